@@ -35,10 +35,10 @@ const SAMPLES = 2 ** 28;
 const WINDOW = 256;
 const inputType = 'ci8' as const;
 
-/** In memory at once: one filtered, one coming down, two judged. */
-const BLOCKS = 4;
+/** In memory at once, as many as the flagger begins: two filtered, one coming down, two judged, one waited for. */
+const BLOCKS = 6;
 /** Until the card is idle: waiting for it is a small part then. */
-const BLOCKS_A_RUN = 24;
+const BLOCKS_A_RUN = 96;
 const SENT_A_RUN = 8;
 /** Waiting ends when the card is idle, and not up to a millisecond later. */
 const EAGER_POLLS = 20_000;

@@ -266,12 +266,12 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
   };
 
   // Preparing a block is short and the next long kernel waits for it: it goes first when the card has room. What runs beside
-  // the long kernels takes the room that they leave.
+  // the long kernels takes turns with them: with less it would wait until the host, which waits for it, is late.
   const streams: Streams = {
     upload: createStream(0),
     prepare: createStream(-2),
     compute: createStream(-1),
-    beside: createStream(0),
+    beside: createStream(-1),
     download: createStream(0),
   };
   const rowCopy = holdNative(MEMCPY_2D_BYTES);

@@ -1,12 +1,13 @@
 /** Memory on a card of paper: all of it is closed, and blocks after the first ask for none. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Kernel } from '../../backend/cuda/kernels.js';
-import type { CudaSession } from '../../backend/cuda/session.js';
+import type { Kernel, KernelShop } from '../../backend/cuda/kernels.js';
+import type { CudaSession, Stream } from '../../backend/cuda/session.js';
 import { assertClosesAll, openPaper } from '../../backend/cuda/testing.js';
 import { Closers } from '../../core/closing.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { prepareFlagger } from '../index.js';
+import { Judgement } from '../judging/judgement.js';
 import { flaggerBytes } from '../on-card.js';
 import { planKurtosis, windowEdges } from '../plan.js';
 import { pieceOf, powersLayout, ROOMS, sumsLaunch } from './plan.js';
@@ -35,6 +36,42 @@ describe('the flagger on a card of paper', () => {
     await engine.close();
     await block.close();
     assert.equal(held(), 0);
+    await backend.close();
+  });
+
+  it('zeros, and tells of it, in one stream: whoever reads the block afterwards waits for that', async () => {
+    const { backend } = await openPaper('hopper');
+    const seen: [string, Stream][] = [];
+    const seeing =
+      (what: string) =>
+      (stream: Stream): void => {
+        seen.push([what, stream]);
+      };
+    const shop: KernelShop = {
+      ...backend.shop,
+      prepare: async (request) => {
+        const kernels = await backend.shop.prepare(request);
+        for (const kernel of Object.values<Kernel>(kernels)) {
+          const see = seeing(kernel.name);
+          kernel.launch = (_, stream) => {
+            see(stream);
+          };
+        }
+        return kernels;
+      },
+    };
+    const engine = await cudaPowers(plan, { ...backend, shop });
+    const block = backend.allocateSpectra({ ...shape, capacity: 640 });
+    const watched = { ...block, writing: seeing('writing'), addGaps: seeing('gaps') };
+    const gap = { firstChannel: 0, endChannel: 1, firstInput: 0, endInput: 1, firstSample: 0, endSample: 64 };
+    await engine.take(watched, Judgement.nothing(plan, windowEdges(plan, 64)), [gap]);
+    assert.deepEqual(
+      seen.map(([what]) => what),
+      ['writing', 'zeroPieces', 'gaps'],
+    );
+    assert.equal(new Set(seen.map(([, stream]) => stream)).size, 1);
+    await engine.close();
+    await block.close();
     await backend.close();
   });
 

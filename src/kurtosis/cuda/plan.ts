@@ -113,8 +113,8 @@ export function powersLayout(plan: KurtosisPlan, windows: number): PowersLayout 
 /** The card waits for what is judged, so for some milliseconds nobody sleeps. */
 export const EAGER_POLLS = 2000;
 
-/** Blocks that may be begun before the first is finished: one summed, one coming down, two judged. */
-export const ROOMS = 4;
+/** Blocks that may be begun before the first is finished: two filtered and summed, one coming down, two judged, one waited for. */
+export const ROOMS = 6;
 
 /** What a flagger keeps on the card for blocks of this capacity, but for fences, which are small. */
 export const flaggerBytes = (plan: KurtosisPlan, { capacity }: Pick<SpectraShape, 'capacity'>): number =>

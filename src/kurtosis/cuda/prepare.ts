@@ -17,13 +17,15 @@ import { Zeros } from './zeros.js';
 export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<PowerEngine> =>
   preparing(async (closers) => {
     const { session, shop } = backend;
-    const { compute, beside, download } = session.streams;
+    const { beside, download } = session.streams;
     const kernels = await prepareKernels(plan, backend, closers);
     const { zeroPieces } = await shop.prepare(planPowerSums(plan));
     const computed = closers.keep(session.createEvent());
     const rooms = Array.from({ length: ROOMS }, () => new Room(plan, session, closers));
-    const zeros = new Zeros(zeroPieces, session, compute, closers);
+    const zeros = new Zeros(zeroPieces, session, beside, closers);
     let begun = 0;
+    /** The sums that were waited for last. */
+    let landed: Promise<void> = Promise.resolve();
 
     const begin = (
       given: SpectraBlock,
@@ -41,7 +43,9 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<Po
       computed.holdBack(download);
       room.bringDown(fencing ? 'all' : 'sums', download);
       return async () => {
-        await room.landed.passed(EAGER_POLLS);
+        // In their order: whoever asks for what is last asks so often in vain that it would go to rest.
+        landed = landed.then(() => room.landed.passed(EAGER_POLLS));
+        await landed;
         return room.powers(fencing !== undefined);
       };
     };
@@ -54,9 +58,10 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<Po
       },
       take: async (given, _judgement, gaps) => {
         const block = cudaSpectra('kurtosis', given);
-        block.writing(compute);
+        // Not behind blocks that are still to be filtered; whoever reads this one waits for it.
+        block.writing(beside);
         await zeros.write(block, gaps);
-        block.addGaps(compute, gaps);
+        block.addGaps(beside, gaps);
       },
       close: () => closers.close(),
     };

@@ -8,8 +8,8 @@ import { EAGER_POLLS, PIECE_NUMBERS, pieceOf, zerosLaunch } from './plan.js';
 
 /** Pieces that go up at once. */
 const MOST_PIECES = 2 ** 15;
-/** Lists on their way, so that one is written while the card reads another. */
-const LISTS = 2;
+/** Lists on their way: one is written while others wait behind what the card has still to filter. */
+const LISTS = 8;
 
 interface List {
   /** The card reads it where it lies. */
