@@ -31,6 +31,8 @@ export interface FineWork {
   readonly settings: ChannelSettings;
   readonly finer: Finer;
   readonly level?: Level;
+  /** Of both filters together. */
+  readonly overUsual: number;
 }
 
 export function refuseFine(recording: Recording, { fineChannels }: FineOptions): void {
@@ -62,5 +64,6 @@ export async function planFine(
     ...leastSpectraOf(kurtosis, { inputs: streams.inputs, channels: fineChannels }),
   });
   const { inputs } = recording;
-  return { streams, plan, settings, finer: { inputs, channels }, ...(level && { level }) };
+  const overUsual = (recording.overUsual ?? 1) * (level?.overUsual ?? 1);
+  return { streams, plan, settings, finer: { inputs, channels }, overUsual, ...(level && { level }) };
 }

@@ -108,7 +108,11 @@ export const levelsLines = (levels: InputLevels | undefined): string[] => {
       (efficiency === undefined
         ? ''
         : `; rounding leaves ${(100 * efficiency).toFixed(1)} % of a weak signal`),
-    ...(silent > 0 ? [`${silent} channels of inputs begin silent, and have their input's median level`] : []),
+    ...(silent > 0
+      ? [
+          `${silent} ${silent === 1 ? 'channel of an input is' : 'channels of inputs are'} silent at first: the median level of the input, or of the others, is theirs`,
+        ]
+      : []),
   ];
 };
 

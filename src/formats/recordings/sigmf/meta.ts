@@ -74,6 +74,7 @@ const metaSchema = z.looseObject({
     'corella:channels': z.number().int().positive().optional(),
     'corella:frequencies_hz': z.array(z.number()).optional(),
     'corella:channel_width_hz': z.number().positive().optional(),
+    'corella:gain_over_usual': z.number().positive().optional(),
     'corella:levels': z.array(z.array(z.number().positive())).optional(),
   }),
   captures: z.array(captureSchema).min(1, 'a recording needs a capture'),

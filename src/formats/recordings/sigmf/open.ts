@@ -193,6 +193,7 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     spectrumRateHz,
     frequenciesHz,
     channelWidthHz: global['corella:channel_width_hz'] ?? spectrumRateHz,
+    ...(global['corella:gain_over_usual'] !== undefined && { overUsual: global['corella:gain_over_usual'] }),
     ...levelsOf(global['corella:levels'], { metaPath, channels, inputs }),
     start,
     blocks,
