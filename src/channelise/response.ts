@@ -31,7 +31,7 @@ export interface FilterResponse {
   /** What a tone on the edge of two channels loses; a long plain DFT's is 20·log₁₀(π/2) = 3.92 dB. */
   readonly edgeLossDb: number;
   readonly dftEdgeLossDb: number;
-  /** The loudest a channel hears anything from 1.5 to 8 channels away. */
+  /** The loudest a channel hears anything from 1.5 to 8 channels away; −∞ of two channels, of which none lies so far. */
   readonly leakageBeyondDb: number;
   readonly dftLeakageBeyondDb: number;
   /**
@@ -71,8 +71,8 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
     dftCurveDb,
     edgeLossDb: -strongest(filter)(0.5),
     dftEdgeLossDb: -strongest(dft)(0.5),
-    leakageBeyondDb: loudestBeyond(curveOffsetChannels, curveDb),
-    dftLeakageBeyondDb: loudestBeyond(curveOffsetChannels, dftCurveDb),
+    leakageBeyondDb: loudestBeyond(curveOffsetChannels, curveDb, period),
+    dftLeakageBeyondDb: loudestBeyond(curveOffsetChannels, dftCurveDb, period),
     noiseEfficiency: noiseEfficiency(taps, period),
   };
 }
@@ -80,9 +80,11 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
 /** Channels from a tone: what lies nearer is the filter's own flank. */
 const FLANK_CHANNELS = 1.5;
 
-const loudestBeyond = (offsets: Float64Array, levelsDb: Float64Array): number =>
+/** The band is a ring of P channels: half of it away is the farthest, and beyond that the channel itself comes round. */
+const loudestBeyond = (offsets: Float64Array, levelsDb: Float64Array, period: number): number =>
   levelsDb.reduce(
-    (most, level, n) => (offsets[n] >= FLANK_CHANNELS ? Math.max(most, level) : most),
+    (most, level, n) =>
+      offsets[n] >= FLANK_CHANNELS && offsets[n] <= period / 2 ? Math.max(most, level) : most,
     -Infinity,
   );
 

@@ -280,8 +280,17 @@ async function showResponse(options: ChanneliseOptions): Promise<void> {
   );
   openTerminal(options).result({ path: out, channels, taps, ...filterFacts, ...lists }, [
     `loss at a channel's edge: plain DFT ${response.dftEdgeLossDb.toFixed(2)} dB, ${name} ${response.edgeLossDb.toFixed(2)} dB`,
-    `three channels from a tone between two: plain DFT ${levelAt(response, 'dftLeakageDb')} dB, ${name} ${levelAt(response, 'leakageDb')} dB`,
-    `loudest beyond 1.5 channels: plain DFT ${withMinus(response.dftLeakageBeyondDb.toFixed(1))} dB, ${name} ${withMinus(response.leakageBeyondDb.toFixed(1))} dB`,
+    // Of few channels none lies so far.
+    ...(channels < 7
+      ? []
+      : [
+          `three channels from a tone between two: plain DFT ${levelAt(response, 'dftLeakageDb')} dB, ${name} ${levelAt(response, 'leakageDb')} dB`,
+        ]),
+    ...(channels < 3
+      ? []
+      : [
+          `loudest beyond 1.5 channels: plain DFT ${withMinus(response.dftLeakageBeyondDb.toFixed(1))} dB, ${name} ${withMinus(response.leakageBeyondDb.toFixed(1))} dB`,
+        ]),
     `noise efficiency over all channels: plain DFT 1, ${name} ${response.noiseEfficiency.toFixed(3)}`,
     ...(wider
       ? [
