@@ -207,6 +207,14 @@ void describe('a level that changes', () => {
     );
   });
 
+  void it('is measured on enough samples where a part of the recording begins just before a block ends', async () => {
+    // Blocks of 2¹⁸ samples: the part's first one has two.
+    const { stdout } = await run(`${CORRELATE} --times 2026-06-01T04:00:02.62142Z.. -o a.uvh5 --json`);
+    const { level } = JSON.parse(stdout) as { readonly level: { readonly inputRms: number } };
+    // 27858 samples of rms 20 and 30000 of 2.
+    assert.ok(Math.abs(level.inputRms / 13.95 - 1) < 0.01, String(level.inputRms));
+  });
+
   void it('silence throughout has no level, and says so', async () => {
     const usual = await run(`${CORRELATE.replace('falls', 'silent')} -o a.uvh5`);
     assert.match(usual.stdout, /the first 320000 samples are silent: the gain is the usual one/);

@@ -37,7 +37,7 @@ const SAMPLES = 2 ** 18;
 const SAMPLES_OF_ALL = 2 ** 26;
 /** Of a silent beginning so many numbers are passed over, a second's work or two. */
 export const MOST_SILENT_NUMBERS = 2 ** 28;
-/** Fewer samples behind a silent beginning wait for the next block. */
+/** Fewer samples, of a part's first block or behind a silent beginning, wait for the next block. */
 const ENOUGH = 4096;
 /** Of 15 levels: there 98.6 % of the signal is left, and the power is right to half a per cent. */
 const FOUR_BIT_RMS = 2.5;
@@ -131,7 +131,7 @@ async function firstPowers(source: VoltageSource): Promise<FirstPowers> {
       if (from < block.samples) {
         const found = { powers: powersFrom(block, from), silentSamples: silentSamples + from };
         if (few) return { ...found, silentSamples: few.silentSamples };
-        if (from === 0 || block.samples - from >= ENOUGH) return found;
+        if (block.samples - from >= ENOUGH) return found;
         few = found;
       }
       silentSamples += block.samples;

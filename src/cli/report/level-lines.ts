@@ -10,6 +10,9 @@ const GOOD = 0.99;
 /** In levels: weaker than that, most numbers are 0. */
 const WEAK = 1;
 
+/** A pause that is worth a line. */
+const FEW_SAMPLES = 1000;
+
 const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 const levels = (rms: number): string => Number(rms.toPrecision(3)).toString();
 
@@ -31,7 +34,7 @@ export function levelLines(level: Level | undefined): string[] {
     lines.push(
       `the weakest input has ${levels(weakestRms)} levels rms: rounding leaves it ${percent(worstEfficiency)} of a weak signal; give a larger --gain, or --bits float`,
     );
-  if (level.silentSamples > 0 && follows === 'measured')
+  if (level.silentSamples > FEW_SAMPLES && follows === 'measured')
     lines.push(`silent for ${level.silentSamples} samples: the level is of what follows`);
   if (silentInputs > 0)
     lines.push(`${silentInputs} ${silentInputs === 1 ? 'input begins' : 'inputs begin'} silent`);

@@ -69,8 +69,8 @@ export async function measureLevels(
       });
       const heard = now.some((one) => one > 0);
       if (heard) rms.set(now);
-      // Behind silence a signal begins somewhere in a block: the next one is full of it.
-      if (heardBefore || (heard && silentNumbers === 0)) break;
+      // Behind silence, or in a part of a recording, a signal begins somewhere in a block: the next one is full of it.
+      if (heardBefore || (heard && silentNumbers === 0 && out.samples >= LEAST_SPECTRA)) break;
       heardBefore = heard;
       silentNumbers += block.samples * inputs;
       if (silentNumbers > MOST_SILENT_NUMBERS) break;
