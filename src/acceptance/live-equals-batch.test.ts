@@ -160,6 +160,25 @@ describe('live equals batch', () => {
           });
         });
 
+  it('tells once what the gain leaves below one level, which no first samples could tell it', async () => {
+    const from = [
+      'live',
+      'sky.sigmf-meta',
+      '--channels',
+      '4',
+      '--integration',
+      '100ms',
+      '--json',
+      '-o',
+      'weak.uvh5',
+      '--overwrite',
+    ];
+    const notes = async (...words: string[]): Promise<number> =>
+      ((await ran(...from, ...words)).match(/"note".*have less than one level rms/g) ?? []).length;
+    assert.equal(await notes('--bits', '4', '--gain', '0.05'), 1);
+    assert.equal(await notes('--bits', '8'), 0);
+  });
+
   it('images at their own cadence change nothing in the file, by either road', async () => {
     const from = ['bytes.sigmf-meta', '--align', 'utc', '--integration', '100ms', '--values', 'sums']; // prettier-ignore
     await ran('correlate', 'bytes.sigmf-meta', ...SUMS, '-o', 'plain.uvh5');

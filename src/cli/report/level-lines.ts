@@ -51,7 +51,13 @@ export function roundedLines(
     level,
     levels: own,
     type,
-  }: { readonly level?: Level; readonly levels?: InputLevels; readonly type: SpectraType },
+    advice = '--levels measured gives each a gain of its own, --gain a larger one to all, --bits float needs none',
+  }: {
+    readonly level?: Level;
+    readonly levels?: InputLevels;
+    readonly type: SpectraType;
+    readonly advice?: string;
+  },
 ): string[] {
   if (!rounded || type === 'cf32') return [];
   const { heard, weak, weakestRms, leastRms, mostRms, zeroInputs, zeroForATime } = rounded;
@@ -60,9 +66,7 @@ export function roundedLines(
     const left = weakestRms > 0 ? rounding(weakestRms, outputRail[type]).efficiency : 0;
     lines.push(
       `${weak} of ${heard} channels of inputs have less than one level rms in some integration; rounding leaves the weakest ${percent(left)} of a weak signal: ` +
-        (own
-          ? 'the levels do not fit, or changed; measure them anew, or take --bits float'
-          : '--levels measured gives each a gain of its own, --gain a larger one to all, --bits float needs none'),
+        (own ? 'the levels do not fit, or changed; measure them anew, or take --bits float' : advice),
     );
   }
   const expected = own ? own.outputRms : level?.follows === 'measured' ? level.outputRms : undefined;
