@@ -47,6 +47,14 @@ describe('filter response', () => {
     }
   });
 
+  it('is refused for a filter that hears nothing where it should', () => {
+    const coefficients = Float64Array.from({ length: 8 }, (_, n) => (n < 4 ? 1 : -1));
+    const { inputs, polarisations, inputType, outputType, blockSamples } = options;
+    const others = { inputs, polarisations, inputType, outputType, blockSamples };
+    const plan = planChannelise({ ...others, channels: 4, taps: 2, coefficients });
+    assert.throws(() => filterResponse(plan), /deaf at the middle of a channel/);
+  });
+
   it('has a curve through all that, fine enough for every lobe', () => {
     const { curveOffsetChannels: x, ...response } = filterResponse(planChannelise(options));
     // Eight taps make eight lobes a channel, with eight points each.

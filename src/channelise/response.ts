@@ -2,7 +2,7 @@
  * How a filter bank hears a tone, beside a plain DFT of the same length. A tone δ channels away from a
  * channel's centre comes out of it with magnitude |Σ_n h[n] e^(2πi δ n/P)|, here in dB below a tone at the centre.
  */
-import { wholeNumber } from '../core/errors.js';
+import { refuse, wholeNumber } from '../core/errors.js';
 import type { ChannelisePlan } from './plan.js';
 
 export interface ResponseOptions {
@@ -123,6 +123,12 @@ type LevelDb = (offsetChannels: number) => number;
 
 function levels(taps: Float64Array, period: number): LevelDb {
   const centre = magnitude(taps, 0, period);
+  if (centre === 0)
+    refuse(
+      'filter response',
+      'the filter is deaf at the middle of a channel: its coefficients sum to 0',
+      'give a low-pass filter',
+    );
   return (offset) => 20 * Math.log10(magnitude(taps, offset, period) / centre);
 }
 

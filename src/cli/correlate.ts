@@ -185,7 +185,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     const stage = terminal.stage('correlate');
     const request = await delayRequest(options, telescope);
     const kurtosis = kurtosisWork(options);
-    const vanVleck = vanVleckWork(options);
+    const vanVleck = vanVleckWork(options, recording.bits);
     const work = await planWork(recording, options, requestedFor(recording, telescope, request), kurtosis);
     const centre = parseCentre(options) ?? request.centre;
     const more = [...kurtosisHistory(kurtosis), ...vanVleck.history];
