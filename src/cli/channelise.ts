@@ -38,7 +38,7 @@ import {
   withFloatTaps,
   type FloatTapsOptions,
 } from './options/float-taps-option.js';
-import { addFineOption, planFine, refuseFine, type FineOptions } from './options/fine-option.js';
+import { addFineOption, mirrorLines, planFine, refuseFine, type FineOptions } from './options/fine-option.js';
 import {
   addLevelsOptions,
   leveled,
@@ -174,6 +174,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         `${out}: ${spectraText(facts.spectra)} of ${channels} channels, ${formatHz(channelWidthHz)} each, for ${inputs} inputs`,
         ...levelLines(level),
         ...levelsLines(own),
+        ...mirrorLines(opened, options),
         ...floatTapsLines(opened, options),
         ...railLines(facts.saturated, 2 * facts.spectra * plan.channels * plan.inputs),
         ...unknownFactLines(recording),

@@ -22,7 +22,7 @@ import {
   withFloatTaps,
   type FloatTapsOptions,
 } from './options/float-taps-option.js';
-import { addFineOption, type FineOptions } from './options/fine-option.js';
+import { addFineOption, mirrorLines, type FineOptions } from './options/fine-option.js';
 import { addLevelsOptions, levelsFacts, levelsLines, type LevelsOptions } from './options/levels-options.js';
 import {
   addCorrelatePartOptions,
@@ -259,6 +259,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         ...levelLines(work.level),
         ...levelsLines(work.levels),
         ...roundedLines(rounded, work),
+        ...mirrorLines(recording, options),
         ...floatTapsLines(opened, options),
         ...railLines(saturated, 2 * spectra * work.frequenciesHz.length * recording.inputs),
         ...lossLines(recording, missingSamples, 'the counts say where'),

@@ -41,6 +41,7 @@ export function spectraHeader(
     inputs: recording.inputs,
     polarisations: recording.polarisations,
     channels: plan.channels,
+    ...(plan.sampling === 'real' && { realChannels: 1 }),
     ...spectrumGrid(recording, plan),
     centreFrequencyHz: recording.centreFrequencyHz,
     ...channelsOf(recording, plan),

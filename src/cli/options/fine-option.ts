@@ -44,6 +44,18 @@ export function refuseFine(recording: Recording, { fineChannels }: FineOptions):
     );
 }
 
+/** Around the zero of real numbers either side is the other's mirror, and the band has but one. */
+export function mirrorLines(recording: Recording, { fineChannels }: FineOptions): string[] {
+  if (recording.kind !== 'spectra' || fineChannels === undefined || recording.realChannels !== 1) return [];
+  const { first, kept } = planFineChannels(recording, fineChannels);
+  const below = Math.floor(fineChannels / 2) - first;
+  return below > 0
+    ? [
+        `channels 0-${below - 1} lie below the band, which began as real numbers, and mirror those above its edge: leave them out (--keep-channels ${below}-${recording.channels * kept - 1} of correlate)`,
+      ]
+    : [];
+}
+
 export async function planFine(
   recording: SpectraRecording,
   fineChannels: number,

@@ -74,6 +74,7 @@ const metaSchema = z.looseObject({
     'corella:channels': z.number().int().positive().optional(),
     'corella:frequencies_hz': z.array(z.number()).optional(),
     'corella:channel_width_hz': z.number().positive().optional(),
+    'corella:real_channels': z.literal([0, 1]).optional(),
     'corella:gain_over_usual': z.number().positive().optional(),
     'corella:levels': z.array(z.array(z.number().positive())).optional(),
   }),

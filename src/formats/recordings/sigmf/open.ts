@@ -194,6 +194,7 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     frequenciesHz,
     channelWidthHz: global['corella:channel_width_hz'] ?? spectrumRateHz,
     ...(global['corella:gain_over_usual'] !== undefined && { overUsual: global['corella:gain_over_usual'] }),
+    ...(global['corella:real_channels'] !== undefined && { realChannels: global['corella:real_channels'] }),
     ...levelsOf(global['corella:levels'], { metaPath, channels, inputs }),
     start,
     blocks,
