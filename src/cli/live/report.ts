@@ -55,6 +55,10 @@ export function openReport(options: CommonOptions): Report {
         for (const text of roundedLines(rounded, { type, advice })) say(text);
         return;
       }
+      if (event.kind === 'note') {
+        say(event.text);
+        return;
+      }
       const { kind, ...rest } = event;
       if (isJson) line({ event: kind, ...rest });
       if (kind === 'integration') seen.integrations++;
