@@ -3,6 +3,7 @@ import type { Backend } from '../../backend/backend.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
+import { MOST_INTEGER_SAMPLES } from '../../correlate/index.js';
 import { addSeconds } from '../../core/instant.js';
 import type { OnProgress } from '../../core/progress.js';
 import { formatSeconds } from '../../core/units.js';
@@ -201,8 +202,19 @@ const refuseLeveledSums = (where: string): never =>
   );
 
 /** The most that a real or imaginary part of a sum may come to: every sample at full scale, x·conj(y) = 2·full². */
-export function largestSum({ type, spectrumRateHz }: Work, recording: Recording, longestS: number): number {
+export function largestSum(
+  { type, spectrumRateHz }: Pick<Work, 'type' | 'spectrumRateHz'>,
+  recording: Pick<Recording, 'samples'>,
+  longestS: number,
+): number {
   const full = type === 'ci4' ? 7 : 127;
+  // Said before days of work, not by the correlator after them.
+  if (type !== 'cf32' && Math.floor(longestS * spectrumRateHz) > MOST_INTEGER_SAMPLES)
+    refuse(
+      '--integration',
+      `${formatSeconds(longestS)} are more samples than whole sums can hold`,
+      `give at most ${formatSeconds(Math.floor(MOST_INTEGER_SAMPLES / spectrumRateHz))}`,
+    );
   return 2 * full ** 2 * Math.min(recording.samples, Math.ceil(longestS * spectrumRateHz) + 1);
 }
 
