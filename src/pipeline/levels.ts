@@ -37,7 +37,7 @@ const SAMPLES = 2 ** 18;
 const SAMPLES_OF_ALL = 2 ** 26;
 /** Of a silent beginning so many numbers are passed over, a second's work or two. */
 export const MOST_SILENT_NUMBERS = 2 ** 28;
-/** Fewer samples, of a part's first block or behind a silent beginning, wait for the next block. */
+/** Numbers: fewer, of a part's first block, beside a gap or behind a silent beginning, wait for the next block. */
 const ENOUGH = 4096;
 /** Of 15 levels: there 98.6 % of the signal is left, and the power is right to half a per cent. */
 const FOUR_BIT_RMS = 2.5;
@@ -120,27 +120,25 @@ interface FirstPowers {
   readonly silentSamples: number;
 }
 
-/** Mean square of the numbers of each input over the first samples that hold any signal. */
+/** Mean square of the numbers of each input over the first samples that came, from the first signal on. */
 async function firstPowers(source: VoltageSource): Promise<FirstPowers> {
-  const most = Math.max(1024, Math.min(SAMPLES, Math.floor(SAMPLES_OF_ALL / source.inputs)));
+  const { inputs } = source;
+  const most = Math.max(1024, Math.min(SAMPLES, Math.floor(SAMPLES_OF_ALL / inputs)));
+  const [sums, counts] = [new Float64Array(inputs), new Float64Array(inputs)];
   let silentSamples = 0;
-  let few: FirstPowers | undefined;
+  let looked = 0;
   for await (const block of source.blocks(most)) {
     try {
-      const from = few ? 0 : firstHeard(block);
-      if (from < block.samples) {
-        const found = { powers: powersFrom(block, from), silentSamples: silentSamples + from };
-        if (few) return { ...found, silentSamples: few.silentSamples };
-        if (block.samples - from >= ENOUGH) return found;
-        few = found;
-      }
-      silentSamples += block.samples;
-      if (silentSamples * source.inputs > MOST_SILENT_NUMBERS) break;
+      const from = counts.some((count) => count > 0) ? 0 : firstHeard(block);
+      if (from < block.samples) addPowers(block, from, sums, counts);
+      if (looked === silentSamples) silentSamples += from;
+      looked += block.samples;
     } finally {
       block.release?.();
     }
+    if (counts.some((count) => count >= ENOUGH) || looked * inputs > MOST_SILENT_NUMBERS) break;
   }
-  return few ?? { powers: [], silentSamples };
+  return { powers: Array.from(sums, (sum, a) => (counts[a] > 0 ? sum / counts[a] : 0)), silentSamples };
 }
 
 /** The first sample that is not 0 in every input. */
@@ -154,9 +152,15 @@ function firstHeard({ voltages, inputs, samples, type }: VoltageBlock): number {
   return Math.floor(first / elementsPerVoltage(type));
 }
 
-function powersFrom({ voltages, inputs, samples, gaps, type }: VoltageBlock, from: number): number[] {
+/** Squares of an input's numbers, and how many came. */
+function addPowers(
+  { voltages, inputs, samples, gaps, type }: VoltageBlock,
+  from: number,
+  sums: Float64Array,
+  counts: Float64Array,
+): void {
   const parts = elementsPerVoltage(type);
-  return Array.from({ length: inputs }, (_, a) => {
+  for (let a = 0; a < inputs; a++) {
     let sum = 0;
     for (let n = (a * samples + from) * parts; n < (a + 1) * samples * parts; n++)
       sum += voltages[n] * voltages[n];
@@ -166,9 +170,9 @@ function powersFrom({ voltages, inputs, samples, gaps, type }: VoltageBlock, fro
         (total, { firstSample, endSample }) => total + Math.max(0, endSample - Math.max(from, firstSample)),
         0,
       );
-    const there = samples - from - missing;
-    return there > 0 ? sum / (there * parts) : 0;
-  });
+    sums[a] += sum;
+    counts[a] += Math.max(0, samples - from - missing) * parts;
+  }
 }
 
 /** An integration in the unit of the usual gain. */
