@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { randomStream } from '../core/random.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { openFile } from '../formats/index.js';
 import { corellaHere } from './corella.js';
@@ -159,5 +160,49 @@ void describe('channels made finer', () => {
       ...'correlate v.sigmf-meta --fine-channels 4 -o x.uvh5'.split(' '),
     );
     assert.match(voltages.stderr, /holds voltages, which have no channels yet; say how many with --channels/);
+  });
+
+  void it('of voltages that were real: what mirrors the band below its edge is told, and van Vleck knows its channel', async () => {
+    const data = new Int8Array(INPUTS * 8 * 600);
+    const random = randomStream(4, 'real');
+    // Noise, and in both inputs a tone an eighth of a coarse channel above the edge, which is 150 MHz.
+    for (let n = 0; n < data.length; n++)
+      data[n] = Math.round(
+        8 * random.gaussian() + 20 * Math.cos((2 * Math.PI * Math.floor(n / INPUTS)) / (8 * 8)),
+      );
+    await writeFile(join(folder, 'real.sigmf-data'), data);
+    const meta = {
+      global: {
+        ...{ 'core:datatype': 'ri8', 'core:sample_rate': 8e5, 'core:version': '1.0.0' },
+        'core:num_channels': INPUTS,
+      },
+      captures: [
+        { 'core:sample_start': 0, 'core:frequency': 150.2e6, 'core:datetime': '2026-06-01T04:00:00Z' },
+      ],
+      annotations: [],
+    };
+    await writeFile(join(folder, 'real.sigmf-meta'), JSON.stringify(meta));
+    const run = async (line: string): Promise<string> => {
+      const { code, stdout, stderr } = await corellaHere(folder, ...`${line} --overwrite`.split(' '));
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    await run('channelise real.sigmf-meta --channels 4 --bits 4 -o coarse.sigmf-meta');
+    const CORRELATE = 'correlate coarse.sigmf-meta --telescope array.json --integration 1s';
+    assert.match(
+      await run(`${CORRELATE} --fine-channels 16 -o x.uvh5`),
+      /channels 0-7 lie below the band, .* \(--keep-channels 8-63 of correlate\)/,
+    );
+    const { frequenciesHz, powers } = await products('coarse.sigmf-meta', '--fine-channels', '16');
+    assert.equal(powers.lastIndexOf(Math.max(...powers.slice(8))), 10);
+    assert.ok(Math.abs(frequenciesHz[10] - (FIRST_HZ + RATE_HZ / 8)) < 1e-3);
+    // In one step and in two the same is corrected, channel 0 included.
+    const two = await products('coarse.sigmf-meta', '--van-vleck', '--integration', '1s');
+    const one = await products(
+      ...['real.sigmf-meta', '--channels', '4', '--bits', '4', '--van-vleck', '--integration', '1s'],
+    );
+    two.powers.forEach((power, c) => {
+      assert.ok(Math.abs(power / one.powers[c] - 1) < 1e-6, `channel ${c}: ${power}, ${one.powers[c]}`);
+    });
   });
 });

@@ -1,4 +1,7 @@
-/** A band that slopes by 40 dB, in four bits: with a level for each input and channel nothing of it is lost. */
+/**
+ * A band that slopes by 40 dB, in four bits: with a level for each input and channel nothing of it is lost. And a level that
+ * changes: silence at first, and a fall by 20 dB behind the samples that the gain was measured on.
+ */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -145,5 +148,103 @@ void describe('levels by input and channel', () => {
     await refused('--levels-out l.json', /no levels were asked for/);
     await writeFile(join(folder, 'bad.json'), '{"levels": [[1, 1]]}');
     await refused('--levels bad.json', /has 2 levels of input 0 for 8 channels/);
+    for (const odd of ['0', '-1', '1e-320', '1e308', '"1"']) {
+      await writeFile(join(folder, 'bad.json'), `{"levels": [[1, ${odd}]]}`);
+      await refused('--levels bad.json', /holds no levels: rows of positive numbers/);
+    }
+  });
+});
+
+void describe('a level that changes', () => {
+  const folder = temporaryFolder('level-changes');
+  const [SILENT, FALLS, ALL] = [5000, 290_000, 320_000];
+  const record = async (name: string, rmsAt: (t: number) => number): Promise<void> => {
+    const random = randomStream(3, name);
+    const data = new Int8Array(2 * INPUTS * ALL);
+    for (let n = 0; n < data.length; n++) {
+      const rms = rmsAt(Math.floor(n / (2 * INPUTS)));
+      if (rms > 0) data[n] = Math.round(rms * random.gaussian());
+    }
+    await writeFile(join(folder, `${name}.sigmf-data`), data);
+    const global = { 'core:datatype': 'ci8', 'core:sample_rate': 1e5, 'core:version': '1.0.0' };
+    const capture = {
+      'core:sample_start': 0,
+      'core:frequency': 58e6,
+      'core:datetime': '2026-06-01T04:00:00Z',
+    };
+    const meta = { global: { ...global, 'core:num_channels': INPUTS }, captures: [capture], annotations: [] };
+    await writeFile(join(folder, `${name}.sigmf-meta`), JSON.stringify(meta));
+  };
+  before(async () => {
+    await record('falls', (t) => (t < SILENT ? 0 : t < FALLS ? 20 : 2));
+    await record('silent', () => 0);
+  });
+  const run = async (line: string): Promise<{ code: number; stdout: string; stderr: string }> =>
+    corellaHere(folder, ...`${line} --overwrite`.split(' '));
+  const CORRELATE = 'correlate falls.sigmf-meta --telescope none --channels 8 --bits 4';
+  interface Told {
+    readonly level: { readonly outputRms: number; readonly silentSamples: number };
+    readonly rounded: { readonly weak: number; readonly heard: number; readonly leastRms: number };
+  }
+
+  void it('is measured behind a silent beginning, and told where it falls', async () => {
+    const { stdout } = await run(`${CORRELATE} --integration 250ms -o a.uvh5 --json`);
+    const { level, rounded } = JSON.parse(stdout) as Told;
+    assert.equal(level.silentSamples, SILENT);
+    assert.ok(Math.abs(level.outputRms - 2.5) < 1e-9);
+    assert.deepEqual([rounded.weak, rounded.heard], [16, 16]);
+    assert.ok(rounded.leastRms < 0.3, String(rounded.leastRms));
+    const plain = await run(`${CORRELATE} --integration 250ms -o a.uvh5`);
+    assert.match(plain.stdout, /silent for 5000 samples: the level is of what follows/);
+    assert.match(
+      plain.stdout,
+      /16 of 16 channels of inputs have less than one level rms in some integration/,
+    );
+    assert.match(
+      plain.stdout,
+      /integrations have 0\.2\d+ to 2\.5\d* levels rms, where the first samples promised 2\.5/,
+    );
+    const own = await run(`${CORRELATE} --levels measured --integration 250ms -o a.uvh5`);
+    assert.match(
+      own.stdout,
+      /integrations have 0\.2\d+ to 2\.\d+ levels rms, where the first samples promised 2\.5/,
+    );
+  });
+
+  void it('is measured on enough samples where a part of the recording begins just before a block ends', async () => {
+    // Blocks of 2¹⁸ samples: the part's first one has two.
+    const { stdout } = await run(`${CORRELATE} --times 2026-06-01T04:00:02.62142Z.. -o a.uvh5 --json`);
+    const { level } = JSON.parse(stdout) as { readonly level: { readonly inputRms: number } };
+    // 27858 samples of rms 20 and 30000 of 2.
+    assert.ok(Math.abs(level.inputRms / 13.95 - 1) < 0.01, String(level.inputRms));
+  });
+
+  void it('silence throughout has no level, and says so', async () => {
+    const usual = await run(`${CORRELATE.replace('falls', 'silent')} -o a.uvh5`);
+    assert.match(usual.stdout, /the first 320000 samples are silent: the gain is the usual one/);
+    const measured = await run(`${CORRELATE.replace('falls', 'silent')} --levels measured -o a.uvh5`);
+    assert.match(measured.stderr, /the recording begins silent, and there is nothing to measure/);
+  });
+
+  void it('is undone by correlate of what channelise wrote, as by correlate alone', async () => {
+    await run('channelise falls.sigmf-meta --channels 8 --bits 4 -o c.sigmf-meta');
+    await run('correlate c.sigmf-meta --telescope none --integration 10s -o two.uvh5');
+    await run(`${CORRELATE} --integration 10s -o one.uvh5`);
+    const [one, two] = await Promise.all(
+      ['one', 'two'].map(async (name) => {
+        const file = await openFile(join(folder, `${name}.uvh5`));
+        assert.ok(file.kind === 'visibilities');
+        for await (const { visibilities, counts } of file.integrations()) {
+          await file.close();
+          return visibilities[0] / counts[0];
+        }
+        throw new Error('no integration');
+      }),
+    );
+    assert.ok(Math.abs(two / one - 1) < 1e-6, `${two}, ${one}`);
+    const { global } = JSON.parse(await readFile(join(folder, 'c.sigmf-meta'), 'utf8')) as {
+      readonly global: { readonly 'corella:history': readonly string[] };
+    };
+    assert.ok(global['corella:history'].some((line) => line.startsWith('gain before rounding: ')));
   });
 });

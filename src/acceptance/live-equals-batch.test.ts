@@ -160,6 +160,40 @@ describe('live equals batch', () => {
           });
         });
 
+  it('tells once what the gain leaves below one level, which no first samples could tell it', async () => {
+    const from = [
+      'live',
+      'sky.sigmf-meta',
+      '--channels',
+      '4',
+      '--integration',
+      '100ms',
+      '--json',
+      '-o',
+      'weak.uvh5',
+      '--overwrite',
+    ];
+    const notes = async (...words: string[]): Promise<number> =>
+      ((await ran(...from, ...words)).match(/"note".*have less than one level rms/g) ?? []).length;
+    assert.equal(await notes('--bits', '4', '--gain', '0.05'), 1);
+    assert.equal(await notes('--bits', '8'), 0);
+  });
+
+  it('tells the gain that a recording was channelised with, and refuses levels that it cannot undo', async () => {
+    const words = ['--integration', '100ms', '-o', 'unit.uvh5', '--overwrite', '--json'];
+    assert.match(
+      await ran('live', 'nibbles.sigmf-meta', ...words),
+      /"note".*of the usual gain, by its level/,
+    );
+    assert.doesNotMatch(await ran('live', 'bytes.sigmf-meta', ...words), /of the usual gain/);
+    await ran(
+      ...['channelise', 'sky.sigmf-meta', '--channels', '4', '--levels', 'measured', '-o', 'leveled'],
+    );
+    const { code, stderr } = await corella(folder, 'live', 'leveled.sigmf-meta', ...words);
+    assert.notEqual(code, 0);
+    assert.match(stderr, /rounded at levels of its own for each input and channel; correlate it/);
+  });
+
   it('images at their own cadence change nothing in the file, by either road', async () => {
     const from = ['bytes.sigmf-meta', '--align', 'utc', '--integration', '100ms', '--values', 'sums']; // prettier-ignore
     await ran('correlate', 'bytes.sigmf-meta', ...SUMS, '-o', 'plain.uvh5');

@@ -36,6 +36,25 @@ describe('filter response', () => {
     near(response.dftLeakageDb[at], -20 * Math.log10(Math.PI * 4.5), 0.01);
   });
 
+  it('of few channels is that of the ring they make: a channel does not leak into itself', () => {
+    const usual = filterResponse(planChannelise({ ...options, channels: 64 })).leakageBeyondDb;
+    for (const channels of [3, 5, 8, 15]) {
+      const { leakageBeyondDb, dftLeakageBeyondDb } = filterResponse(
+        planChannelise({ ...options, channels }),
+      );
+      assert.ok(leakageBeyondDb < usual + 6, `${channels} channels: ${leakageBeyondDb} dB`);
+      assert.ok(dftLeakageBeyondDb < -9, `${channels} channels: ${dftLeakageBeyondDb} dB`);
+    }
+  });
+
+  it('is refused for a filter that hears nothing where it should', () => {
+    const coefficients = Float64Array.from({ length: 8 }, (_, n) => (n < 4 ? 1 : -1));
+    const { inputs, polarisations, inputType, outputType, blockSamples } = options;
+    const others = { inputs, polarisations, inputType, outputType, blockSamples };
+    const plan = planChannelise({ ...others, channels: 4, taps: 2, coefficients });
+    assert.throws(() => filterResponse(plan), /deaf at the middle of a channel/);
+  });
+
   it('has a curve through all that, fine enough for every lobe', () => {
     const { curveOffsetChannels: x, ...response } = filterResponse(planChannelise(options));
     // Eight taps make eight lobes a channel, with eight points each.

@@ -2,7 +2,7 @@
  * How a filter bank hears a tone, beside a plain DFT of the same length. A tone δ channels away from a
  * channel's centre comes out of it with magnitude |Σ_n h[n] e^(2πi δ n/P)|, here in dB below a tone at the centre.
  */
-import { wholeNumber } from '../core/errors.js';
+import { refuse, wholeNumber } from '../core/errors.js';
 import type { ChannelisePlan } from './plan.js';
 
 export interface ResponseOptions {
@@ -31,7 +31,7 @@ export interface FilterResponse {
   /** What a tone on the edge of two channels loses; a long plain DFT's is 20·log₁₀(π/2) = 3.92 dB. */
   readonly edgeLossDb: number;
   readonly dftEdgeLossDb: number;
-  /** The loudest a channel hears anything from 1.5 to 8 channels away. */
+  /** The loudest a channel hears anything from 1.5 to 8 channels away; −∞ of two channels, of which none lies so far. */
   readonly leakageBeyondDb: number;
   readonly dftLeakageBeyondDb: number;
   /**
@@ -71,8 +71,8 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
     dftCurveDb,
     edgeLossDb: -strongest(filter)(0.5),
     dftEdgeLossDb: -strongest(dft)(0.5),
-    leakageBeyondDb: loudestBeyond(curveOffsetChannels, curveDb),
-    dftLeakageBeyondDb: loudestBeyond(curveOffsetChannels, dftCurveDb),
+    leakageBeyondDb: loudestBeyond(curveOffsetChannels, curveDb, period),
+    dftLeakageBeyondDb: loudestBeyond(curveOffsetChannels, dftCurveDb, period),
     noiseEfficiency: noiseEfficiency(taps, period),
   };
 }
@@ -80,9 +80,11 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
 /** Channels from a tone: what lies nearer is the filter's own flank. */
 const FLANK_CHANNELS = 1.5;
 
-const loudestBeyond = (offsets: Float64Array, levelsDb: Float64Array): number =>
+/** The band is a ring of P channels: half of it away is the farthest, and beyond that the channel itself comes round. */
+const loudestBeyond = (offsets: Float64Array, levelsDb: Float64Array, period: number): number =>
   levelsDb.reduce(
-    (most, level, n) => (offsets[n] >= FLANK_CHANNELS ? Math.max(most, level) : most),
+    (most, level, n) =>
+      offsets[n] >= FLANK_CHANNELS && offsets[n] <= period / 2 ? Math.max(most, level) : most,
     -Infinity,
   );
 
@@ -121,6 +123,12 @@ type LevelDb = (offsetChannels: number) => number;
 
 function levels(taps: Float64Array, period: number): LevelDb {
   const centre = magnitude(taps, 0, period);
+  if (centre === 0)
+    refuse(
+      'filter response',
+      'the filter is deaf at the middle of a channel: its coefficients sum to 0',
+      'give a low-pass filter',
+    );
   return (offset) => 20 * Math.log10(magnitude(taps, offset, period) / centre);
 }
 

@@ -14,7 +14,7 @@ import { linePlots, renderPng, seriesColour, type Picture, type PlotSeries } fro
 import { channeliseToFile } from '../pipeline/channelise.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import type { Finer } from '../pipeline/fine/fold.js';
-import type { Level } from '../pipeline/levels.js';
+import { levelHistory, type Level } from '../pipeline/levels.js';
 import type { InputLevels } from '../pipeline/levels/input-levels.js';
 import {
   addChannelOptions,
@@ -38,7 +38,7 @@ import {
   withFloatTaps,
   type FloatTapsOptions,
 } from './options/float-taps-option.js';
-import { addFineOption, planFine, refuseFine, type FineOptions } from './options/fine-option.js';
+import { addFineOption, mirrorLines, planFine, refuseFine, type FineOptions } from './options/fine-option.js';
 import {
   addLevelsOptions,
   leveled,
@@ -130,7 +130,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
   const opened = await openRecording(path, options, command);
   try {
     const kurtosis = kurtosisWork(options);
-    const { recording, plan, level, own, finer } = await planWork(
+    const { recording, plan, level, own, finer, overUsual } = await planWork(
       withFloatTaps(opened, options),
       ...([options, kurtosis] as const),
     );
@@ -143,12 +143,14 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         path: out,
         history: [
           ...history({ from: recording }),
+          ...levelHistory(level),
           ...levelsHistory(own, options, 'kept in the file'),
           ...kurtosisHistory(kurtosis),
         ],
         ...kurtosis.asked,
         ...(finer && { finer }),
         ...(own && { levels: own.factors }),
+        overUsual,
         onProgress: stage.update,
       }),
     );
@@ -172,6 +174,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         `${out}: ${spectraText(facts.spectra)} of ${channels} channels, ${formatHz(channelWidthHz)} each, for ${inputs} inputs`,
         ...levelLines(level),
         ...levelsLines(own),
+        ...mirrorLines(opened, options),
         ...floatTapsLines(opened, options),
         ...railLines(facts.saturated, 2 * facts.spectra * plan.channels * plan.inputs),
         ...unknownFactLines(recording),
@@ -200,6 +203,7 @@ interface ChanneliseWork {
   readonly recording: VoltageRecording;
   readonly plan: ChannelisePlan;
   readonly level?: Level;
+  readonly overUsual: number;
   readonly own?: InputLevels;
   readonly finer?: Finer;
 }
@@ -211,10 +215,10 @@ async function planWork(
 ): Promise<ChanneliseWork> {
   refuseFine(opened, options);
   if (opened.kind === 'spectra') {
-    const { streams, plan, finer, level } = await planFine(
+    const { streams, plan, finer, level, overUsual } = await planFine(
       ...([opened, options.fineChannels ?? 0, options, kurtosis] as const),
     );
-    return { recording: streams, plan, finer, ...(level && { level }) };
+    return { recording: streams, plan, finer, overUsual, ...(level && { level }) };
   }
   const own = await leveled(options, opened);
   const { level, ...settings } = own
@@ -224,7 +228,11 @@ async function planWork(
     ...settings,
     ...leastSpectraOf(kurtosis, { ...opened, channels: settings.channels }),
   });
-  return { recording: opened, plan, ...(level && { level }), ...(own && { own: own.levels }) };
+  return {
+    ...{ recording: opened, plan, overUsual: level?.overUsual ?? 1 },
+    ...(level && { level }),
+    ...(own && { own: own.levels }),
+  };
 }
 
 async function showResponse(options: ChanneliseOptions): Promise<void> {
@@ -273,8 +281,17 @@ async function showResponse(options: ChanneliseOptions): Promise<void> {
   );
   openTerminal(options).result({ path: out, channels, taps, ...filterFacts, ...lists }, [
     `loss at a channel's edge: plain DFT ${response.dftEdgeLossDb.toFixed(2)} dB, ${name} ${response.edgeLossDb.toFixed(2)} dB`,
-    `three channels from a tone between two: plain DFT ${levelAt(response, 'dftLeakageDb')} dB, ${name} ${levelAt(response, 'leakageDb')} dB`,
-    `loudest beyond 1.5 channels: plain DFT ${withMinus(response.dftLeakageBeyondDb.toFixed(1))} dB, ${name} ${withMinus(response.leakageBeyondDb.toFixed(1))} dB`,
+    // Of few channels none lies so far.
+    ...(channels < 7
+      ? []
+      : [
+          `three channels from a tone between two: plain DFT ${levelAt(response, 'dftLeakageDb')} dB, ${name} ${levelAt(response, 'leakageDb')} dB`,
+        ]),
+    ...(channels < 3
+      ? []
+      : [
+          `loudest beyond 1.5 channels: plain DFT ${withMinus(response.dftLeakageBeyondDb.toFixed(1))} dB, ${name} ${withMinus(response.leakageBeyondDb.toFixed(1))} dB`,
+        ]),
     `noise efficiency over all channels: plain DFT 1, ${name} ${response.noiseEfficiency.toFixed(3)}`,
     ...(wider
       ? [

@@ -22,7 +22,7 @@ import {
   withFloatTaps,
   type FloatTapsOptions,
 } from './options/float-taps-option.js';
-import { addFineOption, type FineOptions } from './options/fine-option.js';
+import { addFineOption, mirrorLines, type FineOptions } from './options/fine-option.js';
 import { addLevelsOptions, levelsFacts, levelsLines, type LevelsOptions } from './options/levels-options.js';
 import {
   addCorrelatePartOptions,
@@ -35,7 +35,7 @@ import { refuseUnknown, telescopeFor, withCards } from './open.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
-import { levelFacts, levelLines } from './report/level-lines.js';
+import { levelFacts, levelLines, roundedFacts, roundedLines } from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { coherenceFacts } from './report/coherence-lines.js';
 import { openTerminal, spectraText } from './report/terminal.js';
@@ -185,7 +185,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     const stage = terminal.stage('correlate');
     const request = await delayRequest(options, telescope);
     const kurtosis = kurtosisWork(options);
-    const vanVleck = vanVleckWork(options);
+    const vanVleck = vanVleckWork(options, recording.bits);
     const work = await planWork(recording, options, requestedFor(recording, telescope, request), kurtosis);
     const centre = parseCentre(options) ?? request.centre;
     const more = [...kurtosisHistory(kurtosis), ...vanVleck.history];
@@ -223,6 +223,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     });
     const { integrations, spectra, saturated, samplesIn, missingSamples } = account;
     const seconds = stage.done(backendText);
+    const rounded = work.rounded?.();
     const channelCount = header.frequenciesHz.length;
     terminal.result(
       {
@@ -237,6 +238,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         saturated,
         ...levelFacts(work.level),
         ...levelsFacts(work.levels),
+        ...roundedFacts(rounded),
         ...lossFacts(recording, missingSamples),
         ...kurtosisFacts(kurtosis, work.spectrumRateHz),
         ...vanVleck.facts(),
@@ -256,6 +258,8 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         ...integrationS.lines,
         ...levelLines(work.level),
         ...levelsLines(work.levels),
+        ...roundedLines(rounded, work),
+        ...mirrorLines(recording, options),
         ...floatTapsLines(opened, options),
         ...railLines(saturated, 2 * spectra * work.frequenciesHz.length * recording.inputs),
         ...lossLines(recording, missingSamples, 'the counts say where'),

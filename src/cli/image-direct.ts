@@ -69,6 +69,8 @@ interface Channels {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly level?: Level;
+  /** By how much the gain before rounding was over the usual: brightness is divided by its square. */
+  readonly overUsual: number;
   readonly spectrumRateHz: number;
   readonly kurtosis: KurtosisWork;
 }
@@ -83,8 +85,8 @@ export async function channelsFor(
   const asked = delays && { delays };
   const kurtosis = kurtosisWork(options);
   if (recording.kind === 'spectra') {
-    const { frequenciesHz, channelWidthHz, spectrumRateHz } = recording;
-    return { frequenciesHz, channelWidthHz, spectrumRateHz, kurtosis, ...asked };
+    const { frequenciesHz, channelWidthHz, spectrumRateHz, overUsual = 1 } = recording;
+    return { frequenciesHz, channelWidthHz, spectrumRateHz, overUsual, kurtosis, ...asked };
   }
   const settings = await measuredSettings(options, recording);
   const plan = planChannels(recording, {
@@ -97,7 +99,7 @@ export async function channelsFor(
   return {
     ...{ settings, plan, ...channelsOf(recording, plan), ...asked, kurtosis },
     spectrumRateHz: recording.sampleRateHz / plan.samplesPerSpectrum,
-    ...(settings.level && { level: settings.level }),
+    ...{ overUsual: settings.level?.overUsual ?? 1, ...(settings.level && { level: settings.level }) },
   };
 }
 
@@ -108,14 +110,10 @@ export async function directSeries(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<void> {
-  const { plan, frequenciesHz, channelWidthHz, delays, level, kurtosis, spectrumRateHz } = await channelsFor(
-    recording,
-    telescope,
-    options,
-  );
+  const { plan, frequenciesHz, channelWidthHz, delays, overUsual, kurtosis, spectrumRateHz } =
+    await channelsFor(recording, telescope, options);
   const work = {
-    ...{ kurtosis, spectrumRateHz },
-    ...(level && { level }),
+    ...{ kurtosis, spectrumRateHz, overUsual },
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
     gains: applicable(options, await gainsOver(options, telescope, frequenciesHz)),
     autos: autosOf(options),
@@ -132,11 +130,8 @@ export async function imageDirect(
   { facts, ...settings }: ImageSettings & { readonly facts: DataFacts },
   terminal: Terminal,
 ): Promise<Made> {
-  const { plan, frequenciesHz, channelWidthHz, delays, level, kurtosis, spectrumRateHz } = await channelsFor(
-    recording,
-    telescope,
-    options,
-  );
+  const { plan, frequenciesHz, channelWidthHz, delays, level, overUsual, kurtosis, spectrumRateHz } =
+    await channelsFor(recording, telescope, options);
   const inFileS = recording.samples / sampleRateOf(recording);
   const lastsS = Math.min(options.duration ?? Infinity, inFileS);
   const middle = addSeconds(recording.start, lastsS / 2);
@@ -158,7 +153,7 @@ export async function imageDirect(
     });
     return { sky: images[0], ...told };
   });
-  if (level) brightnessAtUsualGain(sky.image, level);
+  brightnessAtUsualGain(sky.image, { overUsual });
   const parts = 2 * account.spectra * frequenciesHz.length * recording.inputs;
   const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
   return {

@@ -20,7 +20,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { imageUnit } from './image-gains.js';
 import { integrationsOf, methodWords, type WideChoice, type WideCommandOptions } from './image-wide.js';
-import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
+import { brightnessAtUsualGain } from '../pipeline/levels.js';
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
@@ -92,7 +92,7 @@ export async function runDirectSeries(
     readonly settings: ImageSettings;
     readonly gains: Gains;
     readonly delays?: RequestedDelays;
-    readonly level?: Level;
+    readonly overUsual: number;
     readonly autos: 'include' | 'leave-out';
     readonly kurtosis: KurtosisWork;
     readonly spectrumRateHz: number;
@@ -100,7 +100,7 @@ export async function runDirectSeries(
   options: WideCommandOptions & TrackOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { telescope, frequenciesHz, everyS, durationS, delays, level } = work;
+  const { telescope, frequenciesHz, everyS, durationS, delays, overUsual } = work;
   const stage = terminal.stage('images directly');
   const images: SeriesImage[] = [];
   let first: DirectSkyImage | undefined;
@@ -118,7 +118,7 @@ export async function runDirectSeries(
       work.settings,
       (sky) => {
         first ??= sky;
-        if (level) brightnessAtUsualGain(sky.image, level);
+        brightnessAtUsualGain(sky.image, { overUsual });
         const plane = stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
         images.push({
           plane: planeML(plane, sky.plan.pixels),

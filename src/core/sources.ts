@@ -46,6 +46,10 @@ export interface SpectraSource extends SourceFacts {
   readonly channelWidthHz: number;
   /** levels : [a][c], what spectra were multiplied by before rounding, over one gain for all; 1 unless given. */
   readonly levels?: Float64Array;
+  /** That one gain, over the usual, where it followed the recording's level: means are divided by its square. */
+  readonly overUsual?: number;
+  /** 1 where channel 0 is the zero of voltages that were real numbers, and holds real numbers too. */
+  readonly realChannels?: number;
   /** As of voltages. */
   blocks(blockSamples: number, within?: SampleRange): AsyncIterable<CanonicalSpectra>;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { tail } from './rounded-noise.js';
+import { powerOfRounded, tail } from './rounded-noise.js';
 import { VanVleck } from './van-vleck.js';
 
 /** E[q₁ q₂] by integration over the first Gaussian; given it, the second is one too, and its levels' parts are known. */
@@ -48,6 +48,27 @@ describe('van Vleck’s correction', () => {
         const wanted = rho * rms[0] * rms[1];
         assert.ok(Math.abs(covariance / wanted - 1) < 2e-3, `${covariance} of ${wanted}`);
       }
+  });
+
+  it('holds for noise that is nearly or wholly the same in both', () => {
+    for (const [rail, ...pairs] of [
+      [7, [0.5, 0.5], [1, 1], [2.5, 2.5], [2, 3]],
+      [127, [1, 1], [4, 4.5]],
+    ] as const) {
+      const vanVleck = new VanVleck(rail);
+      for (const rms of pairs) {
+        const [x, y] = rms.map((one) => vanVleck.input(powerOfRounded(one, rail)));
+        assert.ok(x && y);
+        for (const rho of [0.95, -0.99, 0.999]) {
+          const got =
+            vanVleck.covariance(meanProduct(rms, rho, Math.min(rail, 36)), x, y) / (rms[0] * rms[1]);
+          assert.ok(Math.abs(got / rho - 1) < 1.5e-3, `${rail}, ${rms.join(' ')}: ${got} of ${rho}`);
+        }
+        if (rms[0] !== rms[1]) continue;
+        const same = vanVleck.covariance(powerOfRounded(rms[0], rail), x, x) / rms[0] ** 2;
+        assert.ok(Math.abs(same - 1) < 1e-4, `${rail}, ${rms[0]}: ${same} of 1`);
+      }
+    }
   });
 
   it('leaves noise of fine levels as it is, but for the twelfth of a level that rounding adds', () => {

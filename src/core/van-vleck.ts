@@ -5,17 +5,24 @@
  *   E[q₁ q₂] = Σ_n ρⁿ/n! · h_n(σ₁) h_n(σ₂),   h_n(σ) = E[q(σz) He_n(z)] = Σ_k 2 φ(e_k) He_{n−1}(e_k),   e_k = (k − ½)/σ,
  *
  * n odd (Mehler). What one has alone, its mean square, tells σ; that pair's mean product then tells ρ.
+ *
+ * Noise that is nearly the same in both is rounded alike, which lies in orders without end. There the sum over pairs of
+ * steps is taken instead, from ρ = 1 down: dE/dρ = Σ_jk φ₂(e_j, e_k; ρ) (Price).
  */
-import { density, powerOfRounded } from './rounded-noise.js';
+import { density, powerOfRounded, tail } from './rounded-noise.js';
 
 /** What is known of an input from its power: its rms before rounding, and h_n of n = 1, 3, 5, … */
 export interface RoundedInput {
   readonly rms: number;
   readonly h: Float64Array;
+  /** Of its rounded power, what lies in orders beyond those of h. */
+  readonly beyond: number;
 }
 
-/** n = 1 … 27: enough for noise of half a level that is nine tenths alike. */
+/** n = 1 … 27: enough for noise of 2.5 levels that is nine tenths alike. */
 const ORDERS = 14;
+/** Of a correlation: orders that may come to more are not left out. */
+const TOLERANCE = 1e-3;
 const PER_OCTAVE = 64;
 /** In levels: below it nearly all numbers are 0. */
 const LEAST_RMS = 0.3;
@@ -62,7 +69,9 @@ export class VanVleck {
     const part = (log - logPowers[low]) / (logPowers[high] - logPowers[low]);
     const ratio = this.logRatios[low] + part * (this.logRatios[high] - this.logRatios[low]);
     const [from, to] = [this.rows[low], this.rows[high]];
-    return { rms: Math.sqrt(meanSquare * 2 ** ratio), h: from.map((one, k) => one + part * (to[k] - one)) };
+    const h = from.map((one, k) => one + part * (to[k] - one));
+    const within = h.reduce((sum, one, k) => sum + one ** 2 / factorials[k], 0);
+    return { rms: Math.sqrt(meanSquare * 2 ** ratio), h, beyond: Math.max(0, meanSquare - within) };
   }
 
   /** The covariance before rounding, from the mean product after it. */
@@ -80,8 +89,81 @@ export class VanVleck {
       }
       rho -= (value - meanProduct) / slope;
     }
+    // Without the orders beyond, rho is never too small.
+    const left = Math.sqrt(x.beyond * y.beyond) * Math.min(1, Math.abs(rho)) ** (2 * ORDERS + 1);
+    if (left > TOLERANCE * Math.abs(meanProduct))
+      rho = Math.sign(meanProduct) * this.nearlyAlike(Math.abs(meanProduct), x.rms, y.rms);
     return rho * x.rms * y.rms;
   }
+
+  /** ρ > 0 by the steps themselves: with ρ = cos θ, E falls from that of ρ = 1 by ∫ Σ_jk (…) dθ. */
+  private nearlyAlike(meanProduct: number, xRms: number, yRms: number): number {
+    const [xs, ys] = [xRms, yRms].map((rms) => stepsOf(rms, this.rail));
+    const most = productOfSame(xs, ys);
+    // Chance makes a mean larger than any correlation would: it stays in proportion.
+    if (meanProduct >= most) return meanProduct / most;
+    const panel = 0.25 / Math.max(1, xRms, yRms);
+    let wanted = most - meanProduct;
+    for (let from = 0; from < Math.PI / 2; from += panel) {
+      const fall = integral(xs, ys, from, from + panel);
+      if (fall < wanted) {
+        wanted -= fall;
+        continue;
+      }
+      let theta = from + (panel * wanted) / fall;
+      for (let turn = 0; turn < NEWTON_TURNS; turn++) {
+        const off = integral(xs, ys, from, theta) - wanted;
+        const slope = fallAt(xs, ys, theta);
+        if (!(slope > 0)) break;
+        theta = Math.min(from + panel, Math.max(from, theta - off / slope));
+      }
+      return Math.cos(theta);
+    }
+    return 0;
+  }
+}
+
+/** Where a staircase steps, of a Gaussian of rms 1; steps that hardly anything reaches are left out. */
+const stepsOf = (rms: number, rail: number): Float64Array =>
+  Float64Array.from({ length: Math.min(rail, Math.ceil(MOST_STEP * rms)) }, (_, k) => (k + 0.5) / rms);
+const MOST_STEP = 8;
+
+/** E[q₁ q₂] of one Gaussian in both: Σ_jk 2 Q(the larger of the two steps). */
+function productOfSame(xs: Float64Array, ys: Float64Array): number {
+  let sum = 0;
+  for (const x of xs) sum += 2 * tail(x) * ys.filter((y) => y <= x).length;
+  for (const y of ys) sum += 2 * tail(y) * xs.filter((x) => x < y).length;
+  return sum;
+}
+
+/** −dE/dθ = Σ_jk e^(−a²/2 − (b − a·cos θ)²/(2 sin²θ))/2π over steps of either side; those of both sides are the same twice. */
+function fallAt(xs: Float64Array, ys: Float64Array, theta: number): number {
+  const [c, s] = [Math.cos(theta), Math.sin(theta)];
+  let sum = 0;
+  for (const a of xs) {
+    // Steps lie evenly from half a step on: those within reach alone.
+    const step = 2 * ys[0];
+    const first = Math.max(0, Math.ceil((a * c - REACH * s) / step - 0.5));
+    const end = Math.min(ys.length, Math.floor((a * c + REACH * s) / step + 0.5));
+    let near = 0;
+    for (let k = first; k < end; k++) near += Math.exp(-0.5 * ((ys[k] - a * c) / s) ** 2);
+    for (let k = 0; k < ys.length && ys[k] + a * c < REACH * s; k++)
+      near += Math.exp(-0.5 * ((ys[k] + a * c) / s) ** 2);
+    sum += Math.exp(-0.5 * a * a) * near;
+  }
+  return sum / Math.PI;
+}
+
+/** In standard deviations: what lies farther adds less than a millionth. */
+const REACH = 5.5;
+
+/** Gauss and Legendre's four points of (−1, 1). */
+const POINTS = [-0.861136311594053, -0.339981043584856, 0.339981043584856, 0.861136311594053] as const;
+const WEIGHTS = [0.347854845137454, 0.652145154862546, 0.652145154862546, 0.347854845137454] as const;
+
+function integral(xs: Float64Array, ys: Float64Array, from: number, to: number): number {
+  const [middle, half] = [(from + to) / 2, (to - from) / 2];
+  return half * POINTS.reduce((sum, at, n) => sum + WEIGHTS[n] * fallAt(xs, ys, middle + half * at), 0);
 }
 
 /** Steps are small to begin with, and each doubles the digits. */

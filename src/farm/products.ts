@@ -33,7 +33,7 @@ export interface CorrelationProduct {
   readonly grid: { readonly start: Instant; readonly rateHz: number; readonly counts: 'samples' | 'seconds' };
   readonly stations: number;
   readonly channels: number;
-  readonly level?: Level;
+  readonly level?: Pick<Level, 'overUsual'>;
   /** The most that a sum may come to: where 32 bits might not do, doubles are written. */
   readonly largestSum: number;
   /** Flags, and channels that are kept of those that were made, in the words of the command line. */

@@ -25,6 +25,8 @@ export interface ChanneliseRun {
   readonly finer?: Finer;
   /** levels : [a][c], gains over the usual one; the file says them. */
   readonly levels?: Float64Array;
+  /** One gain over the usual, of all; the file says it. */
+  readonly overUsual?: number;
 }
 
 /** What the file says of the channels that a plan makes of a recording. */
@@ -39,6 +41,7 @@ export function spectraHeader(
     inputs: recording.inputs,
     polarisations: recording.polarisations,
     channels: plan.channels,
+    ...(plan.sampling === 'real' && { realChannels: 1 }),
     ...spectrumGrid(recording, plan),
     centreFrequencyHz: recording.centreFrequencyHz,
     ...channelsOf(recording, plan),
@@ -61,7 +64,7 @@ const finerHeader = (
 export async function channeliseToFile(
   recording: VoltageRecording,
   plan: ChannelisePlan,
-  { backend, path, history, onProgress, kurtosis, finer, levels }: ChanneliseRun,
+  { backend, path, history, onProgress, kurtosis, finer, levels, overUsual }: ChanneliseRun,
 ): Promise<Account> {
   spectraIn(recording, plan);
   const { start, spectrumRateHz } = spectrumGrid(recording, plan);
@@ -72,6 +75,7 @@ export async function channeliseToFile(
       ...header,
       ...(finer && finerHeader(finer, header)),
       ...(levels && { levels: Array.from(levels) }),
+      ...(overUsual !== undefined && { overUsual }),
     });
   return written(create, async (append) =>
     run(

@@ -133,7 +133,7 @@ export function prepareSpectraCorrelation(
     });
     const type = delays ? 'cf32' : source.type;
     const flagged = await flagging({ ...source, type }, settings, correlate);
-    const unrounded = corrected(chain(take, flagged), settings, type, 0);
+    const unrounded = corrected(chain(take, flagged), settings, type, source.realChannels ?? 0);
     return unphased(unrounded, settings, source.start, source.frequenciesHz);
   });
 }

@@ -4,7 +4,7 @@
  */
 import { outputRail, rounding } from '../channelise/index.js';
 import { elementsPerVoltage, isComplexVoltage, type ImageCPML, type SpectraType } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
+import type { Integration, VoltageBlock } from '../core/blocks.js';
 import { median } from '../core/median.js';
 import type { VoltageSource } from '../core/sources.js';
 import { planChannels, type ChannelSettings } from './channels.js';
@@ -18,8 +18,10 @@ export interface Level {
   /** What rounding leaves of a weak correlation's signal over noise: median and worst input. */
   readonly efficiency: number;
   readonly worstEfficiency: number;
-  /** Inputs with no signal at all. */
+  /** Inputs with no signal at all where the level was measured; all of them: nothing was heard. */
   readonly silentInputs: number;
+  /** Of every input, before the first that is not 0: those were left out. */
+  readonly silentSamples: number;
   /** What the spectra are multiplied by, and whether that is the usual, which keeps the level. */
   readonly gain: number;
   readonly follows: 'usual' | 'measured' | 'told';
@@ -33,27 +35,38 @@ export interface Level {
 /** Enough that the rms is good to a thousandth; fewer of many inputs. */
 const SAMPLES = 2 ** 18;
 const SAMPLES_OF_ALL = 2 ** 26;
-/** Of 15 levels: there the power is right to a thousandth and 98.6 % of the signal is left. */
+/** Of a silent beginning so many numbers are passed over, a second's work or two. */
+export const MOST_SILENT_NUMBERS = 2 ** 28;
+/** Numbers: fewer, of a part's first block, beside a gap or behind a silent beginning, wait for the next block. */
+const ENOUGH = 4096;
+/** Of 15 levels: there 98.6 % of the signal is left, and the power is right to half a per cent. */
 const FOUR_BIT_RMS = 2.5;
 /** Of 8 bits: within this range less than half a per cent is lost, and the usual gain does. */
 const EIGHT_BIT = { least: 4, most: 40, wanted: 16 } as const;
 
-/** Nothing for floats, which have no levels, and for recordings whose beginning is silent. */
+/** Nothing for floats, which have no levels. */
 export async function chooseLevel(
   source: VoltageSource,
   settings: ChannelSettings,
 ): Promise<Level | undefined> {
   const { outputType, gain: told } = settings;
   if (outputType === 'cf32') return undefined;
-  const powers = await firstPowers(source);
+  const { powers, silentSamples } = await firstPowers(source);
   const heard = powers.filter((power) => power > 0);
-  if (heard.length === 0) return undefined;
+  const usual = gainOf(source, withoutGain(settings));
+  if (heard.length === 0) {
+    const nothing = { inputRms: 0, outputRms: 0, weakestRms: 0, efficiency: 0, worstEfficiency: 0 };
+    const follows = told === undefined ? 'usual' : 'told';
+    return {
+      ...{ ...nothing, silentInputs: source.inputs, silentSamples, gain: told ?? usual, follows },
+      overUsual: 1,
+    };
+  }
   // Noise of rms 1 in each number leaves with this by a gain of 1; a real sample has one number for two.
   const unit =
     gainOf(source, withoutGain({ ...settings, outputType: 'cf32' })) *
     (isComplexVoltage(source.type) ? 1 : Math.SQRT2);
   const inputRms = Math.sqrt(median(heard));
-  const usual = gainOf(source, withoutGain(settings));
   const { gain, follows } =
     told === undefined
       ? follow(outputType, { usual, usualRms: (inputRms * usual) / unit, perLevel: unit / inputRms })
@@ -68,6 +81,7 @@ export async function chooseLevel(
     efficiency: rounding((inputRms * Math.abs(gain)) / unit, rail).efficiency,
     worstEfficiency: efficiencies.reduce((least, one) => Math.min(least, one), 1),
     silentInputs: powers.length - heard.length,
+    silentSamples,
     gain,
     follows,
     overUsual: follows === 'measured' ? gain / usual : 1,
@@ -101,30 +115,68 @@ function gainOf(source: VoltageSource, settings: ChannelSettings): number {
   return gains;
 }
 
-/** Mean square of the numbers of each input over the first samples that came. */
-async function firstPowers(source: VoltageSource): Promise<number[]> {
-  const most = Math.max(1024, Math.min(SAMPLES, Math.floor(SAMPLES_OF_ALL / source.inputs)));
+interface FirstPowers {
+  readonly powers: readonly number[];
+  readonly silentSamples: number;
+}
+
+/** Mean square of the numbers of each input over the first samples that came, from the first signal on. */
+async function firstPowers(source: VoltageSource): Promise<FirstPowers> {
+  const { inputs } = source;
+  const most = Math.max(1024, Math.min(SAMPLES, Math.floor(SAMPLES_OF_ALL / inputs)));
+  const [sums, counts] = [new Float64Array(inputs), new Float64Array(inputs)];
+  let silentSamples = 0;
+  let looked = 0;
   for await (const block of source.blocks(most)) {
-    const { voltages, samples, gaps } = block;
     try {
-      const row = samples * elementsPerVoltage(source.type);
-      return Array.from({ length: source.inputs }, (_, a) => {
-        let sum = 0;
-        for (let n = a * row; n < (a + 1) * row; n++) sum += voltages[n] * voltages[n];
-        const missing = gaps
-          .filter(({ firstInput, endInput }) => a >= firstInput && a < endInput)
-          .reduce((total, { firstSample, endSample }) => total + endSample - firstSample, 0);
-        return missing < samples ? sum / (row * (1 - missing / samples)) : 0;
-      });
+      const from = counts.some((count) => count > 0) ? 0 : firstHeard(block);
+      if (from < block.samples) addPowers(block, from, sums, counts);
+      if (looked === silentSamples) silentSamples += from;
+      looked += block.samples;
     } finally {
       block.release?.();
     }
+    if (counts.some((count) => count >= ENOUGH) || looked * inputs > MOST_SILENT_NUMBERS) break;
   }
-  return [];
+  return { powers: Array.from(sums, (sum, a) => (counts[a] > 0 ? sum / counts[a] : 0)), silentSamples };
+}
+
+/** The first sample that is not 0 in every input. */
+function firstHeard({ voltages, inputs, samples, type }: VoltageBlock): number {
+  const row = samples * elementsPerVoltage(type);
+  let first = row;
+  for (let a = 0; a < inputs && first > 0; a++) {
+    const at = voltages.subarray(a * row, a * row + first).findIndex((value) => value !== 0);
+    if (at >= 0) first = at;
+  }
+  return Math.floor(first / elementsPerVoltage(type));
+}
+
+/** Squares of an input's numbers, and how many came. */
+function addPowers(
+  { voltages, inputs, samples, gaps, type }: VoltageBlock,
+  from: number,
+  sums: Float64Array,
+  counts: Float64Array,
+): void {
+  const parts = elementsPerVoltage(type);
+  for (let a = 0; a < inputs; a++) {
+    let sum = 0;
+    for (let n = (a * samples + from) * parts; n < (a + 1) * samples * parts; n++)
+      sum += voltages[n] * voltages[n];
+    const missing = gaps
+      .filter(({ firstInput, endInput }) => a >= firstInput && a < endInput)
+      .reduce(
+        (total, { firstSample, endSample }) => total + Math.max(0, endSample - Math.max(from, firstSample)),
+        0,
+      );
+    sums[a] += sum;
+    counts[a] += Math.max(0, samples - from - missing) * parts;
+  }
 }
 
 /** An integration in the unit of the usual gain. */
-export function atUsualGain(integration: Integration, { overUsual }: Level): Integration {
+export function atUsualGain(integration: Integration, { overUsual }: Pick<Level, 'overUsual'>): Integration {
   if (overUsual === 1) return integration;
   scale(integration.visibilities, 1 / overUsual ** 2);
   return integration;
@@ -134,6 +186,10 @@ export function atUsualGain(integration: Integration, { overUsual }: Level): Int
 export function brightnessAtUsualGain(image: ImageCPML, { overUsual }: Pick<Level, 'overUsual'>): void {
   if (overUsual !== 1) scale(image, 1 / overUsual ** 2);
 }
+
+/** For a file's history: where the gain is nobody's word on the command line. */
+export const levelHistory = (level: Level | undefined): string[] =>
+  level?.follows === 'measured' ? [`gain before rounding: ${level.gain}, by the first samples' level`] : [];
 
 function scale(values: Float64Array, by: number): void {
   for (let n = 0; n < values.length; n++) values[n] *= by;

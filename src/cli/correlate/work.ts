@@ -3,6 +3,7 @@ import type { Backend } from '../../backend/backend.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
+import { MOST_INTEGER_SAMPLES } from '../../correlate/index.js';
 import { addSeconds } from '../../core/instant.js';
 import type { OnProgress } from '../../core/progress.js';
 import { formatSeconds } from '../../core/units.js';
@@ -16,8 +17,9 @@ import { correlateOnCards } from '../../pipeline/cards/correlate.js';
 import { channelsOf, planChannels, type ChannelSettings } from '../../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipeline/coherence.js';
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../../pipeline/correlate.js';
-import { atUsualGain, type Level } from '../../pipeline/levels.js';
+import { atUsualGain, levelHistory, type Level } from '../../pipeline/levels.js';
 import { undoLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
+import { RoundingWatch, type Rounded } from '../../pipeline/levels/watch.js';
 import { leastSpectraOf } from '../../pipeline/stages/kurtosis.js';
 import type { Account, Emit } from '../../pipeline/stages/stage.js';
 import { mostDelaySamples, type RequestedDelays } from '../../pipeline/tracking.js';
@@ -49,6 +51,10 @@ export interface Work {
   /** Spectra a second. */
   readonly spectrumRateHz: number;
   readonly level?: Level;
+  /** By how much the gain before rounding was over the usual: undone in means. */
+  readonly overUsual: number;
+  /** What rounding met, once the work is done; of what was rounded here. */
+  readonly rounded?: () => Rounded | undefined;
   /** Gains of inputs and channels, where they have their own. */
   readonly levels?: InputLevels;
   /** What the history says of them. */
@@ -89,27 +95,34 @@ export async function planWork(
       settings: made,
       finer,
       level,
+      overUsual,
     } = await planFine(...([recording, options.fineChannels, options, kurtosis] as const));
     refuseFloatSums(plan.outputType, options);
+    const watch = watchOf(plan.outputType);
     const { frequenciesHz, channelWidthHz } = finer.channels;
     return {
       ...{ frequenciesHz, channelWidthHz, type: plan.outputType, settings: made },
       spectrumRateHz: streams.sampleRateHz / plan.samplesPerSpectrum,
-      ...(level && { level }),
+      ...{ overUsual, ...(level && { level }), ...watch?.work },
       run: (settings, append) =>
-        correlateVoltages(streams, plan, { ...settings, finer }, inUsualUnit(append, options, level)),
+        correlateVoltages(
+          ...([streams, plan, { ...settings, finer }] as const),
+          inUsualUnit(append, options, { overUsual, watch }),
+        ),
       runOnCards: () =>
         refuse('--cards', 'finer channels are made by one card', 'leave --cards, or --fine-channels, out'),
     };
   }
   if (recording.kind === 'spectra') {
-    const { frequenciesHz, channelWidthHz, levels, channels, inputs } = recording;
+    const { frequenciesHz, channelWidthHz, levels, channels, inputs, overUsual = 1 } = recording;
     if (levels && options.values === 'sums') refuseLeveledSums(recording.path);
     refuseFloatSums(delays ? 'cf32' : recording.type, options);
     const undone = (append: Emit<Integration>): Emit<Integration> =>
-      levels ? (one) => append(undoLevels(one, { factors: levels, channels, inputs })) : append;
+      levels
+        ? (one) => append(undoLevels(one, { factors: levels, channels, inputs }))
+        : inUsualUnit(append, options, { overUsual });
     return {
-      ...asked,
+      ...{ ...asked, overUsual },
       frequenciesHz,
       channelWidthHz,
       ...{ type: recording.type, spectrumRateHz: recording.spectrumRateHz },
@@ -129,14 +142,16 @@ export async function planWork(
     ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
   });
   refuseFloatSums(plan.outputType, options);
+  const overUsual = level?.overUsual ?? 1;
+  const watch = watchOf(plan.outputType);
   const usual = (append: Emit<Integration>): Emit<Integration> =>
-    inUsualUnit(append, options, level, own?.levels);
+    inUsualUnit(append, options, { overUsual, watch, ...(own && { levels: own.levels }) });
   const fate = options.values === 'means' ? 'undone in the means' : 'not undone';
   return {
     ...asked,
     ...channelsOf(recording, plan),
     ...{ type: plan.outputType, spectrumRateHz: recording.sampleRateHz / plan.samplesPerSpectrum },
-    ...(level && { level }),
+    ...{ overUsual, ...(level && { level }), ...watch?.work },
     ...(own && { levels: own.levels, levelsHistory: levelsHistory(own.levels, options, fate) }),
     settings: channels,
     run: (settings, append) => correlateVoltages(recording, plan, settings, usual(append)),
@@ -149,12 +164,34 @@ export async function planWork(
 function inUsualUnit(
   append: Emit<Integration>,
   { values }: WorkOptions,
-  level: Level | undefined,
-  levels?: InputLevels,
+  {
+    overUsual,
+    levels,
+    watch,
+  }: { readonly overUsual: number; readonly levels?: InputLevels; readonly watch?: Watched | undefined },
 ): Emit<Integration> {
-  if (values === 'sums') return append;
-  if (levels) return (one) => append(undoLevels(one, levels));
-  return level ? (one) => append(atUsualGain(one, level)) : append;
+  return (one) => {
+    watch?.look(one);
+    if (values === 'sums') return append(one);
+    return append(levels ? undoLevels(one, levels) : atUsualGain(one, { overUsual }));
+  };
+}
+
+interface Watched {
+  look(integration: Integration): void;
+  readonly work: Pick<Work, 'rounded'>;
+}
+
+/** Floats are not rounded. */
+function watchOf(type: SpectraType): Watched | undefined {
+  if (type === 'cf32') return undefined;
+  const watch = new RoundingWatch(type);
+  return {
+    look: (integration) => {
+      watch.add(integration);
+    },
+    work: { rounded: () => watch.found() },
+  };
 }
 
 const refuseLeveledSums = (where: string): never =>
@@ -165,8 +202,19 @@ const refuseLeveledSums = (where: string): never =>
   );
 
 /** The most that a real or imaginary part of a sum may come to: every sample at full scale, x·conj(y) = 2·full². */
-export function largestSum({ type, spectrumRateHz }: Work, recording: Recording, longestS: number): number {
+export function largestSum(
+  { type, spectrumRateHz }: Pick<Work, 'type' | 'spectrumRateHz'>,
+  recording: Pick<Recording, 'samples'>,
+  longestS: number,
+): number {
   const full = type === 'ci4' ? 7 : 127;
+  // Said before days of work, not by the correlator after them.
+  if (type !== 'cf32' && Math.floor(longestS * spectrumRateHz) > MOST_INTEGER_SAMPLES)
+    refuse(
+      '--integration',
+      `${formatSeconds(longestS)} are more samples than whole sums can hold`,
+      `give at most ${formatSeconds(Math.floor(MOST_INTEGER_SAMPLES / spectrumRateHz))}`,
+    );
   return 2 * full ** 2 * Math.min(recording.samples, Math.ceil(longestS * spectrumRateHz) + 1);
 }
 
@@ -196,9 +244,7 @@ export function headerOf(
       ...(delays?.towards === undefined
         ? []
         : [`tracked: ${delays.towards}, turned back at the middle of each integration`]),
-      ...(level?.follows === 'measured'
-        ? [`gain before rounding: ${level.gain}, by the first samples' level`]
-        : []),
+      ...levelHistory(level),
       ...ofLevels,
       ...more,
     ],

@@ -87,7 +87,7 @@ async function run(path: string, options: ImageOptions & FarmOptions, command: C
         'images with delays are not spread over machines',
         'corella image --direct --every has them',
       );
-    const { plan, frequenciesHz, channelWidthHz, spectrumRateHz, level } = made;
+    const { plan, frequenciesHz, channelWidthHz, spectrumRateHz, overUsual } = made;
     const settings: ImageSettings = {
       ...(options.pixels === undefined ? {} : { pixels: options.pixels }),
       field: fieldOf(options.field),
@@ -118,7 +118,7 @@ async function run(path: string, options: ImageOptions & FarmOptions, command: C
       telescope: telescope as AskedImage['telescope'],
       ...(options.pixels === undefined ? {} : { pixels: options.pixels }),
       ...(options.field === undefined ? {} : { fieldDeg: options.field }),
-      ...(level && level.overUsual !== 1 && { overUsual: level.overUsual }),
+      ...(overUsual !== 1 && { overUsual }),
       ...(calibrated && { gains: sentGains(calibrated) }),
     };
     const product: Product = {

@@ -7,6 +7,7 @@ import { openFile, sampleRateOf, visibilityFormatFor } from '../../formats/index
 import { spectraHeader } from '../../pipeline/channelise.js';
 import { firstSpectrumStart, planChannels } from '../../pipeline/channels.js';
 import { timesNamed } from '../../pipeline/flags/words.js';
+import { levelHistory } from '../../pipeline/levels.js';
 import { clockOf, spectraOf, stretchesOf } from '../../pipeline/parts.js';
 import { mostDelaySamples } from '../../pipeline/tracking.js';
 import { addChanneliseOptions, type ChanneliseOptions } from '../channelise.js';
@@ -111,7 +112,7 @@ async function submitCorrelate(
       grid: plan
         ? { start: firstSpectrumStart(recording as never, plan), rateHz, counts: 'seconds' }
         : { start: recording.start, rateHz, counts: 'samples' },
-      ...(work.level && { level: work.level }),
+      ...(work.overUsual !== 1 && { level: { overUsual: work.overUsual } }),
       largestSum: largestSum(work, recording, longestS),
       ...(await chosenOf(options, work.frequenciesHz)),
       ...eopOf(options),
@@ -161,10 +162,16 @@ async function submitChannelise(
     });
     if (options.jobChannels !== undefined)
       refuse('--job-channels', 'is for correlate: a channeliser makes all', 'leave it out');
-    const header = spectraHeader(recording, plan, history({ from: recording }));
+    const header = spectraHeader(recording, plan, [
+      ...history({ from: recording }),
+      ...levelHistory(settings.level),
+    ]);
     const product: Product = {
       ...{ kind: 'spectra', out },
-      header: { ...header, frequenciesHz: Array.from(header.frequenciesHz) },
+      header: {
+        ...{ ...header, frequenciesHz: Array.from(header.frequenciesHz) },
+        ...(settings.level && { overUsual: settings.level.overUsual }),
+      },
     };
     const work = workOf('channelise', path, recording, {
       open,

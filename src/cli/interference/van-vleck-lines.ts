@@ -10,16 +10,18 @@ export interface VanVleckWork {
   readonly facts: () => { readonly vanVleck?: Readonly<VanVleckTally> };
 }
 
-export function vanVleckWork({
-  vanVleck,
-  values,
-}: {
-  readonly vanVleck?: true;
-  readonly values: 'means' | 'sums';
-}): VanVleckWork {
+/** `recordedBits`: of one or two the recorder's own rounding, before the filter, weighs more, and is not corrected. */
+export function vanVleckWork(
+  { vanVleck, values }: { readonly vanVleck?: true; readonly values: 'means' | 'sums' },
+  recordedBits: number | undefined,
+): VanVleckWork {
   if (vanVleck !== true) return { asked: {}, history: [], lines: () => [], facts: () => ({}) };
   if (values === 'sums')
     refuse('--van-vleck', 'sums are whole numbers as they were summed', 'take means, or leave it out');
+  const ownBits =
+    recordedBits !== undefined && recordedBits <= 2
+      ? `the recording's own rounding to ${recordedBits === 1 ? 'one bit' : 'two bits'}, which weakens correlations by ${recordedBits === 1 ? 36 : 12} %, is not corrected`
+      : undefined;
   let tally: Readonly<VanVleckTally> | undefined;
   return {
     asked: {
@@ -29,13 +31,17 @@ export function vanVleckWork({
         },
       },
     },
-    history: ['quantisation corrected: powers and correlations as before rounding (van Vleck)'],
-    lines: () =>
-      tally && tally.left > 0
+    history: [
+      `quantisation corrected: powers and correlations as before rounding (van Vleck)${ownBits === undefined ? '' : `; ${ownBits}`}`,
+    ],
+    lines: () => [
+      ...(tally && tally.left > 0
         ? [
             `${tally.left} of ${tally.left + tally.corrected} products were left as they are: their inputs are too weak or too strong to tell what rounding did`,
           ]
-        : [],
+        : []),
+      ...(ownBits === undefined ? [] : [`--van-vleck: ${ownBits}`]),
+    ],
     facts: () => (tally ? { vanVleck: tally } : {}),
   };
 }

@@ -25,6 +25,8 @@ export function takeRangesToo(command: Command): Command {
   option.argParser(parseChannels);
   option.description =
     "how many to make of voltages (default: the telescope's own); of packets that come channelised which, like 0-65: a machine's part of the band";
+  const gain = command.options.find(({ long }) => long === '--gain');
+  if (gain) gain.description = 'before rounding (default: noise keeps its level in units of full scale)';
   return command;
 }
 

@@ -7,6 +7,7 @@ import type { NightEvent, NightSummary } from '../../pipeline/live/night.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { CommonOptions } from '../options/command.js';
 import { JSON_VERSION } from '../report/json.js';
+import { roundedLines } from '../report/level-lines.js';
 import { openTerminal } from '../report/terminal.js';
 import { packetLines } from './packet-lines.js';
 
@@ -48,6 +49,16 @@ export function openReport(options: CommonOptions): Report {
       else say(`${description}; ${backend}`);
     },
     event: (event) => {
+      if (event.kind === 'weak') {
+        const { rounded, type } = event;
+        const advice = 'give a larger --gain, or --bits float';
+        for (const text of roundedLines(rounded, { type, advice })) say(text);
+        return;
+      }
+      if (event.kind === 'note') {
+        say(event.text);
+        return;
+      }
       const { kind, ...rest } = event;
       if (isJson) line({ event: kind, ...rest });
       if (kind === 'integration') seen.integrations++;

@@ -31,6 +31,8 @@ export interface FineWork {
   readonly settings: ChannelSettings;
   readonly finer: Finer;
   readonly level?: Level;
+  /** Of both filters together. */
+  readonly overUsual: number;
 }
 
 export function refuseFine(recording: Recording, { fineChannels }: FineOptions): void {
@@ -40,6 +42,18 @@ export function refuseFine(recording: Recording, { fineChannels }: FineOptions):
       `${recording.path} holds voltages, which have no channels yet`,
       'say how many with --channels',
     );
+}
+
+/** Around the zero of real numbers either side is the other's mirror, and the band has but one. */
+export function mirrorLines(recording: Recording, { fineChannels }: FineOptions): string[] {
+  if (recording.kind !== 'spectra' || fineChannels === undefined || recording.realChannels !== 1) return [];
+  const { first, kept } = planFineChannels(recording, fineChannels);
+  const below = Math.floor(fineChannels / 2) - first;
+  return below > 0
+    ? [
+        `channels 0-${below - 1} lie below the band, which began as real numbers, and mirror those above its edge: leave them out (--keep-channels ${below}-${recording.channels * kept - 1} of correlate)`,
+      ]
+    : [];
 }
 
 export async function planFine(
@@ -62,5 +76,6 @@ export async function planFine(
     ...leastSpectraOf(kurtosis, { inputs: streams.inputs, channels: fineChannels }),
   });
   const { inputs } = recording;
-  return { streams, plan, settings, finer: { inputs, channels }, ...(level && { level }) };
+  const overUsual = (recording.overUsual ?? 1) * (level?.overUsual ?? 1);
+  return { streams, plan, settings, finer: { inputs, channels }, overUsual, ...(level && { level }) };
 }

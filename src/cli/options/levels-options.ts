@@ -25,7 +25,9 @@ export function addLevelsOptions(command: Command): Command {
     .option('--levels-out <path>', 'write what was measured, as JSON');
 }
 
-const schema = z.object({ levels: z.array(z.array(z.number().positive())) });
+/** Beyond these squares of levels, which means are divided by, leave a float's range. */
+const [LEAST, MOST] = [1e-12, 1e12];
+const schema = z.object({ levels: z.array(z.array(z.number().min(LEAST).max(MOST))) });
 
 /** Settings with levels; nothing where none were asked for. */
 export async function leveled(
@@ -69,7 +71,7 @@ async function readLevels(path: string, inputs: number, channels: number): Promi
   if (!checked.success)
     return refuse(
       path,
-      'holds no levels: rows of positive numbers, one row an input',
+      `holds no levels: rows of positive numbers (${LEAST} to ${MOST}), one row an input`,
       'write {"levels": [[…], …]}, a number for each channel',
     );
   const rows = checked.data.levels;
@@ -108,7 +110,11 @@ export const levelsLines = (levels: InputLevels | undefined): string[] => {
       (efficiency === undefined
         ? ''
         : `; rounding leaves ${(100 * efficiency).toFixed(1)} % of a weak signal`),
-    ...(silent > 0 ? [`${silent} channels of inputs begin silent, and have their input's median level`] : []),
+    ...(silent > 0
+      ? [
+          `${silent} ${silent === 1 ? 'channel of an input is' : 'channels of inputs are'} silent at first: the median level of the input, or of the others, is theirs`,
+        ]
+      : []),
   ];
 };
 

@@ -1,10 +1,17 @@
 /** What rounding costs, told where it costs something or was chosen. */
+import { outputRail, rounding } from '../../channelise/index.js';
+import type { SpectraType } from '../../core/axes.js';
 import type { Level } from '../../pipeline/levels.js';
+import type { InputLevels } from '../../pipeline/levels/input-levels.js';
+import type { Rounded } from '../../pipeline/levels/watch.js';
 
 /** Beyond it the choice of a gain is nobody's concern. */
 const GOOD = 0.99;
 /** In levels: weaker than that, most numbers are 0. */
 const WEAK = 1;
+
+/** A pause that is worth a line. */
+const FEW_SAMPLES = 1000;
 
 const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 const levels = (rms: number): string => Number(rms.toPrecision(3)).toString();
@@ -13,6 +20,10 @@ export function levelLines(level: Level | undefined): string[] {
   if (!level) return [];
   const { inputRms, outputRms, weakestRms, efficiency, worstEfficiency, silentInputs, gain, follows } = level;
   const lines: string[] = [];
+  if (inputRms === 0)
+    return [
+      `the first ${level.silentSamples} samples are silent: the gain is ${follows === 'told' ? 'as told' : 'the usual one'}, and nobody knows what rounding leaves; --gain says another, or take --bits float`,
+    ];
   if (follows === 'measured' || efficiency < GOOD)
     lines.push(
       `level: ${levels(inputRms)} rms in, ${levels(outputRms)} levels rms after a gain of ${Number(gain.toPrecision(4))}${
@@ -23,10 +34,67 @@ export function levelLines(level: Level | undefined): string[] {
     lines.push(
       `the weakest input has ${levels(weakestRms)} levels rms: rounding leaves it ${percent(worstEfficiency)} of a weak signal; give a larger --gain, or --bits float`,
     );
+  if (level.silentSamples > FEW_SAMPLES && follows === 'measured')
+    lines.push(`silent for ${level.silentSamples} samples: the level is of what follows`);
   if (silentInputs > 0)
     lines.push(`${silentInputs} ${silentInputs === 1 ? 'input begins' : 'inputs begin'} silent`);
   return lines;
 }
+
+/** So far the rms may move in integrations, up or down, without a word. */
+const MOVED = 1.25;
+
+/** What rounding met by the end, beside what was expected. */
+export function roundedLines(
+  rounded: Rounded | undefined,
+  {
+    level,
+    levels: own,
+    type,
+    advice = '--levels measured gives each a gain of its own, --gain a larger one to all, --bits float needs none',
+  }: {
+    readonly level?: Level;
+    readonly levels?: InputLevels;
+    readonly type: SpectraType;
+    readonly advice?: string;
+  },
+): string[] {
+  if (!rounded || type === 'cf32') return [];
+  const { heard, weak, weakestRms, leastRms, mostRms, zeroInputs, zeroForATime } = rounded;
+  const lines: string[] = [];
+  if (weak > 0) {
+    const left = weakestRms > 0 ? rounding(weakestRms, outputRail[type]).efficiency : 0;
+    lines.push(
+      `${weak} of ${heard} channels of inputs have less than one level rms in some integration; rounding leaves the weakest ${percent(left)} of a weak signal: ` +
+        (own ? 'the levels do not fit, or changed; measure them anew, or take --bits float' : advice),
+    );
+  }
+  const expected = own ? own.outputRms : level?.follows === 'measured' ? level.outputRms : undefined;
+  // Eight bits have room, and beyond it they are weak or hit the rails.
+  if (
+    type === 'ci4' &&
+    expected !== undefined &&
+    (leastRms * MOVED < expected || mostRms > MOVED * expected)
+  ) {
+    const [least, most] = [levels(leastRms), levels(mostRms)];
+    lines.push(
+      `integrations have ${least === most ? '' : `${least} to `}${most} levels rms, where the first samples promised ${levels(expected)}: ` +
+        'the level changed, or a carrier is cut off',
+    );
+  }
+  if (zeroForATime > 0)
+    lines.push(
+      `${zeroForATime} ${zeroForATime === 1 ? 'input is' : 'inputs are'} zeros in some integrations: silent, or too weak for the gain`,
+    );
+  if (level && zeroInputs > level.silentInputs)
+    lines.push(
+      `${zeroInputs} ${zeroInputs === 1 ? 'input is' : 'inputs are'} zeros throughout: silent, or too weak for the gain`,
+    );
+  return lines;
+}
+
+export const roundedFacts = (rounded: Rounded | undefined): { readonly rounded?: Rounded } =>
+  rounded ? { rounded } : {};
 
 /** For machines, and for the files' history. */
 export const levelFacts = (level: Level | undefined): { readonly level?: Level } => (level ? { level } : {});

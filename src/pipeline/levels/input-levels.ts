@@ -10,6 +10,7 @@ import { refuse } from '../../core/errors.js';
 import { median } from '../../core/median.js';
 import type { VoltageSource } from '../../core/sources.js';
 import { planChannels, type ChannelSettings } from '../channels.js';
+import { MOST_SILENT_NUMBERS } from '../levels.js';
 
 export interface InputLevels {
   readonly inputs: number;
@@ -19,7 +20,9 @@ export interface InputLevels {
   readonly from: 'measured' | 'given';
   /** Where measured: what rounding leaves of a weak signal. */
   readonly efficiency?: number;
-  /** Inputs' channels in which nothing was heard; they have the input's own median. */
+  /** And the rms that all were brought to, in levels. */
+  readonly outputRms?: number;
+  /** Inputs' channels in which nothing was heard; they have the input's own median, or the others'. */
   readonly silent?: number;
 }
 
@@ -51,31 +54,58 @@ export async function measureLevels(
   });
   const factors = new Float64Array(inputs * channels);
   const rms = new Float64Array(inputs * channels);
+  let heardBefore = false;
   await preparing(async (closers) => {
     const channeliser = closers.keep(await prepareChanneliser(plan, backend));
     const out = closers.keep(backend.allocateSpectra(plan.output));
+    let silentNumbers = 0;
     for await (const block of source.blocks((wanted + plan.taps - 1) * plan.samplesPerSpectrum)) {
       await channeliser.run(block, out);
       block.release?.();
-      break;
+      const spectra = await out.read();
+      const now = Float64Array.from(rms, (_, n) => {
+        const [a, c] = [Math.floor(n / channels), n % channels];
+        return rmsOf(spectra, (c * inputs + a) * out.samples, out.samples);
+      });
+      const heard = now.some((one) => one > 0);
+      if (heard) rms.set(now);
+      // Behind silence, or in a part of a recording, a signal begins somewhere in a block: the next one is full of it.
+      if (heardBefore || (heard && silentNumbers === 0 && out.samples >= LEAST_SPECTRA)) break;
+      heardBefore = heard;
+      silentNumbers += block.samples * inputs;
+      if (silentNumbers > MOST_SILENT_NUMBERS) break;
     }
-    const spectra = await out.read();
-    for (let c = 0; c < channels; c++)
-      for (let a = 0; a < inputs; a++)
-        rms[a * channels + c] = rmsOf(spectra, (c * inputs + a) * out.samples, out.samples);
     await closers.close();
   });
+  if (rms.every((one) => one === 0))
+    refuse(
+      '--levels',
+      'the recording begins silent, and there is nothing to measure',
+      'give levels of a file, or leave its beginning out with --times',
+    );
   const level = WANTED[outputType];
   let silent = 0;
-  for (let a = 0; a < inputs; a++) {
-    const own = rms.subarray(a * channels, (a + 1) * channels);
-    const heard = own.filter((one) => one > 0);
-    const middle = heard.length > 0 ? level / median(heard) : 1;
-    silent += channels - heard.length;
-    own.forEach((one, c) => (factors[a * channels + c] = one > 0 ? level / one : middle));
-  }
+  rms.forEach((one, n) => {
+    if (one > 0) factors[n] = level / one;
+    else silent++;
+  });
+  fillSilent(factors, inputs, channels);
   const { efficiency } = rounding(level, outputRail[outputType]);
-  return { inputs, channels, factors, from: 'measured', silent, efficiency };
+  return { inputs, channels, factors, from: 'measured', silent, efficiency, outputRms: level };
+}
+
+/** Silent ones have the median of their input, or where all of it is silent that of the others in the channel. */
+function fillSilent(factors: Float64Array, inputs: number, channels: number): void {
+  const given = factors.slice();
+  for (let a = 0; a < inputs; a++) {
+    const own = given.subarray(a * channels, (a + 1) * channels).filter((one) => one > 0);
+    for (let c = 0; c < channels; c++) {
+      if (given[a * channels + c] > 0) continue;
+      const others = Array.from({ length: inputs }, (_, b) => given[b * channels + c]);
+      const like = own.length > 0 ? own : others.filter((one) => one > 0);
+      factors[a * channels + c] = median(like.length > 0 ? like : given.filter((one) => one > 0));
+    }
+  }
 }
 
 /** Of a real or imaginary part; spectra that never came, and silence, are zeros and do not count. */

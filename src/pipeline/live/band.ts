@@ -27,6 +27,7 @@ export function narrowed(source: Source, range: ChannelRange): Source {
   const others = { ...source };
   // Whoever turns cells elsewhere would take all of them.
   Reflect.deleteProperty(others, 'cells');
+  if (first > 0) Reflect.deleteProperty(others, 'realChannels');
   return {
     ...others,
     channels: end - first,

@@ -1,10 +1,13 @@
 /** A night: sessions of a source one after the other through the chain, products on the way, and the account of all of it. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { CorellaError } from '../../core/errors.js';
+import { CorellaError, refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import type { SpectraType } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
 import type { Source } from '../../core/sources.js';
 import { sampleRateOf } from '../../core/sources.js';
 import { SECONDS_PER_DAY } from '../../core/units.js';
+import { RoundingWatch, type Rounded } from '../levels/watch.js';
 import { addAccounts, emptyAccount, type Account } from '../stages/stage.js';
 import type { CardAccount } from './card-chain.js';
 import { runSession } from './chain.js';
@@ -31,6 +34,9 @@ export type NightEvent =
     }
   | { readonly kind: 'image'; readonly start: string; readonly durationS: number; readonly ageS?: number }
   | { readonly kind: 'no-image'; readonly why: string }
+  | { readonly kind: 'note'; readonly text: string }
+  /** Once a session: what rounding left below one level. */
+  | { readonly kind: 'weak'; readonly rounded: Rounded; readonly type: SpectraType }
   | ({ readonly kind: 'file' } & Omit<FileEvent, 'kind'> & { readonly what: FileEvent['kind'] });
 
 /** Made when the first samples are there; all sessions of a night have one shape. */
@@ -105,12 +111,14 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   };
   try {
     for await (const source of input.sessions()) {
+      checkUnit(source, onEvent);
       products ??= await settings.prepare(source);
       const { live, files, picture } = products;
       onEvent({ kind: 'session', session: totals.sessions++, start: formatInstant(source.start, 6) });
       watcher?.session(source, live);
       const before = totals.dataS;
       let samples = 0;
+      let look = lookAtRounding(source, live, onEvent);
       const account = await runSession(
         source,
         live,
@@ -121,6 +129,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
             for (const count of counts) sum += count;
             const present = sum / counts.length / Math.max(1, durationS * spectrumRateOf(source, live));
             onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present });
+            if (look?.(integration) === 'told') look = undefined;
             await watcher?.integration(integration);
             const isKept = live.steering?.recording.at(start) ?? true;
             const wanted = live.steering?.fileNumber.at(start) ?? 0;
@@ -194,4 +203,35 @@ export function spectrumRateOf(source: Source, { channels }: LiveSettings): numb
   if (source.kind === 'spectra') return source.spectrumRateHz;
   if (!channels) throw new CorellaError({ where: 'live', what: 'voltages without a plan of channels' });
   return source.sampleRateHz / channels.samplesPerSpectrum;
+}
+
+/** Of a recording that was channelised before: live has no whole integrations to undo its gains in. */
+function checkUnit(source: Source, onEvent: NightSettings['onEvent']): void {
+  if (source.kind !== 'spectra') return;
+  const { levels, overUsual = 1 } = source;
+  if (levels)
+    refuse('live', 'this was rounded at levels of its own for each input and channel', 'correlate it');
+  if (overUsual !== 1)
+    onEvent({
+      kind: 'note',
+      text: `rounded at ${Number(overUsual.toPrecision(4))} of the usual gain, by its level: powers here are ${Number((overUsual ** 2).toPrecision(4))} of those that correlate gives`,
+    });
+}
+
+/** Live cannot look at samples before it rounds them, so it looks at what became of them; of what is rounded here. */
+function lookAtRounding(
+  source: Source,
+  { channels }: LiveSettings,
+  onEvent: NightSettings['onEvent'],
+): ((integration: Integration) => 'told' | 'fine') | undefined {
+  const type = channels?.outputType ?? 'cf32';
+  if (source.kind !== 'voltages' || type === 'cf32') return undefined;
+  const watch = new RoundingWatch(type);
+  return (integration) => {
+    watch.add(integration);
+    const rounded = watch.found();
+    if (!rounded || rounded.weak === 0) return 'fine';
+    onEvent({ kind: 'weak', rounded, type });
+    return 'told';
+  };
 }

@@ -29,6 +29,8 @@ type Spectra = Pick<SpectraShape, 'type' | 'channels' | 'inputs'> & {
   readonly polarisations: 1 | 2;
   /** Of the voltages: real ones leave real numbers in channel 0. */
   readonly sampling?: 'real' | 'complex';
+  /** The same of spectra that came. */
+  readonly realChannels?: number;
   /** What an input that is taken takes with it: nothing, unless given, or its station. */
   readonly gapsCover?: GapsCover;
 };
@@ -54,7 +56,7 @@ export const leastSpectraOf = (
 /** The flagger's plan for the spectra at hand. */
 export const kurtosisPlan = (
   asked: RequestedKurtosis,
-  { type, channels, inputs, polarisations, sampling, gapsCover }: Spectra,
+  { type, channels, inputs, polarisations, sampling, realChannels, gapsCover }: Spectra,
   flaggedInputs?: Uint8Array,
 ): KurtosisPlan => {
   const { sigmas, over, bursts } = asked;
@@ -62,7 +64,7 @@ export const kurtosisPlan = (
     ...{ type, channels, inputs, polarisations },
     ...{ ...(sigmas === undefined ? {} : { sigmas }), ...(over && { over }), ...(bursts && { bursts }) },
     spectraPerWindow: windowOf(asked, { channels, inputs }),
-    realChannels: sampling === 'real' ? 1 : 0,
+    realChannels: realChannels ?? (sampling === 'real' ? 1 : 0),
     ...(gapsCover && { takes: gapsCover }),
     ...(flaggedInputs && { flaggedInputs }),
   });

@@ -37,6 +37,27 @@ describe('SigMF recordings', () => {
     await writeFile(path, JSON.stringify(meta));
   };
 
+  it('of unsigned bytes count from their middle, and what is missing is 0', async () => {
+    const base = await record('unsigned');
+    await editMeta(base, ({ global, captures }) => {
+      global['core:datatype'] = 'cu8';
+      delete global['core:sha512'];
+      captures.push({ 'core:sample_start': 2, 'core:global_index': 3 });
+    });
+    await writeFile(
+      `${base}.sigmf-data`,
+      Uint8Array.from({ length: 24 }, (_, n) => [0, 128, 255][n % 3]),
+    );
+    const opened = await openFile(`${base}.sigmf-meta`);
+    assert.ok(opened.kind === 'voltages' && opened.type === 'ci8');
+    for await (const { voltages, samples } of opened.blocks(10)) {
+      assert.equal(samples, 4);
+      // Input 0: bytes 0 and 1, 8 and 9, none, 16 and 17.
+      assert.deepEqual([...voltages.subarray(0, 8)], [-128, 0, 127, -128, 0, 0, 0, 127]);
+    }
+    await opened.close();
+  });
+
   it('of others take from the user what they do not say, and only that', async () => {
     const base = await record('foreign');
     await editMeta(base, ({ global, captures }) => {

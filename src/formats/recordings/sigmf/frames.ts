@@ -24,6 +24,7 @@ export async function* readFrames(
   layout: SigmfLayout,
   blockSamples: number,
   within: SampleRange = { first: 0, end: layout.samples },
+  { isUnsigned = false }: { readonly isUnsigned?: boolean } = {},
 ): AsyncGenerator<FrameBlock> {
   wholeNumber(file.path, 'samples a block', blockSamples, 1, 2 ** 31);
   const streams = layout.channels * layout.inputs;
@@ -46,6 +47,8 @@ export async function* readFrames(
         const frames = Math.min(chunkFrames, end - t);
         const part = chunk.subarray(0, frames * frameBytes);
         await file.readExactly(part, (segment.firstFrame + t - segment.firstSample) * frameBytes);
+        // 128 becomes 0: the highest bit is the other way round. What is missing stays 0.
+        if (isUnsigned) for (let n = 0; n < part.length; n++) part[n] ^= 0x80;
         turn(
           { bytes: part, first: 0, stride: streams },
           { bytes, first: t - first, stride: samples },

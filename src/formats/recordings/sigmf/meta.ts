@@ -27,6 +27,9 @@ export const voltageDatatypes = {
   cf32: 'cf32_le',
 } as const satisfies Record<VoltageType, string>;
 
+/** Bytes from 0 to 255, as software radios write them: read as −128 … 127. */
+export const unsignedDatatypes = { ru8: 'i8', cu8: 'ci8' } as const satisfies Record<string, VoltageType>;
+
 /** SigMF has no 4-bit complex type: such bytes travel as ru8 and `corella:spectra_type` says what they are. */
 export const spectraDatatypes = { ci8: 'ci8', ci4: 'ru8', cf32: 'cf32_le' } as const satisfies Record<
   SpectraType,
@@ -71,6 +74,8 @@ const metaSchema = z.looseObject({
     'corella:channels': z.number().int().positive().optional(),
     'corella:frequencies_hz': z.array(z.number()).optional(),
     'corella:channel_width_hz': z.number().positive().optional(),
+    'corella:real_channels': z.literal([0, 1]).optional(),
+    'corella:gain_over_usual': z.number().positive().optional(),
     'corella:levels': z.array(z.array(z.number().positive())).optional(),
   }),
   captures: z.array(captureSchema).min(1, 'a recording needs a capture'),

@@ -34,6 +34,7 @@ import {
   planLayout,
   sigmfBase,
   telescopeOf,
+  unsignedDatatypes,
   voltageDatatypes,
   spectraDatatypes,
   type SigmfLayout,
@@ -80,7 +81,9 @@ interface Opening {
 
 async function voltages(opening: Opening): Promise<VoltageRecording> {
   const { file, meta, metaPath } = opening;
-  const type = voltageTypeOf(meta.global['core:datatype'], metaPath);
+  const datatype = meta.global['core:datatype'];
+  const type = voltageTypeOf(datatype, metaPath);
+  const isUnsigned = datatype in unsignedDatatypes;
   const inputs = meta.global['core:num_channels'] ?? 1;
   const common = await commonFacts(opening, {
     inputs,
@@ -91,12 +94,9 @@ async function voltages(opening: Opening): Promise<VoltageRecording> {
   // Unless told, the band counts from zero: its middle is R/4 (real) or 0 (complex).
   const centreFrequencyHz = common.centreFrequencyHz ?? (isComplexVoltage(type) ? 0 : sampleRateHz / 4);
   async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<VoltageBlock> {
-    for await (const { bytes, samples, firstSample, gaps } of readFrames(
-      file,
-      layout,
-      blockSamples,
-      within,
-    )) {
+    for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples, within, {
+      isUnsigned,
+    })) {
       const elements = voltageViews[type](bytes);
       if (elements instanceof Float32Array) {
         const partsPerSample = elementsPerVoltage(type);
@@ -193,6 +193,8 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     spectrumRateHz,
     frequenciesHz,
     channelWidthHz: global['corella:channel_width_hz'] ?? spectrumRateHz,
+    ...(global['corella:gain_over_usual'] !== undefined && { overUsual: global['corella:gain_over_usual'] }),
+    ...(global['corella:real_channels'] !== undefined && { realChannels: global['corella:real_channels'] }),
     ...levelsOf(global['corella:levels'], { metaPath, channels, inputs }),
     start,
     blocks,
@@ -310,9 +312,10 @@ function voltageTypeOf(datatype: string, metaPath: string): VoltageType {
   const plain = /^[rc]i8$/.test(datatype) ? datatype : datatype.replace(/^([rc]i8)_(le|be)$/, '$1');
   const found = Object.entries(voltageDatatypes).find(([, name]) => name === plain);
   if (found) return found[0] as VoltageType;
+  if (datatype in unsignedDatatypes) return unsignedDatatypes[datatype as keyof typeof unsignedDatatypes];
   return refuse(
     metaPath,
     `core:datatype '${datatype}' is not read here`,
-    `convert it to one of ${Object.values(voltageDatatypes).join(', ')}`,
+    `convert it to one of ${[...Object.values(voltageDatatypes), ...Object.keys(unsignedDatatypes)].join(', ')}`,
   );
 }

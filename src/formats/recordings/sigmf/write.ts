@@ -47,6 +47,10 @@ export interface SigmfSpectraHeader extends CommonHeader {
   readonly channelWidthHz: number;
   /** levels : [a][c], what each was multiplied by over the usual gain before rounding; 1 unless given. */
   readonly levels?: readonly number[];
+  /** As of a source of spectra. */
+  readonly realChannels?: number;
+  /** The same of one gain for all. */
+  readonly overUsual?: number;
 }
 
 export interface RecordingWriter<Block> {
@@ -111,6 +115,9 @@ export async function createSigmfSpectra(
       'corella:channel_width_hz': header.channelWidthHz,
       'corella:spectrum_rate_hz': header.spectrumRateHz,
       'corella:order': '[t][c][a]',
+      ...(header.realChannels !== undefined && { 'corella:real_channels': header.realChannels }),
+      ...(header.overUsual !== undefined &&
+        header.overUsual !== 1 && { 'corella:gain_over_usual': header.overUsual }),
       ...(header.levels && {
         'corella:levels': Array.from({ length: header.inputs }, (_, a) =>
           header.levels?.slice(a * header.channels, (a + 1) * header.channels),

@@ -1,0 +1,102 @@
+/**
+ * What rounding met in the end: the gain before it follows a recording's first samples, and a level that falls later, a
+ * carrier that takes all of it, or a band that slopes leave channels with less than a level. Their powers tell.
+ */
+import { outputRail } from '../../channelise/index.js';
+import { baselineIndex, type SpectraType } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { median } from '../../core/median.js';
+import { productCount } from '../../core/product-counts.js';
+import { powerOfRounded } from '../../core/rounded-noise.js';
+import { VanVleck } from '../../core/van-vleck.js';
+
+export interface Rounded {
+  /** Channels of inputs that were heard. */
+  readonly heard: number;
+  /** Those of them below one level rms, in any integration, and the weakest's rms: 0 where nothing is left. */
+  readonly weak: number;
+  readonly weakestRms: number;
+  /** Of the median input over its channels, in levels: the least and the most of all integrations. */
+  readonly leastRms: number;
+  readonly mostRms: number;
+  /** Inputs that are zeros in all integrations, and in some alone: silent, or too weak for any level. */
+  readonly zeroInputs: number;
+  readonly zeroForATime: number;
+}
+
+/** Fewer samples tell no level. */
+const ENOUGH = 16;
+
+/** Looks at integrations as they were summed, before any gain is undone. */
+export class RoundingWatch {
+  private readonly vanVleck: VanVleck;
+  private readonly weakPower: number;
+  private weak = new Uint8Array(0);
+  private heard = new Uint8Array(0);
+  private zero = new Uint8Array(0);
+  private leastPower = Infinity;
+  private least = Infinity;
+  private most = 0;
+
+  constructor(type: Exclude<SpectraType, 'cf32'>) {
+    const rail = outputRail[type];
+    this.vanVleck = new VanVleck(rail);
+    this.weakPower = powerOfRounded(1, rail);
+  }
+
+  add(integration: Integration): void {
+    const { visibilities, channels, stations, polarisations: p, flaggedInputs } = integration;
+    const inputs = stations * p;
+    const baselines = baselineIndex(stations, 0);
+    if (this.weak.length === 0) {
+      this.weak = new Uint8Array(inputs * channels);
+      this.heard = new Uint8Array(inputs * channels);
+      this.zero = new Uint8Array(inputs);
+    }
+    const means: number[] = [];
+    for (let a = 0; a < inputs; a++) {
+      if (flaggedInputs[a] === 1) continue;
+      const [s, pol] = [Math.floor(a / p), a % p];
+      const powers = Array.from({ length: channels }, (_, c) => {
+        const cell = c * baselines + baselineIndex(s, s);
+        const count = productCount(integration, cell, pol, pol);
+        return count < ENOUGH ? NaN : visibilities[2 * (cell * p * p + pol * (p + 1))] / count / 2;
+      });
+      const there = powers.filter((power) => !Number.isNaN(power));
+      if (there.length === 0) continue;
+      const mean = there.reduce((sum, power) => sum + power, 0) / there.length;
+      this.zero[a] |= mean > 0 ? HEARD : ZERO;
+      if (mean === 0) continue;
+      means.push(mean);
+      for (let c = 0; c < channels; c++) this.look(a * channels + c, powers[c]);
+    }
+    if (means.length === 0) return;
+    const rms = this.rmsOf(median(means));
+    this.least = Math.min(this.least, rms);
+    this.most = Math.max(this.most, rms);
+  }
+
+  private look(at: number, power: number): void {
+    if (Number.isNaN(power)) return;
+    this.heard[at] = 1;
+    this.leastPower = Math.min(this.leastPower, power);
+    if (power < this.weakPower) this.weak[at] = 1;
+  }
+
+  private rmsOf(power: number): number {
+    return this.vanVleck.input(power)?.rms ?? Math.sqrt(power);
+  }
+
+  /** Nothing before the first integration with any signal. */
+  found(): Rounded | undefined {
+    const count = (flags: Uint8Array, value: number): number => flags.filter((one) => one === value).length;
+    const inputs = { zeroInputs: count(this.zero, ZERO), zeroForATime: count(this.zero, ZERO | HEARD) };
+    if (this.most === 0) return undefined;
+    return {
+      ...{ heard: count(this.heard, 1), weak: count(this.weak, 1), weakestRms: this.rmsOf(this.leastPower) },
+      ...{ leastRms: this.least, mostRms: this.most, ...inputs },
+    };
+  }
+}
+
+const [ZERO, HEARD] = [1, 2];
