@@ -149,6 +149,22 @@ describe('UVH5 that others have made or changed', () => {
     assert.equal((await readAll(path)).all[0].counts[0], 1);
   });
 
+  it('believes sample counts of which the first time has none', async () => {
+    const counts = Float32Array.from({ length: 12 * 8 }, (_, at) => (at < 6 * 8 ? 0 : 5));
+    const path = await altered((items) => {
+      items['Data/nsamples'] = {
+        ...items['Data/nsamples'],
+        bytes: new Uint8Array(counts.buffer),
+      } as GroupPlan['items'][string];
+    });
+    const { file, all } = await readAll(path);
+    assert.deepEqual(
+      all.map((one) => one.counts[0]),
+      [0, 5],
+    );
+    assert.equal(file.assumed, undefined);
+  });
+
   it('exchanges the polarisations of a file whose X lies north', async () => {
     const east = (await readAll(await altered(() => undefined))).all[0];
     const path = await altered((items) => {
