@@ -24,7 +24,8 @@ export function kurtosisLines(work: KurtosisWork, spectrumRateHz: number): strin
   const { samples, taken, windows, byChannel, byInput, unjudged } = account;
   const expected = expectedPart(plan);
   const perChannel = samples / plan.channels;
-  const perInput = samples / plan.inputs;
+  const asked = plan.flaggedInputs.filter((flag) => flag === 0).length;
+  const perInput = samples / asked;
   const worst = (counts: Float64Array, each: number, what: string): string[] => {
     const named = [...counts.entries()]
       .map(([n, count]) => ({ n, part: count / each }))
@@ -35,7 +36,7 @@ export function kurtosisLines(work: KurtosisWork, spectrumRateHz: number): strin
     const more = named.length > shown.length ? ` and ${named.length - shown.length} more` : '';
     return [`  most in ${what} ${shown.join(', ')}${more}`];
   };
-  const cells = windows * plan.channels * plan.inputs;
+  const cells = windows * plan.channels * asked;
   return [
     `interference: ${percent(samples > 0 ? taken / samples : 0)} of the samples were taken, in ${windows} window${windows === 1 ? '' : 's'} of about ` +
       `${plan.spectraPerWindow} spectra at ${plan.sigmas} σ; of noise alone it is ${percent(expected)}`,

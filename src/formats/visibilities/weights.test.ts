@@ -118,6 +118,24 @@ describe('weights of products', () => {
   });
 });
 
+describe('whole sums', () => {
+  it('keep what is flagged: its sum and its count', async () => {
+    const path = join(folder, 'flagged-sums.uvh5');
+    const writer = await visibilityFormatFor(path).createVisibilities(path, header, { values: 'sums' });
+    await writer.append(someFlagged());
+    await writer.finish();
+    const {
+      all: [found],
+    } = await readVisibilities(path);
+    const [made, whole] = [someFlagged(), integration(0)];
+    assert.deepEqual([...found.visibilities], [...made.visibilities]);
+    assert.deepEqual([...(found.asStored?.weights ?? [])], [...(made.asStored?.weights ?? [])]);
+    const at = 2 * 4 * 3;
+    assert.equal(Math.round((found.asStored?.means[at] ?? 0) * whole.counts[3]), whole.visibilities[at]);
+    assert.notEqual(whole.visibilities[at], 0);
+  });
+});
+
 describe('whole sums beyond 2³¹', () => {
   const big = 3 * 2 ** 40 + 1;
   function bigSums(): Integration {

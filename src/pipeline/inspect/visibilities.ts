@@ -8,11 +8,13 @@ import type { VisibilityFile } from '../../formats/index.js';
 import type { Complex } from './voltages.js';
 import { inDb } from './waterfall.js';
 
-/** The means of one pair and product in the first channels, unphased; null where flagged or absent. */
+/** The means of one pair and product in the first channels, unphased; null where flagged or missing. */
 export interface FirstPair {
   readonly stations: readonly [i: number, j: number];
   readonly product: string;
   readonly values: readonly (Complex | null)[];
+  /** Which of those are flagged, the others of null being missing; left out where none is. */
+  readonly flagged?: readonly number[];
 }
 
 export interface VisibilityLook {
@@ -161,7 +163,11 @@ function firstPairs(file: VisibilityFile, one: Integration): FirstPair[] {
         { length: Math.min(FIRST_VALUES, channels) },
         (_unused, c) => meanOf(one, c * baselines + baselineIndex(i, j), i * p + pi, j * p + pj) ?? null,
       );
-      return { stations: [i, j], product: productName(file, pi, pj), values };
+      const flagged = [...values.keys()].filter((c) =>
+        isFlagged(one, c * baselines + baselineIndex(i, j), i * p + pi, j * p + pj),
+      );
+      const product = productName(file, pi, pj);
+      return { stations: [i, j], product, values, ...(flagged.length > 0 && { flagged }) };
     });
   const rows: FirstPair[] = [];
   for (let i = 0; i < stations && rows.length < FIRST_PAIRS * p * p; i++) {
