@@ -107,12 +107,13 @@ describe('weights of products', () => {
       values: 'mean',
       faults,
     });
-    for (const weight of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0]) {
+    for (const weight of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, 0]) {
       gathering.clear();
       gathering.row(1, 0);
       gathering.add(0, product, 1, 2, weight);
-      const { counts } = gathering.finish({ start: integration(0).start, durationS: 1 });
+      const { counts, asStored } = gathering.finish({ start: integration(0).start, durationS: 1 });
       assert.deepEqual([...counts], [0, 0, 0]);
+      assert.ok(asStored?.weights.every(Number.isFinite), `${weight}`);
     }
     assert.equal(faults.notNumbers, 2);
   });

@@ -18,6 +18,7 @@ import {
   feedsOf,
   gather,
   polarisationsOf,
+  refuseTwice,
   storedProducts,
   type StoredProduct,
   type ValueFaults,
@@ -103,6 +104,7 @@ function opened(
       product ?? refuse(path, `holds the product ${type} of casacore's`, 'RR to LL and XX to YY are read')
     );
   });
+  refuseTwice(path, products);
   const order = Array.from(frequencies, (frequencyHz, place) => ({ frequencyHz, place })).sort(
     (x, y) => x.frequencyHz - y.frequencyHz,
   );

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { real, text, texts } from '../../hdf5/items.js';
 import { createHdf5, type GroupPlan } from '../../hdf5/write.js';
 import { openOutput } from '../../io/output.js';
+import { openFile } from '../../registry.js';
 import { openUvh5 } from './read.js';
 import { planUvh5 } from './plan.js';
 import { header, nextPath, readAll, telescope } from './testing.js';
@@ -262,8 +263,26 @@ describe('UVH5 that others have made or changed', () => {
       items.polarization_array = reals([1, 2, 3, 4]);
     }, /polarisation 1, no product/);
     await refuses((items) => {
+      items.polarization_array = reals([-5, -6, -5, -6]);
+    }, /lists XX twice among its products/);
+    await refuses((items) => {
       items.latitude = reals([Number.NaN]);
     }, /latitude holds NaN/);
+    await assert.rejects(
+      openFile(
+        await altered((items) => {
+          items.antenna_positions = reals([1e12, 0, 0, 10, 0, 0, 0, 10, 0], [3, 3]);
+        }),
+      ),
+      /its antenna one stands 1\d*(?:\.\d+)? m from the site/,
+    );
+    const widths = await openUvh5(
+      await altered((items) => {
+        items.channel_width = reals([1e6, Number.NaN]);
+      }),
+    );
+    assert.match(String(widths.assumed), /channel_width is NaN Hz at place 1: that of the first is taken/);
+    await widths.close();
   });
 
   it('refuses phase centres of other frames, whose degrees are another place', async () => {
