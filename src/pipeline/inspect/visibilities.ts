@@ -63,6 +63,14 @@ export function isFlagged(one: Integration, cell: number, a1: number, a2: number
   return (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) && productCount(one, cell, a1 % p, a2 % p) > 0;
 }
 
+/** The size of its weight, flagged or not: 0 where it is missing. */
+export function measuredOf(one: Integration, cell: number, a1: number, a2: number): number {
+  const { polarisations: p, asStored } = one;
+  return asStored
+    ? Math.abs(asStored.weights[cell * p * p + (a1 % p) * p + (a2 % p)])
+    : productCount(one, cell, a1 % p, a2 % p);
+}
+
 /** Mean of a product, undefined where it carries no weight. */
 export function meanOf(one: Integration, cell: number, a1: number, a2: number): Complex | undefined {
   const { polarisations: p, asStored } = one;

@@ -148,6 +148,18 @@ describe('UVH5 that others have made or changed', () => {
       } as GroupPlan['items'][string];
     });
     assert.equal((await readAll(path)).all[0].counts[0], 1);
+    // Where all is flagged nothing is taken for anything.
+    const empty = await altered((items) => {
+      items['Data/nsamples'] = {
+        ...items['Data/nsamples'],
+        bytes: new Uint8Array(12 * 8 * 4),
+      } as GroupPlan['items'][string];
+      items['Data/flags'] = {
+        ...items['Data/flags'],
+        bytes: new Uint8Array(12 * 8).fill(1),
+      } as GroupPlan['items'][string];
+    });
+    assert.equal((await readAll(empty)).file.assumed, undefined);
   });
 
   it('believes sample counts of which the first time has none', async () => {

@@ -103,15 +103,19 @@ interface Weighed extends Uvh5Header {
 
 /**
  * Some correlators leave nsamples at zero or unset: then every unflagged value counts 1. A dead first station has a whole
- * stretch of zeros in a file that counts, so that only the last row tells.
+ * stretch of zeros in a file that counts, so that only the last row tells. Where all is flagged nobody needs to know.
  */
-function weightsOf({ samples }: Data, { slots, channels, products }: Uvh5Header): 'counted' | 'unit' {
+function weightsOf({ samples, flags }: Data, { slots, channels, products }: Uvh5Header): 'counted' | 'unit' {
   const chunkRows = Math.max(1, Math.floor(CHUNK_VALUES / (channels.length * products.length)));
+  let isGood = false;
   for (const { runs } of slots)
     for (const { first, end } of runs)
-      for (let row = first; row < end; row += chunkRows)
-        if (samples.rows(row, Math.min(chunkRows, end - row)).some((count) => count > 0)) return 'counted';
-  return 'unit';
+      for (let row = first; row < end; row += chunkRows) {
+        const rows = Math.min(chunkRows, end - row);
+        if (samples.rows(row, rows).some((count) => count > 0)) return 'counted';
+        isGood ||= flags.rows(row, rows).includes(0);
+      }
+  return isGood ? 'unit' : 'counted';
 }
 
 /** The first and the last stored number, as the file has them. */
