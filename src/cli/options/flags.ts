@@ -48,7 +48,7 @@ export function parseFlags(
 
 function refuseAll(text: string | undefined, flags: Uint8Array, option: string): void {
   if (text !== undefined && flags.every((flag) => flag === 1))
-    refuse(option, `'${text}' leaves out every input`, 'keep some');
+    refuse(option, `'${text.replaceAll(',,', ',')}' leaves out every input`, 'keep some');
 }
 
 /** Everything that --flag may say of visibilities. */

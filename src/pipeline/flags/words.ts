@@ -47,7 +47,11 @@ export function inputsNamed(
     const [name, letter] = colon < 0 ? [word] : [word.slice(0, colon), word.slice(colon + 1)];
     const [station = -1, ...namesakes] = placesOf(name, stations);
     if (station < 0)
-      refuse(where, `'${name}' is no station here`, "give an input's number or a station's name");
+      refuse(
+        where,
+        `'${name}' is no station here`,
+        `give an input's number or a station's name${some(stations)}`,
+      );
     if (namesakes.length > 0)
       refuse(where, `'${name}' is the name of ${1 + namesakes.length} stations`, 'give inputs by number');
     // As inputName writes them: of a file's two feeds each is the first or the second.
@@ -62,6 +66,15 @@ export function inputsNamed(
 
 const placesOf = (name: string, stations: FlagContext['stations'] = []): number[] =>
   [...stations.keys()].filter((s) => stations[s].name === name);
+
+/** A few of the names there are. */
+const some = (stations: FlagContext['stations'] = []): string =>
+  stations.length === 0
+    ? ''
+    : `: ${stations
+        .slice(0, 6)
+        .map(({ name }) => name)
+        .join(', ')}${stations.length > 6 ? ' …' : ''}`;
 
 /** Files of others may name stations by numbers: then 12 is an input, and a station of other inputs. */
 function refuseName(
@@ -155,8 +168,7 @@ export function stationNamed(name: string, stations: FlagContext['stations'], wh
   if (namesakes.length > 0)
     refuse(where, `'${name}' is the name of ${1 + namesakes.length} antennas`, 'no name tells them apart');
   if (at >= 0) return at;
-  const some = stations.slice(0, 8).map((one) => one.name);
-  return refuse(where, `'${name}' is no antenna here`, `choose among ${some.join(', ')} …`);
+  return refuse(where, `'${name}' is no antenna here`, `give an antenna's name${some(stations)}`);
 }
 
 function productNamed(label: string, where: string): { readonly p1: 0 | 1; readonly p2: 0 | 1 } {
