@@ -162,6 +162,7 @@ describe('two channels of sixteen hit', () => {
     await refused('{"flags": [{}]}', /entry 0: says nothing of what to flag/);
     await refused('{"channels": 4, "flags": []}', /is of 4 channels where the data have 16/);
     await refused('{"flags": [{"channels": "20"}]}', /entry 0: '20' is outside channels 0 to 15/);
+    await refused('{"flags": [{"products": ["RR"]}]}', /entry 0: 'RR' is no product of linear feeds/);
     await refused('{"flags": [{"stations": ["s1"]}]}', /stations/);
   });
 });

@@ -73,6 +73,7 @@ export const contextOf = ({ header }: VisibilityFile): FlagContext => ({
   stations: header.telescope.stations,
   polarisations: header.polarisations,
   frequenciesHz: header.frequenciesHz,
+  ...(header.feeds && { feeds: header.feeds }),
 });
 
 /** The file with what is asked for flagged; the file itself where nothing is. */

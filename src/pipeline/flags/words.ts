@@ -10,6 +10,8 @@ export interface FlagContext {
   readonly stations: readonly { readonly name: string }[];
   readonly polarisations: 1 | 2;
   readonly frequenciesHz: Float64Array;
+  /** Linear unless told. */
+  readonly feeds?: 'linear' | 'circular';
 }
 
 /** A rule in words. */
@@ -171,14 +173,20 @@ export function stationNamed(name: string, stations: FlagContext['stations'], wh
   return refuse(where, `'${name}' is no antenna here`, `give an antenna's name${some(stations)}`);
 }
 
-function productNamed(label: string, where: string): { readonly p1: 0 | 1; readonly p2: 0 | 1 } {
+function productNamed(
+  label: string,
+  feeds: FlagContext['feeds'],
+  where: string,
+): { readonly p1: 0 | 1; readonly p2: 0 | 1 } {
+  if ((feeds === 'circular' ? /[XY]/i : /[RL]/i).test(label))
+    refuse(where, `'${label}' is no product of ${feeds ?? 'linear'} feeds`, 'name those of the file');
   const found = Object.values(storedProducts).find((product) => product?.label === label.toUpperCase());
   return found ?? refuse(where, `'${label}' is no product`, 'write XX, YY, XY, YX or RR, LL, RL, LR');
 }
 
 /** A rule by its words. */
 export function ruleOf(words: FlagWords, context: FlagContext, where: string): FlagRule {
-  const { stations, polarisations, frequenciesHz } = context;
+  const { stations, polarisations, frequenciesHz, feeds } = context;
   const pairs = words.baselines?.map((pair) => pairNamed(pair, stations, where));
   return {
     ...(words.inputs && {
@@ -194,7 +202,7 @@ export function ruleOf(words: FlagWords, context: FlagContext, where: string): F
         baselineCount(stations.length),
       ),
     }),
-    ...(words.products && { products: words.products.map((label) => productNamed(label, where)) }),
+    ...(words.products && { products: words.products.map((label) => productNamed(label, feeds, where)) }),
   };
 }
 
