@@ -100,7 +100,7 @@ export async function* integrationsEvery(
     first ??= integration.start;
     // A spectrum's worth of rounding is no stretch of its own.
     const own = Math.floor(
-      (secondsBetween(first, integration.start) + 1e-3 * integration.durationS) / everyS,
+      (secondsBetween(first, integration.start) + 0.01 * integration.durationS) / everyS,
     );
     if (sum && own !== stretch) {
       if (isFull(sum)) yield sum;
