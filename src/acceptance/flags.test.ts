@@ -149,6 +149,7 @@ describe('two channels of sixteen hit', () => {
     assert.ok(inspected.read.flagged.fraction > 0.25);
     assert.equal(inspected.read.flagged.fraction, inspected.read.missing.fraction, 'nothing is missing');
     assert.ok((await readFile(path('flags.png'))).length > 10_000);
+    assert.match(await corella('inspect', 'again.uvfits'), /stations 0, 0 XX: flagged  flagged/);
   });
 
   it('a file of flags is refused where it says nothing, or is of other channels', async () => {
@@ -161,6 +162,7 @@ describe('two channels of sixteen hit', () => {
     await refused('{"flags": [{}]}', /entry 0: says nothing of what to flag/);
     await refused('{"channels": 4, "flags": []}', /is of 4 channels where the data have 16/);
     await refused('{"flags": [{"channels": "20"}]}', /entry 0: '20' is outside channels 0 to 15/);
+    await refused('{"flags": [{"products": ["RR"]}]}', /entry 0: 'RR' is no product of linear feeds/);
     await refused('{"flags": [{"stations": ["s1"]}]}', /stations/);
   });
 });
@@ -233,6 +235,15 @@ describe('a part', () => {
     );
     assert.match(ran.stderr, /--times: no integration of clean\.uvh5 lies there/);
   });
+
+  it('flagged where nothing lies, or interference that is not there, is told', async () => {
+    const none = ['--flag', 'times=2020-01-01T00:00:00Z..2020-01-02T00:00:00Z'];
+    const said = await corella('convert', 'clean.uvh5', 'none.uvh5', ...none, '--flag-interference', '1000');
+    assert.match(
+      said,
+      /flagged as asked: nothing, for no value with weight lies there\ninterference: none found/,
+    );
+  });
 });
 
 describe('values that are no numbers', () => {
@@ -293,7 +304,7 @@ describe('correlate', () => {
   });
 
   it('takes a stretch of a recording, keeps some channels and flags some', async () => {
-    await corella(
+    const told = await corellaJson(
       ...[
         'correlate',
         'full.sigmf-meta',
@@ -311,6 +322,8 @@ describe('correlate', () => {
         's0&s2,times=2026-03-01T12:00:00.3Z..2026-03-01T12:00:00.4Z',
       ],
     );
+    // One pair of six twice, and all six at the second time.
+    assert.deepEqual(told.flags, { values: 18, asked: 8 });
     const all = await readAll('part.uvfits');
     assert.deepEqual([all.length, all[0].channels, all[0].start.fraction.toFixed(3)], [3, 1, '0.200']);
     // Pairs 00, 10, 11, 20, 21, 22: s0&s2 flagged everywhere, all at the second time.

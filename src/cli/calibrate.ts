@@ -129,14 +129,15 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         refuseAllOdd(odd, asked, options.odd);
         // Solved again without them: noise that passed for signal has bent the others a little.
         const best = oddGains.length === 0 ? first : await through(solver, without(integration, oddGains));
+        let empty = 0;
         const later: { readonly integration: Integration; readonly calibration: CrossHanded }[] = [];
         if (options.every !== undefined) {
-          for await (const next of integrationsEvery(file, options.every)) {
+          for await (const next of integrationsEvery(file, options.every, () => empty++)) {
             const { calibration: gains } = await through(solver, without(next, odd));
             later.push({ integration: next, calibration: leaveOutUnconverged(gains) });
           }
         }
-        return { ...best, odd, later };
+        return { ...best, odd, later, empty };
       } finally {
         await solver.close();
       }
@@ -211,6 +212,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         minimumBaselineM,
         model: { ...orNull(check), outside, ...(options.diffuse && { diffuse: options.diffuse.name }) },
         solutionsInTime: series.length,
+        ...(solved.empty > 0 && { timesWithoutData: solved.empty }),
         ...(options.over === 'delay' && { delays: named }),
         oddInputs,
         oddChannels: strange.channels,
@@ -222,6 +224,9 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       [
         `${paths.join(', ')}: gains of ${summary.solvedInputs} of ${summary.inputs} inputs in ${summary.solves} solves`,
         ...(series.length > 1 ? [`${series.length} times, every ${formatSeconds(options.every ?? 0)}`] : []),
+        ...(solved.empty > 0
+          ? [`${solved.empty} more of them flagged or missing as a whole: gains are drawn across`]
+          : []),
         ...(named.length > 0
           ? [
               `delays from ${delayText(Math.min(...delays.map(({ delayS }) => delayS)))} to ${delayText(Math.max(...delays.map(({ delayS }) => delayS)))} against ${telescope.stations[calibration.referenceStation].name}`,

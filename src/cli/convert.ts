@@ -124,6 +124,8 @@ async function run(
             await append(integration);
             stage.update({ done: ++done, of: file.integrationCount, unit: 'integrations' });
           }
+          if (done === 0 && options.times !== undefined)
+            refuse('--times', `no integration of ${from} lies there`, 'see its times with corella inspect');
           return done;
         },
       );

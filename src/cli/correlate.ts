@@ -35,6 +35,7 @@ import { refuseUnknown, telescopeFor, withCards } from './open.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
+import { askedLines } from './report/flag-lines.js';
 import { levelFacts, levelLines, roundedFacts, roundedLines } from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { coherenceFacts } from './report/coherence-lines.js';
@@ -240,6 +241,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         ...levelsFacts(work.levels),
         ...roundedFacts(rounded),
         ...lossFacts(recording, missingSamples),
+        ...(part.asked.rules > 0 && { flags: { values: part.asked.values, asked: part.asked.ruled } }),
         ...kurtosisFacts(kurtosis, work.spectrumRateHz),
         ...vanVleck.facts(),
         integrationS: integrationS.longestS,
@@ -263,6 +265,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         ...floatTapsLines(opened, options),
         ...railLines(saturated, 2 * spectra * work.frequenciesHz.length * recording.inputs),
         ...lossLines(recording, missingSamples, 'the counts say where'),
+        ...askedLines(part.asked),
         ...kurtosisLines(kurtosis, work.spectrumRateHz),
         ...vanVleck.lines(),
       ],

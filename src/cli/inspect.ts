@@ -296,7 +296,10 @@ async function visibilityReport(
       ...faultLines(file).map((text) => line('no numbers', text)),
       ...rowLines(
         'first means',
-        rows.map(({ stations: [i, j], product, values }) => [`stations ${i}, ${j} ${product}`, values]),
+        rows.map(({ stations: [i, j], product, values, flagged }) => [
+          `stations ${i}, ${j} ${product}`,
+          values.map((value, c) => (flagged?.includes(c) ? ('flagged' as const) : value)),
+        ]),
       ),
     ],
     spectrum: { frequenciesHz, powerDb: spectrumDb },

@@ -36,7 +36,7 @@ import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } fr
 import { duration, frequency, plainNumber } from './options/quantity.js';
 import { addSourceOption, telescopeWords } from './options/sky-options.js';
 import { withBackend } from './open.js';
-import { kurtosisHistory, kurtosisLines } from './interference/kurtosis-lines.js';
+import { kurtosisHistory, nightInterference } from './interference/kurtosis-lines.js';
 import {
   addKurtosisOptions,
   kurtosisWork,
@@ -270,8 +270,7 @@ async function night(input: OpenedInput, given: Night): Promise<void> {
       return products;
     },
   });
-  for (const line of kurtosisLines(given.kurtosis, spectrumRateHz)) report.say(line);
-  report.summary(summary, input.packets?.());
+  report.summary(summary, input.packets?.(), nightInterference(given.kurtosis, spectrumRateHz));
 }
 
 const partOf = (whole: Telescope | undefined, { stations }: LiveOptions): Telescope | undefined =>

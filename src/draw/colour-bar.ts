@@ -23,8 +23,8 @@ export interface ColourScale extends Stretch {
 export interface ColourBarOptions {
   /** Lying below a picture, or standing beside a panel. */
   readonly stands: 'below' | 'beside';
-  /** Shows what stands for missing numbers. */
-  readonly missing?: true;
+  /** Shows what stands for missing numbers, by another word where they are more than that. */
+  readonly missing?: true | string;
 }
 
 const TICK_SIZE = sizeOf('tick');
@@ -101,7 +101,7 @@ function standing(scale: ColourScale, frame: PlotFrame, { missing }: ColourBarOp
     ...(missing
       ? [
           { kind: 'area', points: rectangle(sample), colour: NOTHING } satisfies Shape,
-          beside((sample.top + sample.bottom) / 2, 'missing'),
+          beside((sample.top + sample.bottom) / 2, missing === true ? 'missing' : missing),
         ]
       : []),
     text('label', scale.label, { x: labelX, y: top + height / 2, anchor: 'middle', turned: true }),

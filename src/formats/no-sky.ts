@@ -5,6 +5,8 @@ import type { OpenedFile, VisibilityHeader } from './format.js';
 
 /** Beyond it is no radio: a hundred terahertz. */
 const HIGHEST_HZ = 1e14;
+/** Beyond the Moon no antenna stands. */
+const FARTHEST_M = 1e9;
 
 export function refuseNoSky(file: OpenedFile): void {
   if (file.telescope) checkedSite(file.path, file.telescope.site);
@@ -12,7 +14,13 @@ export function refuseNoSky(file: OpenedFile): void {
   else if (file.kind === 'spectra') refuseBand(file.path, file.frequenciesHz, file.channelWidthHz, 'any');
 }
 
-function refuseHeader(path: string, { phaseCentre, frequenciesHz, channelWidthHz }: VisibilityHeader): void {
+function refuseHeader(path: string, header: VisibilityHeader): void {
+  const { phaseCentre, frequenciesHz, channelWidthHz, telescope } = header;
+  for (const { name, eastM, northM, upM } of telescope.stations) {
+    const farM = Math.hypot(eastM, northM, upM);
+    if (!(farM < FARTHEST_M))
+      refuse(path, `its antenna ${name} stands ${farM} m from the site`, 'correct its positions: metres');
+  }
   const { raDeg, decDeg } = phaseCentre;
   if (!(Math.abs(raDeg) <= 360))
     refuse(path, `its phase centre lies at right ascension ${raDeg}°`, 'correct it: 0 to 360 degrees');

@@ -205,6 +205,22 @@ describe('judgement', () => {
     }
   });
 
+  it('counts no samples of flagged inputs, which are not looked at', () => {
+    const plan = planKurtosis({ ...asked, flaggedInputs: Uint8Array.of(0, 1, 0, 0) });
+    // Ten spectra of channel 2 never came, of a flagged input and of another.
+    const presence = { places: Int32Array.of(9, 10), lost: Uint32Array.of(10, 10) };
+    const tally = new KurtosisTally(plan);
+    tally.add(
+      new Judge(plan).judge(
+        edges,
+        sums(() => 1),
+        presence,
+      ),
+      0,
+    );
+    assert.equal(tally.account().samples, 256 * 4 * 3 - 10);
+  });
+
   it('together: what none of the inputs alone would show', () => {
     const weak = sums((c) => (c === 2 ? 1.3 : 1));
     const each = new Judge(planKurtosis(asked)).judge(edges, weak, undefined);

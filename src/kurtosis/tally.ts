@@ -18,7 +18,7 @@ export interface Episode {
 /** Samples are of inputs and channels, as the counts have them. */
 export interface KurtosisAccount {
   readonly windows: number;
-  /** Samples that came, and were looked at. */
+  /** Samples that came, and were looked at: none of flagged inputs. */
   readonly samples: number;
   readonly taken: number;
   /** Of what was taken, inputs' windows above the limits (pulses) and below (carriers). */
@@ -53,8 +53,11 @@ export class KurtosisTally {
   private readonly episodes: Episode[] = [];
   private episodeCount = 0;
   private readonly sweep: SweepWatch;
+  /** Inputs that are not left out anyway. */
+  private readonly asked: number;
 
   constructor(private readonly plan: KurtosisPlan) {
+    this.asked = plan.flaggedInputs.filter((flag) => flag === 0).length;
     this.byInput = new Float64Array(plan.inputs);
     this.byChannel = new Float64Array(plan.channels);
     this.stretch = plan.spectraPerWindow;
@@ -65,7 +68,7 @@ export class KurtosisTally {
 
   /** A block whose first spectrum has this number in the stream. */
   add(judgement: Judgement, firstSpectrum: number): void {
-    const { channels, inputs, bursts } = this.plan;
+    const { channels, inputs, bursts, flaggedInputs } = this.plan;
     const { edges, everywhere, common } = judgement;
     const { byWindow, byChannel, byInput, above, below } = judgement.summed ?? summedOf(this.plan, judgement);
     this.unjudged += judgement.unjudged;
@@ -73,8 +76,10 @@ export class KurtosisTally {
     this.below += below;
     for (let c = 0; c < channels; c++) this.byChannel[c] += byChannel[c];
     for (let a = 0; a < inputs; a++) this.byInput[a] += byInput[a];
-    this.samples += (edges[edges.length - 1] - edges[0]) * channels * inputs;
-    for (const lost of judgement.presence?.lost ?? []) this.samples -= lost;
+    this.samples += (edges[edges.length - 1] - edges[0]) * channels * this.asked;
+    judgement.presence?.places.forEach((place, n) => {
+      if (flaggedInputs[place % inputs] === 0) this.samples -= judgement.presence?.lost[n] ?? 0;
+    });
     let row = 0;
     for (let w = 0; w + 1 < edges.length; w++) {
       this.windows++;

@@ -5,7 +5,13 @@ import type { Integration } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
 import type { VisibilityFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { addIntegrations, chooseIntegration, longestSumS } from './select.js';
+import { addIntegrations, chooseIntegration, integrationsEvery, longestSumS } from './select.js';
+
+/** All of it flagged. */
+async function* nothing(file: VisibilityFile): AsyncGenerator<Integration> {
+  for await (const each of file.integrations())
+    yield { ...each, counts: countsCB(new Float64Array(1), 1, 1) };
+}
 
 const one = (unixSeconds: number, value: number): Integration => ({
   start: instant(unixSeconds),
@@ -80,6 +86,31 @@ describe('how long visibilities may be summed', () => {
     assert.deepEqual([short.used, short.inFile, short.integration.durationS], [15, 20, 30]);
     const first = await chooseIntegration(fileOf(5, 3000), 'sum');
     assert.deepEqual([first.used, first.inFile, first.integration.visibilities[0]], [1, 5, 0]);
+  });
+
+  it('begins with the first that has data, and every stretch does so too', async () => {
+    const file = fileOf(9, 10);
+    /** The first two are flagged as a whole, and the fourth to sixth, two stretches of three. */
+    const flagged: VisibilityFile = {
+      ...file,
+      integrations: async function* () {
+        let k = 0;
+        for await (const each of file.integrations())
+          yield [0, 1, 3, 4, 5].includes(k++)
+            ? { ...each, counts: countsCB(new Float64Array(1), 1, 1) }
+            : each;
+      },
+    };
+    const sum = await chooseIntegration(flagged, 'sum');
+    // Of number 2 and the last three.
+    assert.deepEqual([sum.first, sum.used, sum.integration.counts[0]], [2, 7, 16]);
+    let empty = 0;
+    const starts: number[] = [];
+    for await (const each of integrationsEvery(flagged, 6, () => empty++))
+      starts.push(each.start.unixSeconds);
+    assert.deepEqual([starts, empty], [[104, 112], 1]);
+    const none = await chooseIntegration({ ...flagged, integrations: () => nothing(flagged) }, 'sum');
+    assert.equal(none.integration.counts[0], 0);
   });
 
   it('one by its number, which must be there', async () => {

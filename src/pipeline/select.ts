@@ -40,7 +40,10 @@ export function longestSumS(telescope: Telescope, highestHz: number): number {
   return Math.min(LONGEST_SUM_S, (MOST_FRINGES * fringeRad) / EARTH_TURN_RAD_PER_S);
 }
 
-/** One integration of a file, or the sum of as many from the first as the moving sky allows. */
+/** Whether anything of it has weight: a time may be flagged as a whole. */
+const hasData = ({ counts }: Integration): boolean => counts.some((count) => count > 0);
+
+/** One integration of a file, or the sum of as many as the moving sky allows from the first on that has data. */
 export async function chooseIntegration(
   file: VisibilityFile,
   choice: IntegrationChoice,
@@ -56,48 +59,59 @@ export async function chooseIntegration(
   }
   const highestHz = file.header.frequenciesHz.reduce((x, y) => Math.max(x, y), 0);
   const mostS = choice === 'sum' ? longestSumS(telescope, highestHz) : 0;
-  let at = 0;
+  let [at, first] = [0, 0];
   let sum: Integration | undefined;
   for await (const integration of file.integrations()) {
     if (choice === at) return { integration, first: at, used: 1, inFile };
     if (choice === 'sum') {
-      if (sum && secondsBetween(sum.start, integration.start) + integration.durationS > mostS) break;
-      sum = sum === undefined ? integration : addIntegrations(sum, integration);
+      if (sum && hasData(sum) && secondsBetween(sum.start, integration.start) + integration.durationS > mostS)
+        break;
+      if (!sum || !hasData(sum)) [sum, first] = [integration, at];
+      else sum = addIntegrations(sum, integration);
     }
     at++;
     onProgress?.({ done: at, unit: 'integrations', ...(choice === 'sum' ? {} : { of: choice + 1 }) });
   }
   return sum
-    ? { integration: sum, first: 0, used: at, inFile }
+    ? { integration: sum, first, used: at - first, inFile }
     : refuse(file.path, 'holds no integration', 'it is damaged or cut short: copy it again');
 }
 
 /**
  * Sums of stretches of `everyS` from the file's first integration on, each as long as the turning sky allows and about the
- * stretch's own beginning.
+ * stretch's own beginning; from the first on that has data. Those that have none are told of.
  */
-export async function* integrationsEvery(file: VisibilityFile, everyS: number): AsyncGenerator<Integration> {
+export async function* integrationsEvery(
+  file: VisibilityFile,
+  everyS: number,
+  onEmpty?: () => void,
+): AsyncGenerator<Integration> {
   const highestHz = file.header.frequenciesHz.reduce((x, y) => Math.max(x, y), 0);
   const mostS = Math.min(everyS, longestSumS(file.telescope, highestHz));
   let first: Instant | undefined;
   let sum: Integration | undefined;
   let stretch = 0;
+  const isFull = (one: Integration): boolean => {
+    if (hasData(one)) return true;
+    onEmpty?.();
+    return false;
+  };
   for await (const integration of file.integrations()) {
     first ??= integration.start;
     // A spectrum's worth of rounding is no stretch of its own.
     const own = Math.floor(
-      (secondsBetween(first, integration.start) + 1e-3 * integration.durationS) / everyS,
+      (secondsBetween(first, integration.start) + 0.01 * integration.durationS) / everyS,
     );
     if (sum && own !== stretch) {
-      yield sum;
+      if (isFull(sum)) yield sum;
       sum = undefined;
     }
     stretch = own;
-    if (!sum) sum = integration;
+    if (!sum || !hasData(sum)) sum = integration;
     else if (secondsBetween(sum.start, integration.start) + integration.durationS <= mostS)
       sum = addIntegrations(sum, integration);
   }
-  if (sum) yield sum;
+  if (sum && isFull(sum)) yield sum;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { tail } from '../../core/rounded-noise.js';
 import { formatSeconds } from '../../core/units.js';
 import type { Episode, KurtosisPlan } from '../../kurtosis/index.js';
-import type { KurtosisWork } from './kurtosis-options.js';
+import type { KurtosisTold, KurtosisWork } from './kurtosis-options.js';
 
 /** Channels and inputs that lose so many times what noise does are named, the worst first. */
 const MUCH = 4;
@@ -19,12 +19,15 @@ const percent = (part: number): string => `${Number((100 * part).toPrecision(2))
 
 export function kurtosisLines(work: KurtosisWork, spectrumRateHz: number): string[] {
   const told = work.told();
-  if (!told) return [];
-  const { plan, account } = told;
+  return told ? linesOf(told, spectrumRateHz) : [];
+}
+
+function linesOf({ plan, account }: KurtosisTold, spectrumRateHz: number): string[] {
   const { samples, taken, windows, byChannel, byInput, unjudged } = account;
   const expected = expectedPart(plan);
   const perChannel = samples / plan.channels;
-  const perInput = samples / plan.inputs;
+  const asked = plan.flaggedInputs.filter((flag) => flag === 0).length;
+  const perInput = samples / asked;
   const worst = (counts: Float64Array, each: number, what: string): string[] => {
     const named = [...counts.entries()]
       .map(([n, count]) => ({ n, part: count / each }))
@@ -35,7 +38,7 @@ export function kurtosisLines(work: KurtosisWork, spectrumRateHz: number): strin
     const more = named.length > shown.length ? ` and ${named.length - shown.length} more` : '';
     return [`  most in ${what} ${shown.join(', ')}${more}`];
   };
-  const cells = windows * plan.channels * plan.inputs;
+  const cells = windows * plan.channels * asked;
   return [
     `interference: ${percent(samples > 0 ? taken / samples : 0)} of the samples were taken, in ${windows} window${windows === 1 ? '' : 's'} of about ` +
       `${plan.spectraPerWindow} spectra at ${plan.sigmas} σ; of noise alone it is ${percent(expected)}`,
@@ -72,26 +75,46 @@ export function kurtosisFacts(
   spectrumRateHz: number,
 ): { readonly interference?: object } {
   const told = work.told();
-  if (!told) return {};
-  const { plan, account } = told;
+  return told ? { interference: factsOf(told, spectrumRateHz) } : {};
+}
+
+function factsOf({ plan, account }: KurtosisTold, spectrumRateHz: number): object {
   const { byInput, byChannel, byTime, episodes, ...numbers } = account;
   return {
-    interference: {
-      sigmas: plan.sigmas,
-      spectraPerWindow: plan.spectraPerWindow,
-      over: plan.over,
-      bursts: plan.bursts,
-      expectedPart: expectedPart(plan),
-      ...numbers,
-      byInput: [...byInput],
-      byChannel: [...byChannel],
-      byTime: { stretchS: byTime.spectraPerStretch / spectrumRateHz, taken: byTime.taken },
-      episodes: episodes.map(({ firstSpectrum, endSpectrum, ...rest }) => ({
-        ...rest,
-        startS: firstSpectrum / spectrumRateHz,
-        durationS: (endSpectrum - firstSpectrum) / spectrumRateHz,
-      })),
-    },
+    sigmas: plan.sigmas,
+    spectraPerWindow: plan.spectraPerWindow,
+    over: plan.over,
+    bursts: plan.bursts,
+    expectedPart: expectedPart(plan),
+    ...numbers,
+    byInput: [...byInput],
+    byChannel: [...byChannel],
+    byTime: { stretchS: byTime.spectraPerStretch / spectrumRateHz, taken: byTime.taken },
+    episodes: episodes.map(({ firstSpectrum, endSpectrum, ...rest }) => ({
+      ...rest,
+      startS: firstSpectrum / spectrumRateHz,
+      durationS: (endSpectrum - firstSpectrum) / spectrumRateHz,
+    })),
+  };
+}
+
+/** Of a night, session by session; times count from the start of each. */
+export interface NightInterference {
+  readonly lines: readonly string[];
+  readonly facts: { readonly interference?: readonly object[] };
+}
+export function nightInterference(work: KurtosisWork, spectrumRateHz: number): NightInterference {
+  if (!work.asked.kurtosis) return { lines: [], facts: {} };
+  const all = work.toldOfAll();
+  return {
+    lines:
+      all.length === 0
+        ? kurtosisLines(work, spectrumRateHz)
+        : all.flatMap((told, k) => [
+            ...(all.length > 1 ? [`part ${k + 1} of the night:`] : []),
+            ...linesOf(told, spectrumRateHz),
+          ]),
+    facts: { interference: all.map((told) => factsOf(told, spectrumRateHz)) },
   };
 }
 

@@ -74,7 +74,14 @@ export interface KurtosisWork {
   /** Empty where nothing was asked for: spread it into settings. */
   readonly asked: { readonly kurtosis?: RequestedKurtosis };
   /** Once the work is done. */
-  readonly told: () => { readonly plan: KurtosisPlan; readonly account: KurtosisAccount } | undefined;
+  readonly told: () => KurtosisTold | undefined;
+  /** Of each session of a night in which windows came. */
+  readonly toldOfAll: () => readonly KurtosisTold[];
+}
+
+export interface KurtosisTold {
+  readonly plan: KurtosisPlan;
+  readonly account: KurtosisAccount;
 }
 
 export function kurtosisWork(options: KurtosisOptions): KurtosisWork {
@@ -82,9 +89,13 @@ export function kurtosisWork(options: KurtosisOptions): KurtosisWork {
   if (kurtosis === undefined) {
     if (kurtosisSpectra !== undefined || kurtosisOver !== undefined || kurtosisBursts !== undefined)
       refuse('--kurtosis-…', 'nothing was asked to look for interference', 'give --kurtosis too');
-    return { asked: {}, told: () => undefined };
+    return { asked: {}, told: () => undefined, toldOfAll: () => [] };
   }
-  let kept: { readonly plan: KurtosisPlan; readonly tally: KurtosisTally } | undefined;
+  const kept: { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[] = [];
+  const toldOf = ({ plan, tally }: (typeof kept)[number]): KurtosisTold => ({
+    plan,
+    account: tally.account(),
+  });
   return {
     asked: {
       kurtosis: {
@@ -93,10 +104,11 @@ export function kurtosisWork(options: KurtosisOptions): KurtosisWork {
         ...(kurtosisOver && { over: kurtosisOver }),
         ...(kurtosisBursts && { bursts: kurtosisBursts }),
         onPlan: (plan, tally) => {
-          kept = { plan, tally };
+          kept.push({ plan, tally });
         },
       },
     },
-    told: () => kept && { plan: kept.plan, account: kept.tally.account() },
+    told: () => kept.slice(-1).map(toldOf).at(0),
+    toldOfAll: () => kept.map(toldOf).filter(({ account }) => account.windows > 0),
   };
 }

@@ -6,6 +6,7 @@ import type { FileEvent } from '../../pipeline/live/files.js';
 import type { NightEvent, NightSummary } from '../../pipeline/live/night.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { CommonOptions } from '../options/command.js';
+import type { NightInterference } from '../interference/kurtosis-lines.js';
 import { JSON_VERSION } from '../report/json.js';
 import { roundedLines } from '../report/level-lines.js';
 import { openTerminal } from '../report/terminal.js';
@@ -16,7 +17,7 @@ export interface Report {
   started(source: Source, description: string, backend: string): void;
   readonly event: (event: NightEvent) => void;
   readonly file: (event: FileEvent) => void;
-  summary(summary: NightSummary, packets: ReceiveAccount | undefined): void;
+  summary(summary: NightSummary, packets: ReceiveAccount | undefined, taken: NightInterference): void;
 }
 
 export function openReport(options: CommonOptions): Report {
@@ -84,13 +85,18 @@ export function openReport(options: CommonOptions): Report {
           `${path}: ${why ?? 'the disk is full'}; it is whole and holds ${integrations}; trying again in 10 s`,
         );
     },
-    summary: (summary, packets) => {
+    summary: (summary, packets, taken) => {
       if (isJson) {
-        line({ event: 'summary', jsonVersion: JSON_VERSION, ...summary, ...(packets && { packets }) });
+        const more = { ...taken.facts, ...(packets && { packets }) };
+        line({ event: 'summary', jsonVersion: JSON_VERSION, ...summary, ...more });
         return;
       }
       stage?.done();
-      terminal.result({}, [...summaryLines(summary), ...(packets ? packetLines(packets) : [])]);
+      terminal.result({}, [
+        ...summaryLines(summary),
+        ...taken.lines,
+        ...(packets ? packetLines(packets) : []),
+      ]);
     },
   };
 }

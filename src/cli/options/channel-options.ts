@@ -7,7 +7,7 @@ import { usualSpectra, type ChannelSettings } from '../../pipeline/channels.js';
 import type { VoltageSource } from '../../core/sources.js';
 import { chooseLevel, type Level } from '../../pipeline/levels.js';
 import { readText, type VoltageRecording } from '../../formats/index.js';
-import { parseCount } from './command.js';
+import { asOne, parseCount } from './command.js';
 import { plainNumber } from './quantity.js';
 
 export interface ChannelOptions {
@@ -44,6 +44,7 @@ export function addChannelOptions(command: Command, channels: 'how many' | 'or w
     group.option(
       '--channels <number|list>',
       "of voltages how many (default: the telescope's own); of visibilities which: 10-20,30 or 151MHz..152MHz",
+      asOne,
     );
   return group
     .option(

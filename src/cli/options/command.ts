@@ -45,6 +45,12 @@ export function nameOptionsInErrors(command: Command): void {
 /** Where a parser that serves several options stands. */
 export const ANY_OPTION = 'option';
 
+/** Of options that say it all at once: given again, the second would replace the first without a word. */
+export const asOne = (text: string, before: string | undefined): string =>
+  before === undefined
+    ? text
+    : refuse(ANY_OPTION, `is given twice, '${before}' and '${text}'`, 'give it once');
+
 /** Options that were given although they mean nothing here are refused: ignoring one would mislead. */
 export function refuseGiven(command: Command, names: readonly string[], why: string): void {
   for (const option of command.options) {

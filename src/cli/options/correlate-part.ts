@@ -3,10 +3,13 @@ import type { Command } from 'commander';
 import type { Integration } from '../../core/blocks.js';
 import type { Recording, VisibilityHeader } from '../../formats/index.js';
 import { readFlagFile } from '../../pipeline/flags/flag-file.js';
+import type { FlagAccount } from '../../pipeline/flags/flagged-file.js';
 import { flagCells, maskOf } from '../../pipeline/flags/rules.js';
 import { channelsNamed, timesNamed } from '../../pipeline/flags/words.js';
 import { partOfRecording } from '../../pipeline/part-of-recording.js';
+import { storedOf } from '../../pipeline/visibilities/stored.js';
 import { takeChannels } from '../../pipeline/visibilities/take-channels.js';
+import { asOne } from './command.js';
 import { addFlagRulesOption, parseFlagRules, type FlagOptions } from './flags.js';
 
 export interface CorrelatePartOptions extends FlagOptions {
@@ -21,14 +24,17 @@ export function addCorrelatePartOptions(command: Command): Command {
     .option(
       '--times <from..to>',
       'this much of the recording: 2026-06-21T04:00:00Z..; either may be left out',
+      asOne,
     )
     .option(
       '--keep-channels <list>',
       'write these channels alone, by number from 0, 10-20,30, or by frequency, 151MHz..152MHz',
+      asOne,
     );
   return addFlagRulesOption(command).option(
     '--flags <path>',
     'a file of flags (docs/flags.md); what is flagged keeps its value and weight',
+    asOne,
   );
 }
 
@@ -41,6 +47,8 @@ export interface CorrelatePart {
   readonly flaggedInputs: Uint8Array;
   readonly header: VisibilityHeader;
   readonly through: (one: Integration) => Integration;
+  /** Values that had weight so far, and what rules of channels, times and pairs took of them. */
+  readonly asked: Pick<FlagAccount, 'rules' | 'ruled' | 'values'>;
 }
 
 /** Flags go by the channels that are made, and then channels are chosen. */
@@ -61,8 +69,10 @@ export async function correlatePart(
     options.keepChannels === undefined
       ? undefined
       : channelsNamed(options.keepChannels, frequenciesHz, '--keep-channels');
+  const asked = { rules: rules.length, ruled: 0, values: 0 };
   return {
     flaggedInputs,
+    asked,
     header: channels
       ? { ...header, frequenciesHz: Float64Array.from(channels, (c) => frequenciesHz[c]) }
       : header,
@@ -77,7 +87,13 @@ export async function correlatePart(
           }))
         : rules;
       const mask = maskOf(own, kept);
-      return mask ? flagCells(kept, mask) : kept;
+      const asStored = storedOf(kept);
+      asStored.weights.forEach((weight, at) => {
+        if (!(weight > 0)) return;
+        asked.values++;
+        if (mask?.[at] === 1) asked.ruled++;
+      });
+      return mask ? flagCells({ ...kept, asStored }, mask) : kept;
     },
   };
 }

@@ -5,10 +5,15 @@ import { inputsNamed, rulesNamed, type FlagContext } from '../../pipeline/flags/
 import type { FlagRule } from '../../pipeline/flags/rules.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
+/** Given again it is a longer list. An empty word keeps 7 of `--flag channels=3 --flag 7` from being a channel's. */
+const together = (text: string, before: string | undefined): string =>
+  before === undefined ? text : `${before},,${text}`;
+
 export const addFlagOption = (command: Command): Command =>
   command.option(
     '--flag <list>',
-    'leave out: inputs by number (12, 30-33), stations by name (stand17), one polarisation of one (stand17:Y)',
+    'leave out: inputs by number (12, 30-33), stations by name (stand17), one polarisation of one (stand17:Y); may be repeated',
+    together,
   );
 
 /** For whatever ends in visibilities. */
@@ -16,7 +21,8 @@ export const addFlagRulesOption = (command: Command): Command =>
   command.option(
     '--flag <list>',
     'flag inputs by number (12, 30-33), stations by name (stand17), one polarisation of one (stand17:Y), pairs ' +
-      '(stand1&stand17), channels=10-20+30 or channels=151MHz..152MHz, times=FROM..TO',
+      '(stand1&stand17), channels=10-20+30 or channels=151MHz..152MHz, times=FROM..TO; may be repeated',
+    together,
   );
 
 export interface FlagOptions {
@@ -42,7 +48,7 @@ export function parseFlags(
 
 function refuseAll(text: string | undefined, flags: Uint8Array, option: string): void {
   if (text !== undefined && flags.every((flag) => flag === 1))
-    refuse(option, `'${text}' leaves out every input`, 'keep some');
+    refuse(option, `'${text.replaceAll(',,', ',')}' leaves out every input`, 'keep some');
 }
 
 /** Everything that --flag may say of visibilities. */

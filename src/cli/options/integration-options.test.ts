@@ -36,6 +36,13 @@ it('a sum that leaves integrations out says so, and one that takes all says noth
     /^the first 3 of 8 .*smear/,
   );
   assert.match(choiceLines({ integration, first: 0, used: 1, inFile: 8 }, 'sum')[0], /^the first of 8 /);
+  assert.deepEqual(choiceLines({ integration, first: 2, used: 6, inFile: 8 }, 'sum'), [
+    'the first 2 of 8 integrations have no data',
+  ]);
+  assert.match(
+    choiceLines({ integration, first: 1, used: 3, inFile: 8 }, 'sum').join(),
+    /^the first of 8 integrations has no data,the next 3 of 8 .*smear/,
+  );
   assert.deepEqual(choiceLines({ integration, first: 5, used: 1, inFile: 8 }, 5), [
     'integration 5 of 0 to 7, 8.6 s',
   ]);

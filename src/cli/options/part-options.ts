@@ -8,6 +8,7 @@ import { flagFile, type FlagAccount, type FlaggedFile } from '../../pipeline/fla
 import { channelsNamed, timesNamed, type FlagContext } from '../../pipeline/flags/words.js';
 import { reworkVisibilities, type Rework } from '../../pipeline/visibilities/rework.js';
 import { history } from '../report/history.js';
+import { asOne } from './command.js';
 import { addFlagRulesOption, parseFlagRules, type FlagOptions } from './flags.js';
 import { plainNumber } from './quantity.js';
 
@@ -41,7 +42,7 @@ const CHANNELS_WORDS = 'by number from 0, 10-20,30, or by frequency, 151MHz..152
 export function addFlaggingOptions(command: Command): Command {
   command.optionsGroup('Flags:');
   return addFlagRulesOption(command)
-    .option('--flags <path>', 'a file of flags beside the data, as --flags-out writes it')
+    .option('--flags <path>', 'a file of flags beside the data, as --flags-out writes it', asOne)
     .option(
       '--flag-interference [sigma]',
       `find interference in time and frequency (SumThreshold), from so many σ of a sample on (default: ${USUAL_SIGMA})`,
@@ -56,8 +57,8 @@ export function addFlaggingOptions(command: Command): Command {
 
 /** `channels`: declared here unless the command has such an option already. */
 export function addPartOptions(command: Command, channels: 'declare' | 'has' = 'declare'): Command {
-  command.optionsGroup('A part of the visibilities:').option('--times <from..to>', TIMES_WORDS);
-  if (channels === 'declare') command.option('--channels <list>', CHANNELS_WORDS);
+  command.optionsGroup('A part of the visibilities:').option('--times <from..to>', TIMES_WORDS, asOne);
+  if (channels === 'declare') command.option('--channels <list>', CHANNELS_WORDS, asOne);
   return addFlaggingOptions(command);
 }
 
@@ -72,6 +73,7 @@ export const contextOf = ({ header }: VisibilityFile): FlagContext => ({
   stations: header.telescope.stations,
   polarisations: header.polarisations,
   frequenciesHz: header.frequenciesHz,
+  ...(header.feeds && { feeds: header.feeds }),
 });
 
 /** The file with what is asked for flagged; the file itself where nothing is. */
@@ -83,6 +85,7 @@ export async function withFlags(
   if (options.keepBursts && sigma === undefined)
     refuse('--keep-bursts', 'is for --flag-interference', 'add it, or leave this out');
   const context = contextOf(file);
+  if (options.flagsOut !== undefined) refuseNamesakes(context);
   const rules = [
     ...parseFlagRules(options.flag, context),
     ...(options.flags === undefined ? [] : await readFlagFile(options.flags, context)),
@@ -102,6 +105,18 @@ export async function withFlags(
     }),
     ...(options.flagsOut !== undefined && { masks: 'keep' as const }),
   });
+}
+
+/** A file of flags goes by names. */
+function refuseNamesakes({ stations }: FlagContext): void {
+  const names = stations.map(({ name }) => name);
+  const twice = names.find((name, s) => names.indexOf(name) !== s);
+  if (twice !== undefined)
+    refuse(
+      '--flags-out',
+      `'${twice}' is the name of several stations`,
+      'its flags would not tell them apart',
+    );
 }
 
 export interface Part {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { storedProducts, type VisibilityFile } from '../../formats/index.js';
 import type { Rework } from '../../pipeline/visibilities/rework.js';
-import { parseCount } from './command.js';
+import { asOne, parseCount } from './command.js';
 import { channelsNamed, pairNamed, stationNamed, timesNamed } from '../../pipeline/flags/words.js';
 import { addFlaggingOptions, flaggingOptionNames, type FlaggingOptions } from './part-options.js';
 import { duration } from './quantity.js';
@@ -32,11 +32,12 @@ export function addReworkOptions(command: Command): Command {
     .option(
       '--times <from..to>',
       'integrations whose middle lies between: 2026-06-21T04:00:00Z..; either may be left out',
+      asOne,
     )
-    .option('--channels <list>', 'by number from 0, 10-20,30, or by frequency, 151MHz..152MHz')
-    .option('--antennas <list>', 'by name: pairs of these alone')
-    .option('--baselines <list>', 'pairs by name: stand1&stand17,stand2&stand2')
-    .option('--products <list>', 'like XX,YY')
+    .option('--channels <list>', 'by number from 0, 10-20,30, or by frequency, 151MHz..152MHz', asOne)
+    .option('--antennas <list>', 'by name: pairs of these alone', asOne)
+    .option('--baselines <list>', 'pairs by name: stand1&stand17,stand2&stand2', asOne)
+    .option('--products <list>', 'like XX,YY', asOne)
     .option('--unflag', 'what was flagged but is there counts again')
     .option(
       '--average-time <s>',

@@ -28,6 +28,20 @@ function named(
   return `${shown.join(', ')}${list.length > MOST_NAMED ? ` and ${list.length - MOST_NAMED} more` : ''}`;
 }
 
+/** What someone asked to flag, also where that was nothing. */
+export const askedLines = ({
+  rules,
+  ruled,
+  values,
+}: Pick<FlagAccount, 'rules' | 'ruled' | 'values'>): string[] =>
+  rules === 0
+    ? []
+    : [
+        ruled > 0
+          ? `flagged as asked: ${percent(ruled, values)} of the values`
+          : 'flagged as asked: nothing, for no value with weight lies there',
+      ];
+
 /** `keeps`: what became of bursts. */
 export function flagLines(
   account: FlagAccount | undefined,
@@ -39,9 +53,13 @@ export function flagLines(
   const channels = named(byChannel, channelValues, (c) => `${c} (${formatHz(frequenciesHz[c])})`);
   const inputs = named(byInput, inputValues, (a) => inputName(telescope, a, polarisations, feeds));
   return [
-    ...(ruled > 0 ? [`flagged as asked: ${percent(ruled, values)} of the values`] : []),
-    ...(interference > 0 || bursts.length > 0
-      ? [`interference: ${percent(interference, values - ruled)} of the values flagged`]
+    ...askedLines(account),
+    ...(account.looked
+      ? [
+          interference > 0 || bursts.length > 0
+            ? `interference: ${percent(interference, values - ruled)} of the values flagged`
+            : 'interference: none found',
+        ]
       : []),
     ...(interference > TOO_MUCH * (values - ruled)
       ? [

@@ -86,8 +86,12 @@ function band({ lowestHz, highestHz, channels, channelWidthHz, unknownFacts }: F
 /** For people; JSON has every digit. */
 const short = (value: number): string => String(Number(value.toPrecision(7)));
 
-const valueText = (value: FirstValue | null): string => {
+/** null is missing. */
+type ShownValue = FirstValue | 'flagged' | null;
+
+const valueText = (value: ShownValue): string => {
   if (value === null) return 'missing';
+  if (value === 'flagged') return value;
   if (typeof value === 'number') return short(value);
   return `${short(value.re)}${value.im < 0 ? '-' : '+'}${short(Math.abs(value.im))}i`;
 };
@@ -95,10 +99,7 @@ const valueText = (value: FirstValue | null): string => {
 const SHOWN = 6;
 
 /** Rows one below the other, the first beside the title. */
-export const rowLines = (
-  title: string,
-  rows: readonly (readonly [string, readonly (FirstValue | null)[]])[],
-) =>
+export const rowLines = (title: string, rows: readonly (readonly [string, readonly ShownValue[]])[]) =>
   rows.map(([name, values], k) =>
     line(k === 0 ? title : '', `${name}: ${values.slice(0, SHOWN).map(valueText).join('  ')}`),
   );

@@ -23,6 +23,14 @@ export interface StoredProduct {
 export const polarisationsOf = (products: readonly Pick<StoredProduct, 'p1' | 'p2'>[]): 1 | 2 =>
   products.every(({ p1, p2 }) => p1 === 0 && p2 === 0) ? 1 : 2;
 
+/** A product that a file lists twice: its values would be taken together, and what the second should be is nowhere. */
+export function refuseTwice(path: string, products: readonly StoredProduct[]): void {
+  const labels = products.map(({ label }) => label);
+  const twice = labels.find((label, q) => labels.indexOf(label) !== q);
+  if (twice !== undefined)
+    refuse(path, `lists ${twice} twice among its products`, 'correct its codes (CDELT of the STOKES axis)');
+}
+
 /** AIPS codes of correlation products. */
 export const storedProducts: Readonly<Partial<Record<number, StoredProduct>>> = {
   [-1]: { p1: 0, p2: 0, label: 'RR' },
@@ -155,6 +163,8 @@ export function gather(shape: GatherShape): Gathering {
         if (shape.faults) shape.faults.notNumbers++;
         weight = weight < Infinity ? -weight : -0;
       }
+      // Flagged, and by how much nobody knows.
+      if (weight === -Infinity) weight = -0;
       // V₂₁[p₂][p₁] is the conjugate of V₁₂[p₁][p₂].
       const [pi, pj, sign] = order === 'i is first' ? [p1, p2, 1] : [p2, p1, -1];
       const at = ((c * baselines + b) * polarisations + pi) * polarisations + pj;

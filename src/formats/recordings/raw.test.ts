@@ -43,6 +43,21 @@ describe('plain binary', () => {
     );
   });
 
+  it('lacks samples that are no numbers', async () => {
+    // [t][a] of two complex inputs: the second sample of the first, and the last of the second.
+    const floats = Float32Array.of(1, 2, 3, 4, NaN, 6, 7, 8, 9, 10, 11, Infinity);
+    const file = await raw.open(writeSample(Buffer.from(floats.buffer)), { ...told, type: 'cf32' });
+    assert.ok(file.kind === 'voltages');
+    for await (const { voltages, gaps } of file.blocks(3)) {
+      assert.deepEqual([...voltages], [1, 2, 0, 0, 9, 10, 3, 4, 7, 8, 0, 0]);
+      assert.deepEqual(gaps, [
+        { firstInput: 0, endInput: 1, firstSample: 1, endSample: 2 },
+        { firstInput: 1, endInput: 2, firstSample: 2, endSample: 3 },
+      ]);
+    }
+    await file.close();
+  });
+
   it('stands at zero frequency and in 1970 where nobody says otherwise, and says so', async () => {
     const { type, inputs, sampleRateHz } = told;
     const real = await raw.open(writeSample(bytes), { type, inputs, sampleRateHz });

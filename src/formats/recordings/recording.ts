@@ -11,11 +11,13 @@ import {
 } from '../../core/axes.js';
 import { preparing } from '../../core/closing.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
+import type { SpectraGap } from '../../core/gaps.js';
 import { addSamples } from '../../core/instant.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { CanonicalSpectra, FrameTally, SpectraRecording, VoltageRecording } from '../format.js';
 import type { VoltageBlock } from '../../core/blocks.js';
 import type { SampleRange } from '../../core/sources.js';
+import { takeNotFinite } from './sigmf/check.js';
 import { assembleFrames, emptyTally, gapsOf, type AssembledBlock, type Frame, type Lane } from './frames.js';
 import { openInput, type InputFile } from '../io/input.js';
 
@@ -150,8 +152,16 @@ async function* segmentedBlocks<Elements>(
       await store.read(segment, from - segment.firstSample, target);
       covered.push(from - first, to - first);
     }
-    yield { firstSample: first, samples: length, gaps: gapsOf([box], [covered], length), elements };
+    const gaps = [...gapsOf([box], [covered], length), ...notFinite(elements, box, length)];
+    yield { firstSample: first, samples: length, gaps, elements };
   }
+}
+
+/** Floats of a file may be no numbers; decoded bits never are. */
+function notFinite(elements: unknown, { endInput, endChannel }: Lane, samples: number): SpectraGap[] {
+  if (!(elements instanceof Float32Array)) return [];
+  const parts = elements.length / (samples * endInput * endChannel);
+  return takeNotFinite(elements, { samples, inputs: endInput, partsPerSample: parts === 2 ? 2 : 1 });
 }
 
 function voltages(

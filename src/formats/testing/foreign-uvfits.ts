@@ -23,6 +23,8 @@ export interface Foreign {
   readonly elementBytes?: 8;
   /** POLAA and POLAB of every antenna. */
   readonly feedsDeg?: readonly [number, number];
+  /** TIMSYS. */
+  readonly clock?: string;
 }
 
 export const axis = (name: string, length: number, value = 1, step = 1): Axis => ({
@@ -78,6 +80,7 @@ export function foreignBytes(of: Foreign): Uint8Array {
     ],
     [
       ...(feedsDeg ? [logicalCard('HASFEED', true)] : []),
+      ...(of.clock === undefined ? [] : textCards('TIMSYS', of.clock)),
       realCard('ARRAYX', 0),
       realCard('ARRAYY', 0),
       realCard('ARRAYZ', 0),

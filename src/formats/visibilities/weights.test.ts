@@ -107,14 +107,33 @@ describe('weights of products', () => {
       values: 'mean',
       faults,
     });
-    for (const weight of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0]) {
+    for (const weight of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, 0]) {
       gathering.clear();
       gathering.row(1, 0);
       gathering.add(0, product, 1, 2, weight);
-      const { counts } = gathering.finish({ start: integration(0).start, durationS: 1 });
+      const { counts, asStored } = gathering.finish({ start: integration(0).start, durationS: 1 });
       assert.deepEqual([...counts], [0, 0, 0]);
+      assert.ok(asStored?.weights.every(Number.isFinite), `${weight}`);
     }
     assert.equal(faults.notNumbers, 2);
+  });
+});
+
+describe('whole sums', () => {
+  it('keep what is flagged: its sum and its count', async () => {
+    const path = join(folder, 'flagged-sums.uvh5');
+    const writer = await visibilityFormatFor(path).createVisibilities(path, header, { values: 'sums' });
+    await writer.append(someFlagged());
+    await writer.finish();
+    const {
+      all: [found],
+    } = await readVisibilities(path);
+    const [made, whole] = [someFlagged(), integration(0)];
+    assert.deepEqual([...found.visibilities], [...made.visibilities]);
+    assert.deepEqual([...(found.asStored?.weights ?? [])], [...(made.asStored?.weights ?? [])]);
+    const at = 2 * 4 * 3;
+    assert.equal(Math.round((found.asStored?.means[at] ?? 0) * whole.counts[3]), whole.visibilities[at]);
+    assert.notEqual(whole.visibilities[at], 0);
   });
 });
 

@@ -25,6 +25,9 @@ export interface ToldBurst {
 
 /** Of values that had weight: all, and what was flagged. Counted anew with every reading of the file. */
 export interface FlagAccount {
+  /** What was asked for: how many rules, and whether interference was looked for. */
+  readonly rules: number;
+  readonly looked: boolean;
   values: number;
   /** By rules, and by interference alone. */
   ruled: number;
@@ -54,7 +57,8 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
   const { frequenciesHz, polarisations } = file.header;
   const stations = file.telescope.stations.length;
   const channels = frequenciesHz.length;
-  const account = {} as FlagAccount;
+  const asked = { rules: plan.rules.length, looked: plan.interference !== undefined };
+  const account = { ...asked } as FlagAccount;
   const clear = (): void => {
     Object.assign(account, {
       ...{ values: 0, ruled: 0, interference: 0, byTime: [] },

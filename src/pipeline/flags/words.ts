@@ -1,7 +1,7 @@
 /** What people write of channels, times, inputs and pairs: for options and for files of flags alike. */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-import { parseInstant, type Instant } from '../../core/instant.js';
+import { parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import { storedProducts } from '../../formats/index.js';
 import type { FlagRule } from './rules.js';
 
@@ -10,6 +10,8 @@ export interface FlagContext {
   readonly stations: readonly { readonly name: string }[];
   readonly polarisations: 1 | 2;
   readonly frequenciesHz: Float64Array;
+  /** Linear unless told. */
+  readonly feeds?: 'linear' | 'circular';
 }
 
 /** A rule in words. */
@@ -37,14 +39,23 @@ export function inputsNamed(
     if (range) {
       const first = Number(range[1]);
       const last = Number(range.at(2) ?? first);
+      refuseName(word, first, polarisations, stations, where);
       if (last < first || last >= inputs) refuse(where, `${word} is outside inputs 0 to ${inputs - 1}`);
       flags.fill(1, first, last + 1);
       continue;
     }
-    const [name, letter] = word.split(':') as [string, string?];
-    const station = stations?.findIndex((candidate) => candidate.name === name) ?? -1;
+    // Names may have colons of their own, like VLA:N12.
+    const colon = placesOf(word, stations).length > 0 ? -1 : word.lastIndexOf(':');
+    const [name, letter] = colon < 0 ? [word] : [word.slice(0, colon), word.slice(colon + 1)];
+    const [station = -1, ...namesakes] = placesOf(name, stations);
     if (station < 0)
-      refuse(where, `'${name}' is no station here`, "give an input's number or a station's name");
+      refuse(
+        where,
+        `'${name}' is no station here`,
+        `give an input's number or a station's name${some(stations)}`,
+      );
+    if (namesakes.length > 0)
+      refuse(where, `'${name}' is the name of ${1 + namesakes.length} stations`, 'give inputs by number');
     // As inputName writes them: of a file's two feeds each is the first or the second.
     const p = letter === undefined ? undefined : feedNumbers[letter.toUpperCase()];
     if (letter !== undefined && (p === undefined || p >= polarisations))
@@ -53,6 +64,36 @@ export function inputsNamed(
     else flags[station * polarisations + p] = 1;
   }
   return flags;
+}
+
+const placesOf = (name: string, stations: FlagContext['stations'] = []): number[] =>
+  [...stations.keys()].filter((s) => stations[s].name === name);
+
+/** A few of the names there are. */
+const some = (stations: FlagContext['stations'] = []): string =>
+  stations.length === 0
+    ? ''
+    : `: ${stations
+        .slice(0, 6)
+        .map(({ name }) => name)
+        .join(', ')}${stations.length > 6 ? ' …' : ''}`;
+
+/** Files of others may name stations by numbers: then 12 is an input, and a station of other inputs. */
+function refuseName(
+  word: string,
+  input: number,
+  polarisations: 1 | 2,
+  stations: FlagContext['stations'] | undefined,
+  where: string,
+): void {
+  const [station = -1] = placesOf(word, stations);
+  if (station < 0 || (polarisations === 1 && station === input)) return;
+  const each = polarisations === 1 ? `${word}:X` : `${word}:X,${word}:Y`;
+  refuse(
+    where,
+    `'${word}' is an input's number and a station's name`,
+    `write ${word}-${word} for the input, ${each} for the station`,
+  );
 }
 
 const perHz: Readonly<Record<string, number>> = { hz: 1, khz: 1e3, mhz: 1e6, ghz: 1e9 };
@@ -105,11 +146,10 @@ export function timesNamed(text: string, where: string): { readonly from?: Insta
       `'${text}' is no span`,
       'write FROM..TO, like 2026-06-21T04:00:00Z..2026-06-21T05:00:00Z; either may be left out',
     );
-  const [from, to] = parts;
-  return {
-    ...(from !== '' && { from: parseInstant(from, where) }),
-    ...(to !== '' && { to: parseInstant(to, where) }),
-  };
+  const [from, to] = parts.map((part) => (part === '' ? undefined : parseInstant(part, where)));
+  if (from && to && !(secondsBetween(from, to) > 0))
+    refuse(where, `'${text}' ends before it begins`, 'write the earlier time first');
+  return { ...(from && { from }), ...(to && { to }) };
 }
 
 /** NAME&NAME, as places among the stations. */
@@ -126,20 +166,27 @@ export function pairNamed(
 
 /** The place of a station. */
 export function stationNamed(name: string, stations: FlagContext['stations'], where: string): number {
-  const at = stations.findIndex((one) => one.name === name);
+  const [at = -1, ...namesakes] = placesOf(name, stations);
+  if (namesakes.length > 0)
+    refuse(where, `'${name}' is the name of ${1 + namesakes.length} antennas`, 'no name tells them apart');
   if (at >= 0) return at;
-  const some = stations.slice(0, 8).map((one) => one.name);
-  return refuse(where, `'${name}' is no antenna here`, `choose among ${some.join(', ')} …`);
+  return refuse(where, `'${name}' is no antenna here`, `give an antenna's name${some(stations)}`);
 }
 
-function productNamed(label: string, where: string): { readonly p1: 0 | 1; readonly p2: 0 | 1 } {
+function productNamed(
+  label: string,
+  feeds: FlagContext['feeds'],
+  where: string,
+): { readonly p1: 0 | 1; readonly p2: 0 | 1 } {
+  if ((feeds === 'circular' ? /[XY]/i : /[RL]/i).test(label))
+    refuse(where, `'${label}' is no product of ${feeds ?? 'linear'} feeds`, 'name those of the file');
   const found = Object.values(storedProducts).find((product) => product?.label === label.toUpperCase());
   return found ?? refuse(where, `'${label}' is no product`, 'write XX, YY, XY, YX or RR, LL, RL, LR');
 }
 
 /** A rule by its words. */
 export function ruleOf(words: FlagWords, context: FlagContext, where: string): FlagRule {
-  const { stations, polarisations, frequenciesHz } = context;
+  const { stations, polarisations, frequenciesHz, feeds } = context;
   const pairs = words.baselines?.map((pair) => pairNamed(pair, stations, where));
   return {
     ...(words.inputs && {
@@ -155,7 +202,7 @@ export function ruleOf(words: FlagWords, context: FlagContext, where: string): F
         baselineCount(stations.length),
       ),
     }),
-    ...(words.products && { products: words.products.map((label) => productNamed(label, where)) }),
+    ...(words.products && { products: words.products.map((label) => productNamed(label, feeds, where)) }),
   };
 }
 
@@ -170,10 +217,18 @@ function marked(places: readonly number[], length: number): Uint8Array {
  * channels=151MHz..152MHz, times=FROM..TO, separated by commas; each is a rule of its own.
  */
 export function rulesNamed(text: string, context: FlagContext, where: string): FlagRule[] {
-  const words = text
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
+  const said = text.split(',').map((word) => word.trim());
+  said.forEach((word, k) => {
+    // channels=3,7 would flag channel 3 and input 7.
+    const channels = /^channels?=/.test(said[k - 1] ?? '') ? said[k - 1] : undefined;
+    if (channels !== undefined && /^\d+(-\d+)?$|\.\./.test(word) && !word.includes('='))
+      refuse(
+        where,
+        `'${word}' after ${channels} would be an input`,
+        `write ${channels}+${word} for channels; inputs stand first, or in a --flag of their own`,
+      );
+  });
+  const words = said.filter((word) => word !== '');
   const isInput = (word: string): boolean => !/^(?:channels?|times?)=|&/.test(word);
   const inputs = words.filter(isInput);
   const rules = words

@@ -85,7 +85,10 @@ describe('a look at visibilities', () => {
     // in the second integration the four of one pair in one channel.
     assert.deepEqual(look.missing, { values: 14 + 4, fraction: 18 / 96 });
     assert.deepEqual(look.counts, [10, 30]);
-    assert.deepEqual(look.rows[1], { stations: [0, 0], product: 'XY', values: [null, null] });
+    assert.deepEqual(look.rows[1], {
+      ...{ stations: [0, 0], product: 'XY', values: [null, null] },
+      flagged: [0, 1],
+    });
   });
 
   it('shows the band by autocorrelations, by all pairs where there are none, and nothing of nothing', async () => {

@@ -8,11 +8,13 @@ import type { VisibilityFile } from '../../formats/index.js';
 import type { Complex } from './voltages.js';
 import { inDb } from './waterfall.js';
 
-/** The means of one pair and product in the first channels, unphased; null where flagged or absent. */
+/** The means of one pair and product in the first channels, unphased; null where flagged or missing. */
 export interface FirstPair {
   readonly stations: readonly [i: number, j: number];
   readonly product: string;
   readonly values: readonly (Complex | null)[];
+  /** Which of those are flagged, the others of null being missing; left out where none is. */
+  readonly flagged?: readonly number[];
 }
 
 export interface VisibilityLook {
@@ -59,6 +61,14 @@ export function isFlagged(one: Integration, cell: number, a1: number, a2: number
   const { polarisations: p, asStored, flaggedInputs } = one;
   if (asStored) return asStored.weights[cell * p * p + (a1 % p) * p + (a2 % p)] < 0;
   return (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) && productCount(one, cell, a1 % p, a2 % p) > 0;
+}
+
+/** The size of its weight, flagged or not: 0 where it is missing. */
+export function measuredOf(one: Integration, cell: number, a1: number, a2: number): number {
+  const { polarisations: p, asStored } = one;
+  return asStored
+    ? Math.abs(asStored.weights[cell * p * p + (a1 % p) * p + (a2 % p)])
+    : productCount(one, cell, a1 % p, a2 % p);
 }
 
 /** Mean of a product, undefined where it carries no weight. */
@@ -161,7 +171,11 @@ function firstPairs(file: VisibilityFile, one: Integration): FirstPair[] {
         { length: Math.min(FIRST_VALUES, channels) },
         (_unused, c) => meanOf(one, c * baselines + baselineIndex(i, j), i * p + pi, j * p + pj) ?? null,
       );
-      return { stations: [i, j], product: productName(file, pi, pj), values };
+      const flagged = [...values.keys()].filter((c) =>
+        isFlagged(one, c * baselines + baselineIndex(i, j), i * p + pi, j * p + pj),
+      );
+      const product = productName(file, pi, pj);
+      return { stations: [i, j], product, values, ...(flagged.length > 0 && { flagged }) };
     });
   const rows: FirstPair[] = [];
   for (let i = 0; i < stations && rows.length < FIRST_PAIRS * p * p; i++) {

@@ -151,6 +151,25 @@ describe('parts of visibilities', () => {
     assert.equal(out[0].durationS, 20);
   });
 
+  it('averages what is missing to 0, which is missing', async () => {
+    const all = [0, 1].map((k) => {
+      const one = integrationAt(k);
+      // The pair of one and two never came in channel 2.
+      one.counts[2 * baselines + 1] = 0;
+      one.visibilities.fill(0, 8 * (2 * baselines + 1), 8 * (2 * baselines + 2));
+      return one;
+    });
+    const {
+      out: [mean],
+    } = await done(all, { averageS: 20 });
+    const at = 4 * (2 * baselines + 1);
+    assert.deepEqual([...(mean.asStored?.means.subarray(2 * at, 2 * at + 8) ?? [])].map(Math.abs), [
+      ...[0, 0, 0, 0, 0, 0, 0, 0],
+    ]);
+    assert.equal(Math.abs(mean.asStored?.weights[at] ?? Number.NaN), 0);
+    assert.equal(mean.asStored?.weights[at + 4], 20);
+  });
+
   it('refuses what does not divide', async () => {
     await assert.rejects(done([integrationAt(0)], { averageChannels: 3 }), /4 channels do not divide into 3/);
     await assert.rejects(

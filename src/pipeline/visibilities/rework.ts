@@ -259,7 +259,7 @@ function addTo(bin: Bin, plan: Plan, integration: Integration, middle: Instant):
     const [cos, sin] = delays ? [Math.cos(phase), Math.sin(phase)] : [1, 0];
     const size = Math.abs(weight);
     const into = weight > 0 ? bin.means : bin.flagged;
-    const scale = plan.averages ? (weight > 0 ? size : Math.max(size, Number.MIN_VALUE)) : 1;
+    const scale = plan.averages ? size : 1;
     into[2 * at] += scale * (re * cos - im * sin);
     into[2 * at + 1] += scale * (re * sin + im * cos);
     if (weight > 0) bin.weights[at] += weight;
@@ -306,9 +306,10 @@ function closeBin(bin: Bin, plan: Plan, single?: Integration): Integration {
           const good = bin.weights[at] > 0;
           const source = good ? bin.means : bin.flagged;
           const size = good ? bin.weights[at] : bin.flaggedWeights[at];
-          const scale = averages ? 1 / Math.max(size, Number.MIN_VALUE) : 1;
-          const re = source[2 * at] * (Number.isNaN(size) ? 0 : scale);
-          const im = source[2 * at + 1] * (Number.isNaN(size) ? 0 : scale);
+          // An average of what is missing is 0, and missing.
+          const scale = Number.isNaN(size) || (averages && size === 0) ? 0 : averages ? 1 / size : 1;
+          const re = source[2 * at] * scale;
+          const im = source[2 * at + 1] * scale;
           const [turnedRe, turnedIm] = [re * cos - im * sin, re * sin + im * cos];
           // V_ij[p2][p1] becomes V_ji[p1][p2], its conjugate.
           gathering.add(

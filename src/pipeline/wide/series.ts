@@ -63,8 +63,9 @@ export async function imageWideSeries(
     let group: Integration[] = [];
     let number = 0;
     for await (const integration of integrations()) {
-      // A hair early is rounding.
-      const now = Math.floor((secondsBetween(survey.start, integration.start) + 1e-6) / everyS);
+      // A hair early is rounding: Julian Dates of UVH5 resolve 40 µs.
+      const hairS = Math.max(1e-6, 0.01 * integration.durationS);
+      const now = Math.floor((secondsBetween(survey.start, integration.start) + hairS) / everyS);
       if (now !== number && group.length > 0) {
         await make(group);
         group = [];

@@ -2,24 +2,43 @@
 import { createHash } from 'node:crypto';
 import type { SpectraElements, SpectraType } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
+import type { SpectraGap } from '../../../core/gaps.js';
 import type { InputFile } from '../../io/input.js';
 import type { SigmfMeta } from './meta.js';
 
-/** Refuses the first number that is no number; the chain after this would spread it over every product. */
-export function refuseNotFinite(
+/**
+ * What is no number never was a sample: zeros, and a gap for each run of them. The chain after this would spread it over every
+ * product. `values` : [stream][t], a stream of spectra being a channel of an input.
+ */
+export function takeNotFinite(
   values: Float32Array,
-  path: string,
-  shape: { readonly samples: number; readonly partsPerSample: 1 | 2; readonly firstSample: number },
-): void {
+  shape: { readonly samples: number; readonly inputs: number; readonly partsPerSample: 1 | 2 },
+): SpectraGap[] {
+  const { samples, inputs, partsPerSample: parts } = shape;
+  const gaps: SpectraGap[] = [];
+  let open: { stream: number; firstSample: number; endSample: number } | undefined;
+  const close = (): void => {
+    if (!open) return;
+    const { stream, firstSample, endSample } = open;
+    const [firstInput, firstChannel] = [stream % inputs, Math.floor(stream / inputs)];
+    gaps.push({
+      ...{ firstInput, endInput: firstInput + 1, firstChannel, endChannel: firstChannel + 1 },
+      ...{ firstSample, endSample },
+    });
+    values.fill(0, (stream * samples + firstSample) * parts, (stream * samples + endSample) * parts);
+    open = undefined;
+  };
   for (let n = 0; n < values.length; n++) {
     if (Number.isFinite(values[n])) continue;
-    const at = Math.floor(n / shape.partsPerSample);
-    refuse(
-      path,
-      `holds ${values[n]} at sample ${shape.firstSample + (at % shape.samples)} of stream ${Math.floor(at / shape.samples)}`,
-      'mark damaged samples as missing, or record again',
-    );
+    const at = Math.floor(n / parts);
+    const [stream, sample] = [Math.floor(at / samples), at % samples];
+    if (open?.stream !== stream || open.endSample < sample) {
+      close();
+      open = { stream, firstSample: sample, endSample: sample + 1 };
+    } else open.endSample = sample + 1;
   }
+  close();
+  return gaps;
 }
 
 /** Kernels count on −127…127 and −7…7: one −128 would break their exact sums without a sound. */
@@ -29,10 +48,7 @@ export function checkRange(
   path: string,
   shape: { readonly samples: number; readonly firstSample: number },
 ): void {
-  if (elements instanceof Float32Array) {
-    refuseNotFinite(elements, path, { ...shape, partsPerSample: 2 });
-    return;
-  }
+  if (elements instanceof Float32Array) return;
   const lowest = type === 'ci8' ? '−128' : '−8';
   // The engine's own search: every sample of a recording passes here.
   if (!(type === 'ci8' ? elements.includes(-128) : hasLowestNibble(elements))) return;

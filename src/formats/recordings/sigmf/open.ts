@@ -26,7 +26,7 @@ import type {
 import { openInput, readJson, type InputFile } from '../../io/input.js';
 import type { SampleBytes } from '../../io/interleave.js';
 import { polarisationsFor } from '../recording.js';
-import { checkRange, refuseNotFinite, verifyChecksum } from './check.js';
+import { checkRange, takeNotFinite, verifyChecksum } from './check.js';
 import { readFrames } from './frames.js';
 import {
   checkMeta,
@@ -98,16 +98,16 @@ async function voltages(opening: Opening): Promise<VoltageRecording> {
       isUnsigned,
     })) {
       const elements = voltageViews[type](bytes);
-      if (elements instanceof Float32Array) {
-        const partsPerSample = elementsPerVoltage(type);
-        refuseNotFinite(elements, file.path, { samples, partsPerSample, firstSample });
-      }
+      const damaged =
+        elements instanceof Float32Array
+          ? takeNotFinite(elements, { samples, inputs, partsPerSample: elementsPerVoltage(type) })
+          : [];
       yield {
         type,
         inputs,
         samples,
         voltages: voltagesAT(elements, type, inputs, samples),
-        gaps: gaps.map((gap) => ({
+        gaps: [...gaps, ...damaged].map((gap) => ({
           firstInput: gap.firstInput,
           endInput: gap.endInput,
           firstSample: gap.firstSample,
@@ -179,8 +179,17 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     )) {
       const elements = spectraViews[type](bytes);
       checkRange(elements, type, file.path, { samples, firstSample });
+      const damaged =
+        elements instanceof Float32Array
+          ? takeNotFinite(elements, { samples, inputs, partsPerSample: 2 })
+          : [];
       const values = spectraCAT(elements, type, channels, inputs, samples);
-      yield { samples, spectra: values, gaps, start: addSamples(start, firstSample, spectrumRateHz) };
+      yield {
+        samples,
+        spectra: values,
+        gaps: [...gaps, ...damaged],
+        start: addSamples(start, firstSample, spectrumRateHz),
+      };
     }
   }
   return {

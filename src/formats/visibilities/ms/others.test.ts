@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import type { OpenOptions, VisibilityFile } from '../../format.js';
 import { openFile } from '../../registry.js';
 import { alteredSet, CORRECTED, noAlteredSets, SECOND_FIELD } from '../../testing/altered-sets.js';
-import { writeVisibilities } from '../../testing/visibility-files.js';
+import { readVisibilities, writeVisibilities } from '../../testing/visibility-files.js';
 import { header, integration } from '../uvh5/testing.js';
 
 describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
@@ -63,6 +63,21 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
       "alter table SET set keyword CORRECTED_DATA::UNIT='Jy', DATA::QuantumUnits='uncalib'",
     );
     assert.equal((await facts(corrected, { column: 'CORRECTED_DATA' })).header.units, 'Jy');
+  });
+
+  it('count their weights although the first 64 rows have none', async () => {
+    const path = join(folder, 'late.ms');
+    await writeVisibilities(
+      path,
+      header,
+      Array.from({ length: 12 }, (_, k) => integration(k)),
+    );
+    const zero = 'update late.ms set WEIGHT=0*WEIGHT, WEIGHT_SPECTRUM=0*WEIGHT_SPECTRUM where rownr()<66';
+    execFileSync('taql', [zero], { cwd: folder, stdio: 'ignore' });
+    const { file, all } = await readVisibilities(path);
+    assert.equal(file.assumed, undefined);
+    assert.deepEqual([...(all.at(-1)?.counts ?? [])], [...integration(11).counts]);
+    assert.ok(all[0].counts.every((count) => count === 0));
   });
 
   it('get the units that we know, as pyuvdata reads them', async () => {

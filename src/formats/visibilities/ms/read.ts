@@ -18,6 +18,7 @@ import {
   feedsOf,
   gather,
   polarisationsOf,
+  refuseTwice,
   storedProducts,
   type StoredProduct,
   type ValueFaults,
@@ -103,6 +104,7 @@ function opened(
       product ?? refuse(path, `holds the product ${type} of casacore's`, 'RR to LL and XX to YY are read')
     );
   });
+  refuseTwice(path, products);
   const order = Array.from(frequencies, (frequencyHz, place) => ({ frequencyHz, place })).sort(
     (x, y) => x.frequencyHz - y.frequencyHz,
   );
@@ -255,7 +257,7 @@ function unitsIn(
     : { units, assumed: [] };
 }
 
-/** casacore knows no weight of −0: where all are zero they were never set. */
+/** casacore knows no weight of −0: where all are zero they were never set. A dead first station is many rows of zeros. */
 function isWeighted(
   casacore: Casacore,
   handle: unknown,
@@ -265,7 +267,7 @@ function isWeighted(
   const { places, channels, productCount } = of;
   const data = new Float32Array(2 * channels * productCount);
   const weights = new Float32Array(channels * productCount);
-  for (const row of places.subarray(0, 64)) {
+  for (const row of places) {
     casacore.call('ms_values', path, handle, row, 1, channels, productCount, data, weights);
     if (weights.some((weight) => weight !== 0)) return true;
   }

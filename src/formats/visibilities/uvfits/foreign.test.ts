@@ -309,6 +309,16 @@ describe('UVFITS of other programs', () => {
       [changed(4, 256 * 7 + 41), /group 0: antenna 7 is not in the AN table/],
       [changed(4, 256 * 41 + 41 + 0.01), /second subarray/],
       [stokesOf(1), /its STOKES axis has the code 1/],
+      [
+        {
+          ...least,
+          axes: least.axes.map((one) => (one.name === 'STOKES' ? { ...one, length: 2, step: 0 } : one)),
+        },
+        /lists XX twice among its products/,
+      ],
+      [{ ...least, cards: [realCard('BSCALE', 2)] }, /scales its values by BSCALE 2 and BZERO 0/],
+      [{ ...least, clock: 'LST' }, /counts time in 'LST' \(TIMSYS\); export it with times in UTC or IAT/],
+      [changed(4, Number.NaN), /group 0: its BASELINE is no number/],
       [{ ...least, axes: [axis('COMPLEX', 4), ...least.axes.slice(1)] }, /COMPLEX axis has length 4/],
       [{ ...least, axes: [...least.axes.slice(0, 2), axis('BAND', 1), ...direction] }, /has no FREQ axis/],
       [{ ...least, antennas: [41, 41] }, /lists a number twice/],

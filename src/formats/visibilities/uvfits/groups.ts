@@ -195,7 +195,9 @@ function telescopeOf(antennas: Antennas, layout: UvfitsLayout, name: string): Te
 }
 
 function utcOffset({ timeSystem, taiMinusUtcS }: Antennas, path: string): number {
-  if (!['IAT', 'TAI'].includes(timeSystem)) return 0;
+  if (['', 'UTC', 'UT', 'GMT'].includes(timeSystem)) return 0;
+  if (!['IAT', 'TAI'].includes(timeSystem))
+    refuse(path, `counts time in '${timeSystem}' (TIMSYS)`, 'export it with times in UTC or IAT');
   if (taiMinusUtcS > 0) return taiMinusUtcS;
   return refuse(path, `counts time in ${timeSystem} but says no IATUTC`, 'add IATUTC to its AN table');
 }

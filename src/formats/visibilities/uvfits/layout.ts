@@ -5,7 +5,7 @@
 import { refuse } from '../../../core/errors.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import type { FitsHeader, FitsUnit } from '../../fits/fits.js';
-import { polarisationsOf } from '../../io/gather.js';
+import { polarisationsOf, refuseTwice } from '../../io/gather.js';
 
 export interface Parameter {
   readonly name: string;
@@ -94,6 +94,9 @@ export function planUvfits(unit: FitsUnit, ifOffsetsHz: readonly number[] | unde
       'export it with BITPIX -32 or -64 (float)',
     );
   }
+  const [scale, zero] = [header.real('BSCALE', 1), header.real('BZERO', 0)];
+  if (scale !== 1 || zero !== 0)
+    refuse(where, `scales its values by BSCALE ${scale} and BZERO ${zero}`, 'export them as they are');
   const { elements, centre, ...matrix } = planMatrix(header, 'NAXIS', ifOffsetsHz);
   const dataOffset = header.whole('PCOUNT', 1, 1000);
   return {
@@ -194,6 +197,7 @@ function readProducts(axes: readonly Axis[], where: string): FileProduct[] {
   if (linear !== 0 && linear !== products.length) {
     refuse(where, 'mixes linear and circular polarisations', 'export them to separate files');
   }
+  refuseTwice(where, products);
   return products;
 }
 

@@ -227,8 +227,9 @@ function checkGroup(
       'correct PSCAL and PZERO or export it again',
     );
   }
-  if (reader.subarray(group) !== 1)
-    refuse(where, 'belongs to a second subarray', 'export subarrays to separate files');
+  const subarray = reader.subarray(group);
+  if (Number.isNaN(subarray)) refuse(where, 'its BASELINE is no number', 'export it again');
+  if (subarray !== 1) refuse(where, 'belongs to a second subarray', 'export subarrays to separate files');
   if (reader.frequencySetup(group) > 1) {
     refuse(where, 'belongs to a second frequency setup', 'export frequency setups to separate files');
   }

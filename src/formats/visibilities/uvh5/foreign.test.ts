@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { real, text, texts } from '../../hdf5/items.js';
 import { createHdf5, type GroupPlan } from '../../hdf5/write.js';
 import { openOutput } from '../../io/output.js';
+import { openFile } from '../../registry.js';
 import { openUvh5 } from './read.js';
 import { planUvh5 } from './plan.js';
 import { header, nextPath, readAll, telescope } from './testing.js';
@@ -147,6 +148,34 @@ describe('UVH5 that others have made or changed', () => {
       } as GroupPlan['items'][string];
     });
     assert.equal((await readAll(path)).all[0].counts[0], 1);
+    // Where all is flagged nothing is taken for anything.
+    const empty = await altered((items) => {
+      items['Data/nsamples'] = {
+        ...items['Data/nsamples'],
+        bytes: new Uint8Array(12 * 8 * 4),
+      } as GroupPlan['items'][string];
+      items['Data/flags'] = {
+        ...items['Data/flags'],
+        bytes: new Uint8Array(12 * 8).fill(1),
+      } as GroupPlan['items'][string];
+    });
+    assert.equal((await readAll(empty)).file.assumed, undefined);
+  });
+
+  it('believes sample counts of which the first time has none', async () => {
+    const counts = Float32Array.from({ length: 12 * 8 }, (_, at) => (at < 6 * 8 ? 0 : 5));
+    const path = await altered((items) => {
+      items['Data/nsamples'] = {
+        ...items['Data/nsamples'],
+        bytes: new Uint8Array(counts.buffer),
+      } as GroupPlan['items'][string];
+    });
+    const { file, all } = await readAll(path);
+    assert.deepEqual(
+      all.map((one) => one.counts[0]),
+      [0, 5],
+    );
+    assert.equal(file.assumed, undefined);
   });
 
   it('exchanges the polarisations of a file whose X lies north', async () => {
@@ -246,8 +275,26 @@ describe('UVH5 that others have made or changed', () => {
       items.polarization_array = reals([1, 2, 3, 4]);
     }, /polarisation 1, no product/);
     await refuses((items) => {
+      items.polarization_array = reals([-5, -6, -5, -6]);
+    }, /lists XX twice among its products/);
+    await refuses((items) => {
       items.latitude = reals([Number.NaN]);
     }, /latitude holds NaN/);
+    await assert.rejects(
+      openFile(
+        await altered((items) => {
+          items.antenna_positions = reals([1e12, 0, 0, 10, 0, 0, 0, 10, 0], [3, 3]);
+        }),
+      ),
+      /its antenna one stands 1\d*(?:\.\d+)? m from the site/,
+    );
+    const widths = await openUvh5(
+      await altered((items) => {
+        items.channel_width = reals([1e6, Number.NaN]);
+      }),
+    );
+    assert.match(String(widths.assumed), /channel_width is NaN Hz at place 1: that of the first is taken/);
+    await widths.close();
   });
 
   it('refuses phase centres of other frames, whose degrees are another place', async () => {

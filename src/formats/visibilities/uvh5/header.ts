@@ -14,6 +14,7 @@ import {
   codesInOurOrder,
   codesOf,
   polarisationsOf,
+  refuseTwice,
   storedProducts,
   type StoredProduct,
 } from '../../io/gather.js';
@@ -116,6 +117,7 @@ export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
   if (!(falls ? widths[0] !== 0 : widths[0] > 0))
     refuse(path, `Header/channel_width is ${widths[0]} Hz`, 'correct it: above 0 where frequencies rise');
   const channelWidthHz = Math.abs(widths[0]);
+  const other = widths.findIndex((width) => !(Math.abs(Math.abs(width) / channelWidthHz - 1) < 1e-6));
   const orientation = file.has('Header/x_orientation')
     ? orientationOf(optionalText(file, 'x_orientation'))
     : orientationOfFeeds(file);
@@ -148,6 +150,9 @@ export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
             'by its integration_time pairs overlap with times that they are missing at: each time is read by itself',
           ]
         : []),
+      ...(other < 0
+        ? []
+        : [`its channel_width is ${widths[other]} Hz at place ${other}: that of the first is taken for all`]),
       ...(targets.several === undefined ? [] : [severalTargetsLine(targets.several)]),
     ],
     ...(targets.several !== undefined && { targets: targets.several }),
@@ -198,6 +203,7 @@ function productsOf(
     }
     return turnedToEast(product, orientation);
   });
+  refuseTwice(path, products);
   return { products, polarisations: polarisationsOf(products), codes: codesOf(products) };
 }
 

@@ -101,10 +101,21 @@ interface Weighed extends Uvh5Header {
   readonly weights: 'counted' | 'unit';
 }
 
-/** Some correlators leave nsamples at zero or unset: then every unflagged value counts 1. */
-function weightsOf({ samples }: Data, { slots }: Uvh5Header): 'counted' | 'unit' {
-  const [{ first, end }] = slots[0].runs;
-  return samples.rows(first, Math.min(end - first, 64)).some((count) => count > 0) ? 'counted' : 'unit';
+/**
+ * Some correlators leave nsamples at zero or unset: then every unflagged value counts 1. A dead first station has a whole
+ * stretch of zeros in a file that counts, so that only the last row tells. Where all is flagged nobody needs to know.
+ */
+function weightsOf({ samples, flags }: Data, { slots, channels, products }: Uvh5Header): 'counted' | 'unit' {
+  const chunkRows = Math.max(1, Math.floor(CHUNK_VALUES / (channels.length * products.length)));
+  let isGood = false;
+  for (const { runs } of slots)
+    for (const { first, end } of runs)
+      for (let row = first; row < end; row += chunkRows) {
+        const rows = Math.min(chunkRows, end - row);
+        if (samples.rows(row, rows).some((count) => count > 0)) return 'counted';
+        isGood ||= flags.rows(row, rows).includes(0);
+      }
+  return isGood ? 'unit' : 'counted';
 }
 
 /** The first and the last stored number, as the file has them. */

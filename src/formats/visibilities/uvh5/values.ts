@@ -1,6 +1,6 @@
 /** What stands in UVH5's three large arrays, [row][channel][product], made for some rows at a time. */
 import { baselineCount, baselineIndex } from '../../../core/axes.js';
-import type { Integration } from '../../../core/blocks.js';
+import type { AsStored, Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { productCount } from '../../../core/product-counts.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
@@ -32,6 +32,10 @@ const arrays = {
   whole128: Float64Array,
 } as const;
 
+/** The whole sum behind a flagged mean: the mean is rounded by far less than one over its weight. */
+const summed = ({ means, weights }: AsStored, place: number, part: 0 | 1): number =>
+  Math.round(means[2 * place + part] * Math.abs(weights[place]));
+
 export function rowFillers(path: string, integration: Integration, context: RowContext): RowFillers {
   const { header, options, pairs, uvw } = context;
   const { stations, polarisations, flaggedInputs, channels } = integration;
@@ -44,8 +48,9 @@ export function rowFillers(path: string, integration: Integration, context: RowC
   const wholeSums = isWhole(options);
   const largest = options.values === 'int32' ? MOST_INT32 : Number.MAX_SAFE_INTEGER;
   const running = isRunning(header, options);
-  // Whole sums are the correlator's, whatever a file said of their means.
+  // Whole sums are the correlator's, whatever a file said of their means; what is flagged has left them, and is in those alone.
   const asStored = wholeSums ? undefined : integration.asStored;
+  const flagged = wholeSums ? integration.asStored : undefined;
   const source = asStored ? asStored.means : integration.visibilities;
   const baselines = baselineCount(stations);
   const perRow = channels * written;
@@ -78,11 +83,8 @@ export function rowFillers(path: string, integration: Integration, context: RowC
       const cell = c * baselines + b;
       for (let q = 0; q < written; q++) {
         const count = countOf(cell, places[q]);
-        weights[at++] = asStored
-          ? asStored.weights[cell * perCell + places[q]]
-          : left[q] === 1
-            ? -count
-            : count;
+        const stored = asStored ?? (count > 0 ? undefined : flagged);
+        weights[at++] = stored ? stored.weights[cell * perCell + places[q]] : left[q] === 1 ? -count : count;
       }
     }
   };
@@ -105,10 +107,12 @@ export function rowFillers(path: string, integration: Integration, context: RowC
             const sin = Math.sin(phase);
             for (let q = 0; q < written; q++) {
               const count = countOf(cell, places[q]);
+              const place = cell * perCell + places[q];
               const scale = asStored || wholeSums ? 1 : count > 0 ? 1 / count : 0;
-              const from = 2 * (cell * perCell + places[q]);
-              const re = source[from] * scale;
-              const im = sign * source[from + 1] * scale;
+              const from = 2 * place;
+              const again = count > 0 ? undefined : flagged;
+              const re = again ? summed(again, place, 0) : source[from] * scale;
+              const im = sign * (again ? summed(again, place, 1) : source[from + 1] * scale);
               if (wholeSums) checkWhole(re, im);
               elements[at++] = re * cos - im * sin;
               elements[at++] = re * sin + im * cos;

@@ -174,7 +174,7 @@ function overBoth(
       const bar = { ...frame, left: frame.left + frame.width + 18, width: 18 };
       return [
         ...drawHeatMap({ ...grid, ...panel }, frame),
-        ...drawColourBar(panel.scale, bar, { stands: 'beside', missing: true }),
+        ...drawColourBar(panel.scale, bar, { stands: 'beside', missing: 'no weight' }),
       ];
     });
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countsCB, countsCBPP, visibilitiesCBPP } from '../../../core/axes.js';
+import { countsCB, countsCBPP, visibilitiesCBPP, weightsCBPP } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { instant } from '../../../core/instant.js';
 import type { VisibilityFile } from '../../../formats/index.js';
@@ -49,6 +49,21 @@ describe('what was lost or taken', () => {
       ],
     );
     assert.ok(map.draw(frame).length > 0);
+  });
+
+  it('does not mean what is flagged, which came', () => {
+    const flagged = integration(50);
+    const weights = Float64Array.from(flagged.productCounts ?? []);
+    // All of channel 1, but for Y of station 1, which never came.
+    for (let at = 12; at < 24; at++) weights[at] *= -1;
+    weights.fill(0, 21);
+    const means = new Float64Array(2 * weights.length);
+    const map = lossMap(file);
+    map.add({
+      ...flagged,
+      asStored: { means: visibilitiesCBPP(means, 2, 3, 2), weights: weightsCBPP(weights, 2, 3, 2) },
+    });
+    assert.deepEqual([...map.shares().overTime[0]], [0, 0.25]);
   });
 
   it('is not drawn where nothing is', () => {

@@ -1,6 +1,6 @@
 /**
  * What integrations lack: of each input and channel, and over time, the share of samples that never came or were taken out of
- * the voltages as interference. Counts say it: the fullest product of an integration lacks nothing.
+ * the voltages as interference. Counts say it: the fullest product of an integration lacks nothing. What is flagged came.
  */
 import { baselineCount } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
@@ -15,7 +15,7 @@ import {
 } from '../../../draw/index.js';
 import type { VisibilityFile } from '../../../formats/index.js';
 import { inputName } from '../../../telescope/telescope.js';
-import { isFlagged, visitPairs, weightOf } from '../visibilities.js';
+import { measuredOf, visitPairs } from '../visibilities.js';
 import { frequencyAxis, stepHz, timeAxis } from './parts.js';
 
 const MOST_ROWS = 240;
@@ -49,16 +49,16 @@ export function lossMap(file: VisibilityFile): LossMap {
       const now = times[times.length - 1];
       let [most, hasAutos] = [0, false];
       visitPairs(one, (cell, a1, a2) => {
-        const weight = weightOf(one, cell, a1, a2);
+        const weight = measuredOf(one, cell, a1, a2);
         most = Math.max(most, weight);
         hasAutos ||= a1 === a2 && weight > 0;
       });
       if (most === 0) return;
       visitPairs(one, (cell, a1, a2) => {
         // An input's own product says what it has; files without those tell it of pairs.
-        if ((hasAutos && a1 !== a2) || isFlagged(one, cell, a1, a2)) return;
+        if (hasAutos && a1 !== a2) return;
         const c = Math.floor(cell / baselines);
-        const lost = 1 - Math.max(0, weightOf(one, cell, a1, a2)) / most;
+        const lost = 1 - measuredOf(one, cell, a1, a2) / most;
         for (const row of [now, inputs[a1], ...(a1 === a2 ? [] : [inputs[a2]])]) {
           row.lost[c] += lost;
           row.of[c]++;

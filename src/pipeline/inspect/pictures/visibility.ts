@@ -25,7 +25,8 @@ const LEFT = 120;
 const TOP = TITLE_HEIGHT + 26;
 /** From one panel's top to the next one's, beyond its height: title and axis. */
 const BETWEEN = 96;
-const beside = { stands: 'beside', missing: true } as const;
+/** Flagged or missing. */
+const beside = { stands: 'beside', missing: 'no weight' } as const;
 
 /** Amplitude and phase of every pair, and over channels of the pairs with one station: of each parallel product. */
 export function visibilityPicture(file: VisibilityFile, one: Integration, title: string): Picture {
