@@ -18,6 +18,7 @@ import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipelin
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../../pipeline/correlate.js';
 import { atUsualGain, type Level } from '../../pipeline/levels.js';
 import { undoLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
+import { integrationClock, refuseSharedDates, type IntegrationSettings } from '../../pipeline/stages/clock.js';
 import { leastSpectraOf } from '../../pipeline/stages/kurtosis.js';
 import type { Account, Emit } from '../../pipeline/stages/stage.js';
 import { mostDelaySamples, type RequestedDelays } from '../../pipeline/tracking.js';
@@ -209,8 +210,8 @@ export function headerOf(
 export function integrationFor(
   recording: Recording,
   telescope: Telescope,
-  { frequenciesHz, channelWidthHz, delays }: Work,
-  options: { readonly integration?: number },
+  { frequenciesHz, channelWidthHz, delays, spectrumRateHz }: Work,
+  options: { readonly integration?: number; readonly align: NonNullable<IntegrationSettings['align']> },
 ): {
   readonly chosenS?: number;
   readonly longestS: number;
@@ -225,6 +226,12 @@ export function integrationFor(
   const shortened = options.integration === undefined && bearableS < lastsS;
   const chosenS = options.integration ?? (shortened ? bearableS : undefined);
   const longestS = Math.min(chosenS ?? lastsS, lastsS);
+  const grid = { start: recording.start, spectrumRateHz };
+  const clock = integrationClock(
+    { ...(chosenS !== undefined && { integrationS: chosenS }), align: options.align },
+    grid,
+  );
+  refuseSharedDates(clock, grid, Math.floor(lastsS * spectrumRateHz));
   return {
     ...(chosenS !== undefined && { chosenS }),
     longestS,
