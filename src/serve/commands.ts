@@ -41,6 +41,15 @@ export interface Bridge {
 }
 
 const from = z.string().max(40).optional();
+/** The chain waits while gains are solved: more often would leave it no time for the sky. */
+const LEAST_SOLVE_S = 1;
+const interval = z
+  .number()
+  .max(86_400)
+  .refine(
+    (seconds) => seconds >= LEAST_SOLVE_S,
+    `is too small: the night waits for every solve; give ${LEAST_SOLVE_S} or more`,
+  );
 const schemas = {
   flags: z.strictObject({
     inputs: z
@@ -51,7 +60,7 @@ const schemas = {
     from,
   }),
   gains: z.discriminatedUnion('do', [
-    z.strictObject({ do: z.literal('solve'), everyS: z.number().positive().max(86_400).optional(), from }),
+    z.strictObject({ do: z.literal('solve'), everyS: interval.optional(), from }),
     z.strictObject({ do: z.literal('hold') }),
     z.strictObject({ do: z.literal('reset'), from }),
     z.strictObject({ do: z.literal('load'), name: z.string().regex(/^\w[\w.-]{0,127}$/), from }),
