@@ -13,6 +13,7 @@ import {
   encodeResult,
   handIn,
   hasResult,
+  hasWaitedLong,
   runWorker,
   writeSafely,
   type WorkerEvent,
@@ -50,7 +51,7 @@ export function registerWorker(program: Command): void {
     )
     .option(
       '--until-idle <time>',
-      'ends when no job came for so long (default: never)',
+      'ends when no job came for so long, or no server answers for that long and at least 10s (default: never)',
       duration('--until-idle'),
     )
     .option('--job <path>', 'no server: do this job, as farm submit wrote it')
@@ -97,10 +98,10 @@ async function run(options: WorkerOptions): Promise<void> {
       const say = (line: string): void => {
         terminal.say(line);
       };
+      const begunMs = performance.now();
       const queue = await connectQueue(access, place.name, {
-        waits: true,
-        stop: stop.signal,
-        onTrouble: say,
+        ...{ waits: true, stop: stop.signal, onTrouble: say },
+        givesUp: () => hasWaitedLong(begunMs, options.untilIdle),
       });
       try {
         const account = await runWorker(queue, place, {
