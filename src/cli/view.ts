@@ -27,7 +27,7 @@ import { openCaptureInput, showCapture, type CaptureOptions } from './live/view-
 import { addChannelOptions } from './options/channel-options.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
-import { duration, frequency } from './options/quantity.js';
+import { duration, frequency, rate } from './options/quantity.js';
 import { telescopeWords } from './options/sky-options.js';
 import { withBackend } from './open.js';
 import { openTerminal } from './report/terminal.js';
@@ -50,7 +50,7 @@ export function registerView(program: Command): void {
     .option('--stations <number>', 'only so many of its stations, spread evenly over the list', parseCount)
     .option('--format <name>', 'of the packets (default: by what they look like)')
     .option('--epoch <utc>', "when the senders' tick 0 was, or clock")
-    .option('--rate <hz>', 'samples per second, like 2.4MHz', frequency('--rate'))
+    .option('--rate <hz>', 'samples per second, like 2.4MHz', rate('--rate'))
     .option('--frequency <hz>', "the band's middle, like 58MHz", frequency('--frequency'))
     .option('--image <time>', 'an image so often', duration('--image'), 1);
   addChannelOptions(command);

@@ -36,7 +36,7 @@ export async function* captureBatches({
 }: CaptureOrigin): AsyncGenerator<readonly CapturedDatagram[]> {
   const file = await open(path).catch((error: unknown) => cannotRead(path, error));
   try {
-    const capture = await readCapture(path, chunksOf(file), { memory: 'reused' });
+    const capture = await readCapture(path, chunksOf(file, path), { memory: 'reused' });
     for await (const records of capture.batches) {
       yield records.flatMap((record) => {
         const payload = datagramIn(record, destination);
@@ -50,15 +50,23 @@ export async function* captureBatches({
 
 function cannotRead(path: string, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : '';
-  const what = code === 'ENOENT' ? 'there is no such file' : `cannot be read (${String(error)})`;
-  throw new CorellaError({ where: path, what, fix: 'check the name' }, { cause: error });
+  const what =
+    code === 'ENOENT'
+      ? 'there is no such file'
+      : code === 'EISDIR'
+        ? 'is a folder'
+        : `cannot be read (${String(error)})`;
+  const fix = code === 'EISDIR' ? 'name a capture inside it' : 'check the name';
+  throw new CorellaError({ where: path, what, fix }, { cause: error });
 }
 
 /** All of a file or a pipe by way of one piece of memory: a night of captures leaves no garbage behind. */
-async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array> {
+async function* chunksOf(file: FileHandle, path: string): AsyncGenerator<Uint8Array> {
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (;;) {
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, null);
+    const { bytesRead } = await file
+      .read(chunk, 0, chunk.length, null)
+      .catch((error: unknown) => cannotRead(path, error));
     if (bytesRead === 0) return;
     yield chunk.subarray(0, bytesRead);
   }

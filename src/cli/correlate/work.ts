@@ -18,7 +18,11 @@ import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipelin
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../../pipeline/correlate.js';
 import { atUsualGain, type Level } from '../../pipeline/levels.js';
 import { undoLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
-import { integrationClock, refuseSharedDates, type IntegrationSettings } from '../../pipeline/stages/clock.js';
+import {
+  integrationClock,
+  refuseSharedDates,
+  type IntegrationSettings,
+} from '../../pipeline/stages/clock.js';
 import { leastSpectraOf } from '../../pipeline/stages/kurtosis.js';
 import type { Account, Emit } from '../../pipeline/stages/stage.js';
 import { mostDelaySamples, type RequestedDelays } from '../../pipeline/tracking.js';

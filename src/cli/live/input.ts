@@ -22,6 +22,7 @@ import type { StreamPlan } from '../../packets/packet-format.js';
 import { isPacketFormatName, packetFormatNamed } from '../../packets/registry.js';
 import type { LiveInput } from '../../pipeline/live/night.js';
 import {
+  bandOf,
   captureDatagrams,
   planListening,
   receivePackets,
@@ -51,6 +52,8 @@ export interface InputOptions {
   readonly frequency?: number;
   readonly start?: string;
   readonly telescope?: string;
+  /** Nothing is waited for longer. */
+  readonly for?: number;
   /** Of a block of packets. */
   readonly blockS?: number;
 }
@@ -98,6 +101,8 @@ export async function openLiveInput(
   const isPipe = await Promise.all(origins.map(async (origin, n) => isStream[n] || (await isFifo(origin))));
   if (isPipe.every(Boolean)) return openStreams(origins, options, say);
   if (origins.length > 1) refuse('live', 'several recordings', 'give one, or several streams');
+  if (/\.pcap(?:ng)?$/i.test(origins[0]))
+    refuse(origins[0], 'is a capture of packets', `name it with --from ${origins[0]}`);
   return openRecording(origins[0], options);
 }
 
@@ -110,6 +115,13 @@ const single =
   () => [source];
 
 async function openRecording(path: string, options: InputOptions): Promise<OpenedInput> {
+  for (const name of ['meta', 'sampleType', 'inputs', 'polarisations'] as const)
+    if (options[name] !== undefined)
+      refuse(
+        `--${name === 'sampleType' ? 'sample-type' : name}`,
+        `is for streams, and ${path} is a recording, which says it itself`,
+        'leave it out',
+      );
   const telescope = options.telescope === undefined ? undefined : await loadTelescope(options.telescope);
   const recording = await openFile(path, {
     ...(telescope && { telescope }),
@@ -210,7 +222,7 @@ function listeningOf({ listen, interface: by }: ListenSettings): NonNullable<Ope
 const SURVEYED = 4000;
 const SURVEY_S = 5;
 
-async function survey(origin: PacketOrigin, say: Say): Promise<Uint8Array[]> {
+async function survey(origin: PacketOrigin, forS: number, say: Say): Promise<Uint8Array[]> {
   if ('capture' in origin) {
     const some: Uint8Array[] = [];
     for await (const { payload } of captureDatagrams(origin)) {
@@ -219,17 +231,25 @@ async function survey(origin: PacketOrigin, say: Say): Promise<Uint8Array[]> {
     }
     return some;
   }
-  for (;;) {
-    const some = await surveySocket(origin, { datagrams: SURVEYED, seconds: SURVEY_S });
+  for (let waitedS = 0; ; waitedS += SURVEY_S) {
+    const seconds = Math.min(SURVEY_S, forS - waitedS);
+    const some = await surveySocket(origin, { datagrams: SURVEYED, seconds });
     if (some.length > 0) return some;
-    say(`no packet came to ${origin.listen.address}:${origin.listen.port} in ${SURVEY_S} s; still listening`);
+    const { address, port } = origin.listen;
+    if (waitedS + seconds >= forS)
+      refuse(
+        `${address}:${port}`,
+        `no packet came in ${formatSeconds(forS)}, and nothing was written`,
+        `see whether any reach this machine: tcpdump -n udp port ${port}; docs/operate.md says what may hold them up`,
+      );
+    say(`no packet came to ${address}:${port} in ${seconds} s; still listening`);
   }
 }
 
 async function planStream(origin: PacketOrigin, options: InputOptions, say: Say): Promise<StreamPlan> {
   const { format: name, rate } = options;
   if (name !== undefined && !isPacketFormatName(name)) packetFormatNamed(name);
-  const datagrams = await survey(origin, say);
+  const datagrams = await survey(origin, options.for ?? Infinity, say);
   const where = 'capture' in origin ? origin.capture : `port ${origin.listen.port}`;
   const format =
     name === undefined
@@ -246,23 +266,45 @@ async function planStream(origin: PacketOrigin, options: InputOptions, say: Say)
   return refuse(where, `its ${format.name} packets do not tell ${unknown?.what ?? 'enough'}`, unknown?.fix);
 }
 
-function epochSetting(text: string | undefined, plan: StreamPlan): EpochSetting {
-  if (text === 'clock') return { told: 'clock' };
-  if (text !== undefined) {
-    // What an operator said is true of the clocks as they run: a restart makes it untrue, and nobody guesses unasked.
-    const parts = /^(.*?)(,\s*clock)?$/.exec(text.trim());
-    return {
-      told: 'operator',
-      at: parseInstant(parts?.[1] ?? text, '--epoch'),
-      afterRestart: parts?.[2] === undefined ? 'wait' : 'clock',
-    };
-  }
-  return packetFormatNamed(plan.format).epoch.told === 'packet' ? { told: 'packet' } : { told: 'clock' };
+/** "clock", a time, or "TIME,clock". */
+export function parseEpoch(text: string): EpochSetting {
+  if (text.trim() === 'clock') return { told: 'clock' };
+  // What an operator said is true of the clocks as they run: a restart makes it untrue, and nobody guesses unasked.
+  const parts = /^(.*?)(,\s*clock)?$/.exec(text.trim());
+  return {
+    told: 'operator',
+    at: parseInstant(parts?.[1] ?? text, '--epoch'),
+    afterRestart: parts?.[2] === undefined ? 'wait' : 'clock',
+  };
+}
+
+function epochSetting(text: string | undefined, plan: StreamPlan, say: Say): EpochSetting {
+  const tells = packetFormatNamed(plan.format).epoch.told === 'packet';
+  if (text === undefined) return { told: tells ? 'packet' : 'clock' };
+  if (tells) say(`${plan.format} packets tell their time themselves: --epoch ${text} is taken in its place`);
+  return parseEpoch(text);
+}
+
+/** As of files: what is said against packets that know better is refused. */
+function refuseOtherBand(plan: StreamPlan, frequencyHz: number): void {
+  const own = bandOf(plan);
+  if (!own) return;
+  const [middleHz, withinHz] =
+    'frequenciesHz' in own
+      ? [(own.frequenciesHz[0] + own.frequenciesHz[plan.channels - 1]) / 2, own.channelWidthHz]
+      : [own.centreFrequencyHz, 1];
+  if (Math.abs(middleHz - frequencyHz) > withinHz)
+    refuse(
+      '--frequency',
+      `is ${formatHz(frequencyHz)}, where the ${plan.format} packets say that their band is around ${formatHz(middleHz)}`,
+      'leave it out',
+    );
 }
 
 /** Where the packets number no channels: side by side around the middle, as wide as spectra are often. */
 function bandFor(plan: StreamPlan, frequencyHz: number | undefined): Band | undefined {
   if (frequencyHz === undefined) return undefined;
+  refuseOtherBand(plan, frequencyHz);
   if (plan.holds === 'voltages') return { centreFrequencyHz: frequencyHz };
   const { tickRateHz, samplesPerSlot, ticksPerSlot, channels } = plan;
   if (!tickRateHz) refuse(plan.format, 'the packets do not tell their rate', 'give it with --rate');
@@ -283,7 +325,7 @@ async function openPackets(
   beforeListening?: BeforeListening,
 ): Promise<OpenedInput> {
   const plan = await planStream(origin, options, say);
-  const epoch = epochSetting(options.epoch, plan);
+  const epoch = epochSetting(options.epoch, plan, say);
   if (options.epoch === undefined && epoch.told === 'clock')
     say(`${plan.format} packets do not tell when they began: taken from the clock; --epoch says it better`);
   const telescope = options.telescope === undefined ? undefined : await loadTelescope(options.telescope);

@@ -193,7 +193,11 @@ export async function insist<Result>(
     } catch (error) {
       if (error instanceof CorellaError) throw error;
       if (givesUp?.() === true)
-        refuse(what, `${messageOf(error)}; given up`, 'start the server (nats-server -js), or correct --server');
+        refuse(
+          what,
+          `${messageOf(error)}; given up`,
+          'start the server (nats-server -js), or correct --server',
+        );
       if (performance.now() - toldMs > TELL_AGAIN_MS) {
         toldMs = performance.now();
         onTrouble?.(`${what}: ${messageOf(error)}; trying on`);

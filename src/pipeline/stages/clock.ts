@@ -47,8 +47,7 @@ export function onUtc(everyS: number, { start, spectrumRateHz }: SpectrumGrid): 
   ];
   /** Spectra that begin a rounding error before a boundary are taken to begin on it. */
   const tolerance = 1e-6;
-  const indexOf = (boundaryS: number): number =>
-    Math.ceil((boundaryS - firstS) * spectrumRateHz - tolerance);
+  const indexOf = (boundaryS: number): number => Math.ceil((boundaryS - firstS) * spectrumRateHz - tolerance);
   return {
     cutAfter: (index) => {
       let piece = pieces.length - 1;
@@ -101,7 +100,7 @@ export function refuseSharedDates(clock: IntegrationClock, grid: SpectrumGrid, s
   const leaps = ({ unixSeconds }: Instant): number => leapSecondsBefore(unixSeconds);
   if (leaps(grid.start) === leaps(spectrumStart(grid, spectra))) return;
   const dates: number[] = [];
-  for (let at = 0; at < spectra; ) {
+  for (let at = 0; at < spectra;) {
     const end = Math.min(spectra, clock.cutAfter(at));
     const { unixSeconds, fraction } = spectrumStart(grid, (at + end) / 2);
     dates.push(unixSeconds - grid.start.unixSeconds + fraction);

@@ -1,0 +1,114 @@
+/** What `corella live` and `send` can know to be wrong is refused before anything is waited for, and no option is ignored. */
+import assert from 'node:assert/strict';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { corellaHere } from './corella.js';
+
+const folder = temporaryFolder('live-refusals');
+const here = (...words: readonly string[]): ReturnType<typeof corellaHere> => corellaHere(folder, ...words);
+const words = (line: string): string[] => line.split(' ');
+
+const CAPTURE = '--from c.pcap --telescope lwasv --stations 2 --rate 12500';
+/** Nobody sends there: what is not refused beforehand would wait. */
+const LISTEN = '--listen 4399 --telescope lwasv --stations 2 --rate 12500 --for 200ms';
+
+before(async () => {
+  await here(...words('simulate --stations 2 --rate 50kHz --duration 100ms --perfect -o sky --quiet'));
+  const sent = await here(...words('send sky.sigmf-meta --format snap2 --channels 4 --to c.pcap --quiet'));
+  assert.equal(sent.code, 0, sent.stderr);
+  await mkdir(join(folder, 'place'));
+  await writeFile(join(folder, 'plain'), '');
+});
+
+async function refused(line: string, why: RegExp): Promise<void> {
+  const { code, stderr } = await here(...words(line));
+  assert.equal(code, 1, `${line}: ${stderr}`);
+  assert.match(stderr, why, line);
+  assert.equal(stderr.trim().split('\n').length, 1, stderr);
+}
+
+describe('live refuses before the first packet', () => {
+  const cases: readonly (readonly [options: string, why: RegExp])[] = [
+    ['-o o.fits', /cannot write '\.fits'/],
+    ['-o o.uvfits --values sums', /sums as \.uvh5/],
+    ['-o nowhere/o.uvh5', /folder .*nowhere does not exist/],
+    ['-o o.uvh5 --integration 1s --file-every 500ms', /--file-every: .*shorter than an integration/],
+    ['-o o.uvh5 --epoch yesterday', /--epoch: 'yesterday'/],
+    ['-o o.uvh5 --flag 99', /--flag: 99 is outside inputs 0 to 3/],
+    ['-o o.uvh5 --format nix', /no packet format 'nix'/],
+    ['-o o.uvh5 --page nosuchhost.invalid:1', /--page nosuchhost\.invalid:1: cannot be listened on/],
+    ['-o o.uvh5 --token-file place', /^corella: place: is a folder/],
+    ['-o o.uvh5 --server nats://127.0.0.1:1', /no NATS server answers there/],
+    ['--image 1s --picture nowhere/p.png', /nowhere\/p\.png: cannot be written/],
+    ['--image 1s --integration 1500ms', /no whole number of images/],
+    ['--image 300ms --integration 1s', /like 0\.9s/],
+    ['--image 1s --gains nothing.json', /nothing\.json: there is no such file/],
+    ['--image 1s --sources nobody', /'nobody' is not one we know/],
+    ['--image 1s --field 400', /--field: .*400/],
+  ];
+  for (const [options, why] of cases) it(options, () => refused(`live ${LISTEN} ${options}`, why));
+  it('telescopes, ports, groups and interfaces that are none', async () => {
+    await refused('live --listen 4399 -o o.uvh5', /--telescope: is missing/);
+    await refused('live --listen 4399 --telescope lwasvv -o o.uvh5', /'lwasvv' is not one we carry/);
+    await refused('live --listen 4399 --telescope lwasv --stations 999 -o o.uvh5', /stations is 999/);
+    for (const [where, why] of [
+      ['0', /port 0/],
+      ['70000', /port is 70000/],
+      ['300.1.2.3:4399', /no IPv4 address/],
+      ['239.1.2.3:4399 --interface eth77', /no interface 'eth77'.*there are/],
+      ['4399 --interface lo', /--interface: .*4399 is none/],
+    ] as const)
+      await refused(`live --listen ${where} --telescope lwasv -o o.uvh5`, why);
+  });
+  it('a page whose port is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    await refused(`live ${LISTEN} -o o.uvh5 --page ${port}`, /is taken by another program/);
+    await new Promise((resolve) => other.close(resolve));
+  });
+});
+
+describe('live ignores no option', () => {
+  const cases: readonly (readonly [options: string, why: RegExp])[] = [
+    ['-o o.uvh5 --interface lo', /--interface: .*with --listen/],
+    ['-o o.uvh5 --sample-type cu8', /--sample-type: .*packets say it themselves/],
+    ['-o o.uvh5 --inputs 3', /--inputs: /],
+    ['-o o.uvh5 --start 2026-01-01T00:00:00Z', /--start: /],
+    ['-o o.uvh5 --polarisations 7', /--polarisations: is 7/],
+    ['-o o.uvh5 --channels 8', /--channels: .*channelised already/],
+    ['-o o.uvh5 --taps 4', /--taps: .*channelised already/],
+    ['-o o.uvh5 --frequency 1GHz', /--frequency: is 1 GHz, where the snap2 packets say/],
+    ['-o o.uvh5 --gains g.json', /--gains: .*without --image/],
+    ['-o o.uvh5 --picture p.png', /--picture: .*without --image/],
+    ['-o o.uvh5 --weight uniform', /--weight: .*without --image/],
+    ['--image 1s --direct --weight uniform', /--weight: .*--direct/],
+    ['--image 1s --file-every 10min', /--file-every: .*without -o/],
+    ['-o o.uvh5 --token-file t', /--token-file: .*--page/],
+    ['-o o.uvh5 --no-page --page-name x', /--page-name: .*--no-page/],
+    ['-o o.uvh5 --machine low', /--machine: .*--server/],
+    ['-o o.uvh5 --rate 0', /--rate: '0' is no rate/],
+  ];
+  for (const [options, why] of cases) it(options, () => refused(`live ${CAPTURE} ${options}`, why));
+  it('of a recording, and of what is no capture', async () => {
+    await refused('live sky.sigmf-meta --inputs 3 -o o.uvh5', /--inputs: is for streams/);
+    await refused('live sky.sigmf-meta --epoch clock -o o.uvh5', /--epoch: is for packets/);
+    await refused('live c.pcap -o o.uvh5', /is a capture of packets; name it with --from c\.pcap/);
+    await refused('live --from place --telescope lwasv -o o.uvh5', /place: is a folder/);
+    assert.deepEqual(
+      (await readdir(folder)).filter((name) => name.startsWith('o')),
+      [],
+    );
+  });
+});
+
+describe('a night of which nothing came', () => {
+  it('ends after --for with a reason and exit code 1', async () => {
+    const { code, stderr } = await here(...words(`live ${LISTEN} -o o.uvh5`));
+    assert.equal(code, 1);
+    assert.match(stderr, /no packet came in 200 ms, and nothing was written; .*tcpdump/);
+  });
+});
