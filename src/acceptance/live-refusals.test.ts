@@ -55,8 +55,8 @@ describe('live refuses before the first packet', () => {
     await refused('live --listen 4399 --telescope lwasvv -o o.uvh5', /'lwasvv' is not one we carry/);
     await refused('live --listen 4399 --telescope lwasv --stations 999 -o o.uvh5', /stations is 999/);
     for (const [where, why] of [
-      ['0', /port 0/],
-      ['70000', /port is 70000/],
+      ['0', /--listen: 0 is no port/],
+      ['70000', /--listen: 70000 is no port/],
       ['300.1.2.3:4399', /no IPv4 address/],
       ['239.1.2.3:4399 --interface eth77', /no interface 'eth77'.*there are/],
       ['4399 --interface lo', /--interface: .*4399 is none/],
@@ -110,5 +110,48 @@ describe('a night of which nothing came', () => {
     const { code, stderr } = await here(...words(`live ${LISTEN} -o o.uvh5`));
     assert.equal(code, 1);
     assert.match(stderr, /no packet came in 200 ms, and nothing was written; .*tcpdump/);
+  });
+});
+
+describe('send', () => {
+  const SEND = 'send sky.sigmf-meta --format snap2';
+  const cases: readonly (readonly [options: string, why: RegExp])[] = [
+    ['--channels 4 --to x.pcap --noise 5', /--noise: is for --simulate/],
+    ['--channels 4 --to x.pcap --telescope eda2', /--telescope: is for --simulate/],
+    ['--channels 4 --to x.pcap --speed 2', /--speed: is for a socket/],
+    ['--channels 4 --to x.pcap --interface lo', /--interface: is for a socket/],
+    ['--channels 4 --to x.pcap --loop', /--loop: into a capture would never end/],
+    ['--channels 4 --to x.pcapng', /end the name in \.pcap/],
+    ['--channels 4 --to 127.0.0.1:0', /--to: 0 is no port/],
+    ['--channels 4 --to 127.0.0.1:99999', /--to: 99999 is no port/],
+    ['--channels 4 --to 127.0.0.1', /--to: '127\.0\.0\.1' is no port or address/],
+    ['--channels 4 --to localhost:4399 --interface lo', /--interface: .*localhost:4399 is none/],
+    ['--channels 4 --to 127.0.0.1:4399 --sockets 2 --lose 1%', /--sockets: .*one by one/],
+    ['--channels 4 --to x.pcap --lose-source 7@0s-1s', /no sender 7; there is one, 0/],
+    ['--channels 4 --to x.pcap --lose-source 0@2s-1s', /--lose-source: 2 s to 1 s is no while/],
+  ];
+  for (const [options, why] of cases) it(options, () => refused(`${SEND} ${options}`, why));
+  it('leaves the recording that it reads alone, with --overwrite too', async () => {
+    await refused(
+      `${SEND} --channels 4 --to x.pcap --truth sky --overwrite`,
+      /is the very file that is read/,
+    );
+    const { code } = await here(...words('inspect sky.sigmf-meta'));
+    assert.equal(code, 0);
+  });
+  it('refuses channels for packets of voltages, and a sky of one time with the stamps of another', async () => {
+    await refused(
+      'send sky.sigmf-meta --format vdif --taps 4 --to x.pcap',
+      /--taps: .*vdif packets hold voltages/,
+    );
+    const sky = 'send --simulate --stations 2 --rate 50kHz --channels 4 --format snap2 --to x.pcap';
+    await refused(`${sky} --restamp --time 2020-01-01T00:00:00Z`, /--restamp: /);
+  });
+  it('says which faults did not happen', async () => {
+    const { code, stdout } = await here(
+      ...words(`${SEND} --channels 4 --to faults.pcap --restart 50s --quiet`),
+    );
+    assert.equal(code, 0);
+    assert.match(stdout, /--restart did not happen: the data ended before 50 s/);
   });
 });

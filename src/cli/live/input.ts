@@ -203,9 +203,15 @@ async function openStreams(
 }
 
 /** "4015", "10.0.0.2:4015", "239.1.2.3:4015". */
-export function listenSettings(text: string, options: Pick<InputOptions, 'interface'>): ListenSettings {
+export function listenSettings(
+  text: string,
+  options: Pick<InputOptions, 'interface'>,
+  option = '--listen',
+): ListenSettings {
   const parts = /^(?:(.+):)?(\d{1,5})$/.exec(text);
-  if (!parts) refuse('--listen', `'${text}' is no port or address`, 'write it like 4015 or 239.1.2.3:4015');
+  if (!parts) refuse(option, `'${text}' is no port or address`, 'write it like 4015 or 239.1.2.3:4015');
+  if (Number(parts[2]) < 1 || Number(parts[2]) > 65_535)
+    refuse(option, `${parts[2]} is no port`, 'give a number from 1 to 65535');
   return {
     listen: { address: parts.at(1) ?? '0.0.0.0', port: Number(parts[2]) },
     ...(options.interface === undefined ? {} : { interface: options.interface }),

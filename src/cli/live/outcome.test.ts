@@ -24,20 +24,32 @@ describe('how a night ended', () => {
   });
 
   it('not at all, where nothing came; whoever stopped it before that is told, and no more', () => {
-    assert.throws(() => end({}), /nothing came of which an integration could be made; nothing was written/);
-    assert.throws(() => end({}, pictures as never), /an image could be made/);
+    assert.throws(() => {
+      end({});
+    }, /nothing came of which an integration could be made; nothing was written/);
+    assert.throws(() => {
+      end({}, pictures as never);
+    }, /an image could be made/);
     end({}, files, true);
     assert.match(told.join(), /before it was stopped; nothing was written/);
   });
 
   it('not at all, or in part, where the disk was full', () => {
-    assert.throws(() => end({ integrations: 3, unwrittenIntegrations: 3 }), CorellaError);
+    assert.throws(() => {
+      end({ integrations: 3, unwrittenIntegrations: 3 });
+    }, CorellaError);
     const partly = { integrations: 3, files: ['night.uvh5'], unwrittenIntegrations: 1 };
-    assert.throws(() => end(partly), PartlyDone);
-    assert.throws(() => end(partly, files, true), PartlyDone);
+    assert.throws(() => {
+      end(partly);
+    }, PartlyDone);
+    assert.throws(() => {
+      end(partly, files, true);
+    }, PartlyDone);
   });
 
   it('in part, where no image could be drawn', () => {
-    assert.throws(() => end({ integrations: 3, images: 3 }, pictures as never), PartlyDone);
+    assert.throws(() => {
+      end({ integrations: 3, images: 3 }, pictures as never);
+    }, PartlyDone);
   });
 });

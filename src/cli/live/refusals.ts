@@ -102,8 +102,7 @@ function refuseProducts(options: LiveOptions): void {
 }
 
 function refuseListening(listen: string, options: LiveOptions): void {
-  const { group, port } = planListening(listenSettings(listen, options));
-  if (port === 0) refuse('--listen', 'nobody sends to port 0', 'name the port that packets are sent to');
+  const { group } = planListening(listenSettings(listen, options));
   if (!group && options.interface !== undefined)
     refuse(
       '--interface',

@@ -62,11 +62,15 @@ describe("an integration's clock", () => {
         refuseSharedDates(integrationClock({ integrationS: everyS, align }, grid), grid, spectra);
       };
       for (const align of ['utc', 'first-sample'] as const) {
-        assert.throws(() => check(1, align), /leap second.*--times/);
+        assert.throws(() => {
+          check(1, align);
+        }, /leap second.*--times/);
         check(1, align, 125);
         check(10, align);
       }
-      assert.throws(() => check(0.5, 'utc'), /leap second/);
+      assert.throws(() => {
+        check(0.5, 'utc');
+      }, /leap second/);
       refuseSharedDates(oneIntegration, grid, 240);
     });
   });
