@@ -1,6 +1,6 @@
 /** What `corella live` and `send` can know to be wrong is refused before anything is waited for, and no option is ignored. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -20,7 +20,9 @@ before(async () => {
   const sent = await here(...words('send sky.sigmf-meta --format snap2 --channels 4 --to c.pcap --quiet'));
   assert.equal(sent.code, 0, sent.stderr);
   await mkdir(join(folder, 'place'));
-  await writeFile(join(folder, 'plain'), '');
+  const capture = await readFile(join(folder, 'c.pcap'));
+  await writeFile(join(folder, 'cut.pcap'), capture.subarray(0, capture.length - 7));
+  await writeFile(join(folder, 'header.pcap'), capture.subarray(0, 24));
 });
 
 async function refused(line: string, why: RegExp): Promise<void> {
@@ -34,6 +36,7 @@ describe('live refuses before the first packet', () => {
   const cases: readonly (readonly [options: string, why: RegExp])[] = [
     ['-o o.fits', /cannot write '\.fits'/],
     ['-o o.uvfits --values sums', /sums as \.uvh5/],
+    ['-o o.ms', /appears when it is finished; write \.uvh5/],
     ['-o nowhere/o.uvh5', /folder .*nowhere does not exist/],
     ['-o o.uvh5 --integration 1s --file-every 500ms', /--file-every: .*shorter than an integration/],
     ['-o o.uvh5 --epoch yesterday', /--epoch: 'yesterday'/],
@@ -97,12 +100,38 @@ describe('live ignores no option', () => {
     await refused('live sky.sigmf-meta --inputs 3 -o o.uvh5', /--inputs: is for streams/);
     await refused('live sky.sigmf-meta --epoch clock -o o.uvh5', /--epoch: is for packets/);
     await refused('live c.pcap -o o.uvh5', /is a capture of packets; name it with --from c\.pcap/);
+    await refused(
+      'live sky.sigmf-meta --listen 4399 -o o.uvh5',
+      /several things say where the samples come from/,
+    );
+    await refused(
+      'live sky.sigmf-meta --telescope eda2 --channels 4 -o o.uvh5',
+      /where eda2 has 256 stations/,
+    );
+    await refused('live --from header.pcap --telescope lwasv -o o.uvh5', /holds no UDP packets/);
     await refused('live --from place --telescope lwasv -o o.uvh5', /place: is a folder/);
     assert.deepEqual(
       (await readdir(folder)).filter((name) => name.startsWith('o')),
       [],
     );
   });
+});
+
+describe('view', () => {
+  it('refuses options of captures where none is shown', async () => {
+    await refused('view sky.sigmf-meta --telescope lwasv', /--telescope: is for captures, and none is shown/);
+    await refused('view sky.sigmf-meta --image 1s', /--image: is for captures/);
+    await refused('view sky.sigmf-meta --taps 4', /--taps: is for captures/);
+    await refused('view c.pcap --telescope lwasv --epoch x', /--epoch: 'x' is not a UTC time/);
+  });
+});
+
+it('a capture that is cut short gives what it holds, and is told', async () => {
+  const { code, stdout } = await here(
+    ...words(`live ${CAPTURE.replace('c.pcap', 'cut.pcap')} -o cut.uvh5 --quiet`),
+  );
+  assert.equal(code, 0);
+  assert.match(stdout, /the capture ends early, at byte \d+: the capture ends inside a record/);
 });
 
 describe('a night of which nothing came', () => {

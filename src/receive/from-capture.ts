@@ -6,7 +6,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { CorellaError } from '../core/errors.js';
 import { endpointText } from '../packets/addresses.js';
 import type { CaptureRecord } from '../packets/capture-record.js';
-import { readCapture } from '../packets/pcap.js';
+import { readCapture, type CaptureEnd } from '../packets/pcap.js';
 import { parseFrame } from '../packets/udp.js';
 import { Bell, type Arrivals } from './arrivals.js';
 import type { RingPlan } from './plan.js';
@@ -16,6 +16,8 @@ export interface CaptureOrigin {
   readonly capture: string;
   /** "239.1.2.3:4015": only datagrams sent there; all of the capture without. */
   readonly destination?: string;
+  /** A capture that is cut short or damaged gives what comes before, and is told here. */
+  readonly onEarlyEnd?: (end: CaptureEnd) => void;
 }
 
 const CHUNK_BYTES = 2 ** 20;
@@ -33,6 +35,7 @@ export interface CapturedDatagram {
 export async function* captureBatches({
   capture: path,
   destination,
+  onEarlyEnd,
 }: CaptureOrigin): AsyncGenerator<readonly CapturedDatagram[]> {
   const file = await open(path).catch((error: unknown) => cannotRead(path, error));
   try {
@@ -43,6 +46,8 @@ export async function* captureBatches({
         return payload ? [{ payload, unixNs: record.unixNs }] : [];
       });
     }
+    const end = capture.ended();
+    if (end) onEarlyEnd?.(end);
   } finally {
     await file.close();
   }

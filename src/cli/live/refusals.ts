@@ -18,7 +18,8 @@ import { modelElementOf } from '../options/element-option.js';
 import { parseFlags } from '../options/flags.js';
 import { checkPngName } from '../options/outputs.js';
 import { parseSources } from '../options/sky-options.js';
-import { listenSettings, parseEpoch } from './input.js';
+import { refuseWays } from './input.js';
+import { listenSettings, parseEpoch } from './packets.js';
 import { accessOfMachine } from './machines.js';
 import type { LiveOptions } from './options.js';
 import { pageAddress } from './page.js';
@@ -34,6 +35,7 @@ export async function refuseBeforehand(
 ): Promise<void> {
   if (options.out === undefined && options.image === undefined)
     refuse('live', 'nothing is asked for', 'give -o for visibilities, --image for pictures, or both');
+  refuseWays(origins, options);
   refuseIdle(origins, options, command);
   refuseProducts(options);
   if (options.listen !== undefined) refuseListening(options.listen, options);
@@ -94,11 +96,22 @@ function refuseProducts(options: LiveOptions): void {
       `${fileEvery} s is shorter than an integration of ${integrationS} s`,
       'give that or more, or a shorter --integration',
     );
-  if (out !== undefined && visibilityFormatFor(out).name !== 'uvh5' && values === 'sums')
-    refuse(out, 'whole sums are kept by UVH5 alone', 'write sums as .uvh5');
+  if (out !== undefined) refuseFormat(out, values);
   if (options.sources.includes('@'))
     refuse('--sources', 'places by altitude and azimuth move with the sky', 'give RA and Dec');
   parseSources(options.sources);
+}
+
+function refuseFormat(out: string, values: LiveOptions['values']): void {
+  const { name } = visibilityFormatFor(out);
+  if (name === 'ms')
+    refuse(
+      out,
+      'a Measurement Set appears when it is finished',
+      'write .uvh5 or .uvfits, which grow; convert makes one of them',
+    );
+  if (name !== 'uvh5' && values === 'sums')
+    refuse(out, 'whole sums are kept by UVH5 alone', 'write sums as .uvh5');
 }
 
 function refuseListening(listen: string, options: LiveOptions): void {
