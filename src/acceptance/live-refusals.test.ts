@@ -135,6 +135,14 @@ it('a capture that is cut short gives what it holds, and is told', async () => {
 });
 
 describe('a night of which nothing came', () => {
+  it('of streams: ends after --for; one that is named twice is refused', async () => {
+    const stream =
+      '--sample-type cu8 --rate 100kHz --frequency 58MHz --telescope lwasv --stations 2 --for 100ms';
+    await refused(`live - - ${stream} -o o.uvh5`, /one stream is named twice/);
+    const { code, stderr } = await here(...words(`live tcp://127.0.0.1:1 ${stream} -o o.uvh5 --quiet`));
+    assert.equal(code, 1);
+    assert.match(stderr, /tcp:\/\/127\.0\.0\.1:1: no sample came in 100 ms/);
+  });
   it('ends after --for with a reason and exit code 1', async () => {
     const { code, stderr } = await here(...words(`live ${LISTEN} -o o.uvh5`));
     assert.equal(code, 1);

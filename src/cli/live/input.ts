@@ -1,9 +1,8 @@
 /** Where the samples of a night come from: pipes and sockets of plain samples, recordings, packets. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
-import { parseInstant, type Instant } from '../../core/instant.js';
+import { parseInstant } from '../../core/instant.js';
 import { sampleRateOf, type Source } from '../../core/sources.js';
 import { formatHz, formatSeconds } from '../../core/units.js';
 import {
@@ -14,53 +13,15 @@ import {
   tcpStream,
   type ByteStream,
   type StreamDescription,
-  type StreamType,
 } from '../../formats/index.js';
 import type { LiveInput } from '../../pipeline/live/night.js';
-import type { ReadyToListen, ReceiveAccount } from '../../receive/index.js';
 import { loadTelescope } from '../../telescope/load.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnknown } from '../open.js';
+import type { BeforeListening, InputOptions, OpenedInput, Say } from './opened-input.js';
 import { listenSettings, openPackets } from './packets.js';
 
-export interface InputOptions {
-  readonly from?: string;
-  readonly listen?: string;
-  readonly interface?: string;
-  readonly format?: string;
-  readonly epoch?: string;
-  readonly meta?: string;
-  readonly sampleType?: StreamType;
-  readonly inputs?: number;
-  readonly polarisations?: number;
-  readonly rate?: number;
-  readonly frequency?: number;
-  readonly start?: string;
-  readonly telescope?: string;
-  /** Nothing is waited for longer. */
-  readonly for?: number;
-  /** Of a block of packets. */
-  readonly blockS?: number;
-}
-
-export interface OpenedInput extends LiveInput, Closable {
-  readonly description: string;
-  readonly telescope?: Telescope;
-  /** Real time: what is late is old. */
-  readonly isLive: boolean;
-  /** The account of every packet, where there are packets. */
-  packets?(): ReceiveAccount;
-  /** Where packets wait. */
-  readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
-  /** When a tick was, of senders whose clocks were set anew while nobody knew; from which on it holds. */
-  readonly tellEpoch?: (tick: bigint, time: Instant) => { readonly at: Instant; readonly tick: bigint };
-  /** Where packets come from a network. */
-  readonly listening?: { readonly port: number; readonly group?: string; readonly interface?: string };
-}
-
-export type Say = (line: string) => void;
-/** What takes long is done before a socket is opened. */
-export type BeforeListening = (ready: ReadyToListen, telescope: Telescope | undefined) => Promise<void>;
+export type { BeforeListening, InputOptions, OpenedInput, Say } from './opened-input.js';
 
 /** Samples come one way. */
 export function refuseWays(origins: readonly string[], { from, listen }: InputOptions): void {
@@ -174,14 +135,41 @@ async function openStreams(
     ),
     ...(start && { start }),
   };
+  // Two readers of one pipe share its bytes between them as it happens.
+  if (new Set(origins).size < origins.length)
+    refuse(
+      'live',
+      'one stream is named twice',
+      'name each once; --inputs says how many are interleaved in it',
+    );
   const streams = origins.map(openByteStream);
   say(`waiting for samples from ${streams.map(({ name }) => name).join(' and ')}`);
+  const { for: forS } = options;
+  let isOver = false;
+  const timer =
+    forS !== undefined && start === undefined
+      ? setTimeout(() => {
+          isOver = true;
+          for (const stream of streams) void stream.close();
+        }, 1000 * forS)
+      : undefined;
   const source = await openSampleStream(streams, description, ({ kind, stream, seconds }) => {
     if (kind === 'silent') say(`${stream}: nothing comes; waiting`);
     else if (kind === 'again')
       say(`${stream}: samples again after ${formatSeconds(seconds)}, which are missing`);
     else say(`${stream}: at its end`);
-  });
+  })
+    .catch((error: unknown) => {
+      if (!isOver || forS === undefined) throw error;
+      return refuse(
+        origins.join(' and '),
+        `no sample came in ${formatSeconds(forS)}`,
+        'check what sends them',
+      );
+    })
+    .finally(() => {
+      clearTimeout(timer);
+    });
   return {
     description: `${streams.map(({ name }) => name).join(' and ')}, ${description.type} at ${formatHz(description.sampleRateHz)}`,
     ...(telescope && { telescope }),

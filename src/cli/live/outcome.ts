@@ -25,7 +25,7 @@ export function tellOutcome(
       refuse(
         'live',
         `${what}; nothing was written`,
-        'the lines above say what became of the packets; docs/operate.md says what each means',
+        'the lines above say what came; docs/operate.md says what each of them means',
       );
     say(`${what} before it was stopped; nothing was written`);
     return;

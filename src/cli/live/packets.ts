@@ -19,7 +19,7 @@ import {
   type ReceiveAccount,
 } from '../../receive/index.js';
 import { loadTelescope } from '../../telescope/load.js';
-import type { BeforeListening, InputOptions, OpenedInput, Say } from './input.js';
+import type { BeforeListening, InputOptions, OpenedInput, Say } from './opened-input.js';
 
 /** "4015", "10.0.0.2:4015", "239.1.2.3:4015". */
 export function listenSettings(
