@@ -202,12 +202,17 @@ export class Commands {
         'were left out from the start: images have no place for them',
         'start again without --flag',
       );
-    const flags = steering.flags.latest.slice();
-    for (const a of chosen) flags[a] = flag ? 1 : 0;
-    if (flags.every((one) => one === 1)) refuse('flags.inputs', 'would leave out every input', 'keep some');
     const since = steering.next(wanted(at));
+    const changed = (before: Uint8Array): Uint8Array => {
+      const flags = before.slice();
+      for (const a of chosen) flags[a] = flag ? 1 : 0;
+      return flags;
+    };
+    if (steering.flags.since(since.at).some((flags) => changed(flags).every((one) => one === 1)))
+      refuse('flags.inputs', 'would leave out every input', 'keep some');
     if (mode === 'rehearse') return rehearsed(since);
-    steering.flags.set(since.at, flags);
+    // What was flagged from a later time on is not so before it.
+    steering.flags.change(since.at, changed);
     gainsChanged();
     const names = chosen.map((a) => inputName(telescope, a, telescope.polarisations));
     const shown =
