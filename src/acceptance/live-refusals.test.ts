@@ -126,6 +126,18 @@ describe('view', () => {
   });
 });
 
+it('the sources of a sky model are marked, as --help says', async () => {
+  await writeFile(
+    join(folder, 'model.txt'),
+    'Format = Name, Type, Ra, Dec, I\ns0,POINT,20:00:00,+40.0.0,10\n',
+  );
+  const { code, stdout, stderr } = await here(
+    ...words(`live ${CAPTURE} --image 100ms --integration 100ms --sources model.txt --quiet`),
+  );
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /1 drawn/);
+});
+
 it('a capture that is cut short gives what it holds, and is told', async () => {
   const { code, stdout } = await here(
     ...words(`live ${CAPTURE.replace('c.pcap', 'cut.pcap')} -o cut.uvh5 --quiet`),
