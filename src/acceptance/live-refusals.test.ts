@@ -1,4 +1,4 @@
-/** What `corella live` and `send` can know to be wrong is refused before anything is waited for, and no option is ignored. */
+/** What `corella live`, `send`, `view` and `worker` can know to be wrong is refused before anything is waited for, and no option is ignored. */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -144,6 +144,15 @@ it('a capture that is cut short gives what it holds, and is told', async () => {
   );
   assert.equal(code, 0);
   assert.match(stdout, /the capture ends early, at byte \d+: the capture ends inside a record/);
+});
+
+it('worker refuses what it would ignore, and what it could not write', async () => {
+  await refused('worker --job j --root . --until-idle 5s', /--until-idle: is for --server/);
+  await refused('worker --server nats://127.0.0.1:1 --root . -o x', /--out: is for --job/);
+  await refused(
+    'worker --job j --root . -o nowhere/x',
+    /nowhere\/x: cannot be written: the folder .* does not exist/,
+  );
 });
 
 describe('a night of which nothing came', () => {

@@ -19,9 +19,9 @@ import {
   type WorkerEvent,
   type Workplace,
 } from '../../farm/index.js';
-import { confineReading, isRemote } from '../../formats/index.js';
+import { checkOutput, confineReading, isRemote } from '../../formats/index.js';
 import { withBackend } from '../open.js';
-import { addBackendOptions, addExamples, type BackendOptions } from '../options/command.js';
+import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from '../options/command.js';
 import { parseOutput } from '../options/outputs.js';
 import { duration } from '../options/quantity.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
@@ -69,7 +69,7 @@ export function registerWorker(program: Command): void {
 
 const several = (folder: string, before: readonly string[] = []): readonly string[] => [...before, folder];
 
-async function run(options: WorkerOptions): Promise<void> {
+async function run(options: WorkerOptions, command: Command): Promise<void> {
   const terminal = openTerminal(options);
   const { root: roots = [] } = options;
   if (roots.length === 0)
@@ -85,6 +85,11 @@ async function run(options: WorkerOptions): Promise<void> {
       access ? 'takes jobs from --server or from --job, not both' : 'has neither --server nor --job',
       'give one of them',
     );
+  if (options.job === undefined)
+    refuseGiven(command, ['out'], 'is for --job: results of a queue go to its server');
+  else refuseGiven(command, ['untilIdle'], 'is for --server: a job of a file is one');
+  // Before the job is done, not after it.
+  if (options.out !== undefined) await checkOutput(options.out);
   const places = roots.map((root) => (isRemote(root) ? root : resolve(root)));
   const release = await confineReading(places);
   await withBackend(options, async (backend) => {

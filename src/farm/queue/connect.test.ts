@@ -20,6 +20,13 @@ describe('a server that does not answer', () => {
     assert.match(told[0], /trying on/);
   });
 
+  it('is not what is told where a certificate cannot be read', async () => {
+    await assert.rejects(
+      connectQueue({ server: 'nats://127.0.0.1:1', tlsCa: '/nowhere/ca.pem' }, 'a test', { waits: true }),
+      /CorellaError: \/nowhere\/ca\.pem: cannot be read/,
+    );
+  });
+
   it('is waited for without an end by a worker that does not end by itself', () => {
     assert.equal(hasWaitedLong(performance.now() - 1e9, undefined), false);
     assert.equal(hasWaitedLong(performance.now() - 9000, 5), false);

@@ -137,6 +137,8 @@ async function secrets(access: Access): Promise<{
         : creds !== undefined
           ? credsAuthenticator(await read(creds))
           : undefined;
+  // A file that is not there would look like a server that is not.
+  for (const path of [tlsCa, tlsCert, tlsKey]) if (path !== undefined) await read(path);
   const tls = {
     ...(tlsCa === undefined ? {} : { caFile: tlsCa }),
     ...(tlsCert === undefined ? {} : { certFile: tlsCert }),
