@@ -15,6 +15,7 @@ import { selectStations } from '../telescope/select.js';
 import type { Backend } from '../backend/backend.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { narrowedInput, narrowedTo } from './live/band-option.js';
+import { afterSeconds } from './live/long-timer.js';
 import { joinMachines } from './live/machines.js';
 import { addLiveOptions, type GivenOptions, type LiveOptions } from './live/options.js';
 import { openNightPage, steeringOf, type NightPage } from './live/page.js';
@@ -81,15 +82,14 @@ async function run(origins: readonly string[], given: GivenOptions, command: Com
         end();
       };
       stop.signal.addEventListener('abort', stopIt, { once: true });
-      const timer =
-        options.for !== undefined && input.isLive ? setTimeout(end, 1000 * options.for) : undefined;
+      const callOff = options.for !== undefined && input.isLive ? afterSeconds(options.for, end) : undefined;
       const page = await openNightPage(input, { options, backend, stop: stopIt, say: report.say });
       const machines = await joinMachines(options, page, report.say);
       try {
         const summary = await night(page?.input ?? input, { ...common, ...early, ...(page && { page }) });
         tellOutcome(summary, options, isStopped, report.say);
       } finally {
-        clearTimeout(timer);
+        callOff?.();
         await machines?.close();
         await page?.close();
       }

@@ -18,6 +18,7 @@ import type { LiveInput } from '../../pipeline/live/night.js';
 import { loadTelescope } from '../../telescope/load.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnknown } from '../open.js';
+import { afterSeconds } from './long-timer.js';
 import type { BeforeListening, InputOptions, OpenedInput, Say } from './opened-input.js';
 import { listenSettings, openPackets } from './packets.js';
 
@@ -146,12 +147,12 @@ async function openStreams(
   say(`waiting for samples from ${streams.map(({ name }) => name).join(' and ')}`);
   const { for: forS } = options;
   let isOver = false;
-  const timer =
+  const callOff =
     forS !== undefined && start === undefined
-      ? setTimeout(() => {
+      ? afterSeconds(forS, () => {
           isOver = true;
           for (const stream of streams) void stream.close();
-        }, 1000 * forS)
+        })
       : undefined;
   const source = await openSampleStream(streams, description, ({ kind, stream, seconds }) => {
     if (kind === 'silent') say(`${stream}: nothing comes; waiting`);
@@ -168,7 +169,7 @@ async function openStreams(
       );
     })
     .finally(() => {
-      clearTimeout(timer);
+      callOff?.();
     });
   return {
     description: `${streams.map(({ name }) => name).join(' and ')}, ${description.type} at ${formatHz(description.sampleRateHz)}`,
