@@ -160,6 +160,11 @@ describe('a night of which nothing came', () => {
     const stream =
       '--sample-type cu8 --rate 100kHz --frequency 58MHz --telescope lwasv --stations 2 --for 100ms';
     await refused(`live - - ${stream} -o o.uvh5`, /one stream is named twice/);
+    await refused(
+      'live - --meta sky.sigmf-meta --rate 3kHz -o o.uvh5',
+      /--rate: is 3000, where sky\.sigmf-meta says 50000/,
+    );
+    await refused('live sky.sigmf-meta --channels 4 --token-file t -o o.uvh5', /--token-file: .*with --page/);
     const { code, stderr } = await here(...words(`live tcp://127.0.0.1:1 ${stream} -o o.uvh5 --quiet`));
     assert.equal(code, 1);
     assert.match(stderr, /tcp:\/\/127\.0\.0\.1:1: no sample came in 100 ms/);

@@ -24,7 +24,7 @@ import { openLiveInput, telescopeOf, type OpenedInput } from './live/input.js';
 import { checkDisk, imagingOf, planOf, type Written } from './live/plans.js';
 import { openPicture } from './live/picture.js';
 import { tellOutcome } from './live/outcome.js';
-import { integrationOf, refuseBeforehand } from './live/refusals.js';
+import { integrationOf, refuseBeforehand, refuseIdlePage } from './live/refusals.js';
 import { openReport, type Report } from './live/report.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { parseFlags } from './options/flags.js';
@@ -72,6 +72,7 @@ async function run(origins: readonly string[], given: GivenOptions, command: Com
     // While nothing has come a signal ends the program as any other.
     const stop = stoppable('live');
     try {
+      if (!input.isLive) refuseIdlePage(options, command);
       let isStopped = false;
       const end = (): void => {
         report.say('stopping: what has come is worked through');

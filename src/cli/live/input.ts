@@ -106,6 +106,21 @@ function openByteStream(origin: string): ByteStream {
   return streamOf(origin, createReadStream(origin, { highWaterMark: 2 ** 18 }));
 }
 
+/** As of files: what is said against a description is refused. */
+function refuseOtherMeta(options: InputOptions, described: Awaited<ReturnType<typeof describeSigmf>>): void {
+  const { meta = '', sampleType, inputs, polarisations, rate, frequency } = options;
+  const pairs = [
+    ['--sample-type', sampleType, described.type],
+    ['--inputs', inputs, described.inputs],
+    ['--polarisations', polarisations, described.polarisations],
+    ['--rate', rate, described.sampleRateHz],
+    ['--frequency', frequency, described.centreFrequencyHz],
+  ] as const;
+  for (const [option, said, own] of pairs)
+    if (said !== undefined && own !== undefined && said !== own)
+      refuse(option, `is ${said}, where ${meta} says ${own}`, 'leave one of them out');
+}
+
 async function openStreams(
   origins: readonly string[],
   options: InputOptions,
@@ -120,6 +135,7 @@ async function openStreams(
     options.inputs ??
     described?.inputs ??
     (telescope && (telescope.stations.length * telescope.polarisations) / origins.length);
+  if (described) refuseOtherMeta(options, described);
   const start = options.start === undefined ? undefined : parseInstant(options.start, '--start');
   const polarisations = options.polarisations ?? described?.polarisations ?? telescope?.polarisations ?? 1;
   if (polarisations !== 1 && polarisations !== 2)

@@ -51,6 +51,14 @@ export async function refuseBeforehand(
   await refusePage(options);
 }
 
+const ofPage = ['tokenFile', 'pageName', 'minBaseline', 'element', 'diffuse'] as const;
+
+/** Data that do not come in real time have a page where one is asked for. */
+export function refuseIdlePage({ page }: LiveOptions, command: Command): void {
+  if (page === undefined)
+    refuseGiven(command, ofPage, 'is for the page, which a capture or recording has with --page');
+}
+
 /** Options that would have no effect. */
 function refuseIdle(origins: readonly string[], options: LiveOptions, command: Command): void {
   const idle = (names: readonly (keyof LiveOptions)[], why: string): void => {
@@ -72,10 +80,8 @@ function refuseIdle(origins: readonly string[], options: LiveOptions, command: C
   if (options.direct === true)
     idle(['weight'], 'is for images of visibilities, and --direct makes none of them');
   if (out === undefined) idle(['values', 'fileEvery'], 'is for files, of which none are written without -o');
-  const ofPage = ['tokenFile', 'pageName', 'minBaseline', 'element', 'diffuse'] as const;
   if (page === false) idle(ofPage, 'is for the page, and --no-page leaves it out');
-  else if (page === undefined && from !== undefined)
-    idle(ofPage, 'is for the page, which a capture has with --page');
+  else if (from !== undefined) refuseIdlePage(options, command);
   if (server === undefined) idle(['night', 'machine'], 'is for several machines, which meet at a --server');
   if (server !== undefined && page === false)
     refuse(
