@@ -24,12 +24,18 @@ import { firstTickOf, streamFor, wantedSpectra, type FirstTick } from '../pipeli
 import { canPace, openNativeSender, openPacedSender, planListening } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnknown } from './open.js';
-import { addChannelOptions, channelSettings, type ChannelOptions } from './options/channel-options.js';
+import {
+  addChannelOptions,
+  channelOptionNames,
+  channelSettings,
+  type ChannelOptions,
+} from './options/channel-options.js';
 import {
   addBackendOptions,
   addExamples,
   parseCount,
   parseWhole,
+  refuseGiven,
   type BackendOptions,
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
@@ -37,8 +43,9 @@ import { addFaultOptions, faultSettings, type FaultOptions } from './send/fault-
 import { addOverwriteOption, checkOutputs, recordingPaths, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
 import { addSimulationOptions, simulatedSource, type SimulationOptions } from './send/simulation.js';
+import { faultsToCome, isCapture, refuseSenders, refuseSending } from './send/refusals.js';
 import { openTruth } from './send/truth.js';
-import { listenSettings } from './live/input.js';
+import { listenSettings } from './live/packets.js';
 import { openTerminal } from './report/terminal.js';
 
 interface SendOptions extends BackendOptions, ChannelOptions, FaultOptions, OutputOptions, SimulationOptions {
@@ -113,7 +120,7 @@ function parseSpeed(text: string): number {
   return speed > 0 ? speed : refuse('--speed', `'${text}' is no speed`, 'give a number above 0, or max');
 }
 
-async function run(path: string | undefined, options: SendOptions): Promise<void> {
+async function run(path: string | undefined, options: SendOptions, command: Command): Promise<void> {
   const terminal = openTerminal(options);
   if ((path === undefined) === (options.simulate !== true))
     refuse(
@@ -121,18 +128,29 @@ async function run(path: string | undefined, options: SendOptions): Promise<void
       path === undefined ? 'nothing to send' : 'both a recording and --simulate',
       'give one of them',
     );
+  refuseSending(options, command);
   const toFile = isCapture(options.to);
+  if (!toFile) whereTo(options);
   const outputs = [
     ...(toFile ? [options.to] : []),
     ...(options.truth === undefined ? [] : recordingPaths(options.truth)),
   ];
-  await checkOutputs({ ...options, paths: outputs });
+  await checkOutputs({ ...options, paths: outputs, ...(path !== undefined && { from: path }) });
   const closers = new Closers();
   const stop = stoppable('send');
   try {
     const opened = await openSource(path, options, closers);
+    if (opened.source.kind === 'spectra' || wantedSpectra(options.format) === undefined)
+      refuseGiven(
+        command,
+        channelOptionNames,
+        opened.source.kind === 'spectra'
+          ? `is for voltages, and ${opened.path} is channelised already`
+          : `is for channels, and ${options.format} packets hold voltages`,
+      );
     const source = await asWanted(opened, options, closers);
     const plan = streamFor(options.format, source);
+    refuseSenders(options, plan);
     // A sky of now begins on the next whole second after the first packets are ready to go.
     const isNow =
       options.restamp === true || (options.simulate === true && options.time === undefined && !toFile);
@@ -152,12 +170,18 @@ async function run(path: string | undefined, options: SendOptions): Promise<void
       ...{ options, opened, closers, stop: stop.signal, onProgress: stage.update },
     };
     const isFast = !toFile && options.truth === undefined && isFaultless(faultSettings(options)) && canPace();
+    if (!isFast)
+      refuseGiven(
+        command,
+        ['sockets'],
+        'is for packets that go as they are: faults, --truth and machines without the native library send one by one',
+      );
     const sent = await (isFast ? sendFast : sendOneByOne)(source, plan, sending);
     const seconds = stage.done();
     const { first } = begin();
     terminal.result(
       { to: options.to, format: plan.format, epoch: formatInstant(first.epoch, 9), ...sent, wallS: seconds },
-      sentLines(options.to, sent, seconds),
+      [...sentLines(options.to, sent, seconds), ...faultsToCome(options, sent.seconds)],
     );
   } finally {
     await closers.close();
@@ -293,10 +317,8 @@ async function sendOneByOne(source: Source, plan: StreamPlan, sending: Sending):
   }
 }
 
-const isCapture = (to: string): boolean => /\.pcap$/i.test(to);
-
 function whereTo(options: SendOptions): { readonly listen: Endpoint; readonly interfaceAddress?: string } {
-  const settings = listenSettings(options.to.replace(/^localhost:/, '127.0.0.1:'), options);
+  const settings = listenSettings(options.to.replace(/^localhost:/, '127.0.0.1:'), options, '--to');
   if (!isIPv4(settings.listen.address))
     refuse(
       '--to',

@@ -32,7 +32,7 @@ import {
   type OutputOptions,
 } from './options/outputs.js';
 import { addPolariseOption, polarise, repeated } from './options/polarise-option.js';
-import { duration, frequency, plainNumber } from './options/quantity.js';
+import { duration, frequency, plainNumber, rate } from './options/quantity.js';
 import {
   addSourceOption,
   addTelescopeOptions,
@@ -80,7 +80,7 @@ export function registerSimulate(program: Command): void {
       }),
     )
     .option('--frequency <hz>', "the band's middle (default: the telescope's)", frequency('--frequency'))
-    .option('--rate <hz>', "samples per second (default: the telescope's)", frequency('--rate'))
+    .option('--rate <hz>', "samples per second (default: the telescope's)", rate('--rate'))
     .option(
       '--type <type>',
       `sample type: ${voltageTypes.join(', ')}; a leading c is complex`,

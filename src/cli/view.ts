@@ -23,11 +23,18 @@ import { instant } from '../core/instant.js';
 import { skyFrame, type SkyPosition } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
 import { pageAddress } from './live/page.js';
+import { parseEpoch } from './live/packets.js';
 import { openCaptureInput, showCapture, type CaptureOptions } from './live/view-capture.js';
-import { addChannelOptions } from './options/channel-options.js';
-import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
+import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
+import {
+  addBackendOptions,
+  addExamples,
+  parseCount,
+  refuseGiven,
+  type BackendOptions,
+} from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
-import { duration, frequency } from './options/quantity.js';
+import { duration, frequency, rate } from './options/quantity.js';
 import { telescopeWords } from './options/sky-options.js';
 import { withBackend } from './open.js';
 import { openTerminal } from './report/terminal.js';
@@ -50,7 +57,7 @@ export function registerView(program: Command): void {
     .option('--stations <number>', 'only so many of its stations, spread evenly over the list', parseCount)
     .option('--format <name>', 'of the packets (default: by what they look like)')
     .option('--epoch <utc>', "when the senders' tick 0 was, or clock")
-    .option('--rate <hz>', 'samples per second, like 2.4MHz', frequency('--rate'))
+    .option('--rate <hz>', 'samples per second, like 2.4MHz', rate('--rate'))
     .option('--frequency <hz>', "the band's middle, like 58MHz", frequency('--frequency'))
     .option('--image <time>', 'an image so often', duration('--image'), 1);
   addChannelOptions(command);
@@ -66,8 +73,13 @@ export function registerView(program: Command): void {
   ]);
 }
 
-async function run(paths: readonly string[], options: ViewOptions): Promise<void> {
+const ofCaptures = ['telescope', 'stations', 'format', 'epoch', 'rate', 'frequency', 'image'] as const;
+
+async function run(paths: readonly string[], options: ViewOptions, command: Command): Promise<void> {
   const terminal = openTerminal(options);
+  if (!paths.some(isCapturePath))
+    refuseGiven(command, [...ofCaptures, ...channelOptionNames], 'is for captures, and none is shown');
+  if (options.epoch !== undefined) parseEpoch(options.epoch);
   await withBackend(options, (backend) =>
     showFiles(paths, {
       ...(options.page !== undefined && { page: options.page }),
@@ -95,6 +107,14 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
   const of = (wanted: string): string[] => kinds.flatMap(({ path, kind }) => (kind === wanted ? [path] : []));
   if (of('capture').length > 1)
     refuse('view', 'several captures', 'give one: its packets are a night of their own');
+  if (of('gains').length > 1)
+    refuse('view', 'several files of gains', 'give the one that the data are calibrated with');
+  if (of('gains').length === 1 && of('visibilities').length === 0 && of('capture').length === 0)
+    refuse(
+      of('gains')[0],
+      'gains alone cannot be shown, and images are what they are',
+      'give the visibilities that the gains are for; corella inspect looks at gains',
+    );
   const path = of('capture').at(0);
   const input =
     path === undefined || !settings.packets ? undefined : await openCaptureInput(path, settings.packets, say);
@@ -133,6 +153,8 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
         input.stop();
       });
       await showCapture(page, input, { ...settings.packets, ...(gains && { gains }) }, backend);
+      const { endsEarly } = input.packets?.() ?? {};
+      if (endsEarly) say(`${path ?? ''} ends early, at byte ${endsEarly.atByte}: ${endsEarly.why}`);
     }
     if (page.state.frame === undefined && page.state.antennas === undefined)
       refuse(
@@ -150,11 +172,16 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
 }
 let endIt: () => void = () => undefined;
 
+const isCapturePath = (path: string): boolean => /\.pcap(?:ng)?$/i.test(path);
+
 async function kindOf(path: string): Promise<'fits' | 'gains' | 'visibilities' | 'capture'> {
-  if (/\.pcap(?:ng)?$/i.test(path)) return 'capture';
+  if (isCapturePath(path)) return 'capture';
   if (await holdsFitsImage(path)) return 'fits';
   return (await holdsGains(path)) ? 'gains' : 'visibilities';
 }
+
+/** 2000-01-01T12:00:00Z. */
+const J2000_UNIX_S = 946_728_000;
 
 /** Catalogued sources in an image around a centre, in SIN projection. */
 const sourcesIn = (centre: SkyPosition): SkySource[] =>
@@ -163,7 +190,7 @@ const sourcesIn = (centre: SkyPosition): SkySource[] =>
     .flatMap((source) => {
       // Stars stand still: any frame does.
       const { raDeg, decDeg } = source.position(
-        skyFrame({ latitudeDeg: 0, longitudeDeg: 0, heightM: 0 }, instant(0)),
+        skyFrame({ latitudeDeg: 0, longitudeDeg: 0, heightM: 0 }, instant(J2000_UNIX_S)),
       );
       const [dec, dec0] = [decDeg * RADIANS_PER_DEGREE, centre.decDeg * RADIANS_PER_DEGREE];
       const hour = (raDeg - centre.raDeg) * RADIANS_PER_DEGREE;

@@ -48,6 +48,10 @@ export function leapSecondsBefore(unixSeconds: number): number {
   return count;
 }
 
+/** The first second after each leap second that is later than a Unix second. */
+export const leapSecondsAfter = (unixSeconds: number): readonly number[] =>
+  AFTER_LEAP.filter((after) => after > unixSeconds);
+
 /** Whether a leap second follows this Unix second. */
 export const leapSecondFollows = (unixSeconds: number): boolean =>
   (unixSeconds + 1) % SECONDS_PER_DAY === 0 && AFTER_LEAP.includes(unixSeconds + 1);

@@ -17,7 +17,13 @@ export { collectSeries, type SeriesProduct } from './series.js';
 export { doJob, imageSettingsOf, type Workplace } from './work.js';
 export { connectQueue, requireStore, type Access, type Queue } from './queue/connect.js';
 export { putJobs } from './queue/jobs.js';
-export { runWorker, MOST_FAILURES, type WorkerAccount, type WorkerEvent } from './queue/worker.js';
+export {
+  hasWaitedLong,
+  runWorker,
+  MOST_FAILURES,
+  type WorkerAccount,
+  type WorkerEvent,
+} from './queue/worker.js';
 export { collect, type CollectEvent } from './queue/collect.js';
 export { hearHealth, tellHealth, type Health } from './night/health.js';
 export { answerBook, listenToNight, tellImage, type Book } from './night/images.js';

@@ -46,7 +46,7 @@ export function bandOf({ format, channels, numbers, tickRateHz }: StreamPlan): B
 export function knownBand(stream: StreamPlan, given: Band | undefined): Band {
   const band = given ?? bandOf(stream);
   if (!band) {
-    refuse(stream.format, 'its packets do not tell their sky frequency', 'give it with --freq');
+    refuse(stream.format, 'its packets do not tell their sky frequency', 'give it with --frequency');
   }
   const isSpectra = 'frequenciesHz' in band;
   if (isSpectra !== (stream.holds === 'spectra')) {

@@ -6,7 +6,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { CorellaError } from '../core/errors.js';
 import { endpointText } from '../packets/addresses.js';
 import type { CaptureRecord } from '../packets/capture-record.js';
-import { readCapture } from '../packets/pcap.js';
+import { readCapture, type CaptureEnd } from '../packets/pcap.js';
 import { parseFrame } from '../packets/udp.js';
 import { Bell, type Arrivals } from './arrivals.js';
 import type { RingPlan } from './plan.js';
@@ -16,6 +16,8 @@ export interface CaptureOrigin {
   readonly capture: string;
   /** "239.1.2.3:4015": only datagrams sent there; all of the capture without. */
   readonly destination?: string;
+  /** A capture that is cut short or damaged gives what comes before, and is told here. */
+  readonly onEarlyEnd?: (end: CaptureEnd) => void;
 }
 
 const CHUNK_BYTES = 2 ** 20;
@@ -33,16 +35,19 @@ export interface CapturedDatagram {
 export async function* captureBatches({
   capture: path,
   destination,
+  onEarlyEnd,
 }: CaptureOrigin): AsyncGenerator<readonly CapturedDatagram[]> {
   const file = await open(path).catch((error: unknown) => cannotRead(path, error));
   try {
-    const capture = await readCapture(path, chunksOf(file), { memory: 'reused' });
+    const capture = await readCapture(path, chunksOf(file, path), { memory: 'reused' });
     for await (const records of capture.batches) {
       yield records.flatMap((record) => {
         const payload = datagramIn(record, destination);
         return payload ? [{ payload, unixNs: record.unixNs }] : [];
       });
     }
+    const end = capture.ended();
+    if (end) onEarlyEnd?.(end);
   } finally {
     await file.close();
   }
@@ -50,15 +55,23 @@ export async function* captureBatches({
 
 function cannotRead(path: string, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : '';
-  const what = code === 'ENOENT' ? 'there is no such file' : `cannot be read (${String(error)})`;
-  throw new CorellaError({ where: path, what, fix: 'check the name' }, { cause: error });
+  const what =
+    code === 'ENOENT'
+      ? 'there is no such file'
+      : code === 'EISDIR'
+        ? 'is a folder'
+        : `cannot be read (${String(error)})`;
+  const fix = code === 'EISDIR' ? 'name a capture inside it' : 'check the name';
+  throw new CorellaError({ where: path, what, fix }, { cause: error });
 }
 
 /** All of a file or a pipe by way of one piece of memory: a night of captures leaves no garbage behind. */
-async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array> {
+async function* chunksOf(file: FileHandle, path: string): AsyncGenerator<Uint8Array> {
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (;;) {
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, null);
+    const { bytesRead } = await file
+      .read(chunk, 0, chunk.length, null)
+      .catch((error: unknown) => cannotRead(path, error));
     if (bytesRead === 0) return;
     yield chunk.subarray(0, bytesRead);
   }

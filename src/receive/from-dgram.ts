@@ -10,7 +10,8 @@ import type { RingPlan } from './plan.js';
 /** A bound socket, joined to its group. */
 export async function openSocket(listening: Listening): Promise<Socket> {
   const { address, port, group, interfaceAddress, receiveBufferBytes } = listening;
-  const socket = createSocket({ type: 'udp4', reuseAddr: true });
+  // Of a group everyone gets a copy; of what is sent to one address the last to bind would get all, unheard by the first.
+  const socket = createSocket({ type: 'udp4', reuseAddr: group });
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
     socket.bind(port, address, () => {
@@ -19,6 +20,12 @@ export async function openSocket(listening: Listening): Promise<Socket> {
     });
   }).catch((error: unknown) => {
     socket.close();
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+      refuse(
+        'listen',
+        `${address}:${port} is taken by another program`,
+        'another corella live may be running; let senders send to a group where several shall hear them',
+      );
     refuse('listen', `${address}:${port} cannot be bound (${reasonOf(error)})`, 'check --listen');
   });
   try {

@@ -12,6 +12,7 @@ import type { Arrivals, RingFill, SocketFacts } from './arrivals.js';
 import { knownBand, type Band } from './band.js';
 import { checkEpoch, epochOf, epochOfTick, type EpochSetting, type KnownEpoch } from './epoch.js';
 import { loadNative, type Absence } from '../backend/cpu/library.js';
+import type { CaptureEnd } from '../packets/pcap.js';
 import { arriveFromCapture, type CaptureOrigin, type OpenFedRing } from './from-capture.js';
 import { arriveByDgram } from './from-dgram.js';
 import { planListening, type ListenSettings } from './listen.js';
@@ -97,6 +98,8 @@ export interface ReceiveAccount extends Omit<RingAccount, 'lanes'> {
   /** Of a socket alone. */
   readonly socket?: SocketFacts;
   readonly ring?: RingFill;
+  /** Of a capture that is cut short or damaged, where whoever opened it heard of that. */
+  readonly endsEarly?: CaptureEnd;
 }
 
 export interface Reception extends Closable {

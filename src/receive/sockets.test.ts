@@ -146,6 +146,17 @@ for (const by of ['typescript', ...natives] as const) {
       assert.deepEqual([account.outcomes.placed, account.packets], [25 * CELLS, 25 * CELLS]);
     });
 
+    it('a port that someone listens on is refused: the last to bind would get all', async () => {
+      await night(by, async (_, reception) => {
+        const port = reception.account().socket?.port ?? 0;
+        const from = { listen: { address: '127.0.0.1', port }, receiveBufferBytes: 2 ** 20 };
+        const second = receivePackets({ ...settings, by, from });
+        // What should not be there must not keep the test waiting.
+        second.then((one) => one.close()).catch(() => undefined);
+        await assert.rejects(second, /is taken by another program/);
+      });
+    });
+
     it('by multicast too', { skip: skipGroup }, async () => {
       const { seen } = await night(by, (sender) => sender.send(packetsBetween(0, 3 * SLOTS)), {
         address: GROUP,

@@ -41,6 +41,15 @@ export interface Bridge {
 }
 
 const from = z.string().max(40).optional();
+/** The chain waits while gains are solved: more often would leave it no time for the sky. */
+const LEAST_SOLVE_S = 1;
+const interval = z
+  .number()
+  .max(86_400)
+  .refine(
+    (seconds) => seconds >= LEAST_SOLVE_S,
+    `is too small: the night waits for every solve; give ${LEAST_SOLVE_S} or more`,
+  );
 const schemas = {
   flags: z.strictObject({
     inputs: z
@@ -51,7 +60,7 @@ const schemas = {
     from,
   }),
   gains: z.discriminatedUnion('do', [
-    z.strictObject({ do: z.literal('solve'), everyS: z.number().positive().max(86_400).optional(), from }),
+    z.strictObject({ do: z.literal('solve'), everyS: interval.optional(), from }),
     z.strictObject({ do: z.literal('hold') }),
     z.strictObject({ do: z.literal('reset'), from }),
     z.strictObject({ do: z.literal('load'), name: z.string().regex(/^\w[\w.-]{0,127}$/), from }),
@@ -193,12 +202,17 @@ export class Commands {
         'were left out from the start: images have no place for them',
         'start again without --flag',
       );
-    const flags = steering.flags.latest.slice();
-    for (const a of chosen) flags[a] = flag ? 1 : 0;
-    if (flags.every((one) => one === 1)) refuse('flags.inputs', 'would leave out every input', 'keep some');
     const since = steering.next(wanted(at));
+    const changed = (before: Uint8Array): Uint8Array => {
+      const flags = before.slice();
+      for (const a of chosen) flags[a] = flag ? 1 : 0;
+      return flags;
+    };
+    if (steering.flags.since(since.at).some((flags) => changed(flags).every((one) => one === 1)))
+      refuse('flags.inputs', 'would leave out every input', 'keep some');
     if (mode === 'rehearse') return rehearsed(since);
-    steering.flags.set(since.at, flags);
+    // What was flagged from a later time on is not so before it.
+    steering.flags.change(since.at, changed);
     gainsChanged();
     const names = chosen.map((a) => inputName(telescope, a, telescope.polarisations));
     const shown =

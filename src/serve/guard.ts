@@ -13,10 +13,18 @@ export const makeToken = (): string => randomBytes(18).toString('base64url');
 
 /** The token of a file, or a new one that is written there for its owner alone. */
 export async function tokenOf(path: string): Promise<string> {
-  const found = await readFile(path, 'utf8').catch(() => undefined);
+  const found = await readFile(path, 'utf8').catch((error: unknown) =>
+    codeOf(error) === 'ENOENT' ? undefined : refuse(path, ...unreadable(codeOf(error))),
+  );
   if (found === undefined) {
     const token = makeToken();
-    await writeFile(path, `${token}\n`, { mode: 0o600, flag: 'wx' });
+    await writeFile(path, `${token}\n`, { mode: 0o600, flag: 'wx' }).catch((error: unknown) =>
+      refuse(
+        path,
+        `no token can be written there (${codeOf(error)})`,
+        'name a file in a folder that is there and may be written',
+      ),
+    );
     return token;
   }
   const token = found.trim();
@@ -24,6 +32,16 @@ export async function tokenOf(path: string): Promise<string> {
     refuse(path, 'holds no token', `write one word of ${LEAST_TOKEN} letters or more, or remove the file`);
   return token;
 }
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : String(error);
+
+const unreadable = (code: string): readonly [what: string, fix: string] =>
+  code === 'EISDIR'
+    ? ['is a folder', 'name a file inside it: it is made where there is none']
+    : code === 'EACCES' || code === 'EPERM'
+      ? ['may not be read', 'change its permissions, or name another file']
+      : [`cannot be read (${code})`, 'name another file'];
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 

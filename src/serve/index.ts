@@ -1,5 +1,5 @@
 /** The door of serving: a night, or files, on a page. */
-export { openPage, type Page, type PageSettings } from './open.js';
+export { checkPageAddress, openPage, type Page, type PageSettings } from './open.js';
 export { openCapture, type Listening } from './capture.js';
 export { tokenOf } from './guard.js';
 export { LiveState, type Begun, type NightFacts } from './live-state.js';

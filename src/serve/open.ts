@@ -1,5 +1,5 @@
 /** Opens the page of a night: a server, its socket, its clockwork of one second. */
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Closable } from '../core/closing.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import { formatInstant } from '../core/instant.js';
@@ -297,7 +297,17 @@ function publishBaseline(hub: Hub, integration: Integration, pair: readonly [num
   );
 }
 
-async function listen(server: ReturnType<typeof createHttp>, settings: PageSettings): Promise<number> {
+/** Refused now rather than when the first data come. */
+export async function checkPageAddress(address: Pick<PageSettings, 'host' | 'port'>): Promise<void> {
+  const server = createServer();
+  await listen(server, address);
+  await new Promise((resolve) => server.close(resolve));
+}
+
+async function listen(
+  server: Server,
+  settings: Pick<PageSettings, 'host' | 'port' | 'orAny'>,
+): Promise<number> {
   const { host, port, orAny } = settings;
   const attempt = (wanted: number): Promise<number> =>
     new Promise((resolve, reject) => {

@@ -226,4 +226,15 @@ describe('a token', () => {
     assert.equal(await tokenOf(path), made);
     await assert.rejects(tokenOf(journal), /holds no token/);
   });
+  it('is refused by name where its file is a folder, or can be neither read nor made', async () => {
+    await assert.rejects(tokenOf(folder), /CorellaError: .*is a folder; name a file inside it/);
+    await assert.rejects(
+      tokenOf(join(folder, 'nowhere', 'token')),
+      /CorellaError: .*no token can be written/,
+    );
+    await assert.rejects(
+      tokenOf(join(folder, 'token', 'below')),
+      /CorellaError: .*cannot be read \(ENOTDIR\)/,
+    );
+  });
 });

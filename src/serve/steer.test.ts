@@ -120,4 +120,14 @@ describe('what the running chain cannot', () => {
     assert.equal(code, 400);
     assert.match(text, /stops no fringes.*corella correlate --track/s);
   });
+  it('solve gains more often than once a second: the night waits for each', async () => {
+    for (const everyS of [0.001, 0, -1]) {
+      const { code, text } = await post('gains', { do: 'solve', everyS });
+      assert.equal(code, 400);
+      assert.match(text, /gains\.everyS.*give 1 or more/);
+    }
+    assert.match((await post('gains', { do: 'solve', everyS: 1e9 })).text, /at most 86400/);
+    // Of the right form: what is refused then is that nobody images.
+    assert.match((await post('gains', { do: 'solve', everyS: 1 })).text, /no images are made/);
+  });
 });

@@ -20,6 +20,11 @@ import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '.
 import { atUsualGain, levelHistory, type Level } from '../../pipeline/levels.js';
 import { undoLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
 import { RoundingWatch, type Rounded } from '../../pipeline/levels/watch.js';
+import {
+  integrationClock,
+  refuseSharedDates,
+  type IntegrationSettings,
+} from '../../pipeline/stages/clock.js';
 import { leastSpectraOf } from '../../pipeline/stages/kurtosis.js';
 import type { Account, Emit } from '../../pipeline/stages/stage.js';
 import { mostDelaySamples, type RequestedDelays } from '../../pipeline/tracking.js';
@@ -255,8 +260,8 @@ export function headerOf(
 export function integrationFor(
   recording: Recording,
   telescope: Telescope,
-  { frequenciesHz, channelWidthHz, delays }: Work,
-  options: { readonly integration?: number },
+  { frequenciesHz, channelWidthHz, delays, spectrumRateHz }: Work,
+  options: { readonly integration?: number; readonly align: NonNullable<IntegrationSettings['align']> },
 ): {
   readonly chosenS?: number;
   readonly longestS: number;
@@ -271,6 +276,12 @@ export function integrationFor(
   const shortened = options.integration === undefined && bearableS < lastsS;
   const chosenS = options.integration ?? (shortened ? bearableS : undefined);
   const longestS = Math.min(chosenS ?? lastsS, lastsS);
+  const grid = { start: recording.start, spectrumRateHz };
+  const clock = integrationClock(
+    { ...(chosenS !== undefined && { integrationS: chosenS }), align: options.align },
+    grid,
+  );
+  refuseSharedDates(clock, grid, Math.floor(lastsS * spectrumRateHz));
   return {
     ...(chosenS !== undefined && { chosenS }),
     longestS,

@@ -13,14 +13,15 @@ import {
   encodeResult,
   handIn,
   hasResult,
+  hasWaitedLong,
   runWorker,
   writeSafely,
   type WorkerEvent,
   type Workplace,
 } from '../../farm/index.js';
-import { confineReading, isRemote } from '../../formats/index.js';
+import { checkOutput, confineReading, isRemote } from '../../formats/index.js';
 import { withBackend } from '../open.js';
-import { addBackendOptions, addExamples, type BackendOptions } from '../options/command.js';
+import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from '../options/command.js';
 import { parseOutput } from '../options/outputs.js';
 import { duration } from '../options/quantity.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
@@ -50,7 +51,7 @@ export function registerWorker(program: Command): void {
     )
     .option(
       '--until-idle <time>',
-      'ends when no job came for so long (default: never)',
+      'ends when no job came for so long, or no server answers for that long and at least 10s (default: never)',
       duration('--until-idle'),
     )
     .option('--job <path>', 'no server: do this job, as farm submit wrote it')
@@ -68,7 +69,7 @@ export function registerWorker(program: Command): void {
 
 const several = (folder: string, before: readonly string[] = []): readonly string[] => [...before, folder];
 
-async function run(options: WorkerOptions): Promise<void> {
+async function run(options: WorkerOptions, command: Command): Promise<void> {
   const terminal = openTerminal(options);
   const { root: roots = [] } = options;
   if (roots.length === 0)
@@ -84,6 +85,11 @@ async function run(options: WorkerOptions): Promise<void> {
       access ? 'takes jobs from --server or from --job, not both' : 'has neither --server nor --job',
       'give one of them',
     );
+  if (options.job === undefined)
+    refuseGiven(command, ['out'], 'is for --job: results of a queue go to its server');
+  else refuseGiven(command, ['untilIdle'], 'is for --server: a job of a file is one');
+  // Before the job is done, not after it.
+  if (options.out !== undefined) await checkOutput(options.out);
   const places = roots.map((root) => (isRemote(root) ? root : resolve(root)));
   const release = await confineReading(places);
   await withBackend(options, async (backend) => {
@@ -97,10 +103,10 @@ async function run(options: WorkerOptions): Promise<void> {
       const say = (line: string): void => {
         terminal.say(line);
       };
+      const begunMs = performance.now();
       const queue = await connectQueue(access, place.name, {
-        waits: true,
-        stop: stop.signal,
-        onTrouble: say,
+        ...{ waits: true, stop: stop.signal, onTrouble: say },
+        givesUp: () => hasWaitedLong(begunMs, options.untilIdle),
       });
       try {
         const account = await runWorker(queue, place, {

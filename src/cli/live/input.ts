@@ -1,10 +1,8 @@
 /** Where the samples of a night come from: pipes and sockets of plain samples, recordings, packets. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
-import { numberOf } from '../../core/clock/rational.js';
-import { parseInstant, type Instant } from '../../core/instant.js';
+import { parseInstant } from '../../core/instant.js';
 import { sampleRateOf, type Source } from '../../core/sources.js';
 import { formatHz, formatSeconds } from '../../core/units.js';
 import {
@@ -15,72 +13,19 @@ import {
   tcpStream,
   type ByteStream,
   type StreamDescription,
-  type StreamType,
 } from '../../formats/index.js';
-import { guessPlan, usualFormat } from '../../packets/guess-plan.js';
-import type { StreamPlan } from '../../packets/packet-format.js';
-import { isPacketFormatName, packetFormatNamed } from '../../packets/registry.js';
 import type { LiveInput } from '../../pipeline/live/night.js';
-import {
-  captureDatagrams,
-  planListening,
-  receivePackets,
-  surveySocket,
-  type Band,
-  type EpochSetting,
-  type ListenSettings,
-  type PacketOrigin,
-  type ReadyToListen,
-  type ReceiveAccount,
-} from '../../receive/index.js';
 import { loadTelescope } from '../../telescope/load.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnknown } from '../open.js';
+import { afterSeconds } from './long-timer.js';
+import type { BeforeListening, InputOptions, OpenedInput, Say } from './opened-input.js';
+import { listenSettings, openPackets } from './packets.js';
 
-export interface InputOptions {
-  readonly from?: string;
-  readonly listen?: string;
-  readonly interface?: string;
-  readonly format?: string;
-  readonly epoch?: string;
-  readonly meta?: string;
-  readonly sampleType?: StreamType;
-  readonly inputs?: number;
-  readonly polarisations?: number;
-  readonly rate?: number;
-  readonly frequency?: number;
-  readonly start?: string;
-  readonly telescope?: string;
-  /** Of a block of packets. */
-  readonly blockS?: number;
-}
+export type { BeforeListening, InputOptions, OpenedInput, Say } from './opened-input.js';
 
-export interface OpenedInput extends LiveInput, Closable {
-  readonly description: string;
-  readonly telescope?: Telescope;
-  /** Real time: what is late is old. */
-  readonly isLive: boolean;
-  /** The account of every packet, where there are packets. */
-  packets?(): ReceiveAccount;
-  /** Where packets wait. */
-  readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
-  /** When a tick was, of senders whose clocks were set anew while nobody knew; from which on it holds. */
-  readonly tellEpoch?: (tick: bigint, time: Instant) => { readonly at: Instant; readonly tick: bigint };
-  /** Where packets come from a network. */
-  readonly listening?: { readonly port: number; readonly group?: string; readonly interface?: string };
-}
-
-export type Say = (line: string) => void;
-/** What takes long is done before a socket is opened. */
-export type BeforeListening = (ready: ReadyToListen, telescope: Telescope | undefined) => Promise<void>;
-
-export async function openLiveInput(
-  origins: readonly string[],
-  options: InputOptions,
-  say: Say,
-  beforeListening?: BeforeListening,
-): Promise<OpenedInput> {
-  const { from, listen } = options;
+/** Samples come one way. */
+export function refuseWays(origins: readonly string[], { from, listen }: InputOptions): void {
   const ways = [origins.length > 0, from !== undefined, listen !== undefined].filter(Boolean).length;
   if (ways !== 1) {
     refuse(
@@ -91,6 +36,16 @@ export async function openLiveInput(
       'give -, tcp://host:port or a recording; or --from capture.pcap; or --listen port',
     );
   }
+}
+
+export async function openLiveInput(
+  origins: readonly string[],
+  options: InputOptions,
+  say: Say,
+  beforeListening?: BeforeListening,
+): Promise<OpenedInput> {
+  refuseWays(origins, options);
+  const { from, listen } = options;
   if (from !== undefined) return openPackets({ capture: from }, options, say);
   if (listen !== undefined)
     return openPackets(listenSettings(listen, options), options, say, beforeListening);
@@ -98,6 +53,8 @@ export async function openLiveInput(
   const isPipe = await Promise.all(origins.map(async (origin, n) => isStream[n] || (await isFifo(origin))));
   if (isPipe.every(Boolean)) return openStreams(origins, options, say);
   if (origins.length > 1) refuse('live', 'several recordings', 'give one, or several streams');
+  if (/\.pcap(?:ng)?$/i.test(origins[0]))
+    refuse(origins[0], 'is a capture of packets', `name it with --from ${origins[0]}`);
   return openRecording(origins[0], options);
 }
 
@@ -110,6 +67,13 @@ const single =
   () => [source];
 
 async function openRecording(path: string, options: InputOptions): Promise<OpenedInput> {
+  for (const name of ['meta', 'sampleType', 'inputs', 'polarisations'] as const)
+    if (options[name] !== undefined)
+      refuse(
+        `--${name === 'sampleType' ? 'sample-type' : name}`,
+        `is for streams, and ${path} is a recording, which says it itself`,
+        'leave it out',
+      );
   const telescope = options.telescope === undefined ? undefined : await loadTelescope(options.telescope);
   const recording = await openFile(path, {
     ...(telescope && { telescope }),
@@ -120,9 +84,11 @@ async function openRecording(path: string, options: InputOptions): Promise<Opene
   if (recording.kind === 'visibilities')
     refuse(path, 'holds visibilities', 'give voltages or channelised data');
   refuseUnknown(recording);
+  // As elsewhere: what the user names comes first, and must fit.
+  const own = telescope ?? recording.telescope;
   return {
     description: path,
-    ...(recording.telescope && { telescope: recording.telescope }),
+    ...(own && { telescope: own }),
     isLive: false,
     sessions: single(recording),
     // A recording is read as fast as it is worked through: the night's own end is soon enough.
@@ -140,6 +106,21 @@ function openByteStream(origin: string): ByteStream {
   return streamOf(origin, createReadStream(origin, { highWaterMark: 2 ** 18 }));
 }
 
+/** As of files: what is said against a description is refused. */
+function refuseOtherMeta(options: InputOptions, described: Awaited<ReturnType<typeof describeSigmf>>): void {
+  const { meta = '', sampleType, inputs, polarisations, rate, frequency } = options;
+  const pairs = [
+    ['--sample-type', sampleType, described.type],
+    ['--inputs', inputs, described.inputs],
+    ['--polarisations', polarisations, described.polarisations],
+    ['--rate', rate, described.sampleRateHz],
+    ['--frequency', frequency, described.centreFrequencyHz],
+  ] as const;
+  for (const [option, said, own] of pairs)
+    if (said !== undefined && own !== undefined && said !== own)
+      refuse(option, `is ${said}, where ${meta} says ${own}`, 'leave one of them out');
+}
+
 async function openStreams(
   origins: readonly string[],
   options: InputOptions,
@@ -154,6 +135,7 @@ async function openStreams(
     options.inputs ??
     described?.inputs ??
     (telescope && (telescope.stations.length * telescope.polarisations) / origins.length);
+  if (described) refuseOtherMeta(options, described);
   const start = options.start === undefined ? undefined : parseInstant(options.start, '--start');
   const polarisations = options.polarisations ?? described?.polarisations ?? telescope?.polarisations ?? 1;
   if (polarisations !== 1 && polarisations !== 2)
@@ -170,14 +152,41 @@ async function openStreams(
     ),
     ...(start && { start }),
   };
+  // Two readers of one pipe share its bytes between them as it happens.
+  if (new Set(origins).size < origins.length)
+    refuse(
+      'live',
+      'one stream is named twice',
+      'name each once; --inputs says how many are interleaved in it',
+    );
   const streams = origins.map(openByteStream);
   say(`waiting for samples from ${streams.map(({ name }) => name).join(' and ')}`);
+  const { for: forS } = options;
+  let isOver = false;
+  const callOff =
+    forS !== undefined && start === undefined
+      ? afterSeconds(forS, () => {
+          isOver = true;
+          for (const stream of streams) void stream.close();
+        })
+      : undefined;
   const source = await openSampleStream(streams, description, ({ kind, stream, seconds }) => {
     if (kind === 'silent') say(`${stream}: nothing comes; waiting`);
     else if (kind === 'again')
       say(`${stream}: samples again after ${formatSeconds(seconds)}, which are missing`);
     else say(`${stream}: at its end`);
-  });
+  })
+    .catch((error: unknown) => {
+      if (!isOver || forS === undefined) throw error;
+      return refuse(
+        origins.join(' and '),
+        `no sample came in ${formatSeconds(forS)}`,
+        'check what sends them',
+      );
+    })
+    .finally(() => {
+      callOff?.();
+    });
   return {
     description: `${streams.map(({ name }) => name).join(' and ')}, ${description.type} at ${formatHz(description.sampleRateHz)}`,
     ...(telescope && { telescope }),
@@ -187,141 +196,6 @@ async function openStreams(
       source.stop();
     },
     close: () => source.close(),
-  };
-}
-
-/** "4015", "10.0.0.2:4015", "239.1.2.3:4015". */
-export function listenSettings(text: string, options: Pick<InputOptions, 'interface'>): ListenSettings {
-  const parts = /^(?:(.+):)?(\d{1,5})$/.exec(text);
-  if (!parts) refuse('--listen', `'${text}' is no port or address`, 'write it like 4015 or 239.1.2.3:4015');
-  return {
-    listen: { address: parts.at(1) ?? '0.0.0.0', port: Number(parts[2]) },
-    ...(options.interface === undefined ? {} : { interface: options.interface }),
-  };
-}
-
-/** For whoever captures what comes there. */
-function listeningOf({ listen, interface: by }: ListenSettings): NonNullable<OpenedInput['listening']> {
-  const { group, address, port } = planListening({ listen, ...(by === undefined ? {} : { interface: by }) });
-  return { port, ...(group && { group: address }), ...(by === undefined ? {} : { interface: by }) };
-}
-
-/** Enough to hear of every sender. */
-const SURVEYED = 4000;
-const SURVEY_S = 5;
-
-async function survey(origin: PacketOrigin, say: Say): Promise<Uint8Array[]> {
-  if ('capture' in origin) {
-    const some: Uint8Array[] = [];
-    for await (const { payload } of captureDatagrams(origin)) {
-      some.push(payload.slice());
-      if (some.length === SURVEYED) break;
-    }
-    return some;
-  }
-  for (;;) {
-    const some = await surveySocket(origin, { datagrams: SURVEYED, seconds: SURVEY_S });
-    if (some.length > 0) return some;
-    say(`no packet came to ${origin.listen.address}:${origin.listen.port} in ${SURVEY_S} s; still listening`);
-  }
-}
-
-async function planStream(origin: PacketOrigin, options: InputOptions, say: Say): Promise<StreamPlan> {
-  const { format: name, rate } = options;
-  if (name !== undefined && !isPacketFormatName(name)) packetFormatNamed(name);
-  const datagrams = await survey(origin, say);
-  const where = 'capture' in origin ? origin.capture : `port ${origin.listen.port}`;
-  const format =
-    name === undefined
-      ? (usualFormat(datagrams) ??
-        refuse(where, 'its packets are of no format known here', 'name it with --format'))
-      : packetFormatNamed(name);
-  const { plan, concluded, unknown } = guessPlan(
-    format,
-    datagrams,
-    rate === undefined ? {} : { rateHz: rate },
-  );
-  if (concluded !== undefined) say(concluded);
-  if (plan) return plan;
-  return refuse(where, `its ${format.name} packets do not tell ${unknown?.what ?? 'enough'}`, unknown?.fix);
-}
-
-function epochSetting(text: string | undefined, plan: StreamPlan): EpochSetting {
-  if (text === 'clock') return { told: 'clock' };
-  if (text !== undefined) {
-    // What an operator said is true of the clocks as they run: a restart makes it untrue, and nobody guesses unasked.
-    const parts = /^(.*?)(,\s*clock)?$/.exec(text.trim());
-    return {
-      told: 'operator',
-      at: parseInstant(parts?.[1] ?? text, '--epoch'),
-      afterRestart: parts?.[2] === undefined ? 'wait' : 'clock',
-    };
-  }
-  return packetFormatNamed(plan.format).epoch.told === 'packet' ? { told: 'packet' } : { told: 'clock' };
-}
-
-/** Where the packets number no channels: side by side around the middle, as wide as spectra are often. */
-function bandFor(plan: StreamPlan, frequencyHz: number | undefined): Band | undefined {
-  if (frequencyHz === undefined) return undefined;
-  if (plan.holds === 'voltages') return { centreFrequencyHz: frequencyHz };
-  const { tickRateHz, samplesPerSlot, ticksPerSlot, channels } = plan;
-  if (!tickRateHz) refuse(plan.format, 'the packets do not tell their rate', 'give it with --rate');
-  const channelWidthHz = (numberOf(tickRateHz) * samplesPerSlot) / ticksPerSlot;
-  return {
-    channelWidthHz,
-    frequenciesHz: Float64Array.from(
-      { length: channels },
-      (_, c) => frequencyHz + (c - (channels - 1) / 2) * channelWidthHz,
-    ),
-  };
-}
-
-async function openPackets(
-  origin: PacketOrigin,
-  options: InputOptions,
-  say: Say,
-  beforeListening?: BeforeListening,
-): Promise<OpenedInput> {
-  const plan = await planStream(origin, options, say);
-  const epoch = epochSetting(options.epoch, plan);
-  if (options.epoch === undefined && epoch.told === 'clock')
-    say(`${plan.format} packets do not tell when they began: taken from the clock; --epoch says it better`);
-  const telescope = options.telescope === undefined ? undefined : await loadTelescope(options.telescope);
-  const polarisations = options.polarisations ?? telescope?.polarisations;
-  const band = bandFor(plan, options.frequency);
-  const listening = 'capture' in origin ? undefined : { listening: listeningOf(origin) };
-  const reception = await receivePackets({
-    stream: plan,
-    from: origin,
-    epoch,
-    ...(band && { band }),
-    ...(polarisations === 1 || polarisations === 2 ? { polarisations } : {}),
-    ...(options.blockS === undefined ? {} : { ring: { blockS: options.blockS } }),
-    ...(beforeListening && { beforeListening: (ready) => beforeListening(ready, telescope) }),
-    onEvent: ({ kind, session }) => {
-      say(
-        kind === 'session'
-          ? `the senders' clocks were set anew: session ${session}`
-          : `session ${session} is left out: nobody knows its time after a restart; begin again with the new --epoch, or let --epoch TIME,clock take the wall clock's`,
-      );
-    },
-  });
-  return {
-    description: `${plan.format}, ${plan.sources.length} sender${plan.sources.length === 1 ? '' : 's'}, ${plan.inputs} inputs; ${reception.description}`,
-    ...(telescope && { telescope }),
-    isLive: !('capture' in origin),
-    sessions: () => reception.sessions(),
-    stop: () => {
-      reception.stop();
-    },
-    packets: () => reception.account(),
-    tellEpoch: (tick, time) => reception.tellEpoch(tick, time),
-    ...listening,
-    ring: {
-      blocks: reception.plan.blocks,
-      samplesPerBlock: reception.plan.slotsPerBlock * plan.samplesPerSlot,
-    },
-    close: () => reception.close(),
   };
 }
 

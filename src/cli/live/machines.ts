@@ -10,6 +10,7 @@ import {
   connectQueue,
   tellHealth,
   tellImage,
+  type Access,
   type Health,
 } from '../../farm/index.js';
 import type { NightView, PlanView, Status } from '../../serve/index.js';
@@ -65,14 +66,10 @@ export interface Steerable {
   ): Promise<{ from: string; fromTick: string }>;
 }
 
-/** Joins the others; nothing where no server was named. A server that goes away disturbs nothing. */
-export async function joinMachines(
-  options: MachineOptions,
-  page: Steerable | undefined,
-  say: (line: string) => void,
-): Promise<Closable | undefined> {
-  const { server, serverTokenFile, nkey, creds, tlsCa, tlsCert, tlsKey, night } = options;
-  const access = await accessOf({
+/** Undefined where no server was named. */
+export function accessOfMachine(options: MachineOptions): Promise<Access | undefined> {
+  const { server, serverTokenFile, nkey, creds, tlsCa, tlsCert, tlsKey } = options;
+  return accessOf({
     ...(server === undefined ? {} : { server }),
     ...(serverTokenFile === undefined ? {} : { tokenFile: serverTokenFile }),
     ...(nkey === undefined ? {} : { nkey }),
@@ -81,6 +78,16 @@ export async function joinMachines(
     ...(tlsCert === undefined ? {} : { tlsCert }),
     ...(tlsKey === undefined ? {} : { tlsKey }),
   });
+}
+
+/** Joins the others; nothing where no server was named. A server that goes away disturbs nothing. */
+export async function joinMachines(
+  options: MachineOptions,
+  page: Steerable | undefined,
+  say: (line: string) => void,
+): Promise<Closable | undefined> {
+  const { night } = options;
+  const access = await accessOfMachine(options);
   if (!access) return undefined;
   if (!page)
     refuse(

@@ -16,12 +16,13 @@ const words: Readonly<Record<string, string>> = {
 
 export function packetLines(account: ReceiveAccount): string[] {
   const { packets, outcomes, missingCells, skippedBlocks, resyncs, senders, socket, untimedBlocks } = account;
-  const { ring, edgeCells } = account;
+  const { ring, edgeCells, endsEarly } = account;
   const others = Object.entries(outcomes)
     .filter(([name, count]) => name !== 'placed' && count > 0)
     .map(([name, count]) => `${count} ${words[name] ?? name}`);
   const worst = [...senders].sort((x, y) => y.missingCells - x.missingCells)[0];
   return [
+    ...(endsEarly ? [`the capture ends early, at byte ${endsEarly.atByte}: ${endsEarly.why}`] : []),
     `${packets} packets: ${[`${outcomes.placed} placed`, ...others].join(', ')}`,
     `${missingCells} packets missing` +
       (missingCells > 0 ? `; most of ${worst.name}: ${worst.missingCells}` : '') +

@@ -20,8 +20,7 @@ import type { ReceiveAccount } from '../../receive/index.js';
 import type { TimedSpectra } from '../../pipeline/stages/spectra.js';
 import { openCapture, openPage, partOf, tokenOf, watchInput, type CheckView } from '../../serve/index.js';
 import type { SkyImage } from '../../pipeline/sky-image.js';
-import { parseSource } from '../../sky/source.js';
-import { findSources } from '../../sky/sources.js';
+import { sourcesNamed } from '../../sky/models/named.js';
 import { addModelOptions, modelOf, type ModelOptions } from '../options/model-options.js';
 import { version } from '../report/version.js';
 import type { OpenedInput, Say } from './input.js';
@@ -194,12 +193,7 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
       },
     },
     begin: (source, { live, channelWidthHz, sources, picture, files }) => {
-      const named =
-        sources === 'all'
-          ? findSources('all')
-          : sources
-              .split(',')
-              .map((one) => (one.includes(':') ? parseSource(one) : findSources([one.trim()])[0]));
+      const named = sourcesNamed(sources === 'all' ? 'all' : sources.split(',').map((one) => one.trim()));
       const { telescope, frequenciesHz, steering, imaging, channels } = live;
       page.state.begin({
         live,

@@ -1,6 +1,7 @@
 /** What a night's options come to, for samples of a shape. */
 import type { ChannelisePlan } from '../../channelise/index.js';
 import { baselineCount } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
 import type { Source } from '../../core/sources.js';
 import { checkRoom, readGainFile } from '../../formats/index.js';
 import type { KernelSize } from '../../image/index.js';
@@ -9,7 +10,7 @@ import { matchGains, refuseLeakage } from '../../pipeline/gains/apply.js';
 import type { LiveImaging } from '../../pipeline/live/settings.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { fieldOf } from '../image.js';
-import { channelSettings, type ChannelOptions } from '../options/channel-options.js';
+import { channelOptionNames, channelSettings, type ChannelOptions } from '../options/channel-options.js';
 
 export interface ImagingOptions {
   readonly image?: number;
@@ -48,7 +49,16 @@ export async function planOf(
   telescope: Telescope,
   options: ChannelOptions & { readonly blockS?: number; readonly direct?: boolean },
 ): Promise<ChannelisePlan | undefined> {
-  if (source.kind === 'spectra') return undefined;
+  if (source.kind === 'spectra') {
+    const given = channelOptionNames.find((name) => options[name] !== undefined);
+    if (given !== undefined)
+      refuse(
+        `--${given}`,
+        'is for voltages, and what comes is channelised already',
+        given === 'channels' ? 'leave it out; live takes a part of the band, like 0-65' : 'leave it out',
+      );
+    return undefined;
+  }
   const settings = await channelSettings(options, { ...source, path: 'live', telescope });
   return planChannels(source, {
     ...settings,

@@ -17,7 +17,7 @@ import { loadTelescope } from '../../telescope/load.js';
 import { NO_TELESCOPE } from '../../telescope/unplaced.js';
 import { telescopeWords } from './sky-options.js';
 import { ANY_OPTION, parseCount, parseWhole } from './command.js';
-import { frequency } from './quantity.js';
+import { frequency, rate } from './quantity.js';
 
 export const voltageTypes = [
   'i8',
@@ -80,7 +80,7 @@ interface Offer {
 
 const offers = {
   centreFrequencyHz: { value: 'hz', what: "the band's middle, like 58MHz", parse: frequency('--frequency') },
-  sampleRateHz: { value: 'hz', what: 'samples per second, like 32MHz', parse: frequency('--rate') },
+  sampleRateHz: { value: 'hz', what: 'samples per second, like 32MHz', parse: rate('--rate') },
   inputs: { value: 'number', what: 'how many inputs', parse: parseCount },
   polarisations: { value: 'number', what: 'inputs a station, 1 or 2', parse: parseCount },
   bits: { value: 'number', what: 'bits a sample', preset: '2', parse: parseCount },

@@ -42,6 +42,16 @@ function quantity(
 
 export const frequency = (option: string) =>
   quantity(option, frequencyUnits, 'write it like 74MHz, 25kHz or plain hertz');
+/** Samples a second, above 0. */
+export const rate = (option: string) => {
+  const hertz = frequency(option);
+  return (text: string): number => {
+    const value = hertz(text);
+    if (!(value > 0 && Number.isFinite(value)))
+      refuse(option, `'${text}' is no rate`, 'give more than 0, like 25kHz');
+    return value;
+  };
+};
 export const plainNumber = (option: string) => quantity(option, {}, 'give a plain number, like 2.5');
 
 /** In degrees, above 0. */

@@ -11,7 +11,7 @@ import { planSimulation } from '../../sky/simulation-plan.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { parseWhole } from '../options/command.js';
 import { parseVoltageType } from '../options/open-options.js';
-import { duration, frequency, plainNumber } from '../options/quantity.js';
+import { duration, frequency, plainNumber, rate } from '../options/quantity.js';
 import {
   addSourceOption,
   addTelescopeOptions,
@@ -40,7 +40,7 @@ export function addSimulationOptions(command: Command): Command {
   return command
     .option('--time <utc>', 'when it starts (default: now)')
     .option('--frequency <hz>', "the band's middle (default: the telescope's)", frequency('--frequency'))
-    .option('--rate <hz>', "samples per second (default: the telescope's)", frequency('--rate'))
+    .option('--rate <hz>', "samples per second (default: the telescope's)", rate('--rate'))
     .option('--type <type>', 'of the samples', parseVoltageType, 'ci8')
     .option(
       '--duration <time>',

@@ -41,6 +41,8 @@ export interface Patience {
   readonly stop?: AbortSignal;
   /** Told at first and then now and again. */
   readonly onTrouble?: (line: string) => void;
+  /** Asked after each attempt that failed; what has failed then for long enough is refused. */
+  readonly givesUp?: () => boolean;
 }
 
 const REQUEST_MS = 5000;
@@ -135,6 +137,8 @@ async function secrets(access: Access): Promise<{
         : creds !== undefined
           ? credsAuthenticator(await read(creds))
           : undefined;
+  // A file that is not there would look like a server that is not.
+  for (const path of [tlsCa, tlsCert, tlsKey]) if (path !== undefined) await read(path);
   const tls = {
     ...(tlsCa === undefined ? {} : { caFile: tlsCa }),
     ...(tlsCert === undefined ? {} : { certFile: tlsCert }),
@@ -181,7 +185,7 @@ export async function requireStore({ connection }: Queue, { server }: Access): P
 export async function insist<Result>(
   what: string,
   call: () => Promise<Result>,
-  { stop, onTrouble }: Patience = {},
+  { stop, onTrouble, givesUp }: Patience = {},
 ): Promise<Result> {
   let toldMs = -Infinity;
   for (;;) {
@@ -190,6 +194,12 @@ export async function insist<Result>(
       return await call();
     } catch (error) {
       if (error instanceof CorellaError) throw error;
+      if (givesUp?.() === true)
+        refuse(
+          what,
+          `${messageOf(error)}; given up`,
+          'start the server (nats-server -js), or correct --server',
+        );
       if (performance.now() - toldMs > TELL_AGAIN_MS) {
         toldMs = performance.now();
         onTrouble?.(`${what}: ${messageOf(error)}; trying on`);

@@ -45,6 +45,13 @@ export interface WorkerSettings extends Patience {
   readonly untilIdleS?: number;
 }
 
+/** Workers and their server are often started together. */
+const LEAST_PATIENCE_S = 10;
+
+/** Of a worker that ends when idle: whether a server that does not answer has been waited for long enough. */
+export const hasWaitedLong = (sinceMs: number, untilIdleS: number | undefined): boolean =>
+  untilIdleS !== undefined && performance.now() - sinceMs > 1000 * Math.max(untilIdleS, LEAST_PATIENCE_S);
+
 export interface WorkerAccount {
   jobs: number;
   failed: number;
@@ -91,7 +98,10 @@ export async function runWorker(
   try {
     while (stop?.aborted !== true) {
       if (untilIdleS !== undefined && performance.now() - quietSince > 1000 * untilIdleS) break;
-      found ??= await insist('looking for jobs', () => findWorkers(queue, place.version), settings);
+      found ??= await insist('looking for jobs', () => findWorkers(queue, place.version), {
+        ...settings,
+        givesUp: () => hasWaitedLong(quietSince, untilIdleS),
+      });
       if (!found) {
         if (!hasWaited) onEvent({ kind: 'waiting' });
         hasWaited = true;

@@ -27,19 +27,24 @@ import { prepareSum } from './sum.js';
 export type { LiveImaging, LiveSettings } from './settings.js';
 export type { LiveSinks } from './sinks.js';
 
-/** Integrations are whole numbers of images: both are cut on one grid. */
-function planClocks({ integrationS, align, imaging }: LiveSettings, grid: SpectrumGrid): Clocks {
-  const files = integrationClock({ integrationS, align }, grid);
-  if (!imaging) return { cuts: files, files };
-  const { everyS } = imaging;
+/** How many images an integration lasts for. Integrations are whole numbers of images: both are cut on one grid. */
+export function imagesIn(integrationS: number, everyS: number): number {
   const images = Math.round(integrationS / everyS);
   if (images < 1 || Math.abs(images * everyS - integrationS) > 1e-6 * integrationS) {
     refuse(
       'live',
       `an integration of ${integrationS} s is no whole number of images of ${everyS} s`,
-      `give --integration as a multiple of --image, like ${Math.max(1, images) * everyS}s`,
+      `give --integration as a multiple of --image, like ${Number((Math.max(1, images) * everyS).toPrecision(12))}s`,
     );
   }
+  return images;
+}
+
+function planClocks({ integrationS, align, imaging }: LiveSettings, grid: SpectrumGrid): Clocks {
+  const files = integrationClock({ integrationS, align }, grid);
+  if (!imaging) return { cuts: files, files };
+  const { everyS } = imaging;
+  const images = imagesIn(integrationS, everyS);
   const cuts = integrationClock({ integrationS: everyS, align }, grid);
   if (align === 'utc') return { cuts, files };
   return { cuts, files: everySpectra(images * Math.round(everyS * grid.spectrumRateHz)) };

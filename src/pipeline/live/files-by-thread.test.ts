@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
-import { instant } from '../../core/instant.js';
+import { addSeconds, instant, parseInstant } from '../../core/instant.js';
 import { openFile } from '../../formats/index.js';
 import { loadTelescope } from '../../telescope/load.js';
 import { selectStations } from '../../telescope/select.js';
@@ -76,6 +76,19 @@ describe('files by a thread of their own', () => {
     assert.deepEqual(told.thread, told.plain);
     assert.deepEqual(ours.paths, [join(folder, 'thread.uvh5')]);
     assert.deepEqual([ours.written, ours.unwritten], [3, 0]);
+  });
+
+  it('a leap second and the second after it have one Julian Date: a new file begins', async () => {
+    const files = new FilesByTime(await settingsFor('leap.uvh5'), () => undefined);
+    const before = parseInstant('2016-12-31T23:59:59Z');
+    for (let n = 0; n < 4; n++) await files.append({ ...integration(n), start: addSeconds(before, n) });
+    await files.close();
+    const names = ['leap.uvh5', 'leap-2017-01-01T000000Z.uvh5'];
+    assert.deepEqual(
+      files.paths,
+      names.map((name) => join(folder, name)),
+    );
+    assert.deepEqual(await Promise.all(names.map(async (name) => (await read(name)).length)), [2, 2]);
   });
 
   it('a refusal there is a refusal here, and leaves nothing behind', async () => {

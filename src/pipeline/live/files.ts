@@ -43,6 +43,17 @@ interface OpenFile {
   readonly slot: number;
   readonly writer: VisibilityWriter;
   integrations: number;
+  /** Of the latest. */
+  dateS: number;
+}
+
+/** Readers take times that are closer for one. */
+const ONE_DATE_S = 1e-3;
+
+/** The middle, in seconds that leave out leap seconds, as Julian Dates do. */
+function dateOf({ start, durationS }: Integration): number {
+  const { unixSeconds, fraction } = addSeconds(start, durationS / 2);
+  return unixSeconds + fraction;
 }
 
 export class FilesByTime {
@@ -62,7 +73,10 @@ export class FilesByTime {
 
   async append(integration: Integration): Promise<void> {
     const slot = this.slotOf(integration.start);
-    if (this.open && this.open.slot !== slot) await this.close();
+    const dateS = dateOf(integration);
+    const leastS = Math.min(ONE_DATE_S, integration.durationS / 4);
+    // A leap second and the second after it have the same dates in files: a new one begins.
+    if (this.open && (this.open.slot !== slot || dateS - this.open.dateS < leastS)) await this.close();
     if (!this.open && performance.now() < this.retryAtMs) {
       this.unwritten++;
       return;
@@ -71,6 +85,7 @@ export class FilesByTime {
       this.open ??= await this.create(integration, slot);
       await this.open.writer.append(integration);
       this.open.integrations++;
+      this.open.dateS = dateS;
       this.written++;
     } catch (error) {
       if (!(error instanceof CorellaError) || !DISK_ENDS.includes(errorCode(error.cause))) throw error;
@@ -120,7 +135,7 @@ export class FilesByTime {
     );
     this.opened++;
     this.onEvent({ kind: 'opened', path, integrations: 0 });
-    return { path, slot, writer, integrations: 0 };
+    return { path, slot, writer, integrations: 0, dateS: -Infinity };
   }
 
   /** A night that was broken off and runs again replaces nothing. */

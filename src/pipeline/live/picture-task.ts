@@ -10,7 +10,7 @@ export interface PictureSettings extends Pick<
 > {
   readonly path: string;
   readonly width: number;
-  /** To be marked: names, or NAME:RA_DEG:DEC_DEG:FLUX_JY. */
+  /** To be marked: names, NAME:RA_DEG:DEC_DEG:FLUX_JY, or files of sky models. */
   readonly sources: 'all' | readonly string[];
 }
 

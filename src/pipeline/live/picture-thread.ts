@@ -6,16 +6,12 @@ import { renderPng, skyPicture } from '../../draw/index.js';
 import { averageChannels, stokesI } from '../../image/index.js';
 import { writeFileWhole } from '../../formats/index.js';
 import { skyFrame } from '../../sky/frame.js';
-import { parseSource } from '../../sky/source.js';
-import { findSources } from '../../sky/sources.js';
+import { sourcesNamed } from '../../sky/models/named.js';
 import { pictureParts } from '../products.js';
 import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
 
 const settings = workerData as PictureSettings;
-const sources =
-  settings.sources === 'all'
-    ? findSources('all')
-    : settings.sources.map((one) => (one.includes(':') ? parseSource(one) : findSources([one])[0]));
+const sources = sourcesNamed(settings.sources);
 
 async function draw({
   image,

@@ -180,6 +180,15 @@ describe('a timeline', () => {
       [11, 12, 99].map((second) => line.at(at(second))),
       ['b', 'd', 'd'],
     );
+    // Flags add up: input 5 from 11 on does not flag input 0, which is to be flagged from 20 on, any earlier.
+    const flags = new Timeline<readonly number[]>([]);
+    flags.change(at(20), (before) => [...before, 0]);
+    flags.change(at(11), (before) => [...before, 5]);
+    assert.deepEqual(
+      [10, 11, 19, 20].map((second) => flags.at(at(second))),
+      [[], [5], [5], [0, 5]],
+    );
+    assert.deepEqual(flags.since(at(15)), [[5], [0, 5]]);
     for (let second = 100; second < 1000; second++) line.set(at(second), String(second));
     assert.deepEqual([line.at(at(999)), line.latest, line.at(at(900))], ['999', '999', '900']);
   });

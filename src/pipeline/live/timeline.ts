@@ -19,6 +19,19 @@ export class Timeline<Value> {
     if (this.steps.length > MOST_STEPS) this.first = this.steps.shift()?.value ?? this.first;
   }
 
+  /** Changes what holds at `from`, and all that is to hold later: what was to change after it still does. */
+  change(from: Instant, to: (value: Value) => Value): void {
+    const later = this.steps.filter((step) => secondsBetween(from, step.from) > TOLERANCE_S);
+    this.set(from, to(this.at(from)));
+    for (const step of later) this.set(step.from, to(step.value));
+  }
+
+  /** What holds at a moment, and what is to hold after it. */
+  since(from: Instant): readonly Value[] {
+    const later = this.steps.filter((step) => secondsBetween(from, step.from) > TOLERANCE_S);
+    return [this.at(from), ...later.map(({ value }) => value)];
+  }
+
   at(moment: Instant): Value {
     for (let k = this.steps.length - 1; k >= 0; k--)
       if (secondsBetween(this.steps[k].from, moment) >= -TOLERANCE_S) return this.steps[k].value;

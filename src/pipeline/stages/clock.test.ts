@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { instant } from '../../core/instant.js';
-import { everySpectra, integrationClock, oneIntegration, onUtc } from './clock.js';
+import { instant, parseInstant } from '../../core/instant.js';
+import { everySpectra, integrationClock, oneIntegration, onUtc, refuseSharedDates } from './clock.js';
 
 describe("an integration's clock", () => {
   it('cuts every so many spectra from the first, wherever one looks', () => {
@@ -37,6 +37,42 @@ describe("an integration's clock", () => {
       return instant(86_400 * 20_000 + 7, (startS % 1) + clock.cutAfter(0) / 8);
     });
     assert.ok(cuts.every(({ unixSeconds }) => (unixSeconds % 86_400) % 5 === 0));
+  });
+
+  describe('over the leap second at the end of 2016', () => {
+    // Ten spectra a second from 23:59:48; the leap second is 120 to 130, and 00:00:00 is 130.
+    const grid = { start: parseInstant('2016-12-31T23:59:48Z'), spectrumRateHz: 10 };
+    const cuts = (everyS: number, to: number): number[] => {
+      const [clock, all] = [onUtc(everyS, grid), [0]];
+      while (all[all.length - 1] < to) all.push(clock.cutAfter(all[all.length - 1]));
+      return all;
+    };
+
+    it('boundaries stay those of UTC, and the leap second is an integration of its own', () => {
+      assert.deepEqual(cuts(10, 300), [0, 20, 120, 130, 230, 330]);
+      assert.deepEqual(cuts(5, 180), [0, 20, 70, 120, 130, 180]);
+      assert.deepEqual(
+        cuts(0.4, 134).filter((cut) => cut >= 112),
+        [112, 116, 120, 124, 128, 130, 134],
+      );
+    });
+
+    it('two integrations on one Julian Date are refused, and others are not', () => {
+      const check = (everyS: number, align: 'utc' | 'first-sample', spectra = 240): void => {
+        refuseSharedDates(integrationClock({ integrationS: everyS, align }, grid), grid, spectra);
+      };
+      for (const align of ['utc', 'first-sample'] as const) {
+        assert.throws(() => {
+          check(1, align);
+        }, /leap second.*--times/);
+        check(1, align, 125);
+        check(10, align);
+      }
+      assert.throws(() => {
+        check(0.5, 'utc');
+      }, /leap second/);
+      refuseSharedDates(oneIntegration, grid, 240);
+    });
   });
 
   it('refuses integrations shorter than a spectrum', () => {

@@ -53,19 +53,23 @@ int openSocket(const SocketAsked &asked, SocketGiven &given) {
   const auto set = [&](int level, int name, const auto &value) {
     return setsockopt(socket.fd, level, name, &value, sizeof value) == 0;
   };
-  set(SOL_SOCKET, SO_REUSEADDR, one);
   // How long a call waits before it looks whether it shall stop, or anyone was silent for too long.
   set(SOL_SOCKET, SO_RCVTIMEO, timeval{0, 20000});
   // To force it needs CAP_NET_ADMIN; without, the kernel cuts to net.core.rmem_max, and says so only when asked.
   if (!set(SOL_SOCKET, SO_RCVBUFFORCE, asked.receiveBufferBytes)) set(SOL_SOCKET, SO_RCVBUF, asked.receiveBufferBytes);
   given.coalesced = asked.coalesce && set(SOL_UDP, UDP_GRO, one);
   const bool joins = asked.group[0] != 0;
+  // Of a group everyone gets a copy; of what is sent to one address the last to bind would get all, unheard by the first.
+  if (joins) set(SOL_SOCKET, SO_REUSEADDR, one);
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_port = htons(static_cast<uint16_t>(asked.port));
   where.sin_addr = addressOf(joins ? asked.group : asked.address);
-  if (bind(socket.fd, reinterpret_cast<sockaddr *>(&where), sizeof where) != 0)
-    refuse(std::string(joins ? asked.group : asked.address) + ":" + std::to_string(asked.port) + " cannot be bound");
+  if (bind(socket.fd, reinterpret_cast<sockaddr *>(&where), sizeof where) != 0) {
+    const std::string name = std::string(joins ? asked.group : asked.address) + ":" + std::to_string(asked.port);
+    if (errno == EADDRINUSE) throw Refusal(name + " is taken by another program");
+    refuse(name + " cannot be bound");
+  }
   if (joins) {
     ip_mreq join{};
     join.imr_multiaddr = addressOf(asked.group);

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CorellaError } from '../../core/errors.js';
+import { PartlyDone } from '../report/outcome.js';
+import { tellOutcome } from './outcome.js';
+
+const nothing = { integrations: 0, images: 0, pictures: 0, files: [], unwrittenIntegrations: 0 };
+const files = { out: 'night.uvh5', picture: 'live.png' };
+const pictures = { image: 1, picture: 'live.png' };
+
+describe('how a night ended', () => {
+  const told: string[] = [];
+  const end = (came: Partial<Parameters<typeof tellOutcome>[0]>, asked = files, stopped = false): void => {
+    told.length = 0;
+    tellOutcome({ ...nothing, ...came }, asked, stopped, (line) => told.push(line));
+  };
+
+  it('well, where what was asked for is there', () => {
+    end({ integrations: 3, files: ['night.uvh5'] });
+    end({ integrations: 3, images: 3, pictures: 1 }, pictures as never);
+    // Recording was switched off on the page.
+    end({ integrations: 3 });
+    assert.deepEqual(told, []);
+  });
+
+  it('not at all, where nothing came; whoever stopped it before that is told, and no more', () => {
+    assert.throws(() => {
+      end({});
+    }, /nothing came of which an integration could be made; nothing was written/);
+    assert.throws(() => {
+      end({}, pictures as never);
+    }, /an image could be made/);
+    end({}, files, true);
+    assert.match(told.join(), /before it was stopped; nothing was written/);
+  });
+
+  it('not at all, or in part, where the disk was full', () => {
+    assert.throws(() => {
+      end({ integrations: 3, unwrittenIntegrations: 3 });
+    }, CorellaError);
+    const partly = { integrations: 3, files: ['night.uvh5'], unwrittenIntegrations: 1 };
+    assert.throws(() => {
+      end(partly);
+    }, PartlyDone);
+    assert.throws(() => {
+      end(partly, files, true);
+    }, PartlyDone);
+  });
+
+  it('in part, where no image could be drawn', () => {
+    assert.throws(() => {
+      end({ integrations: 3, images: 3 }, pictures as never);
+    }, PartlyDone);
+  });
+});

@@ -1,0 +1,41 @@
+/** How a night ended, for scripts: 0 where what was asked for is there, 1 where nothing is, 2 where something is missing. */
+import { refuse } from '../../core/errors.js';
+import type { NightSummary } from '../../pipeline/live/night.js';
+import { PartlyDone } from '../report/outcome.js';
+
+type Came = Pick<NightSummary, 'integrations' | 'images' | 'pictures' | 'files' | 'unwrittenIntegrations'>;
+
+interface Asked {
+  readonly out?: string;
+  readonly image?: number;
+  readonly picture: string;
+}
+
+/** `stopped`: somebody ended it, by a signal or on the page; whoever does so before anything came knows. */
+export function tellOutcome(
+  came: Came,
+  { out, image, picture }: Asked,
+  stopped: boolean,
+  say: (line: string) => void,
+): void {
+  const { integrations, images, pictures, files, unwrittenIntegrations: unwritten } = came;
+  if (integrations === 0 && images === 0) {
+    const what = `nothing came of which ${out === undefined ? 'an image' : 'an integration'} could be made`;
+    if (!stopped)
+      refuse(
+        'live',
+        `${what}; nothing was written`,
+        'the lines above say what came; docs/operate.md says what each of them means',
+      );
+    say(`${what} before it was stopped; nothing was written`);
+    return;
+  }
+  if (out !== undefined && unwritten > 0) {
+    if (files.length === 0) refuse(out, 'the disk had no room: no integration was written', 'make room');
+    throw new PartlyDone(
+      `${out}: ${unwritten} integrations found no room on the disk and are not in the files`,
+    );
+  }
+  if (image !== undefined && images > 0 && pictures === 0)
+    throw new PartlyDone(`${picture}: none of ${images} images could be drawn`);
+}

@@ -1,0 +1,196 @@
+/** Packets as the samples of a night: of a socket or a capture, in the format that they are in. */
+import { refuse } from '../../core/errors.js';
+import { numberOf } from '../../core/clock/rational.js';
+import { parseInstant } from '../../core/instant.js';
+import { formatHz, formatSeconds } from '../../core/units.js';
+import { guessPlan, usualFormat } from '../../packets/guess-plan.js';
+import type { StreamPlan } from '../../packets/packet-format.js';
+import { isPacketFormatName, packetFormatNamed } from '../../packets/registry.js';
+import {
+  bandOf,
+  captureDatagrams,
+  planListening,
+  receivePackets,
+  surveySocket,
+  type Band,
+  type EpochSetting,
+  type ListenSettings,
+  type PacketOrigin,
+  type ReceiveAccount,
+} from '../../receive/index.js';
+import { loadTelescope } from '../../telescope/load.js';
+import type { BeforeListening, InputOptions, OpenedInput, Say } from './opened-input.js';
+
+/** "4015", "10.0.0.2:4015", "239.1.2.3:4015". */
+export function listenSettings(
+  text: string,
+  options: Pick<InputOptions, 'interface'>,
+  option = '--listen',
+): ListenSettings {
+  const parts = /^(?:(.+):)?(\d{1,5})$/.exec(text);
+  if (!parts) refuse(option, `'${text}' is no port or address`, 'write it like 4015 or 239.1.2.3:4015');
+  if (Number(parts[2]) < 1 || Number(parts[2]) > 65_535)
+    refuse(option, `${parts[2]} is no port`, 'give a number from 1 to 65535');
+  return {
+    listen: { address: parts.at(1) ?? '0.0.0.0', port: Number(parts[2]) },
+    ...(options.interface === undefined ? {} : { interface: options.interface }),
+  };
+}
+
+/** For whoever captures what comes there. */
+function listeningOf({ listen, interface: by }: ListenSettings): NonNullable<OpenedInput['listening']> {
+  const { group, address, port } = planListening({ listen, ...(by === undefined ? {} : { interface: by }) });
+  return { port, ...(group && { group: address }), ...(by === undefined ? {} : { interface: by }) };
+}
+
+/** Enough to hear of every sender. */
+const SURVEYED = 4000;
+const SURVEY_S = 5;
+
+async function survey(origin: PacketOrigin, forS: number, say: Say): Promise<Uint8Array[]> {
+  if ('capture' in origin) {
+    const some: Uint8Array[] = [];
+    for await (const { payload } of captureDatagrams(origin)) {
+      some.push(payload.slice());
+      if (some.length === SURVEYED) break;
+    }
+    if (some.length === 0)
+      refuse(origin.capture, 'holds no UDP packets', 'record them with tcpdump -s 0 -w FILE udp');
+    return some;
+  }
+  for (let waitedS = 0; ; waitedS += SURVEY_S) {
+    const seconds = Math.min(SURVEY_S, forS - waitedS);
+    const some = await surveySocket(origin, { datagrams: SURVEYED, seconds });
+    if (some.length > 0) return some;
+    const { address, port } = origin.listen;
+    if (waitedS + seconds >= forS)
+      refuse(
+        `${address}:${port}`,
+        `no packet came in ${formatSeconds(forS)}, and nothing was written`,
+        `see whether any reach this machine: tcpdump -n udp port ${port}; docs/operate.md says what may hold them up`,
+      );
+    say(`no packet came to ${address}:${port} in ${seconds} s; still listening`);
+  }
+}
+
+async function planStream(origin: PacketOrigin, options: InputOptions, say: Say): Promise<StreamPlan> {
+  const { format: name, rate } = options;
+  if (name !== undefined && !isPacketFormatName(name)) packetFormatNamed(name);
+  const datagrams = await survey(origin, options.for ?? Infinity, say);
+  const where = 'capture' in origin ? origin.capture : `port ${origin.listen.port}`;
+  const format =
+    name === undefined
+      ? (usualFormat(datagrams) ??
+        refuse(where, 'its packets are of no format known here', 'name it with --format'))
+      : packetFormatNamed(name);
+  const { plan, concluded, unknown } = guessPlan(
+    format,
+    datagrams,
+    rate === undefined ? {} : { rateHz: rate },
+  );
+  if (concluded !== undefined) say(concluded);
+  if (plan) return plan;
+  return refuse(where, `its ${format.name} packets do not tell ${unknown?.what ?? 'enough'}`, unknown?.fix);
+}
+
+/** "clock", a time, or "TIME,clock". */
+export function parseEpoch(text: string): EpochSetting {
+  if (text.trim() === 'clock') return { told: 'clock' };
+  // What an operator said is true of the clocks as they run: a restart makes it untrue, and nobody guesses unasked.
+  const parts = /^(.*?)(,\s*clock)?$/.exec(text.trim());
+  return {
+    told: 'operator',
+    at: parseInstant(parts?.[1] ?? text, '--epoch'),
+    afterRestart: parts?.[2] === undefined ? 'wait' : 'clock',
+  };
+}
+
+function epochSetting(text: string | undefined, plan: StreamPlan, say: Say): EpochSetting {
+  const tells = packetFormatNamed(plan.format).epoch.told === 'packet';
+  if (text === undefined) return { told: tells ? 'packet' : 'clock' };
+  if (tells) say(`${plan.format} packets tell their time themselves: --epoch ${text} is taken in its place`);
+  return parseEpoch(text);
+}
+
+/** As of files: what is said against packets that know better is refused. */
+function refuseOtherBand(plan: StreamPlan, frequencyHz: number): void {
+  const own = bandOf(plan);
+  if (!own) return;
+  const [middleHz, withinHz] =
+    'frequenciesHz' in own
+      ? [(own.frequenciesHz[0] + own.frequenciesHz[plan.channels - 1]) / 2, own.channelWidthHz]
+      : [own.centreFrequencyHz, 1];
+  if (Math.abs(middleHz - frequencyHz) > withinHz)
+    refuse(
+      '--frequency',
+      `is ${formatHz(frequencyHz)}, where the ${plan.format} packets say that their band is around ${formatHz(middleHz)}`,
+      'leave it out',
+    );
+}
+
+/** Where the packets number no channels: side by side around the middle, as wide as spectra are often. */
+function bandFor(plan: StreamPlan, frequencyHz: number | undefined): Band | undefined {
+  if (frequencyHz === undefined) return undefined;
+  refuseOtherBand(plan, frequencyHz);
+  if (plan.holds === 'voltages') return { centreFrequencyHz: frequencyHz };
+  const { tickRateHz, samplesPerSlot, ticksPerSlot, channels } = plan;
+  if (!tickRateHz) refuse(plan.format, 'the packets do not tell their rate', 'give it with --rate');
+  const channelWidthHz = (numberOf(tickRateHz) * samplesPerSlot) / ticksPerSlot;
+  return {
+    channelWidthHz,
+    frequenciesHz: Float64Array.from(
+      { length: channels },
+      (_, c) => frequencyHz + (c - (channels - 1) / 2) * channelWidthHz,
+    ),
+  };
+}
+
+export async function openPackets(
+  origin: PacketOrigin,
+  options: InputOptions,
+  say: Say,
+  beforeListening?: BeforeListening,
+): Promise<OpenedInput> {
+  const plan = await planStream(origin, options, say);
+  const epoch = epochSetting(options.epoch, plan, say);
+  if (options.epoch === undefined && epoch.told === 'clock')
+    say(`${plan.format} packets do not tell when they began: taken from the clock; --epoch says it better`);
+  const telescope = options.telescope === undefined ? undefined : await loadTelescope(options.telescope);
+  const polarisations = options.polarisations ?? telescope?.polarisations;
+  const band = bandFor(plan, options.frequency);
+  const listening = 'capture' in origin ? undefined : { listening: listeningOf(origin) };
+  let endsEarly: ReceiveAccount['endsEarly'];
+  const reception = await receivePackets({
+    stream: plan,
+    from: { ...origin, ...('capture' in origin && { onEarlyEnd: (end) => (endsEarly = end) }) },
+    epoch,
+    ...(band && { band }),
+    ...(polarisations === 1 || polarisations === 2 ? { polarisations } : {}),
+    ...(options.blockS === undefined ? {} : { ring: { blockS: options.blockS } }),
+    ...(beforeListening && { beforeListening: (ready) => beforeListening(ready, telescope) }),
+    onEvent: ({ kind, session }) => {
+      say(
+        kind === 'session'
+          ? `the senders' clocks were set anew: session ${session}`
+          : `session ${session} is left out: nobody knows its time after a restart; begin again with the new --epoch, or let --epoch TIME,clock take the wall clock's`,
+      );
+    },
+  });
+  return {
+    description: `${plan.format}, ${plan.sources.length} sender${plan.sources.length === 1 ? '' : 's'}, ${plan.inputs} inputs; ${reception.description}`,
+    ...(telescope && { telescope }),
+    isLive: !('capture' in origin),
+    sessions: () => reception.sessions(),
+    stop: () => {
+      reception.stop();
+    },
+    packets: () => ({ ...reception.account(), ...(endsEarly && { endsEarly }) }),
+    tellEpoch: (tick, time) => reception.tellEpoch(tick, time),
+    ...listening,
+    ring: {
+      blocks: reception.plan.blocks,
+      samplesPerBlock: reception.plan.slotsPerBlock * plan.samplesPerSlot,
+    },
+    close: () => reception.close(),
+  };
+}
