@@ -17,7 +17,7 @@ import type { Telescope } from '../../telescope/telescope.js';
 import type { CanonicalSpectra, FrameTally, SpectraRecording, VoltageRecording } from '../format.js';
 import type { VoltageBlock } from '../../core/blocks.js';
 import type { SampleRange } from '../../core/sources.js';
-import { takeNotFinite } from './sigmf/check.js';
+import { takeNoSamples } from './no-samples.js';
 import { assembleFrames, emptyTally, gapsOf, type AssembledBlock, type Frame, type Lane } from './frames.js';
 import { openInput, type InputFile } from '../io/input.js';
 
@@ -161,7 +161,7 @@ async function* segmentedBlocks<Elements>(
 function notFinite(elements: unknown, { endInput, endChannel }: Lane, samples: number): SpectraGap[] {
   if (!(elements instanceof Float32Array)) return [];
   const parts = elements.length / (samples * endInput * endChannel);
-  return takeNotFinite(elements, { samples, inputs: endInput, partsPerSample: parts === 2 ? 2 : 1 });
+  return takeNoSamples(elements, { samples, inputs: endInput, partsPerSample: parts === 2 ? 2 : 1 });
 }
 
 function voltages(

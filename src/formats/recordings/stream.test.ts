@@ -73,6 +73,24 @@ describe('samples from a stream', () => {
     assert.deepEqual(blocks, [[1, 2, 3, 11, 12, 13]]);
   });
 
+  it('that are no numbers, or no voltage, are missing', async () => {
+    const pipe = new PassThrough();
+    // Four samples of two inputs.
+    pipe.end(new Uint8Array(Float32Array.of(1, 2, NaN, 3, 4, -3e38, 5, Infinity).buffer));
+    const source = await openSampleStream([streamOf('pipe', pipe)], { ...plain, type: 'f32' });
+    for await (const { samples, voltages, gaps } of source.blocks(4)) {
+      assert.equal(samples, 4);
+      assert.deepEqual([...voltages], [1, 0, 4, 5, 2, 3, 0, 0]);
+      assert.deepEqual(
+        gaps.map(({ firstInput, firstSample, endSample }) => [firstInput, firstSample, endSample]),
+        [
+          [0, 1, 2],
+          [1, 2, 4],
+        ],
+      );
+    }
+  });
+
   it('that pause go on after what is missing, and say so', async () => {
     const pipe = new PassThrough();
     const events: StreamEvent['kind'][] = [];

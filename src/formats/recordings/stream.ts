@@ -3,13 +3,20 @@
  * its first sample is taken to be sampled when it came, the others follow at the sample rate. While nothing comes for a
  * second or longer nothing was sampled: that time is missing, and the stream goes on after it.
  */
-import { allocateVoltages, voltageSizeBytes, voltagesAT, type VoltageType } from '../../core/axes.js';
+import {
+  allocateVoltages,
+  elementsPerVoltage,
+  voltageSizeBytes,
+  voltagesAT,
+  type VoltageType,
+} from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples, instant, type Instant } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
 import type { ByteStream } from '../io/byte-stream.js';
 import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
+import { takeNoSamples } from './no-samples.js';
 
 /** As software radios send them: `u8` and `cu8` count from 0 to 255 and become −128 … 127. */
 export type StreamType = VoltageType | 'u8' | 'cu8';
@@ -125,6 +132,7 @@ export async function openSampleStream(
   async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
     const raw = feeds.map(() => new Uint8Array(blockSamples * each * sampleBytes));
     const voltages = allocateVoltages(type, inputs, blockSamples);
+    const parts = elementsPerVoltage(type);
     let next = 0;
     let ended = false;
     while (!ended && !state.isStopped) {
@@ -145,17 +153,16 @@ export async function openSampleStream(
             { rows: samples, columns: each, sampleBytes: sampleBytes as SampleBytes },
           );
         });
+        const here = voltages.subarray(0, inputs * samples * parts);
         yield {
           type,
           inputs,
           samples,
-          voltages: voltagesAT(
-            voltages.subarray(0, (inputs * samples * voltages.length) / (inputs * blockSamples)),
-            type,
-            inputs,
-            samples,
-          ),
-          gaps: [],
+          gaps:
+            here instanceof Float32Array
+              ? takeNoSamples(here, { samples, inputs, partsPerSample: parts })
+              : [],
+          voltages: voltagesAT(here, type, inputs, samples),
           start: addSamples(start, next, sampleRateHz),
         };
         next += samples;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SpectraElements, SpectraType } from '../../../core/axes.js';
-import { checkRange, takeNotFinite } from './check.js';
+import { takeNoSamples } from '../no-samples.js';
+import { checkRange } from './check.js';
 
 describe('samples of spectra', () => {
   const check = (elements: SpectraElements, type: SpectraType): void => {
@@ -29,13 +30,14 @@ describe('samples of spectra', () => {
     values[0 * 6 + 5] = NaN;
     values[1 * 6 + 0] = Infinity;
     values[1 * 6 + 3] = -Infinity;
-    values[3 * 6 + 0] = NaN;
+    values[3 * 6 + 0] = 2e12;
+    values[2 * 6 + 1] = -1e12;
     values[3 * 6 + 4] = NaN;
     const box = (channel: number, input: number, firstSample: number, endSample: number) => ({
       ...{ firstInput: input, endInput: input + 1, firstChannel: channel, endChannel: channel + 1 },
       ...{ firstSample, endSample },
     });
-    assert.deepEqual(takeNotFinite(values, { samples: 3, inputs: 2, partsPerSample: 2 }), [
+    assert.deepEqual(takeNoSamples(values, { samples: 3, inputs: 2, partsPerSample: 2 }), [
       box(0, 0, 2, 3),
       box(0, 1, 0, 2),
       box(1, 1, 0, 1),

@@ -2,44 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { SpectraElements, SpectraType } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
-import type { SpectraGap } from '../../../core/gaps.js';
 import type { InputFile } from '../../io/input.js';
 import type { SigmfMeta } from './meta.js';
-
-/**
- * What is no number never was a sample: zeros, and a gap for each run of them. The chain after this would spread it over every
- * product. `values` : [stream][t], a stream of spectra being a channel of an input.
- */
-export function takeNotFinite(
-  values: Float32Array,
-  shape: { readonly samples: number; readonly inputs: number; readonly partsPerSample: 1 | 2 },
-): SpectraGap[] {
-  const { samples, inputs, partsPerSample: parts } = shape;
-  const gaps: SpectraGap[] = [];
-  let open: { stream: number; firstSample: number; endSample: number } | undefined;
-  const close = (): void => {
-    if (!open) return;
-    const { stream, firstSample, endSample } = open;
-    const [firstInput, firstChannel] = [stream % inputs, Math.floor(stream / inputs)];
-    gaps.push({
-      ...{ firstInput, endInput: firstInput + 1, firstChannel, endChannel: firstChannel + 1 },
-      ...{ firstSample, endSample },
-    });
-    values.fill(0, (stream * samples + firstSample) * parts, (stream * samples + endSample) * parts);
-    open = undefined;
-  };
-  for (let n = 0; n < values.length; n++) {
-    if (Number.isFinite(values[n])) continue;
-    const at = Math.floor(n / parts);
-    const [stream, sample] = [Math.floor(at / samples), at % samples];
-    if (open?.stream !== stream || open.endSample < sample) {
-      close();
-      open = { stream, firstSample: sample, endSample: sample + 1 };
-    } else open.endSample = sample + 1;
-  }
-  close();
-  return gaps;
-}
 
 /** Kernels count on −127…127 and −7…7: one −128 would break their exact sums without a sound. */
 export function checkRange(

@@ -26,7 +26,8 @@ import type {
 import { openInput, readJson, type InputFile } from '../../io/input.js';
 import type { SampleBytes } from '../../io/interleave.js';
 import { polarisationsFor } from '../recording.js';
-import { checkRange, takeNotFinite, verifyChecksum } from './check.js';
+import { takeNoSamples } from '../no-samples.js';
+import { checkRange, verifyChecksum } from './check.js';
 import { readFrames } from './frames.js';
 import {
   checkMeta,
@@ -100,7 +101,7 @@ async function voltages(opening: Opening): Promise<VoltageRecording> {
       const elements = voltageViews[type](bytes);
       const damaged =
         elements instanceof Float32Array
-          ? takeNotFinite(elements, { samples, inputs, partsPerSample: elementsPerVoltage(type) })
+          ? takeNoSamples(elements, { samples, inputs, partsPerSample: elementsPerVoltage(type) })
           : [];
       yield {
         type,
@@ -181,7 +182,7 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
       checkRange(elements, type, file.path, { samples, firstSample });
       const damaged =
         elements instanceof Float32Array
-          ? takeNotFinite(elements, { samples, inputs, partsPerSample: 2 })
+          ? takeNoSamples(elements, { samples, inputs, partsPerSample: 2 })
           : [];
       const values = spectraCAT(elements, type, channels, inputs, samples);
       yield {
