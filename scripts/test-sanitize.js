@@ -87,7 +87,7 @@ async function watchMemory() {
   );
   const tests = readdirSync(join(root, 'dist'), { recursive: true })
     .map(String)
-    .filter((name) => /(^|[-/])cpu([^/]*|\/[^/]+)\.test\.js$/.test(name))
+    .filter((name) => /(^|[-/])cpu([^/]*|\/.+)\.test\.js$/.test(name))
     .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
     .map((name) => join(root, 'dist', name))
     .sort();
