@@ -1,9 +1,9 @@
 /** What the user said against what the file says: an option that a file's own header outdoes is refused, not ignored. */
-import type { VoltageType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { formatInstant, secondsBetween } from '../core/instant.js';
 import { formatHz } from '../core/units.js';
 import type { OpenedFile, OpenOptions } from './format.js';
+import { signedType } from './recordings/unsigned.js';
 
 export function refuseContradictions(file: OpenedFile, options: OpenOptions): void {
   const differs = (option: string, said: string): never =>
@@ -26,13 +26,9 @@ export function refuseContradictions(file: OpenedFile, options: OpenOptions): vo
   // The GMRT's frames hold whole samples: its reader took the rate that was meant.
   if (sampleRateHz !== undefined && sampleRateHz !== file.sampleRateHz && file.format !== 'gsb')
     differs('rate', `that it has ${formatHz(file.sampleRateHz)}`);
-  if (type !== undefined && signed(type) !== file.type)
+  if (type !== undefined && signedType(type) !== file.type)
     differs('sample-type', `that its samples are ${file.type}`);
 }
-
-/** Unsigned bytes are signed ones once they are read. */
-const signed = (type: NonNullable<OpenOptions['type']>): VoltageType =>
-  type === 'u8' ? 'i8' : type === 'cu8' ? 'ci8' : type;
 
 /** The middle of channels lies beside that of their band by half of one; of visibilities any frequency inside will do. */
 function bandOf(file: OpenedFile): { readonly middleHz: number; readonly withinHz: number } {

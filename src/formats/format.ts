@@ -2,7 +2,6 @@
  * What a format must offer. Each format is one file that exports a `Format`, and one line in registry.ts;
  * everything else (commands, inspect, convert) works through these interfaces.
  */
-import type { VoltageType } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
 import type { Instant } from '../core/instant.js';
@@ -10,6 +9,7 @@ import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.
 import type { SkyPosition } from '../sky/frame.js';
 import type { Hdf5Look } from './hdf5/look.js';
 import type { ValueFaults } from './io/gather.js';
+import type { StreamType } from './recordings/unsigned.js';
 import type { Station, Telescope } from '../telescope/telescope.js';
 
 /** What any opened file can say of itself; `details` is the format's own header, for inspect. */
@@ -44,7 +44,7 @@ export interface OpenOptions {
   /** Bits a sample, where the header does not tell (Mark 5B). */
   readonly bits?: number;
   /** What plain binary holds; unsigned bytes count from 0 to 255 and become −128 … 127. */
-  readonly type?: VoltageType | 'u8' | 'cu8';
+  readonly type?: StreamType;
   /** Bytes to skip before plain binary starts. */
   readonly skipBytes?: number;
   /** When it starts, where nothing tells (plain binary, SigMF without core:datetime). */

@@ -6,12 +6,14 @@ const LOUDEST = 1e12;
 
 /**
  * What is no number, or beyond all numbers that voltages have, never was a sample: zeros, and a gap for each run of them. The
- * chain after this would spread it over every product. `values` : [stream][t], a stream of spectra being a channel of an input.
+ * chain after this would spread it over every product. Of floats alone: whole numbers always are. `values` : [stream][t], a
+ * stream of spectra being a channel of an input.
  */
 export function takeNoSamples(
-  values: Float32Array,
+  values: unknown,
   shape: { readonly samples: number; readonly inputs: number; readonly partsPerSample: 1 | 2 },
 ): SpectraGap[] {
+  if (!(values instanceof Float32Array)) return [];
   const { samples, inputs, partsPerSample: parts } = shape;
   const gaps: SpectraGap[] = [];
   let open: { stream: number; firstSample: number; endSample: number } | undefined;

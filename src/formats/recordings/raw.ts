@@ -7,6 +7,7 @@ import { emptyTally } from './frames.js';
 import type { InputFile } from '../io/input.js';
 import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
 import { openOn, polarisationsFor, segmentedVoltages, type Segment, type Target } from './recording.js';
+import { isUnsigned, makeSigned, signedType } from './unsigned.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 
 function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
@@ -22,8 +23,7 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
       'describe it with --sample-type (i8, ci8, u8, cu8, i16, ci16, f32 or cf32), --inputs and --rate',
     );
   }
-  const isUnsigned = told === 'u8' || told === 'cu8';
-  const type = told === 'u8' ? 'i8' : told === 'cu8' ? 'ci8' : told;
+  const type = signedType(told);
   const inputs = wholeNumber(path, 'the number of inputs', inputsTold, 1, 65_536);
   realNumber(path, 'the sample rate in hertz', sampleRateHz, Number.MIN_VALUE, 1e12);
   const parts = elementsPerVoltage(type);
@@ -45,8 +45,7 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
     if (scratch.length < bytes) scratch = new Uint8Array(bytes);
     const run = scratch.subarray(0, bytes);
     await file.readExactly(run, segment.offsetBytes + from * sampleBytes);
-    // 128 becomes 0: the highest bit is the other way round.
-    if (isUnsigned) for (let n = 0; n < run.length; n++) run[n] ^= 0x80;
+    if (isUnsigned(told)) makeSigned(run);
     turn(
       { bytes: run, first: 0, stride: inputs },
       { bytes: bytesOf(target.elements), first: target.at, stride: target.stride },

@@ -152,13 +152,12 @@ async function* segmentedBlocks<Elements>(
       await store.read(segment, from - segment.firstSample, target);
       covered.push(from - first, to - first);
     }
-    const gaps = [...gapsOf([box], [covered], length), ...notFinite(elements, box, length)];
+    const gaps = [...gapsOf([box], [covered], length), ...noSamples(elements, box, length)];
     yield { firstSample: first, samples: length, gaps, elements };
   }
 }
 
-/** Floats of a file may be no numbers; decoded bits never are. */
-function notFinite(elements: unknown, { endInput, endChannel }: Lane, samples: number): SpectraGap[] {
+function noSamples(elements: unknown, { endInput, endChannel }: Lane, samples: number): SpectraGap[] {
   if (!(elements instanceof Float32Array)) return [];
   const parts = elements.length / (samples * endInput * endChannel);
   return takeNoSamples(elements, { samples, inputs: endInput, partsPerSample: parts === 2 ? 2 : 1 });

@@ -3,13 +3,7 @@
  * its first sample is taken to be sampled when it came, the others follow at the sample rate. While nothing comes for a
  * second or longer nothing was sampled: that time is missing, and the stream goes on after it.
  */
-import {
-  allocateVoltages,
-  elementsPerVoltage,
-  voltageSizeBytes,
-  voltagesAT,
-  type VoltageType,
-} from '../../core/axes.js';
+import { allocateVoltages, elementsPerVoltage, voltageSizeBytes, voltagesAT } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples, instant, type Instant } from '../../core/instant.js';
@@ -17,9 +11,9 @@ import type { VoltageSource } from '../../core/sources.js';
 import type { ByteStream } from '../io/byte-stream.js';
 import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
 import { takeNoSamples } from './no-samples.js';
+import { isUnsigned, makeSigned, signedType, type StreamType } from './unsigned.js';
 
-/** As software radios send them: `u8` and `cu8` count from 0 to 255 and become −128 … 127. */
-export type StreamType = VoltageType | 'u8' | 'cu8';
+export type { StreamType } from './unsigned.js';
 
 export interface StreamDescription {
   readonly type: StreamType;
@@ -106,10 +100,7 @@ export async function openSampleStream(
   onEvent: (event: StreamEvent) => void = () => undefined,
 ): Promise<SampleStream> {
   const { inputs: each, sampleRateHz, polarisations, quietMs = USUAL_QUIET_MS } = description;
-  const isUnsigned = description.type === 'u8' || description.type === 'cu8';
-  const type =
-    ({ u8: 'i8', cu8: 'ci8' } as Partial<Record<StreamType, VoltageType>>)[description.type] ??
-    (description.type as VoltageType);
+  const type = signedType(description.type);
   const inputs = each * streams.length;
   const sampleBytes = voltageSizeBytes(type);
   const feeds = streams.map((stream) => new Feed(stream, quietMs, onEvent));
@@ -145,7 +136,8 @@ export async function openSampleStream(
         feed.putBack(raw[n].subarray(samples * each * sampleBytes, came[n].filled));
       });
       if (samples > 0) {
-        for (const one of raw) if (isUnsigned) flip(one, samples * each * sampleBytes);
+        if (isUnsigned(description.type))
+          for (const one of raw) makeSigned(one.subarray(0, samples * each * sampleBytes));
         raw.forEach((one, n) => {
           turn(
             { bytes: one, first: 0, stride: each },
@@ -158,10 +150,7 @@ export async function openSampleStream(
           type,
           inputs,
           samples,
-          gaps:
-            here instanceof Float32Array
-              ? takeNoSamples(here, { samples, inputs, partsPerSample: parts })
-              : [],
+          gaps: takeNoSamples(here, { samples, inputs, partsPerSample: parts }),
           voltages: voltagesAT(here, type, inputs, samples),
           start: addSamples(start, next, sampleRateHz),
         };
@@ -192,11 +181,6 @@ export async function openSampleStream(
       await Promise.all(streams.map((stream) => stream.close()));
     },
   };
-}
-
-/** From 0 … 255 to −128 … 127 in two's complement. */
-function flip(bytes: Uint8Array, count: number): void {
-  for (let k = 0; k < count; k++) bytes[k] ^= 0x80;
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {

@@ -4,6 +4,7 @@ import type { SpectraGap } from '../../../core/gaps.js';
 import type { SampleRange } from '../../../core/sources.js';
 import type { InputFile } from '../../io/input.js';
 import { turn } from '../../io/interleave.js';
+import { makeSigned } from '../unsigned.js';
 import type { SigmfLayout } from './meta.js';
 
 export interface FrameBlock {
@@ -47,8 +48,8 @@ export async function* readFrames(
         const frames = Math.min(chunkFrames, end - t);
         const part = chunk.subarray(0, frames * frameBytes);
         await file.readExactly(part, (segment.firstFrame + t - segment.firstSample) * frameBytes);
-        // 128 becomes 0: the highest bit is the other way round. What is missing stays 0.
-        if (isUnsigned) for (let n = 0; n < part.length; n++) part[n] ^= 0x80;
+        // What is missing stays 0.
+        if (isUnsigned) makeSigned(part);
         turn(
           { bytes: part, first: 0, stride: streams },
           { bytes, first: t - first, stride: samples },

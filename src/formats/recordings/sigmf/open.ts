@@ -99,10 +99,7 @@ async function voltages(opening: Opening): Promise<VoltageRecording> {
       isUnsigned,
     })) {
       const elements = voltageViews[type](bytes);
-      const damaged =
-        elements instanceof Float32Array
-          ? takeNoSamples(elements, { samples, inputs, partsPerSample: elementsPerVoltage(type) })
-          : [];
+      const damaged = takeNoSamples(elements, { samples, inputs, partsPerSample: elementsPerVoltage(type) });
       yield {
         type,
         inputs,
@@ -180,10 +177,7 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     )) {
       const elements = spectraViews[type](bytes);
       checkRange(elements, type, file.path, { samples, firstSample });
-      const damaged =
-        elements instanceof Float32Array
-          ? takeNoSamples(elements, { samples, inputs, partsPerSample: 2 })
-          : [];
+      const damaged = takeNoSamples(elements, { samples, inputs, partsPerSample: 2 });
       const values = spectraCAT(elements, type, channels, inputs, samples);
       yield {
         samples,
