@@ -107,7 +107,7 @@ int main() {
     keepOrder(pool);
   }
   for (int round = 0; round < 200; round++) {
-    Pool pool(3);
+    Pool pool(round % 2 == 0 ? 3 : 6);
     countAll(pool, round % 4 + 1);
   }
   std::puts("the pool holds");

@@ -35,8 +35,8 @@ const SAMPLES = 2 ** 28;
 const WINDOW = 256;
 const inputType = 'ci8' as const;
 
-/** In memory at once, as many as the flagger begins: two filtered, one coming down, two judged, one waited for. */
-const BLOCKS = 6;
+/** In memory at once, as many as the flagger begins: two filtered, one coming down, four judged, one waited for. */
+const BLOCKS = 8;
 /** Until the card is idle: waiting for it is a small part then. */
 const BLOCKS_A_RUN = 96;
 const SENT_A_RUN = 8;
@@ -107,7 +107,7 @@ async function prepare(
       },
     };
   }
-  const flagger = closers.keep(await prepareFlagger(judging, backend));
+  const flagger = closers.keep(await prepareFlagger(judging, backend, { blocks: BLOCKS }));
   const tally = new KurtosisTally(judging);
   const idle = closers.keep(session.createEvent());
   const untilIdle = async (): Promise<number> => {

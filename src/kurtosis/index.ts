@@ -23,8 +23,17 @@ export {
 export { kurtosisMoments, pearsonLimits, type Limits, type PowerShape } from './limits.js';
 export { KurtosisTally, type KurtosisAccount, type Episode } from './tally.js';
 
+export interface FlaggerOptions {
+  /** Blocks that a card may begin before the first of them is finished; memory is kept for each. One unless told. */
+  readonly blocks?: number;
+}
+
 /** Compiles and allocates a flagger on a backend; close it afterwards. */
-export async function prepareFlagger(plan: KurtosisPlan, backend: Backend): Promise<Flagger> {
+export async function prepareFlagger(
+  plan: KurtosisPlan,
+  backend: Backend,
+  { blocks }: FlaggerOptions = {},
+): Promise<Flagger> {
   switch (backend.kind) {
     case 'reference':
       return flaggerOn(plan, referencePowers(plan));
@@ -35,7 +44,7 @@ export async function prepareFlagger(plan: KurtosisPlan, backend: Backend): Prom
       );
     case 'cuda':
       return preparing(async (closers) =>
-        judged(plan, closers.keep(await cudaPowers(plan, backend)), () => openHostJudge(plan)),
+        judged(plan, closers.keep(await cudaPowers(plan, backend, blocks)), () => openHostJudge(plan)),
       );
   }
 }

@@ -8,7 +8,22 @@
 
 namespace corella {
 
-Pool::Pool(int threads) {
+namespace {
+
+/** So many are woken soon enough: they look for nothing before they sleep. */
+constexpr int FEW_THREADS = 4;
+
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+}  // namespace
+
+Pool::Pool(int threads) : looksAround(threads > FEW_THREADS) {
   workers.reserve(static_cast<size_t>(threads));
   try {
     for (int worker = 0; worker < threads; worker++) workers.emplace_back([this, worker] { work(worker); });
@@ -54,6 +69,17 @@ void Pool::runErased(int64_t newCount, Erased newCall, void *newBody, Sharing ne
   if (run->thrown) std::rethrow_exception(run->thrown);
 }
 
+void Pool::lookAround(uint64_t known) const {
+  /** Some microseconds of looking, then as long as it takes to be woken: whoever needs the core meanwhile has it. */
+  constexpr int LOOKS = 100, YIELDS = 300;
+  for (int look = 0; look < LOOKS + YIELDS && last.load(std::memory_order_acquire) == known; look++) {
+    if (look < LOOKS)
+      pause();
+    else
+      std::this_thread::yield();
+  }
+}
+
 std::shared_ptr<Pool::Run> Pool::after(uint64_t number) const {
   for (const auto &run : queue)
     if (run->number > number && (run->sharing == Sharing::oneEach || run->next < run->count)) return run;
@@ -65,6 +91,12 @@ void Pool::work(int worker) {
   std::unique_lock<std::mutex> lock(guard);
   for (;;) {
     std::shared_ptr<Run> run;
+    if (looksAround && after(seen) == nullptr && !closing) {
+      const uint64_t known = last;
+      lock.unlock();
+      lookAround(known);
+      lock.lock();
+    }
     wake.wait(lock, [&] { return closing || (run = after(seen)) != nullptr; });
     if (closing) return;
     seen = run->number;
@@ -113,11 +145,7 @@ void Barrier::wait() {
     if (look >= LOOKS) {
       std::this_thread::yield();
     } else {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#elif defined(__aarch64__)
-      __asm__ volatile("yield");
-#endif
+      pause();
     }
   }
 }

@@ -68,15 +68,19 @@ class Pool {
   };
   void runErased(int64_t count, Erased call, void *body, Sharing sharing);
   void work(int worker);
+  /** For a run after the last that is known, for some ten microseconds. */
+  void lookAround(uint64_t known) const;
   void share(Run &run, int worker);
   void finish(Run &run, int64_t indices);
 
   /** The first in the queue that came after the one with this number, and has something left to begin; or none. */
   std::shared_ptr<Run> after(uint64_t number) const;
 
+  /** Threads look for new work before they sleep. */
+  const bool looksAround;
   std::mutex guard;
   std::condition_variable wake;
-  uint64_t last = 0;  // number of the run that came last; the first has 1
+  std::atomic<uint64_t> last{0};  // number of the run that came last; the first has 1
   bool closing = false;
   std::deque<std::shared_ptr<Run>> queue;  // in the order of their numbers, until all of each is done
   std::vector<std::thread> workers;

@@ -63,7 +63,9 @@ export interface CudaEvent extends Closable {
   passed(eagerPolls?: number): Promise<void>;
 }
 
-export type Streams = Readonly<Record<'upload' | 'prepare' | 'compute' | 'beside' | 'download', Stream>>;
+export type Streams = Readonly<
+  Record<'upload' | 'prepare' | 'compute' | 'beside' | 'mend' | 'download', Stream>
+>;
 
 export interface CudaSession extends Closable {
   readonly device: DeviceFacts;
@@ -266,12 +268,14 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
   };
 
   // Preparing a block is short and the next long kernel waits for it: it goes first when the card has room. What runs beside
-  // the long kernels takes turns with them: with less it would wait until the host, which waits for it, is late.
+  // the long kernels takes turns with them: with less it would wait until the host, which waits for it, is late. What mends a
+  // finished block is short too, and stands behind nothing but that block: whoever fills its memory next waits for it.
   const streams: Streams = {
     upload: createStream(0),
     prepare: createStream(-2),
     compute: createStream(-1),
     beside: createStream(-1),
+    mend: createStream(-2),
     download: createStream(0),
   };
   const rowCopy = holdNative(MEMCPY_2D_BYTES);

@@ -1,5 +1,6 @@
 /** One prepared kernel, or two: spectra of voltages that lie on the card. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import type { DeviceFacts } from '../../backend/cuda/device.js';
 import type { Kernel } from '../../backend/cuda/kernels.js';
 import type { DeviceMemory, DevicePointer, Stream } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock, PowerCells } from '../../backend/cuda/spectra.js';
@@ -49,6 +50,16 @@ export interface EngineOptions {
   /** A flagger comes next: powers are summed on the way, where the kernels can. */
   readonly powers?: boolean;
 }
+
+/**
+ * Multiprocessors that are left to a flagger by a filter of which one block takes all of another: there powers are summed, looked
+ * at and zeroed while the next block is filtered, and not between the two.
+ */
+const LEFT_TO_FLAGGER = 4;
+
+/** Blocks of one to a multiprocessor, at the most so many; `isFlagged`: their powers are summed on the way. */
+const blocksOn = ({ multiprocessors }: DeviceFacts, most: number, isFlagged: boolean): number =>
+  Math.min(most, Math.max(1, multiprocessors - (isFlagged ? LEFT_TO_FLAGGER : 0)));
 
 /** Between two passes no more than this lies on the card at a time. */
 const MOST_SCRATCH_BYTES = 256 * 2 ** 20;
@@ -192,7 +203,7 @@ async function prepareTensor(
       put.pointer(TENSOR_WORK.delays, delays?.pointer ?? 0n);
       put.int(TENSOR_WORK.spectra, spectra);
       map.describe(kernel, out, spectra);
-      const blocks = Math.min(session.device.multiprocessors, plan.inputs * Math.ceil(spectra / tile));
+      const blocks = blocksOn(session.device, plan.inputs * Math.ceil(spectra / tile), cells !== undefined);
       kernel.launch({ grid: [blocks, 1], threads, sharedBytes }, stream);
       return cells && { low };
     },
@@ -209,13 +220,13 @@ async function prepareLong(
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const { threads, sharedBytes, unit } = long;
-  const blocksFor = (spectra: number): number =>
-    Math.min(session.device.multiprocessors, plan.inputs * Math.ceil(spectra / unit));
+  const blocksFor = (spectra: number, isFlagged: boolean): number =>
+    blocksOn(session.device, plan.inputs * Math.ceil(spectra / unit), isFlagged);
   const tables = longTables(plan);
   const names = ['taps', 'turns', 'lastTurns', 'factors'] as const;
   const memories = await closers.keepAll(names.map((name) => uploadArray(session, name, tables[name])));
   const scratch = closers.keep(
-    session.allocate('results on their way', blocksFor(plan.capacity) * long.scratchBytesPerBlock),
+    session.allocate('results on their way', blocksFor(plan.capacity, false) * long.scratchBytesPerBlock),
   );
   const prepare = async (powers: boolean) => {
     const kernel = (await shop.prepare(long.request(powers)))[long.entry];
@@ -246,7 +257,7 @@ async function prepareLong(
       put.pointer(LONG_WORK.missing, missing?.pointer ?? 0n);
       put.int(LONG_WORK.spectra, spectra);
       map.describe(kernel, out, spectra);
-      kernel.launch({ grid: [blocksFor(spectra), 1], threads, sharedBytes }, stream);
+      kernel.launch({ grid: [blocksFor(spectra, cells !== undefined), 1], threads, sharedBytes }, stream);
       return cells && { low };
     },
   };

@@ -10,7 +10,7 @@ import { prepareFlagger } from '../index.js';
 import { Judgement } from '../judging/judgement.js';
 import { flaggerBytes } from '../on-card.js';
 import { planKurtosis, windowEdges } from '../plan.js';
-import { pieceOf, powersLayout, ROOMS, sumsLaunch } from './plan.js';
+import { pieceOf, powersLayout, sumsLaunch } from './plan.js';
 import { cudaPowers } from './prepare.js';
 import { Zeros } from './zeros.js';
 
@@ -24,12 +24,14 @@ describe('the flagger on a card of paper', () => {
 
   it('asks for memory with its first blocks alone, and shorter ones lie in it', async () => {
     const { backend, asked, held } = await openPaper('hopper');
-    const engine = await cudaPowers(plan, backend);
+    const blocks = 3;
+    const engine = await cudaPowers(plan, backend, blocks);
+    assert.equal(engine.mostBegun, blocks);
     const block = backend.allocateSpectra({ ...shape, capacity: 640 });
     const begin = (samples: number): void => {
       engine.begin?.(block, windowEdges(plan, samples), undefined);
     };
-    for (let n = 0; n < ROOMS; n++) begin(640);
+    for (let n = 0; n < blocks; n++) begin(640);
     const after = asked();
     for (const samples of [64, 64, 300, 640, 640, 64]) begin(samples);
     assert.equal(asked(), after);
@@ -78,7 +80,7 @@ describe('the flagger on a card of paper', () => {
   it('keeps so much on the card', () => {
     // 10 windows × 3 channels: 34 inputs of 16 bytes and a mark, 3 groups of 8 bytes and a mark.
     assert.equal(powersLayout(plan, 10).bytes, 10 * 3 * (34 * 17 + 3 * 9));
-    assert.equal(flaggerBytes(plan, { capacity: 640 }), ROOMS * 10 * 3 * (34 * 17 + 3 * 9));
+    assert.equal(flaggerBytes(plan, { capacity: 640 }, 3), 3 * 10 * 3 * (34 * 17 + 3 * 9));
     // 102 rows: 10 windows by 32 of them, 12 windows by fours of 8.
     assert.deepEqual(sumsLaunch(plan, 10), { windowBits: 0, shape: { grid: [4 * 10, 1], threads: 256 } });
     assert.deepEqual(sumsLaunch(plan, 12), { windowBits: 2, shape: { grid: [13 * 3, 1], threads: 256 } });

@@ -154,7 +154,7 @@ function onCard(): void {
         for (const [n, { spectra, samples, gaps }] of rounds.entries())
           await blocks[n].write(spectra, samples, gaps);
       };
-      const flagger = await prepareFlagger(plan, cuda);
+      const flagger = await prepareFlagger(plan, cuda, { blocks: 3 });
       await write();
       const wanted = [];
       for (const block of blocks)

@@ -113,12 +113,12 @@ export function powersLayout(plan: KurtosisPlan, windows: number): PowersLayout 
 /** The card waits for what is judged, so for some milliseconds nobody sleeps. */
 export const EAGER_POLLS = 2000;
 
-/** Blocks that may be begun before the first is finished: two filtered and summed, one coming down, two judged, one waited for. */
-export const ROOMS = 6;
-
-/** What a flagger keeps on the card for blocks of this capacity, but for fences, which are small. */
-export const flaggerBytes = (plan: KurtosisPlan, { capacity }: Pick<SpectraShape, 'capacity'>): number =>
-  ROOMS * powersLayout(plan, Math.max(0, windowEdges(plan, capacity).length - 1)).bytes;
+/** What a flagger of so many blocks at once keeps on the card for each of this capacity, but for fences, which are small. */
+export const flaggerBytes = (
+  plan: KurtosisPlan,
+  { capacity }: Pick<SpectraShape, 'capacity'>,
+  blocks = 1,
+): number => blocks * powersLayout(plan, Math.max(0, windowEdges(plan, capacity).length - 1)).bytes;
 
 /** struct Piece of kurtosis.cu, as whole numbers. */
 export const PIECE_NUMBERS = 6;

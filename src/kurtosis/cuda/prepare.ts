@@ -9,20 +9,21 @@ import type { Fencing } from '../fences.js';
 import type { PowerEngine, Powers } from '../flagger.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
 import type { SpectraBlock } from '../../core/blocks.js';
-import { EAGER_POLLS, planPowerSums, ROOMS } from './plan.js';
+import { EAGER_POLLS, planPowerSums } from './plan.js';
 import { Room } from './rooms.js';
 import { prepareKernels } from './sums.js';
 import { Zeros } from './zeros.js';
 
-export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<PowerEngine> =>
+/** Of `blocks` that may be begun before the first is finished. */
+export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1): Promise<PowerEngine> =>
   preparing(async (closers) => {
     const { session, shop } = backend;
-    const { beside, download } = session.streams;
+    const { beside, mend, download } = session.streams;
     const kernels = await prepareKernels(plan, backend, closers);
     const { zeroPieces } = await shop.prepare(planPowerSums(plan));
     const computed = closers.keep(session.createEvent());
-    const rooms = Array.from({ length: ROOMS }, () => new Room(plan, session, closers));
-    const zeros = new Zeros(zeroPieces, session, beside, closers);
+    const rooms = Array.from({ length: blocks }, () => new Room(plan, session, closers));
+    const zeros = new Zeros(zeroPieces, session, mend, closers);
     let begun = 0;
     /** The sums that were waited for last. */
     let landed: Promise<void> = Promise.resolve();
@@ -37,7 +38,7 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<Po
         const windows = windowEdges(plan, given.shape.capacity).length - 1;
         for (const one of rooms) one.reserve(windows);
       }
-      const room = rooms[begun++ % ROOMS];
+      const room = rooms[begun++ % blocks];
       kernels.queue(cudaSpectra('kurtosis', given), edges, fencing, room, beside);
       computed.record(beside);
       computed.holdBack(download);
@@ -51,17 +52,17 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<Po
     };
     return {
       begin,
-      mostBegun: ROOMS,
+      mostBegun: blocks,
       sums: async (given, edges, fencing) => {
         const coming = begin(given, edges, fencing);
         return coming();
       },
       take: async (given, _judgement, gaps) => {
         const block = cudaSpectra('kurtosis', given);
-        // Not behind blocks that are still to be filtered; whoever reads this one waits for it.
-        block.writing(beside);
+        // Behind no other block, filtered or summed: the one that is filtered into this memory waits for it.
+        block.writing(mend);
         await zeros.write(block, gaps);
-        block.addGaps(beside, gaps);
+        block.addGaps(mend, gaps);
       },
       close: () => closers.close(),
     };

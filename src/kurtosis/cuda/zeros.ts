@@ -8,7 +8,7 @@ import { EAGER_POLLS, PIECE_NUMBERS, pieceOf, zerosLaunch } from './plan.js';
 
 /** Pieces that go up at once. */
 const MOST_PIECES = 2 ** 15;
-/** Lists on their way: one is written while others wait for room on the card, beside the filter. */
+/** Lists on their way: one is written while others wait for room on the card. */
 const LISTS = 8;
 
 interface List {

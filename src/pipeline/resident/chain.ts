@@ -24,6 +24,7 @@ import { KurtosisTally, prepareFlagger } from '../../kurtosis/index.js';
 import { ResidentClock, type Marks } from './clock.js';
 import { prepareFront, type HostBlock } from './front.js';
 import {
+  FLAGGED_BLOCKS,
   IN_FLIGHT,
   closingStepsOf,
   solvesIn,
@@ -32,7 +33,7 @@ import {
   type ResidentStep,
 } from './plan.js';
 import { prepareRoad } from './roads.js';
-import { doubles, prepareSlot, weightsOf, type Slot } from './slots.js';
+import { doubles, prepareSlot, weightsOf, type Flight, type Slot } from './slots.js';
 
 export type { HostBlock, HostSpectra } from './front.js';
 
@@ -89,14 +90,6 @@ export interface ResidentChain extends Closable {
   resetTimes(): void;
 }
 
-interface Flight {
-  readonly slot: Slot;
-  readonly index: number;
-  readonly samples: number;
-  readonly laps: number;
-  readonly blocks: number;
-}
-
 /** Before anything is made of a block. */
 const FRONT_STEPS: ReadonlySet<ResidentStep> = new Set(['upload', 'channelise', 'flag']);
 
@@ -109,7 +102,8 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
   const { compute, beside, download } = session.streams;
   const front = await prepareFront(plan, backend, closers);
   const road = await prepareRoad(plan, backend, closers);
-  const flagger = plan.kurtosis && closers.keep(await prepareFlagger(plan.kurtosis, backend));
+  const flagger =
+    plan.kurtosis && closers.keep(await prepareFlagger(plan.kurtosis, backend, { blocks: FLAGGED_BLOCKS }));
   const tally = plan.kurtosis && new KurtosisTally(plan.kurtosis);
   let spectraSeen = 0;
   const clock = closers.keep(new ResidentClock(session));

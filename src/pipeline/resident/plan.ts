@@ -83,6 +83,8 @@ export interface ResidentPlan {
 export const IN_FLIGHT = 3;
 /** Channelised on the card: one is written and read there in turn; two where one is judged while the next is filtered. */
 const CHANNELISED_BLOCKS = { plain: 1, judged: 2 } as const;
+/** That the flagger has begun and not finished: one is judged, the next is summed. */
+export const FLAGGED_BLOCKS = 2;
 
 export type ResidentStep = 'upload' | KernelName | 'flag' | 'download';
 
@@ -145,7 +147,8 @@ export function planResident(options: ResidentOptions): ResidentPlan {
     pixels,
     kurtosis,
     powerBytes: kurtosis
-      ? flaggerBytes(kurtosis, spectra) + spectraBlocks * powersBytesOf({ ...spectra, powers: true })
+      ? flaggerBytes(kurtosis, spectra, FLAGGED_BLOCKS) +
+        spectraBlocks * powersBytesOf({ ...spectra, powers: true })
       : 0,
     imageBytes: (pixels === 'f64' ? 8 : 4) * channels * image.products * image.pixels ** 2,
   };

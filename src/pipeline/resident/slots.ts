@@ -5,12 +5,21 @@ import { weightsCP, type WeightsCP } from '../../core/axes.js';
 import type { Closers } from '../../core/closing.js';
 import type { ResidentExtra, ResidentPlan } from './plan.js';
 
-/** One image on its way: on the card, then in pinned memory. */
+/** Memory of an image on its way. */
 export interface Slot {
   readonly onCard: DeviceMemory;
   readonly onHost: PinnedMemory;
   readonly extras: Readonly<Partial<Record<ResidentExtra, PinnedMemory>>>;
   readonly landed: CudaEvent;
+}
+
+/** What of the stream its image is made of. */
+export interface Flight {
+  readonly slot: Slot;
+  readonly index: number;
+  readonly samples: number;
+  readonly laps: number;
+  readonly blocks: number;
 }
 export const doubles = (memory: PinnedMemory): Float64Array =>
   new Float64Array(memory.buffer, 0, memory.sizeBytes / 8);

@@ -1,5 +1,5 @@
 /**
- * Judging beside a card: the event loop launches kernels meanwhile, and blocks are judged two at a time, for threads find too
+ * Judging beside a card: the event loop launches kernels meanwhile, and several blocks are judged at a time, for threads find too
  * little in one of them.
  */
 import { openContext } from '../../../backend/cpu/context.js';
@@ -10,9 +10,9 @@ import type { Judgement } from '../../judging/judgement.js';
 import type { KurtosisPlan } from '../../plan.js';
 import { bindNativeJudge, LimitsOnDemand, type NativeJudge } from './native-judge.js';
 
-const MOST_JUDGES = 2;
+const MOST_JUDGES = 4;
 /** Of each. */
-const MOST_THREADS = 4;
+const MOST_THREADS = 2;
 
 /** Judges in turn; undefined where there is no native library. Close it. */
 export function openHostJudge(plan: KurtosisPlan): (BlockJudge & Closable) | undefined {
