@@ -47,6 +47,30 @@ describe('filter response', () => {
     }
   });
 
+  it('finds the loudest of many narrow lobes, which rounded taps make of a long filter', () => {
+    for (const [channels, taps] of [
+      [8, 256],
+      [7, 200],
+      [1000, 3],
+    ]) {
+      const plan = planChannelise({ ...options, channels, taps, inputType: 'ci8' });
+      const h = Float64Array.from(plan.kernel.taps);
+      const level = (offset: number): number => {
+        let [re, im] = [0, 0];
+        h.forEach((tap, n) => {
+          re += tap * Math.cos((2 * Math.PI * offset * n) / channels);
+          im += tap * Math.sin((2 * Math.PI * offset * n) / channels);
+        });
+        return Math.hypot(re, im);
+      };
+      const step = 1 / (8 * taps);
+      let loudest = 0;
+      for (let offset = 1.5; offset <= Math.min(8, channels / 2); offset += step)
+        loudest = Math.max(loudest, level(offset));
+      near(filterResponse(plan).leakageBeyondDb, 20 * Math.log10(loudest / level(0)), 0.2);
+    }
+  });
+
   it('is refused for a filter that hears nothing where it should', () => {
     const coefficients = Float64Array.from({ length: 8 }, (_, n) => (n < 4 ? 1 : -1));
     const { inputs, polarisations, inputType, outputType, blockSamples } = options;

@@ -3,6 +3,7 @@
  * channel's centre comes out of it with magnitude |Σ_n h[n] e^(2πi δ n/P)|, here in dB below a tone at the centre.
  */
 import { refuse, wholeNumber } from '../core/errors.js';
+import { loudestLobe } from './lobes.js';
 import type { ChannelisePlan } from './plan.js';
 
 export interface ResponseOptions {
@@ -56,7 +57,8 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
   // The taps that the kernels use, rounding included.
   const taps = Float64Array.from(plan.kernel.taps);
   const filter = levels(taps, period);
-  const dft = levels(new Float64Array(period).fill(1), period);
+  const plain = new Float64Array(period).fill(1);
+  const dft = levels(plain, period);
   const curveDb = curveOffsetChannels.map(filter);
   const dftCurveDb = curveOffsetChannels.map(dft);
   return {
@@ -71,8 +73,8 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
     dftCurveDb,
     edgeLossDb: -strongest(filter)(0.5),
     dftEdgeLossDb: -strongest(dft)(0.5),
-    leakageBeyondDb: loudestBeyond(curveOffsetChannels, curveDb, period),
-    dftLeakageBeyondDb: loudestBeyond(curveOffsetChannels, dftCurveDb, period),
+    leakageBeyondDb: loudestBeyond(taps, period),
+    dftLeakageBeyondDb: loudestBeyond(plain, period),
     noiseEfficiency: noiseEfficiency(taps, period),
   };
 }
@@ -81,12 +83,16 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
 const FLANK_CHANNELS = 1.5;
 
 /** The band is a ring of P channels: half of it away is the farthest, and beyond that the channel itself comes round. */
-const loudestBeyond = (offsets: Float64Array, levelsDb: Float64Array, period: number): number =>
-  levelsDb.reduce(
-    (most, level, n) =>
-      offsets[n] >= FLANK_CHANNELS && offsets[n] <= period / 2 ? Math.max(most, level) : most,
-    -Infinity,
+function loudestBeyond(taps: Float64Array, period: number): number {
+  const farthest = Math.min(CURVE_CHANNELS, period / 2);
+  if (farthest < FLANK_CHANNELS) return -Infinity;
+  const loudest = Math.max(
+    loudestLobe(taps, period, FLANK_CHANNELS, farthest),
+    // Its points meet neither end, where a flank may be the loudest.
+    ...[FLANK_CHANNELS, farthest].map((offset) => magnitude(taps, offset, period)),
   );
+  return 20 * Math.log10(loudest / magnitude(taps, 0, period));
+}
 
 /**
  * 1/Σ|ρ|² over all channels and spectra, ρ what their noise has in common with one's own. Summed over channels, that of
