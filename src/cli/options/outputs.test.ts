@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { link, writeFile } from 'node:fs/promises';
+import { link, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
@@ -31,6 +31,21 @@ it('nothing that is there is replaced unless someone says so', async () => {
   );
   await checkOutputs({ paths: [absent, there], overwrite: true });
   await checkOutputs({ paths: [absent] });
+});
+
+it('a Measurement Set, which is a folder, is replaced like a file, and no other folder is', async () => {
+  const folder = temporaryFolder('outputs');
+  const [set, other, named] = ['a.ms', 'b.ms', 'c.fits'].map((name) => join(folder, name));
+  for (const path of [set, other, named]) await mkdir(path);
+  for (const path of [set, named]) await writeFile(join(path, 'table.dat'), 'a table');
+  await assert.rejects(checkOutputs({ paths: [set] }), /is there already; .*--overwrite/);
+  await checkOutputs({ paths: [set], overwrite: true });
+  await assert.rejects(
+    checkOutputs({ paths: [set], from: set, overwrite: true }),
+    /the very file that is read/,
+  );
+  for (const path of [other, named])
+    await assert.rejects(checkOutputs({ paths: [path], overwrite: true }), /it is a folder/);
 });
 
 it('a demo takes a folder that is new, empty or an earlier demo’s, and no other', async () => {

@@ -4,7 +4,7 @@
  */
 import { rename, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
@@ -12,6 +12,7 @@ import { addSeconds, type Instant } from '../../../core/instant.js';
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { enuToEcef, siteToEcef } from '../../../telescope/earth.js';
 import type { VisibilityHeader, VisibilityWriter } from '../../format.js';
+import { isTableFolder } from '../../io/table-folder.js';
 import { storedIntegrationS, storedUvwM, writtenProducts } from '../as-stored.js';
 import { antennaTableOf } from '../header-facts.js';
 import { fillGroup, stationUvwS } from '../uvfits/groups-out.js';
@@ -20,11 +21,9 @@ import { ownWordsOf } from './own-words.js';
 import { casacoreCodes } from './read.js';
 import { MJD_TO_UNIX_S } from './rows.js';
 
-const isSet = (path: string): boolean => existsSync(join(path, 'table.dat'));
-
 export async function createMs(path: string, header: VisibilityHeader): Promise<VisibilityWriter> {
   const casacore = await openCasacore(path);
-  if (existsSync(path) && !isSet(path))
+  if (existsSync(path) && !isTableFolder(path))
     refuse(path, 'is there and is no Measurement Set', 'choose another name');
   // In full and without a dot in front, which casacore takes for a part of another table.
   const growing = `${resolve(path)}.${process.pid}-${Date.now().toString(16)}.growing`;
@@ -80,8 +79,12 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
   };
   const appear = async (): Promise<void> => {
     close();
-    if (isSet(path)) await rm(path, { recursive: true });
+    // What has the name stays whole until the new set is.
+    const before = `${growing}.before`;
+    const isReplacing = isTableFolder(path);
+    if (isReplacing) await rename(path, before);
     await rename(growing, path);
+    if (isReplacing) await rm(before, { recursive: true });
   };
 
   const append = (integration: Integration): Promise<void> => {
