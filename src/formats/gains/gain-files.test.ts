@@ -22,6 +22,20 @@ describe('files of gains', () => {
     assert.throws(() => gainPaths('gains.txt'), /is no name for JSON; end it in \.json/);
   });
 
+  it('are refused where a gain is of a size that no receiver has, which would make NaN of what it is applied to', async () => {
+    const path = join(folder, 'huge.json');
+    for (const size of [1e-100, 1e90, 1e300]) {
+      const gains = trioGains.gains.slice() as typeof trioGains.gains;
+      const n = trioGains.solved.lastIndexOf(1);
+      gains.set([0, size], 2 * n);
+      await writeGainFiles(path, { ...trioGains, gains }, facts);
+      await assert.rejects(
+        readGainFile(path),
+        /the gain of input \d+ in channel \d+ is 1e[+-]\d+: no receiver/,
+      );
+    }
+  });
+
   it('leave neither behind when one cannot be written', async () => {
     const before = await readdir(folder);
     const wrong = { ...facts, telescope: { ...trio, stations: trio.stations.slice(1) } };

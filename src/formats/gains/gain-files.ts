@@ -71,5 +71,34 @@ export async function readGainFile(path: string): Promise<GainsFile> {
   const form = await gainForm(path);
   if (form === undefined)
     refuse(path, 'holds no gains: it is neither JSON nor CalH5', 'make gains with corella calibrate');
-  return form === 'calh5' ? readCalH5(path) : readGains(path);
+  const file = await (form === 'calh5' ? readCalH5(path) : readGains(path));
+  for (const { gains, leakage, solved } of [file, ...(file.later ?? [])])
+    for (const [n, isSolved] of solved.entries()) {
+      if (isSolved === 0) continue;
+      // Of crossed dipoles all may be leakage.
+      checkSize(path, file, n, gains.subarray(2 * n, 2 * n + 2), leakage ? 0 : LEAST_GAIN);
+      if (leakage) checkSize(path, file, n, leakage.subarray(2 * n, 2 * n + 2), 0);
+    }
+  return file;
+}
+
+/** Beyond these the product of four, which data are divided by, is no number any more; nobody's receiver is near them. */
+const [LEAST_GAIN, MOST_GAIN] = [1e-60, 1e60];
+
+/** Of input and channel n : [c][a]. */
+function checkSize(
+  path: string,
+  { frequenciesHz, solved }: GainsFile,
+  n: number,
+  [re, im]: Float64Array,
+  least: number,
+): void {
+  const size = Math.hypot(re, im);
+  if (size >= least && size <= MOST_GAIN) return;
+  const inputs = solved.length / frequenciesHz.length;
+  refuse(
+    path,
+    `the gain of input ${n % inputs} in channel ${Math.floor(n / inputs)} is ${size}: no receiver has one like it`,
+    'make gains with corella calibrate',
+  );
 }
