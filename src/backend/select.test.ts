@@ -20,6 +20,14 @@ describe('auto', () => {
     await backend.close();
   });
 
+  it('is asked for threads alone: the reference has one, and more are refused there', async () => {
+    await (await openBackend('reference', { threads: 1 })).close();
+    await assert.rejects(
+      openBackend('reference', { threads: 2 }),
+      /reference: has one thread, not 2; choose backend 'cpu'/,
+    );
+  });
+
   it('says what it takes, and why not something faster', () => {
     const absent = { present: false, reason: 'there is no card', fix: 'buy one', auto: false } as const;
     const present = { present: true, description: 'here' } as const;

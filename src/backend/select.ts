@@ -1,5 +1,6 @@
 /** Which backends this machine offers, and opening one of them. */
 import { backendKinds, type BackendKind } from '../core/backend-kinds.js';
+import { refuse } from '../core/errors.js';
 import type { Backend } from './backend.js';
 import { openCpu, type CpuOptions } from './cpu/cpu.js';
 import { isaTitles, levelsUpTo } from './cpu/levels.js';
@@ -62,9 +63,12 @@ export async function openBackend(choice: BackendChoice, settings: BackendSettin
   switch (choice) {
     case 'auto': {
       const taken = describeDevices().find((device) => device.auto);
-      return openBackend(taken?.kind ?? 'reference', settings);
+      // Threads are for whichever backend has them.
+      return taken && taken.kind !== 'reference' ? openBackend(taken.kind, settings) : openReference();
     }
     case 'reference':
+      if ((settings.threads ?? 1) > 1)
+        refuse('reference', `has one thread, not ${settings.threads}`, "choose backend 'cpu'");
       return openReference();
     case 'cpu':
       return openCpu(settings);
