@@ -211,6 +211,25 @@ void describe('a level that changes', () => {
     );
   });
 
+  void it('is told by channelise too, which sums nothing', async () => {
+    const CHANNELISE = 'channelise falls.sigmf-meta --channels 8 --bits 4 -o w.sigmf-meta';
+    const { rounded } = JSON.parse((await run(`${CHANNELISE} --json`)).stdout) as Told;
+    assert.deepEqual([rounded.weak, rounded.heard], [16, 16]);
+    assert.ok(rounded.leastRms < 0.3, String(rounded.leastRms));
+    const { stdout } = await run(CHANNELISE);
+    assert.match(
+      stdout,
+      /16 of 16 channels of inputs have less than one level rms in some stretch of spectra/,
+    );
+    assert.match(stdout, /stretches of spectra have 0\.2\d+ to 2\.5\d* levels rms, where the first samples/);
+    assert.match(stdout, /2 inputs are zeros in some stretches of spectra/);
+    // Floats are not rounded.
+    const floats = JSON.parse(
+      (await run(`${CHANNELISE.replace('4', 'float')} --json`)).stdout,
+    ) as Partial<Told>;
+    assert.equal(floats.rounded, undefined);
+  });
+
   void it('is measured on enough samples where a part of the recording begins just before a block ends', async () => {
     // Blocks of 2¹⁸ samples: the part's first one has two.
     const { stdout } = await run(`${CORRELATE} --times 2026-06-01T04:00:02.62142Z.. -o a.uvh5 --json`);

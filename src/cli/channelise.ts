@@ -16,6 +16,7 @@ import { channelsOf, planChannels } from '../pipeline/channels.js';
 import type { Finer } from '../pipeline/fine/fold.js';
 import { levelHistory, type Level } from '../pipeline/levels.js';
 import type { InputLevels } from '../pipeline/levels/input-levels.js';
+import type { Rounded } from '../pipeline/levels/watch.js';
 import {
   addChannelOptions,
   measuredSettings,
@@ -49,7 +50,13 @@ import {
 } from './options/levels-options.js';
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
-import { levelFacts, levelLines } from './report/level-lines.js';
+import {
+  levelFacts,
+  levelLines,
+  roundedFacts,
+  roundedLines,
+  STRETCHES_OF_SPECTRA,
+} from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { openVoltages, unknownFactLines, withBackend } from './open.js';
 import {
@@ -137,6 +144,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
     const channels = finer?.channels.frequenciesHz.length ?? plan.channels;
     const inputs = finer?.inputs ?? plan.inputs;
     const stage = terminal.stage('channelise');
+    let rounded: Rounded | undefined;
     const facts = await withBackend(options, (backend) =>
       channeliseToFile(recording, plan, {
         backend,
@@ -151,6 +159,9 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         ...(finer && { finer }),
         ...(own && { levels: own.factors }),
         overUsual,
+        onRounded: (met) => {
+          rounded = met;
+        },
         onProgress: stage.update,
       }),
     );
@@ -166,6 +177,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         saturated: facts.saturated,
         ...levelFacts(level),
         ...levelsFacts(own),
+        ...roundedFacts(rounded),
         ...lossFacts(recording, facts.missingSamples),
         ...kurtosisFacts(kurtosis, recording.sampleRateHz / plan.samplesPerSpectrum),
         seconds,
@@ -174,6 +186,11 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         `${out}: ${spectraText(facts.spectra)} of ${channels} channels, ${formatHz(channelWidthHz)} each, for ${inputs} inputs`,
         ...levelLines(level),
         ...levelsLines(own),
+        ...roundedLines(rounded, {
+          ...{ type: plan.outputType, of: STRETCHES_OF_SPECTRA },
+          ...(level && { level }),
+          ...(own && { levels: own }),
+        }),
         ...mirrorLines(opened, options),
         ...floatTapsLines(opened, options),
         ...railLines(facts.saturated, 2 * facts.spectra * plan.channels * plan.inputs),

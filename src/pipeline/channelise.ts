@@ -6,6 +6,8 @@ import { addSamples } from '../core/instant.js';
 import { createSigmfSpectra, type VoltageRecording } from '../formats/index.js';
 import { channelsOf, spectraIn } from './channels.js';
 import { inOrder, spectraBehind, type Finer } from './fine/fold.js';
+import { SpectraWatch } from './levels/watch-spectra.js';
+import type { Rounded } from './levels/watch.js';
 import { lengthOf, run } from './run.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
@@ -27,6 +29,8 @@ export interface ChanneliseRun {
   readonly levels?: Float64Array;
   /** One gain over the usual, of all; the file says it. */
   readonly overUsual?: number;
+  /** Told afterwards: what rounding met. */
+  readonly onRounded?: (rounded: Rounded | undefined) => void;
 }
 
 /** What the file says of the channels that a plan makes of a recording. */
@@ -64,7 +68,7 @@ const finerHeader = (
 export async function channeliseToFile(
   recording: VoltageRecording,
   plan: ChannelisePlan,
-  { backend, path, history, onProgress, kurtosis, finer, levels, overUsual }: ChanneliseRun,
+  { backend, path, history, onProgress, kurtosis, finer, levels, overUsual, onRounded }: ChanneliseRun,
 ): Promise<Account> {
   spectraIn(recording, plan);
   const { start, spectrumRateHz } = spectrumGrid(recording, plan);
@@ -77,7 +81,8 @@ export async function channeliseToFile(
       ...(levels && { levels: Array.from(levels) }),
       ...(overUsual !== undefined && { overUsual }),
     });
-  return written(create, async (append) =>
+  const watch = new SpectraWatch(spectra);
+  const account = await written(create, async (append) =>
     run(
       recording.blocks(plan.blockSamples),
       chain(
@@ -95,9 +100,11 @@ export async function channeliseToFile(
         ),
       ),
       async ({ block, index }) => {
+        const made = await block.read();
+        watch.add(block, made, index);
         await append({
           samples: block.samples,
-          spectra: await block.read(),
+          spectra: made,
           gaps: block.gaps,
           start: addSamples(start, index, spectrumRateHz),
         });
@@ -105,4 +112,6 @@ export async function channeliseToFile(
       { ...lengthOf(recording), ...(onProgress && { onProgress }) },
     ),
   );
+  onRounded?.(watch.found());
+  return account;
 }

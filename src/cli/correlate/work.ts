@@ -19,7 +19,7 @@ import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipelin
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../../pipeline/correlate.js';
 import { atUsualGain, levelHistory, type Level } from '../../pipeline/levels.js';
 import { undoLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
-import { RoundingWatch, type Rounded } from '../../pipeline/levels/watch.js';
+import { RoundingWatch, stretchOf, type Rounded } from '../../pipeline/levels/watch.js';
 import {
   integrationClock,
   refuseSharedDates,
@@ -193,7 +193,7 @@ function watchOf(type: SpectraType): Watched | undefined {
   const watch = new RoundingWatch(type);
   return {
     look: (integration) => {
-      watch.add(integration);
+      watch.add(stretchOf(integration));
     },
     work: { rounded: () => watch.found() },
   };

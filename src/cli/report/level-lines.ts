@@ -3,6 +3,7 @@ import { outputRail, rounding } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { Level } from '../../pipeline/levels.js';
 import type { InputLevels } from '../../pipeline/levels/input-levels.js';
+import { LOOKED_AT, STRETCH } from '../../pipeline/levels/watch-spectra.js';
 import type { Rounded } from '../../pipeline/levels/watch.js';
 
 /** Beyond it the choice of a gain is nobody's concern. */
@@ -44,6 +45,18 @@ export function levelLines(level: Level | undefined): string[] {
 /** So far the rms may move in integrations, up or down, without a word. */
 const MOVED = 1.25;
 
+/** What was looked at, one by one. */
+interface Stretches {
+  readonly one: string;
+  readonly many: string;
+  readonly all: string;
+}
+const INTEGRATIONS: Stretches = { one: 'integration', many: 'integrations', all: 'throughout' };
+export const STRETCHES_OF_SPECTRA: Stretches = {
+  ...{ one: 'stretch of spectra', many: 'stretches of spectra' },
+  all: `in all that was looked at, ${LOOKED_AT} of every ${STRETCH} spectra`,
+};
+
 /** What rounding met by the end, beside what was expected. */
 export function roundedLines(
   rounded: Rounded | undefined,
@@ -51,11 +64,13 @@ export function roundedLines(
     level,
     levels: own,
     type,
+    of = INTEGRATIONS,
     advice = '--levels measured gives each a gain of its own, --gain a larger one to all, --bits float needs none',
   }: {
     readonly level?: Level;
     readonly levels?: InputLevels;
     readonly type: SpectraType;
+    readonly of?: Stretches;
     readonly advice?: string;
   },
 ): string[] {
@@ -65,7 +80,7 @@ export function roundedLines(
   if (weak > 0) {
     const left = weakestRms > 0 ? rounding(weakestRms, outputRail[type]).efficiency : 0;
     lines.push(
-      `${weak} of ${heard} channels of inputs have less than one level rms in some integration; rounding leaves the weakest ${percent(left)} of a weak signal: ` +
+      `${weak} of ${heard} channels of inputs have less than one level rms in some ${of.one}; rounding leaves the weakest ${percent(left)} of a weak signal: ` +
         (own ? 'the levels do not fit, or changed; measure them anew, or take --bits float' : advice),
     );
   }
@@ -78,17 +93,17 @@ export function roundedLines(
   ) {
     const [least, most] = [levels(leastRms), levels(mostRms)];
     lines.push(
-      `integrations have ${least === most ? '' : `${least} to `}${most} levels rms, where the first samples promised ${levels(expected)}: ` +
+      `${of.many} have ${least === most ? '' : `${least} to `}${most} levels rms, where the first samples promised ${levels(expected)}: ` +
         'the level changed, or a carrier is cut off',
     );
   }
   if (zeroForATime > 0)
     lines.push(
-      `${zeroForATime} ${zeroForATime === 1 ? 'input is' : 'inputs are'} zeros in some integrations: silent, or too weak for the gain`,
+      `${zeroForATime} ${zeroForATime === 1 ? 'input is' : 'inputs are'} zeros in some ${of.many}: silent, or too weak for the gain`,
     );
   if (level && zeroInputs > level.silentInputs)
     lines.push(
-      `${zeroInputs} ${zeroInputs === 1 ? 'input is' : 'inputs are'} zeros throughout: silent, or too weak for the gain`,
+      `${zeroInputs} ${zeroInputs === 1 ? 'input is' : 'inputs are'} zeros ${of.all}: silent, or too weak for the gain`,
     );
   return lines;
 }

@@ -13,13 +13,13 @@ import { VanVleck } from '../../core/van-vleck.js';
 export interface Rounded {
   /** Channels of inputs that were heard. */
   readonly heard: number;
-  /** Those of them below one level rms, in any integration, and the weakest's rms: 0 where nothing is left. */
+  /** Those of them below one level rms, in any stretch of time, and the weakest's rms: 0 where nothing is left. */
   readonly weak: number;
   readonly weakestRms: number;
-  /** Of the median input over its channels, in levels: the least and the most of all integrations. */
+  /** Of the median input over its channels, in levels: the least and the most of all stretches. */
   readonly leastRms: number;
   readonly mostRms: number;
-  /** Inputs that are zeros in all integrations, and in some alone: silent, or too weak for any level. */
+  /** Inputs that are zeros in all stretches, and in some alone: silent, or too weak for any level. */
   readonly zeroInputs: number;
   readonly zeroForATime: number;
 }
@@ -27,7 +27,34 @@ export interface Rounded {
 /** Fewer samples tell no level. */
 const ENOUGH = 16;
 
-/** Looks at integrations as they were summed, before any gain is undone. */
+/** A stretch of time: an integration as it was summed, before any gain is undone, or spectra that were looked at. */
+export interface Stretch {
+  readonly inputs: number;
+  readonly channels: number;
+  readonly isFlagged: (input: number) => boolean;
+  /** Σ|x|² over so many samples of an input's channel. */
+  readonly power: (input: number, channel: number) => { readonly sum: number; readonly count: number };
+}
+
+/** Autocorrelations. */
+export function stretchOf(integration: Integration): Stretch {
+  const { visibilities, channels, stations, polarisations: p, flaggedInputs } = integration;
+  const baselines = baselineIndex(stations, 0);
+  return {
+    inputs: stations * p,
+    channels,
+    isFlagged: (a) => flaggedInputs[a] === 1,
+    power: (a, c) => {
+      const [s, pol] = [Math.floor(a / p), a % p];
+      const cell = c * baselines + baselineIndex(s, s);
+      return {
+        sum: visibilities[2 * (cell * p * p + pol * (p + 1))],
+        count: productCount(integration, cell, pol, pol),
+      };
+    },
+  };
+}
+
 export class RoundingWatch {
   private readonly vanVleck: VanVleck;
   private readonly weakPower: number;
@@ -44,10 +71,7 @@ export class RoundingWatch {
     this.weakPower = powerOfRounded(1, rail);
   }
 
-  add(integration: Integration): void {
-    const { visibilities, channels, stations, polarisations: p, flaggedInputs } = integration;
-    const inputs = stations * p;
-    const baselines = baselineIndex(stations, 0);
+  add({ inputs, channels, isFlagged, power }: Stretch): void {
     if (this.weak.length === 0) {
       this.weak = new Uint8Array(inputs * channels);
       this.heard = new Uint8Array(inputs * channels);
@@ -55,12 +79,10 @@ export class RoundingWatch {
     }
     const means: number[] = [];
     for (let a = 0; a < inputs; a++) {
-      if (flaggedInputs[a] === 1) continue;
-      const [s, pol] = [Math.floor(a / p), a % p];
+      if (isFlagged(a)) continue;
       const powers = Array.from({ length: channels }, (_, c) => {
-        const cell = c * baselines + baselineIndex(s, s);
-        const count = productCount(integration, cell, pol, pol);
-        return count < ENOUGH ? NaN : visibilities[2 * (cell * p * p + pol * (p + 1))] / count / 2;
+        const { sum, count } = power(a, c);
+        return count < ENOUGH ? NaN : sum / count / 2;
       });
       const there = powers.filter((power) => !Number.isNaN(power));
       if (there.length === 0) continue;
@@ -87,7 +109,7 @@ export class RoundingWatch {
     return this.vanVleck.input(power)?.rms ?? Math.sqrt(power);
   }
 
-  /** Nothing before the first integration with any signal. */
+  /** Nothing before the first stretch with any signal. */
   found(): Rounded | undefined {
     const count = (flags: Uint8Array, value: number): number => flags.filter((one) => one === value).length;
     const inputs = { zeroInputs: count(this.zero, ZERO), zeroForATime: count(this.zero, ZERO | HEARD) };

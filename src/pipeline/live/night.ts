@@ -7,7 +7,7 @@ import type { Integration } from '../../core/blocks.js';
 import type { Source } from '../../core/sources.js';
 import { sampleRateOf } from '../../core/sources.js';
 import { SECONDS_PER_DAY } from '../../core/units.js';
-import { RoundingWatch, type Rounded } from '../levels/watch.js';
+import { RoundingWatch, stretchOf, type Rounded } from '../levels/watch.js';
 import { addAccounts, emptyAccount, type Account } from '../stages/stage.js';
 import type { CardAccount } from './card-chain.js';
 import { runSession } from './chain.js';
@@ -228,7 +228,7 @@ function lookAtRounding(
   if (source.kind !== 'voltages' || type === 'cf32') return undefined;
   const watch = new RoundingWatch(type);
   return (integration) => {
-    watch.add(integration);
+    watch.add(stretchOf(integration));
     const rounded = watch.found();
     if (!rounded || rounded.weak === 0) return 'fine';
     onEvent({ kind: 'weak', rounded, type });

@@ -1,0 +1,97 @@
+/** What rounding met in spectra that nobody sums: a part of them is looked at, from beginning to end. */
+import type { SpectraCAT, SpectraType } from '../../core/axes.js';
+import type { SpectraBlock } from '../../core/blocks.js';
+import { highNibble, lowNibble } from '../../core/nibbles.js';
+import { RoundingWatch, type Rounded } from './watch.js';
+
+/** Of every so many spectra the first are looked at: a sixteenth of the work, and powers to a sixteenth. */
+export const STRETCH = 4096;
+export const LOOKED_AT = 256;
+/** Inputs' channels; of more nothing is said, for their sums would take more memory than a block of them. */
+const MOST_CELLS = 2 ** 24;
+
+type Shape = Pick<SpectraBlock['shape'], 'type' | 'channels' | 'inputs'>;
+
+export class SpectraWatch {
+  private readonly watch: RoundingWatch | undefined;
+  /** Of the stretch at hand: sums and counts : [c][a]. */
+  private readonly sums: Float64Array;
+  private readonly counts: Int32Array;
+  private stretch = -1;
+
+  constructor(private readonly shape: Shape) {
+    const { type, channels, inputs } = shape;
+    const isWatched = type !== 'cf32' && channels * inputs <= MOST_CELLS;
+    this.watch = isWatched ? new RoundingWatch(type) : undefined;
+    this.sums = new Float64Array(isWatched ? channels * inputs : 0);
+    this.counts = new Int32Array(this.sums.length);
+  }
+
+  /** spectra : [c][a][t] of a block whose first one has this number in the stream. */
+  add({ samples, gaps }: Pick<SpectraBlock, 'samples' | 'gaps'>, spectra: SpectraCAT, index: number): void {
+    if (!this.watch) return;
+    for (let first = 0; first < samples;) {
+      const stretch = Math.floor((index + first) / STRETCH);
+      const within = index + first - stretch * STRETCH;
+      const end = Math.min(samples, first + STRETCH - within);
+      const looked = Math.min(end, first + LOOKED_AT - within);
+      if (stretch !== this.stretch) this.close();
+      this.stretch = stretch;
+      if (looked > first) this.look(spectra, samples, gaps, first, looked);
+      first = end;
+    }
+  }
+
+  /** Nothing where nothing is rounded, or nothing was heard. */
+  found(): Rounded | undefined {
+    this.close();
+    return this.watch?.found();
+  }
+
+  /** Spectra [first, end) of a block. */
+  private look(
+    spectra: SpectraCAT,
+    samples: number,
+    gaps: SpectraBlock['gaps'],
+    first: number,
+    end: number,
+  ): void {
+    const { sums, counts } = this;
+    const { type, inputs } = this.shape;
+    for (let row = 0; row < sums.length; row++) {
+      sums[row] += powerIn(spectra, type, row * samples + first, row * samples + end);
+      counts[row] += end - first;
+    }
+    // Zeros there, which added nothing.
+    for (const gap of gaps) {
+      const lost = Math.min(end, gap.endSample) - Math.max(first, gap.firstSample);
+      if (lost <= 0) continue;
+      for (let c = gap.firstChannel; c < gap.endChannel; c++)
+        for (let a = gap.firstInput; a < gap.endInput; a++) counts[c * inputs + a] -= lost;
+    }
+  }
+
+  private close(): void {
+    if (!this.watch || this.stretch < 0) return;
+    const { sums, counts } = this;
+    const { channels, inputs } = this.shape;
+    this.watch.add({
+      ...{ inputs, channels, isFlagged: () => false },
+      power: (a, c) => ({ sum: sums[c * inputs + a], count: counts[c * inputs + a] }),
+    });
+    sums.fill(0);
+    counts.fill(0);
+    this.stretch = -1;
+  }
+}
+
+/** Σ|x|² of samples [from, to). */
+function powerIn(spectra: SpectraCAT, type: SpectraType, from: number, to: number): number {
+  let sum = 0;
+  if (type === 'ci4') {
+    for (let at = from; at < to; at++) sum += highNibble(spectra[at]) ** 2 + lowNibble(spectra[at]) ** 2;
+  } else {
+    for (let at = 2 * from; at < 2 * to; at++) sum += spectra[at] ** 2;
+  }
+  return sum;
+}
