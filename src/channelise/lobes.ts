@@ -1,5 +1,6 @@
 /** The loudest lobe of a filter between two distances from a channel's centre, however many lie there. */
 import { planFft } from '../core/fft.js';
+import { powerOfTwoFrom } from '../core/round-up.js';
 
 /** A lobe is a channel over the filter's length in spectra: with so many points on each its top is met within 0.05 dB. */
 const POINTS_OF_LOBE = 16;
@@ -11,7 +12,7 @@ const POINTS_OF_LOBE = 16;
 export function loudestLobe(taps: Float64Array, period: number, from: number, to: number): number {
   const perChannel = POINTS_OF_LOBE * Math.ceil(taps.length / period);
   const apart = powerOfTwoFrom(Math.max(1, period / (2 * to)));
-  const fft = planFft(powerOfTwoFrom(Math.max((perChannel * period) / apart, taps.length / apart)));
+  const fft = planFft(powerOfTwoFrom((perChannel * period) / apart));
   const perTurn = fft.length * apart;
   const first = Math.ceil((from * perTurn) / period);
   const count = Math.floor((to * perTurn) / period) + 1 - first;
@@ -33,5 +34,3 @@ export function loudestLobe(taps: Float64Array, period: number, from: number, to
   for (let k = 0; k < count; k++) most = Math.max(most, Math.hypot(sums[2 * k], sums[2 * k + 1]));
   return most;
 }
-
-const powerOfTwoFrom = (value: number): number => 2 ** Math.ceil(Math.log2(value));

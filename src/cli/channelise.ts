@@ -16,7 +16,6 @@ import { channelsOf, planChannels } from '../pipeline/channels.js';
 import type { Finer } from '../pipeline/fine/fold.js';
 import { levelHistory, type Level } from '../pipeline/levels.js';
 import type { InputLevels } from '../pipeline/levels/input-levels.js';
-import type { Rounded } from '../pipeline/levels/watch.js';
 import {
   addChannelOptions,
   measuredSettings,
@@ -144,7 +143,6 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
     const channels = finer?.channels.frequenciesHz.length ?? plan.channels;
     const inputs = finer?.inputs ?? plan.inputs;
     const stage = terminal.stage('channelise');
-    let rounded: Rounded | undefined;
     const facts = await withBackend(options, (backend) =>
       channeliseToFile(recording, plan, {
         backend,
@@ -159,9 +157,6 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         ...(finer && { finer }),
         ...(own && { levels: own.factors }),
         overUsual,
-        onRounded: (met) => {
-          rounded = met;
-        },
         onProgress: stage.update,
       }),
     );
@@ -177,7 +172,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         saturated: facts.saturated,
         ...levelFacts(level),
         ...levelsFacts(own),
-        ...roundedFacts(rounded),
+        ...roundedFacts(facts.rounded),
         ...lossFacts(recording, facts.missingSamples),
         ...kurtosisFacts(kurtosis, recording.sampleRateHz / plan.samplesPerSpectrum),
         seconds,
@@ -186,7 +181,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         `${out}: ${spectraText(facts.spectra)} of ${channels} channels, ${formatHz(channelWidthHz)} each, for ${inputs} inputs`,
         ...levelLines(level),
         ...levelsLines(own),
-        ...roundedLines(rounded, {
+        ...roundedLines(facts.rounded, {
           ...{ type: plan.outputType, of: STRETCHES_OF_SPECTRA },
           ...(level && { level }),
           ...(own && { levels: own }),

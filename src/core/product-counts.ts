@@ -1,5 +1,12 @@
 /** Products of a pair have counts of their own: one that is flagged leaves its partners, and losing Y leaves X. */
-import { baselineCount, countsCB, countsCBPP, type CountsCB, type CountsCBPP } from './axes.js';
+import {
+  baselineCount,
+  baselineIndex,
+  countsCB,
+  countsCBPP,
+  type CountsCB,
+  type CountsCBPP,
+} from './axes.js';
 import type { Integration } from './blocks.js';
 
 type Counted = Pick<Integration, 'counts' | 'productCounts' | 'polarisations'>;
@@ -11,6 +18,21 @@ export const productCount = (
   pi: number,
   pj: number,
 ): number => (productCounts ? productCounts[(cell * polarisations + pi) * polarisations + pj] : counts[cell]);
+
+/** Σ|x|² of an input in a channel, as its autocorrelation has it, and over how many samples; flags of inputs aside. */
+export function inputPower(
+  integration: Counted & Pick<Integration, 'visibilities' | 'stations'>,
+  channel: number,
+  input: number,
+): { readonly sum: number; readonly count: number } {
+  const { visibilities, stations, polarisations } = integration;
+  const [station, p] = [Math.floor(input / polarisations), input % polarisations];
+  const cell = channel * baselineCount(stations) + baselineIndex(station, station);
+  return {
+    sum: visibilities[2 * ((cell * polarisations + p) * polarisations + p)],
+    count: productCount(integration, cell, p, p),
+  };
+}
 
 /** Every product's count, 0 where an input of it is flagged. */
 export function allProductCounts(

@@ -1,2 +1,5 @@
 /** The next whole multiple: how long a row is once it must end where memory's own pieces do. */
 export const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
+
+/** The next power of two, or the value where it is one. */
+export const powerOfTwoFrom = (value: number): number => 2 ** Math.ceil(Math.log2(value));

@@ -29,8 +29,6 @@ export interface ChanneliseRun {
   readonly levels?: Float64Array;
   /** One gain over the usual, of all; the file says it. */
   readonly overUsual?: number;
-  /** Told afterwards: what rounding met. */
-  readonly onRounded?: (rounded: Rounded | undefined) => void;
 }
 
 /** What the file says of the channels that a plan makes of a recording. */
@@ -68,8 +66,8 @@ const finerHeader = (
 export async function channeliseToFile(
   recording: VoltageRecording,
   plan: ChannelisePlan,
-  { backend, path, history, onProgress, kurtosis, finer, levels, overUsual, onRounded }: ChanneliseRun,
-): Promise<Account> {
+  { backend, path, history, onProgress, kurtosis, finer, levels, overUsual }: ChanneliseRun,
+): Promise<Account & { readonly rounded: Rounded | undefined }> {
   spectraIn(recording, plan);
   const { start, spectrumRateHz } = spectrumGrid(recording, plan);
   const spectra = spectraBehind(plan.output, finer);
@@ -112,6 +110,5 @@ export async function channeliseToFile(
       { ...lengthOf(recording), ...(onProgress && { onProgress }) },
     ),
   );
-  onRounded?.(watch.found());
-  return account;
+  return { ...account, rounded: watch.found() };
 }

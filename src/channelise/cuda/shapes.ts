@@ -3,7 +3,7 @@
  * Chosen by what was measured on an H200 (bench/RESULTS.md).
  */
 import { spectraSizeBytes } from '../../core/axes.js';
-import { roundUp } from '../../core/round-up.js';
+import { powerOfTwoFrom, roundUp } from '../../core/round-up.js';
 import { levelTwiddles } from './tables.js';
 import type { ChannelisePlan } from '../plan.js';
 
@@ -53,7 +53,6 @@ const MOST_TILE = 64;
 const USUAL_TILE = 8;
 
 const powerOfTwoUpTo = (value: number): number => 2 ** Math.floor(Math.log2(Math.max(1, value)));
-const powerOfTwoFrom = (value: number): number => 2 ** Math.ceil(Math.log2(value));
 const powersOfTwoDownFrom = (value: number): number[] =>
   Array.from({ length: Math.log2(powerOfTwoUpTo(value)) + 1 }, (_, n) => powerOfTwoUpTo(value) / 2 ** n);
 

@@ -21,7 +21,7 @@ import { beforeEnding } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
 import { temporaryName } from './leftovers.js';
-import { isTableFolder } from './table-folder.js';
+import { isMeasurementSet } from './measurement-set.js';
 
 export interface OutputFile {
   readonly path: string;
@@ -116,7 +116,7 @@ async function placeOf(path: string): Promise<string> {
 /** Refuses a place where nothing can be written, for those who work long before they write: by trying it. */
 export async function checkOutput(path: string): Promise<void> {
   // A Measurement Set is replaced as a whole.
-  if (!(/\.ms$/i.test(path) && isTableFolder(path))) await refuseUnlessFile(path);
+  if (!(/\.ms$/i.test(path) && isMeasurementSet(path))) await refuseUnlessFile(path);
   const trial = temporaryName(await placeOf(path));
   remember(trial);
   try {

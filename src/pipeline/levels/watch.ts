@@ -3,10 +3,10 @@
  * carrier that takes all of it, or a band that slopes leave channels with less than a level. Their powers tell.
  */
 import { outputRail } from '../../channelise/index.js';
-import { baselineIndex, type SpectraType } from '../../core/axes.js';
+import type { SpectraType } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { median } from '../../core/median.js';
-import { productCount } from '../../core/product-counts.js';
+import { inputPower } from '../../core/product-counts.js';
 import { powerOfRounded } from '../../core/rounded-noise.js';
 import { VanVleck } from '../../core/van-vleck.js';
 
@@ -36,24 +36,12 @@ export interface Stretch {
   readonly power: (input: number, channel: number) => { readonly sum: number; readonly count: number };
 }
 
-/** Autocorrelations. */
-export function stretchOf(integration: Integration): Stretch {
-  const { visibilities, channels, stations, polarisations: p, flaggedInputs } = integration;
-  const baselines = baselineIndex(stations, 0);
-  return {
-    inputs: stations * p,
-    channels,
-    isFlagged: (a) => flaggedInputs[a] === 1,
-    power: (a, c) => {
-      const [s, pol] = [Math.floor(a / p), a % p];
-      const cell = c * baselines + baselineIndex(s, s);
-      return {
-        sum: visibilities[2 * (cell * p * p + pol * (p + 1))],
-        count: productCount(integration, cell, pol, pol),
-      };
-    },
-  };
-}
+export const stretchOf = (integration: Integration): Stretch => ({
+  inputs: integration.stations * integration.polarisations,
+  channels: integration.channels,
+  isFlagged: (a) => integration.flaggedInputs[a] === 1,
+  power: (a, c) => inputPower(integration, c, a),
+});
 
 export class RoundingWatch {
   private readonly vanVleck: VanVleck;

@@ -4,6 +4,7 @@ import { instantOfTick, tickOfInstant, type TickClock } from '../../core/clock/t
 import { vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
 import { refuse } from '../../core/errors.js';
 import { instant, secondsBetween, type Instant } from '../../core/instant.js';
+import { powerOfTwoFrom } from '../../core/round-up.js';
 import type { Source, SpectraSource, VoltageSource } from '../../core/sources.js';
 import { formatHz } from '../../core/units.js';
 import { chips, CHIPS_CHANNEL_HZ } from '../../packets/chips.js';
@@ -101,7 +102,7 @@ export function streamFor(name: PacketFormatName, source: Source): StreamPlan {
     case 'spead-feng': {
       const spectra = spectraOf(source, name, 'ci8', 'ci4');
       const bits = spectra.type === 'ci8' ? 8 : 4;
-      const ticksPerSpectrum = 2 ** Math.ceil(Math.log2(2 * spectra.channels));
+      const ticksPerSpectrum = powerOfTwoFrom(2 * spectra.channels);
       const bytesOfChannel = (HEAP_SPECTRA * polarisations * 2 * bits) / 8;
       const channels = largest(spectra.channels, (part) => part * bytesOfChannel <= MOST_PAYLOAD);
       return speadFeng.plan({

@@ -1,8 +1,7 @@
 /** Integrations to the mean power of each input and channel: what its autocorrelation says of its level. */
-import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import type { Instant } from '../../core/instant.js';
-import { productCount } from '../../core/product-counts.js';
+import { inputPower } from '../../core/product-counts.js';
 import type { Stage } from './stage.js';
 
 export interface InputPowers {
@@ -19,18 +18,14 @@ export function preparePower(shape: {
   readonly polarisations: 1 | 2;
 }): Stage<Integration, InputPowers> {
   const { channels, stations, polarisations } = shape;
-  const baselines = baselineCount(stations);
   const inputs = stations * polarisations;
   const powers = new Float64Array(channels * inputs);
   return {
     push: async (integration, emit) => {
-      const { visibilities, flaggedInputs, start, durationS } = integration;
+      const { flaggedInputs, start, durationS } = integration;
       for (let c = 0; c < channels; c++) {
         for (let a = 0; a < inputs; a++) {
-          const [s, p] = [Math.floor(a / polarisations), a % polarisations];
-          const b = c * baselines + baselineIndex(s, s);
-          const sum = visibilities[2 * (b * polarisations ** 2 + p * polarisations + p)];
-          const count = productCount(integration, b, p, p);
+          const { sum, count } = inputPower(integration, c, a);
           powers[c * inputs + a] = flaggedInputs[a] === 1 || count === 0 ? NaN : sum / count;
         }
       }

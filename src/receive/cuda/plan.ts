@@ -2,6 +2,7 @@
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { fragmentBox } from '../../core/presence/presence.js';
+import { powerOfTwoFrom } from '../../core/round-up.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import type { RingPlan } from '../plan.js';
 import { stepsOf } from '../turn.js';
@@ -58,7 +59,7 @@ export function planTurn({ stream, slotsPerBlock }: RingPlan) {
 }
 
 /** A power of two that holds a sender's inputs, or a warp's worth of them. */
-const wideOf = (inputs: number): number => Math.min(WIDE, 2 ** Math.ceil(Math.log2(inputs)));
+const wideOf = (inputs: number): number => Math.min(WIDE, powerOfTwoFrom(inputs));
 
 /** How the kernel is launched for so many samples, and how many items it strides over. */
 export function turnLaunch(

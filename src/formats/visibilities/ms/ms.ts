@@ -1,13 +1,8 @@
 /** Measurement Sets: folders of casacore's tables, what CASA and WSClean take. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { refuse } from '../../../core/errors.js';
 import type { Format } from '../../format.js';
 import { openMs } from './read.js';
 import { createMs } from './write.js';
-
-/** A folder, so that there is no head to recognise. */
-export const isMeasurementSet = (path: string): boolean => existsSync(join(path, 'table.dat'));
 
 export const ms: Format = {
   name: 'ms',

@@ -12,7 +12,7 @@ import { addSeconds, type Instant } from '../../../core/instant.js';
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { enuToEcef, siteToEcef } from '../../../telescope/earth.js';
 import type { VisibilityHeader, VisibilityWriter } from '../../format.js';
-import { isTableFolder } from '../../io/table-folder.js';
+import { isMeasurementSet } from '../../io/measurement-set.js';
 import { storedIntegrationS, storedUvwM, writtenProducts } from '../as-stored.js';
 import { antennaTableOf } from '../header-facts.js';
 import { fillGroup, stationUvwS } from '../uvfits/groups-out.js';
@@ -23,7 +23,7 @@ import { MJD_TO_UNIX_S } from './rows.js';
 
 export async function createMs(path: string, header: VisibilityHeader): Promise<VisibilityWriter> {
   const casacore = await openCasacore(path);
-  if (existsSync(path) && !isTableFolder(path))
+  if (existsSync(path) && !isMeasurementSet(path))
     refuse(path, 'is there and is no Measurement Set', 'choose another name');
   // In full and without a dot in front, which casacore takes for a part of another table.
   const growing = `${resolve(path)}.${process.pid}-${Date.now().toString(16)}.growing`;
@@ -81,9 +81,12 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
     close();
     // What has the name stays whole until the new set is.
     const before = `${growing}.before`;
-    const isReplacing = isTableFolder(path);
+    const isReplacing = isMeasurementSet(path);
     if (isReplacing) await rename(path, before);
-    await rename(growing, path);
+    await rename(growing, path).catch(async (error: unknown) => {
+      if (isReplacing) await rename(before, path);
+      throw error;
+    });
     if (isReplacing) await rm(before, { recursive: true });
   };
 
