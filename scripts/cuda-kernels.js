@@ -202,6 +202,14 @@ function channelisers() {
     [102, 3, 'i8', 'ci8'],
     [2 ** 20, 4, 'ci8', 'ci8'],
   ];
+  /** Those that sum powers on the way. @type {[number, number, VoltageType, SpectraType][]} */
+  const summed = [
+    [256, 8, 'ci8', 'ci8'],
+    [1000, 4, 'i8', 'ci4'],
+    [8192, 4, 'ci8', 'ci8'],
+    [1024, 8, 'ci8', 'cf32'],
+    [4095, 4, 'cf32', 'cf32'],
+  ];
   /** @param {(what: { gaps: boolean, powers: boolean }) => KernelRequest} request */
   const everyKind = (request) =>
     [false, true].flatMap((powers) => [false, true].map((gaps) => request({ gaps, powers })));
@@ -221,6 +229,11 @@ function channelisers() {
       .flatMap((shape) =>
         planFused(plan(...shape, delayed), card).passes.flatMap(({ request }) => jobs(everywhere, request)),
       ),
+    ...summed.flatMap((shape) => {
+      const { passes, sumsPowers } = planFused(plan(...shape), card, { powers: true });
+      if (!sumsPowers) throw new Error(`powers of ${shape.join(', ')} are no longer summed`);
+      return passes.flatMap(({ request }) => jobs(everywhere, request));
+    }),
     ...[8, 16].flatMap((taps) => {
       const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8', delayed), card);
       if (!tensor) throw new Error(`tensor cores no longer take ${taps} taps with delays`);

@@ -78,11 +78,12 @@ async function prepare(
   const usual = planChannelise({ ...options, blockSamples: samples }).gains;
   const gains = typeof usual === 'number' ? usual / 4 : usual;
   const plan = planChannelise({ ...options, gains, blockSamples: samples });
-  const blocksOf = (powers: boolean): CudaSpectraBlock[] =>
-    Array.from({ length: BLOCKS }, () => closers.keep(backend.allocateSpectra({ ...plan.output, powers })));
-  const blocks = blocksOf(true);
+  const powers = WINDOW;
+  const blocksOf = (asked: { readonly powers?: number }): CudaSpectraBlock[] =>
+    Array.from({ length: BLOCKS }, () => closers.keep(backend.allocateSpectra({ ...plan.output, ...asked })));
+  const blocks = blocksOf({ powers });
   // The filter alone sums no powers.
-  const plain = part === 'kernels' ? [] : blocksOf(false);
+  const plain = part === 'kernels' ? [] : blocksOf({});
   const pitchBytes = Math.ceil((samples * voltageSizeBytes(inputType) + 16) / 128) * 128;
   const voltages = closers.keep(session.allocate('voltages', INPUTS * pitchBytes));
   const random = closers.keep(await prepareCeilings(backend));
@@ -90,7 +91,7 @@ async function prepare(
   const judging = planKurtosis({
     ...{ type: outputType, channels, inputs: INPUTS, polarisations: 2, spectraPerWindow: WINDOW },
   });
-  const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend, { powers: true }));
+  const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend, { powers }));
   const ceilings = closers.keep(await preparePlainCeilings(backend));
   const work = INPUTS * spectra * channels;
   const filter = (block: CudaSpectraBlock): void => {

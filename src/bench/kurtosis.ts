@@ -77,7 +77,7 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
   // As the commands have them, one for each contestant.
   const flagged = closers.keep(
     chain(
-      await prepareChannelise({ ...channelising, powers: true }),
+      await prepareChannelise({ ...channelising, powers: WINDOW }),
       await prepareKurtosis(
         { type: outputType, channels, inputs: INPUTS, polarisations },
         { backend, kurtosis: { spectraPerWindow: WINDOW }, flaggedInputs: undefined },

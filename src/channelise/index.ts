@@ -1,5 +1,6 @@
 /** The F-engine: voltages in, corner-turned spectra out. */
 import type { Backend } from '../backend/backend.js';
+import type { SpectraShape } from '../core/blocks.js';
 import { prepareCpuChanneliser } from './cpu/prepare.js';
 import { prepareCudaChanneliser } from './cuda/prepare.js';
 import type { Channeliser } from './channeliser.js';
@@ -28,11 +29,11 @@ export {
   type TurningPlan,
 } from './turn/index.js';
 
-/** Compiles and allocates a channeliser on a backend; close it afterwards. `powers`: its blocks have room for them (core/blocks.ts). */
+/** Compiles and allocates a channeliser on a backend; close it afterwards. `powers`: of its blocks (core/blocks.ts). */
 export function prepareChanneliser(
   plan: ChannelisePlan,
   backend: Backend,
-  { powers = false }: { readonly powers?: boolean } = {},
+  { powers }: Pick<SpectraShape, 'powers'> = {},
 ): Promise<Channeliser> {
   switch (backend.kind) {
     case 'reference':
@@ -40,6 +41,6 @@ export function prepareChanneliser(
     case 'cpu':
       return Promise.resolve(prepareCpuChanneliser(plan, backend));
     case 'cuda':
-      return prepareCudaChanneliser(plan, backend, { powers });
+      return prepareCudaChanneliser(plan, backend, { ...(powers !== undefined && { powers }) });
   }
 }

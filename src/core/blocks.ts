@@ -48,8 +48,11 @@ export interface SpectraShape {
   readonly inputs: number;
   /** The most spectra the block can hold. */
   readonly capacity: number;
-  /** Room for sums of powers too, which channelisers make on their way for a flagger behind them, where they can. */
-  readonly powers?: boolean;
+  /**
+   * Room for sums of powers too, which channelisers make on their way for a flagger behind them, where they can: how many
+   * spectra its windows have.
+   */
+  readonly powers?: number;
 }
 
 /**

@@ -6,7 +6,7 @@
 import { hostSpectra } from '../backend/host-spectra.js';
 import { baselineIndex, visibilitiesCBPP, type SpectraCAT, type VisibilitiesCBPP } from '../core/axes.js';
 import { nothingToClose } from '../core/closing.js';
-import { SampleCounter } from '../core/sample-counter.js';
+import { SampleCounter } from '../core/presence/sample-counter.js';
 import type { Correlator } from './correlator.js';
 import { checkCorrelateBlock, type CorrelatePlan } from './plan.js';
 import { checkSpectra, unpackRow } from './unpack.js';

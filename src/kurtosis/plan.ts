@@ -2,6 +2,7 @@
 import type { SpectraType } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import type { GapsCover } from '../core/gaps.js';
+import { cutEvenly, LONG_WINDOW, SUMMED_AT_ONCE, windowsIn } from '../core/windows.js';
 import { kurtosisMoments, momentsOfMean, pearsonLimits, type Limits, type PowerShape } from './limits.js';
 import { roundedCurve, type RoundedCurve } from './rounded.js';
 
@@ -88,19 +89,12 @@ export function planKurtosis(options: KurtosisOptions): KurtosisPlan {
 
 /** Windows begin at multiples of what kernels read at once; long ones of what channelisers sum the powers of on their way. */
 const READ_AT_ONCE = 4;
-const SUMMED_AT_ONCE = 16;
-/** Spectra of windows of which one more or less of those does not matter. */
-const LONG_WINDOW = 128;
 
 /** Where a block is cut into windows: about `spectraPerWindow` each, all of the same length within one such multiple. */
 export function windowEdges({ spectraPerWindow }: KurtosisPlan, samples: number): Int32Array {
   if (samples < LEAST_SPECTRA) return Int32Array.of(0);
-  const windows = Math.max(1, Math.round(samples / spectraPerWindow));
   const step = spectraPerWindow < LONG_WINDOW ? READ_AT_ONCE : SUMMED_AT_ONCE;
-  const edges = new Int32Array(windows + 1);
-  for (let n = 0; n < windows; n++) edges[n] = step * Math.round((n * samples) / (step * windows));
-  edges[windows] = samples;
-  return edges;
+  return cutEvenly(samples, windowsIn(samples, spectraPerWindow), step);
 }
 
 /** Limits by the number of spectra, and of inputs whose mean is taken, made when first asked for. */

@@ -11,7 +11,7 @@ import type { Rounded } from './levels/watch.js';
 import { lengthOf, run } from './run.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
-import { flagging, type RequestedKurtosis } from './stages/kurtosis.js';
+import { flagging, powersFor, type RequestedKurtosis } from './stages/kurtosis.js';
 import type { TimedSpectra } from './stages/spectra.js';
 import { chain, passing, type Account } from './stages/stage.js';
 import { written } from './write.js';
@@ -87,7 +87,7 @@ export async function channeliseToFile(
         inOrder(
           await prepareChannelise({
             ...{ backend, plan, source: recording, clock: oneIntegration },
-            powers: kurtosis !== undefined && finer === undefined,
+            ...(finer ? {} : powersFor(kurtosis, plan.output)),
           }),
           ...([backend, plan.output, finer] as const),
         ),

@@ -18,7 +18,7 @@ import { chain, type Account, type Emit, type Stage } from './stages/stage.js';
 import { prepareTurnBack } from './stages/turn-back.js';
 import { delaysOfPlan, type RequestedDelays } from './tracking.js';
 import { prepareVanVleck, type RequestedVanVleck } from './stages/van-vleck.js';
-import { flagging, leastSpectraOf, type RequestedKurtosis } from './stages/kurtosis.js';
+import { flagging, leastSpectraOf, powersFor, type RequestedKurtosis } from './stages/kurtosis.js';
 import { prepareTakeSpectra, spectraPerBlock } from './stages/take-spectra.js';
 
 export interface CorrelationSettings extends IntegrationSettings {
@@ -56,7 +56,7 @@ export function prepareVoltageCorrelation(
       prepareChannelise({
         ...{ backend, plan, source, clock },
         ...(delays && { delays: delaysOfPlan(delays, source, plan) }),
-        powers: kurtosis !== undefined && finer === undefined,
+        ...(finer ? {} : powersFor(kurtosis, plan.output)),
       }),
       prepareCorrelate({
         backend,

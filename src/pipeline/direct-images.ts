@@ -11,7 +11,7 @@ import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { integrationClock } from './stages/clock.js';
 import { prepareDirectImage, type DirectSkyImage } from './stages/direct-image.js';
 import { refuseLevels } from './parts.js';
-import { flagging, leastSpectraOf } from './stages/kurtosis.js';
+import { flagging, leastSpectraOf, powersFor } from './stages/kurtosis.js';
 import { chain, type Account, type Emit } from './stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from './stages/take-spectra.js';
 import { delaysOfPlan } from './tracking.js';
@@ -80,7 +80,7 @@ export async function imagesDirectly(
       source: recording,
       clock: integrationClock(clockSettings, grid),
       ...(delays && { delays: delaysOfPlan(delays, recording, plan) }),
-      powers: road.kurtosis !== undefined,
+      ...powersFor(road.kurtosis, plan.output),
     }),
     await flagging(
       {

@@ -19,7 +19,7 @@ import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
 import { prepareDirectImage, type DirectImageSettings, type DirectSkyImage } from './stages/direct-image.js';
 import { prepareImage, type ImageStageSettings, type VisibilitySkyImage } from './stages/image.js';
-import { flagging, type RequestedKurtosis } from './stages/kurtosis.js';
+import { flagging, powersFor, type RequestedKurtosis } from './stages/kurtosis.js';
 import { prepareResidentDirect } from './stages/resident-direct.js';
 import { chain, type Account, type Stage } from './stages/stage.js';
 import { trackedGains } from './stages/tracked-gains.js';
@@ -151,7 +151,7 @@ async function prepareDirect(
   const channelise = await prepareChannelise({
     ...{ backend, plan, source, clock: oneIntegration },
     ...(delays && { delays }),
-    powers: kurtosis !== undefined,
+    ...powersFor(kurtosis, plan.output),
   });
   const image = prepareDirectImage({ ...imaging, backend, grid: spectrumGrid(source, plan) });
   return chain(

@@ -1,12 +1,36 @@
-// Powers of 8-bit spectra on their way to a block, for a flagger behind it: |x|^2 and |x|^4 summed over cells of sixteen spectra,
-// S2 * 2^20 + S1 in a word. Powers are 2^15 at the most, so neither reaches the other, nor do sums of sixteen.
+// Powers of spectra on their way to a block, for a flagger behind it: |x|^2 and |x|^4 summed over cells, stretches of spectra
+// that begin at multiples of sixteen.
 //
-// cells : [t / 16][a][k low][k high], channel k = k low + LOW * k high: as the filter's warps have them
+// cells : [cell][a][place], place of a channel as the filter has them (backend/cuda/power-cells.ts)
+//
+// Of integers whoever has made sixteen spectra adds their sums, S2 * 2^24 + S1 in a word. Powers are 2 * 127^2 at the most, so of
+// 512 spectra neither reaches the other; whole numbers come out the same in any order. Of floats a block makes all of a cell, (S1, S2):
+// every STRIPES-th few spectra of a window, or of a part of one, whose others the blocks beside it make.
 #pragma once
 #include "integers.cuh"
 
 typedef unsigned long long PowerCell;
-constexpr int CELL_SPECTRA = 16, CELL_S1_BITS = 20;
+constexpr int GROUP_SPECTRA = 16, CELL_S1_BITS = 24, STRIPES = 8;
+
+struct PowerCells {
+  PowerCell *sums;
+  uint64_t inverse;  // 2^64 / spectra, rounded up
+  uint32_t eights;   // 8 cells
+  uint32_t last;
+};
+
+// Cell n of all begins at the multiple of sixteen that is nearest to n / all of the spectra.
+__device__ __forceinline__ uint32_t cellOf(const PowerCells &cells, uint32_t group) {
+  const uint64_t at = (uint64_t)(2 * group + 1) * cells.eights - 1;
+  return min((uint32_t)__umul64hi(at, cells.inverse), cells.last);
+}
+
+// Floats: where the window of a cell begins.
+__device__ __forceinline__ int windowStart(const PowerCells &cells, int window, int spectra) {
+  const uint32_t windows = (cells.last + 1) / STRIPES;
+  return GROUP_SPECTRA *
+         (int)((2 * (uint64_t)window * spectra + GROUP_SPECTRA * windows) / (2 * GROUP_SPECTRA * windows));
+}
 
 // Of eight samples (re, im), -127 to 127: four squares of powers fit into 32 bits.
 __device__ __forceinline__ PowerCell powersOf(const uint4 in) {
@@ -29,14 +53,18 @@ __device__ __forceinline__ uint4 firstSamples(const uint4 in, int count) {
   return make_uint4(kept(in.x, 0), kept(in.y, 2), kept(in.z, 4), kept(in.w, 6));
 }
 
-// A warp has 64 rows of sixteen samples, each in two lanes side by side: lane l the halves l % 2 of rows l / 2 + 16 i. What the
-// other half makes is handed over, and each lane leaves two rows' sums where `at` says.
+// Two lanes side by side have the halves of two rows of sixteen samples: what the even one gets is the first row's sum, the odd
+// one the second's.
+__device__ __forceinline__ PowerCell exchanged(PowerCell first, PowerCell second, bool isOdd) {
+  return __shfl_xor_sync(0xFFFFFFFFu, isOdd ? first : second, 1) + (isOdd ? second : first);
+}
+
+// A warp has 64 rows of sixteen samples, each in two lanes side by side: lane l the halves l % 2 of rows l / 2 + 16 i. Each lane
+// adds two rows' sums where `at` says.
 template <class At>
-__device__ __forceinline__ void storePowers(const PowerCell (&halves)[4], int lane, PowerCell *cells, At at) {
+__device__ __forceinline__ void addPowers(const PowerCell (&halves)[4], int lane, PowerCell *cells, At at) {
   const bool isOdd = lane & 1;
-  const PowerCell first = __shfl_xor_sync(0xFFFFFFFFu, isOdd ? halves[0] : halves[2], 1);
-  const PowerCell second = __shfl_xor_sync(0xFFFFFFFFu, isOdd ? halves[1] : halves[3], 1);
   const int row = (lane >> 1) + (isOdd ? 32 : 0);
-  cells[at(row)] = first + (isOdd ? halves[2] : halves[0]);
-  cells[at(row + 16)] = second + (isOdd ? halves[3] : halves[1]);
+  atomicAdd(cells + at(row), exchanged(halves[0], halves[2], isOdd));
+  atomicAdd(cells + at(row + 16), exchanged(halves[1], halves[3], isOdd));
 }

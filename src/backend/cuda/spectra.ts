@@ -18,13 +18,9 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { Kernel, KernelRequest, KernelShop } from './kernels.js';
+import { powersBytesOf, type PowerCells } from './power-cells.js';
 import type { CudaSession, DeviceMemory, DevicePointer, PinnedMemory, Stream } from './session.js';
 import { commonHeaders, readSource } from './sources.js';
-
-/** Sums of powers beside a block (powers.cuh), [t / 16][a][k low][k high], channel = k low + `low` · k high. */
-export interface PowerCells {
-  readonly low: number;
-}
 
 /** What whoever filled a block tells besides. */
 export interface Written {
@@ -36,7 +32,7 @@ export interface Written {
 
 export interface CudaSpectraBlock extends SpectraBlock {
   readonly home: 'cuda';
-  /** Room for sums of powers, where it was asked for and they are whole numbers. */
+  /** Room for sums of powers, where it was asked for and windows are long enough. */
   readonly powersRoom: DeviceMemory | undefined;
   /** What lies there, as long as the block holds what they are the powers of. */
   readonly powers: PowerCells | undefined;
@@ -55,11 +51,6 @@ export interface CudaSpectraBlock extends SpectraBlock {
 }
 
 export const SPAN_BYTES = 128;
-/** Of powers.cuh. */
-export const CELL_SPECTRA = 16;
-const CELL_BYTES = 8;
-export const powersBytesOf = ({ type, channels, inputs, capacity, powers }: SpectraShape): number =>
-  powers && type !== 'cf32' ? Math.ceil(capacity / CELL_SPECTRA) * channels * inputs * CELL_BYTES : 0;
 /** ci4 is kept unpacked. */
 const deviceSampleBytes = { ci8: 2, ci4: 2, cf32: 8 } satisfies Record<SpectraType, number>;
 

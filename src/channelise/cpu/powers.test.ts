@@ -39,7 +39,7 @@ describe(
           const cpu = await openCpu({ isa, threads });
           const channelisers = [await prepareChanneliser(plan, cpu), await prepareChanneliser(plan, cpu)];
           const plain = cpu.allocateSpectra(plan.output);
-          const out = cpu.allocateSpectra({ ...plan.output, powers: true });
+          const out = cpu.allocateSpectra({ ...plan.output, powers: 256 });
           let seen = 0;
           const all: unknown[] = [];
           for (const block of blocks) {
@@ -137,7 +137,7 @@ describe(
       const plan = planChannelise(options);
       const cpu = await openCpu({ threads: 1 });
       const channeliser = await prepareChanneliser(plan, cpu);
-      const out = cpu.allocateSpectra({ ...plan.output, powers: true });
+      const out = cpu.allocateSpectra({ ...plan.output, powers: 256 });
       for (const forget of [
         async () => {
           await out.write(allocateSpectra('cf32', 6, 20, 5), 5);

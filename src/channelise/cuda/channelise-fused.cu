@@ -10,8 +10,8 @@
 // SPAN / TILE tiles of a row are there. Twiddles are kept there too, where there is room (TURNS_KEPT).
 //
 // Set by the plan besides shape.cuh: PASS, N (points of this pass), OTHER (those of the other pass, 1 for PASS 0),
-// TILE, SPAN, GROUP (1 for PASS 0), THREADS, BLOCKS (to a multiprocessor), TURNS_KEPT, R0 .. R6 (radices whose product is
-// N; 1 where there are fewer).
+// TILE, SPAN, GROUP (1 for PASS 0), THREADS, BLOCKS (to a multiprocessor), TURNS_KEPT, POWERS (1: they are summed on the way,
+// powers.cuh), R0 .. R6 (radices whose product is N; 1 where there are fewer).
 #include "filter.cuh"
 #include "finish.cuh"
 #include "rows.cuh"
@@ -22,6 +22,8 @@ constexpr int LEVELS = R1 == 1 ? 1 : R2 == 1 ? 2 : R3 == 1 ? 3 : R4 == 1 ? 4 : R
 constexpr bool UNFOLDS = PASS == 0 && FOLDED && REAL;
 constexpr bool STAGED = PASS != 1 && !OUTPUT_FLOAT;
 static_assert(R0 * R1 * R2 * R3 * R4 * R5 * R6 == N, "the radices make up the transform");
+static_assert(!POWERS || OUTPUT_FLOAT || SPAN == GROUP_SPECTRA, "two threads have a row of sixteen");
+static_assert(!FLOAT_POWERS || (!UNFOLDS && TILE >= 4 && SPAN <= GROUP_SPECTRA), "windows are whole rows of output");
 static_assert(THREADS % TILE == 0 && SPAN % TILE == 0 && SPAN >= 2 && SPAN <= 64, "tiles end where rows of output end");
 
 __host__ __device__ constexpr int radix(int level) {
@@ -34,7 +36,6 @@ __host__ __device__ constexpr int twiddlesBefore(int level) {
   return level <= 1 ? 0 : twiddlesBefore(level - 1) + before(level - 1) * even(radix(level - 1));
 }
 
-extern __shared__ float4 memory[];
 constexpr int ROWS_AT = TILE_ELEMENTS / 2,
               TURNS_AT = ROWS_AT + (STAGED ? (N * GROUP * SPAN + 7) / 8 : 0);  // in 16 bytes
 
@@ -69,10 +70,10 @@ __device__ __forceinline__ unsigned channelOf(unsigned bin) {
   return REAL ? bin : bin + (bin < (CHANNELS + 1) / 2 ? CHANNELS / 2 : -((CHANNELS + 1) / 2));
 }
 
-// What becomes of bins first + k STEP of this thread's spectrum.
+// What becomes of bins first + k STEP of this thread's spectrum; `powers` of floats, where they are summed.
 template <int R, int STEP>
 __device__ __forceinline__ void emit(const Work &work, const Place &at, const float2 (&made)[R], unsigned first,
-                                     unsigned g, int &saturated) {
+                                     unsigned g, int &saturated, float (&powers)[R]) {
   const unsigned t = threadIdx.x % TILE;
   if (PASS != 0 && at.group + g >= OTHER) return;
 #if DELAYED && PASS != 1
@@ -93,16 +94,24 @@ __device__ __forceinline__ void emit(const Work &work, const Place &at, const fl
     }
   } else if constexpr (OUTPUT_FLOAT) {
     const unsigned spectrum = at.firstSpectrum + at.sub * TILE + t;
-    if (spectrum >= work.spectra) return;
+    if (!FLOAT_POWERS && spectrum >= work.spectra) return;
     const int64_t channelBytes = work.inputs * work.outPitchBytes;
     int8_t *out = work.out + at.input * work.outPitchBytes + (int64_t)spectrum * 8;
+    float2 values[R];
 #pragma unroll
     for (int k = 0; k < R; ++k) {
       const unsigned channel = channelOf((first + k * STEP) * OTHER + at.group + g);
       if (REAL && channel >= CHANNELS) continue;  // the upper half of a real transform mirrors the lower
       const float factor = factorOf(work, at.input, channel);
-      const float2 value = at.there ? make_float2(x[k].x * factor, x[k].y * factor) : make_float2(0, 0);
-      *(float2 *)(out + channel * channelBytes) = value;
+      values[k] = at.there ? make_float2(x[k].x * factor, x[k].y * factor) : make_float2(0, 0);
+      if (FLOAT_POWERS) powers[k] = fmaf(values[k].x, values[k].x, values[k].y * values[k].y);
+    }
+    if (spectrum < work.spectra) {
+#pragma unroll
+      for (int k = 0; k < R; ++k) {
+        const unsigned channel = channelOf((first + k * STEP) * OTHER + at.group + g);
+        if (!REAL || channel < CHANNELS) *(float2 *)(out + channel * channelBytes) = values[k];
+      }
     }
   } else {
     uint16_t *rows = (uint16_t *)(memory + ROWS_AT) + stagedRow(first * GROUP + g) * SPAN + at.sub * TILE + t;
@@ -155,7 +164,16 @@ __device__ __forceinline__ void level(const Work &work, const Place &at, int &sa
     }
     Transform<R>::run(x);
     if constexpr (LAST && !UNFOLDS) {
-      emit<R, N / R>(work, at, x, binOf < LEVELS - 2 < 0 ? 0 : LEVELS - 2 > (digits), rest % GROUP, saturated);
+      float powers[R];
+      emit<R, N / R>(work, at, x, binOf < LEVELS - 2 < 0 ? 0 : LEVELS - 2 > (digits), rest % GROUP, saturated, powers);
+      if constexpr (FLOAT_POWERS) {
+        // Where the row's points were: all of its lanes have read them.
+        float *mine = powersAt(row) + t;
+        __syncwarp(((1u << TILE) - 1) << (threadIdx.x % 32 / TILE * TILE));
+#pragma unroll
+        for (int k = 0; k < R; ++k)
+          (R % ROWS_PER_GAP == 0 ? mine + 2 * placeOf(k) : powersAt(row + k) + t)[0] = powers[k];
+      }
     } else {
 #pragma unroll
       for (int k = 0; k < R; ++k) tile[place(k)] = x[k];
@@ -239,10 +257,11 @@ __device__ __forceinline__ void unfoldTile(const Work &work, const Place &at, in
     const float2 mirrored = tile[placeOf(positionOf<LEVELS - 1>(mirror)) + t];
     const float2 turn = __ldg(work.longTwiddles + k);
     const float2 one[1] = {unfolded(z, mirrored, turn)};
-    emit<1, 0>(work, at, one, k, 0, saturated);
+    float none[1];
+    emit<1, 0>(work, at, one, k, 0, saturated, none);
     if (k == mirror || 2 * k == N) continue;
     const float2 other[1] = {unfolded(mirrored, z, make_float2(-turn.x, turn.y))};
-    emit<1, 0>(work, at, other, mirror, 0, saturated);
+    emit<1, 0>(work, at, other, mirror, 0, saturated, none);
   }
   __syncthreads();
 }
@@ -260,52 +279,106 @@ __device__ __forceinline__ void sendRows(const Work &work, const Place &at) {
   const Part *rows = (const Part *)(memory + ROWS_AT);
   const int64_t channelBytes = work.inputs * work.outPitchBytes;
   const unsigned spectrum = at.firstSpectrum + threadIdx.x % PARTS * VALUES;
-  if (spectrum >= work.spectra) return;
   int8_t *out = work.out + at.input * work.outPitchBytes + (int64_t)spectrum * 2;
+  // Which channel a thread's part goes to; none where nobody asks for it.
+  constexpr unsigned NONE = ~0u;
+  auto channelFor = [&](unsigned i) {
+    if (i >= N * GROUP * PARTS) return NONE;
+    const unsigned row = stagedRow(i / PARTS), g = row % GROUP, channel = channelOf(row / GROUP * OTHER + at.group + g);
+    return (PASS == 2 && at.group + g >= OTHER) || (REAL && channel >= CHANNELS) ? NONE : channel;
+  };
+#if POWERS && !OUTPUT_FLOAT
+  // What lies past the last spectrum is zero.
+  const int64_t cell = cellOf(work.powers, at.firstSpectrum / GROUP_SPECTRA);
+  PowerCell *cells = work.powers.sums + (cell * work.inputs + at.input) * CHANNELS;
+  const bool isOdd = threadIdx.x & 1;
+#pragma unroll
+  for (unsigned first = 0; first < N * GROUP * PARTS; first += 2 * THREADS) {
+    PowerCell halves[2];
+    unsigned channels[2];
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      const unsigned i = first + n * THREADS + threadIdx.x;
+      channels[n] = channelFor(i);
+      const Part part = channels[n] == NONE ? Part{} : rows[i];
+      if (channels[n] != NONE && spectrum < work.spectra) *(Part *)(out + channels[n] * channelBytes) = part;
+      halves[n] = powersOf(part);
+    }
+    const PowerCell sum = exchanged(halves[0], halves[1], isOdd);
+    const unsigned channel = isOdd ? channels[1] : channels[0];
+    if (channel != NONE) atomicAdd(cells + channel, sum);
+  }
+#else
+  if (spectrum >= work.spectra) return;
 #pragma unroll 4
   for (unsigned i = threadIdx.x; i < N * GROUP * PARTS; i += THREADS) {
-    const unsigned row = stagedRow(i / PARTS), g = row % GROUP, channel = channelOf(row / GROUP * OTHER + at.group + g);
-    if ((PASS == 2 && at.group + g >= OTHER) || (REAL && channel >= CHANNELS)) continue;
-    *(Part *)(out + channel * channelBytes) = rows[i];
+    const unsigned channel = channelFor(i);
+    if (channel != NONE) *(Part *)(out + channel * channelBytes) = rows[i];
   }
+#endif
+}
+
+// The rows of SPAN spectra at `at.firstSpectrum`, all of a spectrum or GROUP of its columns or rows.
+__device__ __forceinline__ void makeRows(const Work &work, Place &at, int &saturated, RowPowers &powers) {
+#pragma unroll 1
+  for (at.sub = 0; at.sub < SPAN / TILE; ++at.sub) {
+    const unsigned first = at.firstSpectrum + at.sub * TILE;
+    at.there = isThere(work, at.input, first + threadIdx.x % TILE);
+    if constexpr (PASS != 2) {
+      // Taps are filled up with zeros, which meet rows of their own; delayed inputs read one row more.
+      if (first + TILE + TAPS_FILLED - TAPS + DELAYED <= work.spectra)
+        filterTile<true>(work, at);
+      else
+        filterTile<false>(work, at);
+    }
+#if DELAYED && PASS != 1
+    at.turn = turnOf<COLUMNS / LAST_RADIX>(work.delays, at.input, first + threadIdx.x % TILE);
+#endif
+    level<0>(work, at, saturated);
+    if constexpr (UNFOLDS) unfoldTile(work, at, saturated);
+    if constexpr (FLOAT_POWERS) powers.add();
+  }
+  if constexpr (STAGED) sendRows(work, at);
+  if constexpr (PASS == 2 && LEVELS == 1) __syncthreads();  // else barriers lie between these rows and the next
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) channelise(const __grid_constant__ Work work) {
-  constexpr int GROUPS = PASS == 0 ? 1 : (OTHER + GROUP - 1) / GROUP;
-  const int spans = (work.spectra + SPAN - 1) / SPAN;
-  const int64_t all = (int64_t)work.items * GROUPS;
   int saturated = 0;
   for (unsigned i = threadIdx.x; TURNS_KEPT && i < twiddlesBefore(LEVELS) / 2; i += THREADS)
     memory[TURNS_AT + i] = ((const float4 *)work.twiddles)[i];
+  Place at;
   // Blocks side by side take neighbours, so that lines of output fill up at once and rows read again are near.
+#if POWERS && OUTPUT_FLOAT
+  at.group = 0;
+  const int cells = work.powers.last + 1;
+  for (int64_t n = blockIdx.x; n < (int64_t)work.inputs * cells; n += gridDim.x) {
+    const int cell = (int)(n % cells), window = cell / STRIPES;
+    const int end = cell + STRIPES < cells ? windowStart(work.powers, window + 1, work.spectra) : work.spectra;
+    at.input = (unsigned)(n / cells);
+    at.firstSpectrum = windowStart(work.powers, window, work.spectra) + cell % STRIPES * SPAN;
+#if DELAYED
+    at.opening = openingOf(work.delays, at.input);
+#endif
+    RowPowers powers;
+#pragma unroll 1
+    for (; at.firstSpectrum < end; at.firstSpectrum += STRIPES * SPAN) makeRows(work, at, saturated, powers);
+    powers.store((float2 *)work.powers.sums + ((int64_t)cell * work.inputs + at.input) * CHANNELS);
+  }
+#else
+  constexpr int GROUPS = PASS == 0 ? 1 : (OTHER + GROUP - 1) / GROUP;
+  const int spans = (work.spectra + SPAN - 1) / SPAN;
+  const int64_t all = (int64_t)work.items * GROUPS;
+  RowPowers none;
   for (int64_t n = blockIdx.x; n < all; n += gridDim.x) {
     const int slot = (int)(n / GROUPS), item = work.firstItem + slot;
-    Place at;
     at.group = (int)(n % GROUPS) * GROUP;
     at.input = item / spans, at.firstSpectrum = item % spans * SPAN;
     at.scratch = work.scratch + (int64_t)slot * COLUMNS * SPAN;
 #if DELAYED
     at.opening = openingOf(work.delays, at.input);
 #endif
-#pragma unroll 1
-    for (at.sub = 0; at.sub < SPAN / TILE; ++at.sub) {
-      const unsigned first = at.firstSpectrum + at.sub * TILE;
-      at.there = isThere(work, at.input, first + threadIdx.x % TILE);
-      if constexpr (PASS != 2) {
-        // Taps are filled up with zeros, which meet rows of their own; delayed inputs read one row more.
-        if (first + TILE + TAPS_FILLED - TAPS + DELAYED <= work.spectra)
-          filterTile<true>(work, at);
-        else
-          filterTile<false>(work, at);
-      }
-#if DELAYED && PASS != 1
-      at.turn = turnOf<COLUMNS / LAST_RADIX>(work.delays, at.input, first + threadIdx.x % TILE);
-#endif
-      level<0>(work, at, saturated);
-      if constexpr (UNFOLDS) unfoldTile(work, at, saturated);
-    }
-    if constexpr (STAGED) sendRows(work, at);
-    if constexpr (PASS == 2 && LEVELS == 1) __syncthreads();  // else barriers lie between these rows and the next
+    makeRows(work, at, saturated, none);
   }
+#endif
   if (STAGED) addSaturated(saturated, work.saturated);
 }

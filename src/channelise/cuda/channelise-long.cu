@@ -152,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     // Channels rise from the middle of the transform: the upper half comes first.
     if (ptx::elected())
       ptx::storeBox(&map, stage + STAGE_BYTES / 2, first, input, warp, 16 * (4 * quarter ^ 8), ptx::evictFirst());
-    if (POWERS) storePowers(halves, hidden(tid) & 31, cellsOf(work, input, first, warp, quarter), asTheyLie);
+    if (POWERS) addPowers(halves, hidden(tid) & 31, cellsOf(work, input, first, warp, quarter), asTheyLie);
   };
 
   auto giveUp = [&] {  // once the copy engine has read the stage

@@ -148,9 +148,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       PowerCell halves[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) halves[i] = powersOf(eights[i]);
-      storePowers(halves, lane,
-                  work.powers + ((int64_t)(firstTile + tile) * work.inputs + input) * CHANNELS + warp * 64,
-                  [](int row) { return (row & 1) * 32 + (row >> 1); });
+      addPowers(halves, lane,
+                work.powers.sums + ((int64_t)cellOf(work.powers, firstTile + tile) * work.inputs + input) * CHANNELS +
+                    warp * 64,
+                [](int row) { return (row & 1) * 32 + (row >> 1); });
 #endif
       phase ^= 1;
     }

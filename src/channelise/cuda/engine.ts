@@ -2,15 +2,22 @@
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceFacts } from '../../backend/cuda/device.js';
 import type { Kernel } from '../../backend/cuda/kernels.js';
+import {
+  cellBytes,
+  cellNumbers,
+  cellsIn,
+  POWER_CELLS,
+  type PowerCells,
+} from '../../backend/cuda/power-cells.js';
 import type { DeviceMemory, DevicePointer, Stream } from '../../backend/cuda/session.js';
-import type { CudaSpectraBlock, PowerCells } from '../../backend/cuda/spectra.js';
+import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
 import type { Closers } from '../../core/closing.js';
 import { writer } from './arguments.js';
 import { LONG_WORK, longTables, planLong, type LongPlan } from './long.js';
 import { outputMap } from './maps.js';
-import { planFused, WORK, type ChannelisePass } from './plan.js';
-import { factorTable, levelTwiddles, tapTable, twiddleTable } from './tables.js';
+import { planFused, WORK, type ChannelisePass, type FusedPlan } from './plan.js';
+import { factorTable, interleaved, levelTwiddles, powerPlaces, tapTable, twiddleTable } from './tables.js';
 import { tensorTables } from './tensor-tables.js';
 import { planTensor, TENSOR_WORK, type TensorPlan } from './tensor.js';
 import type { ChannelisePlan } from '../plan.js';
@@ -47,8 +54,8 @@ export interface ChanneliseEngine {
 export interface EngineOptions {
   /** `general` leaves the tensor cores alone, to compare with. */
   readonly kernels?: 'best' | 'general';
-  /** A flagger comes next: powers are summed on the way, where the kernels can. */
-  readonly powers?: boolean;
+  /** A flagger with windows of so many spectra comes next: powers are summed on the way, where the kernels can. */
+  readonly powers?: number;
 }
 
 /**
@@ -69,7 +76,7 @@ export async function prepareEngine(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
-  { kernels: kind = 'best', powers = false }: EngineOptions = {},
+  { kernels: kind = 'best', powers }: EngineOptions = {},
 ): Promise<ChanneliseEngine> {
   const { device } = backend.session;
   const card = { ...device, path: backend.path };
@@ -78,7 +85,48 @@ export async function prepareEngine(
   const long = kind === 'best' ? planLong(plan, card) : undefined;
   return long
     ? prepareLong(plan, long, backend, saturated, closers, powers)
-    : prepareGeneral(plan, backend, saturated, closers);
+    : prepareGeneral(plan, backend, saturated, closers, powers);
+}
+
+/** Cells of powers beside blocks, for kernels that sum them. */
+interface PowerSums {
+  /** Those of so many spectra, where the block has room for them. */
+  cellsOf(spectra: number, out: CudaSpectraBlock): PowerCells | undefined;
+  /** Tells a kernel where they are, in the structure at `at` of its arguments; zeros first those that it adds to. */
+  open(
+    put: ReturnType<typeof writer>,
+    at: number,
+    spectra: number,
+    out: CudaSpectraBlock,
+    stream: Stream,
+  ): void;
+}
+
+/** channels : [place]. */
+async function prepareSums(
+  { outputType }: ChannelisePlan,
+  { session }: CudaBackend,
+  spectraPerWindow: number,
+  channelsAt: Int32Array,
+  closers: Closers,
+): Promise<PowerSums> {
+  const channels = closers.keep(await uploadArray(session, 'channels of powers', channelsAt));
+  const cut = (spectra: number) => cellsIn(outputType, spectra, spectraPerWindow);
+  return {
+    cellsOf: (spectra, { powersRoom }) =>
+      powersRoom && cut(spectra).cells > 0 ? { ...cut(spectra), channels } : undefined,
+    open: (put, at, spectra, { powersRoom, shape }, stream) => {
+      const { cells } = cut(spectra);
+      const { inverse, eights, last } = cellNumbers(spectra, cells);
+      const pointer = powersRoom?.pointer ?? 0n;
+      put.pointer(at + POWER_CELLS.sums, pointer);
+      put.pointer(at + POWER_CELLS.inverse, inverse);
+      put.int(at + POWER_CELLS.eights, eights);
+      put.int(at + POWER_CELLS.last, last);
+      if (outputType === 'cf32') return;
+      session.call('cuMemsetD8Async', pointer, 0, cellBytes(shape, cells), stream.handle);
+    },
+  };
 }
 
 interface PreparedPass {
@@ -94,11 +142,14 @@ async function prepareGeneral(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
+  spectraPerWindow: number | undefined,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
-  const fused = planFused(plan, session.device);
-  const { passes, span, scratchBytes, columns } = fused;
-  const most = plan.inputs * Math.ceil(plan.capacity / span);
+  const { device } = session;
+  const plain = planFused(plan, device);
+  const summing = spectraPerWindow === undefined ? plain : planFused(plan, device, { powers: true });
+  const { scratchBytes, columns } = plain;
+  const most = plan.inputs * Math.ceil(plan.capacity / plain.span);
   const itemsAtOnce =
     scratchBytes === 0 ? most : Math.max(1, Math.min(most, Math.floor(MOST_SCRATCH_BYTES / scratchBytes)));
   const upload = async (what: string, array: ArrayBufferView): Promise<DeviceMemory> =>
@@ -107,33 +158,50 @@ async function prepareGeneral(
   const factors = await upload('gains', factorTable(plan));
   const long = await upload(
     'twiddles',
-    passes.length === 1 ? twiddleTable(2 * plan.channels, plan.channels) : twiddleTable(columns),
+    plain.passes.length === 1 ? twiddleTable(2 * plan.channels, plan.channels) : twiddleTable(columns),
   );
   const scratch = closers.keep(
     session.allocate('half-made spectra', Math.max(8, scratchBytes * itemsAtOnce)),
   );
-  const kernels: PreparedPass[] = [];
-  for (const pass of passes) {
-    const twiddles = await upload(
-      'twiddles',
-      pass.radices ? levelTwiddles(pass.radices) : twiddleTable(pass.points),
-    );
-    const kernel = (await shop.prepare(pass.request))[pass.entry];
-    const put = writer(kernel);
-    put.pointer(WORK.taps, taps.pointer);
-    put.pointer(WORK.twiddles, twiddles.pointer);
-    put.pointer(WORK.longTwiddles, long.pointer);
-    put.pointer(WORK.scratch, scratch.pointer);
-    put.pointer(WORK.factors, factors.pointer);
-    put.pointer(WORK.saturated, saturated.pointer);
-    put.int(WORK.inputs, plan.inputs);
-    const blocks = session.device.multiprocessors * pass.blocks;
-    kernels.push({ pass, kernel, put, blocks });
-  }
+  const prepare = async ({ passes, span }: FusedPlan) => {
+    const kernels: PreparedPass[] = [];
+    for (const pass of passes) {
+      const twiddles = await upload(
+        'twiddles',
+        pass.radices ? levelTwiddles(pass.radices) : twiddleTable(pass.points),
+      );
+      const kernel = (await shop.prepare(pass.request))[pass.entry];
+      const put = writer(kernel);
+      put.pointer(WORK.taps, taps.pointer);
+      put.pointer(WORK.twiddles, twiddles.pointer);
+      put.pointer(WORK.longTwiddles, long.pointer);
+      put.pointer(WORK.scratch, scratch.pointer);
+      put.pointer(WORK.factors, factors.pointer);
+      put.pointer(WORK.saturated, saturated.pointer);
+      put.int(WORK.inputs, plan.inputs);
+      kernels.push({ pass, kernel, put, blocks: device.multiprocessors * pass.blocks });
+    }
+    return { kernels, span };
+  };
+  const alone = await prepare(plain);
+  const flagged = summing.sumsPowers ? await prepare(summing) : alone;
+  const sums =
+    spectraPerWindow !== undefined && summing.sumsPowers
+      ? await prepareSums(
+          plan,
+          backend,
+          spectraPerWindow,
+          powerPlaces(plan, summing.passes[0].radices ?? []),
+          closers,
+        )
+      : undefined;
   return {
-    sumsPowers: false,
-    description: passes.length === 1 ? 'one pass' : 'two passes',
+    sumsPowers: summing.sumsPowers,
+    description: plain.passes.length === 1 ? 'one pass' : 'two passes',
     launch: (from, spectra, missing, delays, out, stream) => {
+      const cells = sums?.cellsOf(spectra, out);
+      const { kernels, span } = cells ? flagged : alone;
+      if (cells) sums?.open(kernels[kernels.length - 1].put, WORK.powers, spectra, out, stream);
       const items = plan.inputs * Math.ceil(spectra / span);
       for (let first = 0; first < items; first += itemsAtOnce) {
         const count = Math.min(itemsAtOnce, items - first);
@@ -151,7 +219,7 @@ async function prepareGeneral(
           kernel.launch({ grid: [Math.min(blocks, count * pass.groups), 1], threads, sharedBytes }, stream);
         }
       }
-      return undefined;
+      return cells;
     },
   };
 }
@@ -162,7 +230,7 @@ async function prepareTensor(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
-  powers: boolean,
+  spectraPerWindow: number | undefined,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const { entry, threads, sharedBytes, tile, box } = tensor;
@@ -186,17 +254,23 @@ async function prepareTensor(
     withGaps: await prepare({ gaps: true, powers }),
   });
   const plain = await both(false);
-  const summing = powers ? await both(true) : undefined;
   const low = 32;
+  const flagged =
+    spectraPerWindow === undefined
+      ? undefined
+      : {
+          ...(await both(true)),
+          sums: await prepareSums(plan, backend, spectraPerWindow, interleaved(plan.channels, low), closers),
+        };
   const map = outputMap(session, { ...plan, low }, box);
   return {
-    sumsPowers: powers,
+    sumsPowers: flagged !== undefined,
     description: 'tensor cores, one pass',
     launch: (from, spectra, missing, delays, out, stream) => {
-      const cells = summing && out.powersRoom;
-      const { whole, withGaps } = cells ? summing : plain;
+      const cells = flagged?.sums.cellsOf(spectra, out);
+      const { whole, withGaps } = (cells && flagged) ?? plain;
       const { kernel, put } = missing ? withGaps : whole;
-      if (cells) put.pointer(TENSOR_WORK.powers, cells.pointer);
+      if (cells) flagged?.sums.open(put, TENSOR_WORK.powers, spectra, out, stream);
       put.pointer(TENSOR_WORK.voltages, from.pointer);
       put.long(TENSOR_WORK.pitchBytes, from.pitchBytes);
       put.pointer(TENSOR_WORK.missing, missing?.pointer ?? 0n);
@@ -205,7 +279,7 @@ async function prepareTensor(
       map.describe(kernel, out, spectra);
       const blocks = blocksOn(session.device, plan.inputs * Math.ceil(spectra / tile), cells !== undefined);
       kernel.launch({ grid: [blocks, 1], threads, sharedBytes }, stream);
-      return cells && { low };
+      return cells;
     },
   };
 }
@@ -216,7 +290,7 @@ async function prepareLong(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
-  powers: boolean,
+  spectraPerWindow: number | undefined,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const { threads, sharedBytes, unit } = long;
@@ -241,16 +315,22 @@ async function prepareLong(
     return { kernel, put };
   };
   const plain = await prepare(false);
-  const summing = powers ? await prepare(true) : undefined;
   const low = 16;
+  const flagged =
+    spectraPerWindow === undefined
+      ? undefined
+      : {
+          ...(await prepare(true)),
+          sums: await prepareSums(plan, backend, spectraPerWindow, interleaved(plan.channels, low), closers),
+        };
   const map = outputMap(session, { ...plan, low }, long.box);
   return {
-    sumsPowers: powers,
+    sumsPowers: flagged !== undefined,
     description: 'one pass, a block to a spectrum',
     launch: (from, spectra, missing, delays, out, stream) => {
-      const cells = summing && out.powersRoom;
-      const { kernel, put } = cells ? summing : plain;
-      if (cells) put.pointer(LONG_WORK.powers, cells.pointer);
+      const cells = flagged?.sums.cellsOf(spectra, out);
+      const { kernel, put } = (cells && flagged) ?? plain;
+      if (cells) flagged?.sums.open(put, LONG_WORK.powers, spectra, out, stream);
       put.pointer(LONG_WORK.delays, delays?.pointer ?? 0n);
       put.pointer(LONG_WORK.voltages, from.pointer);
       put.long(LONG_WORK.pitchBytes, from.pitchBytes);
@@ -258,7 +338,7 @@ async function prepareLong(
       put.int(LONG_WORK.spectra, spectra);
       map.describe(kernel, out, spectra);
       kernel.launch({ grid: [blocksFor(spectra, cells !== undefined), 1], threads, sharedBytes }, stream);
-      return cells && { low };
+      return cells;
     },
   };
 }

@@ -3,6 +3,7 @@
 // Set by the plan besides shape.cuh: ONE_FACTOR (1: the same for all inputs and channels).
 #pragma once
 #include "delays.cuh"
+#include "powers.cuh"
 #include "shape.cuh"
 
 struct Work {
@@ -20,6 +21,7 @@ struct Work {
   int inputs, spectra;
   int firstItem, items;      // (input, row of SPAN spectra) pairs
   const InputDelay *delays;  // delays.cuh, where DELAYED
+  PowerCells powers;         // POWERS: powers.cuh; places are channels, or of floats rows of a tile
 };
 
 __device__ __forceinline__ float factorOf(const Work &work, unsigned input, unsigned channel) {

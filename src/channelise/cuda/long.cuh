@@ -34,12 +34,13 @@ struct LongWork {
   int inputs, spectra;
   const InputDelay *delays;  // DELAYED: [a]
   float factor;              // ONE_FACTOR: of all
-  PowerCell *powers;         // POWERS: powers.cuh, LOW = 16
+  PowerCells powers;         // POWERS: powers.cuh, places [k1][k2 + 16 k3]
 };
 
 // Of a unit's 64 channels, k1 = warp, a quarter of all k2 + 16 k3.
 __device__ __forceinline__ PowerCell *cellsOf(const LongWork &work, int input, int first, int warp, int quarter) {
-  return work.powers + ((int64_t)(first / UNIT) * work.inputs + input) * CHANNELS + warp * 256 + 16 * (4 * quarter ^ 8);
+  const int64_t cell = cellOf(work.powers, first / UNIT);
+  return work.powers.sums + (cell * work.inputs + input) * CHANNELS + warp * 256 + 16 * (4 * quarter ^ 8);
 }
 __device__ __forceinline__ int asTheyLie(int row) { return row; }
 

@@ -2,6 +2,7 @@
 import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../backend/cuda/kernels.js';
+import { POWER_CELLS } from '../../backend/cuda/power-cells.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { mapArgument } from './maps.js';
 import { shapeDefines } from './plan.js';
@@ -44,7 +45,7 @@ export const LONG_WORK = {
   delays: 80,
   factor: 88,
   powers: 96,
-  bytes: 104,
+  bytes: 96 + POWER_CELLS.bytes,
 } as const;
 
 /** The copy engine takes so many bytes, from multiples of them. */

@@ -4,9 +4,11 @@
  */
 import { structure } from '../../backend/cuda/arguments.js';
 import type { ArgumentKind, KernelRequest } from '../../backend/cuda/kernels.js';
+import { POWER_CELLS } from '../../backend/cuda/power-cells.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { isComplexVoltage, voltageSizeBytes, type VoltageType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
+import { SUMMED_AT_ONCE } from '../../core/windows.js';
 import { factorise, splitPoints } from './factors.js';
 import {
   blockOf,
@@ -47,6 +49,13 @@ export interface FusedPlan {
   readonly span: number;
   /** Between passes, for each row of `span` spectra of an input; 0 with one pass. */
   readonly scratchBytes: number;
+  /** Powers are summed on the way (powers.cuh). */
+  readonly sumsPowers: boolean;
+}
+
+/** A flagger comes next: powers are summed, where a block has whole rows of what is summed at once. */
+export interface FusedOptions {
+  readonly powers?: boolean;
 }
 
 /** struct Work of finish.cuh. */
@@ -67,7 +76,8 @@ export const WORK = {
   firstItem: 96,
   items: 100,
   delays: 104,
-  bytes: 112,
+  powers: 112,
+  bytes: 112 + POWER_CELLS.bytes,
 } as const;
 const workArgument: readonly ArgumentKind[] = [structure('Work', WORK)];
 
@@ -91,7 +101,7 @@ export function shapeDefines(plan: ChannelisePlan, folded: boolean): Record<stri
 }
 
 const headers = (...names: string[]): Record<string, string> => ({
-  ...commonHeaders('integers.cuh'),
+  ...commonHeaders('integers.cuh', 'powers.cuh'),
   ...Object.fromEntries(names.map((name) => [name, readSource(import.meta.url, name)])),
 });
 const waitingOf = ({ outputType }: ChannelisePlan): Waiting => (outputType === 'cf32' ? 'nothing' : 'bytes');
@@ -100,9 +110,9 @@ function fusedPass(
   plan: ChannelisePlan,
   card: CardLimits,
   folded: boolean,
-  pass: Shape & { which: 0 | 1 | 2; points: number; other: number; opensAt: number },
+  pass: Shape & { which: 0 | 1 | 2; points: number; other: number; opensAt: number; powers?: boolean },
 ): ChannelisePass {
-  const { which, points, other, tile, span, group, opensAt } = pass;
+  const { which, points, other, tile, span, group, opensAt, powers = false } = pass;
   const radices = factorise(points)?.radices ?? [];
   const isLean = which === 0 && plan.inputType === 'ci8';
   const waiting = which === 1 ? 'nothing' : waitingOf(plan);
@@ -118,6 +128,7 @@ function fusedPass(
         OPENS_AT: opensAt,
         ...{ PASS: which, N: points, OTHER: other, TILE: tile, SPAN: span, GROUP: group },
         ...{ THREADS: block.threads, BLOCKS: block.blocks, TURNS_KEPT: block.turnsKept ? 1 : 0 },
+        POWERS: powers ? 1 : 0,
         ...Object.fromEntries(Array.from({ length: RADICES }, (_, n) => [`R${n}`, radices[n] ?? 1])),
       },
       entries: { channelise: workArgument },
@@ -165,21 +176,36 @@ function plainPass(
 const opensAtOf = (plan: ChannelisePlan, inPairs: boolean): number =>
   inPairs && sampleBytes(plan.inputType) === 1 ? WORD_BYTES : 1;
 
-export function planFused(plan: ChannelisePlan, card: CardLimits): FusedPlan {
+export function planFused(
+  plan: ChannelisePlan,
+  card: CardLimits,
+  { powers = false }: FusedOptions = {},
+): FusedPlan {
   const { channels } = plan;
   // One pass: a real spectrum of 2C samples is transformed as C complex points.
   const { radices } = factorise(channels) ?? {};
   const shape = radices && radices.length <= RADICES ? shapeOfOnePass(plan, card) : undefined;
-  if (!shape) return planTwoPasses(plan, card);
+  if (!shape) return planTwoPasses(plan, card, powers);
+  const summed = powers ? summedShape(plan, shape) : undefined;
   const opensAt = opensAtOf(plan, channels % 2 === 0);
-  const pass = fusedPass(plan, card, true, { which: 0, points: channels, other: 1, ...shape, opensAt });
-  return { passes: [pass], folded: true, columns: channels, span: shape.span, scratchBytes: 0 };
+  const taken = { ...(summed ?? shape), powers: summed !== undefined };
+  const pass = fusedPass(plan, card, true, { which: 0, points: channels, other: 1, ...taken, opensAt });
+  return {
+    ...{ passes: [pass], folded: true, columns: channels },
+    ...{ span: taken.span, scratchBytes: 0, sumsPowers: taken.powers },
+  };
+}
+
+/** How blocks work that sum powers besides; nothing where they cannot. Integers are summed as rows leave, floats as tiles are done. */
+function summedShape({ outputType, sampling }: ChannelisePlan, shape: Shape): Shape | undefined {
+  if (outputType !== 'cf32') return shape.span === SUMMED_AT_ONCE ? shape : undefined;
+  return sampling === 'complex' && shape.tile >= 4 && shape.span <= SUMMED_AT_ONCE ? shape : undefined;
 }
 
 /** Rows of 32 bytes where a block holds them; where none fit, shorter ones are slower and as right. */
 const SPANS_OF_TWO_PASSES = [16, 8, 4, 2] as const;
 
-function planTwoPasses(plan: ChannelisePlan, card: CardLimits): FusedPlan {
+function planTwoPasses(plan: ChannelisePlan, card: CardLimits, wantsPowers: boolean): FusedPlan {
   const columns = plan.samplesPerSpectrum;
   const folded = plan.sampling === 'complex';
   const { first, second, smooth } = splitPoints(columns, POINTS_OF_TWO_PASSES);
@@ -188,13 +214,15 @@ function planTwoPasses(plan: ChannelisePlan, card: CardLimits): FusedPlan {
     const two = shapeOfOneOfTwo(second, first, span, waitingOf(plan), card);
     if (!one || (smooth && !two)) continue;
     const opensAt = opensAtOf(plan, folded && second % 2 === 0 && one.group % 2 === 0);
+    const powers = wantsPowers && smooth && plan.outputType !== 'cf32' && span === SUMMED_AT_ONCE;
     const passes = [
       fusedPass(plan, card, folded, { which: 1, points: first, other: second, ...one, opensAt }),
       smooth && two
-        ? fusedPass(plan, card, folded, { which: 2, points: second, other: first, ...two, opensAt })
+        ? fusedPass(plan, card, folded, { which: 2, points: second, other: first, ...two, opensAt, powers })
         : plainPass(plan, second, first, span, opensAt),
     ];
-    return { passes, folded, columns, span, scratchBytes: columns * span * COMPLEX_BYTES };
+    const scratchBytes = columns * span * COMPLEX_BYTES;
+    return { passes, folded, columns, span, scratchBytes, sumsPowers: powers };
   }
   return refuse(
     'channelise',

@@ -2,17 +2,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';
-import {
-  CELL_SPECTRA,
-  powersBytesOf,
-  type CudaSpectraBlock,
-  type PowerCells,
-} from '../../backend/cuda/spectra.js';
+import { powersBytesOf, type PowerCells } from '../../backend/cuda/power-cells.js';
+import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import type { CudaSession } from '../../backend/cuda/session.js';
 import { downloadInto, uploadInto } from '../../backend/cuda/transfer.js';
 import { allocateSpectra } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
+import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import { planChannelise, type ChanneliseOptions } from '../plan.js';
 import { cut, fullScale, noise, withGaps } from '../samples.js';
 import { prepareCudaChanneliser } from './prepare.js';
@@ -22,31 +20,61 @@ if (!presence.present)
   it('powers of the channeliser on a card', { skip: `${presence.reason}; ${presence.fix}` }, () => undefined);
 else describe('powers beside what the channeliser makes on a card', powersOnCard);
 
+/** Windows of so many spectra are what a flagger behind asks for. */
+const WINDOW = 128;
 /** Of powers.cuh. */
-const S1_BITS = 20n;
+const S1_BITS = 24n;
 
-/** cells : [t / 16][a][k low][k high], packed as powers.cuh does. */
-async function expectedCells(block: CudaSpectraBlock, low: number): Promise<BigUint64Array> {
+/** sums : [w][c][a][S1, S2] of what lies in the block, one sample after the other. */
+async function expectedSums(block: CudaSpectraBlock, windows: number): Promise<Float64Array> {
   const { shape, samples } = block;
   const { channels, inputs, type } = shape;
   const spectra = await block.read();
   const parts = type === 'ci4' ? [highNibble, lowNibble] : undefined;
   const partOf = (sample: number, part: number): number =>
     parts ? parts[part](spectra[sample]) : spectra[2 * sample + part];
-  const high = channels / low;
-  const cells = new BigUint64Array(Math.ceil(samples / CELL_SPECTRA) * inputs * channels);
-  for (let c = 0; c < channels; c++) {
-    for (let a = 0; a < inputs; a++) {
-      for (let t = 0; t < samples; t++) {
-        const sample = (c * inputs + a) * samples + t;
+  const edges = cutEvenly(samples, windows, SUMMED_AT_ONCE);
+  const sums = new Float64Array(2 * windows * channels * inputs);
+  for (let w = 0; w < windows; w++) {
+    for (let row = 0; row < channels * inputs; row++) {
+      const to = 2 * (w * channels * inputs + row);
+      for (let t = edges[w]; t < edges[w + 1]; t++) {
+        const sample = row * samples + t;
         const power = partOf(sample, 0) ** 2 + partOf(sample, 1) ** 2;
-        const cell =
-          (Math.floor(t / CELL_SPECTRA) * inputs + a) * channels + (c % low) * high + Math.floor(c / low);
-        cells[cell] += (BigInt(power * power) << S1_BITS) + BigInt(power);
+        sums[to] += power;
+        sums[to + 1] += power * power;
       }
     }
   }
-  return cells;
+  return sums;
+}
+
+/** The same out of cells : [cell][a][place]. */
+async function madeSums(
+  session: CudaSession,
+  { shape, powersRoom }: CudaSpectraBlock,
+  { cells, perWindow, channels: channelsAt }: PowerCells,
+): Promise<Float64Array> {
+  const { channels, inputs, type } = shape;
+  assert.ok(powersRoom);
+  const places = new Int32Array(channels);
+  await downloadInto(session, channelsAt, places);
+  assert.deepEqual(
+    places.toSorted(),
+    places.map((_, c) => c),
+  );
+  const words = new BigUint64Array(cells * inputs * channels);
+  await downloadInto(session, powersRoom, words);
+  const floats = new Float32Array(words.buffer);
+  const sums = new Float64Array((2 * words.length) / perWindow);
+  words.forEach((word, at) => {
+    const [cell, input] = [Math.floor(at / channels / inputs), Math.floor(at / channels) % inputs];
+    const window = Math.floor(cell / perWindow);
+    const to = 2 * ((window * channels + places[at % channels]) * inputs + input);
+    sums[to] += type === 'cf32' ? floats[2 * at] : Number(word & ((1n << S1_BITS) - 1n));
+    sums[to + 1] += type === 'cf32' ? floats[2 * at + 1] : Number(word >> S1_BITS);
+  });
+  return sums;
 }
 
 function powersOnCard(): void {
@@ -65,12 +93,12 @@ function powersOnCard(): void {
     const plan = planChannelise(options);
     const { session } = cuda;
     const plain = cuda.allocateSpectra(plan.output);
-    const shape = { ...plan.output, powers: true };
+    const shape = { ...plan.output, powers: WINDOW };
     const out = cuda.allocateSpectra(shape);
     const made = (): PowerCells | undefined => out.powers;
     const channelisers = [
       await prepareCudaChanneliser(plan, cuda),
-      await prepareCudaChanneliser(plan, cuda, { powers: true }),
+      await prepareCudaChanneliser(plan, cuda, { powers: WINDOW }),
     ];
     const poison = new Uint8Array(powersBytesOf(shape)).fill(0x55);
     const garbage = allocateSpectra(plan.outputType, plan.channels, plan.inputs, plan.capacity).fill(85);
@@ -87,10 +115,11 @@ function powersOnCard(): void {
       const powers = made();
       assert.equal(powers !== undefined, isMade);
       if (!powers || !out.powersRoom) continue;
-      const expected = await expectedCells(out, powers.low);
-      const cells = new BigUint64Array(expected.length);
-      await downloadInto(session, out.powersRoom, cells);
-      assert.deepEqual(cells, expected);
+      const [sums, expected] = [await madeSums(session, out, powers), await expectedSums(out, powers.cells)];
+      if (plan.outputType === 'cf32') {
+        const isNear = (sum: number, n: number): boolean => Math.abs(sum - expected[n]) <= 2e-6 * expected[n];
+        assert.ok(sums.every(isNear), `sum ${sums.findIndex((sum, n) => !isNear(sum, n))}`);
+      } else assert.deepEqual(sums, expected);
     }
     assert.equal(channelisers[1].saturated, channelisers[0].saturated);
     // Whoever has no room for them gets spectra all the same.
@@ -101,15 +130,28 @@ function powersOnCard(): void {
   }
 
   const one = { polarisations: 1, inputType: 'ci8', outputType: 'ci8' } as const;
-  const shapes = [
-    { ...one, channels: 1024, taps: 8, inputs: 3, spectra: 37, isMade: true },
-    { ...one, channels: 1024, taps: 16, inputs: 2, spectra: 48, isMade: true },
-    { ...one, channels: 1024, taps: 8, inputs: 2, outputType: 'ci4' as const, spectra: 17, isMade: true },
-    { ...one, channels: 4096, taps: 8, inputs: 3, spectra: 35, isMade: true },
-    { ...one, channels: 4096, taps: 11, inputs: 2, outputType: 'ci4' as const, spectra: 16, isMade: true },
-    { ...one, channels: 256, taps: 4, inputs: 3, spectra: 33, isMade: false },
-    { ...one, channels: 1024, taps: 4, inputs: 2, outputType: 'cf32' as const, spectra: 20, isMade: false },
-  ];
+  const float = { ...one, outputType: 'cf32' } as const;
+  const shapes: readonly (Omit<ChanneliseOptions, 'blockSamples'> & { spectra: number; isMade: boolean })[] =
+    [
+      { ...one, channels: 1024, taps: 8, inputs: 3, spectra: 290, isMade: true },
+      { ...one, channels: 1024, taps: 16, inputs: 2, spectra: 48, isMade: true },
+      { ...one, channels: 1024, taps: 8, inputs: 2, outputType: 'ci4', spectra: 167, isMade: true },
+      { ...one, channels: 4096, taps: 8, inputs: 3, spectra: 215, isMade: true },
+      { ...one, channels: 4096, taps: 11, inputs: 2, outputType: 'ci4', spectra: 16, isMade: true },
+      // General kernels: one pass, another number of threads, real samples, two passes; rows too long for two threads.
+      { ...one, channels: 256, taps: 4, inputs: 3, spectra: 333, isMade: true },
+      { ...one, channels: 1000, taps: 4, inputs: 2, outputType: 'ci4', spectra: 201, isMade: true },
+      { ...one, channels: 512, taps: 4, inputs: 3, inputType: 'i8', spectra: 210, isMade: true },
+      { ...one, channels: 8192, taps: 3, inputs: 2, spectra: 45, isMade: true },
+      { ...one, channels: 4096, taps: 3, inputs: 1, inputType: 'i16', spectra: 33, isMade: true },
+      { ...one, channels: 64, taps: 4, inputs: 3, spectra: 133, isMade: false },
+      { ...float, channels: 1024, taps: 4, inputs: 2, spectra: 137, isMade: true },
+      { ...float, channels: 256, taps: 8, inputs: 3, spectra: 64, isMade: true },
+      { ...float, channels: 1000, taps: 4, inputs: 2, inputType: 'ci16', spectra: 41, isMade: true },
+      { ...float, channels: 4095, taps: 4, inputs: 1, inputType: 'cf32', spectra: 50, isMade: true },
+      { ...float, channels: 512, taps: 4, inputs: 2, inputType: 'i8', spectra: 20, isMade: false },
+      { ...float, channels: 8192, taps: 4, inputs: 1, spectra: 20, isMade: false },
+    ];
   for (const { spectra, isMade, ...shape } of shapes) {
     const { channels, taps, inputs, inputType, outputType } = shape;
     const samples = (spectra + taps - 1) * channels;

@@ -3,6 +3,7 @@
  * the one before it is still being filtered.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import type { PowerCells } from '../../backend/cuda/power-cells.js';
 import {
   offsetBy,
   type CudaEvent,
@@ -10,12 +11,7 @@ import {
   type PinnedMemory,
   type Stream,
 } from '../../backend/cuda/session.js';
-import {
-  cudaSpectra,
-  SPAN_BYTES,
-  type CudaSpectraBlock,
-  type PowerCells,
-} from '../../backend/cuda/spectra.js';
+import { cudaSpectra, SPAN_BYTES, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { voltageSizeBytes } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
 import { preparing, type Closers } from '../../core/closing.js';

@@ -1,7 +1,11 @@
-// Where things lie in a block's shared memory: a tile of points, and the rows of bytes that wait behind it.
+// Where things lie in a block's shared memory: a tile of points, and the rows of bytes that wait behind it; and powers of floats,
+// in the tile where its points were.
 //
-// Set by the plan: N, GROUP, TILE, SPAN, R0 .. R6.
+// Set by the plan: N, GROUP, TILE, SPAN, R0 .. R6, THREADS, POWERS, OUTPUT_FLOAT, PASS.
 #pragma once
+#include "integers.cuh"
+
+extern __shared__ float4 memory[];
 
 // Rows of TILE points, [n][g]; 16 bytes after every 128 or more, so that threads that write one row, or two, each write to
 // banks of their own.
@@ -35,3 +39,42 @@ __device__ __forceinline__ unsigned stagedRow(unsigned row) {
   else
     return row ^ (digit % 4);
 }
+
+// Powers of a tile's bins lie in half of each row, of two butterflies in the one and of the next two in the other: banks differ.
+__device__ __forceinline__ float *powersAt(unsigned row) {
+  return (float *)((float2 *)memory + placeOf(row)) + row / LAST_RADIX / 2 % 2 * TILE;
+}
+
+// Floats: a thread sums rows THREADS apart, tile by tile, and leaves them as a cell.
+constexpr bool FLOAT_POWERS = POWERS && PASS == 0 && OUTPUT_FLOAT;
+constexpr int POWER_ROWS = FLOAT_POWERS ? (N + THREADS - 1) / THREADS : 1;
+struct RowPowers {
+  float s1[POWER_ROWS] = {}, s2[POWER_ROWS] = {};
+
+  __device__ __forceinline__ void add() {
+    // Rows so far apart lie alike.
+    constexpr bool IN_STEP = THREADS % (4 * LAST_RADIX) == 0 && THREADS % ROWS_PER_GAP == 0;
+    const float *first = powersAt(threadIdx.x);
+#pragma unroll
+    for (int n = 0; n < POWER_ROWS; ++n) {
+      const unsigned row = threadIdx.x + n * THREADS;
+      if (row >= N) break;
+      const float4 *from = (const float4 *)(IN_STEP ? first + 2 * placeOf(n * THREADS) : powersAt(row));
+#pragma unroll
+      for (int t = 0; t < TILE / 4; ++t) {
+        const float4 p = from[t];
+        s1[n] += (p.x + p.y) + (p.z + p.w);
+        s2[n] += fmaf(p.x, p.x, p.y * p.y) + fmaf(p.z, p.z, p.w * p.w);
+      }
+    }
+    __syncthreads();
+  }
+  // cells : [row].
+  __device__ __forceinline__ void store(float2 *cells) const {
+#pragma unroll
+    for (int n = 0; n < POWER_ROWS; ++n) {
+      const unsigned row = threadIdx.x + n * THREADS;
+      if (row < N) cells[row] = make_float2(s1[n], s2[n]);
+    }
+  }
+};

@@ -136,3 +136,30 @@ function writeTurn(table: DataView, at: number, turns: number): void {
   table.setUint32(at, Math.floor((scaled - high) * 2 ** 32), true);
   table.setUint32(at + 4, high % 2 ** 32, true);
 }
+
+/** channels : [place], of powers that lie [k low][k high], channel = k low + `low` · k high. */
+export const interleaved = (channels: number, low: number): Int32Array =>
+  Int32Array.from({ length: channels }, (_, place) => {
+    const high = channels / low;
+    return Math.floor(place / high) + low * (place % high);
+  });
+
+/** channels : [place], of powers of the general kernels: as they leave, or of floats as rows of a tile (channelise-fused.cu). */
+export function powerPlaces(
+  { channels, outputType }: ChannelisePlan,
+  radices: readonly number[],
+): Int32Array {
+  const places = Int32Array.from({ length: channels }, (_, place) => place);
+  if (outputType !== 'cf32') return places;
+  return places.map((place) => {
+    // The digits of a place, the first one slowest, are those of a bin, the first one fastest.
+    let [bin, rest, before] = [0, place, channels];
+    for (const radix of radices.toReversed()) {
+      before /= radix;
+      bin += before * (rest % radix);
+      rest = Math.floor(rest / radix);
+    }
+    const middle = Math.ceil(channels / 2);
+    return bin < middle ? bin + Math.floor(channels / 2) : bin - middle;
+  });
+}

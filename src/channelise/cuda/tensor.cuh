@@ -43,7 +43,7 @@ struct TensorWork {
   float factor;  // ONE_FACTOR: of all
   int factorStep;
   const InputDelay *delays;  // delays.cuh, where DELAYED
-  PowerCell *powers;         // POWERS: powers.cuh, LOW = 32
+  PowerCells powers;         // POWERS: powers.cuh, places [k1][k2]
 };
 
 #if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 5)

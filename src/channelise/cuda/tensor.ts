@@ -2,6 +2,7 @@
 import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../backend/cuda/kernels.js';
+import { POWER_CELLS } from '../../backend/cuda/power-cells.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { shapeDefines } from './plan.js';
 import { largestOutput } from './tables.js';
@@ -46,7 +47,7 @@ export const TENSOR_WORK = {
   factorStep: 84,
   delays: 88,
   powers: 96,
-  bytes: 104,
+  bytes: 96 + POWER_CELLS.bytes,
 } as const;
 
 const CHANNELS = 1024;

@@ -3,7 +3,7 @@ import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
 import { visibilitiesCBPP } from '../../core/axes.js';
-import { SampleCounter } from '../../core/sample-counter.js';
+import { SampleCounter } from '../../core/presence/sample-counter.js';
 import type { Correlator } from '../correlator.js';
 import { checkCorrelateBlock, type CorrelatePlan } from '../plan.js';
 import { refuseValue } from '../unpack.js';

@@ -9,7 +9,7 @@ import { downloadInto, uploadArray } from '../../backend/cuda/transfer.js';
 import { visibilitiesCBPP, type SpectraType } from '../../core/axes.js';
 import { preparing, type Closers } from '../../core/closing.js';
 import type { CountRows } from '../../core/presence/sample-counts.js';
-import { SampleCounter } from '../../core/sample-counter.js';
+import { SampleCounter } from '../../core/presence/sample-counter.js';
 import type { CorrelationResult, Correlator } from '../correlator.js';
 import { prepareXEngine } from './engine.js';
 import { planFloatEngine, planTotals } from './plan.js';

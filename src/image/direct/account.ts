@@ -2,7 +2,7 @@
 import { weightsCP, type GainsCA } from '../../core/axes.js';
 import type { SpectraBlock } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
-import { SampleCounter } from '../../core/sample-counter.js';
+import { SampleCounter } from '../../core/presence/sample-counter.js';
 import { takeAutos } from './autos.js';
 import { checkBlock, inputFactors, pairSum, scaleImage, unitFactors, type DirectImage } from './direct.js';
 import type { ImagePlan } from '../plan.js';

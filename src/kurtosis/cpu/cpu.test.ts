@@ -92,7 +92,11 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
                 carrier: c === 4 && a > 30 ? 0.5 : 0,
               }));
               const plain = cpu.allocateSpectra({ ...shape, capacity: samples + 3 });
-              const beside = cpu.allocateSpectra({ ...shape, capacity: samples + 3, powers: true });
+              const beside = cpu.allocateSpectra({
+                ...shape,
+                capacity: samples + 3,
+                powers: spectraPerWindow,
+              });
               await plain.write(spectra, samples);
               await beside.write(spectra, samples);
               await writePowers(beside);

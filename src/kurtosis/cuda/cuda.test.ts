@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';
-import { CELL_SPECTRA } from '../../backend/cuda/spectra.js';
-import { uploadInto } from '../../backend/cuda/transfer.js';
+import { cellsIn } from '../../backend/cuda/power-cells.js';
+import { uploadArray, uploadInto } from '../../backend/cuda/transfer.js';
 import { allocateSpectra, type SpectraCAT } from '../../core/axes.js';
 import type { SpectraShape } from '../../core/blocks.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
+import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import { kurtosisCases } from '../cases.js';
 import { prepareFlagger } from '../index.js';
 import { Judge } from '../judge.js';
@@ -29,7 +30,10 @@ if (!presence.present) {
   describe('the first look at sums on a card', onCard);
 }
 
-/** cells : [t / 16][a][k low][k high] as powers.cuh packs them, of spectra : [c][a][t]. */
+/**
+ * cells : [cell][a][place] as powers.cuh has them, of spectra : [c][a][t]; channels : [place]. Of floats, too, one stretch each: it is
+ * their sum that counts.
+ */
 function powerCells(
   spectra: SpectraCAT,
   {
@@ -38,25 +42,29 @@ function powerCells(
     inputs,
     samples,
   }: Pick<SpectraShape, 'type' | 'channels' | 'inputs'> & { samples: number },
-  low: number,
+  cells: number,
+  channelsAt: Int32Array,
 ): BigUint64Array {
-  const cells = new BigUint64Array(Math.ceil(samples / CELL_SPECTRA) * inputs * channels);
-  for (let c = 0; c < channels; c++) {
-    for (let a = 0; a < inputs; a++) {
-      for (let t = 0; t < samples; t++) {
-        const at = (c * inputs + a) * samples + t;
-        const [re, im] =
-          type === 'ci4'
-            ? [highNibble(spectra[at]), lowNibble(spectra[at])]
-            : [spectra[2 * at], spectra[2 * at + 1]];
-        const power = BigInt(re * re + im * im);
-        const place = (c % low) * (channels / low) + Math.floor(c / low);
-        cells[(Math.floor(t / CELL_SPECTRA) * inputs + a) * channels + place] +=
-          ((power * power) << 20n) + power;
-      }
+  const edges = cutEvenly(samples, cells, SUMMED_AT_ONCE);
+  const words = new BigUint64Array(cells * inputs * channels);
+  const floats = new Float32Array(words.buffer);
+  for (let at = 0; at < words.length; at++) {
+    const [cell, input] = [Math.floor(at / channels / inputs), Math.floor(at / channels) % inputs];
+    const row = (channelsAt[at % channels] * inputs + input) * samples;
+    let [s1, s2] = [0, 0];
+    for (let t = edges[cell]; t < edges[cell + 1]; t++) {
+      const [re, im] =
+        type === 'ci4'
+          ? [highNibble(spectra[row + t]), lowNibble(spectra[row + t])]
+          : [spectra[2 * (row + t)], spectra[2 * (row + t) + 1]];
+      const power = re * re + im * im;
+      s1 += power;
+      s2 += power * power;
     }
+    if (type === 'cf32') floats.set([s1, s2], 2 * at);
+    else words[at] = (BigInt(s2) << 24n) + BigInt(s1);
   }
-  return cells;
+  return words;
 }
 
 function onCard(): void {
@@ -96,44 +104,58 @@ function onCard(): void {
       await engine.close();
     });
 
-    if (type !== 'cf32')
-      it(`${type}: from powers beside the block as from the block`, async () => {
-        const random = randomStream(14, type);
-        const wide = { ...shape, channels: 64 };
-        const widePlan = planKurtosis({ ...wide, spectraPerWindow: 64 });
+    it(`${type}: from powers beside the block as from the block`, async () => {
+      const random = randomStream(14, type);
+      const wide = { ...shape, channels: 71 };
+      // Turned over, to tell places from channels.
+      const channelsAt = Int32Array.from({ length: wide.channels }, (_, place) => wide.channels - 1 - place);
+      const channels = await uploadArray(cuda.session, 'channels', channelsAt);
+      // Windows that are one cell each, or three, or of floats eight times as many; the last sixteen spectra are not whole.
+      for (const [spectraPerWindow, samples] of [
+        [128, 512],
+        [128, 505],
+        [800, 1200],
+      ]) {
+        const widePlan = planKurtosis({ ...wide, spectraPerWindow });
         const engine = await cudaPowers(widePlan, cuda);
         const judge = new Judge(widePlan);
-        // Windows of whole cells, the last one's not; then of parts of them, which the block alone has.
-        for (const [samples, low] of [
-          [256, 16],
-          [255, 32],
-          [250, 16],
-          [180, 32],
-        ]) {
-          const block = cuda.allocateSpectra({ ...wide, capacity: 260, powers: true });
-          await block.write(noisySpectra({ ...wide, samples }, random, allKinds), samples);
-          const edges = windowEdges(widePlan, samples);
-          const fencing = judge.fencing(edges);
-          const wanted = (await engine.sums(block, edges, fencing)).sums.slice();
-          const cells = powerCells(await block.read(), { ...wide, samples }, low);
-          assert.ok(block.powersRoom);
-          await uploadInto(cuda.session, block.powersRoom, cells);
-          block.doneWriting(cuda.session.streams.compute, samples, [], { powers: { low } });
-          assert.deepEqual((await engine.sums(block, edges, fencing)).sums, wanted, `${samples} spectra`);
-          // What was looked at is the cells: of other ones come other sums.
-          const isWhole = areWholeCells(edges, samples);
-          await uploadInto(cuda.session, block.powersRoom, cells.fill(0n));
-          const { sums } = await engine.sums(block, edges, fencing);
-          if (isWhole) assert.ok(sums.every((sum) => sum === 0));
-          else assert.deepEqual(sums, wanted);
-          assert.equal(isWhole, samples === 256 || samples === 255);
-          // Zeros written over the block since: its cells are no longer its own.
-          block.addGaps(cuda.session.streams.compute, []);
-          assert.deepEqual((await engine.sums(block, edges, fencing)).sums, wanted);
-          await block.close();
-        }
+        const powers = { ...cellsIn(type, samples, spectraPerWindow), channels };
+        const block = cuda.allocateSpectra({ ...wide, capacity: samples + 4, powers: spectraPerWindow });
+        // Of floats some are too weak for float32 to square their powers.
+        const spectra = noisySpectra({ ...wide, samples }, random, (c, a, t) => ({
+          ...allKinds(c, a, t),
+          ...(type === 'cf32' && c === 3 && { noise: 1e-14 * (a + 1) }),
+        }));
+        await block.write(spectra, samples);
+        const edges = windowEdges(widePlan, samples);
+        const fencing = judge.fencing(edges);
+        const wanted = (await engine.sums(block, edges, fencing)).sums.slice();
+        const cells = powerCells(await block.read(), { ...wide, samples }, powers.cells, channelsAt);
+        assert.ok(block.powersRoom);
+        await uploadInto(cuda.session, block.powersRoom, cells);
+        block.doneWriting(cuda.session.streams.compute, samples, [], { powers });
+        const { sums } = await engine.sums(block, edges, fencing);
+        if (type === 'cf32') {
+          assert.equal(sums.length, wanted.length);
+          sums.forEach((sum, n) => {
+            assert.ok(Math.abs(sum - wanted[n]) <= 2e-6 * wanted[n], `sum ${n}: ${sum}, ${wanted[n]}`);
+          });
+        } else assert.deepEqual(sums, wanted, `${samples} spectra`);
+        // What was looked at is the cells: of other ones come other sums. Windows that begin within one are the block's alone.
+        await uploadInto(cuda.session, block.powersRoom, cells.fill(0n));
+        assert.ok((await engine.sums(block, edges, fencing)).sums.every((sum) => sum === 0));
+        const others = Int32Array.of(0, 24, samples);
+        assert.ok(!areWholeCells(others, samples, powers));
+        const two = (await engine.sums(block, others, judge.fencing(others))).sums.slice();
+        // Zeros written over the block since: its cells are no longer its own.
+        block.addGaps(cuda.session.streams.compute, []);
+        assert.deepEqual((await engine.sums(block, others, judge.fencing(others))).sums, two);
+        assert.deepEqual((await engine.sums(block, edges, fencing)).sums, wanted);
+        await block.close();
         await engine.close();
-      });
+      }
+      await channels.close();
+    });
 
     it(`${type}: three blocks begun at once are judged as one after the other`, async () => {
       const random = randomStream(13, type);

@@ -89,36 +89,62 @@ extern "C" __global__ void __launch_bounds__(LANES *AT_ONCE)
   }
 }
 
-// The same from what the channeliser summed on its way (powers.cuh), where all windows but the last begin and end with a cell. A
-// block takes a window's 32 places of 32 inputs, and turns them over: `low` * `high` channels.
+#if FLOATS
+// Of floats float32 summed each cell: right to a millionth, unless squares of powers lie beyond its range. Of the mean power: within
+// this none is lost but those that add nothing. Silence is silence.
+constexpr double LEAST_MEAN = 1e-12, MOST_MEAN = 1e12;
+struct CellSums {
+  double s1 = 0, s2 = 0;
+  __device__ __forceinline__ void add(PowerCell cell) {
+    s1 += __uint_as_float((uint32_t)cell);
+    s2 += __uint_as_float((uint32_t)(cell >> 32));
+  }
+  __device__ __forceinline__ double2 of(const int8_t *row, int first, int end) const {
+    const double mean = s1 / (end - first);
+    if (mean == 0 || (mean > LEAST_MEAN && mean < MOST_MEAN)) return make_double2(s1, s2);
+    const uint2 *samples = (const uint2 *)row;
+    double2 sums = make_double2(0, 0);
+    for (int t = first; t < end; ++t) addOne(samples[t].x, samples[t].y, sums.x, sums.y);
+    return sums;
+  }
+};
+#else
+struct CellSums {
+  unsigned long long s1 = 0, s2 = 0;
+  __device__ __forceinline__ void add(PowerCell cell) {
+    s1 += cell & ((1 << CELL_S1_BITS) - 1);
+    s2 += cell >> CELL_S1_BITS;
+  }
+  __device__ __forceinline__ double2 of(const int8_t *, int, int) const { return make_double2((double)s1, (double)s2); }
+};
+#endif
+
+// The same from what the channeliser summed on its way (powers.cuh), where windows are `perWindow` cells
+// each. A block takes a window's 32 places of 32 inputs, and turns them over.
 extern "C" __global__ void __launch_bounds__(8 * WARP)
-    sumCells(const PowerCell *cells, const int *edges, int windows, int low, int high, int inputs, double2 *sums) {
+    sumCells(const PowerCell *cells, const int *channelsAt, const int *edges, int windows, int perWindow, int channels,
+             int inputs, const int8_t *spectra, int64_t pitch, double2 *sums) {
   __shared__ double2 turned[WARP][WARP + 1];
   const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-  const int channels = low * high, across = channels / WARP;
+  const int across = (channels + WARP - 1) / WARP;
   const int firstPlace = (int)(blockIdx.x % across) * WARP, firstInput = (int)(blockIdx.x / across) * WARP;
   const int64_t cellStep = (int64_t)inputs * channels;
+  const bool isPlace = firstPlace + lane < channels;
+  const int channel = isPlace ? channelsAt[firstPlace + lane] : 0;
   for (int window = blockIdx.y; window < windows; window += gridDim.y) {
-    const int first = edges[window] / CELL_SPECTRA, end = (edges[window + 1] + CELL_SPECTRA - 1) / CELL_SPECTRA;
-    for (int i = warp; i < WARP; i += 8) {
-      unsigned long long s1 = 0, s2 = 0;
-      if (firstInput + i < inputs) {
-        const PowerCell *from = cells + first * cellStep + (int64_t)(firstInput + i) * channels + firstPlace + lane;
+    const int first = window * perWindow, end = first + perWindow;
+    for (int i = warp; i < WARP && firstInput + i < inputs && isPlace; i += 8) {
+      const int input = firstInput + i;
+      const PowerCell *from = cells + first * cellStep + (int64_t)input * channels + firstPlace + lane;
+      CellSums sum;
 #pragma unroll 8
-        for (int cell = first; cell < end; ++cell, from += cellStep) {
-          const PowerCell sum = __ldcs(from);
-          s1 += sum & ((1 << CELL_S1_BITS) - 1);
-          s2 += sum >> CELL_S1_BITS;
-        }
-      }
-      turned[i][lane] = make_double2((double)s1, (double)s2);
+      for (int cell = first; cell < end; ++cell, from += cellStep) sum.add(__ldcs(from));
+      turned[i][lane] = sum.of(spectra + ((int64_t)channel * inputs + input) * pitch, edges[window], edges[window + 1]);
     }
     __syncthreads();
     const int input = firstInput + lane;
-    for (int i = warp; input < inputs && i < WARP; i += 8) {
-      const int place = firstPlace + i, channel = place / high + low * (place % high);
-      sums[((int64_t)window * channels + channel) * inputs + input] = turned[lane][i];
-    }
+    for (int i = warp; input < inputs && i < WARP && firstPlace + i < channels; i += 8)
+      sums[((int64_t)window * channels + channelsAt[firstPlace + i]) * inputs + input] = turned[lane][i];
     __syncthreads();
   }
 }

@@ -1,15 +1,19 @@
 /** Which kernels judge spectra on a card, with which numbers compiled in, and what they keep in memory. Pure. */
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
-import { CELL_SPECTRA } from '../../backend/cuda/spectra.js';
+import type { PowerCells } from '../../backend/cuda/power-cells.js';
 import type { SpectraShape } from '../../core/blocks.js';
 import type { SpectraGap } from '../../core/gaps.js';
+import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
 import { groupsOf } from '../screen.js';
 
 const entries = {
   sumPowers: ['pointer', 'i64', 'pointer', 'i32', 'i32', 'i32', 'pointer'],
-  sumCells: ['pointer', 'pointer', 'i32', 'i32', 'i32', 'i32', 'pointer'],
+  sumCells: [
+    ...(['pointer', 'pointer', 'pointer', 'i32', 'i32', 'i32', 'i32', 'pointer', 'i64'] as const),
+    'pointer',
+  ],
   screenSums: [
     ...(['pointer', 'i32', 'i32', 'i32', 'i32', 'pointer'] as const),
     ...(['pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'] as const),
@@ -63,15 +67,18 @@ const MOST_ROWS_OF_GRID = 65_535;
 
 export const cellsLaunch = ({ channels, inputs }: KurtosisPlan, windows: number): LaunchShape => ({
   grid: [
-    (channels / PLACES_AT_ONCE) * Math.ceil(inputs / PLACES_AT_ONCE),
+    Math.ceil(channels / PLACES_AT_ONCE) * Math.ceil(inputs / PLACES_AT_ONCE),
     Math.min(windows, MOST_ROWS_OF_GRID),
   ],
   threads: THREADS,
 });
 
-/** Whether windows are whole cells of powers; the last one ends where the block does. */
-export const areWholeCells = (edges: Int32Array, samples: number): boolean =>
-  edges.at(-1) === samples && edges.subarray(0, -1).every((edge) => edge % CELL_SPECTRA === 0);
+/** Whether windows are those that powers were summed for. */
+export function areWholeCells(edges: Int32Array, samples: number, of: Omit<PowerCells, 'channels'>): boolean {
+  const windows = edges.length - 1;
+  if (windows * of.perWindow !== of.cells) return false;
+  return cutEvenly(samples, windows, SUMMED_AT_ONCE).every((edge, n) => edge === edges[n]);
+}
 
 export const screenLaunch = (plan: KurtosisPlan, windows: number): LaunchShape =>
   blocksFor(Math.ceil((windows * plan.channels * groupsOf(plan)) / GROUPS_AT_ONCE));

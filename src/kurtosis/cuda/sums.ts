@@ -44,12 +44,14 @@ export async function prepareKernels(
         );
       }
       const layout = room.layoutFor(windows);
+      const { powers, powersRoom } = block;
       const on = room.send(edges, fencing, stream);
       block.reading(stream);
-      if (block.powers && block.powersRoom && areWholeCells(edges, block.samples)) {
-        const { low } = block.powers;
+      if (powers && powersRoom && areWholeCells(edges, block.samples, powers)) {
         sumCells.set([
-          ...[block.powersRoom.pointer, on.edges, windows, low, channels / low, inputs, room.pointer()],
+          ...[powersRoom.pointer, powers.channels.pointer, on.edges, windows, powers.perWindow],
+          ...[channels, inputs],
+          ...[block.pointer, block.pitchBytes, room.pointer()],
         ]);
         sumCells.launch(cellsLaunch(plan, windows), stream);
       } else {

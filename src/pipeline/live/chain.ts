@@ -14,7 +14,7 @@ import { everySpectra, integrationClock, type IntegrationClock, type SpectrumGri
 import { prepareCorrelate } from '../stages/correlate.js';
 import { prepareDirectImage } from '../stages/direct-image.js';
 import { prepareImage, type ImageInput } from '../stages/image.js';
-import { flagging } from '../stages/kurtosis.js';
+import { flagging, powersFor } from '../stages/kurtosis.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import { both, chain, passing, type Account, type Stage } from '../stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from '../stages/take-spectra.js';
@@ -93,7 +93,7 @@ export async function runSession(
     const channelise = closers.keep(
       await prepareChannelise({
         ...{ backend: settings.backend, plan, source, clock: cuts },
-        powers: settings.kurtosis !== undefined,
+        ...powersFor(settings.kurtosis, plan.output),
       }),
     );
     const products = await prepareProducts(shape, grid, files, settings, sinks);

@@ -53,12 +53,11 @@ async function voltageFront(
 ): Promise<ResidentFront> {
   const { session } = backend;
   const { upload, compute } = session.streams;
-  const channeliser = closers.keep(
-    await prepareCudaChanneliser(channelise, backend, { powers: plan.kurtosis !== undefined }),
-  );
+  const powers = plan.kurtosis ? { powers: plan.kurtosis.spectraPerWindow } : {};
+  const channeliser = closers.keep(await prepareCudaChanneliser(channelise, backend, powers));
   // Written and read on the compute stream alone: one is enough where nobody judges it meanwhile.
   const ring = Array.from({ length: plan.spectraBlocks }, () =>
-    closers.keep(backend.allocateSpectra({ ...plan.spectra, powers: channeliser.sumsPowers })),
+    closers.keep(backend.allocateSpectra({ ...plan.spectra, ...(channeliser.sumsPowers && powers) })),
   );
   let made = 0;
   return {

@@ -21,7 +21,7 @@ import type { Vector3 } from '../../core/vector.js';
 import { planCorrelation, type CorrelatePlan } from '../../correlate/index.js';
 import type { ImagePlan } from '../../image/index.js';
 import type { KurtosisPlan } from '../../kurtosis/index.js';
-import { powersBytesOf } from '../../backend/cuda/spectra.js';
+import { powersBytesOf } from '../../backend/cuda/power-cells.js';
 import { flaggerBytes } from '../../kurtosis/on-card.js';
 import type { CardPixels } from '../../image/on-card.js';
 import type { KernelName, RoadName } from './road-names.js';
@@ -148,7 +148,7 @@ export function planResident(options: ResidentOptions): ResidentPlan {
     kurtosis,
     powerBytes: kurtosis
       ? flaggerBytes(kurtosis, spectra, FLAGGED_BLOCKS) +
-        spectraBlocks * powersBytesOf({ ...spectra, powers: true })
+        spectraBlocks * powersBytesOf({ ...spectra, powers: kurtosis.spectraPerWindow })
       : 0,
     imageBytes: (pixels === 'f64' ? 8 : 4) * channels * image.products * image.pixels ** 2,
   };

@@ -24,8 +24,8 @@ export interface ChanneliseSettings {
   readonly firstSpectrum?: number;
   /** Where the plan has `mostDelaySamples`; spectra are cut where they change, too. */
   readonly delays?: SpectrumDelays;
-  /** A flagger comes next: powers are summed on the way, where the backend can, and blocks are filled in turn. */
-  readonly powers?: boolean;
+  /** A flagger comes next: powers are summed on the way, where the backend can, and blocks are filled in turn (core/blocks.ts). */
+  readonly powers?: number;
 }
 
 /** Where a plan's spectra of a source lie in time. */
@@ -45,13 +45,14 @@ async function makeStage(
   settings: ChanneliseSettings,
   closers: Closers,
 ): Promise<Stage<VoltageBlock, TimedSpectra>> {
-  const { backend, plan, source, clock, delays, firstSpectrum = 0, powers = false } = settings;
+  const { backend, plan, source, clock, delays, firstSpectrum = 0, powers } = settings;
   const { samplesPerSpectrum: perSpectrum, taps, mostDelaySamples: most = 0 } = plan;
   const { sampleRateHz } = source;
   const grid = spectrumGrid(source, plan);
-  const channeliser = closers.keep(await prepareChanneliser(plan, backend, { powers }));
-  const shape = { ...plan.output, powers: powers && channeliser.sumsPowers };
-  const room = Array.from({ length: blocksInTurn(backend, powers) }, () =>
+  const asked = powers === undefined ? {} : { powers };
+  const channeliser = closers.keep(await prepareChanneliser(plan, backend, asked));
+  const shape = { ...plan.output, ...(channeliser.sumsPowers && asked) };
+  const room = Array.from({ length: blocksInTurn(backend, powers !== undefined) }, () =>
     closers.keep(backend.allocateSpectra(shape)),
   );
   /** Of them, which is filled next. */

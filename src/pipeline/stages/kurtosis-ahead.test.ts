@@ -218,7 +218,7 @@ describe('a block held while the next is made', { skip: 'what' in library ? libr
           });
           const channelise = closers.keep(
             await prepareChannelise({
-              ...{ backend: cpu, plan, clock: everySpectra(600), powers: isAhead },
+              ...{ backend: cpu, plan, clock: everySpectra(600), ...(isAhead && { powers: 64 }) },
               source: { start: instant(0), sampleRateHz: plan.blockSamples, polarisations },
             }),
           );

@@ -157,10 +157,10 @@ describe('spectral kurtosis before the correlator', () => {
     });
     const source = { start: instant(0), sampleRateHz: RATE_HZ, polarisations: 2 } as const;
     const made: [gaps: readonly SpectraGap[], spectra: SpectraCAT][] = [];
-    for (const powers of [false, true]) {
+    for (const powers of [undefined, 60]) {
       const channelise = await prepareChannelise({
         ...{ backend: cpu, plan, source, clock: { cutAfter: () => Infinity } },
-        powers,
+        ...(powers && { powers }),
       });
       const flagger = await prepareKurtosis(
         { ...plan.output, polarisations: 2 },
@@ -170,7 +170,7 @@ describe('spectral kurtosis before the correlator', () => {
         made.push([flagged.gaps, await flagged.read()]);
       };
       await channelise.push(block, async (timed) => {
-        assert.equal(cpuSpectra('test', timed.block).powers !== undefined, powers);
+        assert.equal(cpuSpectra('test', timed.block).powers !== undefined, powers !== undefined);
         await flagger.push(timed, keep);
       });
       await flagger.flush(keep);

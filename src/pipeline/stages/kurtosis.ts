@@ -53,6 +53,12 @@ export const leastSpectraOf = (
   spectra: Pick<Spectra, 'channels' | 'inputs'>,
 ): { readonly leastSpectra?: number } => (asked ? { leastSpectra: windowOf(asked, spectra) } : {});
 
+/** For channelisers before a flagger, which sum powers for its windows (core/blocks.ts). */
+export const powersFor = (
+  asked: RequestedKurtosis | undefined,
+  spectra: Pick<Spectra, 'channels' | 'inputs'>,
+): Pick<SpectraShape, 'powers'> => (asked ? { powers: windowOf(asked, spectra) } : {});
+
 /** The flagger's plan for the spectra at hand. */
 export const kurtosisPlan = (
   asked: RequestedKurtosis,

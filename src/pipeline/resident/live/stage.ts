@@ -5,7 +5,7 @@ import { refuse } from '../../../core/errors.js';
 import { channelSamplesIn, type SpectraGap } from '../../../core/gaps.js';
 import { addSamples, addSeconds, formatInstant, secondsBetween } from '../../../core/instant.js';
 import { gapsOfPresence } from '../../../core/presence/presence.js';
-import { SampleCounter } from '../../../core/sample-counter.js';
+import { SampleCounter } from '../../../core/presence/sample-counter.js';
 import type { Flagger, KurtosisTally } from '../../../kurtosis/index.js';
 import type { CorrelatePlan } from '../../../correlate/index.js';
 import type { LongSums } from '../../../correlate/on-card.js';

@@ -4,11 +4,11 @@
  * block lacks one polarisation of a station and not the other, pairs of inputs are counted instead, and products have counts
  * of their own.
  */
-import { baselineCount, countsCB, countsCBPP, type CountsCB, type CountsCBPP } from './axes.js';
-import { refuse } from './errors.js';
-import { coversStations, type CountShape, type SpectraGap } from './gaps.js';
-import { SampleCounts, type CountRows } from './presence/sample-counts.js';
-import { mostOfProducts } from './product-counts.js';
+import { baselineCount, countsCB, countsCBPP, type CountsCB, type CountsCBPP } from '../axes.js';
+import { refuse } from '../errors.js';
+import { coversStations, type CountShape, type SpectraGap } from '../gaps.js';
+import { SampleCounts, type CountRows } from './sample-counts.js';
+import { mostOfProducts } from '../product-counts.js';
 
 export class SampleCounter {
   private total = 0;

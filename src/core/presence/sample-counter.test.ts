@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countsCB } from './axes.js';
-import type { SpectraGap } from './gaps.js';
+import { countsCB } from '../axes.js';
+import type { SpectraGap } from '../gaps.js';
 import { SampleCounter } from './sample-counter.js';
 
 const shape = { channels: 2, stations: 2, polarisations: 1 } as const;
