@@ -115,7 +115,10 @@ function powersOnCard(): void {
       const powers = made();
       assert.equal(powers !== undefined, isMade);
       if (!powers || !out.powersRoom) continue;
-      const [sums, expected] = [await madeSums(session, out, powers), await expectedSums(out, powers.cells)];
+      const [sums, expected] = [
+        await madeSums(session, out, powers),
+        await expectedSums(out, powers.cells / powers.perWindow),
+      ];
       if (plan.outputType === 'cf32') {
         const isNear = (sum: number, n: number): boolean => Math.abs(sum - expected[n]) <= 2e-6 * expected[n];
         assert.ok(sums.every(isNear), `sum ${sums.findIndex((sum, n) => !isNear(sum, n))}`);
