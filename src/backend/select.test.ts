@@ -23,6 +23,10 @@ describe('auto', () => {
   it('is asked for threads alone: the reference has one, and more are refused there', async () => {
     await (await openBackend('reference', { threads: 1 })).close();
     await assert.rejects(
+      openBackend('cuda', { threads: 2 }),
+      /cuda: threads are the processor's, not a card's/,
+    );
+    await assert.rejects(
       openBackend('reference', { threads: 2 }),
       /reference: has one thread, not 2; choose backend 'cpu'/,
     );

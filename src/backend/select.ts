@@ -64,7 +64,11 @@ export async function openBackend(choice: BackendChoice, settings: BackendSettin
     case 'auto': {
       const taken = describeDevices().find((device) => device.auto);
       // Threads are for whichever backend has them.
-      return taken && taken.kind !== 'reference' ? openBackend(taken.kind, settings) : openReference();
+      return taken?.kind === 'cuda'
+        ? openCuda(settings.cuda)
+        : taken?.kind === 'cpu'
+          ? openCpu(settings)
+          : openReference();
     }
     case 'reference':
       if ((settings.threads ?? 1) > 1)
@@ -73,6 +77,12 @@ export async function openBackend(choice: BackendChoice, settings: BackendSettin
     case 'cpu':
       return openCpu(settings);
     case 'cuda':
+      if (settings.threads !== undefined)
+        refuse(
+          'cuda',
+          "threads are the processor's, not a card's",
+          "leave them out, or choose backend 'cpu'",
+        );
       return openCuda(settings.cuda);
   }
 }

@@ -131,7 +131,8 @@ export async function withCards<Result>(
     refuse('--cards', `is for cards, and the backend is '${options.backend}'`, 'give --backend cuda');
   const backends: Backend[] = [];
   try {
-    for (const device of cards) backends.push(await openBackend('cuda', { cuda: { device } }));
+    const threads = options.threads === undefined ? {} : { threads: options.threads };
+    for (const device of cards) backends.push(await openBackend('cuda', { cuda: { device }, ...threads }));
     return await work(backends);
   } finally {
     for (const backend of backends) await backend.close();

@@ -90,6 +90,20 @@ describe('what rounding met in spectra', () => {
     );
   });
 
+  it('counts what is missing and taken as well once', () => {
+    // Of a quarter at 1.2 levels rms one half is said twice: counted so, what is left would look like 1.7 levels.
+    const gap: SpectraGap = {
+      ...{ firstChannel: 0, endChannel: CHANNELS, firstInput: 0, endInput: INPUTS },
+      ...{ firstSample: 0, endSample: LOOKED_AT / 2 },
+    };
+    const more = { ...gap, firstSample: LOOKED_AT / 4, endSample: (5 * LOOKED_AT) / 8 };
+    const within = { ...gap, firstSample: LOOKED_AT / 8, endSample: LOOKED_AT / 4 };
+    const at = levelsOf((_, __, t) => (t < more.endSample ? 0 : 1.2), LOOKED_AT, 127);
+    const apart = watched('ci8', LOOKED_AT, LOOKED_AT, at, [{ ...gap, endSample: more.endSample }]);
+    assert.ok(apart && Math.abs(apart.mostRms / 1.2 - 1) < 0.15);
+    assert.deepEqual(watched('ci8', LOOKED_AT, LOOKED_AT, at, [more, gap, within]), apart);
+  });
+
   it('is nothing of floats', () => {
     const watch = new SpectraWatch({ type: 'cf32', channels: 1, inputs: 1 });
     watch.add({ samples: 20, gaps: [] }, spectraCAT(new Float32Array(40).fill(1), 'cf32', 1, 1, 20), 0);

@@ -17,6 +17,8 @@ export class SpectraWatch {
   /** Of the stretch at hand: sums and counts : [c][a]. */
   private readonly sums: Float64Array;
   private readonly counts: Int32Array;
+  /** covered : [c][a], up to where gaps were counted. */
+  private readonly covered: Int32Array;
   private stretch = -1;
 
   constructor(private readonly shape: Shape) {
@@ -25,6 +27,7 @@ export class SpectraWatch {
     this.watch = isWatched ? new RoundingWatch(type) : undefined;
     this.sums = new Float64Array(isWatched ? channels * inputs : 0);
     this.counts = new Int32Array(this.sums.length);
+    this.covered = new Int32Array(this.sums.length);
   }
 
   /** spectra : [c][a][t] of a block whose first one has this number in the stream. */
@@ -56,18 +59,23 @@ export class SpectraWatch {
     first: number,
     end: number,
   ): void {
-    const { sums, counts } = this;
+    const { sums, counts, covered } = this;
     const { type, inputs } = this.shape;
     for (let row = 0; row < sums.length; row++) {
       sums[row] += powerIn(spectra, type, row * samples + first, row * samples + end);
       counts[row] += end - first;
     }
-    // Zeros there, which added nothing.
-    for (const gap of gaps) {
-      const lost = Math.min(end, gap.endSample) - Math.max(first, gap.firstSample);
-      if (lost <= 0) continue;
+    // Zeros there, which added nothing. What was missing may have been taken besides: by their beginnings, each counts what is new.
+    covered.fill(first);
+    for (const gap of gaps.toSorted((x, y) => x.firstSample - y.firstSample)) {
+      const gapEnd = Math.min(end, gap.endSample);
+      if (gapEnd <= Math.max(first, gap.firstSample)) continue;
       for (let c = gap.firstChannel; c < gap.endChannel; c++)
-        for (let a = gap.firstInput; a < gap.endInput; a++) counts[c * inputs + a] -= lost;
+        for (let a = gap.firstInput; a < gap.endInput; a++) {
+          const row = c * inputs + a;
+          counts[row] -= Math.max(0, gapEnd - Math.max(gap.firstSample, covered[row]));
+          covered[row] = Math.max(covered[row], gapEnd);
+        }
     }
   }
 
