@@ -1,0 +1,110 @@
+/**
+ * Kernels without a card: compiled by the host's compiler, a thread of the host for each of a block. Slow, and the same arithmetic
+ * but for the card's own square roots and sines; for what a kernel computes, in CI and on any laptop.
+ */
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { KernelRequest, LaunchShape } from '../kernels.js';
+import { readSource } from '../sources.js';
+
+/** A number, memory, or a structure with memories at some of its offsets. What the kernel writes into memory is there afterwards. */
+export type HostArgument =
+  | { readonly i32: number }
+  | { readonly i64: number }
+  | { readonly memory: ArrayBufferView }
+  | {
+      readonly bytes: Uint8Array;
+      readonly pointers: readonly { readonly at: number; readonly memory: ArrayBufferView }[];
+    };
+
+export interface HostKernel {
+  run(shape: LaunchShape, given: readonly HostArgument[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+const compilers = [process.env.CXX, 'g++', 'clang++', 'c++'].filter(
+  (name) => name !== undefined && name !== '',
+);
+/** The first that knows barriers; undefined where none does. */
+export const hostCompiler: string | undefined = compilers.find(
+  (name) =>
+    spawnSync(name ?? '', ['-std=c++20', '-fsyntax-only', '-x', 'c++', '-'], { input: '#include <barrier>' })
+      .status === 0,
+);
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+const run = promisify(execFile);
+
+/** Shared memory is the program's: what a launch sizes behind the kernel, what a kernel sizes where it stands. */
+function hostSource(source: string): { readonly text: string; readonly shared: string } {
+  const dynamic = /extern __shared__ (?:__align__\(\d+\) )?([\w ]+?) (\w+)\[\];/.exec(source);
+  const text = source.replaceAll('extern __shared__', 'extern').replaceAll('__shared__', 'static');
+  const [, type = 'char', name = 'noneShared'] = dynamic ?? [];
+  return { text, shared: `${type} ${name}[SHARED_BYTES / sizeof(${type}) + 1];\n#define SHARED ${name}\n` };
+}
+
+/** Compiles one entry of a request; close it afterwards. */
+export async function prepareOnHost(
+  request: KernelRequest,
+  entry: string,
+  sharedBytes = 0,
+): Promise<HostKernel> {
+  if (hostCompiler === undefined) throw new Error('no compiler of C++20 was found');
+  const folder = await mkdtemp(join(tmpdir(), 'corella-on-host-'));
+  const write = (name: string, what: string | Uint8Array): Promise<void> =>
+    writeFile(join(folder, name), what);
+  const all = { ...request.headers, [request.name]: request.source };
+  const shared = Object.values(all)
+    .map((text) => hostSource(text).shared)
+    .find(
+      (text, _, found) => !text.includes('noneShared') || found.every((one) => one.includes('noneShared')),
+    );
+  for (const [name, text] of Object.entries(all)) await write(name, hostSource(text).text);
+  for (const name of ['on-host.cuh', 'on-host-main.cuh'])
+    await write(name, readSource(import.meta.url, name));
+  const defines = { ...request.defines, ENTRY: entry, SHARED_BYTES: Math.max(16, sharedBytes) };
+  await write(
+    'program.cpp',
+    [
+      // The program's own headers first: kernels' numbers have short names.
+      ...['#include <stdexcept>', '#include "on-host.cuh"'],
+      ...Object.entries(defines).map(([name, value]) => `#define ${name} ${value}`),
+      ...[`#include "${request.name}"`, shared, '#include "on-host-main.cuh"', ''],
+    ].join('\n'),
+  );
+  const program = join(folder, 'program');
+  const flags = ['-std=c++20', '-O1', '-w', '-fpermissive', '-ffp-contract=off', '-pthread', `-I${folder}`];
+  await run(hostCompiler, [...flags, join(folder, 'program.cpp'), '-o', program]);
+  return {
+    run: async ({ grid, threads }, given) => {
+      const memories: ArrayBufferView[] = [];
+      const pointers: string[] = [];
+      const pointTo = (argument: number, at: number, memory: ArrayBufferView): void => {
+        pointers.push(`${argument} ${at} ${memories.length}`);
+        memories.push(memory);
+      };
+      for (const [n, one] of given.entries()) {
+        let bytes = new Uint8Array(8);
+        if ('i32' in one) bytes = bytesOf(Int32Array.of(one.i32)).slice();
+        else if ('i64' in one) bytes = bytesOf(BigInt64Array.of(BigInt(one.i64))).slice();
+        else if ('memory' in one) pointTo(n, 0, one.memory);
+        else {
+          bytes = one.bytes.slice();
+          for (const { at, memory } of one.pointers) pointTo(n, at, memory);
+        }
+        await write(`argument.${n}`, bytes);
+      }
+      for (const [n, memory] of memories.entries()) await write(`buffer.${n}`, bytesOf(memory));
+      await write('pointers', `${pointers.join('\n')}\n`);
+      await write('launch', `${grid[0]} ${grid[1]} ${threads} ${given.length} ${memories.length}\n`);
+      await run(program, [folder]);
+      for (const [n, memory] of memories.entries())
+        bytesOf(memory).set(await readFile(join(folder, `buffer.${n}`)));
+    },
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,188 @@
+/** The general kernels on the host, a thread for each of a card's: spectra against the reference, powers against a plain count. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { cellNumbers, cellsIn, POWER_CELLS } from '../../backend/cuda/power-cells.js';
+import { hostCompiler, prepareOnHost } from '../../backend/cuda/testing/on-host.js';
+import { openReference } from '../../backend/reference.js';
+import { spectraSizeBytes, voltageSizeBytes } from '../../core/axes.js';
+import { randomStream } from '../../core/random.js';
+import { roundUp } from '../../core/round-up.js';
+import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
+import { channeliseBlocks } from '../cases.js';
+import { planChannelise, type ChanneliseOptions, type ChannelisePlan } from '../plan.js';
+import { noise, withGaps } from '../samples.js';
+import { planFused, WORK, type FusedPlan } from './plan.js';
+import { factorTable, levelTwiddles, powerPlaces, tapTable, twiddleTable } from './tables.js';
+
+const WINDOW = 128;
+/** Blocks of a grid, fewer than there is work. */
+const BLOCKS = 3;
+
+interface Made {
+  /** spectra : [c][a][t], rows of pitch. */
+  readonly out: Int8Array | Float32Array;
+  readonly pitch: number;
+  readonly cells: BigUint64Array;
+  readonly perWindow: number;
+}
+
+/** All passes of a plan over one block. */
+async function channelise(
+  plan: ChannelisePlan,
+  { passes, span, scratchBytes, columns, sumsPowers }: FusedPlan,
+  voltages: Uint8Array,
+  missing: Uint8Array,
+  spectra: number,
+): Promise<Made> {
+  const { channels, inputs, outputType } = plan;
+  const rowBytes = voltages.length / inputs;
+  const pitchBytes = roundUp(rowBytes + 16, 128);
+  const rows = new Uint8Array(inputs * pitchBytes);
+  for (let a = 0; a < inputs; a++)
+    rows.set(voltages.subarray(a * rowBytes, (a + 1) * rowBytes), a * pitchBytes);
+  const isFloat = outputType === 'cf32';
+  const outPitchBytes = roundUp(spectra * spectraSizeBytes(isFloat ? 'cf32' : 'ci8'), 128);
+  const outBytes = new Uint8Array(channels * inputs * outPitchBytes).fill(0x55);
+  const { cells, perWindow } = cellsIn(outputType, spectra, WINDOW);
+  // Integers are added to what is there, floats written over it.
+  const words = new BigUint64Array(cells * inputs * channels).fill(isFloat ? 0x5555555555555555n : 0n);
+  const items = inputs * Math.ceil(spectra / span);
+  const scratch = new Uint8Array(Math.max(8, scratchBytes * items));
+  const memories = {
+    taps: tapTable(plan),
+    longTwiddles: passes.length === 1 ? twiddleTable(2 * channels, channels) : twiddleTable(columns),
+    factors: factorTable(plan),
+    voltages: rows,
+    saturated: new BigUint64Array(1),
+    out: outBytes,
+    missing,
+    scratch,
+  };
+  const numbers = cellNumbers(spectra, cells);
+  for (const pass of passes) {
+    const bytes = new Uint8Array(WORK.bytes);
+    const view = new DataView(bytes.buffer);
+    view.setBigInt64(WORK.pitchBytes, BigInt(pitchBytes), true);
+    view.setBigInt64(WORK.outPitchBytes, BigInt(outPitchBytes), true);
+    view.setInt32(WORK.inputs, inputs, true);
+    view.setInt32(WORK.spectra, spectra, true);
+    view.setInt32(WORK.items, items, true);
+    view.setBigUint64(WORK.powers + POWER_CELLS.inverse, numbers.inverse, true);
+    view.setInt32(WORK.powers + POWER_CELLS.eights, numbers.eights, true);
+    view.setInt32(WORK.powers + POWER_CELLS.last, numbers.last, true);
+    const twiddles = pass.radices ? levelTwiddles(pass.radices) : twiddleTable(pass.points);
+    const kernel = await prepareOnHost(pass.request, pass.entry, pass.sharedBytes);
+    await kernel.run({ grid: [BLOCKS, 1], threads: pass.threads }, [
+      {
+        bytes,
+        pointers: [
+          ...Object.entries(memories).map(([name, memory]) => ({
+            at: WORK[name as keyof typeof memories],
+            memory,
+          })),
+          { at: WORK.twiddles, memory: twiddles },
+          ...(sumsPowers ? [{ at: WORK.powers + POWER_CELLS.sums, memory: words }] : []),
+        ],
+      },
+    ]);
+    await kernel.close();
+  }
+  const { buffer } = outBytes;
+  return {
+    out: isFloat ? new Float32Array(buffer) : new Int8Array(buffer),
+    pitch: outPitchBytes / (isFloat ? 8 : 2),
+    ...{ cells: words, perWindow },
+  };
+}
+
+const one = {
+  inputs: 2,
+  polarisations: 1,
+  taps: 4,
+  inputType: 'ci8',
+  outputType: 'ci8',
+  spectra: 150,
+} as const;
+const shapes: readonly (Omit<ChanneliseOptions, 'blockSamples'> & {
+  readonly spectra: number;
+  readonly sharedBytes?: number;
+  readonly isSummed?: false;
+})[] = [
+  { ...one, channels: 256 },
+  { ...one, channels: 300, inputType: 'i8', taps: 3 },
+  // Two passes, for so small a card.
+  { ...one, channels: 2048, sharedBytes: 49_152, spectra: 40 },
+  { ...one, channels: 64, isSummed: false },
+  { ...one, channels: 256, outputType: 'cf32', spectra: 330 },
+  { ...one, channels: 567, inputType: 'cf32', outputType: 'cf32', spectra: 70 },
+];
+
+for (const { spectra, sharedBytes = 232_448, isSummed = true, ...shape } of shapes) {
+  const { channels, taps, inputs, inputType, outputType } = shape;
+  const passes = sharedBytes < 50_000 ? ', in two passes' : '';
+  const title = `${channels} channels of ${inputType} to ${outputType}${passes}`;
+  const skip = hostCompiler === undefined && 'no compiler of C++20 was found';
+  it(`general kernels, ${title}`, { skip }, async () => {
+    const perSpectrum = channels * (inputType === 'i8' ? 2 : 1);
+    const samples = (spectra + taps - 1) * perSpectrum;
+    const plan = planChannelise({ ...shape, blockSamples: samples });
+    const gap = { firstInput: 1, endInput: 2, firstSample: 20 * perSpectrum, endSample: 22 * perSpectrum };
+    const block = withGaps(noise(inputType, inputs, samples, randomStream(7, title)), [gap]);
+    const { blocks } = await channeliseBlocks(plan, openReference(), [block]);
+    assert.equal(blocks[0].samples, spectra);
+    const missing = new Uint8Array(inputs * spectra);
+    for (const { firstInput, endInput, firstSample, endSample } of blocks[0].gaps)
+      for (let a = firstInput; a < endInput; a++)
+        missing.fill(1, a * spectra + firstSample, a * spectra + endSample);
+    assert.ok(missing.includes(1) && missing.includes(0));
+
+    const fused = planFused(plan, { sharedBytesPerBlock: sharedBytes }, { powers: true });
+    assert.deepEqual([fused.sumsPowers, fused.passes.length], [isSummed, passes === '' ? 1 : 2]);
+    const bytes = new Uint8Array(block.voltages.buffer, block.voltages.byteOffset, block.voltages.byteLength);
+    assert.equal(bytes.length, inputs * samples * voltageSizeBytes(inputType));
+    const { out, pitch, cells, perWindow } = await channelise(plan, fused, bytes, missing, spectra);
+
+    const expected = blocks[0].spectra;
+    const rms = Math.sqrt(Float64Array.from(expected).reduce((sum, x) => sum + x * x, 0) / expected.length);
+    let others = 0;
+    for (let row = 0; row < channels * inputs; row++)
+      for (let n = 0; n < 2 * spectra; n++) {
+        const off = Math.abs(out[2 * row * pitch + n] - expected[2 * row * spectra + n]);
+        // Half a level may fall to either side.
+        assert.ok(
+          off <= (outputType === 'cf32' ? 1e-4 * rms : 1),
+          `row ${row}, ${n}: off by ${off} at ${rms} rms`,
+        );
+        if (off > 1e-4 * rms) others++;
+      }
+    assert.ok(others <= 1e-3 * expected.length, `${others} of ${expected.length} differ`);
+    if (!isSummed) return;
+
+    const places = powerPlaces(plan, fused.passes[0].radices ?? []);
+    const floats = new Float32Array(cells.buffer);
+    const windows = cells.length / perWindow / inputs / channels;
+    const edges = cutEvenly(spectra, windows, SUMMED_AT_ONCE);
+    for (let w = 0; w < windows; w++)
+      for (let a = 0; a < inputs; a++)
+        for (const [place, c] of places.entries()) {
+          let [s1, s2, made1, made2] = [0, 0, 0, 0];
+          for (let t = edges[w]; t < edges[w + 1]; t++) {
+            const at = 2 * ((c * inputs + a) * pitch + t);
+            const power = out[at] ** 2 + out[at + 1] ** 2;
+            s1 += power;
+            s2 += power * power;
+          }
+          for (let cell = w * perWindow; cell < (w + 1) * perWindow; cell++) {
+            const at = (cell * inputs + a) * channels + place;
+            made1 += outputType === 'cf32' ? floats[2 * at] : Number(cells[at] & 0xffffffn);
+            made2 += outputType === 'cf32' ? floats[2 * at + 1] : Number(cells[at] >> 24n);
+          }
+          const isRight = (made: number, sum: number): boolean =>
+            outputType === 'cf32' ? Math.abs(made - sum) <= 2e-6 * sum : made === sum;
+          assert.ok(
+            isRight(made1, s1) && isRight(made2, s2),
+            `window ${w}, input ${a}, channel ${c}: ${made1}, ${made2} of ${s1}, ${s2}`,
+          );
+        }
+  });
+}
