@@ -33,7 +33,7 @@ export {
 export function prepareChanneliser(
   plan: ChannelisePlan,
   backend: Backend,
-  { powers }: Pick<SpectraShape, 'powers'> = {},
+  asked: Pick<SpectraShape, 'powers'> = {},
 ): Promise<Channeliser> {
   switch (backend.kind) {
     case 'reference':
@@ -41,6 +41,6 @@ export function prepareChanneliser(
     case 'cpu':
       return Promise.resolve(prepareCpuChanneliser(plan, backend));
     case 'cuda':
-      return prepareCudaChanneliser(plan, backend, { ...(powers !== undefined && { powers }) });
+      return prepareCudaChanneliser(plan, backend, asked);
   }
 }

@@ -18,7 +18,13 @@ import {
 import { beforeEnding } from '../core/ending.js';
 import { refuse } from '../core/errors.js';
 import { openBenchTable } from './report/bench-table.js';
-import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
+import {
+  addBackendOptions,
+  addExamples,
+  parseCount,
+  threadsOf,
+  type BackendOptions,
+} from './options/command.js';
 import { openTerminal } from './report/terminal.js';
 
 interface BenchOptions extends BackendOptions {
@@ -80,7 +86,7 @@ async function run(kernel: string | undefined, options: BenchOptions): Promise<v
   try {
     for (const isa of levelsOf(options.isa)) {
       const backend = await openBackend(options.backend, {
-        ...(options.threads === undefined ? {} : { threads: options.threads }),
+        ...threadsOf(options),
         ...(isa === undefined ? {} : { isa }),
       });
       try {

@@ -14,7 +14,7 @@ import {
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { NO_TELESCOPE, unplaced } from '../telescope/unplaced.js';
-import type { BackendOptions, CardsOptions } from './options/command.js';
+import { threadsOf, type BackendOptions, type CardsOptions } from './options/command.js';
 
 const kindTitles = {
   voltages: 'a recording of voltages',
@@ -109,10 +109,7 @@ export async function withBackend<Result>(
   options: BackendOptions,
   work: (backend: Backend) => Promise<Result>,
 ): Promise<Result> {
-  const backend = await openBackend(
-    options.backend,
-    options.threads === undefined ? {} : { threads: options.threads },
-  );
+  const backend = await openBackend(options.backend, threadsOf(options));
   try {
     return await work(backend);
   } finally {
@@ -131,8 +128,8 @@ export async function withCards<Result>(
     refuse('--cards', `is for cards, and the backend is '${options.backend}'`, 'give --backend cuda');
   const backends: Backend[] = [];
   try {
-    const threads = options.threads === undefined ? {} : { threads: options.threads };
-    for (const device of cards) backends.push(await openBackend('cuda', { cuda: { device }, ...threads }));
+    for (const device of cards)
+      backends.push(await openBackend('cuda', { cuda: { device }, ...threadsOf(options) }));
     return await work(backends);
   } finally {
     for (const backend of backends) await backend.close();

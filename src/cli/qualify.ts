@@ -15,7 +15,7 @@ import {
   type Moved,
   type QualifiedFigure,
 } from '../qualify/index.js';
-import { addBackendOptions, addExamples, type BackendOptions } from './options/command.js';
+import { addBackendOptions, addExamples, threadsOf, type BackendOptions } from './options/command.js';
 import { addOverwriteOption, checkOutputs, parseFolder, type OutputOptions } from './options/outputs.js';
 import { NotPassed } from './report/outcome.js';
 import { openTerminal } from './report/terminal.js';
@@ -55,10 +55,7 @@ async function run(options: Options): Promise<void> {
   const earlier = options.compare === undefined ? undefined : await readReport(options.compare);
   await makeFolder(options.output);
   await checkOutputs({ paths: Object.values(paths), ...(options.overwrite && { overwrite: true }) });
-  const backend = await openBackend(
-    options.backend,
-    options.threads === undefined ? {} : { threads: options.threads },
-  );
+  const backend = await openBackend(options.backend, threadsOf(options));
   try {
     terminal.say(`backend ${backend.kind}: ${backend.description}`);
     const stage = terminal.stage('qualify');

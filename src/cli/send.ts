@@ -36,6 +36,7 @@ import {
   parseCount,
   parseWhole,
   refuseGiven,
+  threadsOf,
   type BackendOptions,
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
@@ -219,9 +220,7 @@ async function asWanted(opened: OpenedSource, options: SendOptions, closers: Clo
   const type = wantedSpectra(options.format);
   if (type === undefined || source.kind === 'spectra') return source;
   const voltages: VoltageSource = source;
-  const backend = closers.keep(
-    await openBackend(options.backend, options.threads === undefined ? {} : { threads: options.threads }),
-  );
+  const backend = closers.keep(await openBackend(options.backend, threadsOf(options)));
   const settings = await channelSettings(
     { ...options, bits: options.bits ?? type },
     { ...voltages, path, ...(telescope && { telescope }) },

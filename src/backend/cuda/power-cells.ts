@@ -52,6 +52,7 @@ export const cellNumbers = (
   spectra: number,
   cells: number,
 ): { readonly inverse: bigint; readonly eights: number; readonly last: number } => {
+  // One spectrum is one cell, whatever is divided by what.
   const divisor = BigInt(Math.max(2, spectra));
   return { inverse: (2n ** 64n + divisor - 1n) / divisor, eights: 8 * cells, last: cells - 1 };
 };

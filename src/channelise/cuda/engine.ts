@@ -13,6 +13,7 @@ import type { DeviceMemory, DevicePointer, Stream } from '../../backend/cuda/ses
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
 import type { Closers } from '../../core/closing.js';
+import { LONG_WINDOW } from '../../core/windows.js';
 import { writer } from './arguments.js';
 import { LONG_WORK, longTables, planLong, type LongPlan } from './long.js';
 import { outputMap } from './maps.js';
@@ -76,9 +77,11 @@ export async function prepareEngine(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
-  { kernels: kind = 'best', powers }: EngineOptions = {},
+  { kernels: kind = 'best', powers: asked = 0 }: EngineOptions = {},
 ): Promise<ChanneliseEngine> {
   const { device } = backend.session;
+  // Windows that begin anywhere are summed by whoever judges them.
+  const powers = asked >= LONG_WINDOW;
   const card = { ...device, path: backend.path };
   const tensor = kind === 'best' ? planTensor(plan, card) : undefined;
   if (tensor) return prepareTensor(plan, tensor, backend, saturated, closers, powers);
@@ -90,13 +93,14 @@ export async function prepareEngine(
 
 /** Cells of powers beside blocks, for kernels that sum them. */
 interface PowerSums {
-  /** Those of so many spectra, where the block has room for them. */
+  /** Those of so many spectra, for the windows that the block has room for, where it has any. */
   cellsOf(spectra: number, out: CudaSpectraBlock): PowerCells | undefined;
   /** Tells a kernel where they are, in the structure at `at` of its arguments; zeros first those that it adds to. */
   open(
     put: ReturnType<typeof writer>,
     at: number,
     spectra: number,
+    cells: PowerCells,
     out: CudaSpectraBlock,
     stream: Stream,
   ): void;
@@ -106,17 +110,14 @@ interface PowerSums {
 async function prepareSums(
   { outputType }: ChannelisePlan,
   { session }: CudaBackend,
-  spectraPerWindow: number,
   channelsAt: Int32Array,
   closers: Closers,
 ): Promise<PowerSums> {
   const channels = closers.keep(await uploadArray(session, 'channels of powers', channelsAt));
-  const cut = (spectra: number) => cellsIn(outputType, spectra, spectraPerWindow);
   return {
-    cellsOf: (spectra, { powersRoom }) =>
-      powersRoom && cut(spectra).cells > 0 ? { ...cut(spectra), channels } : undefined,
-    open: (put, at, spectra, { powersRoom, shape }, stream) => {
-      const { cells } = cut(spectra);
+    cellsOf: (spectra, { powersRoom, shape: { powers } }) =>
+      powersRoom && powers !== undefined ? { ...cellsIn(outputType, spectra, powers), channels } : undefined,
+    open: (put, at, spectra, { cells }, { powersRoom, shape }, stream) => {
       const { inverse, eights, last } = cellNumbers(spectra, cells);
       const pointer = powersRoom?.pointer ?? 0n;
       put.pointer(at + POWER_CELLS.sums, pointer);
@@ -142,12 +143,11 @@ async function prepareGeneral(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
-  spectraPerWindow: number | undefined,
+  powers: boolean,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const { device } = session;
   const plain = planFused(plan, device);
-  const summing = spectraPerWindow === undefined ? plain : planFused(plan, device, { powers: true });
   const { scratchBytes, columns } = plain;
   const most = plan.inputs * Math.ceil(plan.capacity / plain.span);
   const itemsAtOnce =
@@ -163,17 +163,17 @@ async function prepareGeneral(
   const scratch = closers.keep(
     session.allocate('half-made spectra', Math.max(8, scratchBytes * itemsAtOnce)),
   );
+  // Of each pass, whether it sums powers or not.
+  const twiddles: DeviceMemory[] = [];
+  for (const { radices, points } of plain.passes)
+    twiddles.push(await upload('twiddles', radices ? levelTwiddles(radices) : twiddleTable(points)));
   const prepare = async ({ passes, span }: FusedPlan) => {
     const kernels: PreparedPass[] = [];
-    for (const pass of passes) {
-      const twiddles = await upload(
-        'twiddles',
-        pass.radices ? levelTwiddles(pass.radices) : twiddleTable(pass.points),
-      );
+    for (const [n, pass] of passes.entries()) {
       const kernel = (await shop.prepare(pass.request))[pass.entry];
       const put = writer(kernel);
       put.pointer(WORK.taps, taps.pointer);
-      put.pointer(WORK.twiddles, twiddles.pointer);
+      put.pointer(WORK.twiddles, twiddles[n].pointer);
       put.pointer(WORK.longTwiddles, long.pointer);
       put.pointer(WORK.scratch, scratch.pointer);
       put.pointer(WORK.factors, factors.pointer);
@@ -184,24 +184,22 @@ async function prepareGeneral(
     return { kernels, span };
   };
   const alone = await prepare(plain);
-  const flagged = summing.sumsPowers ? await prepare(summing) : alone;
-  const sums =
-    spectraPerWindow !== undefined && summing.sumsPowers
-      ? await prepareSums(
-          plan,
-          backend,
-          spectraPerWindow,
-          powerPlaces(plan, summing.passes[0].radices ?? []),
-          closers,
-        )
+  const summing = powers ? planFused(plan, device, { powers: true }) : undefined;
+  const flagged =
+    summing?.sumsPowers === true
+      ? {
+          ...(await prepare(summing)),
+          sums: await prepareSums(plan, backend, powerPlaces(plan, summing.passes[0].radices ?? []), closers),
+        }
       : undefined;
   return {
-    sumsPowers: summing.sumsPowers,
+    sumsPowers: flagged !== undefined,
     description: plain.passes.length === 1 ? 'one pass' : 'two passes',
     launch: (from, spectra, missing, delays, out, stream) => {
-      const cells = sums?.cellsOf(spectra, out);
-      const { kernels, span } = cells ? flagged : alone;
-      if (cells) sums?.open(kernels[kernels.length - 1].put, WORK.powers, spectra, out, stream);
+      const cells = flagged?.sums.cellsOf(spectra, out);
+      const { kernels, span } = (cells && flagged) ?? alone;
+      if (cells)
+        flagged?.sums.open(kernels[kernels.length - 1].put, WORK.powers, spectra, cells, out, stream);
       const items = plan.inputs * Math.ceil(spectra / span);
       for (let first = 0; first < items; first += itemsAtOnce) {
         const count = Math.min(itemsAtOnce, items - first);
@@ -230,7 +228,7 @@ async function prepareTensor(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
-  spectraPerWindow: number | undefined,
+  powers: boolean,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const { entry, threads, sharedBytes, tile, box } = tensor;
@@ -255,13 +253,12 @@ async function prepareTensor(
   });
   const plain = await both(false);
   const low = 32;
-  const flagged =
-    spectraPerWindow === undefined
-      ? undefined
-      : {
-          ...(await both(true)),
-          sums: await prepareSums(plan, backend, spectraPerWindow, interleaved(plan.channels, low), closers),
-        };
+  const flagged = powers
+    ? {
+        ...(await both(true)),
+        sums: await prepareSums(plan, backend, interleaved(plan.channels, low), closers),
+      }
+    : undefined;
   const map = outputMap(session, { ...plan, low }, box);
   return {
     sumsPowers: flagged !== undefined,
@@ -270,7 +267,7 @@ async function prepareTensor(
       const cells = flagged?.sums.cellsOf(spectra, out);
       const { whole, withGaps } = (cells && flagged) ?? plain;
       const { kernel, put } = missing ? withGaps : whole;
-      if (cells) flagged?.sums.open(put, TENSOR_WORK.powers, spectra, out, stream);
+      if (cells) flagged?.sums.open(put, TENSOR_WORK.powers, spectra, cells, out, stream);
       put.pointer(TENSOR_WORK.voltages, from.pointer);
       put.long(TENSOR_WORK.pitchBytes, from.pitchBytes);
       put.pointer(TENSOR_WORK.missing, missing?.pointer ?? 0n);
@@ -290,7 +287,7 @@ async function prepareLong(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
-  spectraPerWindow: number | undefined,
+  powers: boolean,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const { threads, sharedBytes, unit } = long;
@@ -316,13 +313,12 @@ async function prepareLong(
   };
   const plain = await prepare(false);
   const low = 16;
-  const flagged =
-    spectraPerWindow === undefined
-      ? undefined
-      : {
-          ...(await prepare(true)),
-          sums: await prepareSums(plan, backend, spectraPerWindow, interleaved(plan.channels, low), closers),
-        };
+  const flagged = powers
+    ? {
+        ...(await prepare(true)),
+        sums: await prepareSums(plan, backend, interleaved(plan.channels, low), closers),
+      }
+    : undefined;
   const map = outputMap(session, { ...plan, low }, long.box);
   return {
     sumsPowers: flagged !== undefined,
@@ -330,7 +326,7 @@ async function prepareLong(
     launch: (from, spectra, missing, delays, out, stream) => {
       const cells = flagged?.sums.cellsOf(spectra, out);
       const { kernel, put } = (cells && flagged) ?? plain;
-      if (cells) flagged?.sums.open(put, LONG_WORK.powers, spectra, out, stream);
+      if (cells) flagged?.sums.open(put, LONG_WORK.powers, spectra, cells, out, stream);
       put.pointer(LONG_WORK.delays, delays?.pointer ?? 0n);
       put.pointer(LONG_WORK.voltages, from.pointer);
       put.long(LONG_WORK.pitchBytes, from.pitchBytes);

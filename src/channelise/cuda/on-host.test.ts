@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { cellNumbers, cellsIn, POWER_CELLS } from '../../backend/cuda/power-cells.js';
 import { hostCompiler, prepareOnHost } from '../../backend/cuda/testing/on-host.js';
+import { plainSums, sumsOfCells } from '../../backend/cuda/testing/power-sums.js';
 import { openReference } from '../../backend/reference.js';
-import { spectraSizeBytes, voltageSizeBytes } from '../../core/axes.js';
+import { spectraCAT, spectraSizeBytes, voltageSizeBytes, type SpectraCAT } from '../../core/axes.js';
+import { closingAfter } from '../../core/closing.js';
 import { randomStream } from '../../core/random.js';
 import { roundUp } from '../../core/round-up.js';
 import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
@@ -19,9 +21,8 @@ const WINDOW = 128;
 const BLOCKS = 3;
 
 interface Made {
-  /** spectra : [c][a][t], rows of pitch. */
-  readonly out: Int8Array | Float32Array;
-  readonly pitch: number;
+  /** spectra : [c][a][t], integers a byte a part. */
+  readonly out: SpectraCAT;
   readonly cells: BigUint64Array;
   readonly perWindow: number;
 }
@@ -41,7 +42,8 @@ async function channelise(
   for (let a = 0; a < inputs; a++)
     rows.set(voltages.subarray(a * rowBytes, (a + 1) * rowBytes), a * pitchBytes);
   const isFloat = outputType === 'cf32';
-  const outPitchBytes = roundUp(spectra * spectraSizeBytes(isFloat ? 'cf32' : 'ci8'), 128);
+  const sampleBytes = spectraSizeBytes(isFloat ? 'cf32' : 'ci8');
+  const outPitchBytes = roundUp(spectra * sampleBytes, 128);
   const outBytes = new Uint8Array(channels * inputs * outPitchBytes).fill(0x55);
   const { cells, perWindow } = cellsIn(outputType, spectra, WINDOW);
   // Integers are added to what is there, floats written over it.
@@ -71,26 +73,29 @@ async function channelise(
     view.setInt32(WORK.powers + POWER_CELLS.eights, numbers.eights, true);
     view.setInt32(WORK.powers + POWER_CELLS.last, numbers.last, true);
     const twiddles = pass.radices ? levelTwiddles(pass.radices) : twiddleTable(pass.points);
-    const kernel = await prepareOnHost(pass.request, pass.entry, pass.sharedBytes);
-    await kernel.run({ grid: [BLOCKS, 1], threads: pass.threads }, [
-      {
-        bytes,
-        pointers: [
-          ...Object.entries(memories).map(([name, memory]) => ({
-            at: WORK[name as keyof typeof memories],
-            memory,
-          })),
-          { at: WORK.twiddles, memory: twiddles },
-          ...(sumsPowers ? [{ at: WORK.powers + POWER_CELLS.sums, memory: words }] : []),
-        ],
-      },
-    ]);
-    await kernel.close();
+    const given = {
+      bytes,
+      pointers: [
+        ...Object.entries(memories).map(([name, memory]) => ({
+          at: WORK[name as keyof typeof memories],
+          memory,
+        })),
+        { at: WORK.twiddles, memory: twiddles },
+        ...(sumsPowers ? [{ at: WORK.powers + POWER_CELLS.sums, memory: words }] : []),
+      ],
+    };
+    await closingAfter(async (closers) => {
+      const kernel = closers.keep(await prepareOnHost(pass.request, pass.entry, pass.sharedBytes));
+      await kernel.run({ grid: [BLOCKS, 1], threads: pass.threads }, [given]);
+    });
   }
-  const { buffer } = outBytes;
+  const outRowBytes = spectra * sampleBytes;
+  const packed = new Uint8Array(channels * inputs * outRowBytes);
+  for (let row = 0; row < channels * inputs; row++)
+    packed.set(outBytes.subarray(row * outPitchBytes).subarray(0, outRowBytes), row * outRowBytes);
+  const elements = isFloat ? new Float32Array(packed.buffer) : new Int8Array(packed.buffer);
   return {
-    out: isFloat ? new Float32Array(buffer) : new Int8Array(buffer),
-    pitch: outPitchBytes / (isFloat ? 8 : 2),
+    out: spectraCAT(elements, isFloat ? 'cf32' : 'ci8', channels, inputs, spectra),
     ...{ cells: words, perWindow },
   };
 }
@@ -140,49 +145,31 @@ for (const { spectra, sharedBytes = 232_448, isSummed = true, ...shape } of shap
     assert.deepEqual([fused.sumsPowers, fused.passes.length], [isSummed, passes === '' ? 1 : 2]);
     const bytes = new Uint8Array(block.voltages.buffer, block.voltages.byteOffset, block.voltages.byteLength);
     assert.equal(bytes.length, inputs * samples * voltageSizeBytes(inputType));
-    const { out, pitch, cells, perWindow } = await channelise(plan, fused, bytes, missing, spectra);
+    const { out, cells, perWindow } = await channelise(plan, fused, bytes, missing, spectra);
 
     const expected = blocks[0].spectra;
     const rms = Math.sqrt(Float64Array.from(expected).reduce((sum, x) => sum + x * x, 0) / expected.length);
+    assert.equal(out.length, expected.length);
     let others = 0;
-    for (let row = 0; row < channels * inputs; row++)
-      for (let n = 0; n < 2 * spectra; n++) {
-        const off = Math.abs(out[2 * row * pitch + n] - expected[2 * row * spectra + n]);
-        // Half a level may fall to either side.
-        assert.ok(
-          off <= (outputType === 'cf32' ? 1e-4 * rms : 1),
-          `row ${row}, ${n}: off by ${off} at ${rms} rms`,
-        );
-        if (off > 1e-4 * rms) others++;
-      }
+    out.forEach((value, n) => {
+      const off = Math.abs(value - expected[n]);
+      // Half a level may fall to either side.
+      assert.ok(off <= (outputType === 'cf32' ? 1e-4 * rms : 1), `${n}: off by ${off} at ${rms} rms`);
+      if (off > 1e-4 * rms) others++;
+    });
     assert.ok(others <= 1e-3 * expected.length, `${others} of ${expected.length} differ`);
     if (!isSummed) return;
 
     const places = powerPlaces(plan, fused.passes[0].radices ?? []);
-    const floats = new Float32Array(cells.buffer);
     const windows = cells.length / perWindow / inputs / channels;
     const edges = cutEvenly(spectra, windows, SUMMED_AT_ONCE);
-    for (let w = 0; w < windows; w++)
-      for (let a = 0; a < inputs; a++)
-        for (const [place, c] of places.entries()) {
-          let [s1, s2, made1, made2] = [0, 0, 0, 0];
-          for (let t = edges[w]; t < edges[w + 1]; t++) {
-            const at = 2 * ((c * inputs + a) * pitch + t);
-            const power = out[at] ** 2 + out[at + 1] ** 2;
-            s1 += power;
-            s2 += power * power;
-          }
-          for (let cell = w * perWindow; cell < (w + 1) * perWindow; cell++) {
-            const at = (cell * inputs + a) * channels + place;
-            made1 += outputType === 'cf32' ? floats[2 * at] : Number(cells[at] & 0xffffffn);
-            made2 += outputType === 'cf32' ? floats[2 * at + 1] : Number(cells[at] >> 24n);
-          }
-          const isRight = (made: number, sum: number): boolean =>
-            outputType === 'cf32' ? Math.abs(made - sum) <= 2e-6 * sum : made === sum;
-          assert.ok(
-            isRight(made1, s1) && isRight(made2, s2),
-            `window ${w}, input ${a}, channel ${c}: ${made1}, ${made2} of ${s1}, ${s2}`,
-          );
-        }
+    const rows = { type: outputType, channels, inputs };
+    const sums = plainSums(out, rows, edges);
+    const made = sumsOfCells(cells, rows, { perWindow }, places);
+    assert.equal(made.length, sums.length);
+    made.forEach((sum, n) => {
+      const off = Math.abs(sum - sums[n]);
+      assert.ok(off <= (outputType === 'cf32' ? 2e-6 * sums[n] : 0), `sum ${n}: ${sum} of ${sums[n]}`);
+    });
   });
 }

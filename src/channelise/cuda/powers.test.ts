@@ -5,10 +5,10 @@ import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cud
 import { powersBytesOf, type PowerCells } from '../../backend/cuda/power-cells.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import type { CudaSession } from '../../backend/cuda/session.js';
+import { plainSums, sumsOfCells } from '../../backend/cuda/testing/power-sums.js';
 import { downloadInto, uploadInto } from '../../backend/cuda/transfer.js';
 import { allocateSpectra } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
-import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
 import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import { planChannelise, type ChanneliseOptions } from '../plan.js';
@@ -22,59 +22,23 @@ else describe('powers beside what the channeliser makes on a card', powersOnCard
 
 /** Windows of so many spectra are what a flagger behind asks for. */
 const WINDOW = 128;
-/** Of powers.cuh. */
-const S1_BITS = 24n;
-
-/** sums : [w][c][a][S1, S2] of what lies in the block, one sample after the other. */
-async function expectedSums(block: CudaSpectraBlock, windows: number): Promise<Float64Array> {
-  const { shape, samples } = block;
-  const { channels, inputs, type } = shape;
-  const spectra = await block.read();
-  const parts = type === 'ci4' ? [highNibble, lowNibble] : undefined;
-  const partOf = (sample: number, part: number): number =>
-    parts ? parts[part](spectra[sample]) : spectra[2 * sample + part];
-  const edges = cutEvenly(samples, windows, SUMMED_AT_ONCE);
-  const sums = new Float64Array(2 * windows * channels * inputs);
-  for (let w = 0; w < windows; w++) {
-    for (let row = 0; row < channels * inputs; row++) {
-      const to = 2 * (w * channels * inputs + row);
-      for (let t = edges[w]; t < edges[w + 1]; t++) {
-        const sample = row * samples + t;
-        const power = partOf(sample, 0) ** 2 + partOf(sample, 1) ** 2;
-        sums[to] += power;
-        sums[to + 1] += power * power;
-      }
-    }
-  }
-  return sums;
-}
-
-/** The same out of cells : [cell][a][place]. */
+/** sums : [w][c][a][S1, S2] of what the channeliser left beside the block. */
 async function madeSums(
   session: CudaSession,
   { shape, powersRoom }: CudaSpectraBlock,
-  { cells, perWindow, channels: channelsAt }: PowerCells,
+  powers: PowerCells,
 ): Promise<Float64Array> {
-  const { channels, inputs, type } = shape;
+  const { channels, inputs } = shape;
   assert.ok(powersRoom);
   const places = new Int32Array(channels);
-  await downloadInto(session, channelsAt, places);
+  await downloadInto(session, powers.channels, places);
   assert.deepEqual(
     places.toSorted(),
     places.map((_, c) => c),
   );
-  const words = new BigUint64Array(cells * inputs * channels);
+  const words = new BigUint64Array(powers.cells * inputs * channels);
   await downloadInto(session, powersRoom, words);
-  const floats = new Float32Array(words.buffer);
-  const sums = new Float64Array((2 * words.length) / perWindow);
-  words.forEach((word, at) => {
-    const [cell, input] = [Math.floor(at / channels / inputs), Math.floor(at / channels) % inputs];
-    const window = Math.floor(cell / perWindow);
-    const to = 2 * ((window * channels + places[at % channels]) * inputs + input);
-    sums[to] += type === 'cf32' ? floats[2 * at] : Number(word & ((1n << S1_BITS) - 1n));
-    sums[to + 1] += type === 'cf32' ? floats[2 * at + 1] : Number(word >> S1_BITS);
-  });
-  return sums;
+  return sumsOfCells(words, shape, powers, places);
 }
 
 function powersOnCard(): void {
@@ -115,10 +79,9 @@ function powersOnCard(): void {
       const powers = made();
       assert.equal(powers !== undefined, isMade);
       if (!powers || !out.powersRoom) continue;
-      const [sums, expected] = [
-        await madeSums(session, out, powers),
-        await expectedSums(out, powers.cells / powers.perWindow),
-      ];
+      const sums = await madeSums(session, out, powers);
+      const edges = cutEvenly(out.samples, powers.cells / powers.perWindow, SUMMED_AT_ONCE);
+      const expected = plainSums(await out.read(), plan.output, edges);
       if (plan.outputType === 'cf32') {
         const isNear = (sum: number, n: number): boolean => Math.abs(sum - expected[n]) <= 2e-6 * expected[n];
         assert.ok(sums.every(isNear), `sum ${sums.findIndex((sum, n) => !isNear(sum, n))}`);

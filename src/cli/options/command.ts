@@ -16,6 +16,10 @@ export interface BackendOptions extends CommonOptions {
   readonly threads?: number;
 }
 
+/** Of `openBackend`: threads where they were asked for. */
+export const threadsOf = ({ threads }: Pick<BackendOptions, 'threads'>): { readonly threads?: number } =>
+  threads === undefined ? {} : { threads };
+
 /** An option whose default --help tells in the user's words. */
 export const optionWith = <Value>(
   flags: string,

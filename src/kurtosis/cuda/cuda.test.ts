@@ -3,13 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';
 import { cellsIn } from '../../backend/cuda/power-cells.js';
+import { cellsOfSpectra } from '../../backend/cuda/testing/power-sums.js';
 import { uploadArray, uploadInto } from '../../backend/cuda/transfer.js';
-import { allocateSpectra, type SpectraCAT } from '../../core/axes.js';
-import type { SpectraShape } from '../../core/blocks.js';
+import { allocateSpectra } from '../../core/axes.js';
 import type { SpectraGap } from '../../core/gaps.js';
-import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
-import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import { kurtosisCases } from '../cases.js';
 import { prepareFlagger } from '../index.js';
 import { Judge } from '../judge.js';
@@ -28,43 +26,6 @@ if (!presence.present) {
     kurtosisCases(() => openCuda());
   });
   describe('the first look at sums on a card', onCard);
-}
-
-/**
- * cells : [cell][a][place] as powers.cuh has them, of spectra : [c][a][t]; channels : [place]. Of floats, too, one stretch each: it is
- * their sum that counts.
- */
-function powerCells(
-  spectra: SpectraCAT,
-  {
-    type,
-    channels,
-    inputs,
-    samples,
-  }: Pick<SpectraShape, 'type' | 'channels' | 'inputs'> & { samples: number },
-  cells: number,
-  channelsAt: Int32Array,
-): BigUint64Array {
-  const edges = cutEvenly(samples, cells, SUMMED_AT_ONCE);
-  const words = new BigUint64Array(cells * inputs * channels);
-  const floats = new Float32Array(words.buffer);
-  for (let at = 0; at < words.length; at++) {
-    const [cell, input] = [Math.floor(at / channels / inputs), Math.floor(at / channels) % inputs];
-    const row = (channelsAt[at % channels] * inputs + input) * samples;
-    let [s1, s2] = [0, 0];
-    for (let t = edges[cell]; t < edges[cell + 1]; t++) {
-      const [re, im] =
-        type === 'ci4'
-          ? [highNibble(spectra[row + t]), lowNibble(spectra[row + t])]
-          : [spectra[2 * (row + t)], spectra[2 * (row + t) + 1]];
-      const power = re * re + im * im;
-      s1 += power;
-      s2 += power * power;
-    }
-    if (type === 'cf32') floats.set([s1, s2], 2 * at);
-    else words[at] = (BigInt(s2) << 24n) + BigInt(s1);
-  }
-  return words;
 }
 
 function onCard(): void {
@@ -130,7 +91,7 @@ function onCard(): void {
         const edges = windowEdges(widePlan, samples);
         const fencing = judge.fencing(edges);
         const wanted = (await engine.sums(block, edges, fencing)).sums.slice();
-        const cells = powerCells(await block.read(), { ...wide, samples }, powers.cells, channelsAt);
+        const cells = cellsOfSpectra(await block.read(), wide, samples, powers.cells, channelsAt);
         assert.ok(block.powersRoom);
         await uploadInto(cuda.session, block.powersRoom, cells);
         block.doneWriting(cuda.session.streams.compute, samples, [], { powers });

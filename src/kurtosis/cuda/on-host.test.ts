@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { cellsIn } from '../../backend/cuda/power-cells.js';
 import { hostCompiler, prepareOnHost } from '../../backend/cuda/testing/on-host.js';
+import { cellsOfSpectra, plainSums } from '../../backend/cuda/testing/power-sums.js';
+import { closingAfter } from '../../core/closing.js';
 import { randomStream } from '../../core/random.js';
-import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import { FenceBook } from '../fences.js';
 import { planKurtosis, windowEdges } from '../plan.js';
 import { allKinds, noisySpectra } from '../samples.testing.js';
@@ -15,88 +16,69 @@ const skip = hostCompiler === undefined && 'no compiler of C++20 was found';
 
 describe("the flagger's kernels", { skip }, () => {
   for (const type of ['ci8', 'cf32'] as const)
-    it(`${type}: sums of a block and of its powers, and the first look at them`, async () => {
-      const [channels, inputs, samples] = [37, 34, 700];
-      const plan = planKurtosis({ type, channels, inputs, polarisations: 2, spectraPerWindow: 300 });
-      const edges = windowEdges(plan, samples);
-      const windows = edges.length - 1;
-      const rows = channels * inputs;
-      const spectra = noisySpectra({ type, channels, inputs, samples }, randomStream(3, type), allKinds);
-      const powerOf = (row: number, t: number): number =>
-        spectra[2 * (row * samples + t)] ** 2 + spectra[2 * (row * samples + t) + 1] ** 2;
-      const sumsOf = (row: number, first: number, end: number): [number, number] => {
-        let [s1, s2] = [0, 0];
-        for (let t = first; t < end; t++) {
-          s1 += powerOf(row, t);
-          s2 += powerOf(row, t) ** 2;
-        }
-        return [s1, s2];
-      };
-      const expected = Array.from({ length: windows * rows }, (_, n) => {
-        const w = Math.floor(n / rows);
-        return sumsOf(n % rows, edges[w], edges[w + 1]);
-      }).flat();
-      const agree = (sums: Float64Array, what: string, within: number): void => {
-        sums.forEach((sum, n) => {
-          const off = Math.abs(sum - expected[n]);
-          assert.ok(
-            off <= (type === 'cf32' ? within * expected[n] : 0),
-            `${what} ${n}: ${sum}, ${expected[n]}`,
-          );
-        });
-      };
-      const request = planPowerSums({ type });
-      const prepare = (entry: keyof typeof request.entries) => prepareOnHost(request, entry);
+    it(`${type}: sums of a block and of its powers, and the first look at them`, () =>
+      closingAfter(async (closers) => {
+        const [channels, inputs, samples] = [37, 34, 700];
+        const plan = planKurtosis({ type, channels, inputs, polarisations: 2, spectraPerWindow: 300 });
+        const edges = windowEdges(plan, samples);
+        const windows = edges.length - 1;
+        const rows = channels * inputs;
+        const spectra = noisySpectra({ type, channels, inputs, samples }, randomStream(3, type), allKinds);
+        const expected = plainSums(spectra, plan, edges);
+        const agree = (sums: Float64Array, what: string, within: number): void => {
+          sums.forEach((sum, n) => {
+            const off = Math.abs(sum - expected[n]);
+            assert.ok(
+              off <= (type === 'cf32' ? within * expected[n] : 0),
+              `${what} ${n}: ${sum}, ${expected[n]}`,
+            );
+          });
+        };
+        const request = planPowerSums({ type });
+        const prepare = async (entry: keyof typeof request.entries) =>
+          closers.keep(await prepareOnHost(request, entry));
 
-      const walk = await prepare('sumPowers');
-      const { windowBits, shape } = sumsLaunch(plan, windows);
-      const sums = new Float64Array(2 * windows * rows).fill(NaN);
-      const pitch = samples * (type === 'cf32' ? 8 : 2);
-      const onCard = new Uint8Array(rows * pitch + 16);
-      onCard.set(new Uint8Array(spectra.buffer, spectra.byteOffset, spectra.byteLength));
-      await walk.run({ ...shape, grid: [7, 1] }, [
-        ...[{ memory: onCard }, { i64: pitch }, { memory: edges }],
-        ...[{ i32: windows }, { i32: rows }, { i32: windowBits }, { memory: sums }],
-      ]);
-      agree(sums, 'sum of the block', 1e-12);
+        const walk = await prepare('sumPowers');
+        const { windowBits, shape } = sumsLaunch(plan, windows);
+        const sums = new Float64Array(2 * windows * rows).fill(NaN);
+        const pitch = samples * (type === 'cf32' ? 8 : 2);
+        const onCard = new Uint8Array(rows * pitch + 16);
+        onCard.set(new Uint8Array(spectra.buffer, spectra.byteOffset, spectra.byteLength));
+        await walk.run({ ...shape, grid: [7, 1] }, [
+          ...[{ memory: onCard }, { i64: pitch }, { memory: edges }],
+          ...[{ i32: windows }, { i32: rows }, { i32: windowBits }, { memory: sums }],
+        ]);
+        agree(sums, 'sum of the block', 1e-12);
 
-      // Channels turned over; floats that are not within float32's squares are summed again.
-      const { cells, perWindow } = cellsIn(type, samples, plan.spectraPerWindow);
-      assert.ok(areWholeCells(edges, samples, { cells, perWindow }));
-      const cellEdges = cutEvenly(samples, cells, SUMMED_AT_ONCE);
-      const places = Int32Array.from({ length: channels }, (_, place) => channels - 1 - place);
-      const words = new BigUint64Array(cells * rows);
-      const floats = new Float32Array(words.buffer);
-      for (let at = 0; at < words.length; at++) {
-        const [cell, input] = [Math.floor(at / rows), Math.floor(at / channels) % inputs];
-        const row = places[at % channels] * inputs + input;
-        const [s1, s2] = sumsOf(row, cellEdges[cell], cellEdges[cell + 1]);
-        if (type === 'cf32') floats.set([s1, s2], 2 * at);
-        else words[at] = (BigInt(s2) << 24n) + BigInt(s1);
-      }
-      if (type === 'cf32') floats[1] = floats[0] = Infinity;
-      const add = await prepare('sumCells');
-      sums.fill(NaN);
-      await add.run(cellsLaunch(plan, windows), [
-        ...[{ memory: words }, { memory: places }, { memory: edges }, { i32: windows }, { i32: perWindow }],
-        ...[{ i32: channels }, { i32: inputs }, { memory: onCard }, { i64: pitch }, { memory: sums }],
-      ]);
-      agree(sums, 'sum of cells', 2e-6);
+        // Channels turned over; floats that are not within float32's squares are summed again.
+        const { cells, perWindow } = cellsIn(type, samples, plan.spectraPerWindow);
+        assert.ok(areWholeCells(edges, samples, { cells, perWindow }));
+        const places = Int32Array.from({ length: channels }, (_, place) => channels - 1 - place);
+        const words = cellsOfSpectra(spectra, plan, samples, cells, places);
+        if (type === 'cf32') new Float32Array(words.buffer).fill(Infinity, 0, 2);
+        const add = await prepare('sumCells');
+        sums.fill(NaN);
+        await add.run(cellsLaunch(plan, windows), [
+          ...[{ memory: words }, { memory: places }, { memory: edges }, { i32: windows }, { i32: perWindow }],
+          ...[{ i32: channels }, { i32: inputs }, { memory: onCard }, { i64: pitch }, { memory: sums }],
+        ]);
+        agree(sums, 'sum of cells', 2e-6);
 
-      const look = await prepare('screenSums');
-      const fencing = new FenceBook(plan).fencing(edges);
-      assert.ok(fencing);
-      const wanted = allocateScreened(plan, windows);
-      screen(plan, fencing, sums, wanted);
-      const { marks, groupMarks, totals } = allocateScreened(plan, windows);
-      for (const array of [marks, groupMarks, totals]) array.fill(85);
-      await look.run({ ...screenLaunch(plan, windows), grid: [5, 1] }, [
-        ...[{ memory: sums }, { i32: windows }, { i32: channels }, { i32: inputs }, { i32: 0 }],
-        ...[plan.flaggedInputs, fencing.heads, fencing.tables, fencing.places].map((memory) => ({ memory })),
-        ...[marks, groupMarks, totals].map((memory) => ({ memory })),
-      ]);
-      assert.deepEqual({ marks, groupMarks, totals }, wanted);
-      assert.ok(marks.includes(1) && marks.includes(0));
-      for (const kernel of [walk, add, look]) await kernel.close();
-    });
+        const look = await prepare('screenSums');
+        const fencing = new FenceBook(plan).fencing(edges);
+        assert.ok(fencing);
+        const wanted = allocateScreened(plan, windows);
+        screen(plan, fencing, sums, wanted);
+        const { marks, groupMarks, totals } = allocateScreened(plan, windows);
+        for (const array of [marks, groupMarks, totals]) array.fill(85);
+        await look.run({ ...screenLaunch(plan, windows), grid: [5, 1] }, [
+          ...[{ memory: sums }, { i32: windows }, { i32: channels }, { i32: inputs }, { i32: 0 }],
+          ...[plan.flaggedInputs, fencing.heads, fencing.tables, fencing.places].map((memory) => ({
+            memory,
+          })),
+          ...[marks, groupMarks, totals].map((memory) => ({ memory })),
+        ]);
+        assert.deepEqual({ marks, groupMarks, totals }, wanted);
+        assert.ok(marks.includes(1) && marks.includes(0));
+      }));
 });
