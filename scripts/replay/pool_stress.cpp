@@ -21,10 +21,10 @@ void expect(bool good, const char *what) {
 }
 
 /** Counts live in plain memory: the pool itself must order them. */
-void countAll(Pool &pool, int64_t count) {
+void countAll(Pool &pool, int64_t count, int most) {
   std::vector<int> done(static_cast<size_t>(count));
   std::vector<int> byWorker(static_cast<size_t>(pool.threads()));
-  pool.run(count, [&](int64_t index, int worker) {
+  pool.runBeside(count, most, [&](int64_t index, int worker) {
     done[static_cast<size_t>(index)]++;
     byWorker[static_cast<size_t>(worker)]++;
   });
@@ -83,13 +83,41 @@ void keepOrder(Pool &pool) {
   first.join();
 }
 
+/** Far more than are begun before another run comes. */
+constexpr int64_t ENDLESS = int64_t{1} << 26;
+
+/** All but `most` threads leave a run to another that comes. */
+void leaveSome(Pool &pool, int most) {
+  std::atomic<bool> isFirstHere{false}, isSecondDone{false};
+  std::thread first([&] {
+    try {
+      pool.runBeside(ENDLESS, most, [&](int64_t index, int) {
+        isFirstHere = true;
+        expect(index + 1 < ENDLESS, "no thread left for another run");
+        if (isSecondDone) throw std::runtime_error("as it should");
+      });
+    } catch (const std::runtime_error &) {}
+  });
+  while (!isFirstHere) std::this_thread::yield();
+  std::vector<int> byWorker(static_cast<size_t>(pool.threads()));
+  pool.run(200, [&](int64_t, int worker) {
+    byWorker[static_cast<size_t>(worker)]++;
+    std::this_thread::yield();
+  });
+  isSecondDone = true;
+  first.join();
+  int came = 0;
+  for (const int times : byWorker) came += times > 0 ? 1 : 0;
+  expect(came >= 1 && came <= pool.threads() - most, "more threads left than may");
+}
+
 }  // namespace
 
 int main() {
   for (const int threads : {1, 2, 3, 8}) {
     Pool pool(threads);
     for (int round = 0; round < 1500; round++) {
-      countAll(pool, 1 + round % 37);
+      countAll(pool, 1 + round % 37, threads);
       if (round % 5 == 0) throwSometimes(pool, 1 + round % 23, round % 29);
       if (round % 100 == 0) meet(pool);
     }
@@ -97,7 +125,7 @@ int main() {
     for (int caller = 0; caller < 3; caller++) {
       callers.emplace_back([&] {
         for (int round = 0; round < 200; round++) {
-          countAll(pool, 1 + round % 9);
+          countAll(pool, 1 + round % 9, 1 + round % threads);
           if (round % 7 == 0) throwSometimes(pool, 1 + round % 23, round % 29);
           if (round % 50 == 0) meet(pool);
         }
@@ -105,10 +133,11 @@ int main() {
     }
     for (auto &caller : callers) caller.join();
     keepOrder(pool);
+    for (int most = 1; most < threads; most++) leaveSome(pool, most);
   }
   for (int round = 0; round < 200; round++) {
     Pool pool(round % 2 == 0 ? 3 : 6);
-    countAll(pool, round % 4 + 1);
+    countAll(pool, round % 4 + 1, 1);
   }
   std::puts("the pool holds");
   return 0;

@@ -48,13 +48,14 @@ Pool::~Pool() {
   for (auto &worker : workers) worker.join();
 }
 
-void Pool::runErased(int64_t newCount, Erased newCall, void *newBody, Sharing newSharing) {
+void Pool::runErased(int64_t newCount, Erased newCall, void *newBody, Sharing newSharing, int newMost) {
   if (newCount <= 0) return;
   const auto run = std::make_shared<Run>();
   run->call = newCall;
   run->body = newBody;
   run->count = newCount;
   run->sharing = newSharing;
+  run->most = newMost;
   std::unique_lock<std::mutex> lock(guard);
   run->number = ++last;
   queue.push_back(run);
@@ -112,13 +113,26 @@ void Pool::finish(Run &run, int64_t indices) {
   run.finished.notify_one();
 }
 
+bool Pool::leaves(Run &run) {
+  if (run.workers.load(std::memory_order_relaxed) <= run.most || last.load(std::memory_order_acquire) == run.number)
+    return false;
+  {
+    std::lock_guard<std::mutex> lock(guard);
+    if (after(run.number) == nullptr) return false;
+  }
+  if (run.workers.fetch_sub(1) > run.most) return true;
+  run.workers++;
+  return false;
+}
+
 void Pool::share(Run &run, int worker) {
   if (run.sharing == Sharing::oneEach) {
     run.call(run.body, worker, worker);
     finish(run, 1);
     return;
   }
-  for (int64_t index = run.next++; index < run.count; index = run.next++) {
+  run.workers++;
+  for (int64_t index = run.next++; index < run.count; index = leaves(run) ? run.count : run.next++) {
     int64_t ended = 1;
     try {
       run.call(run.body, index, worker);

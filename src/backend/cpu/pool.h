@@ -34,10 +34,19 @@ class Pool {
    */
   template <class Body>
   void run(int64_t count, Body &&body) {
+    runBeside(count, threads(), body);
+  }
+
+  /**
+   * The same of what waits for memory rather than for a processor: while a later run has something left to begin, all but `most`
+   * threads leave this one for it.
+   */
+  template <class Body>
+  void runBeside(int64_t count, int most, Body &&body) {
     using Plain = std::remove_reference_t<Body>;
     runErased(
         count, [](void *erased, int64_t index, int worker) { (*static_cast<Plain *>(erased))(index, worker); },
-        const_cast<void *>(static_cast<const void *>(&body)), Sharing::indices);
+        const_cast<void *>(static_cast<const void *>(&body)), Sharing::indices, most);
   }
 
   /**
@@ -49,7 +58,7 @@ class Pool {
     using Plain = std::remove_reference_t<Body>;
     runErased(
         threads(), [](void *erased, int64_t, int worker) { (*static_cast<Plain *>(erased))(worker); },
-        const_cast<void *>(static_cast<const void *>(&body)), Sharing::oneEach);
+        const_cast<void *>(static_cast<const void *>(&body)), Sharing::oneEach, threads());
   }
 
  private:
@@ -61,17 +70,21 @@ class Pool {
     void *body;
     int64_t count;
     Sharing sharing;
+    int most;  // threads, where another run waits
     uint64_t number;
     std::atomic<int64_t> next{0}, done{0};
+    std::atomic<int> workers{0};  // those that came, less those that left
     std::exception_ptr thrown;
     std::condition_variable finished;
   };
-  void runErased(int64_t count, Erased call, void *body, Sharing sharing);
+  void runErased(int64_t count, Erased call, void *body, Sharing sharing, int most);
   void work(int worker);
   /** For a run after the last that is known, for some ten microseconds. */
   void lookAround(uint64_t known) const;
   void share(Run &run, int worker);
   void finish(Run &run, int64_t indices);
+  /** Whether this thread leaves the run to others: a later one has something left to begin, and enough stay. */
+  bool leaves(Run &run);
 
   /** The first in the queue that came after the one with this number, and has something left to begin; or none. */
   std::shared_ptr<Run> after(uint64_t number) const;

@@ -11,8 +11,8 @@ describe('cells of powers', () => {
   it('are whole windows, or parts of them that sums of 64 bits hold', () => {
     assert.deepEqual(cellsIn('ci8', 1000, 256), { cells: 4, perWindow: 1 });
     assert.deepEqual(cellsIn('ci4', 1200, 800), { cells: 6, perWindow: 3 });
-    assert.deepEqual(cellsIn('cf32', 1000, 256), { cells: 32, perWindow: 8 });
-    assert.deepEqual(cellsIn('cf32', 1200, 800), { cells: 48, perWindow: 24 });
+    assert.deepEqual(cellsIn('cf32', 1000, 256), { cells: 16, perWindow: 4 });
+    assert.deepEqual(cellsIn('cf32', 1200, 800), { cells: 24, perWindow: 12 });
     assert.equal(cellsIn('ci8', 1000, 100).cells, 0);
     for (const window of [128, 256, 331, 480, 1000, 32_768])
       for (const spectra of [24, 100, 383, 500, 1499, 65_535]) {
@@ -48,6 +48,6 @@ describe('cells of powers', () => {
     assert.equal(powersBytesOf(shape), 0);
     assert.equal(powersBytesOf({ ...shape, powers: 256 }), 4 * 10 * 3 * 8);
     assert.equal(powersBytesOf({ ...shape, powers: 64 }), 0);
-    assert.equal(powersBytesOf({ ...shape, type: 'cf32', powers: 256 }), 32 * 10 * 3 * 8);
+    assert.equal(powersBytesOf({ ...shape, type: 'cf32', powers: 256 }), 16 * 10 * 3 * 8);
   });
 });

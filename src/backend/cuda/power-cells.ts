@@ -20,10 +20,10 @@ export interface PowerCells {
 /** struct PowerCells of powers.cuh. */
 export const POWER_CELLS = { sums: 0, inverse: 8, eights: 16, last: 20, bytes: 24 } as const;
 const CELL_BYTES = 8;
-/** Sums of integers fit into a word of 64 bits, those of floats are right to a millionth. */
+/** Sums of integers fit into a word of 64 bits, those of floats are right to a hundred-thousandth at worst. */
 const MOST_SPECTRA = 512;
 /** Of floats: blocks that work side by side on a window, STRIPES of powers.cuh. */
-const STRIPES = 8;
+const STRIPES = 4;
 
 /** Windows are cut into parts that are short enough: the longest is half as long again as is asked for. */
 const cellsPerWindow = (type: SpectraType, spectraPerWindow: number): number =>

@@ -10,7 +10,7 @@
 #include "integers.cuh"
 
 typedef unsigned long long PowerCell;
-constexpr int GROUP_SPECTRA = 16, CELL_S1_BITS = 24, STRIPES = 8;
+constexpr int GROUP_SPECTRA = 16, CELL_S1_BITS = 24, STRIPES = 4;
 
 struct PowerCells {
   PowerCell *sums;

@@ -1,5 +1,6 @@
 // The corner turn: from the stages of up to sixteen inputs (channelise_round.h) to the block, in whole cache lines.
 #pragma once
+#include "channelise/cpu/channelise_past.h"
 #include "channelise/cpu/channelise_powers.h"
 #include "channelise/cpu/channelise_round.h"
 
@@ -13,25 +14,6 @@ CORELLA_INLINE void gather(const char *stages, int64_t stride, int first, int in
     rows[i] = first + i < inputs ? load(reinterpret_cast<const float *>(stages + (first + i) * stride)) : Vec{};
   });
   turnRows(rows);
-}
-
-/** Blocks larger than a second cache are written past the caches, since they would not stay there to be read. */
-constexpr int64_t PAST_CACHES_BYTES = 1 << 20;
-
-template <bool Past>
-CORELLA_INLINE void storeLine(float *to, Vec value) {
-#if defined(__AVX512F__)
-  // A whole cache line, which then need not be fetched first.
-  if constexpr (Past) return _mm512_stream_ps(to, value);
-#endif
-  store(to, value);
-}
-
-/** Stores past the caches may arrive late; whoever reads the block next must find them. */
-CORELLA_INLINE void finishStores() {
-#if defined(__AVX512F__)
-  _mm_sfence();
-#endif
 }
 
 #if defined(__ARM_FEATURE_DOTPROD)
@@ -113,7 +95,7 @@ void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, cons
         Vec im[LANES];
         carry(1, im);
         each<4>(CORELLA_EACH {
-          if (channel[i] >= 0) addLinePowers(re, im, i, powers.of(channel[i]) + sixteenth, powers.isFresh);
+          if (channel[i] >= 0) addLinePowers<Past>(re, im, i, powers.of(channel[i]) + sixteenth, powers.isFresh);
         });
         continue;
       }
@@ -147,7 +129,7 @@ void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const 
       if constexpr (Powers) {
         Vec im[LANES];
         carry(1, im);
-        addFloatPowers(re, im, powers.of(job.channel[place]) + sixteenth, powers.isFresh);
+        addFloatPowers<Past>(re, im, powers.of(job.channel[place]) + sixteenth, powers.isFresh);
       } else {
         carry(1, re);
       }

@@ -1,7 +1,7 @@
 // Sums of powers of what the corner turn has in its registers (spectra_powers.h).
 #pragma once
 #include "backend/cpu/spectra_powers.h"
-#include "channelise/cpu/channelise_lanes.h"
+#include "channelise/cpu/channelise_past.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {
@@ -25,6 +25,20 @@ inline PowerCells powerCells(uint32_t *cells, const SpectraLayout &layout, int64
   if (cells == nullptr) return {nullptr, 0, false};
   return {cells + first / POWER_SPECTRA * POWER_CELL_WORDS, PowersLayout(layout).quadWords(),
           LANES == POWER_SPECTRA || first % POWER_SPECTRA == 0};
+}
+
+/**
+ * Sums of LANES inputs. Sixteen of them are a cache line, which goes past the caches with the block: other cores read it next, from
+ * memory sooner than from this one's caches, and it need not be fetched first.
+ */
+template <bool Past, class Sums>
+CORELLA_INLINE void storePowers(uint32_t *to, Sums sums, bool isFresh) {
+  if constexpr (LANES == POWER_SPECTRA) {
+    storeLine<Past>(reinterpret_cast<float *>(to), (Vec)sums);
+  } else {
+    auto *kept = reinterpret_cast<Sums *>(to);
+    *kept = isFresh ? sums : *kept + sums;
+  }
 }
 
 /** Where powers of integers cost more here than in a walk over the block afterwards they are left to that. */
@@ -66,6 +80,7 @@ CORELLA_INLINE WordVec addNeighbours(ByteVec x, ByteVec y) {
 #endif
 
 /** Lines of four samples of LANES inputs, PIECES of them from `place` on, every fourth. No byte is −128. */
+template <bool Past>
 CORELLA_INLINE void addLinePowers(const Vec (&re)[LANES], const Vec (&im)[LANES], int place, uint32_t *to,
                                   bool isFresh) {
   ByteVec s1 = {}, low = {}, high = {};
@@ -76,16 +91,15 @@ CORELLA_INLINE void addLinePowers(const Vec (&re)[LANES], const Vec (&im)[LANES]
     low = addSquares(low, pairPowers(lowPairs(x, y)));
     high = addSquares(high, pairPowers(highPairs(x, y)));
   });
-  auto *sums = reinterpret_cast<WordVec *>(to), *squares = reinterpret_cast<WordVec *>(to + TILE_INPUTS);
-  *sums = isFresh ? (WordVec)s1 : *sums + (WordVec)s1;
-  *squares = isFresh ? addNeighbours(low, high) : *squares + addNeighbours(low, high);
+  storePowers<Past, WordVec>(to, (WordVec)s1, isFresh);
+  storePowers<Past, WordVec>(to + TILE_INPUTS, addNeighbours(low, high), isFresh);
 }
 
 #endif
 
 /** LANES spectra of LANES inputs; every fourth is added to the same sum, lest each addition wait for the one before. */
+template <bool Past>
 CORELLA_INLINE void addFloatPowers(const Vec (&re)[LANES], const Vec (&im)[LANES], uint32_t *to, bool isFresh) {
-  float *sums = reinterpret_cast<float *>(to);
   Vec s1[4], s2[4];
   each<4>(CORELLA_EACH {
     const Vec power = re[i] * re[i] + im[i] * im[i];
@@ -97,9 +111,8 @@ CORELLA_INLINE void addFloatPowers(const Vec (&re)[LANES], const Vec (&im)[LANES
     s1[i % 4] += power;
     s2[i % 4] += power * power;
   });
-  const Vec sum = (s1[0] + s1[1]) + (s1[2] + s1[3]), squares = (s2[0] + s2[1]) + (s2[2] + s2[3]);
-  store(sums, isFresh ? sum : load(sums) + sum);
-  store(sums + TILE_INPUTS, isFresh ? squares : load(sums + TILE_INPUTS) + squares);
+  storePowers<Past>(to, (s1[0] + s1[1]) + (s1[2] + s1[3]), isFresh);
+  storePowers<Past>(to + TILE_INPUTS, (s2[0] + s2[1]) + (s2[2] + s2[3]), isFresh);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ struct RowPowers {
       for (int t = 0; t < TILE / 4; ++t) {
         const float4 p = from[t];
         s1[n] += (p.x + p.y) + (p.z + p.w);
-        s2[n] += fmaf(p.x, p.x, p.y * p.y) + fmaf(p.z, p.z, p.w * p.w);
+        s2[n] = fmaf(p.w, p.w, fmaf(p.z, p.z, fmaf(p.y, p.y, fmaf(p.x, p.x, s2[n]))));
       }
     }
     __syncthreads();

@@ -84,14 +84,21 @@ void sumGroups(const KurtosisKernel &kernel, const Source &source, const Rows &r
   }
 }
 
+/** As many as have these groups: cells of one quad lie behind those of the one before, and are fetched ahead with them. */
+constexpr int64_t GROUPS_TOGETHER = 32;
+constexpr int64_t quadsTogether(int64_t spectra) {
+  return std::max<int64_t>(1, GROUPS_TOGETHER * POWER_SPECTRA / std::max<int64_t>(POWER_SPECTRA, spectra));
+}
+
 void sumPowers(Context &context, const Source &source, const Windows &windows, const Screen &screen, double *sums) {
   const KurtosisKernel &kernel = CORELLA_PICK_BYTES(context.level, kurtosisKernel);
   const SpectraLayout &layout = source.layout;
   const int64_t inputBlocks = layout.inputBlocks();
   const int64_t atOnce = source.powers ? POWER_CHANNELS : 1;
   const int64_t quads = (layout.channels + atOnce - 1) / atOnce;
-  context.pool.run(quads * inputBlocks, [&](int64_t item, int) {
-    const int64_t group = item % inputBlocks, firstChannel = item / inputBlocks * atOnce;
+  const int64_t together = source.powers ? quadsTogether(windows.edges[windows.count]) : 1;
+  const auto sumQuad = [&](int64_t quad, int64_t group) {
+    const int64_t firstChannel = quad * atOnce;
     const Rows rows{firstChannel, std::min(atOnce, layout.channels - firstChannel), group};
     const int64_t firstInput = group * TILE_INPUTS, inputs = std::min(TILE_INPUTS, layout.inputs - firstInput);
     // Of a window, and of the one before it.
@@ -125,6 +132,12 @@ void sumPowers(Context &context, const Source &source, const Windows &windows, c
       }
     }
     for (int64_t c = 0; screen.heads != nullptr && c < rows.channels; c++) keepMarks(windows.count - 1, c);
+  };
+  // Most of it waits for memory, which few threads keep as busy as all of them; the others make the next block.
+  const int most = std::max(1, context.pool.threads() / 4);
+  context.pool.runBeside((quads + together - 1) / together * inputBlocks, most, [&](int64_t item, int) {
+    const int64_t first = item / inputBlocks * together;
+    for (int64_t quad = first; quad < std::min(first + together, quads); quad++) sumQuad(quad, item % inputBlocks);
   });
 }
 

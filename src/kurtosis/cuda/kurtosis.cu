@@ -90,8 +90,8 @@ extern "C" __global__ void __launch_bounds__(LANES *AT_ONCE)
 }
 
 #if FLOATS
-// Of floats float32 summed each cell: right to a millionth, unless squares of powers lie beyond its range. Of the mean power: within
-// this none is lost but those that add nothing. Silence is silence.
+// Of floats float32 summed each cell: right to a hundred-thousandth at worst, unless squares of powers lie beyond its range. Of
+// the mean power: within this none is lost but those that add nothing. Silence is silence.
 constexpr double LEAST_MEAN = 1e-12, MOST_MEAN = 1e12;
 struct CellSums {
   double s1 = 0, s2 = 0;
