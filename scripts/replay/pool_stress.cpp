@@ -83,6 +83,18 @@ void keepOrder(Pool &pool) {
   first.join();
 }
 
+/** Two runs of one caller, who waits for the last first, and for one of them twice. */
+void startTwo(Pool &pool, int64_t count) {
+  std::vector<int> done(static_cast<size_t>(2 * count));
+  auto first = [&](int64_t index, int) { done[static_cast<size_t>(index)]++; };
+  auto second = [&](int64_t index, int) { done[static_cast<size_t>(count + index)]++; };
+  Pool::Started one = pool.start(count, 1, first), two = pool.start(count, pool.threads(), second);
+  pool.wait(two);
+  pool.wait(one);
+  pool.wait(one);
+  for (const int times : done) expect(times == 1, "what was started was not done once");
+}
+
 /** Far more than are begun before another run comes. */
 constexpr int64_t ENDLESS = int64_t{1} << 26;
 
@@ -127,6 +139,7 @@ int main() {
         for (int round = 0; round < 200; round++) {
           countAll(pool, 1 + round % 9, 1 + round % threads);
           if (round % 7 == 0) throwSometimes(pool, 1 + round % 23, round % 29);
+          if (round % 3 == 0) startTwo(pool, round % 11);
           if (round % 50 == 0) meet(pool);
         }
       });

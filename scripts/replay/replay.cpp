@@ -101,14 +101,14 @@ class Recording {
 
 /** How the library's functions are called: whole numbers and addresses in their registers, then floats in theirs. */
 using Function = int32_t (*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
-                             int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, double, double);
-constexpr size_t MOST_WHOLE = 16, MOST_REAL = 2;
+                             int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, double, double);
+constexpr size_t MOST_WHOLE = 17, MOST_REAL = 2;
 
 int32_t callWith(void *symbol, const std::vector<int64_t> &w, const std::vector<double> &r) {
   Function function;
   std::memcpy(&function, &symbol, sizeof function);
   return function(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14], w[15],
-                  r[0], r[1]);
+                  w[16], r[0], r[1]);
 }
 
 /** Pixels of a direct image that are not shown are zero or not, as whole vectors of pixels come out. */

@@ -48,23 +48,31 @@ Pool::~Pool() {
   for (auto &worker : workers) worker.join();
 }
 
-void Pool::runErased(int64_t newCount, Erased newCall, void *newBody, Sharing newSharing, int newMost) {
-  if (newCount <= 0) return;
+Pool::Started Pool::startErased(int64_t count, Erased call, void *body, Sharing sharing, int most) {
+  if (count <= 0) return nullptr;
   const auto run = std::make_shared<Run>();
-  run->call = newCall;
-  run->body = newBody;
-  run->count = newCount;
-  run->sharing = newSharing;
-  run->most = newMost;
-  std::unique_lock<std::mutex> lock(guard);
+  run->call = call;
+  run->body = body;
+  run->count = count;
+  run->sharing = sharing;
+  run->most = most;
+  std::lock_guard<std::mutex> lock(guard);
   run->number = ++last;
   queue.push_back(run);
   // No more than have something to do: waking one costs as much as a small piece of work.
-  if (newCount < threads()) {
-    for (int64_t n = 0; n < newCount; n++) wake.notify_one();
+  if (count < threads()) {
+    for (int64_t n = 0; n < count; n++) wake.notify_one();
   } else {
     wake.notify_all();
   }
+  return run;
+}
+
+void Pool::wait(Started &started) {
+  if (started == nullptr) return;
+  const Started run = std::move(started);
+  started = nullptr;
+  std::unique_lock<std::mutex> lock(guard);
   run->finished.wait(lock, [&] { return run->done == run->count; });
   queue.erase(std::find(queue.begin(), queue.end(), run));
   if (run->thrown) std::rethrow_exception(run->thrown);

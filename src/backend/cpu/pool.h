@@ -16,7 +16,11 @@
 namespace corella {
 
 class Pool {
+  struct Run;
+
  public:
+  using Started = std::shared_ptr<Run>;
+
   explicit Pool(int threads);
   ~Pool();
   Pool(const Pool &) = delete;
@@ -43,11 +47,19 @@ class Pool {
    */
   template <class Body>
   void runBeside(int64_t count, int most, Body &&body) {
-    using Plain = std::remove_reference_t<Body>;
-    runErased(
-        count, [](void *erased, int64_t index, int worker) { (*static_cast<Plain *>(erased))(index, worker); },
+    Started run = start(count, most, body);
+    wait(run);
+  }
+
+  /** The first half of it, which returns at once. The body stays where it is until the run was waited for. */
+  template <class Body>
+  Started start(int64_t count, int most, Body &body) {
+    return startErased(
+        count, [](void *erased, int64_t index, int worker) { (*static_cast<Body *>(erased))(index, worker); },
         const_cast<void *>(static_cast<const void *>(&body)), Sharing::indices, most);
   }
+  /** The second; nothing, where nothing was started or it was waited for before. */
+  void wait(Started &run);
 
   /**
    * Calls body(worker) once on every thread, all at the same time, so that they may wait for each other (Barrier).
@@ -56,9 +68,10 @@ class Pool {
   template <class Body>
   void together(Body &&body) {
     using Plain = std::remove_reference_t<Body>;
-    runErased(
+    Started run = startErased(
         threads(), [](void *erased, int64_t, int worker) { (*static_cast<Plain *>(erased))(worker); },
         const_cast<void *>(static_cast<const void *>(&body)), Sharing::oneEach, threads());
+    wait(run);
   }
 
  private:
@@ -77,7 +90,7 @@ class Pool {
     std::exception_ptr thrown;
     std::condition_variable finished;
   };
-  void runErased(int64_t count, Erased call, void *body, Sharing sharing, int most);
+  Started startErased(int64_t count, Erased call, void *body, Sharing sharing, int most);
   void work(int worker);
   /** For a run after the last that is known, for some ten microseconds. */
   void lookAround(uint64_t known) const;

@@ -3,11 +3,10 @@ import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
 import type { SpectraBlock } from '../../core/blocks.js';
-import { nothingToClose } from '../../core/closing.js';
 import type { Fencing } from '../fences.js';
 import type { PowerEngine, Powers } from '../flagger.js';
 import type { KurtosisPlan } from '../plan.js';
-import { allocateScreened } from '../screen.js';
+import { OwnRooms, roomFor, ROOMS, type Room } from './rooms.js';
 
 type Sums = NativeCall<
   [
@@ -51,9 +50,6 @@ const NO_FENCES: Fencing = {
   ...{ heads: new Float64Array(0), tables: new Float64Array(0) },
 };
 
-/** Blocks whose sums may be there at once: two that are to be judged, and one that is made meanwhile. */
-const ROOMS = 3;
-
 export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngine {
   const { channels, inputs } = plan;
   const type = spectraTypeNumber(plan.type);
@@ -70,43 +66,46 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
       'int64_t capacity, void *block, const int32_t *edges, int64_t windows, const int32_t *taken, int64_t count)',
   );
   const { realChannels, flaggedInputs } = plan;
-  const rooms = Array.from({ length: ROOMS }, () => ({
-    sums: new Float64Array(0),
-    screened: allocateScreened(plan, 0),
-  }));
+  const ownRooms = new OwnRooms(plan, native);
+  const rooms = Array.from({ length: ROOMS }, () => roomFor(plan, 0));
   let begun = 0;
+  /** That of a block that comes again and again; any other's is valid until so many more were begun. */
+  const nextRoom = (windows: number): Room => {
+    const at = begun++ % ROOMS;
+    if (rooms[at].windows < windows) rooms[at] = roomFor(plan, windows);
+    return rooms[at];
+  };
   const begin = (
     given: SpectraBlock,
     edges: Int32Array,
     fencing: Fencing = NO_FENCES,
   ): (() => Promise<Powers>) => {
     const block = cpuSpectra('kurtosis', given);
-    const room = rooms[begun++ % ROOMS];
     const windows = edges.length - 1;
-    const length = windows * channels * inputs * 2;
-    if (room.sums.length < length) {
-      room.sums = new Float64Array(length);
-      room.screened = allocateScreened(plan, windows);
-    }
-    const { sums, screened } = room;
+    const own = ownRooms.of(block);
+    const isUnderWay = own?.expect(edges, fencing) === true && block.followedBy === own;
+    const { sums, screened } = own?.room ?? nextRoom(windows);
     const { marks, groupMarks, totals } = screened;
     const { fences, heads, tables, places } = fencing;
-    const summed = sum(
-      ...([
-        type,
-        channels,
-        inputs,
-        block.shape.capacity,
-        block.memory.address,
-        // Those that the channeliser made on its way, where there are any; they reach to the block's end.
-        (edges[windows] === block.samples ? block.powers?.address : undefined) ?? 0n,
-        edges,
-        windows,
-        sums,
-      ] as const),
-      ...([fences.length, heads, tables, places, realChannels, flaggedInputs] as const),
-      ...([marks, groupMarks, totals] as const),
-    );
+    const summed =
+      own && isUnderWay
+        ? own.settled()
+        : sum(
+            ...([
+              type,
+              channels,
+              inputs,
+              block.shape.capacity,
+              block.memory.address,
+              // Those that the channeliser made on its way, where there are any; they reach to the block's end.
+              (edges[windows] === block.samples ? block.powers?.address : undefined) ?? 0n,
+              edges,
+              windows,
+              sums,
+            ] as const),
+            ...([fences.length, heads, tables, places, realChannels, flaggedInputs] as const),
+            ...([marks, groupMarks, totals] as const),
+          );
     // Whoever waits for it is told; a block that was begun and given up is nobody's.
     summed.catch(() => undefined);
     return async () => {
@@ -126,6 +125,6 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
       );
       block.addGaps(gaps);
     },
-    close: nothingToClose,
+    close: () => ownRooms.close(),
   };
 }
