@@ -172,6 +172,9 @@ describe('instruction-set levels', () => {
     );
     const { functions, ...old } = JSON.parse(recorded) as Record<string, unknown>;
     assert.ok(functions);
-    assert.match(opened('old', JSON.stringify(old)), /nothing says what it offers; run npm (run build|rebuild corella)/);
+    assert.match(
+      opened('old', JSON.stringify(old)),
+      /nothing says what it offers; run npm (run build|rebuild corella)/,
+    );
   });
 });

@@ -89,7 +89,7 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
     const { fences, heads, tables, places } = fencing;
     const summed =
       own && isUnderWay
-        ? own.settled()
+        ? undefined
         : sum(
             ...([
               type,
@@ -107,9 +107,9 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
             ...([marks, groupMarks, totals] as const),
           );
     // Whoever waits for it is told; a block that was begun and given up is nobody's.
-    summed.catch(() => undefined);
+    summed?.catch(() => undefined);
     return async () => {
-      await summed;
+      await (summed ?? own?.settled());
       return { sums, screened: fencing === NO_FENCES ? undefined : screened };
     };
   };

@@ -1,7 +1,7 @@
 /** Where sums of powers come out, and whose they are. */
 import type { NativeCall, NativeCallHere, NativeContext, NativeHandle } from '../../backend/cpu/context.js';
 import { spectraTypeNumber, type CpuSpectraBlock, type Follower } from '../../backend/cpu/spectra.js';
-import type { Fencing } from '../fences.js';
+import { ENTRY, type Fencing } from '../fences.js';
 import type { KurtosisPlan } from '../plan.js';
 import { groupsOf, type Screened } from '../screen.js';
 
@@ -84,9 +84,6 @@ type Expect = NativeCallHere<
   ]
 >;
 
-/** Numbers of a fence's entry (fences.ts). */
-const ENTRY_NUMBERS = 4;
-
 function opener(plan: KurtosisPlan, native: NativeContext): (block: CpuSpectraBlock) => OwnRoom {
   const expect: Expect = native.bindHere(
     'kurtosis',
@@ -123,7 +120,7 @@ function opener(plan: KurtosisPlan, native: NativeContext): (block: CpuSpectraBl
         const { fences, heads, tables, places } = fencing;
         expect(
           ...([handle.address, edges, windows, sums, fences.length, heads] as const),
-          ...([tables.length / ENTRY_NUMBERS, tables, places] as const),
+          ...([tables.length / ENTRY, tables, places] as const),
           ...([screened.marks, screened.groupMarks, screened.totals] as const),
         );
         room = next;
