@@ -23,6 +23,7 @@ import { earlyCard, type LiveShape } from './live/early-card.js';
 import { openLiveInput, telescopeOf, type OpenedInput } from './live/input.js';
 import { checkDisk, imagingOf, planOf, type Written } from './live/plans.js';
 import { openPicture } from './live/picture.js';
+import { watchLosses } from './live/losses.js';
 import { tellOutcome } from './live/outcome.js';
 import { integrationOf, refuseBeforehand, refuseIdlePage } from './live/refusals.js';
 import { openReport, type Report } from './live/report.js';
@@ -86,11 +87,13 @@ async function run(origins: readonly string[], given: GivenOptions, command: Com
       const callOff = options.for !== undefined && input.isLive ? afterSeconds(options.for, end) : undefined;
       const page = await openNightPage(input, { options, backend, stop: stopIt, say: report.say });
       const machines = await joinMachines(options, page, report.say);
+      const watched = watchLosses(input, report.say);
       try {
         const summary = await night(page?.input ?? input, { ...common, ...early, ...(page && { page }) });
         tellOutcome(summary, options, isStopped, report.say);
       } finally {
         callOff?.();
+        watched();
         await machines?.close();
         await page?.close();
       }

@@ -1,8 +1,9 @@
 /** The account of every packet, for people. */
 import { formatSeconds } from '../../core/units.js';
-import type { ReceiveAccount } from '../../receive/index.js';
+import { outcomes, type Outcome, type ReceiveAccount } from '../../receive/index.js';
 
-const words: Readonly<Record<string, string>> = {
+const words: Readonly<Record<Outcome, string>> = {
+  placed: 'placed',
   duplicate: 'twice',
   late: 'too late',
   early: 'too early',
@@ -14,16 +15,35 @@ const words: Readonly<Record<string, string>> = {
   ring_full: 'dropped, since the chain was too slow',
 };
 
+/** What came and is in no sum, by what it was; since an earlier account. What came twice is there, and control packets have no place. */
+export const notPlaced = (
+  now: ReceiveAccount['outcomes'],
+  before?: ReceiveAccount['outcomes'],
+): { readonly count: number; readonly what: string }[] =>
+  outcomes
+    .filter((name) => name !== 'placed' && name !== 'duplicate' && name !== 'control')
+    .map((name) => ({ count: now[name] - (before?.[name] ?? 0), what: words[name] }))
+    .filter(({ count }) => count > 0);
+
 export function packetLines(account: ReceiveAccount): string[] {
-  const { packets, outcomes, missingCells, skippedBlocks, resyncs, senders, socket, untimedBlocks } = account;
+  const {
+    packets,
+    outcomes: counts,
+    missingCells,
+    skippedBlocks,
+    resyncs,
+    senders,
+    socket,
+    untimedBlocks,
+  } = account;
   const { ring, edgeCells, endsEarly } = account;
-  const others = Object.entries(outcomes)
-    .filter(([name, count]) => name !== 'placed' && count > 0)
-    .map(([name, count]) => `${count} ${words[name] ?? name}`);
+  const others = outcomes
+    .filter((name) => name !== 'placed' && counts[name] > 0)
+    .map((name) => `${counts[name]} ${words[name]}`);
   const worst = [...senders].sort((x, y) => y.missingCells - x.missingCells)[0];
   return [
     ...(endsEarly ? [`the capture ends early, at byte ${endsEarly.atByte}: ${endsEarly.why}`] : []),
-    `${packets} packets: ${[`${outcomes.placed} placed`, ...others].join(', ')}`,
+    `${packets} packets: ${[`${counts.placed} placed`, ...others].join(', ')}`,
     `${missingCells} packets missing` +
       (missingCells > 0 ? `; most of ${worst.name}: ${worst.missingCells}` : '') +
       (edgeCells > 0 ? `; ${edgeCells} of them before the first and after the last that was heard` : '') +

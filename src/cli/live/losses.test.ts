@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { laneOutcomes, outcomes, type Outcome, type ReceiveAccount } from '../../receive/index.js';
+import { LossWatch } from './losses.js';
+
+/** What came and what is missing, of each sender. */
+interface Came {
+  readonly placed: readonly number[];
+  readonly missing?: readonly number[];
+  readonly edge?: number;
+  readonly others?: Partial<Record<Outcome, number>>;
+}
+
+/** The account after all of that. */
+class Night {
+  private readonly counts = Object.fromEntries(outcomes.map((name) => [name, 0])) as Record<Outcome, number>;
+  private readonly placed: number[];
+  private readonly missing: number[];
+  private edge = 0;
+
+  constructor(senders: number) {
+    this.placed = Array.from({ length: senders }, () => 0);
+    this.missing = this.placed.slice();
+  }
+
+  account({ placed, missing = [], edge = 0, others = {} }: Came): ReceiveAccount {
+    this.edge += edge;
+    for (const [n, count] of placed.entries()) {
+      this.placed[n] += count;
+      this.counts.placed += count;
+      this.missing[n] += missing[n] ?? 0;
+    }
+    for (const [name, count] of Object.entries(others)) this.counts[name as Outcome] += count;
+    const lane = Object.fromEntries(laneOutcomes.map((name) => [name, 0]));
+    return {
+      ...{ packets: Object.values(this.counts).reduce((sum, count) => sum + count), bytes: 0, blocks: 0 },
+      ...{ skippedBlocks: 0, resyncs: 0, untimedBlocks: 0, edgeCells: this.edge },
+      missingCells: this.missing.reduce((sum, count) => sum + count),
+      outcomes: { ...this.counts },
+      senders: this.placed.map((count, n) => ({
+        ...{ source: n, name: `st${n}`, newestTick: undefined, missingCells: this.missing[n] },
+        outcomes: { ...lane, placed: count } as ReceiveAccount['senders'][number]['outcomes'],
+      })),
+    };
+  }
+}
+
+/** What is said at each look, of so much that came since the one before. */
+function said(looks: readonly Came[]): string[][] {
+  const night = new Night(looks[0].placed.length);
+  const watch = new LossWatch(10);
+  return looks.map((came) => watch.look(night.account(came)));
+}
+
+const WHOLE: Came = { placed: [1000, 1000] };
+
+describe('losses of a night', () => {
+  it('are told when they begin and when they are over', () => {
+    const lost: Came = { placed: [900, 1000], missing: [100, 0] };
+    assert.deepEqual(said([WHOLE, WHOLE, lost, lost, lost, WHOLE, WHOLE, WHOLE, WHOLE]), [
+      [],
+      [],
+      ['5 % of packets missing in 10.0 s; most of st0: 100'],
+      ...[[], [], [], []],
+      ['packets are whole again; 300 were missing in 30.0 s'],
+      [],
+    ]);
+  });
+
+  it('name the sender that has gone, and none where all lose alike', () => {
+    assert.deepEqual(said([WHOLE, WHOLE, { placed: [0, 1000], missing: [1000, 0] }])[2], [
+      '50 % of packets missing in 10.0 s: nothing comes from st0',
+    ]);
+    const three = { placed: [1000, 1000, 1000] };
+    assert.deepEqual(said([three, three, { placed: [980, 980, 980], missing: [20, 20, 20] }])[2], [
+      '2 % of packets missing in 10.0 s',
+    ]);
+  });
+
+  it('do not end between two bursts, and begin anew after a while', () => {
+    const lost: Came = { placed: [900, 900], missing: [100, 100] };
+    const lines = said([WHOLE, WHOLE, lost, WHOLE, WHOLE, lost, WHOLE, WHOLE, WHOLE, lost]);
+    assert.deepEqual(
+      lines.map((one) => one.length),
+      [0, 0, 1, 0, 0, 0, 0, 0, 1, 1],
+    );
+    assert.match(lines[8][0], /400 were missing in 40.0 s/);
+  });
+
+  it('are told of packets that came and are in no sum, by what they were', () => {
+    const odd: Came = { placed: [500, 500], others: { invalid: 900, unknown_source: 100, control: 3 } };
+    assert.deepEqual(said([WHOLE, WHOLE, odd, WHOLE, WHOLE, WHOLE]), [
+      [],
+      [],
+      [
+        '50 % of the packets that came in 10.0 s are of no use: 100 of unknown senders, 900 damaged or of another kind',
+      ],
+      ...[[], []],
+      ['all packets are of use again; 1000 were not in 10.0 s'],
+    ]);
+  });
+
+  it('are told where nothing comes at all', () => {
+    const nothing: Came = { placed: [0, 0] };
+    assert.deepEqual(
+      said([WHOLE, WHOLE, nothing, nothing, nothing, { placed: [500, 500], missing: [3500, 3500] }, WHOLE]),
+      [
+        [],
+        [],
+        ['no packet in 10.0 s; waiting'],
+        [],
+        [],
+        ['packets again after 30.0 s; 7000 are missing'],
+        [],
+      ],
+    );
+  });
+
+  it('are none before the first packet, at the edges of a session, below a hundredth, or of what came twice', () => {
+    const nothing: Came = { placed: [0, 0] };
+    const edge: Came = { placed: [1000, 1000], missing: [200, 200], edge: 400 };
+    const few: Came = { placed: [1000, 1000], missing: [9, 9] };
+    const twice: Came = { placed: [1000, 1000], others: { duplicate: 500 } };
+    const lines = said([nothing, nothing, WHOLE, edge, few, twice]);
+    assert.deepEqual(lines.flat(), []);
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * Losses told while they happen: a night is long, and its account comes at its end. Said once when something begins and once when
+ * it is over, however long it lasts.
+ */
+import { formatSeconds } from '../../core/units.js';
+import type { ReceiveAccount } from '../../receive/index.js';
+import type { OpenedInput, Say } from './opened-input.js';
+import { notPlaced } from './packet-lines.js';
+
+const LOOK_S = 10;
+/** Of the packets of a look: from here on it is told; over when so many looks in a row have less than a tenth of it. */
+const MUCH = 0.01;
+const QUIET_LOOKS = 3;
+
+/** Looks every ten seconds at packets that come from a network; what is returned ends it. */
+export function watchLosses(input: OpenedInput, say: Say): () => void {
+  const watch = new LossWatch(LOOK_S);
+  const timer = setInterval(() => {
+    const account = input.isLive ? input.packets?.() : undefined;
+    for (const line of account ? watch.look(account) : []) say(line);
+  }, 1000 * LOOK_S);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+  };
+}
+
+/** Something that is going on. */
+interface Trouble {
+  looks: number;
+  /** Of them the last, in which there was none to speak of. */
+  quiet: number;
+  count: number;
+}
+
+export class LossWatch {
+  private before: ReceiveAccount | undefined;
+  private silentLooks = 0;
+  private missing: Trouble | undefined;
+  private unplaced: Trouble | undefined;
+
+  constructor(private readonly everyS: number) {}
+
+  /** What there is to say, of the time since the last look. */
+  look(now: ReceiveAccount): string[] {
+    const { before } = this;
+    this.before = now;
+    // Until something has come there is nothing to lose.
+    if (!before || before.outcomes.placed === 0) return [];
+    const missing = Math.max(0, lossesOf(now) - lossesOf(before));
+    if (now.packets === before.packets) {
+      this.silentLooks++;
+      return this.silentLooks === 1 ? [`no packet in ${this.time(1)}; waiting`] : [];
+    }
+    if (this.silentLooks > 0) {
+      const lines = [`packets again after ${this.time(this.silentLooks)}; ${missing} are missing`];
+      this.silentLooks = 0;
+      return lines;
+    }
+    const came = now.outcomes.placed - before.outcomes.placed;
+    const others = notPlaced(now.outcomes, before.outcomes);
+    const unplaced = others.reduce((sum, { count }) => sum + count, 0);
+    const lines: string[] = [];
+    this.missing = this.follow(this.missing, missing, came + missing, lines, {
+      begins: (share) => `${share} of packets missing in ${this.time(1)}${worstSince(now, before)}`,
+      ends: (time, count) => `packets are whole again; ${count} were missing in ${time}`,
+    });
+    this.unplaced = this.follow(this.unplaced, unplaced, now.packets - before.packets, lines, {
+      begins: (share) => {
+        const kinds = others.map(({ count, what }) => `${count} ${what}`).join(', ');
+        return `${share} of the packets that came in ${this.time(1)} are of no use: ${kinds}`;
+      },
+      ends: (time, count) => `all packets are of use again; ${count} were not in ${time}`,
+    });
+    return lines;
+  }
+
+  private follow(
+    trouble: Trouble | undefined,
+    count: number,
+    of: number,
+    lines: string[],
+    words: {
+      readonly begins: (share: string) => string;
+      readonly ends: (time: string, count: number) => string;
+    },
+  ): Trouble | undefined {
+    const share = of === 0 ? 0 : count / of;
+    if (!trouble) {
+      if (share < MUCH) return undefined;
+      lines.push(words.begins(percent(share)));
+      return { looks: 1, quiet: 0, count };
+    }
+    trouble.looks++;
+    trouble.count += count;
+    trouble.quiet = share < MUCH / 10 ? trouble.quiet + 1 : 0;
+    if (trouble.quiet < QUIET_LOOKS) return trouble;
+    lines.push(words.ends(this.time(trouble.looks - trouble.quiet), trouble.count));
+    return undefined;
+  }
+
+  private time(looks: number): string {
+    return formatSeconds(looks * this.everyS);
+  }
+}
+
+/** But for what a session begins and ends with. */
+const lossesOf = ({ missingCells, edgeCells }: ReceiveAccount): number => missingCells - edgeCells;
+
+const percent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
+
+/** The sender that lost most, where one stands out: a cable, and not the network. */
+function worstSince(now: ReceiveAccount, before: ReceiveAccount): string {
+  const lost = now.senders.map((sender, n) => {
+    const missing = sender.missingCells - (before.senders.at(n)?.missingCells ?? 0);
+    const placed = sender.outcomes.placed - (before.senders.at(n)?.outcomes.placed ?? 0);
+    return { name: sender.name, missing, placed };
+  });
+  const all = lost.reduce((sum, { missing }) => sum + missing, 0);
+  const [worst] = lost.sort((x, y) => y.missing - x.missing);
+  if (lost.length < 2 || worst.missing < all / 2) return '';
+  return worst.placed === 0
+    ? `: nothing comes from ${worst.name}`
+    : `; most of ${worst.name}: ${worst.missing}`;
+}
