@@ -1,5 +1,6 @@
 // Sums of a block's powers that threads begin by themselves, as soon as the block is filled (follower.h).
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "backend/cpu/follower.h"
@@ -32,7 +33,8 @@ class SumsFollower final : public Follower {
     double *totals;
   };
   void expect(const Expected &asked) {
-    wait();
+    const std::lock_guard<std::mutex> lock(guard);
+    context.pool.wait(run);
     check(layout, asked.windows);
     checkFences(asked.places, asked.windows.count, asked.fences);
     const int64_t windows = asked.windows.count;
@@ -46,9 +48,13 @@ class SumsFollower final : public Follower {
     sums = asked.sums;
   }
 
-  void wait() override { context.pool.wait(run); }
+  void wait() override {
+    const std::lock_guard<std::mutex> lock(guard);
+    context.pool.wait(run);
+  }
 
   bool begin(const void *powers, int64_t spectra) override {
+    const std::lock_guard<std::mutex> lock(guard);
     if (edges.empty() || spectra != edges.back()) return false;
     const Windows windows{edges.data(), static_cast<int64_t>(edges.size()) - 1};
     work = std::make_unique<PowerSums>(context, Source{layout, block, static_cast<const uint32_t *>(powers)}, windows,
@@ -69,6 +75,8 @@ class SumsFollower final : public Follower {
   Screen screen{};
   double *sums = nullptr;
   std::unique_ptr<PowerSums> work;
+  /** Whoever judges the block and whoever closes it may wait at the same time: neither goes on before it is done. */
+  std::mutex guard;
   Pool::Started run;
 };
 

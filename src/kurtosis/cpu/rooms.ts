@@ -127,7 +127,11 @@ function opener(plan: KurtosisPlan, native: NativeContext): (block: CpuSpectraBl
         expected = { edges: edges.slice(), fencing };
         return false;
       },
-      close: () => handle.close(),
+      close: async () => {
+        // Behind whoever still waits.
+        await wait(handle.address);
+        await handle.close();
+      },
     };
   };
 }

@@ -99,9 +99,12 @@ describe(
           if (turn < 2) await flagger.run(block);
         }
         // They are at work on the last, which nobody asks for.
-        assert.ok(block.followedBy);
+        const { followedBy } = block;
+        assert.ok(followedBy);
+        const waiting = [followedBy.settled(), followedBy.settled()];
         const closing = [block, flagger, channeliser];
         for (const one of n % 2 === 0 ? closing : closing.reverse()) if (n % 3 < 2) await one.close();
+        await Promise.all(waiting);
         await cpu.close();
       }
     });
