@@ -24,10 +24,12 @@ void expect(bool good, const char *what) {
 void countAll(Pool &pool, int64_t count, int most) {
   std::vector<int> done(static_cast<size_t>(count));
   std::vector<int> byWorker(static_cast<size_t>(pool.threads()));
-  pool.runBeside(count, most, [&](int64_t index, int worker) {
+  auto body = [&](int64_t index, int worker) {
     done[static_cast<size_t>(index)]++;
     byWorker[static_cast<size_t>(worker)]++;
-  });
+  };
+  Pool::Started run = pool.start(count, most, body);
+  pool.wait(run);
   int64_t total = 0;
   for (const int times : done) expect(times == 1, "an index was not done once");
   for (const int times : byWorker) total += times;
@@ -102,12 +104,14 @@ constexpr int64_t ENDLESS = int64_t{1} << 26;
 void leaveSome(Pool &pool, int most) {
   std::atomic<bool> isFirstHere{false}, isSecondDone{false};
   std::thread first([&] {
+    auto body = [&](int64_t index, int) {
+      isFirstHere = true;
+      expect(index + 1 < ENDLESS, "no thread left for another run");
+      if (isSecondDone) throw std::runtime_error("as it should");
+    };
+    Pool::Started run = pool.start(ENDLESS, most, body);
     try {
-      pool.runBeside(ENDLESS, most, [&](int64_t index, int) {
-        isFirstHere = true;
-        expect(index + 1 < ENDLESS, "no thread left for another run");
-        if (isSecondDone) throw std::runtime_error("as it should");
-      });
+      pool.wait(run);
     } catch (const std::runtime_error &) {}
   });
   while (!isFirstHere) std::this_thread::yield();

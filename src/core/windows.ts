@@ -16,3 +16,9 @@ export function cutEvenly(spectra: number, windows: number, step: number): Int32
   edges[windows] = spectra;
   return edges;
 }
+
+export function areSameEdges(x: Int32Array, y: Int32Array): boolean {
+  if (x.length !== y.length) return false;
+  for (let n = 0; n < x.length; n++) if (x[n] !== y[n]) return false;
+  return true;
+}

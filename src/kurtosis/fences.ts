@@ -4,6 +4,7 @@
  *
  * An entry is found by the first bits of S1: its octave and a 64th of it.
  */
+import { areSameEdges } from '../core/windows.js';
 import type { Limits, PowerShape } from './limits.js';
 import { LEAST_SPECTRA, LimitBook, type KurtosisPlan } from './plan.js';
 import { roundedAt, STEPS_PER_OCTAVE, type RoundedCurve } from './rounded.js';
@@ -88,7 +89,7 @@ export class FenceBook {
 
   /** Of blocks that are divided alike it is the same. */
   fencing(edges: Int32Array): Fencing {
-    if (this.last && areSame(this.last.edges, edges)) return this.last;
+    if (this.last && areSameEdges(this.last.edges, edges)) return this.last;
     const windows = edges.length - 1;
     const fences: Fence[] = [];
     const known = new Map<Fence, number>();
@@ -125,12 +126,6 @@ export class FenceBook {
 
 const keyOfSpan = (spectra: number, shape: PowerShape, span: Span): number =>
   4 * spectra + (shape === 1 ? 1 : 0) + (span === 'pair' ? 2 : 0);
-
-function areSame(x: Int32Array, y: Int32Array): boolean {
-  if (x.length !== y.length) return false;
-  for (let n = 0; n < x.length; n++) if (x[n] !== y[n]) return false;
-  return true;
-}
 
 function packed(fences: readonly Fence[]): Pick<Fencing, 'heads' | 'tables'> {
   const heads = new Float64Array(HEAD * fences.length);

@@ -24,10 +24,11 @@ export interface Screened {
   readonly totals: Float64Array;
 }
 
+/** In buffers of their own, which V8 never moves: native code may keep their addresses. */
 export const allocateScreened = (plan: KurtosisPlan, windows: number): Screened => ({
-  marks: new Uint8Array(windows * plan.channels * plan.inputs),
-  groupMarks: new Uint8Array(windows * plan.channels * groupsOf(plan)),
-  totals: new Float64Array(windows * plan.channels * groupsOf(plan)),
+  marks: new Uint8Array(new ArrayBuffer(windows * plan.channels * plan.inputs)),
+  groupMarks: new Uint8Array(new ArrayBuffer(windows * plan.channels * groupsOf(plan))),
+  totals: new Float64Array(new ArrayBuffer(8 * windows * plan.channels * groupsOf(plan))),
 });
 
 /** sums : [w][c][a][S1, S2]. Writes all of `to`. */

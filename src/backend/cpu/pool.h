@@ -38,20 +38,15 @@ class Pool {
    */
   template <class Body>
   void run(int64_t count, Body &&body) {
-    runBeside(count, threads(), body);
-  }
-
-  /**
-   * The same of what waits for memory rather than for a processor: while a later run has something left to begin, all but `most`
-   * threads leave this one for it.
-   */
-  template <class Body>
-  void runBeside(int64_t count, int most, Body &&body) {
-    Started run = start(count, most, body);
+    Started run = start(count, threads(), body);
     wait(run);
   }
 
-  /** The first half of it, which returns at once. The body stays where it is until the run was waited for. */
+  /**
+   * The first half of it, which returns at once. The body stays where it is until the run was waited for. Of what waits for memory
+   * rather than for a processor `most` may be few: while a later run has something left to begin, all other threads leave this
+   * one for it.
+   */
   template <class Body>
   Started start(int64_t count, int most, Body &body) {
     return startErased(

@@ -14,9 +14,10 @@ const QUIET_LOOKS = 3;
 
 /** Looks every ten seconds at packets that come from a network; what is returned ends it. */
 export function watchLosses(input: OpenedInput, say: Say): () => void {
+  if (!input.isLive) return () => undefined;
   const watch = new LossWatch(LOOK_S);
   const timer = setInterval(() => {
-    const account = input.isLive ? input.packets?.() : undefined;
+    const account = input.packets?.();
     for (const line of account ? watch.look(account) : []) say(line);
   }, 1000 * LOOK_S);
   timer.unref();
@@ -44,14 +45,15 @@ export class LossWatch {
   /** What there is to say, of the time since the last look. */
   look(now: ReceiveAccount): string[] {
     const { before } = this;
+    // What a silence loses is counted from its beginning.
+    if (before && before.outcomes.placed > 0 && now.packets === before.packets) {
+      this.silentLooks++;
+      return this.silentLooks === 1 ? [`no packet in ${this.time(1)}; waiting`] : [];
+    }
     this.before = now;
     // Until something has come there is nothing to lose.
     if (!before || before.outcomes.placed === 0) return [];
     const missing = Math.max(0, lossesOf(now) - lossesOf(before));
-    if (now.packets === before.packets) {
-      this.silentLooks++;
-      return this.silentLooks === 1 ? [`no packet in ${this.time(1)}; waiting`] : [];
-    }
     if (this.silentLooks > 0) {
       const lines = [`packets again after ${this.time(this.silentLooks)}; ${missing} are missing`];
       this.silentLooks = 0;

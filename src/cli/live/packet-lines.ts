@@ -18,11 +18,11 @@ const words: Readonly<Record<Outcome, string>> = {
 /** What came and is in no sum, by what it was; since an earlier account. What came twice is there, and control packets have no place. */
 export const notPlaced = (
   now: ReceiveAccount['outcomes'],
-  before?: ReceiveAccount['outcomes'],
+  before: ReceiveAccount['outcomes'],
 ): { readonly count: number; readonly what: string }[] =>
   outcomes
     .filter((name) => name !== 'placed' && name !== 'duplicate' && name !== 'control')
-    .map((name) => ({ count: now[name] - (before?.[name] ?? 0), what: words[name] }))
+    .map((name) => ({ count: now[name] - before[name], what: words[name] }))
     .filter(({ count }) => count > 0);
 
 export function packetLines(account: ReceiveAccount): string[] {

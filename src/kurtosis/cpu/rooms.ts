@@ -1,31 +1,26 @@
 /** Where sums of powers come out, and whose they are. */
 import type { NativeCall, NativeCallHere, NativeContext, NativeHandle } from '../../backend/cpu/context.js';
 import { spectraTypeNumber, type CpuSpectraBlock, type Follower } from '../../backend/cpu/spectra.js';
+import { areSameEdges } from '../../core/windows.js';
 import { ENTRY, type Fencing } from '../fences.js';
 import type { KurtosisPlan } from '../plan.js';
-import { groupsOf, type Screened } from '../screen.js';
+import { allocateScreened, type Screened } from '../screen.js';
 
 /** Blocks whose sums may be there at once: two that are to be judged, and one that is made meanwhile. */
 export const ROOMS = 3;
 
-/** Native code keeps their addresses: they lie in buffers of their own, which V8 never moves. */
+/** Native code keeps their addresses (screen.ts). */
 export interface Room {
   readonly windows: number;
   readonly sums: Float64Array;
   readonly screened: Screened;
 }
 
-export function roomFor(plan: KurtosisPlan, windows: number): Room {
-  const rows = windows * plan.channels;
-  const groups = rows * groupsOf(plan);
-  const floats = (length: number) => new Float64Array(new ArrayBuffer(8 * length));
-  const bytes = (length: number) => new Uint8Array(new ArrayBuffer(length));
-  return {
-    windows,
-    sums: floats(2 * rows * plan.inputs),
-    screened: { marks: bytes(rows * plan.inputs), groupMarks: bytes(groups), totals: floats(groups) },
-  };
-}
+export const roomFor = (plan: KurtosisPlan, windows: number): Room => ({
+  windows,
+  sums: new Float64Array(new ArrayBuffer(16 * windows * plan.channels * plan.inputs)),
+  screened: allocateScreened(plan, windows),
+});
 
 /** A block's own room, into which threads sum its powers by themselves whenever it is filled (kurtosis_follower.cpp). */
 export interface OwnRoom extends Follower {
@@ -113,7 +108,7 @@ function opener(plan: KurtosisPlan, native: NativeContext): (block: CpuSpectraBl
         return room;
       },
       expect: (edges, fencing) => {
-        if (expected?.fencing === fencing && areSame(expected.edges, edges)) return true;
+        if (expected?.fencing === fencing && areSameEdges(expected.edges, edges)) return true;
         const windows = edges.length - 1;
         const next = room.windows < windows ? roomFor(plan, windows) : room;
         const { sums, screened } = next;
@@ -135,6 +130,3 @@ function opener(plan: KurtosisPlan, native: NativeContext): (block: CpuSpectraBl
     };
   };
 }
-
-const areSame = (x: Int32Array, y: Int32Array): boolean =>
-  x.length === y.length && x.every((one, n) => one === y[n]);

@@ -9,6 +9,7 @@ import {
   type Stream,
 } from '../../backend/cuda/session.js';
 import type { Closers } from '../../core/closing.js';
+import { areSameEdges } from '../../core/windows.js';
 import type { Fencing } from '../fences.js';
 import type { Powers } from '../flagger.js';
 import type { KurtosisPlan } from '../plan.js';
@@ -84,7 +85,7 @@ export class Room {
 
   /** Windows and fences go up where they are not those of the room's last block. Nobody reads the room's memory any more. */
   send(edges: Int32Array, fencing: Fencing | undefined, stream: Stream): PlacedFencing {
-    if (this.sent && this.sent.fencing === fencing && areSame(this.sent.edges, edges))
+    if (this.sent && this.sent.fencing === fencing && areSameEdges(this.sent.edges, edges))
       return this.sent.placed;
     const { heads, tables, places } = fencing ?? NOTHING;
     const parts = [heads, tables, places, edges];
@@ -110,9 +111,6 @@ export class Room {
 }
 
 const NOTHING = { heads: new Float64Array(0), tables: new Float64Array(0), places: new Int32Array(0) };
-
-const areSame = (x: Int32Array, y: Int32Array): boolean =>
-  x.length === y.length && x.every((one, n) => one === y[n]);
 
 const viewsOf = (
   { cells, groups, totals, marks, groupMarks }: PowersLayout,
