@@ -49,6 +49,7 @@ import { PartlyDone } from './report/outcome.js';
 import { choiceLines } from './options/integration-options.js';
 import { openOptions } from './options/open-options.js';
 import { partOf } from './options/part-options.js';
+import { tellingBand } from './report/band-lines.js';
 import { tellingFlags } from './report/flag-lines.js';
 import { openVisibilities, refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
@@ -78,9 +79,9 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const beside = options.flagsOut === undefined ? [] : [options.flagsOut];
     await checkOutputs({ ...options, paths: [...paths, ...beside], from: path });
     const { file, told, finish: finishPart } = await partOf(opened, options);
-    const terminal = tellingFlags(screen, told, options);
     checkFull(options, file.header);
     const telescope = await telescopeFor(file, options);
+    const terminal = tellingBand(tellingFlags(screen, told, options), telescope, file);
     refuseUnplaced(path, telescope, 'a model of the sky says nothing of them');
     const reading = terminal.stage('read');
     const choice = await chooseIntegration(file, options.integration, reading.update);

@@ -39,6 +39,7 @@ import { askedLines } from './report/flag-lines.js';
 import { levelFacts, levelLines, roundedFacts, roundedLines } from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { coherenceFacts } from './report/coherence-lines.js';
+import { tellingBand } from './report/band-lines.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 import { addPhaseCentreOption, parseCentre, type PhaseCentreOptions } from './options/phase-centre-option.js';
 import { kurtosisFacts, kurtosisHistory, kurtosisLines } from './interference/kurtosis-lines.js';
@@ -156,7 +157,7 @@ export function addCorrelateOptions(command: Command): Command {
 }
 
 async function run(path: string, options: CorrelateOptions, command: Command): Promise<void> {
-  const terminal = openTerminal(options);
+  const screen = openTerminal(options);
   // Refused before hours of work, not after.
   const format = visibilityFormatFor(options.out);
   if (options.cards !== undefined)
@@ -168,7 +169,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
   const opened = await openFile(path, await openOptions(options));
   try {
     await checkOutputs({ ...options, paths: [options.out], from: path });
-    for (const line of await leftoverLines(options.out)) terminal.say(line);
+    for (const line of await leftoverLines(options.out)) screen.say(line);
     if (opened.kind === 'visibilities') refuse(path, 'holds visibilities already', 'calibrate or image it');
     refuseUnknown(opened);
     const recording = withFloatTaps(stretchOf(opened, options), options);
@@ -181,6 +182,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         `is for voltages, and ${path} is channelised already; --fine-channels channelises it further`,
       );
     const telescope = await telescopeFor(recording, options);
+    const terminal = tellingBand(screen, telescope, recording);
     if (options.track !== undefined)
       refuseUnplaced('--track', telescope, 'there is nothing to follow a source by');
     const stage = terminal.stage('correlate');

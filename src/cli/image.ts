@@ -27,6 +27,7 @@ import {
 } from './options/command.js';
 import { addBeamCorrectedOption, addElementOption, correctionOf } from './options/element-option.js';
 import { addEopOption } from './options/eop-option.js';
+import { tellingBand } from './report/band-lines.js';
 import { tellingFlags } from './report/flag-lines.js';
 import { history } from './report/history.js';
 import { betweenPixels, coarseLines, loneHandNote, outsideLines, seenIn } from './report/image-notes.js';
@@ -217,8 +218,8 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     refuseUnknown(opened);
     const part = opened.kind === 'visibilities' ? await partOf(opened, given) : undefined;
     const file = part?.file ?? opened;
-    const terminal = part ? tellingFlags(screen, part.told, given) : screen;
     const telescope = await telescopeFor(file, options);
+    const terminal = tellingBand(part ? tellingFlags(screen, part.told, given) : screen, telescope, file);
     refuseUnplaced(path, telescope, 'there is no image of the sky in them');
     const beam = await correctionOf(options, telescope);
     if (beam && options.every !== undefined)

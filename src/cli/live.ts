@@ -33,6 +33,7 @@ import { checkOutputs } from './options/outputs.js';
 import { withBackend } from './open.js';
 import { kurtosisHistory, nightInterference } from './interference/kurtosis-lines.js';
 import { kurtosisWork, type KurtosisWork } from './interference/kurtosis-options.js';
+import { bandLines, bandOfChannels } from './report/band-lines.js';
 import { history } from './report/history.js';
 
 export const registerLive = (program: Command): void => {
@@ -204,6 +205,7 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
     source.kind === 'spectra' ? source : channelsOf(source, channels ?? refuse('live', 'no channels'));
   const { inputs, polarisations } = source;
   const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
+  for (const line of bandLines(telescope, bandOfChannels(frequenciesHz))) report.say(line);
   const card =
     given.card ??
     (backend.kind === 'cuda' && isLiveSpectra(source)

@@ -23,6 +23,7 @@ import {
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { parseFlags } from './options/flags.js';
+import { bandFacts, bandLines } from './report/band-lines.js';
 import { history } from './report/history.js';
 import {
   addOverwriteOption,
@@ -152,6 +153,7 @@ async function run(options: SimulateOptions): Promise<void> {
     onProgress: stage.update,
   });
   const seconds = stage.done(formatBytes(sizeBytes));
+  const band = { lowHz: centreFrequencyHz - sampleRateHz / 2, highHz: centreFrequencyHz + sampleRateHz / 2 };
   const up = sourcesUp(sources, frame, 0, { telescope, frequencyHz: centreFrequencyHz });
   terminal.result(
     {
@@ -165,6 +167,7 @@ async function run(options: SimulateOptions): Promise<void> {
       sizeBytes,
       seconds,
       ...facts,
+      ...bandFacts(telescope, band),
       sources: up.map(({ source, position, altitudeDeg, azimuthDeg }) => ({
         name: source.name,
         ...position,
@@ -177,6 +180,7 @@ async function run(options: SimulateOptions): Promise<void> {
       `sources up: ${up.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ') || 'none'}`,
       ...(facts.clippedNumbers > 0 ? [`${facts.clippedNumbers} numbers clipped`] : []),
       ...(facts.missingSamples > 0 ? [`${facts.missingSamples} samples lost, and marked as missing`] : []),
+      ...bandLines(telescope, band),
     ],
   );
 }
