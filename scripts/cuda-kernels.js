@@ -213,26 +213,22 @@ function channelisers() {
   /** @param {(what: { gaps: boolean, powers: boolean }) => KernelRequest} request */
   const everyKind = (request) =>
     [false, true].flatMap((powers) => [false, true].map((gaps) => request({ gaps, powers })));
+  /** @param {ReturnType<typeof planFused>} fused */
+  const allPasses = ({ passes }) => passes.flatMap(({ request }) => jobs(everywhere, request));
   const delayed = { mostDelaySamples: 100 };
   const card = /** @type {const} */ ({ capability: 90, sharedBytesPerBlock: 232_448, path: 'hopper' });
   return [
     ...jobs(everywhere, planStream()),
     ...shapes.flatMap((shape) =>
       [101_376, 232_448].flatMap((sharedBytesPerBlock) =>
-        planFused(plan(...shape), { sharedBytesPerBlock }).passes.flatMap(({ request }) =>
-          jobs(everywhere, request),
-        ),
+        allPasses(planFused(plan(...shape), { sharedBytesPerBlock })),
       ),
     ),
-    ...shapes
-      .slice(0, 8)
-      .flatMap((shape) =>
-        planFused(plan(...shape, delayed), card).passes.flatMap(({ request }) => jobs(everywhere, request)),
-      ),
+    ...shapes.slice(0, 8).flatMap((shape) => allPasses(planFused(plan(...shape, delayed), card))),
     ...summed.flatMap((shape) => {
-      const { passes, sumsPowers } = planFused(plan(...shape), card, { powers: true });
-      if (!sumsPowers) throw new Error(`powers of ${shape.join(', ')} are no longer summed`);
-      return passes.flatMap(({ request }) => jobs(everywhere, request));
+      const fused = planFused(plan(...shape), card, { powers: true });
+      if (!fused.sumsPowers) throw new Error(`powers of ${shape.join(', ')} are no longer summed`);
+      return allPasses(fused);
     }),
     ...[8, 16].flatMap((taps) => {
       const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8', delayed), card);
