@@ -184,7 +184,10 @@ async function run(options: DemoOptions): Promise<void> {
       `the two roads differ by at most ${difference.toExponential(1)} of the brightest pixel`,
       `look at ${join(out, 'image.png')} and ${join(out, 'direct.png')}; all products are in ${out}/`,
       ...(options.page === undefined
-        ? [`or in a browser: corella view ${join(out, 'visibilities.uvh5')} ${join(out, 'gains.json')}`]
+        ? [
+            `or in a browser: corella view ${join(out, 'visibilities.uvh5')} ${join(out, 'gains.json')}` +
+              (options.field === undefined ? '' : ` --field ${options.field}`),
+          ]
         : []),
     ]);
     if (options.page === undefined) return;
@@ -194,6 +197,7 @@ async function run(options: DemoOptions): Promise<void> {
       {
         ...(options.page !== true && { page: options.page }),
         machine: backend,
+        ...(options.field !== undefined && { fieldDeg: options.field }),
         say: (line) => {
           terminal.say(line);
         },

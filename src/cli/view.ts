@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { basename } from 'node:path';
 import type { Backend } from '../backend/backend.js';
 import { stoppable } from '../core/ending.js';
-import { refuse } from '../core/errors.js';
+import { CorellaError, refuse } from '../core/errors.js';
 import { median } from '../core/median.js';
 import { RADIANS_PER_DEGREE, DEGREES_PER_RADIAN } from '../core/units.js';
 import {
@@ -34,9 +34,11 @@ import {
   type BackendOptions,
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
-import { duration, frequency, rate } from './options/quantity.js';
+import { duration, frequency, plainNumber, rate } from './options/quantity.js';
 import { telescopeWords } from './options/sky-options.js';
+import { fieldOf } from './image.js';
 import { withBackend } from './open.js';
+import { outsideLines } from './report/image-notes.js';
 import { openTerminal } from './report/terminal.js';
 import { version } from './report/version.js';
 
@@ -50,6 +52,11 @@ export function registerView(program: Command): void {
     .description('files on a page: images, visibilities, gains and captures in a browser')
     .argument('<file...>', 'FITS images, visibilities (UVH5, UVFITS …), gains, a capture of packets (pcap)')
     .option('--page <address>', 'PORT or HOST:PORT (default: 127.0.0.1:8080, or a free port)')
+    .option(
+      '--field <degrees>',
+      'width of the field around the zenith, of visibilities and captures (default: the whole sky)',
+      plainNumber('--field'),
+    )
     .action(run);
   command
     .optionsGroup('Of a capture, where its packets do not say:')
@@ -68,6 +75,7 @@ export function registerView(program: Command): void {
       'view first-light/visibilities.uvh5 first-light/gains.json',
       'a calibrated sky, its antennas and its gains',
     ],
+    ['view hour.uvfits --field 30', 'of an array too wide for the whole sky'],
     ['view night-*.fits', 'images one after the other, by the slider'],
     ['view capture.pcap --telescope lwasv', 'packets of a capture, as a night'],
   ]);
@@ -83,6 +91,7 @@ async function run(paths: readonly string[], options: ViewOptions, command: Comm
   await withBackend(options, (backend) =>
     showFiles(paths, {
       ...(options.page !== undefined && { page: options.page }),
+      ...(options.field !== undefined && { fieldDeg: options.field }),
       machine: backend,
       packets: options,
       say: (line) => {
@@ -95,6 +104,8 @@ async function run(paths: readonly string[], options: ViewOptions, command: Comm
 interface ShowSettings {
   readonly page?: string;
   readonly machine: Backend;
+  /** The whole sky unless given. */
+  readonly fieldDeg?: number;
   readonly say: (line: string) => void;
   /** How a capture is read. */
   readonly packets?: CaptureOptions;
@@ -254,7 +265,7 @@ async function showVisibilities(
   page: Page,
   path: string,
   gainsPath: string | undefined,
-  { machine: backend }: ShowSettings,
+  settings: ShowSettings,
 ): Promise<void> {
   const file = await openFile(path);
   try {
@@ -264,7 +275,7 @@ async function showVisibilities(
         `holds ${file.kind}`,
         'corella correlate makes visibilities of it, corella inspect looks at it',
       );
-    await showIntegrations(page, file, gainsPath, backend);
+    await showIntegrations(page, file, gainsPath, settings);
   } finally {
     await file.close();
   }
@@ -274,7 +285,7 @@ async function showIntegrations(
   page: Page,
   file: VisibilityFile,
   gainsPath: string | undefined,
-  backend: Backend,
+  { machine: backend, fieldDeg, say }: ShowSettings,
 ): Promise<void> {
   const { telescope, header } = file;
   const { frequenciesHz, channelWidthHz } = header;
@@ -282,13 +293,19 @@ async function showIntegrations(
     gainsPath === undefined
       ? undefined
       : matchGains(await readGainFile(gainsPath), gainsPath, telescope, frequenciesHz);
-  const image = { field: { kind: 'all-sky' }, kernelSize: 5 } as const;
+  const image = { field: fieldOf(fieldDeg), kernelSize: 5 } as const;
   const common = { backend, telescope, frequenciesHz };
   const imaging = { ...common, image, weight: 'natural', autos: 'leave-out' } as const;
   const stage = prepareImage({ ...imaging, ...(calibrated && { calibrated }) });
   const every = Math.ceil(file.integrationCount / MOST_IMAGES);
   let steering: Steering | undefined;
-  let number = 0;
+  let [number, images] = [0, 0];
+  const refused: string[] = [];
+  const tell = (what: string): void => {
+    const line = `${basename(file.path)}: ${what}`;
+    say(line);
+    page.note('corella', line);
+  };
   try {
     for await (const one of file.integrations()) {
       if (number++ % every !== 0) continue;
@@ -305,12 +322,18 @@ async function showIntegrations(
         page.showGains(steering);
       }
       page.state.integration(one);
-      const sky = await through(stage, one).catch(() => undefined);
+      const sky = await through(stage, one).catch((error: unknown) => {
+        if (!(error instanceof CorellaError)) throw error;
+        refused.push(error.message);
+      });
       if (!sky) continue;
+      if (images++ === 0) outsideLines(header, sky.frame, image.field).forEach(tell);
       page.state.image(sky);
       page.state.keepSpectra(sky);
     }
   } finally {
     await stage.close();
   }
+  if (refused.length > 0)
+    tell(`no image of ${refused.length} of the integrations; of the first: ${refused[0]}`);
 }

@@ -22,6 +22,8 @@ export interface CaptureOptions extends ChannelOptions {
   readonly frequency?: number;
   /** From one image to the next, and of each integration. */
   readonly image: number;
+  /** Degrees round the zenith; the whole sky unless given. */
+  readonly field?: number;
 }
 
 const BLOCK_S = 0.25;
@@ -47,7 +49,7 @@ export async function showCapture(
   options: CaptureOptions & { readonly gains?: string },
   backend: Backend,
 ): Promise<void> {
-  const { stations, image: everyS, gains } = options;
+  const { stations, image: everyS, gains, field } = options;
   await runNight({
     input: watchInput(input, page.state),
     onEvent: () => undefined,
@@ -74,7 +76,13 @@ export async function showCapture(
       const { frequenciesHz, channelWidthHz } =
         source.kind === 'spectra' ? source : channelsOf(source, channels ?? refuse('view', 'no channels'));
       const imaging = await imagingOf(
-        { image: everyS, kernel: 5, weight: 'natural', ...(gains !== undefined && { gains }) },
+        {
+          image: everyS,
+          kernel: 5,
+          weight: 'natural',
+          ...(gains !== undefined && { gains }),
+          ...(field !== undefined && { field }),
+        },
         telescope,
         frequenciesHz,
       );

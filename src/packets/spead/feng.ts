@@ -17,7 +17,7 @@ import {
 } from '../packet-format.js';
 import { commonNumbers, usual, usualStep } from '../survey.js';
 import { hasData, heapFacts } from './data-heap.js';
-import { descriptorsOf, type SpeadDescriptor } from './descriptors.js';
+import { descriptorsOf } from './descriptors.js';
 import {
   address,
   immediate,
@@ -105,18 +105,6 @@ function plan(options: FengOptions): StreamPlan<Names> {
   });
 }
 
-/** What a sender's descriptor says against the plan, both told; undefined where they agree. */
-export function describesOtherwise(
-  descriptors: readonly SpeadDescriptor[],
-  { cell, numbers }: StreamPlan<Names>,
-): string | undefined {
-  const said = descriptors.find(({ id }) => id === ids.samples);
-  if (!said) return undefined;
-  const planned = [numbers.channelsPerHeap, cell.sizes.t, cell.sizes.a, ...(cell.bits === 8 ? [2] : [])];
-  if (said.shape.join(' ') === planned.join(' ')) return undefined;
-  return `feng_raw is (${said.shape.join(', ')}) of ${said.type} by its descriptor, (${planned.join(', ')}) by the plan`;
-}
-
 /** Channels, spectra and polarisations of a heap are told by the descriptor alone. */
 function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessHints): Guess<FengOptions> {
   const data = packets.filter(({ header }) => hasData(header, ids));
@@ -125,9 +113,15 @@ function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessH
     source: value(header, ids.source),
     tick: itemOf(header, speadIds.timestamp) ?? 0n,
   }));
-  const described = packets.flatMap(descriptorsOf).find(({ id }) => id === ids.samples);
-  const [channelsPerHeap, spectraPerHeap, polarisations] = described?.shape ?? [];
   const unknown = (what: string, fix: string): Guess<FengOptions> => ({ unknown: what, fix });
+  const described = packets.flatMap(descriptorsOf).filter(({ id }) => id === ids.samples);
+  const shapes = [...new Set(described.map(({ shape, type }) => `(${shape.join(', ')}) of ${type}`))];
+  if (shapes.length > 1)
+    return unknown(
+      `one shape of its heaps: feng_raw is ${shapes.join(' by one descriptor, ')} by another`,
+      'record senders that are set up alike',
+    );
+  const [channelsPerHeap, spectraPerHeap, polarisations] = described.at(0)?.shape ?? [];
   if (!(channelsPerHeap > 0 && spectraPerHeap > 0) || (polarisations !== 1 && polarisations !== 2)) {
     return unknown(
       'how many channels and spectra a heap holds (no descriptor of feng_raw came)',

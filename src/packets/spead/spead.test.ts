@@ -4,7 +4,8 @@ import { unpackCell } from '../cell.js';
 import { changed, hex, join, placedBy, refusedBy } from '../testing/by-hand.js';
 import { descriptorsOf } from './descriptors.js';
 import { digitiserStatus, speadDigitiser } from './digitiser.js';
-import { describesOtherwise, speadFeng } from './feng.js';
+import { guessPlan } from '../guess-plan.js';
+import { speadFeng } from './feng.js';
 import { itemOf, parseSpead } from './packet.js';
 
 /** Item by item: bit 63 immediate, 15 bits of id, 48 of value. */
@@ -168,10 +169,13 @@ describe("F-engine's heaps by hand", () => {
     assert.ok(!('refused' in packet));
     const [found] = descriptorsOf(packet);
     assert.deepEqual(found, { id: 0x4300, name: 'x', description: '', shape: [3, -1], type: 'int16' });
+    // Of two senders one is set up otherwise: neither is believed.
+    const other = changed(outer, outer.length - 11, '04');
     assert.match(
-      describesOtherwise([found], plan) ?? '',
-      /\(3, -1\) of int16 by its descriptor, \(4, 2, 2, 2\)/,
+      guessPlan(speadFeng, [outer, other, outer]).unknown?.what ?? '',
+      /\(3, -1\) of int16 by one descriptor, \(4, -1\) of int16 by another/,
     );
+    assert.match(guessPlan(speadFeng, [outer, outer]).unknown?.what ?? '', /no descriptor of feng_raw came/);
     assert.equal(speadFeng.decode(outer, plan), 'control');
     // Damaged ones are left out.
     const broken = parseSpead(changed(outer, 48, '00'));

@@ -6,6 +6,9 @@ import type { CleanOptions, ImageField, WideWeighting } from '../../image/index.
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 
 const WHERE = 'image';
+/** From horizon to horizon, in direction cosines. */
+const wholeSky = 2;
+const FEWEST_PIXELS = 16;
 
 /** Any two say the third; what is left out follows from the beam. */
 export interface WideFieldOptions {
@@ -63,8 +66,7 @@ export function choosePixels(asked: WideFieldOptions, longestLambda: number): Wi
   if (pixels !== undefined && widthDeg !== undefined && cellDeg !== undefined) {
     refuse(WHERE, 'pixels, field and cell are all given', 'leave one out: two of them say the third');
   }
-  if (cellDeg !== undefined) realNumber(WHERE, 'cell in degrees', cellDeg, 1e-9, 30);
-  const wholeSky = 2;
+  if (cellDeg !== undefined) checkCell(cellDeg, pixels);
   const width =
     widthDeg === undefined
       ? undefined
@@ -77,11 +79,24 @@ export function choosePixels(asked: WideFieldOptions, longestLambda: number): Wi
         ? width / pixels
         : Math.min(fine, wholeSky / 32)
       : cellDeg * RADIANS_PER_DEGREE;
-  const most = pixels ?? Math.min(USUAL_PIXELS, 2 * Math.ceil(wholeSky / cosine / 2));
-  const count = pixels ?? (width === undefined ? most : Math.max(16, 2 * Math.ceil(width / cosine / 2)));
+  const most =
+    pixels ?? Math.min(USUAL_PIXELS, Math.max(FEWEST_PIXELS, 2 * Math.ceil(wholeSky / cosine / 2)));
+  const count =
+    pixels ?? (width === undefined ? most : Math.max(FEWEST_PIXELS, 2 * Math.ceil(width / cosine / 2)));
   // A field that was asked for is kept to the letter where no cell was.
   const pixelCosine = width !== undefined && cellDeg === undefined ? width / count : cosine;
   return { pixels: count, pixelCosine, field: fieldOfPixels(count, pixelCosine) };
+}
+
+/** A unit that was forgotten makes pixels of whole degrees, and frames of which the sky is a speck. */
+function checkCell(cellDeg: number, pixels = FEWEST_PIXELS): void {
+  realNumber(WHERE, 'cell in degrees', cellDeg, 1e-9, 30);
+  if (pixels * cellDeg * RADIANS_PER_DEGREE > 2 * wholeSky)
+    refuse(
+      WHERE,
+      `${pixels} pixels of ${cellDeg}° are twice as wide as the sky and more`,
+      `take a smaller --cell, with its unit, like ${cellDeg}arcmin or ${cellDeg}arcsec`,
+    );
 }
 
 /** Whole sky once the horizon is in the frame. */

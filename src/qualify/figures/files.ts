@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, formatInstant, secondsBetween } from '../../core/instant.js';
-import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { openFile, readFitsImage, visibilityFormatFor } from '../../formats/index.js';
 import { averageChannels, measureSource, placeOf, stokesI } from '../../image/index.js';
 import { imageIntegration } from '../../pipeline/image.js';
@@ -217,13 +217,11 @@ async function byAstropy(
   ].join('\n');
   try {
     const { stdout } = await run('python3', ['-c', script, path], { timeout: 60_000 });
-    const [ra, dec, column] = JSON.parse(stdout) as [number, number, number, string];
-    const degree = Math.PI / 180;
-    const apart =
-      Math.acos(
-        Math.sin(dec * degree) * Math.sin(decDeg * degree) +
-          Math.cos(dec * degree) * Math.cos(decDeg * degree) * Math.cos((ra - raDeg) * degree),
-      ) / degree;
+    const [foundRa, foundDec, column] = JSON.parse(stdout) as [number, number, number, string];
+    const [dec, dec0] = [foundDec * RADIANS_PER_DEGREE, decDeg * RADIANS_PER_DEGREE];
+    const hour = (foundRa - raDeg) * RADIANS_PER_DEGREE;
+    const cosine = Math.sin(dec) * Math.sin(dec0) + Math.cos(dec) * Math.cos(dec0) * Math.cos(hour);
+    const apart = Math.acos(Math.min(1, cosine)) * DEGREES_PER_RADIAN;
     return {
       checks: [
         atMost('FITS image by astropy: brightest pixel from the source’s J2000 place', apart, 1.5, '°'),
@@ -231,7 +229,14 @@ async function byAstropy(
       ],
       remarks: [],
     };
-  } catch {
-    return { checks: [], remarks: ['astropy is not installed: FITS was read by our own reader alone'] };
+  } catch (error) {
+    const said = String(error);
+    if (/ENOENT|ModuleNotFoundError|No module named/.test(said))
+      return { checks: [], remarks: ['astropy is not installed: FITS was read by our own reader alone'] };
+    const why = said.trim().split('\n').at(-1) ?? '';
+    return {
+      checks: [all('FITS image read by astropy', 0, 1)],
+      remarks: [`astropy could not read it: ${why}`],
+    };
   }
 }
