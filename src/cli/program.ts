@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { InterruptedError } from '../core/ending.js';
 import { HELP_OPTION, nameOptionsInErrors } from './options/command.js';
+import { refuseNamedTwice } from './options/outputs.js';
 import { commands } from './commands.js';
 import { failureText } from './report/failure.js';
 import { errorText } from './report/json.js';
@@ -28,6 +29,7 @@ export async function runProgram(): Promise<number> {
   const load = Object.hasOwn(commands, wanted) ? [commands[wanted]] : Object.values(commands);
   for (const register of await Promise.all(load.map((loaded) => loaded()))) register(program);
   program.commands.forEach(nameOptionsInErrors);
+  program.hook('preAction', (_, command) => refuseNamedTwice(command));
   try {
     await program.parseAsync();
     return 0;

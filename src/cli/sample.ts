@@ -1,9 +1,9 @@
 /** corella sample: a small simulated recording, or what is made of one, for trying each page of the documentation. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { formatBytes } from '../core/units.js';
+import { makeFolder } from '../formats/index.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { addOverwriteOption, checkOutputs, parseFolder, type OutputOptions } from './options/outputs.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
@@ -42,7 +42,7 @@ async function run(name: string | undefined, options: SampleOptions): Promise<vo
   if (name === undefined) refuse('sample', 'no name was given', advice);
   const sample =
     samples.find((known) => known.name === name) ?? refuse('sample', `there is no '${name}'`, advice);
-  await mkdir(options.out, { recursive: true });
+  await makeFolder(options.out);
   await checkOutputs({ ...options, paths: sample.files.map((file) => join(options.out, file)) });
   const stage = terminal.stage(`sample ${sample.name}`);
   const files = await makeSample(sample, options.out, stage.step);

@@ -34,7 +34,8 @@ export async function copyRecording(from: Recording, path: string, options: Copy
     const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * from.inputs)));
     return copy(create, from.blocks(perBlock), (block) => samplesIn(block.gaps), from.samples, options);
   }
-  const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz } = from;
+  const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz, levels, overUsual, realChannels } =
+    from;
   const create = () =>
     createSigmfSpectra(path, {
       ...common,
@@ -43,6 +44,9 @@ export async function copyRecording(from: Recording, path: string, options: Copy
       spectrumRateHz,
       frequenciesHz,
       channelWidthHz,
+      ...(levels && { levels: Array.from(levels) }),
+      ...(overUsual !== undefined && { overUsual }),
+      ...(realChannels !== undefined && { realChannels }),
       // A band that nobody placed counts from its middle already.
       centreFrequencyHz: isUnknown(from, 'frequency')
         ? 0

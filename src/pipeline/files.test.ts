@@ -101,8 +101,14 @@ describe('recordings made of recordings', () => {
         { samples: 5, spectra, gaps: [lost], start },
         { type: 'ci4', inputs: 2, polarisations: 2, spectrumRateHz: 20e3, frequenciesHz, stretch: 2 },
       );
+      // Whoever correlates the copy undoes them as of the original.
+      const gains = {
+        levels: Float64Array.from({ length: 2 * channels }, (_, k) => 1 + k),
+        overUsual: 2.5,
+        realChannels: 1,
+      };
       // One sample of two inputs in one channel.
-      const copied = await copyRecording({ ...from, channelWidthHz: 25e3 }, path, { history: [] });
+      const copied = await copyRecording({ ...from, ...gains, channelWidthHz: 25e3 }, path, { history: [] });
       assert.deepEqual(copied, { samples: 5, missingSamples: 2 });
       const opened = await spectraOf(path);
       const { type, inputs, samples, spectrumRateHz, channelWidthHz } = opened;
@@ -111,6 +117,8 @@ describe('recordings made of recordings', () => {
         { type: 'ci4', channels, inputs: 2, samples: 5, spectrumRateHz: 20e3, channelWidthHz: 25e3 },
       );
       assert.deepEqual(opened.frequenciesHz, frequenciesHz);
+      const { levels, overUsual, realChannels } = opened;
+      assert.deepEqual({ levels, overUsual, realChannels }, gains);
       for await (const read of opened.blocks(5)) {
         assert.deepEqual([...read.spectra], [...nibbles]);
         assert.deepEqual(read.gaps, [lost]);

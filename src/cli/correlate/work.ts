@@ -257,6 +257,9 @@ export function headerOf(
 }
 
 /** How long integrations are, and what that costs. */
+/** Of an integration's length: told above it. */
+const NOTABLE_ROUNDING = 0.01;
+
 export function integrationFor(
   recording: Recording,
   telescope: Telescope,
@@ -275,7 +278,10 @@ export function integrationFor(
   const bearableS = Math.max(bearableIntegrationS(coherence), isTracked ? TRACKED_INTEGRATION_S : 0);
   const shortened = options.integration === undefined && bearableS < lastsS;
   const chosenS = options.integration ?? (shortened ? bearableS : undefined);
-  const longestS = Math.min(chosenS ?? lastsS, lastsS);
+  // Integrations hold whole spectra.
+  const wholeS =
+    chosenS === undefined ? lastsS : Math.max(1, Math.round(chosenS * spectrumRateHz)) / spectrumRateHz;
+  const longestS = Math.min(wholeS, lastsS);
   const grid = { start: recording.start, spectrumRateHz };
   const clock = integrationClock(
     { ...(chosenS !== undefined && { integrationS: chosenS }), align: options.align },
@@ -290,6 +296,11 @@ export function integrationFor(
       ...(shortened
         ? [
             `integrations of ${formatSeconds(bearableS)}, which this array bears; --integration says otherwise`,
+          ]
+        : []),
+      ...(options.integration !== undefined && Math.abs(wholeS / options.integration - 1) > NOTABLE_ROUNDING
+        ? [
+            `integrations of ${formatSeconds(wholeS)}: whole spectra, the nearest to ${formatSeconds(options.integration)}`,
           ]
         : []),
       ...(isTracked

@@ -1,6 +1,8 @@
 /** Which part of a recording is correlated, what of its visibilities is flagged and which channels are kept. */
 import type { Command } from 'commander';
 import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { formatHz } from '../../core/units.js';
 import type { Recording, VisibilityHeader } from '../../formats/index.js';
 import { readFlagFile } from '../../pipeline/flags/flag-file.js';
 import type { FlagAccount } from '../../pipeline/flags/flagged-file.js';
@@ -51,6 +53,17 @@ export interface CorrelatePart {
   readonly asked: Pick<FlagAccount, 'rules' | 'ruled' | 'values'>;
 }
 
+/** Files of visibilities hold frequencies of the sky, and whoever reads them refuses others. */
+function refuseBelowZero(frequenciesHz: Float64Array): void {
+  const below = frequenciesHz.find((frequencyHz) => !(frequencyHz > 0));
+  if (below !== undefined)
+    refuse(
+      'correlate',
+      `the band reaches below zero, to ${formatHz(below)}, where there is no sky`,
+      'give its middle with --frequency where the recording is wrong, or choose channels with --keep-channels',
+    );
+}
+
 /** Flags go by the channels that are made, and then channels are chosen. */
 export async function correlatePart(
   header: VisibilityHeader,
@@ -69,31 +82,31 @@ export async function correlatePart(
     options.keepChannels === undefined
       ? undefined
       : channelsNamed(options.keepChannels, frequenciesHz, '--keep-channels');
+  const kept = channels ? Float64Array.from(channels, (c) => frequenciesHz[c]) : frequenciesHz;
+  refuseBelowZero(kept);
   const asked = { rules: rules.length, ruled: 0, values: 0 };
   return {
     flaggedInputs,
     asked,
-    header: channels
-      ? { ...header, frequenciesHz: Float64Array.from(channels, (c) => frequenciesHz[c]) }
-      : header,
+    header: { ...header, frequenciesHz: kept },
     through: (one) => {
       // asStored would be of all channels: sums and counts say it all of the correlator's.
-      const kept = channels ? takeChannels(one, channels) : one;
-      if (rules.length === 0) return kept;
+      const part = channels ? takeChannels(one, channels) : one;
+      if (rules.length === 0) return part;
       const own = channels
         ? rules.map((rule) => ({
             ...rule,
             ...(rule.channels && { channels: Uint8Array.from(channels, (c) => rule.channels?.[c] ?? 0) }),
           }))
         : rules;
-      const mask = maskOf(own, kept);
-      const asStored = storedOf(kept);
+      const mask = maskOf(own, part);
+      const asStored = storedOf(part);
       asStored.weights.forEach((weight, at) => {
         if (!(weight > 0)) return;
         asked.values++;
         if (mask?.[at] === 1) asked.ruled++;
       });
-      return mask ? flagCells({ ...kept, asStored }, mask) : kept;
+      return mask ? flagCells({ ...part, asStored }, mask) : part;
     },
   };
 }

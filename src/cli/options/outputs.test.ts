@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { link, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { Command } from 'commander';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { checkDemoFolder, checkOutputs, checkPngName, recordingPaths } from './outputs.js';
+import { checkDemoFolder, checkOutputs, checkPngName, recordingPaths, refuseNamedTwice } from './outputs.js';
 
 it('results never replace what they are made from, by whatever name, and land where one can write', async () => {
   const folder = temporaryFolder('outputs');
@@ -75,4 +76,32 @@ it('recordings are written as SigMF, and no name that asks for another format is
   assert.equal(recordingPaths('night.2026')[1], 'night.2026.sigmf-meta');
   for (const name of ['night.uvfits', 'night.UVH5', 'night.vdif', 'night.fits', 'night.json'])
     assert.throws(() => recordingPaths(name), /written as SigMF; end the name in \.sigmf-meta/, name);
+});
+
+it('one file is not named for two things', async () => {
+  const folder = temporaryFolder('twice');
+  const [x, link2] = [join(folder, 'x.json'), join(folder, 'y.json')];
+  await writeFile(x, '{}');
+  await link(x, link2);
+  const checked = (...words: string[]): Promise<unknown> =>
+    new Command('x')
+      .argument('<from>')
+      .argument('[to]')
+      .option('--out <path>', '', 'usual.uvh5')
+      .option('--levels-out <path>')
+      .option('--delays <path>')
+      .option('--name <word>')
+      .hook('preAction', (_, command) => refuseNamedTwice(command))
+      .action(() => undefined)
+      .parseAsync(words, { from: 'user' });
+  for (const [words, error] of [
+    [['a.uvh5', '--out', './a.uvh5'], /is the very file that is read/],
+    [['a.sigmf-meta', '--levels-out', 'a.sigmf-data'], /a\.sigmf-data: is the very file that is read/],
+    [['a.uvh5,b.uvh5', 'b.uvh5'], /b\.uvh5: is the very file that is read/],
+    [['a.uvh5', 'b.uvh5', '--out', 'b.uvh5'], /b\.uvh5: is named as --out and as the result/],
+    [['a.uvh5', '--levels-out', 'usual.uvh5'], /is named as --out and as --levels-out/],
+    [['a.uvh5', '--delays', x, '--levels-out', link2], /y\.json: is named as --levels-out and as --delays/],
+  ] as const)
+    await assert.rejects(checked(...words), error, words.join(' '));
+  await checked('a.uvh5', 'b.uvh5', '--delays', x, '--levels-out', 'z.json', '--name', 'a.uvh5');
 });

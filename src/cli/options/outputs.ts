@@ -1,5 +1,6 @@
 /** What a command is about to write, refused before the work rather than after it. */
 import { readdir, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { ANY_OPTION } from './command.js';
@@ -64,6 +65,59 @@ export async function checkDemoFolder(folder: string, { overwrite }: OutputOptio
     'name another folder with --out, or say --overwrite',
   );
 }
+
+/** Options that name what is written, wherever they are known, and the argument that does. */
+const WRITTEN: readonly string[] = [
+  'out',
+  'output',
+  'flagsOut',
+  'levelsOut',
+  'delaysOut',
+  'picture',
+  'spectrum',
+  'uv',
+  'antennas',
+  'truth',
+];
+const WRITTEN_ARGUMENT = 'to';
+const READ = 'what is read';
+
+/** One file named for two things: a result would replace what is read, or another result. */
+export async function refuseNamedTwice(command: Command): Promise<void> {
+  const options = command.options.flatMap((option) => {
+    const name = option.attributeName();
+    const isWritten = WRITTEN.includes(name);
+    if (!isWritten && command.getOptionValueSource(name) !== 'cli') return [];
+    const value: unknown = command.getOptionValue(name);
+    return typeof value === 'string' ? [{ what: option.long ?? name, path: value, isWritten }] : [];
+  });
+  const words = command.registeredArguments.flatMap((argument, k) => {
+    const isWritten = argument.name() === WRITTEN_ARGUMENT;
+    const what = isWritten ? 'the result' : READ;
+    return [command.processedArgs[k] as unknown]
+      .flat()
+      .filter((value) => typeof value === 'string')
+      .flatMap((value) => (isWritten ? [value] : [value, ...value.split(',')]))
+      .map((path) => ({ what, path, isWritten }));
+  });
+  const named = [...options, ...words];
+  for (const result of named.filter(({ isWritten }) => isWritten))
+    for (const other of named)
+      if (other !== result && (await isOne(result.path, other.path)))
+        refuse(
+          result.path,
+          other.what === READ
+            ? 'is the very file that is read'
+            : `is named as ${result.what} and as ${other.what}`,
+          'give the result another name',
+        );
+}
+
+/** By name, where nothing is there yet, or by what is there; the two files of a SigMF recording are one. */
+const isOne = async (x: string, y: string): Promise<boolean> => {
+  const [a, b] = [x, y].map((path) => resolve(path).replace(/\.sigmf(?:-meta|-data)$/i, '.sigmf'));
+  return a === b || sameFile(x, y);
+};
 
 async function sameFile(x: string, y: string): Promise<boolean> {
   const [a, b] = await Promise.all([x, y].map((path) => stat(path, { bigint: true }).catch(() => undefined)));

@@ -10,6 +10,7 @@ import type * as H5wasm from 'h5wasm/node';
 import type { Dataset, Group, Metadata } from 'h5wasm/node';
 import { closes, type Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
+import { nowReading } from '../io/being-read.js';
 import { openInput } from '../io/input.js';
 
 interface Library {
@@ -123,6 +124,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     }
   };
   const file = guarded('cannot be opened as HDF5', () => new classes.File(path, 'r'));
+  const readToTheEnd = nowReading({ dev, ino });
   let isClosed = false;
   const find = (item: string): unknown =>
     guarded(`${item} cannot be found`, () => (file.keys().includes(item.split('/')[0]) ? walk(item) : null));
@@ -256,6 +258,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     close: closes(() => {
       if (isClosed) return;
       isClosed = true;
+      readToTheEnd();
       guarded('cannot be closed', () => file.close());
     }),
   };

@@ -5,6 +5,7 @@ import { CorellaError, refuse } from '../../core/errors.js';
 import { meantBeside } from '../../core/spelling.js';
 import { formatBytes } from '../../core/units.js';
 import type { InputFile } from './input-file.js';
+import { nowReading } from './being-read.js';
 import { errorCode } from './output.js';
 import { isRemote, isUnder, openRemote } from './remote.js';
 
@@ -65,7 +66,7 @@ async function liesIn(path: string, folders: readonly string[]): Promise<boolean
 export async function openInput(path: string, whenMissing?: string): Promise<InputFile> {
   if (confinedTo) await refuseOutside(path, confinedTo);
   if (isRemote(path)) return openRemote(path);
-  const found = await stat(path).catch(async (error: unknown) => {
+  const found = await stat(path, { bigint: true }).catch(async (error: unknown) => {
     const target = await readlink(path).catch(() => undefined);
     if (target !== undefined && errorCode(error) === 'ENOENT')
       refuse(
@@ -82,7 +83,8 @@ export async function openInput(path: string, whenMissing?: string): Promise<Inp
   if (found.isDirectory()) refuse(path, 'it is a folder', 'name a file inside it');
   if (!found.isFile()) refuse(path, 'it is not a plain file', 'name a file on a disk');
   const handle: FileHandle = await open(path, 'r').catch((error: unknown) => cannotRead(path, error));
-  const sizeBytes = found.size;
+  const sizeBytes = Number(found.size);
+  const readToTheEnd = nowReading(found);
   let closed = false;
   return {
     path,
@@ -106,6 +108,7 @@ export async function openInput(path: string, whenMissing?: string): Promise<Inp
     close: async () => {
       if (closed) return;
       closed = true;
+      readToTheEnd();
       await handle.close();
     },
   };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CorellaError } from '../../core/errors.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { openInput } from './input.js';
 import { makeFolder, openOutput, openOutputSet, writeFileWhole } from './output.js';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
@@ -26,6 +27,24 @@ describe('output files', () => {
     assert.equal(await readFile(path, 'utf8'), '01xx4567');
     assert.equal(file.sizeBytes, 8);
     assert.deepEqual(await readdir(folder), ['a.bin']);
+  });
+
+  it('never replace what is being read, and may when it was', async () => {
+    const path = join(folder, 'read.bin');
+    await writeFile(path, 'the only copy');
+    const input = await openInput(path);
+    await assert.rejects(openOutput(path), /read\.bin: is the very file that is read/);
+    await input.close();
+    // Opened meanwhile.
+    const output = await openOutput(path);
+    await output.write(text('new'));
+    const again = await openInput(path);
+    await assert.rejects(output.finish(), /is the very file that is read/);
+    await again.close();
+    assert.equal(await readFile(path, 'utf8'), 'the only copy');
+    await writeFileWhole(path, 'new');
+    assert.equal(await readFile(path, 'utf8'), 'new');
+    await rm(path);
   });
 
   it('leave nothing when abandoned, and keep what was there', async () => {

@@ -20,6 +20,7 @@ import { dirname, resolve } from 'node:path';
 import { beforeEnding } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
+import { isBeingRead } from './being-read.js';
 import { temporaryName } from './leftovers.js';
 import { isMeasurementSet } from './measurement-set.js';
 
@@ -96,13 +97,14 @@ function cannotWrite(path: string, error: unknown): never {
   throw new CorellaError({ where: path, what: `cannot be written: ${what}`, fix }, { cause: error });
 }
 
-/** Finishing replaces what has the name: never a folder, and never a device or pipe (/dev/null, /dev/stdout). */
+/** Finishing replaces what has the name: never a folder, a device or pipe (/dev/null, /dev/stdout), nor what is read. */
 async function refuseUnlessFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) refuse(path, 'cannot be written: it is a folder', 'name a file inside it');
   if (found && !found.isFile()) {
     refuse(path, 'cannot be written: it is not a plain file', 'name a file on a disk');
   }
+  if (await isBeingRead(path)) refuse(path, 'is the very file that is read', 'give the result another name');
 }
 
 /** Where a file goes that is asked for by this name: a link is followed, and stays. */

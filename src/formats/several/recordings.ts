@@ -17,9 +17,17 @@ import type { CanonicalSpectra, VoltageBlock } from '../../core/blocks.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { addSamples, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import { sampleRateOf } from '../../core/sources.js';
-import type { FrameTally, OpenOptions, Recording, SpectraRecording, VoltageRecording } from '../format.js';
+import type {
+  EndsEarly,
+  FrameTally,
+  OpenOptions,
+  Recording,
+  SpectraRecording,
+  VoltageRecording,
+} from '../format.js';
 import { emptyTally, gapsOf, type Lane } from '../recordings/frames.js';
 import { polarisationsFor } from '../recordings/recording.js';
+import { refuseOtherInputs, refuseUnlike } from './alike.js';
 
 interface Part {
   readonly recording: Recording;
@@ -49,6 +57,7 @@ export function joinRecordings(
       (two, j) => j > k && overlapOf(one, two) > 0.5 * Math.min(one.recording.samples, two.recording.samples),
     ),
   );
+  if (!overlaps) for (const other of parts.slice(1)) refuseOtherInputs(first, other);
   const boxes = overlaps ? sideBySide(placed) : inSequence(placed);
   const inputs = overlaps ? parts.reduce((sum, one) => sum + one.inputs, 0) : first.inputs;
   const samples = Math.max(...placed.map(({ at, recording }) => at + recording.samples));
@@ -61,6 +70,7 @@ export function joinRecordings(
     );
   const tally: FrameTally = emptyTally();
   const channels = first.kind === 'spectra' ? first.channels : 1;
+  const cutShort = parts.flatMap(({ endsEarly }) => (endsEarly ? [endsEarly] : []));
   const facts = {
     path: parts.map(({ path }) => path).join(','),
     format: first.format,
@@ -72,6 +82,7 @@ export function joinRecordings(
     ...(first.history && { history: first.history }),
     ...(first.bits !== undefined && { bits: first.bits }),
     ...(first.unknownFacts && { unknownFacts: first.unknownFacts }),
+    ...(cutShort.length > 0 && { endsEarly: allOf(cutShort) }),
     details: {
       files: boxes.map(({ recording, firstInput, firstSample }) => ({
         path: recording.path,
@@ -111,6 +122,7 @@ export function joinRecordings(
     return { ...facts, kind, type, sampleRateHz, centreFrequencyHz, blocks } satisfies VoltageRecording;
   }
   const { kind, type, spectrumRateHz, frequenciesHz, channelWidthHz } = first;
+  const { levels, overUsual, realChannels } = first;
   const perSample = elementsPerSpectra(type);
   async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
     const memory: Memory = {
@@ -125,23 +137,19 @@ export function joinRecordings(
   }
   return {
     ...{ ...facts, kind, type, channels, spectrumRateHz, frequenciesHz, channelWidthHz, blocks },
+    ...(levels && { levels }),
+    ...(overUsual !== undefined && { overUsual }),
+    ...(realChannels !== undefined && { realChannels }),
   } satisfies SpectraRecording;
 }
 
-function refuseUnlike(first: Recording, other: Recording): void {
-  const say = (recording: Recording): readonly string[] => [
-    recording.kind,
-    `${sampleRateOf(recording)} samples a second`,
-    `samples of type ${recording.type}`,
-    recording.kind === 'voltages'
-      ? `a band around ${recording.centreFrequencyHz} Hz`
-      : `${recording.channels} channels from ${recording.frequenciesHz[0]} Hz`,
-  ];
-  const [one, two] = [say(first), say(other)];
-  const odd = one.findIndex((words, k) => words !== two[k]);
-  if (odd >= 0)
-    refuse(other.path, `has ${two[odd]} where ${first.path} has ${one[odd]}`, 'join recordings of one kind');
-}
+/** Of several files that were cut short, all that is missing. */
+const allOf = (ends: readonly EndsEarly[]): EndsEarly => ({
+  said: ends[0].said,
+  promisedBytes: ends.reduce((sum, { promisedBytes }) => sum + promisedBytes, 0),
+  heldBytes: ends.reduce((sum, { heldBytes }) => sum + heldBytes, 0),
+  missingSamples: ends.reduce((sum, { missingSamples }) => sum + missingSamples, 0),
+});
 
 /** Where a file's first sample lies on the grid of the first one's; off the grid by more than a tenth is refused. */
 function gridPlace(recording: Recording, origin: Instant, rateHz: number): number {
@@ -165,7 +173,20 @@ interface Placed {
 const overlapOf = (one: Placed, two: Placed): number =>
   Math.min(one.at + one.recording.samples, two.at + two.recording.samples) - Math.max(one.at, two.at);
 
+/** Each file is a station of its own: two that share no time may as well be one station's, and nobody says which. */
+function refuseMixed(placed: readonly Placed[]): void {
+  for (const one of placed)
+    for (const two of placed)
+      if (overlapOf(one, two) <= 0)
+        refuse(
+          two.recording.path,
+          `follows ${one.recording.path}, where other files are of the same time`,
+          "make one recording of each station's files first, with corella convert",
+        );
+}
+
 function sideBySide(placed: readonly Placed[]): Part[] {
+  refuseMixed(placed);
   let firstInput = 0;
   return placed.map(({ recording, at }) => {
     if (recording.kind === 'spectra')
@@ -186,12 +207,6 @@ function inSequence(placed: readonly Placed[]): Part[] {
   return [...placed]
     .sort((x, y) => x.at - y.at)
     .map(({ recording, at }, k) => {
-      if (recording.inputs !== placed[0].recording.inputs)
-        refuse(
-          recording.path,
-          `has ${recording.inputs} inputs where ${placed[0].recording.path} has ${placed[0].recording.inputs}`,
-          'join recordings of one arrangement',
-        );
       const skip = k === 0 ? 0 : Math.max(0, reached - at);
       reached = Math.max(reached, at + recording.samples);
       return { recording, firstInput: 0, firstSample: at, skip };

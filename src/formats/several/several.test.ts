@@ -119,6 +119,29 @@ describe('several files as one', () => {
     assert.deepEqual(missing, [64, 64 + 32]);
   });
 
+  it('VDIF of several stations and several times is not arranged by guessing', async () => {
+    const paths = [0, 20, 0, 20].map((firstFrame, k) =>
+      put(
+        `mixed_${k}.vdif`,
+        encodeVdif({
+          ...vdif,
+          frames: 6,
+          firstFrame: firstFrame % 10,
+          seconds: 1000 + Math.floor(firstFrame / 10),
+        }),
+      ),
+    );
+    await assert.rejects(
+      openFile(paths.join(','), { sampleRateHz: 320 }),
+      /mixed_1\.vdif: follows .*mixed_0\.vdif, where other files are of the same time/,
+    );
+    const threads = put('threads.vdif', encodeVdif({ ...vdif, threads: [1], seconds: 1002 }));
+    await assert.rejects(
+      openFile([paths[0], threads].join(','), { sampleRateHz: 320 }),
+      /has threads \[1\] where .* has threads \[0\]/,
+    );
+  });
+
   it('visibilities that follow each other; what does not belong together is refused by name', async () => {
     const write = async (name: string, of: typeof header, ks: readonly number[]): Promise<string> => {
       const writer = await createUvh5(join(folder, name), of, { values: 'complex64' });
