@@ -141,6 +141,9 @@ async function run(path: string | undefined, options: SendOptions, command: Comm
   const stop = stoppable('send');
   try {
     const opened = await openSource(path, options, closers);
+    opened.assumed?.forEach((text) => {
+      terminal.say(text);
+    });
     if (opened.source.kind === 'spectra' || wantedSpectra(options.format) === undefined)
       refuseGiven(
         command,
@@ -193,6 +196,7 @@ async function run(path: string | undefined, options: SendOptions, command: Comm
 interface OpenedSource {
   readonly source: Source;
   readonly telescope?: Telescope;
+  readonly assumed?: readonly string[];
   readonly path: string;
 }
 
@@ -209,7 +213,8 @@ async function openSource(
   if (file.kind === 'visibilities')
     refuse(path, 'holds visibilities', 'packets hold voltages or channelised data');
   refuseUnknown(file);
-  return { source: file, path, ...(file.telescope && { telescope: file.telescope }) };
+  const { telescope, assumed } = file;
+  return { source: file, path, ...(telescope && { telescope }), ...(assumed && { assumed }) };
 }
 
 /** Voltages are channelised where the format wants spectra. */

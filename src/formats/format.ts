@@ -101,6 +101,8 @@ export type UnknownFact = 'frequency' | 'start';
 /** Of recordings alone, voltages and spectra. */
 interface RecordingFacts extends FileFacts {
   readonly unknownFacts?: readonly UnknownFact[];
+  /** What the file tells in part and was taken to be so, each in a line for people. */
+  readonly assumed?: readonly string[];
   readonly endsEarly?: EndsEarly;
   readonly tally?: Readonly<FrameTally>;
   /** Where the file tells a checksum: reads all its data and refuses those that do not match. */

@@ -55,7 +55,7 @@ export async function openLiveInput(
   if (origins.length > 1) refuse('live', 'several recordings', 'give one, or several streams');
   if (/\.pcap(?:ng)?$/i.test(origins[0]))
     refuse(origins[0], 'is a capture of packets', `name it with --from ${origins[0]}`);
-  return openRecording(origins[0], options);
+  return openRecording(origins[0], options, say);
 }
 
 const isFifo = async (path: string): Promise<boolean> =>
@@ -66,7 +66,7 @@ const single =
   (source: Source): LiveInput['sessions'] =>
   () => [source];
 
-async function openRecording(path: string, options: InputOptions): Promise<OpenedInput> {
+async function openRecording(path: string, options: InputOptions, say: Say): Promise<OpenedInput> {
   for (const name of ['meta', 'sampleType', 'inputs', 'polarisations'] as const)
     if (options[name] !== undefined)
       refuse(
@@ -84,6 +84,7 @@ async function openRecording(path: string, options: InputOptions): Promise<Opene
   if (recording.kind === 'visibilities')
     refuse(path, 'holds visibilities', 'give voltages or channelised data');
   refuseUnknown(recording);
+  recording.assumed?.forEach(say);
   // As elsewhere: what the user names comes first, and must fit.
   const own = telescope ?? recording.telescope;
   return {

@@ -111,6 +111,7 @@ export function lookLines(file: Recording, look: Look, utc: (sample: number) => 
     (file.kind === 'spectra' ? `, channels ${one.firstChannel} to ${one.endChannel - 1}` : '') +
     `, samples ${one.firstSample} to ${one.endSample - 1} (from ${utc(one.firstSample)})`;
   return [
+    ...(file.assumed ?? []).map((text, k) => line(k === 0 ? 'assumed' : '', text)),
     line(
       'read',
       look.extent === 'whole'

@@ -24,8 +24,9 @@ export const earlyLine = (
 
 /** After a recording has been read to its end; `then` is what became of what was missing. */
 export function lossLines(recording: Recording, missingSamples: number, then: string): string[] {
-  const { tally, endsEarly } = recording;
+  const { tally, endsEarly, assumed = [] } = recording;
   return [
+    ...assumed,
     ...(missingSamples > 0
       ? [
           `${missingSamples} sample${missingSamples === 1 ? ' was' : 's were'} missing, over all inputs${recording.kind === 'spectra' ? ' and channels' : ''}; ${then}`,
@@ -37,10 +38,11 @@ export function lossLines(recording: Recording, missingSamples: number, then: st
 }
 
 /** The same for machines. */
-export const lossFacts = ({ tally, endsEarly }: Recording, missingSamples: number) => ({
+export const lossFacts = ({ tally, endsEarly, assumed }: Recording, missingSamples: number) => ({
   missingSamples,
   ...(tally && { frames: tally }),
   ...(endsEarly && { endsEarly }),
+  ...(assumed && { assumed }),
 });
 
 /** More than this of all numbers on the rails bends what is made of them. */

@@ -110,6 +110,37 @@ describe('VDIF', () => {
     );
   });
 
+  it('tells a rate that one second’s end alone tells, and refuses numbers that speak against it', async () => {
+    const silent = { ...plain, threads: [0], extension: 0, framesPerSecond: 10, firstFrame: 5 } as const;
+    // The last frame before the only second's end was lost: nothing else tells ten frames from nine.
+    const once = {
+      ...silent,
+      frames: 12,
+      drop: (_: number, k: number) => (k === 4 ? 'drop' : 'keep'),
+    } as const;
+    const { recording } = await readWhole(vdif, encodeVdif(once));
+    assert.equal(recording.sampleRateHz, 288);
+    assert.match(recording.assumed?.[0] ?? '', /the sample rate is 288 Hz, by .* one second alone.*--rate/);
+    const said = await readWhole(vdif, encodeVdif(once), { sampleRateHz: 320 });
+    assert.deepEqual([said.recording.assumed, said.gaps.length], [undefined, 1]);
+    // Any second that ends with it tells the true number; two are proof enough.
+    const twice = await readWhole(vdif, encodeVdif({ ...once, frames: 30 }));
+    assert.deepEqual([twice.recording.sampleRateHz, twice.recording.assumed], [320, undefined]);
+    assert.deepEqual(
+      twice.gaps.map(({ firstSample }) => firstSample),
+      [128],
+    );
+    // Frame 9 lies in the middle of a file of which the ends are looked at.
+    const far = encodeVdif({
+      ...{ ...once, samplesPerFrame: 32_000, bits: 8, frames: 500, code: () => 0 },
+      drop: (_, k) => (k % 10 === 4 && k !== 254 ? 'drop' : 'keep'),
+    });
+    await assert.rejects(
+      readWhole(vdif, far, { blockSamples: 32_000 }),
+      /holds frame number 9 where a second was seen to have 9 frames; give .*--rate/,
+    );
+  });
+
   it('counts lost and invalid frames as gaps, zero and never stale', async () => {
     const bytes = encodeVdif({
       ...plain,

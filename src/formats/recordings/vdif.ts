@@ -4,7 +4,6 @@
  * a = thread·channels + channel. Bytes of 8 bits become byte − 128, words of 16 bits word − 32768.
  */
 import { refuse } from '../../core/errors.js';
-import { formatHz } from '../../core/units.js';
 import { addSeconds } from '../../core/instant.js';
 import { isSampleBits, packedType, planUnpacker, samplesIn, type SampleBits } from './decode.js';
 import type { Format, OpenOptions, VoltageRecording } from '../format.js';
@@ -23,6 +22,7 @@ import { afterElapsedSeconds, vdifEpochUnixSeconds } from '../../core/clock/epoc
 import { framedVoltages, openOn, polarisationsFor } from './recording.js';
 import { refuseLyingThreads, secondsOfOneThread } from './thread-seconds.js';
 import { unknownFactsOf } from '../unknown-facts.js';
+import { frameRate, refuseBeyond } from './vdif-rate.js';
 
 interface Header {
   readonly invalid: boolean;
@@ -108,55 +108,6 @@ async function headersIn(file: InputFile, first: Header, from: number, end: numb
 }
 const bufferFor = (header: Header): number => Math.max(WINDOW_BYTES, 2 * header.frameBytes);
 
-/** Frames a second, from the header, from the user, or from frame numbers seen to begin again. */
-function framesPerSecond(
-  path: string,
-  headers: readonly Header[],
-  samples: number,
-  options: OpenOptions,
-): number {
-  const seen = framesSeenInSecond(headers);
-  const said = headers.find((header) => header.sampleRateHz > 0)?.sampleRateHz;
-  const rateHz = said ?? options.sampleRateHz;
-  if (rateHz !== undefined) {
-    const frames = rateHz / samples;
-    if (!Number.isInteger(frames) || frames < 1) {
-      refuse(
-        path,
-        `${rateHz} samples a second are not a whole number of frames of ${samples} samples`,
-        'give the sample rate of each channel with --rate',
-      );
-    }
-    if (said === undefined && seen !== undefined && (frames < seen || frames > MOST_LOST * seen)) {
-      refuse(
-        path,
-        `its frame numbers tell ${seen} frames a second, ${formatHz(seen * samples)}`,
-        'leave out --rate, which is for files that do not tell it',
-      );
-    }
-    return frames;
-  }
-  if (seen === undefined) {
-    refuse(
-      path,
-      'nothing in it tells the sample rate: no extension names it, and no whole second is at its start',
-      'give the sample rate of each channel with --rate',
-    );
-  }
-  return seen;
-}
-
-/** The last frames of a second may be lost, in every second that was looked at: up to a tenth of them. */
-const MOST_LOST = 1.1;
-
-/** Frames that were counted in a second before the next began. */
-function framesSeenInSecond(headers: readonly Header[]): number | undefined {
-  const most = new Map<number, number>();
-  for (const { seconds, frame } of headers) most.set(seconds, Math.max(most.get(seconds) ?? 0, frame));
-  const whole = [...most].filter(([second]) => most.has(second + 1)).map(([, frame]) => frame + 1);
-  return whole.length === 0 ? undefined : Math.max(...whole);
-}
-
 async function openFrames(file: InputFile, options: OpenOptions): Promise<VoltageRecording> {
   const { path } = file;
   if (file.sizeBytes < 32) refuse(path, 'is too short for one VDIF frame', 'it was cut short: copy it again');
@@ -181,7 +132,8 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const early = await headersIn(file, first, 0, windowFrames * frameBytes);
   const late = await headersIn(file, first, (count - windowFrames) * frameBytes, count * frameBytes);
   const threads = commonThreads([...early, ...late]);
-  const perSecond = framesPerSecond(path, early, samples, options);
+  const rate = frameRate(path, [early, late], samples, options.sampleRateHz);
+  const { perSecond } = rate;
   const mended = secondsOfOneThread(path, early, threads, options.secondsOfThread);
   const elapsed = (header: Header): number =>
     (header.seconds + (mended.get(header.thread) ?? 0)) * perSecond + header.frame;
@@ -210,12 +162,9 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     const header = parseHeader(view, at);
     const lane = laneOf.get(header.thread);
     const good =
-      sameKind(header, first) &&
-      !header.invalid &&
-      header.epoch === first.epoch &&
-      header.frame < perSecond &&
-      lane !== undefined;
-    if (!good) {
+      sameKind(header, first) && !header.invalid && header.epoch === first.epoch && lane !== undefined;
+    if (good) refuseBeyond(path, rate, header.frame);
+    if (!good || header.frame >= perSecond) {
       tally.invalid++;
       return { consumed: frameBytes };
     }
@@ -249,6 +198,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       type: packedType(bits, first.complex ? 'complex' : 'real'),
       bits,
       ...unknownFactsOf({ frequency: options.centreFrequencyHz === undefined }),
+      ...(rate.assumed && { assumed: rate.assumed }),
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),
       samples: total,

@@ -71,6 +71,7 @@ export function joinRecordings(
   const tally: FrameTally = emptyTally();
   const channels = first.kind === 'spectra' ? first.channels : 1;
   const cutShort = parts.flatMap(({ endsEarly }) => (endsEarly ? [endsEarly] : []));
+  const assumed = [...new Set(parts.flatMap((one) => one.assumed ?? []))];
   const facts = {
     path: parts.map(({ path }) => path).join(','),
     format: first.format,
@@ -83,6 +84,7 @@ export function joinRecordings(
     ...(first.bits !== undefined && { bits: first.bits }),
     ...(first.unknownFacts && { unknownFacts: first.unknownFacts }),
     ...(cutShort.length > 0 && { endsEarly: allOf(cutShort) }),
+    ...(assumed.length > 0 && { assumed }),
     details: {
       files: boxes.map(({ recording, firstInput, firstSample }) => ({
         path: recording.path,

@@ -29,6 +29,7 @@ export interface FileDescription {
   readonly channelWidthHz?: number;
   readonly lowestHz: number;
   readonly highestHz: number;
+  readonly assumed?: readonly string[];
   readonly endsEarly?: EndsEarly;
   readonly start?: Instant;
   readonly durationS?: number;
@@ -62,6 +63,7 @@ const recorded = (file: Recording) => ({
   bits: bitsOf(file),
   samples: file.samples,
   ...(file.unknownFacts && { unknownFacts: file.unknownFacts }),
+  ...(file.assumed && { assumed: file.assumed }),
   ...(file.endsEarly && { endsEarly: file.endsEarly }),
   start: file.start,
 });

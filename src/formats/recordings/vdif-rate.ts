@@ -1,0 +1,109 @@
+/** VDIF's frames a second: from the headers' extension, from the user, or from frame numbers seen to begin again. */
+import { refuse } from '../../core/errors.js';
+import { formatHz } from '../../core/units.js';
+import { largestTogether } from './frames.js';
+
+interface NumberedFrame {
+  readonly thread: number;
+  readonly seconds: number;
+  readonly frame: number;
+  readonly sampleRateHz: number;
+}
+
+export interface FrameRate {
+  readonly perSecond: number;
+  readonly from: 'header' | 'user' | 'numbers';
+  /** What only one second's end tells, for people. */
+  readonly assumed?: readonly string[];
+}
+
+interface Seen {
+  /** One above the highest frame number. */
+  readonly frames: number;
+  /** Two seconds ended with that number: a lost frame before a second's end would have to be lost twice. */
+  readonly isConfirmed: boolean;
+}
+
+/** `windows`: the headers of each part of the file that was looked at. */
+export function frameRate(
+  path: string,
+  windows: readonly (readonly NumberedFrame[])[],
+  samples: number,
+  userRateHz: number | undefined,
+): FrameRate {
+  const headers = windows.flat();
+  const seen = windows.some(beginsAgain) ? framesSeen(headers) : undefined;
+  const said = headers.find((header) => header.sampleRateHz > 0)?.sampleRateHz;
+  const rateHz = said ?? userRateHz;
+  if (rateHz !== undefined) {
+    const perSecond = rateHz / samples;
+    if (!Number.isInteger(perSecond) || perSecond < 1) {
+      refuse(
+        path,
+        `${rateHz} samples a second are not a whole number of frames of ${samples} samples`,
+        'give the sample rate of each channel with --rate',
+      );
+    }
+    if (said !== undefined) return { perSecond, from: 'header' };
+    if (seen && (perSecond < seen.frames || perSecond > mostWith(seen.frames))) {
+      refuse(
+        path,
+        `its frame numbers tell ${seen.frames} frames a second, ${formatHz(seen.frames * samples)}`,
+        'leave out --rate, which is for files that do not tell it',
+      );
+    }
+    return { perSecond, from: 'user' };
+  }
+  if (!seen) {
+    refuse(
+      path,
+      'nothing in it tells the sample rate: no extension names it, and no second ends near its start or end',
+      'give the sample rate of each channel with --rate',
+    );
+  }
+  return {
+    perSecond: seen.frames,
+    from: 'numbers',
+    ...(!seen.isConfirmed && {
+      assumed: [
+        `the sample rate is ${formatHz(seen.frames * samples)}, by the highest frame number of one second alone: ` +
+          'it is higher where that second lost its last frames; --rate says it for sure',
+      ],
+    }),
+  };
+}
+
+/** The last frames of a second may be lost, in every second that was looked at: up to a tenth of them, or one. */
+const mostWith = (seen: number): number => Math.max(1.1 * seen, seen + 1);
+
+function beginsAgain(headers: readonly NumberedFrame[]): boolean {
+  const seconds = new Set(headers.map((header) => header.seconds));
+  return [...seconds].some((second) => seconds.has(second + 1));
+}
+
+function framesSeen(headers: readonly NumberedFrame[]): Seen {
+  // A number farther above the others than there are frames is damage.
+  const highest = largestTogether(
+    headers.map(({ frame }) => frame),
+    headers.length,
+  );
+  const last = headers.filter(({ frame }) => frame === highest);
+  // Of one thread, for some recorders write wrong seconds into others.
+  const isConfirmed = last.some(({ thread, seconds }) =>
+    last.some((other) => other.thread === thread && other.seconds !== seconds),
+  );
+  return { frames: highest + 1, isConfirmed };
+}
+
+/**
+ * A frame number that a second of the rate concluded or given does not have: then all times are wrong. One more than
+ * twice as high is damage alone.
+ */
+export function refuseBeyond(path: string, { perSecond, from }: FrameRate, frame: number): void {
+  if (from === 'header' || frame < perSecond || frame >= 2 * perSecond) return;
+  refuse(
+    path,
+    `holds frame number ${frame} where a second was ${from === 'user' ? 'said' : 'seen'} to have ${perSecond} frames`,
+    'give the sample rate of each channel with --rate: it is higher',
+  );
+}
