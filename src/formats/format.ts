@@ -87,6 +87,8 @@ export interface FrameTally {
   invalid: number;
   /** Arrived after their block had been handed on: their samples are missing. */
   late: number;
+  /** Brought samples that an earlier one had brought: left out. */
+  doubled: number;
   /** Outside the recording's first and last time. */
   outside: number;
   /** Bytes that belong to no frame. */

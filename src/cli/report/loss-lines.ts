@@ -4,10 +4,11 @@ import { sampleRateOf, type EndsEarly, type FrameTally, type Recording } from '.
 
 export function frameLines(tally: Readonly<FrameTally> | undefined): string[] {
   if (!tally) return [];
-  const { invalid, late, outside, spareBytes } = tally;
+  const { invalid, late, doubled, outside, spareBytes } = tally;
   return [
     ...(invalid > 0 ? [`${invalid} frame${s(invalid)} marked invalid or damaged`] : []),
     ...(late > 0 ? [`${late} frame${s(late)} too late for ${late === 1 ? 'its' : 'their'} place`] : []),
+    ...(doubled > 0 ? [`${doubled} frame${s(doubled)} there twice: the first one's samples are taken`] : []),
     ...(outside > 0 ? [`${outside} frame${s(outside)} outside the recording's time`] : []),
     ...(spareBytes > 0
       ? [`${formatBytes(spareBytes)} in no whole frame: the file is cut short, or damaged there`]

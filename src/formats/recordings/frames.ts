@@ -25,6 +25,7 @@ export const emptyTally = (): FrameTally => ({
   frames: 0,
   invalid: 0,
   late: 0,
+  doubled: 0,
   outside: 0,
   spareBytes: 0,
   saturated: 0,

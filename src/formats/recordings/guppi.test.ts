@@ -118,6 +118,46 @@ describe('GUPPI RAW', () => {
     assert.equal(recording.tally?.spareBytes, bytes.length / 3);
   });
 
+  it('leaves out a block that is there twice, and refuses an index that goes back', async () => {
+    const right = await readWhole(guppi, encodeGuppi(sample));
+    const twice = await readWhole(guppi, encodeGuppi({ ...sample, blocks: [0, 1, 1, 2] }));
+    assert.deepEqual(twice.values, right.values);
+    assert.deepEqual([twice.gaps, twice.recording.tally?.doubled], [[], 1]);
+    await assert.rejects(
+      guppi.open(writeSample(encodeGuppi({ ...sample, blocks: [0, 2, 1] }))),
+      /PKTIDX goes back from 32 to 16 in block 2 at byte 4640; its blocks are out of order/,
+    );
+  });
+
+  it('tells what blocks that nothing counts were taken for, and refuses counts of nothing known', async () => {
+    const without = (key: string, blocks: readonly number[]): Buffer =>
+      Buffer.from(
+        encodeGuppi({ ...sample, overlap: 0, blocks })
+          .toString('latin1')
+          .replaceAll(key, key.replace('P', 'X')),
+        'latin1',
+      );
+    const damaged = without('PKTIDX', [0, 1, 2]);
+    damaged.fill(0, damaged.length / 3, damaged.length / 3 + 40);
+    const { recording, gaps } = await readWhole(guppi, damaged);
+    assert.deepEqual(
+      gaps.map((gap) => [gap.firstSample, gap.endSample]),
+      [[20, 40]],
+    );
+    assert.match(recording.assumed?.[0] ?? '', /before block 1 at byte .* is damaged, and no PKTIDX counts/);
+    const whole = await readWhole(guppi, without('PKTSIZE', [0, 1, 2]));
+    assert.deepEqual([whole.recording.samples, whole.recording.assumed, whole.gaps], [60, undefined, []]);
+    await assert.rejects(
+      guppi.open(writeSample(without('PKTSIZE', [0, 2, 3]))),
+      /PKTIDX goes up by 40 at first and by 20 to block 2 at byte .*, and neither PKTSIZE nor PIPERBLK tells/,
+    );
+    const two = await readWhole(guppi, without('PKTSIZE', [0, 2]));
+    assert.match(
+      two.recording.assumed?.[0] ?? '',
+      /goes up by 40, .*: blocks are taken to follow each other/,
+    );
+  });
+
   it('moves −128 to −127 and counts it', async () => {
     const { recording, values } = await readWhole(guppi, encodeGuppi({ ...sample, code: () => -128 }));
     assert.equal(values[0][0], -127);

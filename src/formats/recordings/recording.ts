@@ -57,6 +57,8 @@ export interface SegmentStore<Elements> {
   readonly segments: readonly Segment[];
   /** Bytes that belong to none of them, known beforehand. */
   readonly spareBytes?: number;
+  /** Segments that the file holds a second time, known beforehand and left out. */
+  readonly doubled?: number;
   readonly tally: FrameTally;
   /** Reads and decodes samples of a segment from its sample `from` on. */
   read(segment: Segment, from: number, target: Target<Elements>): Promise<void>;
@@ -133,7 +135,8 @@ async function* segmentedBlocks<Elements>(
   blockSamples: number,
   within: SampleRange = { first: 0, end: samples },
 ): AsyncGenerator<AssembledBlock & { elements: Elements }> {
-  resetTally(store.tally).spareBytes = store.spareBytes ?? 0;
+  const { spareBytes = 0, doubled = 0 } = store;
+  Object.assign(resetTally(store.tally), { spareBytes, doubled });
   let next = 0;
   const begin = Math.floor(within.first / blockSamples) * blockSamples;
   for (let first = begin; first < Math.min(within.end, samples); first += blockSamples) {
