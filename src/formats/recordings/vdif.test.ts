@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatInstant } from '../../core/instant.js';
+import { sampleRateOf } from '../../core/sources.js';
 import { HIGH_LEVEL } from './decode.js';
 import { encodeVdif, type VdifSample } from '../testing/encoders.js';
 import { readWhole, writeSample } from '../testing/reading.js';
@@ -119,13 +120,13 @@ describe('VDIF', () => {
       drop: (_: number, k: number) => (k === 4 ? 'drop' : 'keep'),
     } as const;
     const { recording } = await readWhole(vdif, encodeVdif(once));
-    assert.equal(recording.sampleRateHz, 288);
+    assert.equal(sampleRateOf(recording), 288);
     assert.match(recording.assumed?.[0] ?? '', /the sample rate is 288 Hz, by .* one second alone.*--rate/);
     const said = await readWhole(vdif, encodeVdif(once), { sampleRateHz: 320 });
     assert.deepEqual([said.recording.assumed, said.gaps.length], [undefined, 1]);
     // Any second that ends with it tells the true number; two are proof enough.
     const twice = await readWhole(vdif, encodeVdif({ ...once, frames: 30 }));
-    assert.deepEqual([twice.recording.sampleRateHz, twice.recording.assumed], [320, undefined]);
+    assert.deepEqual([sampleRateOf(twice.recording), twice.recording.assumed], [320, undefined]);
     assert.deepEqual(
       twice.gaps.map(({ firstSample }) => firstSample),
       [128],

@@ -1,6 +1,7 @@
 /** LWA time-domain recordings: TBN (every stand, 8+8 bits, narrow band), DRX (a beam, 4+4 bits) and DRX8 (8+8 bits). */
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
+import { formatInstant } from '../../../core/instant.js';
 import { formatHz } from '../../../core/units.js';
 import type { OpenOptions, VoltageRecording } from '../../format.js';
 import { emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.js';
@@ -21,6 +22,27 @@ const lanesOf = (count: number): Lane[] =>
 /** A tuning word of zero is no frequency that anybody tuned to: what the user says holds then. */
 const tunedHz = (word: number, { centreFrequencyHz }: OpenOptions): number | undefined =>
   word === 0 ? centreFrequencyHz : tuningHz(word);
+
+/**
+ * Says of each frame whether it is of the first one's tuning. One frame with another word is damaged; two, and the receiver
+ * was tuned anew: the samples that follow are of another band.
+ */
+function tuningWatch(
+  path: string,
+  word: number,
+): (frame: { readonly word: number; readonly tag: bigint }) => boolean {
+  let other: number | undefined;
+  return (frame) => {
+    if (frame.word !== word && frame.word === other)
+      refuse(
+        path,
+        `is tuned anew at ${formatInstant(instantOfTag(frame.tag), 6)}, from ${formatHz(tuningHz(word), 9)} to ${formatHz(tuningHz(other), 9)}`,
+        'split the recording where the tuning changes',
+      );
+    other = frame.word === word ? undefined : frame.word;
+    return frame.word === word;
+  };
+}
 
 /** How many samples of each input lie between the first and the last time tag, counted in ticks of the clock. */
 const samplesOver = (
@@ -91,6 +113,8 @@ export async function openTbn(
   if (tags.length === 0) refuse(path, 'no whole TBN frame is in it', 'it is damaged or cut short');
   const step = ticksPerSample(path, commonStep(tags) / TBN_SAMPLES, options);
   const centreHz = tunedHz(words[0], options);
+  const isTuned = tuningWatch(path, words[0]);
+  words.forEach((word, k) => isTuned({ word, tag: tags[k] }));
   const inputsAt = common(ids);
   const laneOf = new Map(inputsAt.map((id, lane) => [id, lane]));
   const inputs = inputsAt.length;
@@ -101,8 +125,10 @@ export async function openTbn(
   const tally = emptyTally();
   const reading = lwaReading(file, shape, tally, (view, at, payload) => {
     const lane = laneOf.get(tbnInput(view, at));
-    const firstSample = Number(view.getBigUint64(at + 16) - span.first) / step;
-    if (lane === undefined || !Number.isInteger(firstSample)) return 'invalid';
+    const tag = view.getBigUint64(at + 16);
+    const firstSample = Number(tag - span.first) / step;
+    const isGood = isTuned({ word: view.getUint32(at + 8), tag });
+    if (!isGood || lane === undefined || !Number.isInteger(firstSample)) return 'invalid';
     return { lane, firstSample, samples: TBN_SAMPLES, payload };
   });
   // A clock that nobody set counts from when it was switched on, near the beginning of 1970.
@@ -187,6 +213,8 @@ export async function openDrx(
     );
   }
   const { decimation, word, offset } = mine[0];
+  const isTuned = tuningWatch(path, word);
+  mine.forEach(isTuned);
   const polarisationsAt = common(mine.map((frame) => frame.polarisation));
   const span = tagSpan(
     mine.map((frame) => frame.tag),
@@ -199,6 +227,7 @@ export async function openDrx(
     if (frame.beam !== beam || frame.tuning !== tuning) return 'other';
     const lane = polarisationsAt.indexOf(frame.polarisation);
     const firstSample = Number(frame.tag - span.first) / decimation;
+    if (!isTuned(frame)) return 'invalid';
     if (lane < 0 || frame.decimation !== decimation || !Number.isInteger(firstSample)) return 'invalid';
     return { lane, firstSample, samples: DRX_SAMPLES, payload };
   });

@@ -1,0 +1,46 @@
+/** What changes within a recording of the LWA, or does not belong together, is refused by name. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { encodeDrx, encodeTbn } from '../../testing/encoders.js';
+import { readWhole, writeSample } from '../../testing/reading.js';
+import { lwa } from './lwa.js';
+
+const tag = 283_685_766_952_000_000n;
+const code = (): number => 1;
+const DRX_BYTES = 4128;
+const TBN_BYTES = 1048;
+
+describe('LWA recordings', () => {
+  it('that are tuned anew are refused with when and from what to what; one odd frame is damaged', async () => {
+    // 2³⁰ of 2³² turns of 196 MHz is 49 MHz, 2²⁹ half of it. The third of three times of two inputs.
+    const tbn = encodeTbn({ tag, frames: 3, inputs: 2, code });
+    tbn.writeUInt32BE(2 ** 29, 4 * TBN_BYTES + 8);
+    const damaged = await readWhole(lwa, tbn);
+    assert.deepEqual([damaged.recording.tally?.invalid, damaged.gaps.length], [1, 1]);
+    tbn.writeUInt32BE(2 ** 29, 5 * TBN_BYTES + 8);
+    const changed = /is tuned anew at 2015-11-13T00:59:22.*, from 49 MHz to 24.5 MHz; split the recording/;
+    await assert.rejects(lwa.open(writeSample(tbn)), changed);
+
+    const drx = encodeDrx({ tag, frames: 3, offset: 0, code });
+    for (const k of [8, 9]) drx.writeUInt32BE(2 ** 29, k * DRX_BYTES + 24);
+    await assert.rejects(lwa.open(writeSample(drx)), changed);
+    // Tuning 2 kept its own.
+    await (await lwa.open(writeSample(drx), { tuning: 2 })).close();
+  });
+
+  it('that are tuned anew far from both ends are refused as they are read', async () => {
+    const frame = encodeDrx({ tag, frames: 1, offset: 0, code }).subarray(0, DRX_BYTES);
+    const frames = 4200;
+    const bytes = Buffer.concat(Array.from({ length: frames }, () => frame));
+    for (let k = 0; k < frames; k++) {
+      bytes.writeBigUInt64BE(tag + BigInt(k * 4096 * 10), k * DRX_BYTES + 16);
+      if (k === 2100 || k === 2101) bytes.writeUInt32BE(2 ** 29, k * DRX_BYTES + 24);
+    }
+    const recording = await lwa.open(writeSample(bytes));
+    assert.ok(recording.kind === 'voltages');
+    await assert.rejects(async () => {
+      for await (const block of recording.blocks(2 ** 20)) assert.ok(block.samples > 0);
+    }, /is tuned anew/);
+    await recording.close();
+  });
+});
