@@ -115,6 +115,8 @@ export async function* assembleFrames(assembly: Assembly): AsyncGenerator<Assemb
   let ahead: Frame[] = [];
   let beyond = 0;
   let covered = lanes.map((): number[] => []);
+  /** Where the frames of this block and of those ahead begin: the first of two is taken. */
+  const begun = lanes.map(() => new Set<number>());
   assembly.clear(length);
 
   const placeHere = (frame: Frame): void => {
@@ -128,8 +130,10 @@ export async function* assembleFrames(assembly: Assembly): AsyncGenerator<Assemb
     const end = frame.firstSample + frame.samples;
     if (end <= 0 || frame.firstSample >= samples) tally.outside++;
     else if (end <= first) tally.late++;
+    else if (begun[frame.lane].has(frame.firstSample)) tally.doubled++;
     else {
       tally.frames++;
+      begun[frame.lane].add(frame.firstSample);
       placeHere(frame);
       if (end <= first + length) return;
       ahead.push({ ...frame, payload: frame.payload.slice() });
@@ -148,7 +152,11 @@ export async function* assembleFrames(assembly: Assembly): AsyncGenerator<Assemb
     if (length <= 0) return;
     assembly.clear(length);
     ahead = ahead.filter((frame) => frame.firstSample + frame.samples > first);
-    ahead.forEach(placeHere);
+    for (const known of begun) known.clear();
+    for (const frame of ahead) {
+      begun[frame.lane].add(frame.firstSample);
+      placeHere(frame);
+    }
     beyond = ahead.filter((frame) => frame.firstSample >= first + length).length;
   };
 
@@ -230,6 +238,17 @@ export const smallestTogether = (times: readonly number[], spread: number): numb
     times.map((time) => -time),
     spread,
   );
+
+/** Things seen, in rising order, less those that damage invented: seen once while the others recur. */
+export function common(seen: Iterable<number>): number[] {
+  const times = new Map<number, number>();
+  for (const value of seen) times.set(value, (times.get(value) ?? 0) + 1);
+  const often = Math.max(...times.values());
+  return [...times]
+    .filter(([, count]) => count * 8 >= often)
+    .map(([value]) => value)
+    .sort((x, y) => x - y);
+}
 
 /** Refuses a recording whose time stamps say it is mostly hole: they are damaged, or files were joined. */
 export function plausibleSamples(path: string, samples: number, storedSamples: number): number {

@@ -162,6 +162,33 @@ describe('VDIF', () => {
     assert.equal(recording.tally.frames, 9);
   });
 
+  it('takes the first of two frames of one time, and counts the other', async () => {
+    const right = encodeVdif({ ...plain, threads: [0] });
+    const frame = right.length / 6;
+    const again = Buffer.from(right.subarray(2 * frame, 3 * frame)).fill(0, 32);
+    const bytes = Buffer.concat([right.subarray(0, 4 * frame), again, right.subarray(4 * frame)]);
+    const straight = await readWhole(vdif, right, { blockSamples: 40 });
+    for (const blockSamples of [40, 192]) {
+      const doubled = await readWhole(vdif, bytes, { blockSamples });
+      assert.deepEqual(doubled.values, straight.values);
+      assert.deepEqual([doubled.recording.tally?.doubled, doubled.recording.tally?.frames], [1, 6]);
+    }
+  });
+
+  it('refuses two stations in one thread, and takes them in threads of their own', async () => {
+    const bytes = encodeVdif({ ...plain, threads: [0, 1] });
+    const frame = bytes.length / 12;
+    // Of every second frame the station is BB, in place of TK.
+    for (let k = 1; k < 12; k += 2) bytes.writeUInt16LE(0x4242, k * frame + 12);
+    assert.equal((await readWhole(vdif, bytes)).recording.inputs, 2);
+    for (let k = 1; k < 12; k += 2)
+      bytes.writeUInt16LE(bytes.readUInt16LE(k * frame + 14) & ~0x3ff, k * frame + 14);
+    await assert.rejects(
+      vdif.open(writeSample(bytes)),
+      /its thread 0 is of stations BB and TK; give each station a file of its own/,
+    );
+  });
+
   it('puts frames that overtook each other in their places', async () => {
     const bytes = encodeVdif(plain);
     const frame = bytes.length / 12;

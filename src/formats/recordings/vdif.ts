@@ -8,6 +8,7 @@ import { addSeconds } from '../../core/instant.js';
 import { isSampleBits, packedType, planUnpacker, samplesIn, type SampleBits } from './decode.js';
 import type { Format, OpenOptions, VoltageRecording } from '../format.js';
 import {
+  common,
   emptyTally,
   largestTogether,
   plausibleSamples,
@@ -131,7 +132,8 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const windowFrames = Math.max(1, Math.min(count, Math.floor(WINDOW_BYTES / frameBytes)));
   const early = await headersIn(file, first, 0, windowFrames * frameBytes);
   const late = await headersIn(file, first, (count - windowFrames) * frameBytes, count * frameBytes);
-  const threads = commonThreads([...early, ...late]);
+  const threads = common([...early, ...late].map(({ thread }) => thread));
+  const stationOf = stationsOf(path, [...early, ...late]);
   const rate = frameRate(path, [early, late], samples, options.sampleRateHz);
   const { perSecond } = rate;
   const mended = secondsOfOneThread(path, early, threads, options.secondsOfThread);
@@ -162,7 +164,11 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     const header = parseHeader(view, at);
     const lane = laneOf.get(header.thread);
     const good =
-      sameKind(header, first) && !header.invalid && header.epoch === first.epoch && lane !== undefined;
+      sameKind(header, first) &&
+      !header.invalid &&
+      header.epoch === first.epoch &&
+      lane !== undefined &&
+      header.station === stationOf.get(header.thread);
     if (good) refuseBeyond(path, rate, header.frame);
     if (!good || header.frame >= perSecond) {
       tally.invalid++;
@@ -227,15 +233,25 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   );
 }
 
-/** Thread numbers in rising order, less those that damage invented: seen once while the others recur. */
-function commonThreads(headers: readonly Header[]): number[] {
-  const seen = new Map<number, number>();
-  for (const { thread } of headers) seen.set(thread, (seen.get(thread) ?? 0) + 1);
-  const often = Math.max(...seen.values());
-  return [...seen]
-    .filter(([, times]) => times * 8 >= often)
-    .map(([thread]) => thread)
-    .sort((x, y) => x - y);
+/** The station of each thread; two that share one would overwrite each other's samples. */
+function stationsOf(path: string, headers: readonly Header[]): Map<number, number> {
+  const ofThread = new Map<number, number[]>();
+  for (const { thread, station } of headers) {
+    const stations = ofThread.get(thread) ?? [];
+    if (stations.push(station) === 1) ofThread.set(thread, stations);
+  }
+  return new Map(
+    [...ofThread].map(([thread, seen]) => {
+      const stations = common(seen);
+      if (stations.length > 1)
+        refuse(
+          path,
+          `its thread ${thread} is of stations ${stations.map(stationName).join(' and ')}`,
+          'give each station a file of its own: files of one time are read side by side',
+        );
+      return [thread, stations[0]];
+    }),
+  );
 }
 
 const SYNC = 0xacab_feed;

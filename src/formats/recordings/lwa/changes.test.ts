@@ -43,4 +43,12 @@ describe('LWA recordings', () => {
     }, /is tuned anew/);
     await recording.close();
   });
+
+  it('of two beams are refused, and a frame of another beam is counted', async () => {
+    const drx = encodeDrx({ tag, frames: 8, offset: 0, code });
+    drx[4 * DRX_BYTES + 4] = (drx[4 * DRX_BYTES + 4] & ~7) | 2;
+    assert.equal((await readWhole(lwa, drx, { blockSamples: 10_000 })).recording.tally?.invalid, 1);
+    for (let at = 0; at < drx.length; at += 2 * DRX_BYTES) drx[at + 4] = (drx[at + 4] & ~7) | 2;
+    await assert.rejects(lwa.open(writeSample(drx)), /holds frames of beams 2 and 4; give each beam a file/);
+  });
 });

@@ -8,10 +8,10 @@ import { refuse } from '../../../core/errors.js';
 import { skyFrame } from '../../../sky/frame.js';
 import { loadTelescope } from '../../../telescope/load.js';
 import type { OpenOptions, VisibilityFile } from '../../format.js';
-import { emptyTally, plausibleSamples, readFrames } from '../frames.js';
+import { common, emptyTally, plausibleSamples, readFrames } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
 import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, visitEnds, type LwaShape } from './frame.js';
-import { common, tagSpan } from './times.js';
+import { tagSpan } from './times.js';
 
 const CHANNEL_WIDTH_HZ = CLOCK_HZ / 8192;
 /** The header counts integrations in steps of 10 ms. */

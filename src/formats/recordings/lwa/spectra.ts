@@ -4,11 +4,11 @@
  */
 import { refuse } from '../../../core/errors.js';
 import type { OpenOptions, SpectraRecording } from '../../format.js';
-import { emptyTally, plausibleSamples, readFrames } from '../frames.js';
+import { common, emptyTally, plausibleSamples, readFrames } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
 import { framedSpectra, polarisationsFor } from '../recording.js';
 import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, visitEnds, type LwaShape } from './frame.js';
-import { common, tagSpan } from './times.js';
+import { tagSpan } from './times.js';
 
 const TBF_CHANNELS = 12;
 /** LWA-SV's first years had 25 kHz channels; the stations of today transform 8192 samples of the clock. */

@@ -7,10 +7,10 @@ import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import type { OpenOptions, VoltageRecording } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
-import { emptyTally, plausibleSamples, walkFrames, type Frame, type Lane } from '../frames.js';
+import { common, emptyTally, plausibleSamples, walkFrames, type Frame, type Lane } from '../frames.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
 import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, type LwaShape } from './frame.js';
-import { common, tagSpan } from './times.js';
+import { tagSpan } from './times.js';
 
 /** A frame's samples of each polarisation: of 12 bits and of 4. */
 const SAMPLES = { 12: 400, 4: 1200 } as const;

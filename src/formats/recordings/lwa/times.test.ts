@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { common, commonStep, tagSpan } from './times.js';
+import { common } from '../frames.js';
+import { commonStep, tagSpan } from './times.js';
 
 /** Past 2⁵³, where a double would lose the last ticks. */
 const base = 2n ** 60n;

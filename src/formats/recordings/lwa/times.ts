@@ -25,14 +25,3 @@ export function commonStep(tags: readonly bigint[]): number {
   }
   return [...steps].reduce((best, now) => (now[1] > best[1] ? now : best), [0, 0])[0];
 }
-
-/** Things seen, in rising order, less those that damage invented: seen once while the others recur. */
-export function common(seen: Iterable<number>): number[] {
-  const times = new Map<number, number>();
-  for (const value of seen) times.set(value, (times.get(value) ?? 0) + 1);
-  const often = Math.max(...times.values());
-  return [...times]
-    .filter(([, count]) => count * 8 >= often)
-    .map(([value]) => value)
-    .sort((x, y) => x - y);
-}

@@ -4,12 +4,12 @@ import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import { formatInstant } from '../../../core/instant.js';
 import { formatHz } from '../../../core/units.js';
 import type { OpenOptions, VoltageRecording } from '../../format.js';
-import { emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.js';
+import { common, emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
 import { unknownFactsOf } from '../../unknown-facts.js';
 import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, visitEnds, type LwaShape } from './frame.js';
-import { common, commonStep, tagSpan, type TagSpan } from './times.js';
+import { commonStep, tagSpan, type TagSpan } from './times.js';
 
 const lanesOf = (count: number): Lane[] =>
   Array.from({ length: count }, (_, a) => ({
@@ -203,7 +203,10 @@ export async function openDrx(
   });
   if (seen.length === 0) refuse(path, 'no whole DRX frame is in it', 'it is damaged or cut short');
   const tuning = options.tuning ?? 1;
-  const beam = common(seen.map((frame) => frame.beam))[0];
+  const beams = common(seen.map((frame) => frame.beam));
+  if (beams.length > 1)
+    refuse(path, `holds frames of beams ${beams.join(' and ')}`, 'give each beam a file of its own');
+  const [beam] = beams;
   const mine = seen.filter((frame) => frame.tuning === tuning && frame.beam === beam && frame.decimation > 0);
   if (mine.length === 0) {
     refuse(
@@ -224,7 +227,8 @@ export async function openDrx(
   const tally = emptyTally();
   const reading = lwaReading(file, shape, tally, (view, at, payload) => {
     const frame = drxFrame(view, at);
-    if (frame.beam !== beam || frame.tuning !== tuning) return 'other';
+    if (frame.beam !== beam) return 'invalid';
+    if (frame.tuning !== tuning) return 'other';
     const lane = polarisationsAt.indexOf(frame.polarisation);
     const firstSample = Number(frame.tag - span.first) / decimation;
     if (!isTuned(frame)) return 'invalid';
