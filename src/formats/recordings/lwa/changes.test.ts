@@ -51,4 +51,22 @@ describe('LWA recordings', () => {
     for (let at = 0; at < drx.length; at += 2 * DRX_BYTES) drx[at + 4] = (drx[at + 4] & ~7) | 2;
     await assert.rejects(lwa.open(writeSample(drx)), /holds frames of beams 2 and 4; give each beam a file/);
   });
+
+  it('of stands that lack a polarisation are refused, unless each input is to be read by itself', async () => {
+    const without = (...lost: number[]): Buffer =>
+      encodeTbn({ tag, frames: 3, inputs: 8, code, drop: (a) => (lost.includes(a) ? 'drop' : 'keep') });
+    // Stand 2 has no Y and stand 3 no X: those that are left alternate, and are no pair.
+    const bytes = without(3, 4);
+    await assert.rejects(
+      lwa.open(writeSample(bytes)),
+      /lacks Y of stand 2, X of stand 3; give --polarisations 1/,
+    );
+    const single = await readWhole(lwa, bytes, { polarisations: 1 });
+    assert.deepEqual([single.recording.inputs, single.recording.polarisations], [6, 1]);
+    await assert.rejects(lwa.open(writeSample(without(3))), /lacks Y of stand 2; give/);
+    // X of every stand is a recording of one polarisation, and none of two.
+    const x = without(1, 3, 5, 7);
+    assert.equal((await readWhole(lwa, x)).recording.polarisations, 1);
+    await assert.rejects(lwa.open(writeSample(x), { polarisations: 2 }), /lacks Y of stand 1, Y of stand 2/);
+  });
 });

@@ -81,6 +81,25 @@ const TBN_SAMPLES = 512;
 /** Bit 15 marks a wide-band frame; the rest counts stand and polarisation from 1. */
 const tbnInput = (view: DataView, at: number): number => (view.getUint16(at + 12) & 0x3fff) - 1;
 
+/** X and Y of a stand make a station: one without the other has none beside it to be paired with. */
+function standPolarisations(path: string, ids: readonly number[], options: OpenOptions): 1 | 2 {
+  const lone = ids.filter((id) => !ids.includes(id ^ 1));
+  const isOneHand = ids.every((id) => id % 2 === ids[0] % 2);
+  const wanted = options.polarisations ?? options.telescope?.polarisations;
+  const isAskedFor = wanted === 1 || (isOneHand && wanted === undefined);
+  if (lone.length > 0 && !isAskedFor) {
+    const names = lone
+      .slice(0, 4)
+      .map((id) => `${id % 2 === 0 ? 'Y' : 'X'} of stand ${Math.floor(id / 2) + 1}`);
+    refuse(
+      path,
+      `lacks ${names.join(', ')}${lone.length > names.length ? ` and ${lone.length - names.length} more` : ''}`,
+      'give --polarisations 1 to read each input by itself',
+    );
+  }
+  return polarisationsFor(path, ids.length, lone.length === 0 ? 2 : 1, options);
+}
+
 /** Of TBN: from the time tags, or from the user, whose frames must then fit between the tags. */
 function ticksPerSample(path: string, tagged: number, { sampleRateHz }: OpenOptions): number {
   const said = sampleRateHz === undefined ? undefined : CLOCK_HZ / sampleRateHz;
@@ -133,7 +152,6 @@ export async function openTbn(
   });
   // A clock that nobody set counts from when it was switched on, near the beginning of 1970.
   const clockSet = span.first > BigInt(CLOCK_HZ) * 1_000_000_000n;
-  const paired = inputs % 2 === 0 && inputsAt.every((id, lane) => id % 2 === lane % 2);
   return framedVoltages(
     {
       ...headOf(file, shape, options, 'TBN', {
@@ -142,7 +160,7 @@ export async function openTbn(
         clockSet,
       }),
       inputs,
-      polarisations: polarisationsFor(path, inputs, paired ? 2 : 1, options),
+      polarisations: standPolarisations(path, inputsAt, options),
       samples,
       sampleRateHz,
       ...unknownFactsOf({
