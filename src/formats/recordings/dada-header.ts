@@ -1,6 +1,6 @@
 /** The text header of PSRDADA: its keys, when the recording starts, and how long the file was meant to be. */
 import { refuse, wholeNumber } from '../../core/errors.js';
-import { instant, parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import { addSeconds, instant, parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import type { InputFile } from '../io/input.js';
 import { unixFromMjd } from '../../core/clock/epochs.js';
 
@@ -63,8 +63,7 @@ export function observationStart(path: string, keys: Keys): Instant {
     if (!match) refuse(path, `its header says UTC_START ${utc}`, 'write it like 2013-07-02-01:37:40');
     const picoseconds = numberOf(path, keys, 'PICOSECONDS', 0);
     const start = parseInstant(`${match[1]}T${match[2]}${match.at(3) ?? ''}`, path);
-    if (picoseconds !== 0 || match.at(3) === undefined)
-      return instant(start.unixSeconds, start.fraction + picoseconds * 1e-12);
+    if (picoseconds !== 0 || match.at(3) === undefined) return addSeconds(start, picoseconds * 1e-12);
     const finer = fromMjd(keys);
     const awayS = finer ? Math.abs(secondsBetween(start, finer.start)) : 0;
     const roundedToS = 10 ** -(match[3].length - 1);

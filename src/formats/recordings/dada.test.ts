@@ -46,6 +46,12 @@ describe('PSRDADA', () => {
     const whole = '2022-01-17-06:17:50';
     assert.equal(await startWith(whole, 'MJD_START 59596.262395813837'), '2022-01-17T06:17:50.000000000Z');
     assert.equal(await startWith(whole, 'PICOSECONDS 107083414'), '2022-01-17T06:17:50.000107083Z');
+    // A leap second is a second of its own.
+    assert.equal(await startWith('2016-12-31-23:59:60'), '2016-12-31T23:59:60.000000000Z');
+    assert.equal(
+      await startWith('2016-12-31-23:59:60', 'PICOSECONDS 500000000000'),
+      '2016-12-31T23:59:60.500000000Z',
+    );
   });
 
   for (const instrument of ['other', 'MKBF']) {
