@@ -29,6 +29,7 @@ describe('SigMF recordings', () => {
   interface Meta {
     global: Record<string, unknown>;
     captures: Record<string, unknown>[];
+    annotations?: Record<string, unknown>[];
   }
   const editMeta = async (base: string, edit: (meta: Meta) => void): Promise<void> => {
     const path = `${base}.sigmf-meta`;
@@ -55,6 +56,24 @@ describe('SigMF recordings', () => {
       // Input 0: bytes 0 and 1, 8 and 9, none, 16 and 17.
       assert.deepEqual([...voltages.subarray(0, 8)], [-128, 0, 127, -128, 0, 0, 0, 127]);
     }
+    await opened.close();
+  });
+
+  it('keep what an annotation calls missing on both sides of a gap between captures', async () => {
+    const base = await record('across');
+    await editMeta(base, (meta) => {
+      meta.captures.push({ 'core:sample_start': 2, 'core:global_index': 7 });
+      meta.annotations = [
+        { 'core:sample_start': 1, 'core:sample_count': 2, 'corella:missing': true, 'corella:end_input': 1 },
+      ];
+    });
+    const opened = await openFile(`${base}.sigmf-meta`);
+    assert.ok(opened.kind === 'voltages');
+    const gaps: number[][] = [];
+    for await (const block of opened.blocks(10))
+      for (const gap of block.gaps) gaps.push([gap.endInput, gap.firstSample, gap.endSample]);
+    // Samples 2 to 6 lie between the captures; of input 0 the last of the first and the first of the second.
+    assert.deepEqual(gaps.sort((a, b) => a[1] - b[1]), [[1, 1, 2], [4, 2, 7], [1, 7, 8]]); // prettier-ignore
     await opened.close();
   });
 

@@ -169,7 +169,7 @@ export function planLayout(meta: SigmfMeta, facts: LayoutFacts): SigmfLayout {
     inputs,
     samples,
     segments,
-    missing: missingBoxes(meta, { metaPath, samples, segments, channels, inputs }),
+    missing: missingBoxes(meta, { metaPath, frames, segments, channels, inputs }),
   };
 }
 
@@ -231,29 +231,35 @@ function planSegments(meta: SigmfMeta, frames: number, facts: LayoutFacts): Segm
 /** Annotations marked corella:missing, carried from places in the file to samples of the recording. */
 function missingBoxes(
   meta: SigmfMeta,
-  shape: Pick<SigmfLayout, 'samples' | 'segments' | 'channels' | 'inputs'> & { readonly metaPath: string },
+  shape: Pick<SigmfLayout, 'segments' | 'channels' | 'inputs'> & {
+    readonly metaPath: string;
+    readonly frames: number;
+  },
 ): SpectraGap[] {
-  const { metaPath, samples, segments, channels, inputs } = shape;
+  const { metaPath, frames, segments, channels, inputs } = shape;
   return (meta.annotations ?? []).flatMap((annotation, k) => {
     if (annotation['corella:missing'] !== true) return [];
-    const frame = annotation['core:sample_start'];
-    const segment = segments.findLast((candidate) => candidate.firstFrame <= frame) ?? segments[0];
-    const firstSample = segment.firstSample + frame - segment.firstFrame;
-    const gap: SpectraGap = {
+    const box = {
       firstInput: annotation['corella:first_input'] ?? 0,
       endInput: annotation['corella:end_input'] ?? inputs,
       firstChannel: annotation['corella:first_channel'] ?? 0,
       endChannel: annotation['corella:end_channel'] ?? channels,
-      firstSample,
-      endSample: firstSample + (annotation['core:sample_count'] ?? samples - firstSample),
     };
+    const first = annotation['core:sample_start'];
+    const end = first + (annotation['core:sample_count'] ?? Math.max(0, frames - first));
     const fix = 'correct its sample, input and channel ranges';
     const where = `${metaPath}, annotation ${k}`;
-    if (gap.endInput > inputs || gap.endChannel > channels || gap.endSample > samples)
+    if (box.endInput > inputs || box.endChannel > channels || end > frames)
       refuse(where, 'reaches outside the recording', fix);
-    if (gap.firstInput >= gap.endInput || gap.firstChannel >= gap.endChannel)
+    if (box.firstInput >= box.endInput || box.firstChannel >= box.endChannel)
       refuse(where, 'ends before it begins', fix);
-    return gap.endSample > gap.firstSample ? [gap] : [];
+    // What lies between captures is missing already, and no part of the file.
+    return segments.flatMap((segment) => {
+      const shift = segment.firstSample - segment.firstFrame;
+      const from = Math.max(first, segment.firstFrame);
+      const to = Math.min(end, segment.firstFrame + segment.frames);
+      return to > from ? [{ ...box, firstSample: from + shift, endSample: to + shift }] : [];
+    });
   });
 }
 
