@@ -1,6 +1,7 @@
 /** What recordings that arrive already channelised (GUPPI RAW, DADA) share: bands and bytes. */
 import { refuse } from '../../core/errors.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
+import { formatHz } from '../../core/units.js';
 import type { FrameTally } from '../format.js';
 
 export interface Band {
@@ -28,6 +29,25 @@ export function channelFrequencies(
     (_, c) => band.centreFrequencyHz + (c - (band.channels - 1) / 2) * channelWidthHz,
   );
   return { frequenciesHz, channelWidthHz };
+}
+
+/** As often as a band is wide its complex samples come; up to twice as often where a filterbank oversamples. */
+const MOST_OVERSAMPLED = 2;
+const ABOUT = 0.01;
+
+/** Refuses a header whose clock and band are not of one recording. `clock` and `band` are the keys that say so. */
+export function refuseOtherRate(
+  path: string,
+  { rateHz, clock }: { readonly rateHz: number; readonly clock: string },
+  { widthHz, band }: { readonly widthHz: number; readonly band: string },
+): void {
+  const ratio = rateHz / widthHz;
+  if (ratio >= 1 - ABOUT && ratio <= MOST_OVERSAMPLED * (1 + ABOUT)) return;
+  refuse(
+    path,
+    `its header contradicts itself: ${clock} makes a band of ${formatHz(rateHz)}, ${band} one of ${formatHz(widthHz)}`,
+    'correct the one that is wrong',
+  );
 }
 
 /** Bits of each part of a complex sample. */

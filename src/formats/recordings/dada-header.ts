@@ -52,6 +52,9 @@ export async function readKeys(file: InputFile): Promise<{ keys: Keys; headerByt
   return { keys: parseKeys(whole), headerBytes };
 }
 
+/** One may be cut to whole seconds, and days of MJD have no room for a leap second. */
+const MOST_APART_S = 2;
+
 /**
  * UTC_START, with PICOSECONDS; else MJD_START. Where both are there and UTC_START has a fraction, rounded, MJD_START may tell
  * more digits of it: then it does.
@@ -63,9 +66,15 @@ export function observationStart(path: string, keys: Keys): Instant {
     if (!match) refuse(path, `its header says UTC_START ${utc}`, 'write it like 2013-07-02-01:37:40');
     const picoseconds = numberOf(path, keys, 'PICOSECONDS', 0);
     const start = parseInstant(`${match[1]}T${match[2]}${match.at(3) ?? ''}`, path);
-    if (picoseconds !== 0 || match.at(3) === undefined) return addSeconds(start, picoseconds * 1e-12);
     const finer = fromMjd(keys);
     const awayS = finer ? Math.abs(secondsBetween(start, finer.start)) : 0;
+    if (finer && awayS > MOST_APART_S + finer.roundedToS)
+      refuse(
+        path,
+        `its header contradicts itself: UTC_START ${utc} and MJD_START ${keys.get('MJD_START') ?? ''} are ${awayS.toFixed(1)} s apart`,
+        'correct the one that is wrong, or take it out',
+      );
+    if (picoseconds !== 0 || match.at(3) === undefined) return addSeconds(start, picoseconds * 1e-12);
     const roundedToS = 10 ** -(match[3].length - 1);
     return finer && awayS < roundedToS && awayS > 2 * finer.roundedToS ? finer.start : start;
   }
@@ -77,7 +86,8 @@ export function observationStart(path: string, keys: Keys): Instant {
 
 function fromMjd(keys: Keys): { readonly start: Instant; readonly roundedToS: number } | undefined {
   const mjd = /^(\d+)(\.\d*)?$/.exec(keys.get('MJD_START') ?? '');
-  if (!mjd) return undefined;
+  // Day 0 is how templates leave it.
+  if (!mjd || Number(mjd[1]) === 0) return undefined;
   const fraction = mjd.at(2) ?? '.';
   return {
     start: instant(unixFromMjd(Number(mjd[1])), Number(`0${fraction}`) * 86_400),

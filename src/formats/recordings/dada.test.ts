@@ -41,7 +41,11 @@ describe('PSRDADA', () => {
     const utc = '2022-01-17-06:17:50.998315';
     assert.equal(await startWith(utc, 'MJD_START 59596.262395813837'), '2022-01-17T06:17:50.998315517Z');
     assert.equal(await startWith(utc, 'MJD_START 59596.2624'), '2022-01-17T06:17:50.998315000Z');
-    assert.equal(await startWith(utc, 'MJD_START 59597.262395813837'), '2022-01-17T06:17:50.998315000Z');
+    await assert.rejects(
+      startWith(utc, 'MJD_START 59597.262395813837'),
+      /UTC_START 2022-01-17-06:17:50\.998315 and MJD_START 59597\.262395813837 are 86400\.0 s apart; correct/,
+    );
+    assert.equal(await startWith(utc, 'MJD_START 0'), '2022-01-17T06:17:50.998315000Z');
     // Whole seconds are meant to be whole, and picoseconds are finer than any.
     const whole = '2022-01-17-06:17:50';
     assert.equal(await startWith(whole, 'MJD_START 59596.262395813837'), '2022-01-17T06:17:50.000000000Z');
@@ -52,6 +56,25 @@ describe('PSRDADA', () => {
       await startWith('2016-12-31-23:59:60', 'PICOSECONDS 500000000000'),
       '2016-12-31T23:59:60.500000000Z',
     );
+  });
+
+  it('refuses a clock that is not of its band', async () => {
+    const clocked = (tsamp: string, bandwidthMhz = 16): string =>
+      writeSample(
+        Buffer.from(
+          encodeDada({ ...sample, channels: 1, bandwidthMhz, offsetBytes: 0 })
+            .toString('latin1')
+            .replace(/TSAMP \S+/, `TSAMP ${tsamp}`),
+          'latin1',
+        ),
+      );
+    await assert.rejects(
+      dada.open(clocked('10')),
+      /contradicts itself: TSAMP makes a band of 100 kHz, BW one of 16 MHz; correct/,
+    );
+    await assert.rejects(dada.open(clocked('0.025')), /TSAMP makes a band of 40 MHz, BW one of 16 MHz/);
+    // Filterbanks oversample: 32/27 of the width.
+    await (await dada.open(clocked(String(27 / 32), 1))).close();
   });
 
   for (const instrument of ['other', 'MKBF']) {
@@ -122,7 +145,8 @@ describe('PSRDADA', () => {
     // −128 has no opposite among bytes: of both inputs it became 127.
     assert.deepEqual([values[1].slice(14, 16), recording.tally?.saturated], [[-128, 127], 2]);
     // The same bytes as real samples: two numbers in turn belong to the two polarisations.
-    const real = Buffer.from(falling.toString('latin1').replace('NDIM 2', 'NDIM 1'), 'latin1');
+    const text = falling.toString('latin1').replace('NDIM 2', 'NDIM 1').replace('BW -16', 'BW -8 ');
+    const real = Buffer.from(text, 'latin1');
     const mirrored = await readWhole(dada, real, { blockSamples: 97 });
     // Sample 2t of input 0 is re of input 0 at t, sample 2t + 1 its neighbour's re, with the other sign.
     assert.deepEqual(mirrored.values[0].slice(194, 198), [

@@ -11,7 +11,7 @@ import {
 } from '../../core/axes.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { addSamples } from '../../core/instant.js';
-import { channelFrequencies, copyComplex } from './channelised.js';
+import { channelFrequencies, copyComplex, refuseOtherRate } from './channelised.js';
 import { numberOf, observationStart, promiseOf, readKeys, type Keys } from './dada-header.js';
 import type { Format, FrameTally, OpenedFile, OpenOptions } from '../format.js';
 import { emptyTally } from './frames.js';
@@ -109,6 +109,16 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   const tsampUs = numberOf(path, keys, 'TSAMP');
   if (!(tsampUs > 0)) refuse(path, `a sample lasts ${tsampUs} µs (TSAMP)`, 'the header is damaged');
   const rateHz = wholeIfNear(1e6 / tsampUs);
+  // Real samples come twice as often as their band is wide.
+  if (keys.has('BW'))
+    refuseOtherRate(
+      path,
+      { rateHz: parts === 2 ? rateHz : rateHz / 2, clock: 'TSAMP' },
+      {
+        widthHz: (Math.abs(numberOf(path, keys, 'BW')) * 1e6) / channels,
+        band: channels === 1 ? 'BW' : 'BW over NCHAN',
+      },
+    );
   const offsetBytes = numberOf(path, keys, 'OBS_OFFSET', 0);
   const start = addSamples(observationStart(path, keys), Math.floor(offsetBytes / sampleBytes), rateHz);
   const heaped = isHeaped(path, keys, channels);

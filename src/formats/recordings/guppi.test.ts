@@ -176,6 +176,10 @@ describe('GUPPI RAW', () => {
       guppi.open(broken("TELESCOP= 'TEST    '", "PKTFMT  = 'SIMPLE  '")),
       /keeps all channels of a time together/,
     );
+    await assert.rejects(
+      guppi.open(broken('TBIN    =                0.004', 'TBIN    =                 0.04')),
+      /contradicts itself: TBIN makes a band of 25 Hz, OBSBW over the channels one of 250 Hz/,
+    );
     await assert.rejects(guppi.open(broken('OBSNCHAN=', 'OBSNOISE=')), /lacks OBSNCHAN/);
     await assert.rejects(guppi.open(writeSample(bytes.subarray(0, 200))), /no whole GUPPI RAW header/);
   });

@@ -6,7 +6,7 @@
 import type { SpectraElements } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples, instant } from '../../core/instant.js';
-import { channelFrequencies, copyComplex } from './channelised.js';
+import { channelFrequencies, copyComplex, refuseOtherRate } from './channelised.js';
 import type { Format, OpenOptions, SpectraRecording } from '../format.js';
 import { emptyTally, plausibleSamples } from './frames.js';
 import { findBlocks } from './guppi-blocks.js';
@@ -63,6 +63,11 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
   const binS = numberOf(path, cards, 'TBIN', 1 / band.channelWidthHz);
   if (!(binS > 0)) refuse(path, `a spectrum lasts ${binS} s (TBIN)`, 'the header is damaged');
   const spectrumRateHz = wholeIfNear(1 / binS);
+  refuseOtherRate(
+    path,
+    { rateHz: spectrumRateHz, clock: 'TBIN' },
+    { widthHz: band.channelWidthHz, band: 'OBSBW over the channels' },
+  );
   const scale = samplesPerIndex(path, cards, shape);
   const leadSamples = (numberOf(path, cards, 'PKTIDX', 0) - numberOf(path, cards, 'PKTSTART', 0)) * scale;
   const scanStart = instant(

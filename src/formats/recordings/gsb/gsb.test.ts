@@ -57,6 +57,11 @@ describe('GMRT raw dump', () => {
       whole(dump('odd', ['00 0.000000240', '00 0.300000000'], 2)),
       /odd\.timestamp, line 2: its time is 1\.1921 frames after the first/,
     );
+    // A line is lacking: the frame it was of cannot be told.
+    await assert.rejects(
+      whole(dump('fewer', [times[0], times[2]], 3)),
+      /fewer\.timestamp: has 2 time stamps, where .*fewer\.dat holds 3 frames; put back the line/,
+    );
     await assert.rejects(
       openFile(dump('short', times, 3)),
       /short\.dat: holds 12 bytes where a frame has 4194304; .*--rate/,

@@ -109,7 +109,14 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
       'it was cut short; or, if its frames are shorter, say so with --rate',
     );
   const lines = times.places.length;
-  const whole = Math.min(lines, held);
+  // Which frame has none nobody can tell: those after it would have the next one's time.
+  if (held > lines)
+    refuse(
+      path,
+      `has ${lines} time stamps, where ${all[0].path} holds ${held} frames`,
+      'put back the line that is lacking; or, if frames are longer, say so with --rate',
+    );
+  const whole = held;
   const segments = times.places.slice(0, whole).map((place, k): Segment => ({
     firstSample: place * frames.samples,
     samples: frames.samples,

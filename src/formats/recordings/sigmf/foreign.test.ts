@@ -77,6 +77,23 @@ describe('SigMF recordings', () => {
     await opened.close();
   });
 
+  it('whose date and sample count of a later capture disagree are refused', async () => {
+    const base = await record('hour');
+    const later = async (datetime: string): Promise<void> => {
+      await editMeta(base, (meta) => {
+        const capture = { 'core:sample_start': 2, 'core:global_index': 7, 'core:datetime': datetime };
+        meta.captures = [meta.captures[0], capture];
+      });
+      await (await openFile(`${base}.sigmf-meta`)).close();
+    };
+    // Dates of a computer's clock are not those of samples.
+    await later('2026-06-21T04:00:00.3Z');
+    await assert.rejects(
+      later('2026-06-21T05:00:00Z'),
+      /capture 1: core:datetime is 3599\.\d+ s from where core:global_index 7 puts it/,
+    );
+  });
+
   it('of others take from the user what they do not say, and only that', async () => {
     const base = await record('foreign');
     await editMeta(base, ({ global, captures }) => {

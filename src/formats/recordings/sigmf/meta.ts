@@ -173,6 +173,10 @@ export function planLayout(meta: SigmfMeta, facts: LayoutFacts): SigmfLayout {
   };
 }
 
+/** Samples are counted, dates are read off a computer's clock: that may be so much off, and drift. */
+const CLOCK_S = 1;
+const CLOCK_DRIFT = 1e-4;
+
 function planSegments(meta: SigmfMeta, frames: number, facts: LayoutFacts): Segment[] {
   const { metaPath, start, sampleRateHz } = facts;
   const [firstCapture] = meta.captures;
@@ -212,14 +216,22 @@ function planSegments(meta: SigmfMeta, frames: number, facts: LayoutFacts): Segm
         'captures must follow each other in time',
       );
     }
-    if (index === undefined && k > 0 && capture['core:datetime'] !== undefined) {
+    if (k > 0 && capture['core:datetime'] !== undefined) {
       const expected = addSamples(start, firstSample, sampleRateHz);
       const late = secondsBetween(expected, parseInstant(capture['core:datetime'], where));
-      if (Math.abs(late) * sampleRateHz > 1) {
+      if (index === undefined && Math.abs(late) * sampleRateHz > 1) {
         refuse(
           where,
           `core:datetime is ${late} s from where the samples before it end`,
           'say by core:global_index how many samples are missing',
+        );
+      }
+      const mostS = CLOCK_S + (CLOCK_DRIFT * firstSample) / sampleRateHz;
+      if (firstCapture['core:datetime'] !== undefined && Math.abs(late) > mostS) {
+        refuse(
+          where,
+          `core:datetime is ${late} s from where core:global_index ${index ?? 0} puts it`,
+          'correct the one that is wrong',
         );
       }
     }
