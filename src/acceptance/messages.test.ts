@@ -74,6 +74,41 @@ describe('messages', () => {
     await told('simulate --seed 1.5 -o x.sigmf-meta', "--seed: '1.5' is not a whole number");
   });
 
+  it('units that were forgotten, or stand apart', async () => {
+    await told(
+      'simulate --rate 1.6 -o x.sigmf-meta',
+      '--rate, --duration: 100 ms at 1.6 Hz hold no sample; give a higher rate, like 1.6MHz, or a longer duration',
+    );
+    await told(
+      'simulate --duration 10 ms -o x.sigmf-meta',
+      "simulate: 'ms' stands apart from its number; write 10ms",
+    );
+    await told(
+      'correlate --integration 10 ms t.sigmf-meta -o x.uvfits',
+      "correlate: 'ms' stands apart from its number; write 10ms",
+    );
+    await told('simulate 10', "simulate: '10' is one word too many; it takes options alone");
+    await told(
+      'correlate t.sigmf-meta t.uvfits',
+      "correlate: 't.uvfits' is one word too many; it takes recording and options",
+    );
+    await told(
+      'image t.uvfits --field 4parsec -o x.fits',
+      "--field: '4parsec' is not understood; write it like 30arcsec, 2arcmin or plain degrees",
+    );
+    const plan = 'plan --card h200 --telescope mwa128 --field';
+    assert.equal(await made(`${plan} 240arcmin`), await made(`${plan} 4`));
+  });
+
+  it('help of a command that is none; in 80 columns', async () => {
+    const { code, stdout, stderr } = await corella('help correlat');
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^corella: unknown command 'correlat'\n\(Did you mean correlate\?\)/);
+    assert.match(await made('help correlate'), /^Usage: corella correlate /);
+    const long = (await made('--help')).split('\n').filter((line) => line.length > 80);
+    assert.deepEqual(long, []);
+  });
+
   it('too little left to calibrate', async () => {
     await told(
       `calibrate t.uvfits ${MODEL} --odd 1`,
@@ -170,6 +205,7 @@ describe('messages', () => {
 
   it('no other recording for one of a short name', async () => {
     await told('inspect u.sigmf-data', /u\.sigmf-data: there is no such file; (?!did you mean)/);
+    await told('inspect t', /did you mean t\.sigmf-meta\?$/);
     await told('inspect t.sigmf-dta', /did you mean t\.sigmf-data\?$/);
   });
 

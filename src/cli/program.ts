@@ -1,7 +1,7 @@
 /** The program: finds the command, runs it, and turns what goes wrong into one line and an exit code. */
 import { Command, CommanderError } from 'commander';
 import { InterruptedError } from '../core/ending.js';
-import { HELP_OPTION, nameOptionsInErrors } from './options/command.js';
+import { HELP_OPTION, nameOptionsInErrors, refuseExcess } from './options/command.js';
 import { refuseNamedTwice } from './options/outputs.js';
 import { commands } from './commands.js';
 import { failureText } from './report/failure.js';
@@ -17,6 +17,8 @@ export async function runProgram(): Promise<number> {
     )
     .version(version(), '-V, --version', 'print the version')
     .helpOption(...HELP_OPTION)
+    // A command's own help shows its arguments; beside them here nothing would be left to wrap in 80 columns.
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .showHelpAfterError('(add --help for the options and examples)')
     .configureOutput({
       outputError: (text, write) => {
@@ -30,12 +32,20 @@ export async function runProgram(): Promise<number> {
   for (const register of await Promise.all(load.map((loaded) => loaded()))) register(program);
   program.commands.forEach(nameOptionsInErrors);
   program.hook('preAction', (_, command) => refuseNamedTwice(command));
+  refuseExcess(program);
   try {
-    await program.parseAsync();
+    await program.parseAsync(askedWords());
     return 0;
   } catch (error) {
     return report(error);
   }
+}
+
+/** help of an unknown command is that command: commander knows what was meant, but says so of commands alone. */
+function askedWords(): string[] {
+  const [node, script, first, second = '-', ...more] = process.argv;
+  const isOther = second.startsWith('-') || second === 'help' || Object.hasOwn(commands, second);
+  return first === 'help' && !isOther ? [node, script, second, ...more] : process.argv;
 }
 
 function report(error: unknown): number {

@@ -25,6 +25,7 @@ import { addEopOption } from './options/eop-option.js';
 import { parseFlags } from './options/flags.js';
 import { bandFacts, bandLines } from './report/band-lines.js';
 import { history } from './report/history.js';
+import { numbersText } from './report/inspect-text.js';
 import {
   addOverwriteOption,
   checkOutputs,
@@ -126,12 +127,19 @@ async function run(options: SimulateOptions): Promise<void> {
   // Real samples of the same band come twice as fast.
   const sampleRateHz =
     options.rate ?? telescope.recording.sampleRateHz * (options.type.startsWith('c') ? 1 : 2);
+  const samples = Math.round(options.duration * sampleRateHz);
+  if (samples === 0)
+    refuse(
+      '--rate, --duration',
+      `${formatSeconds(options.duration)} at ${formatHz(sampleRateHz)} hold no sample`,
+      'give a higher rate, like 1.6MHz, or a longer duration',
+    );
   const sources = polarise(chooseSources(options.sources, frame), options.polarise);
   const gains: Partial<GainModel> = options.perfect === true ? perfectGains : {};
   const plan = planSimulation({
     telescope,
     start,
-    samples: Math.round(options.duration * sampleRateHz),
+    samples,
     sampleRateHz,
     centreFrequencyHz,
     type: options.type,
@@ -178,7 +186,7 @@ async function run(options: SimulateOptions): Promise<void> {
     [
       `${path}: ${formatSeconds(plan.samples / sampleRateHz)} of ${plan.inputs} inputs at ${formatHz(centreFrequencyHz)}, ${formatBytes(sizeBytes)}`,
       `sources up: ${up.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ') || 'none'}`,
-      ...(facts.clippedNumbers > 0 ? [`${facts.clippedNumbers} numbers clipped`] : []),
+      ...(facts.clippedNumbers > 0 ? [`${numbersText(facts.clippedNumbers)} clipped`] : []),
       ...(facts.missingSamples > 0 ? [`${facts.missingSamples} samples lost, and marked as missing`] : []),
       ...bandLines(telescope, band),
     ],

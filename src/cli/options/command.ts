@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander';
 import { backendChoices, type BackendChoice } from '../../backend/select.js';
 import { CorellaError, refuse } from '../../core/errors.js';
+import { isUnit } from './quantity.js';
 
 /** One file per command exports one of these; commands.ts lists them. */
 export type RegisterCommand = (program: Command) => void;
@@ -46,6 +47,34 @@ export function nameOptionsInErrors(command: Command): void {
     });
   }
 }
+
+/** Commander counts the words it cannot place; which one it was, and why, is more use. */
+export function refuseExcess(program: Command): void {
+  const allow = (command: Command): void => {
+    command.allowExcessArguments();
+    command.commands.forEach(allow);
+  };
+  allow(program);
+  program.hook('preAction', (_, command) => {
+    const { registeredArguments: places, args } = command;
+    if (args.length <= places.length || places.at(-1)?.variadic === true) return;
+    // A unit that stands apart is the last word, and may have been taken for a file.
+    const apart = process.argv.findIndex(
+      (word, k) => args.includes(word) && isUnit(word) && /^[\d.+-]+$/.test(process.argv[k - 1]),
+    );
+    if (apart > 0) {
+      const [number, unit] = process.argv.slice(apart - 1);
+      refuse(command.name(), `'${unit}' stands apart from its number`, `write ${number}${unit}`);
+    }
+    const names = places.map((place) => place.name());
+    refuse(
+      command.name(),
+      `'${args[places.length]}' is one word too many`,
+      names.length === 0 ? 'it takes options alone' : `it takes ${names.join(', ')} and options`,
+    );
+  });
+}
+
 /** Where a parser that serves several options stands. */
 export const ANY_OPTION = 'option';
 

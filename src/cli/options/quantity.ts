@@ -24,6 +24,10 @@ const angleUnits: Readonly<Record<string, number>> = {
   '″': 1 / 3600,
 };
 
+/** Of any quantity. */
+export const isUnit = (word: string): boolean =>
+  [frequencyUnits, timeUnits, angleUnits].some((units) => Object.hasOwn(units, word.toLowerCase()));
+
 function quantity(
   option: string,
   units: Readonly<Record<string, number>>,

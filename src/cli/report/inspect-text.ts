@@ -15,6 +15,7 @@ export const nameList = (names: readonly string[], none: string): string =>
   names.length === 0
     ? none
     : `${names.length} input${names.length === 1 ? '' : 's'}: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}`;
+export const numbersText = (count: number): string => `${count} number${count === 1 ? '' : 's'}`;
 const percent = (fraction: number): string => `${Number((100 * fraction).toPrecision(3))} %`;
 
 export function factLines(facts: FileDescription): string[] {
@@ -84,7 +85,9 @@ function band({ lowestHz, highestHz, channels, channelWidthHz, unknownFacts }: F
 }
 
 /** For people; JSON has every digit. */
-const short = (value: number): string => String(Number(value.toPrecision(7)));
+const short = (value: number, digits = 7): string => String(Number(value.toPrecision(digits)));
+/** Three complex numbers of five digits stand beside their names in 80 columns. */
+const VALUE_DIGITS = 5;
 
 /** null is missing. */
 type ShownValue = FirstValue | 'flagged' | null;
@@ -92,11 +95,12 @@ type ShownValue = FirstValue | 'flagged' | null;
 const valueText = (value: ShownValue): string => {
   if (value === null) return 'missing';
   if (value === 'flagged') return value;
-  if (typeof value === 'number') return short(value);
-  return `${short(value.re)}${value.im < 0 ? '-' : '+'}${short(Math.abs(value.im))}i`;
+  if (typeof value === 'number') return short(value, VALUE_DIGITS);
+  const im = short(Math.abs(value.im), VALUE_DIGITS);
+  return `${short(value.re, VALUE_DIGITS)}${value.im < 0 ? '-' : '+'}${im}i`;
 };
 
-const SHOWN = 6;
+const SHOWN = 3;
 
 /** Rows one below the other, the first beside the title. */
 export const rowLines = (title: string, rows: readonly (readonly [string, readonly ShownValue[]])[]) =>
@@ -127,7 +131,7 @@ export function lookLines(file: Recording, look: Look, utc: (sample: number) => 
       : [
           line(
             'clipped',
-            clipped.numbers === 0 ? 'none' : `${clipped.numbers} numbers, ${percent(clipped.fraction)}`,
+            clipped.numbers === 0 ? 'none' : `${numbersText(clipped.numbers)}, ${percent(clipped.fraction)}`,
           ),
         ]),
     line(
