@@ -21,7 +21,7 @@ import {
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { addOverwriteOption, checkDemoFolder, parseFolder, type OutputOptions } from './options/outputs.js';
-import { plainNumber } from './options/quantity.js';
+import { angle, plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './options/sky-options.js';
 import { fieldOf } from './image.js';
 import { withBackend } from './open.js';
@@ -80,9 +80,9 @@ export function registerDemo(program: Command): void {
     .option('--spectra <number>', 'time steps in each channel (default by backend)', parseCount)
     .option('--pixels <number>', 'along each side (default by backend)', parseCount)
     .option(
-      '--field <degrees>',
-      'width of the field around the zenith (default: the whole sky)',
-      plainNumber('--field'),
+      '--field <angle>',
+      'width of the field around the zenith, in degrees or with a unit (default: the whole sky)',
+      angle('--field'),
     )
     .option('--taps <number>', 'of the polyphase filter', parseCount, 8)
     .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)

@@ -36,7 +36,7 @@ import { addOpenOptions, openOptions } from './options/open-options.js';
 import { addPartOptions, flaggingOptionNames, partOf, type PartOptions } from './options/part-options.js';
 import { refuseUnknown, telescopeFor, withCards } from './open.js';
 import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
-import { duration, plainNumber } from './options/quantity.js';
+import { angle, duration } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
 import { addTrackOptions, trackedLine, trackOptionNames } from './options/track-options.js';
 import { addWideOptions, wideOptionNames } from './options/wide-options.js';
@@ -74,9 +74,9 @@ export function registerImage(program: Command): void {
     )
     .option('--pixels <number>', 'along each side (default: what the array needs)', parseCount)
     .option(
-      '--field <degrees>',
-      'width of the field (default: the whole sky, or 1024 pixels round --centre)',
-      plainNumber('--field'),
+      '--field <angle>',
+      'width of the field, in degrees or with a unit (default: the whole sky, or 1024 pixels round --centre)',
+      angle('--field'),
     )
     .option(
       '--kernel <size>',

@@ -28,7 +28,7 @@ import {
 import { addEopOption } from './options/eop-option.js';
 import { withBackend } from './open.js';
 import { reportPlan, roadTitles } from './report/plan-report.js';
-import { duration, frequency, plainNumber } from './options/quantity.js';
+import { angle, duration, frequency } from './options/quantity.js';
 import {
   addTelescopeOptions,
   chooseTelescope,
@@ -101,9 +101,9 @@ export function registerPlan(program: Command): void {
     )
     .option('--pixels <number>', 'pixels along a side of the image', parseCount, 128)
     .option(
-      '--field <degrees>',
-      'width of the field around the zenith (default: the whole sky)',
-      plainNumber('--field'),
+      '--field <angle>',
+      'width of the field around the zenith, in degrees or with a unit (default: the whole sky)',
+      angle('--field'),
     )
     .option('--kernel <cells>', 'cells along a side of the gridding kernels: 1, 3, 5 or 7', parseKernel, 5)
     .option('--card <name>', `a card we have measured (${cardNames.join(', ')}) instead of this machine`)

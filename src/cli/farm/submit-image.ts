@@ -20,7 +20,7 @@ import { addBackendOptions, addExamples, parseCount, refuseGiven } from '../opti
 import { addEopOption } from '../options/eop-option.js';
 import { addOpenOptions, openOptions } from '../options/open-options.js';
 import { addOverwriteOption, checkOutputs, parseOutput } from '../options/outputs.js';
-import { duration, plainNumber } from '../options/quantity.js';
+import { angle, duration } from '../options/quantity.js';
 import { addSourceOption } from '../options/sky-options.js';
 import { history } from '../report/history.js';
 import { roadLines } from '../report/road-lines.js';
@@ -39,7 +39,11 @@ export function registerSubmitImage(submitting: Command): void {
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
     .option('--cross-hand <known>', "known: those gains' X and Y share one phase", parseKnown)
     .option('--pixels <number>', 'along each side (default: what the array needs)', parseCount)
-    .option('--field <degrees>', 'width of the field (default: the whole sky)', plainNumber('--field'))
+    .option(
+      '--field <angle>',
+      'width of the field, in degrees or with a unit (default: the whole sky)',
+      angle('--field'),
+    )
     .option('--kernel <size>', 'cells along a side of the gridding kernels: 1, 3, 5 or 7', parseKernel, 5)
     .option('--no-autos', 'take autocorrelations out')
     .option('--sheet', 'also a sheet, the images side by side')

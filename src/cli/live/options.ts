@@ -10,7 +10,7 @@ import { addBackendOptions, addExamples, parseCount, type BackendOptions } from 
 import { addEopOption } from '../options/eop-option.js';
 import { addFlagOption, type FlagOptions } from '../options/flags.js';
 import { addOverwriteOption, type OutputOptions } from '../options/outputs.js';
-import { duration, frequency, plainNumber, rate } from '../options/quantity.js';
+import { angle, duration, frequency, rate } from '../options/quantity.js';
 import { addSourceOption, telescopeWords } from '../options/sky-options.js';
 import { takeRangesToo, type GivenChannels } from './band-option.js';
 import type { InputOptions } from './input.js';
@@ -105,9 +105,9 @@ export function addLiveOptions(command: Command): Command {
       parseCount,
     )
     .option(
-      '--field <degrees>',
-      'width of the field around the zenith (default: the whole sky)',
-      plainNumber('--field'),
+      '--field <angle>',
+      'width of the field around the zenith, in degrees or with a unit (default: the whole sky)',
+      angle('--field'),
     )
     .option('--kernel <size>', 'cells under each antenna: 1, 3, 5 or 7', parseKernel, 5)
     .option('--weight <name>', 'natural: deepest; uniform: sharpest', parseWeight, 'natural');
