@@ -270,7 +270,7 @@ describe('bad input', () => {
 
   it('names that are nearly right, and gains where data belong', async () => {
     await refused(/godo\.sigmf-meta: there is no such file; did you mean good\.sigmf-meta\?/, 'inspect', 'godo.sigmf-meta'); // prettier-ignore
-    await refused(/there is no such file; did you mean good\.sigmf-data\?/, 'correlate', 'good');
+    await refused(/there is no such file; did you mean good\.sigmf-meta\?/, 'correlate', 'good');
     await refused(/there is no such file; check the name/, 'inspect', 'elsewhere.vdif');
     await writeFile(file('gains.json'), '{ "format": "corella-gains" }');
     await refused(/gains\.json: holds gains; .*--gains/, 'image', 'gains.json');

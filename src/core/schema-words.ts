@@ -19,6 +19,17 @@ const wanted = (expected: string): string => kinds[expected] ?? expected;
 const listed = (values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(' or ');
 
+/** What the library says where the schema gives no words of its own. */
+const UNSAID = 'Invalid input';
+
+function unionWords({ message, errors }: z.core.$ZodIssueInvalidUnion, value: unknown): string {
+  if (message !== UNSAID) return message;
+  const values = errors.flat().map((issue) => (issue.code === 'invalid_value' ? issue.values : undefined));
+  return values.length > 0 && !values.includes(undefined)
+    ? `is ${JSON.stringify(value)} where ${listed(values.flat())} belongs`
+    : `is ${kindOf(value)} of no form that is known here`;
+}
+
 /** `input` is what the schema looked at: zod leaves the offending value out of its issues. */
 export function issueWords(issue: Issue, input: unknown): string {
   const value = issue.path.reduce<unknown>(
@@ -39,7 +50,7 @@ export function issueWords(issue: Issue, input: unknown): string {
     case 'unrecognized_keys':
       return `has ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}, which nobody knows`;
     case 'invalid_union':
-      return `is ${kindOf(value)} of no form that is known here`;
+      return unionWords(issue, value);
     case 'invalid_format':
       return `is not written as it should be (${issue.format})`;
     case 'custom':

@@ -12,8 +12,8 @@ describe('spelling', () => {
 
   it('finds what was begun or misspelt, and nothing that is only short', () => {
     const names = ['gains.json', 'night.sigmf-data', 'night.sigmf-meta', 'visibilities.uvfits'];
-    assert.equal(meantName('night', names), 'night.sigmf-data');
-    assert.equal(meantName('night.sigmf', names), 'night.sigmf-data');
+    assert.equal(meantName('night', names), 'night.sigmf-meta');
+    assert.equal(meantName('night.sigmf', names), 'night.sigmf-meta');
     assert.equal(meantName('visibilites.uvfits', names), 'visibilities.uvfits');
     assert.equal(meantName('Gains.json', names), 'gains.json');
     assert.equal(meantName('visibilities.uvh5', names), undefined);

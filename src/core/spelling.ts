@@ -28,8 +28,9 @@ const MOST_SLIPS = 2;
 /** The name that begins with what was asked for, else the nearest in spelling; none where nothing is near. */
 export function meantName(asked: string, names: readonly string[]): string | undefined {
   if (asked === '') return undefined;
-  const begun = names.find((name) => name.startsWith(`${asked}.`) || name.startsWith(`${asked}-`));
-  if (begun !== undefined) return begun;
+  const begun = names.filter((name) => name.startsWith(`${asked}.`) || name.startsWith(`${asked}-`));
+  // A SigMF recording goes by its metadata's name.
+  if (begun.length > 0) return begun.find((name) => !name.endsWith('.sigmf-data')) ?? begun[0];
   // u.sigmf-data is not t.sigmf-data: what comes before the dot is the name, and a short one leaves no room for slips.
   const slips = Math.min(MOST_SLIPS, Math.floor(stemOf(asked).length / 3));
   const apart = (x: string, y: string): number => editDistance(x.toLowerCase(), y.toLowerCase());
