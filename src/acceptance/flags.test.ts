@@ -149,7 +149,7 @@ describe('two channels of sixteen hit', () => {
     assert.ok(inspected.read.flagged.fraction > 0.25);
     assert.equal(inspected.read.flagged.fraction, inspected.read.missing.fraction, 'nothing is missing');
     assert.ok((await readFile(path('flags.png'))).length > 10_000);
-    assert.match(await corella('inspect', 'again.uvfits'), /stations 0, 0 XX: flagged  flagged/);
+    assert.match(await corella('inspect', 'again.uvfits'), /pair 0, 0 XX: flagged  flagged/);
   });
 
   it('a file of flags is refused where it says nothing, or is of other channels', async () => {

@@ -297,7 +297,7 @@ async function visibilityReport(
       ...rowLines(
         'first means',
         rows.map(({ stations: [i, j], product, values, flagged }) => [
-          `stations ${i}, ${j} ${product}`,
+          `pair ${i}, ${j} ${product}`,
           values.map((value, c) => (flagged?.includes(c) ? ('flagged' as const) : value)),
         ]),
       ),
