@@ -21,6 +21,16 @@ describe('a picture of baselines', () => {
     // once along each side of four squares, once beside each of four bands
     assert.equal(words.filter((word) => word === 's2').length, 12);
   });
+
+  it('has the phases of the channel nearest the middle that has weight', () => {
+    const flagged = integrationOf(0, { stations: 3, channels: 6 }, ({ c }) =>
+      c > 1 && c < 5 ? undefined : [1, 0],
+    );
+    const band = Float64Array.from({ length: 6 }, (_, c) => (100 + c) * 1e6);
+    const words = wordsOf(visibilityPicture(fileOf([flagged], band), flagged, 'v'));
+    assert.ok(words.includes('XX: phase of V_ij at 101 MHz'), words.join('\n'));
+    assert.ok(words.includes('XX with s0: phase'));
+  });
 });
 
 describe('a picture of one baseline', () => {

@@ -31,14 +31,14 @@ const beside = { stands: 'beside', missing: 'no weight' } as const;
 /** Amplitude and phase of every pair, and over channels of the pairs with one station: of each parallel product. */
 export function visibilityPicture(file: VisibilityFile, one: Integration, title: string): Picture {
   const { channels, stations, polarisations } = one;
-  const middle = Math.floor(channels / 2);
+  const middle = middleChannel(one);
   const side = evenSide(stations);
   const bandHeight = evenSide(stations, 280);
   const reference = channels > 1 ? referenceStation(one, middle) : undefined;
   const shapes: Shape[] = [];
   let top = TOP;
   for (let p = 0; p < polarisations; p++) {
-    shapes.push(...drawPairs(file, one, p, { left: LEFT, top, width: side, height: side }));
+    shapes.push(...drawPairs(file, one, p, middle, { left: LEFT, top, width: side, height: side }));
     top += side + BETWEEN;
   }
   if (reference !== undefined) {
@@ -94,9 +94,14 @@ const stationAxis = (file: VisibilityFile, label: string): PanelAxis => {
   return { label, range: [-0.5, names.length - 0.5], names };
 };
 
-function drawPairs(file: VisibilityFile, one: Integration, p: number, frame: PlotFrame): Shape[] {
+function drawPairs(
+  file: VisibilityFile,
+  one: Integration,
+  p: number,
+  middle: number,
+  frame: PlotFrame,
+): Shape[] {
   const { channels, stations } = one;
-  const middle = Math.floor(channels / 2);
   const product = productName(file, p, p);
   const { amplitudeDb, phaseDeg } = pairMatrices(one, middle, p);
   return drawBoth(
@@ -172,6 +177,15 @@ function pairMatrices(one: Integration, channel: number, pol: number) {
   return { amplitudeDb: fromMedian(amplitudes), phaseDeg };
 }
 
+/** The channel nearest the middle in which any pair has weight: the middle one itself is often flagged, for its DC. */
+function middleChannel(one: Integration): number {
+  const middle = Math.floor(one.channels / 2);
+  const byNearness = Array.from({ length: one.channels }, (_, c) => c).sort(
+    (x, y) => Math.abs(x - middle) - Math.abs(y - middle),
+  );
+  return byNearness.find((c) => referenceStation(one, c) !== undefined) ?? middle;
+}
+
 /** The first station with any good pair. */
 function referenceStation(one: Integration, channel: number): number | undefined {
   const { stations, polarisations: p } = one;
@@ -180,7 +194,8 @@ function referenceStation(one: Integration, channel: number): number | undefined
     for (let other = 0; other < stations; other++) {
       if (other === s) continue;
       const [i, j] = [Math.max(s, other), Math.min(s, other)];
-      if (meanOf(one, first + baselineIndex(i, j), i * p, j * p)) return s;
+      for (let pol = 0; pol < p; pol++)
+        if (meanOf(one, first + baselineIndex(i, j), i * p + pol, j * p + pol)) return s;
     }
   return undefined;
 }
