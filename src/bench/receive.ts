@@ -32,6 +32,8 @@ const SLOTS = 1000;
 /** Spectra sent at a time: as many as the socket's buffer holds, which Node cannot force beyond the system's limit. */
 const burstSlots = { native: 256, typescript: 32 } as const;
 const BUFFER_BYTES = 2 ** 26;
+/** Of the socket that shall drop what comes. */
+const LEAST_BUFFER_BYTES = 4096;
 
 export const receiveBench: KernelBench = {
   kernel: 'receive',
@@ -135,19 +137,19 @@ async function consume(arrivals: Arrivals): Promise<void> {
   for (let block = await arrivals.next(); block; block = await arrivals.next()) block.release();
 }
 
-/** To a socket of the smallest buffer that nobody reads: the kernel drops nearly all. */
+/**
+ * To a socket like the contestant's own that nobody reads any more: the kernel drops nearly all. It must take joined
+ * datagrams whole where the contestant's does: for any other the kernel cuts them up, at the sender's cost, and the
+ * sender alone would be slower than with a receiver.
+ */
 async function sendingAlone(stream: StreamPlan, { coalesce }: Size, closers: Closers): Promise<Contestant> {
-  const { createSocket } = await import('node:dgram');
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  const { port } = socket.address();
-  closers.keep({
-    close: () =>
-      new Promise((resolve) => {
-        socket.close(resolve);
-      }),
-  });
-  const sender = closers.keep(openNativeSender({ to: { address: '127.0.0.1', port }, offload: coalesce }));
+  const plan = planRing(stream, { slotsPerBlock: SLOTS, blocks: 8, flushMs: 60_000 });
+  const listen = { address: '127.0.0.1', port: 0 };
+  const from = { listen, receiveBufferBytes: LEAST_BUFFER_BYTES, coalesce };
+  const deaf = closers.keep(await openArrivals(plan, { by: 'native', from }));
+  deaf.stop();
+  const to = { address: '127.0.0.1', port: deaf.socket?.().port ?? 0 };
+  const sender = closers.keep(openNativeSender({ to, offload: coalesce }));
   const burst = burstMaker(stream, burstSlots.native);
   return {
     run: async () => {
