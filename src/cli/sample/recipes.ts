@@ -88,7 +88,7 @@ export const samples: readonly Sample[] = [
   {
     name: 'hour',
     what: 'calibrated visibilities: 48 tiles of the MWA for an hour, five sources in 4° of sky, noise',
-    page: 'docs/imaging.md',
+    page: 'docs/imaging.md, docs/flags.md',
     files: ['hour.uvfits'],
     steps: [{ kind: 'hour', path: 'hour.uvfits' }],
     next: 'image hour.uvfits --cell 30arcsec --pixels 512 --weights briggs:0 --clean',
