@@ -1,5 +1,5 @@
 /** Sums of integers against the same sums by big integers, which cannot round or overflow. */
-import { allocateSpectra, baselineIndex, elementsPerSpectra, type SpectraCAT } from '../../core/axes.js';
+import { allocateSpectra, baselineIndex, elementsPerSpectra } from '../../core/axes.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { zeroGaps } from '../../core/gaps.js';
 import { packNibbles } from '../../core/nibbles.js';
@@ -67,13 +67,13 @@ interface Made {
 
 function blockOf(type: 'ci8' | 'ci4', kind: Kind, samples: number, random: RandomStream): Made {
   const rail = type === 'ci8' ? 127 : 7;
-  const numbers = new Int8Array(2 * CHANNELS * INPUTS * samples);
+  const numbers = allocateSpectra('ci8', CHANNELS, INPUTS, samples);
   for (let n = 0; n < numbers.length; n++)
     numbers[n] =
       kind === 'extreme' ? (random.below(4) === 0 ? rail : -rail) : random.below(2 * rail + 1) - rail;
   const gaps = kind === 'gappy' ? Array.from({ length: 12 }, () => gapIn(samples, random)) : [];
   // Canonical boxes hold zeros; the plain sum below reads the same numbers.
-  zeroGaps(numbers as Int8Array as SpectraCAT, { type: 'ci8', inputs: INPUTS, samples }, gaps);
+  zeroGaps(numbers, { type: 'ci8', inputs: INPUTS, samples }, gaps);
   const spectra = allocateSpectra(type, CHANNELS, INPUTS, samples);
   if (elementsPerSpectra(type) === 2) spectra.set(numbers);
   else for (let n = 0; n < spectra.length; n++) spectra[n] = packNibbles(numbers[2 * n], numbers[2 * n + 1]);

@@ -1,6 +1,6 @@
 /** Packets with every fault on their way, through the receiver and the correlator: the same sums as the samples that arrived. */
 import { join } from 'node:path';
-import { allocateSpectra, type SpectraCAT } from '../../core/axes.js';
+import { allocateSpectra, spectraCAT } from '../../core/axes.js';
 import type { CanonicalSpectra, Integration } from '../../core/blocks.js';
 import { nothingToClose } from '../../core/closing.js';
 import { packNibbles } from '../../core/nibbles.js';
@@ -41,7 +41,8 @@ export const liveFigure: Figure = {
       faults: { ...noFaults, seed: 7, lose: 0.02, duplicate: 0.01, reorder: 0.02, corrupt: 0.01 },
       put: (packet) => capture.put(packet),
       truth: ({ elements, samples, gaps, start }) => {
-        arrived.push({ spectra: elements.slice() as SpectraCAT, samples, gaps, start });
+        const spectra = spectraCAT(Uint8Array.from(elements), 'ci4', CHANNELS, INPUTS, samples);
+        arrived.push({ spectra, samples, gaps, start });
         return Promise.resolve();
       },
     });
