@@ -1,4 +1,4 @@
-/** docs/json.md says what every command prints with --json: no field more, and none less. */
+/** docs/json.md says what every command prints with --json: of each document's own fields none more, and none less. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
