@@ -1,6 +1,6 @@
 /**
  * The shared cases on a card, and the sizes and ways of holding the matrices that only a card has. Without a card all of
- * it is skipped, saying so; what can be checked without one is in cuda-plan.test.ts.
+ * it is skipped, saying so; what can be checked without one is in plan.test.ts.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

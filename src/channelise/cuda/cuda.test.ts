@@ -1,6 +1,6 @@
 /**
  * The shared cases on a card, and the sizes that only its tiling could get wrong. Without a card all of it is skipped,
- * saying so; what can be checked without one is in cuda-plan.test.ts.
+ * saying so; what can be checked without one is in plan.test.ts.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

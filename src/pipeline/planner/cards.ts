@@ -146,7 +146,7 @@ export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
   };
 }
 
-/** Taps that kernels of their own take (channelise/cuda/tensor.ts, cuda-long.ts). */
+/** Taps that kernels of their own take (channelise/cuda/tensor.ts, long.ts). */
 const MOST_OWN_TAPS = 17;
 
 function channeliseCost({ channelise }: CardRates, { channels, taps }: Workload): Cost {

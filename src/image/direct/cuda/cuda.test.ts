@@ -1,4 +1,4 @@
-/** The shared cases on a card, in both precisions. Without a card all of it is skipped; see cuda-plan.test.ts. */
+/** The shared cases on a card, in both precisions. Without a card all of it is skipped; see plan.test.ts. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../../backend/cuda/cuda.js';

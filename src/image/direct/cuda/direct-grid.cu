@@ -12,7 +12,7 @@
 //   column = group * BOX/2 + |v|, depth = parity * BOX/2 + |u|: the core matrices that wgmma reads, no swizzle.
 //
 // Gridding is a sparse product: per two rows |v| and 8 cells |u|, four quadrants; for each, the stations whose kernels
-// touch those cells, 16 at a time (cuda-tables.ts). ldmatrix takes an address per lane, so gathering stations is free, and
+// touch those cells, 16 at a time (tables.ts). ldmatrix takes an address per lane, so gathering stations is free, and
 // what was gathered serves both rows. A warp has one such task for all its steps and keeps the weights in registers.
 // Where there is room the copy engine carries grids away, eight steps at a time (STAGED). Elsewhere lanes store what they
 // made: two rows of 8 halves are a whole sector of memory, the four tasks of a line are done at the same time, and lines are

@@ -104,7 +104,7 @@ __device__ __forceinline__ double2 pairCell(const double2 *kernels, int i, int j
   return make_double2(re, im);
 }
 
-// pairKernels : [c][pair in order][cell], the same for every image of a plan. taps : [c][s][row][column]. pairs: cuda-pairs.ts.
+// pairKernels : [c][pair in order][cell], the same for every image of a plan. taps : [c][s][row][column]. pairs: pairs.ts.
 // Grid-stride over all of them.
 extern "C" __global__ void __launch_bounds__(256)
     makePairKernels(const double2 *taps, const uint32_t *pairs, int64_t channels, double2 *pairKernels) {
@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 // grids : [c in group][combination][cell] complex, zeroed before. pairKernels: null where the card cannot hold them, and
-// they are made again here. pairs, differences: cuda-pairs.ts.
+// they are made again here. pairs, differences: pairs.ts.
 //
 // A warp takes a run of pairs in their order, the cells of a kernel dealt to its lanes. Along a row of differences the
 // window of (2K - 1) columns slides over the grid: a cell's lane keeps its sum until the window has left it, so that it

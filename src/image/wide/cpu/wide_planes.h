@@ -93,7 +93,7 @@ class WidePlanes {
     }
   }
 
-  /** Planes that `spread` and `addPlanes` have filled; adds to out : [row][c] complex. */
+  /** Planes that `spread` and `fromSums` have filled; adds to out : [row][c] complex. */
   void degrid(const WideRuns &runs, const WideRows<Real> &rows, Real *out) {
     std::vector<int64_t> fresh = touchedBy(runs, HALF_TRANSFORMED);
     pool.run(static_cast<int64_t>(fresh.size()), [&](int64_t n, int worker) {
