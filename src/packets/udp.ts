@@ -30,7 +30,6 @@ const links: Readonly<Partial<Record<number, (frame: Uint8Array) => number | Ref
   276: (frame) => (afterProtocol(frame, 0) === 2 ? 20 : refused('other', 'not IP')), // Linux cooked, version 2
 };
 export const LINK_ETHERNET = 1;
-export const isKnownLink = (link: number): boolean => links[link] !== undefined;
 
 const IPV4 = 0x0800;
 const IPV6 = 0x86dd;

@@ -3,9 +3,6 @@ import { wholeNumber } from '../../core/errors.js';
 import type { DelayLaw } from '../../delay/index.js';
 import type { TurningPlan } from './plan.js';
 
-/** Numbers of an input in `TurningRuns.laws`. */
-export const LAW_NUMBERS = 4;
-
 export interface TurningRuns {
   /** [run + 1], spectra from the stretch's first: run r is [edges[r], edges[r + 1]). */
   readonly edges: Int32Array;

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { parseInstant } from '../../core/instant.js';
-import { sampleRateOf, type Source } from '../../core/sources.js';
+import type { Source } from '../../core/sources.js';
 import { formatHz, formatSeconds } from '../../core/units.js';
 import {
   describeSigmf,
@@ -221,5 +221,3 @@ export function telescopeOf(
     );
   return telescope;
 }
-
-export const rateText = (source: Source): string => formatHz(sampleRateOf(source));

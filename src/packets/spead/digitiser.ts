@@ -70,15 +70,6 @@ function plan({ digitisers, samplesPerHeap, sampleRateHz }: DigitiserOptions): S
   });
 }
 
-/** What digitiser_status says: bit 1 is saturation, bits 32…47 how many samples were. */
-export function digitiserStatus(header: SpeadHeader): {
-  readonly saturated: boolean;
-  readonly samples: number;
-} {
-  const status = itemOf(header, STATUS) ?? 0n;
-  return { saturated: ((status >> 1n) & 1n) === 1n, samples: Number((status >> 32n) & 0xffffn) };
-}
-
 function guess(
   packets: readonly ParsedPacket<SpeadHeader>[],
   { rateHz }: GuessHints,
