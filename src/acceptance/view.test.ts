@@ -56,3 +56,23 @@ it('corella view shows a capture, and ends at a signal', async () => {
   child.kill('SIGINT');
   assert.equal(await ended, 0, said);
 });
+
+it('corella view says why there is no image of an array that is too wide', async () => {
+  const made = spawnSync(process.execPath, [program, 'sample', 'hour'], { cwd: folder, encoding: 'utf8' });
+  assert.equal(made.status, 0, made.stderr);
+  const child = spawn(process.execPath, [program, 'view', 'hour.uvfits', '--page', '0'], { cwd: folder });
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.on('data', (text: Buffer) => {
+      said += text.toString();
+      if (said.includes('the sky is at')) resolve();
+    });
+    child.on('exit', () => {
+      reject(new Error(said));
+    });
+  });
+  assert.match(said, /no image of 20 of the integrations; .* image a field of at most 38° \(--field\)/);
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  child.kill('SIGINT');
+  assert.equal(await ended, 0, said);
+});

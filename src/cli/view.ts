@@ -34,7 +34,7 @@ import {
   type BackendOptions,
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
-import { duration, frequency, plainNumber, rate } from './options/quantity.js';
+import { angle, duration, frequency, rate } from './options/quantity.js';
 import { telescopeWords } from './options/sky-options.js';
 import { fieldOf } from './image.js';
 import { withBackend } from './open.js';
@@ -53,9 +53,9 @@ export function registerView(program: Command): void {
     .argument('<file...>', 'FITS images, visibilities (UVH5, UVFITS …), gains, a capture of packets (pcap)')
     .option('--page <address>', 'PORT or HOST:PORT (default: 127.0.0.1:8080, or a free port)')
     .option(
-      '--field <degrees>',
-      'width of the field around the zenith, of visibilities and captures (default: the whole sky)',
-      plainNumber('--field'),
+      '--field <angle>',
+      'width of the field around the zenith, of visibilities and captures, in degrees or with a unit (default: the whole sky)',
+      angle('--field'),
     )
     .action(run);
   command
