@@ -145,7 +145,7 @@ async function run(path: string, options: ImageOptions & FarmOptions, command: C
       makePlan(version(), { work, cut: { ...cut, plannedFor }, product }),
       { ...options, out },
       terminal,
-      roadLines(roadError),
+      [...(recording.assumed ?? []), ...roadLines(roadError)],
     );
   } finally {
     await recording.close();

@@ -128,7 +128,7 @@ async function submitCorrelate(
       },
       ...{ cut, product },
     });
-    await submit(farmed, options, terminal, lines);
+    await submit(farmed, options, terminal, [...(recording.assumed ?? []), ...lines]);
   } finally {
     await opened.close();
   }
@@ -180,7 +180,12 @@ async function submitChannelise(
       flags: new Uint8Array(0),
       integration: { align: 'first-sample' },
     });
-    await submit(makePlan(version(), { work, cut, product }), { ...options, out }, terminal, []);
+    await submit(
+      makePlan(version(), { work, cut, product }),
+      { ...options, out },
+      terminal,
+      recording.assumed ?? [],
+    );
   } finally {
     await recording.close();
   }
