@@ -93,7 +93,8 @@ export type { Calibrated, ImageSettings, SkyImage } from './pipeline/sky-image.j
 export { imagesDirectly, type DirectImagesRoad } from './pipeline/direct-images.js';
 export { writeSeries, type Series, type SeriesImage } from './pipeline/wide/film.js';
 export { imageWideSeries } from './pipeline/wide/series.js';
-export { imageWide, type WideRoad, type WideSkyImage } from './pipeline/wide/image.js';
+export { imageWide, type WideSkyImage } from './pipeline/wide/image.js';
+export type { WideRoad } from './pipeline/wide/survey.js';
 export type { WideFieldOptions, WideSettings } from './pipeline/wide/settings.js';
 export { writeWide, type WidePaths, type WideProductOptions } from './pipeline/wide/products.js';
 export { writeSky, writeSkyFits, writeSkyPng } from './pipeline/products.js';

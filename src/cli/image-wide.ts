@@ -12,7 +12,7 @@ import { planSky } from '../pipeline/sky-image.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import { correctedWide } from '../pipeline/wide/brightness.js';
 import { imageWide, type WideSkyImage } from '../pipeline/wide/image.js';
-import { picturePlane, writeWide, type WidePaths } from '../pipeline/wide/products.js';
+import { picturePlane, standingChannel, writeWide, type WidePaths } from '../pipeline/wide/products.js';
 import type { WideFieldOptions, WideSettings } from '../pipeline/wide/settings.js';
 import type { ElementBeam } from '../sky/beams/element-beam.js';
 import { fixedCentre, localCentre, type PhaseCentre } from '../sky/phase-centre.js';
@@ -222,7 +222,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
   const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
   const { pixels, pixelCosine } = sky.pixels;
   const cellDeg = pixelCosine * DEGREES_PER_RADIAN;
-  const beam = sky.fittedBeams[Math.floor(sky.fittedBeams.length / 2)];
+  const beam = sky.fittedBeams[standingChannel(sky)];
   const { bandwidth, time } = sky.smearing;
   const clean = sky.cleaned?.facts;
   terminal.result(
@@ -231,6 +231,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
       ...{ peak, unit, beam: beam ?? null, integrations: sky.integrations, visibilities: sky.visibilities },
       ...{ durationS: sky.durationS, accuracy: sky.plan.accuracy, method: sky.method },
       ...(sky.method === 'gridded' && { planes: sky.plan.w.planes }),
+      ...(sky.empty.length > 0 && { empty: sky.empty }),
       ...{ smearing: sky.smearing, ...(clean && { clean }), seconds },
     },
     [
@@ -247,11 +248,25 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
           `CLEAN: ${iterations} components in ${majorCycles} major cycles, ${Number(fluxJy.toPrecision(4))} ` +
           `${unit.replace('/beam', '')} in the model, noise ${Number(noiseJy.toPrecision(3))}; stopped by ${stop}`,
       ),
+      ...emptyLines(sky),
       ...handLines(sky.hands),
       ...smearLine('the width of a channel', bandwidth),
       ...smearLine('the length of an integration', time),
     ],
   );
+}
+
+/** Of a cube: what could not be made is blank. */
+function emptyLines({ empty, products, frequenciesHz }: WideSkyImage): string[] {
+  const channels = new Set(empty.map(({ channel }) => channel)).size;
+  if (channels === 0) return [];
+  const of = `${channels} of ${frequenciesHz.length} channels`;
+  return [
+    products.length === 1
+      ? `${of} ${channels === 1 ? 'has' : 'have'} no data: blank (NaN) there`
+      : `${of} lack ${[...new Set(empty.map(({ product }) => product))].join(', ')}: Stokes planes that take it are ` +
+        'blank there (NaN); without --stokes I takes one hand where the other is lost',
+  ];
 }
 
 /** How every pixel came to be, for people and for the history. */

@@ -20,10 +20,11 @@ import { skyFrame } from '../../sky/frame.js';
 import { fixedCentre, localCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { matchGains } from '../gains/apply.js';
-import { imageWide, type WideRoad } from './image.js';
+import { imageWide } from './image.js';
 import { imageWideSeries } from './series.js';
 import { picturePlane } from './products.js';
 import type { WideSettings } from './settings.js';
+import type { WideRoad } from './survey.js';
 
 const C_M_PER_S = 299_792_458;
 type Place = readonly [number, number, number];

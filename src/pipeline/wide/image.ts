@@ -1,14 +1,9 @@
 /** One image of many integrations at any centre: fringes stopped, weighed, gridded in u, v and w, CLEANed if asked. */
 import { freemem } from 'node:os';
-import type { Backend } from '../../backend/backend.js';
 import { imageCPML, planeML, type ImageCPML, type PlaneML } from '../../core/axes.js';
-import type { Integration } from '../../core/blocks.js';
 import { CorellaError, refuse } from '../../core/errors.js';
-import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
-import type { OnProgress } from '../../core/progress.js';
 import { formatBytes } from '../../core/units.js';
 import {
-  boundsOf,
   cleanWide,
   fitBeam,
   planWide,
@@ -17,8 +12,6 @@ import {
   type Cleaned,
   type FittedBeam,
   type HandTally,
-  type WideBounds,
-  type WideGeometry,
   type WideImager,
   type WideMethod,
   type WidePlan,
@@ -26,44 +19,25 @@ import {
   type WideRows,
   usedBand,
 } from '../../image/index.js';
-import { altitudeDeg, skyFrame, type SkyFrame, type SkyPosition, type TangentAxes } from '../../sky/frame.js';
-import { fixedCentre, type PhaseCentre } from '../../sky/phase-centre.js';
-import type { Telescope } from '../../telescope/telescope.js';
-import { stationPositions } from '../geometry.js';
-import type { Calibrated, CalibratedAt } from '../sky-image.js';
+import type { SkyFrame, SkyPosition, TangentAxes } from '../../sky/frame.js';
+import { productsOf } from './choose-products.js';
 import { hiddenPixels } from './horizon.js';
-import { channelOf, readRows, type Integrations, type RowReader } from './rows.js';
-import { choosePixels, longestWavelengths, type WidePixels, type WideSettings } from './settings.js';
-import { productsOf, type Held } from './choose-products.js';
-import { smearingOf, type Smearing } from './smearing.js';
+import { channelOf, type Integrations, type RowReader } from './rows.js';
+import type { WidePixels, WideSettings } from './settings.js';
+import type { Smearing } from './smearing.js';
+import { surveyRows, type WideRoad, type WideSpan, type WideSurvey } from './survey.js';
 
 const WHERE = 'image';
-
-export interface WideRoad extends Held {
-  readonly backend: Backend;
-  readonly telescope: Telescope;
-  readonly frequenciesHz: Float64Array;
-  readonly channelWidthHz: number;
-  readonly calibrated?: Calibrated | CalibratedAt;
-  /** While the correlator integrated; `running` unless told. */
-  readonly fringes?: 'stopped' | 'running';
-  /** What it is at, in words. */
-  readonly onStep?: (step: string) => void;
-  /** Within a step, where that may take long. */
-  readonly onProgress?: OnProgress;
-}
-
-/** Where and when all of the data are. */
-export interface WideSpan {
-  readonly start: Instant;
-  readonly durationS: number;
-  readonly integrations: number;
-  readonly visibilities: number;
-}
 
 export interface CleanFacts extends Pick<Cleaned, 'iterations' | 'majorCycles' | 'noiseJy' | 'stop'> {
   /** Sum of the model. */
   readonly fluxJy: number;
+}
+
+/** Of a cube. */
+export interface EmptyPlane {
+  readonly channel: number;
+  readonly product: WideProduct;
 }
 
 /** Everything needed to write or draw it. */
@@ -75,6 +49,8 @@ export interface WideSkyImage extends WideSpan {
   readonly beam: ImageCPML;
   /** Of each channel of the image: the sum of its imaging weights. */
   readonly channelWeights: Float64Array;
+  /** Planes without data, which are NaN throughout. */
+  readonly empty: readonly EmptyPlane[];
   /** Of each channel of the image; nothing where the pixels are too coarse to tell. */
   readonly fittedBeams: readonly (FittedBeam | undefined)[];
   readonly cleaned?: {
@@ -98,18 +74,6 @@ export interface WideSkyImage extends WideSpan {
   readonly hands: HandTally;
 }
 
-/** What is known once all integrations have been looked at. */
-export interface WideSurvey extends WideSpan {
-  readonly centre: PhaseCentre;
-  readonly bounds: WideBounds;
-  readonly smearing: Smearing;
-  readonly hands: HandTally;
-  readonly frame: SkyFrame;
-  readonly pixels: WidePixels;
-  /** channelWeights : [c], 0 where a channel has no data. */
-  readonly channelWeights: Float64Array;
-}
-
 /** An image anywhere on the sky by u, v and w, CLEANed where that is asked for. */
 export async function imageWide(
   integrations: Integrations,
@@ -125,111 +89,6 @@ export async function imageWide(
   } finally {
     await imager.close();
   }
-}
-
-/** Reads everything once: times, the range of w, smearing; rows stay in memory where they are few enough. */
-export async function surveyRows(
-  integrations: Integrations,
-  road: WideRoad,
-  settings: WideSettings,
-  product: WideProduct,
-): Promise<{ readonly reader: RowReader; readonly survey: WideSurvey }> {
-  const { telescope, frequenciesHz } = road;
-  road.onStep?.('read');
-  const centre =
-    settings.centre.kind === 'local'
-      ? await fixedAtMiddle(integrations, telescope, settings.centre)
-      : settings.centre;
-  const pixels = choosePixels(settings.field, longestWavelengths(stationPositions(telescope), frequenciesHz));
-  let start: Instant | undefined;
-  let end: Instant | undefined;
-  let count = 0;
-  const smearing = { bandwidth: 0, time: 0 };
-  const hands: HandTally = { both: 0, one: 0 };
-  const look = (integration: Integration): void => {
-    start ??= integration.start;
-    end = addSeconds(integration.start, integration.durationS);
-    // The first, second, fourth, eighth …: enough of a sky that turns slowly.
-    if (Number.isInteger(Math.log2(Math.max(1, count)))) {
-      const one = smearingOf(integration, {
-        ...{ telescope, frequenciesHz, channelWidthHz: road.channelWidthHz, centre },
-        halfWidth: (pixels.pixels / 2) * pixels.pixelCosine,
-        fringes: road.fringes ?? 'running',
-      });
-      smearing.bandwidth = Math.max(smearing.bandwidth, one.bandwidth);
-      smearing.time = Math.max(smearing.time, one.time);
-    }
-    count++;
-  };
-  const reader = readRows(
-    integrations,
-    {
-      ...{ telescope, frequenciesHz, centre, product, hands },
-      precision: (settings.accuracy ?? 1) < LEAST_SINGLE ? 'float64' : 'float32',
-      ...(road.calibrated && { calibrated: road.calibrated }),
-    },
-    look,
-  );
-  const seen: WideBounds[] = [];
-  const channelWeights = new Float64Array(frequenciesHz.length);
-  for await (const rows of reader.blocks()) {
-    seen.push(boundsOf([rows satisfies WideGeometry]));
-    rows.weights.forEach((weight, at) => (channelWeights[at % channelWeights.length] += weight));
-  }
-  if (!start || !end || seen.length === 0) {
-    refuse(
-      WHERE,
-      'nothing is left of the data: every cross-correlation is flagged, missing or without gains',
-      'look at the flags with corella inspect',
-    );
-  }
-  const durationS = secondsBetween(start, end);
-  const frame = skyFrame(telescope.site, addSeconds(start, durationS / 2));
-  refuseBelow(centre, telescope, start, durationS);
-  const bounds = {
-    leastWLambda: Math.min(...seen.map(({ leastWLambda }) => leastWLambda)),
-    mostWLambda: Math.max(...seen.map(({ mostWLambda }) => mostWLambda)),
-    visibilities: seen.reduce((sum, { visibilities }) => sum + visibilities, 0),
-  };
-  return {
-    reader,
-    survey: {
-      ...{ start, durationS, integrations: count, visibilities: bounds.visibilities },
-      ...{ centre, bounds, smearing, hands, frame, pixels, channelWeights },
-    },
-  };
-}
-
-/** As plan.ts: below it planes are float64, and rows with them. */
-const LEAST_SINGLE = 3e-5;
-
-/** A place over the ground becomes the one in the sky that stands there in the middle of the data. */
-async function fixedAtMiddle(
-  integrations: Integrations,
-  telescope: Telescope,
-  centre: PhaseCentre,
-): Promise<PhaseCentre> {
-  let start: Instant | undefined;
-  let end: Instant | undefined;
-  for await (const one of integrations()) {
-    start ??= one.start;
-    end = addSeconds(one.start, one.durationS);
-  }
-  if (!start || !end) refuse(WHERE, 'no integration', 'the file is damaged or cut short: copy it again');
-  const frame = skyFrame(telescope.site, addSeconds(start, secondsBetween(start, end) / 2));
-  return fixedCentre(centre.name, centre.position(frame));
-}
-
-function refuseBelow(centre: PhaseCentre, telescope: Telescope, start: Instant, durationS: number): void {
-  const altitudes = [0, 0.5, 1].map((part) =>
-    altitudeDeg(centre.directionEnu(skyFrame(telescope.site, addSeconds(start, part * durationS)))),
-  );
-  if (altitudes.some((altitude) => altitude > 0)) return;
-  refuse(
-    WHERE,
-    `${centre.name} is ${(-altitudes[1]).toFixed(1)}° below the horizon`,
-    'choose another centre with --centre, or look at the times with corella inspect',
-  );
 }
 
 export function planFor(
@@ -281,14 +140,23 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
   const planes: OnePlane[] = [];
   const hidden = hiddenPixels(plan, survey.centre, road.telescope, survey);
   for (const [p, product] of products.entries()) {
-    const reader =
-      p === 0 ? making.reader : (await surveyRows(making.integrations, road, settings, product)).reader;
+    const { reader, survey: seen } =
+      p === 0 ? making : await surveyRows(making.integrations, road, settings, product);
     for (let c = 0; c < channels; c++) {
       road.onStep?.(channels > 1 ? `${product}, channel ${c + 1} of ${channels}` : product);
       const blocks = (): AsyncIterable<WideRows> => (channels === 1 ? reader.blocks() : ofChannel(reader, c));
-      planes[c * products.length + p] = await onePlane(making, blocks, p === 0, hidden);
+      planes[c * products.length + p] =
+        channels > 1 && seen.channelWeights[c] === 0
+          ? emptyPlane(plan)
+          : await onePlane(making, blocks, p === 0, hidden);
     }
   }
+  const empty = planes.flatMap(({ weightSum }, at) =>
+    weightSum > 0
+      ? []
+      : [{ channel: Math.floor(at / products.length), product: products[at % products.length] }],
+  );
+  refuseWithoutI(empty, products, channels);
   const cube = (of: (plane: OnePlane) => PlaneML | undefined, each = products.length): ImageCPML => {
     const size = pixels * pixels;
     const values = new Float64Array(channels * each * size).fill(Number.NaN);
@@ -310,6 +178,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
     products,
     beam: cube(({ beam }) => beam, 1),
     channelWeights: Float64Array.from({ length: channels }, (_, c) => planes[c * products.length].weightSum),
+    empty,
     fittedBeams: Array.from({ length: channels }, (_, c) => tryFit(plan, planes[c * products.length].beam)),
     ...(cleaned.length > 0 && {
       cleaned: {
@@ -329,6 +198,32 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
     ...{ smearing: survey.smearing, hands: survey.hands },
     axes: survey.frame.tangentAxes(centre),
   };
+}
+
+const noValues = ({ pixels }: WidePlan): PlaneML =>
+  planeML(new Float64Array(pixels * pixels).fill(Number.NaN), pixels);
+
+/** Nothing was measured: no value, where a zero would be a measurement. */
+const emptyPlane = (plan: WidePlan): OnePlane => ({
+  image: noValues(plan),
+  weightSum: 0,
+  beam: noValues(plan),
+});
+
+/** I takes both hands of a channel: none is left where every channel has lost one. */
+function refuseWithoutI(
+  empty: readonly EmptyPlane[],
+  products: readonly WideProduct[],
+  channels: number,
+): void {
+  if (products.length === 1) return;
+  const lost = new Set(empty.flatMap(({ channel, product }) => (/^(XX|YY)$/.test(product) ? channel : [])));
+  if (lost.size === channels)
+    refuse(
+      WHERE,
+      'nothing is left of Stokes I: no channel has both hands',
+      'leave out --stokes: I alone takes one hand where the other is lost',
+    );
 }
 
 async function* ofChannel(reader: RowReader, c: number): AsyncIterable<WideRows> {
@@ -358,6 +253,7 @@ async function onePlane(
   }
   for await (const rows of weighed()) await imager.accumulate(rows);
   const { image, weightSum } = await imager.finish();
+  if (!(weightSum > 0)) return emptyPlane(plan);
   blank(image, hidden);
   if (!withBeam) return { image, weightSum, beam: planeML(new Float64Array(plan.pixels ** 2), plan.pixels) };
   for await (const { uvwM, frequenciesHz, weights } of weighed())

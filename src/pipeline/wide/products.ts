@@ -59,9 +59,15 @@ export async function writeWide(
   }
 }
 
-/** Of a cube the middle channel's beam stands for all. */
-const beamOf = ({ fittedBeams }: WideSkyImage): WideSkyImage['fittedBeams'][number] =>
-  fittedBeams[Math.floor(fittedBeams.length / 2)];
+/** Of a cube one channel stands for all: the middle one, or the nearest to it that has data. */
+export function standingChannel({ fittedBeams, channelWeights }: WideSkyImage): number {
+  const middle = Math.floor(fittedBeams.length / 2);
+  const byDistance = [...fittedBeams.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+  return byDistance.find((c) => channelWeights[c] > 0) ?? middle;
+}
+
+const beamOf = (sky: WideSkyImage): WideSkyImage['fittedBeams'][number] =>
+  sky.fittedBeams[standingChannel(sky)];
 
 function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions): FitsImage {
   const { pixels, frequenciesHz, products } = sky;
@@ -90,7 +96,7 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
       history: [
         ...options.history,
         ...(frequenciesHz.length > 1 && beam
-          ? ['BMAJ, BMIN and BPA are of the middle channel; table BEAMS has all']
+          ? [`BMAJ, BMIN and BPA are of channel ${standingChannel(sky)}, counted from 0; table BEAMS has all`]
           : []),
       ],
     }),
@@ -109,17 +115,16 @@ export function picturePlane({ image, products, channelWeights, pixels: { pixels
   const size = pixels * pixels;
   const channels = image.length / products.length / size;
   const plane = new Float64Array(size);
-  const used = products.length === 4 ? [0, 1] : [0];
   for (let at = 0; at < size; at++) {
     let sum = 0;
     let count = 0;
     for (let c = 0; c < channels; c++) {
-      for (const p of used) {
-        const value = image[(c * products.length + p) * size + at];
-        if (Number.isNaN(value)) continue;
-        sum += channelWeights[c] * value;
-        count += channelWeights[c];
-      }
+      const first = c * products.length * size + at;
+      // As the FITS has it: no I where a hand is lost.
+      const value = products.length === 4 ? (image[first] + image[first + size]) / 2 : image[first];
+      if (Number.isNaN(value)) continue;
+      sum += channelWeights[c] * value;
+      count += channelWeights[c];
     }
     plane[at] = count > 0 ? sum / count : Number.NaN;
   }

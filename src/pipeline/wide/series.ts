@@ -6,10 +6,11 @@ import { joinRows, prepareWideImager, type WideRows, usedBand } from '../../imag
 import { skyFrame } from '../../sky/frame.js';
 import type { Series, SeriesImage } from './film.js';
 import { hiddenPixels } from './horizon.js';
-import { blank, planFor, prepareWeighed, surveyRows, tryFit, type WideRoad } from './image.js';
+import { blank, planFor, prepareWeighed, tryFit } from './image.js';
 import { loneProduct } from './choose-products.js';
 import { rowsOf, type Integrations } from './rows.js';
 import type { WideSettings } from './settings.js';
+import { surveyRows, type WideRoad } from './survey.js';
 
 /** Images of a stream of integrations, one for every stretch of time, by u, v and w. */
 export async function imageWideSeries(
