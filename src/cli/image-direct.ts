@@ -2,7 +2,10 @@
 import { addSeconds } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import type { ChannelisePlan } from '../channelise/index.js';
-import { sampleRateOf, type Recording } from '../formats/index.js';
+import { sampleRateOf, type OpenedFile, type Recording } from '../formats/index.js';
+import type { Integration } from '../core/blocks.js';
+import { correctedSky } from '../pipeline/brightness.js';
+import type { ElementBeam } from '../sky/beams/element-beam.js';
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels, type ChannelSettings } from '../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
@@ -55,6 +58,8 @@ export interface ImageOptions
 export interface Made {
   readonly sky: SkyImage & { readonly beam?: SkyImage['image'] };
   readonly calibrated?: Calibrated;
+  /** Of visibilities. */
+  readonly integration?: Integration;
   readonly channelWidthHz: number;
   readonly seconds: number;
   /** What the user should know of the data's choice. */
@@ -196,3 +201,21 @@ export function applicable(options: ImageOptions, gains: GainsOver): GainsOver {
 
 export const autosOf = ({ autos }: Pick<ImageOptions, 'autos'>): 'include' | 'leave-out' =>
   autos === false ? 'leave-out' : 'include';
+
+/** Stations that differ are gridded each with its own kernel, where what they hear is divided out afterwards. */
+export const withApertures = (settings: ImageSettings, beam: ElementBeam | undefined): ImageSettings =>
+  beam?.perStation ? { ...settings, apertures: beam.perStation } : settings;
+
+/** The sky's own brightness; beams that follow a place are pointed at the file's phase centre. */
+export const corrected = (
+  { sky, calibrated, integration }: Made,
+  beam: ElementBeam,
+  file: OpenedFile,
+  options: ImageOptions,
+) =>
+  correctedSky(sky, beam, {
+    followed: file.kind === 'visibilities' ? file.header.phaseCentre : sky.frame.zenith,
+    autos: options.direct === true ? autosOf(options) : options.autos === true ? 'include' : 'leave-out',
+    ...(calibrated && { calibrated }),
+    ...(integration && { integration }),
+  });

@@ -13,8 +13,10 @@ import { chooseIntegration } from '../pipeline/select.js';
 import { correctedWide } from '../pipeline/wide/brightness.js';
 import { imageWide, type WideSkyImage } from '../pipeline/wide/image.js';
 import { picturePlane, standingChannel, writeWide, type WidePaths } from '../pipeline/wide/products.js';
+import type { Share } from '../pipeline/wide/shares.js';
 import type { WideFieldOptions, WideSettings } from '../pipeline/wide/settings.js';
 import type { ElementBeam } from '../sky/beams/element-beam.js';
+import { kindsOf } from '../sky/beams/powers.js';
 import { fixedCentre, localCentre, type PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { crossHandsOf, imageUnit, type GainsOver } from './image-gains.js';
@@ -152,6 +154,7 @@ export async function runWide(
       {
         ...{ backend, telescope, ...gains, polarisations: header.polarisations },
         ...(header.products && { codes: header.products }),
+        ...(choice.beam && { kinds: kindsOf(choice.beam, telescope.stations.length) }),
         ...{ frequenciesHz: header.frequenciesHz, channelWidthHz: header.channelWidthHz },
         fringes: /^zenith$/i.test(header.object) ? 'running' : 'stopped',
         onStep: (step) => {
@@ -248,12 +251,25 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
           `CLEAN: ${iterations} components in ${majorCycles} major cycles, ${Number(fluxJy.toPrecision(4))} ` +
           `${unit.replace('/beam', '')} in the model, noise ${Number(noiseJy.toPrecision(3))}; stopped by ${stop}`,
       ),
+      ...sharesLines(sky),
       ...emptyLines(sky),
       ...handLines(sky.hands),
       ...smearLine('the width of a channel', bandwidth),
       ...smearLine('the length of an integration', time),
     ],
   );
+}
+
+/** How finely the mean of the beam was taken. */
+function sharesLines({ shares }: WideSkyImage): string[] {
+  if (!shares) return [];
+  const most = (of: (share: Share) => unknown): number =>
+    Math.max(...shares.map((own) => new Set(own.map(of)).size));
+  const [moments, frequencies] = [most(({ moment }) => moment), most(({ frequencyHz }) => frequencyHz)];
+  return [
+    `over the mean of the beam at ${moments} moment${moments === 1 ? '' : 's'} and ` +
+      `${frequencies} ${frequencies === 1 ? 'frequency' : 'frequencies'}, by what they weigh in the image`,
+  ];
 }
 
 /** Of a cube: what could not be made is blank. */

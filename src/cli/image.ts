@@ -6,14 +6,12 @@ import { addSeconds } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import { type OpenedFile, type Recording, openFile, type VisibilityFile } from '../formats/index.js';
 import type { ImageField, KernelSize } from '../image/index.js';
-import { correctedSky } from '../pipeline/brightness.js';
 import { imageOnCards } from '../pipeline/cards/image.js';
 import { imageIntegration } from '../pipeline/image.js';
 import type { ImageSettings } from '../pipeline/sky-image.js';
 import type { DataFacts } from '../pipeline/gains/apply.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
-import type { ElementBeam } from '../sky/beams/element-beam.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
@@ -43,7 +41,14 @@ import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
-import { autosOf, directSeries, imageDirect, type ImageOptions, type Made } from './image-direct.js';
+import {
+  corrected,
+  directSeries,
+  imageDirect,
+  withApertures,
+  type ImageOptions,
+  type Made,
+} from './image-direct.js';
 import {
   crossHandNotes,
   crossHandsOf,
@@ -322,18 +327,6 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
   }
 }
 
-/** Stations that differ are gridded each with its own kernel, where what they hear is divided out afterwards. */
-const withApertures = (settings: ImageSettings, beam: ElementBeam | undefined): ImageSettings =>
-  beam?.perStation ? { ...settings, apertures: beam.perStation } : settings;
-
-/** The sky's own brightness; beams that follow a place are pointed at the file's phase centre. */
-const corrected = ({ sky, calibrated }: Made, beam: ElementBeam, file: OpenedFile, options: ImageOptions) =>
-  correctedSky(sky, beam, {
-    followed: file.kind === 'visibilities' ? file.header.phaseCentre : sky.frame.zenith,
-    autos: options.direct === true ? autosOf(options) : options.autos === true ? 'include' : 'leave-out',
-    ...(calibrated && { solved: calibrated.solved }),
-  });
-
 async function fromVisibilities(
   file: VisibilityFile,
   telescope: Telescope,
@@ -359,8 +352,7 @@ async function fromVisibilities(
       : imageIntegration(choice.integration, { ...road, backend: backends[0] }, settings),
   );
   return {
-    sky,
-    ...gains,
+    ...{ sky, ...gains, integration: choice.integration },
     channelWidthHz,
     seconds: stage.done(),
     notes: [

@@ -1,13 +1,17 @@
 /** From apparent brightness, which is times the element's beam, to the sky's own. */
-import { imageCPML, type ImageCPML } from '../core/axes.js';
+import { baselineCount, baselineIndex, imageCPML, type ImageCPML } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { productCount } from '../core/product-counts.js';
 import type { Vector3 } from '../core/vector.js';
-import type { ElementBeam } from '../sky/beams/element-beam.js';
-import { powersOf, type Gathering } from '../sky/beams/powers.js';
+import type { ImagePlan } from '../image/index.js';
+import { towardsOf, type ElementBeam } from '../sky/beams/element-beam.js';
 import { hasElements } from '../sky/beams/mixed.js';
+import { kindsOf, powersOf, powersOfPairs, type Gathering, type ImagePowers } from '../sky/beams/powers.js';
 import { beamOfTelescope } from '../sky/beams/registry.js';
 import type { SkyPosition, TangentAxes } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { SkyImage } from './sky-image.js';
+import { withoutLeakage } from './gains/apply-visibilities.js';
+import type { Calibrated, SkyImage } from './sky-image.js';
 
 /** Fainter than this, as power over its peak, a beam tells more of its own error than of the sky: no value there. */
 export const LEAST_BEAM_POWER = 1e-3;
@@ -47,85 +51,158 @@ export interface Look {
   readonly followedEnu: Vector3;
 }
 
+/** What a plane shows of a source of flux 1 in a direction from its centre. */
+export type PowersAt = (l: number, m: number, n: number) => ImagePowers;
+
 export interface ImageOnSky {
   readonly pixels: number;
   readonly pixelCosine: number;
   /** Of each plane of a channel. */
   readonly products: readonly ('XX' | 'YY' | 'Re XY' | 'Im XY' | 'I')[];
-  readonly frequenciesHz: Float64Array;
-  /** Moments whose mean beam is the image's. */
-  readonly looks: readonly Look[];
-  /** Where stations differ; pairs alike in weight unless told. */
-  readonly gathering?: Gathering;
+  /** powers : [c][product] */
+  readonly powers: readonly (readonly PowersAt[])[];
 }
 
-/** The image over the beam, each channel at its own frequency. Stokes I alone is over the mean of X and Y. */
-export function correctForBeam(image: ImageCPML, on: ImageOnSky, beam: ElementBeam): ImageCPML {
-  const { pixels, pixelCosine, products, frequenciesHz, looks, gathering } = on;
+/** The image over the beam, plane by plane. Stokes I alone is over the mean of X and Y. */
+export function correctForBeam(image: ImageCPML, on: ImageOnSky): ImageCPML {
+  const { pixels, pixelCosine, products, powers } = on;
   const size = pixels * pixels;
   const corrected = new Float64Array(image.length);
-  const powersTo = powersOf(beam, gathering);
   const [atRe, atIm] = [products.indexOf('Re XY'), products.indexOf('Im XY')];
+  const over = (value: number, power: number): number =>
+    Math.abs(power) >= LEAST_BEAM_POWER ? value / power : Number.NaN;
   for (let at = 0; at < size; at++) {
     const l = ((at % pixels) - pixels / 2) * pixelCosine;
     const m = (Math.floor(at / pixels) - pixels / 2) * pixelCosine;
     const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
-    frequenciesHz.forEach((frequencyHz, c) => {
-      let [xx, yy, xyRe, xyIm] = [0, 0, 0, 0];
-      for (const { axes, followedEnu } of looks) {
-        const powers = powersTo(c, frequencyHz, alongAxes(axes, l, m, n), followedEnu);
-        xx += powers.xx / looks.length;
-        yy += powers.yy / looks.length;
-        xyRe += powers.xyRe / looks.length;
-        xyIm += powers.xyIm / looks.length;
-      }
-      const over = (value: number, power: number): number =>
-        Math.abs(power) >= LEAST_BEAM_POWER ? value / power : Number.NaN;
+    powers.forEach((ofChannel, c) => {
       const place = (p: number): number => (c * products.length + p) * size + at;
+      let found: { readonly by: PowersAt; readonly powers: ImagePowers } | undefined;
       products.forEach((product, p) => {
+        if (p === atIm) return;
+        // Planes that were made of the same share their beam.
+        if (found?.by !== ofChannel[p]) found = { by: ofChannel[p], powers: ofChannel[p](l, m, n) };
+        const { xx, yy, xyRe, xyIm } = found.powers;
         const value = image[place(p)];
         if (product === 'XX') corrected[place(p)] = over(value, xx);
         else if (product === 'YY') corrected[place(p)] = over(value, yy);
         else if (product === 'I') corrected[place(p)] = over(value, (xx + yy) / 2);
+        else if (atIm >= 0) {
+          // (Re + i·Im)/(x·conj(y)): beams may turn XY.
+          const [power, im] = [xyRe ** 2 + xyIm ** 2, image[place(atIm)]];
+          const isSeen = Math.sqrt(power) >= LEAST_BEAM_POWER;
+          corrected[place(atRe)] = isSeen ? (value * xyRe + im * xyIm) / power : Number.NaN;
+          corrected[place(atIm)] = isSeen ? (im * xyRe - value * xyIm) / power : Number.NaN;
+        }
       });
-      // (Re + i·Im)/(x·conj(y)): beams may turn XY.
-      const power = xyRe ** 2 + xyIm ** 2;
-      const isSeen = Math.sqrt(power) >= LEAST_BEAM_POWER;
-      const [re, im] = [atRe, atIm].map((p) => (p < 0 ? 0 : image[place(p)]));
-      if (atRe >= 0) corrected[place(atRe)] = isSeen ? (re * xyRe + im * xyIm) / power : Number.NaN;
-      if (atIm >= 0) corrected[place(atIm)] = isSeen ? (im * xyRe - re * xyIm) / power : Number.NaN;
     });
   }
-  return imageCPML(corrected, frequenciesHz.length, products.length, pixels);
+  return imageCPML(corrected, powers.length, products.length, pixels);
+}
+
+/** Part of a plane: how the sky lay then, at which frequency, and what pairs of kinds of stations put into it. */
+export interface SharedLook extends Look {
+  readonly frequencyHz: number;
+  /** weights : [kind of i][kind of j] */
+  readonly weights: Float64Array;
+}
+
+/** The mean over what a plane was made of, by its weight. */
+export function meanPowers(looks: readonly SharedLook[], kinds: readonly ElementBeam[]): PowersAt {
+  const total = looks.reduce((sum, { weights }) => weights.reduce((a, b) => a + b, sum), 0);
+  return (l, m, n) => {
+    const sum = { xx: 0, yy: 0, xyRe: 0, xyIm: 0 };
+    for (const { axes, followedEnu, frequencyHz, weights } of looks) {
+      const direction = alongAxes(axes, l, m, n);
+      const heard = kinds.map((beam) => beam.voltage(frequencyHz, direction, towardsOf(beam, followedEnu)));
+      powersOfPairs(heard, weights, sum);
+    }
+    return { xx: sum.xx / total, yy: sum.yy / total, xyRe: sum.xyRe / total, xyIm: sum.xyIm / total };
+  };
 }
 
 export interface GatheredImage {
   /** What beams that follow a place were pointed at. */
   readonly followed: SkyPosition;
   readonly autos: 'include' | 'leave-out';
-  /** solved : [c][a], which inputs had gains; all unless given. */
-  readonly solved?: Uint8Array;
+  readonly calibrated?: Calibrated;
+  /** What the image was made of; of voltages, all inputs that have gains. */
+  readonly integration?: Integration;
 }
 
 /** An image round the zenith over its beam, as its stations took part in it. */
 export function correctedSky<Sky extends SkyImage>(
   sky: Sky,
   beam: ElementBeam,
-  { followed, autos, solved }: GatheredImage,
+  gathered: GatheredImage,
 ): Sky {
   const { plan, frame } = sky;
-  const { polarisations, stations } = plan;
-  const inputOf = (s: number, p: number): number => s * polarisations + Math.min(p, polarisations - 1);
+  const products = plan.polarisations === 1 ? (['XX'] as const) : (['XX', 'YY', 'Re XY', 'Im XY'] as const);
+  const look = { axes: plan.axes, followedEnu: frame.directionEnu(gathered.followed) };
+  const powersIn = gathered.integration
+    ? ofPairs(gathered.integration, beam, look, gathered)
+    : ofInputs(plan, beam, look, gathered);
+  const powers = Array.from(plan.frequenciesHz, (frequencyHz, c) => {
+    const own = powersIn(c, frequencyHz);
+    return products.map((_, p) => own[Math.min(p, own.length - 1)]);
+  });
+  const on = { pixels: plan.pixels, pixelCosine: plan.pixelSize, products, powers };
+  return { ...sky, image: correctForBeam(sky.image, on) };
+}
+
+/** Of a channel: powers of XX, YY and XY, or one for all. */
+type PowersIn = (channel: number, frequencyHz: number) => readonly PowersAt[];
+
+/** Of voltages: every input with every other, as the plan weighs them. */
+function ofInputs(
+  { patterns, stations, polarisations }: ImagePlan,
+  beam: ElementBeam,
+  { axes, followedEnu }: Look,
+  { autos, calibrated }: GatheredImage,
+): PowersIn {
+  const inputs = stations * polarisations;
   const gathering: Gathering = {
-    ...{ weighting: plan.patterns ? 'own' : 'alike', autos },
-    ...(solved && { takesPart: (c, s, p) => solved[c * stations * polarisations + inputOf(s, p)] === 1 }),
+    ...{ weighting: patterns ? 'own' : 'alike', autos },
+    ...(calibrated && {
+      takesPart: (c, s, p) =>
+        calibrated.solved[c * inputs + s * polarisations + Math.min(p, polarisations - 1)] === 1,
+    }),
   };
-  const on = {
-    ...{ pixels: plan.pixels, pixelCosine: plan.pixelSize, frequenciesHz: plan.frequenciesHz, gathering },
-    products: polarisations === 1 ? (['XX'] as const) : (['XX', 'YY', 'Re XY', 'Im XY'] as const),
-    looks: [{ axes: plan.axes, followedEnu: frame.directionEnu(followed) }],
+  const powersTo = powersOf(beam, gathering);
+  return (c, frequencyHz) => [(l, m, n) => powersTo(c, frequencyHz, alongAxes(axes, l, m, n), followedEnu)];
+}
+
+/** Of visibilities: each pair by its samples, where both of its inputs are there. */
+function ofPairs(
+  recorded: Integration,
+  beam: ElementBeam,
+  look: Look,
+  { autos, calibrated }: GatheredImage,
+): PowersIn {
+  const solved = calibrated && withoutLeakage(recorded, calibrated);
+  const one = solved?.integration ?? recorded;
+  const { stations, polarisations, flaggedInputs } = one;
+  const { ofStation, count, beams } = kindsOf(beam, stations);
+  const isIn = (c: number, input: number): boolean =>
+    flaggedInputs[input] !== 1 && solved?.calibrated.solved[c * stations * polarisations + input] !== 0;
+  return (c, frequencyHz) => {
+    const weights = Array.from({ length: polarisations === 1 ? 1 : 3 }, () => new Float64Array(count ** 2));
+    const add = (i: number, pi: number, j: number, pj: number): void => {
+      if (!isIn(c, i * polarisations + pi) || !isIn(c, j * polarisations + pj)) return;
+      const cell = c * baselineCount(stations) + baselineIndex(Math.max(i, j), Math.min(i, j));
+      const samples = i < j ? productCount(one, cell, pj, pi) : productCount(one, cell, pi, pj);
+      weights[pi === pj ? pi : 2][ofStation[i] * count + ofStation[j]] += samples;
+    };
+    for (let i = 0; i < stations; i++)
+      for (let j = 0; j < stations; j++) {
+        if (i === j && autos === 'leave-out') continue;
+        add(i, 0, j, 0);
+        if (polarisations === 1) continue;
+        add(i, 1, j, 1);
+        add(i, 0, j, 1);
+      }
+    return weights.map((own) => meanPowers([{ ...look, frequencyHz, weights: own }], beams));
   };
-  return { ...sky, image: correctForBeam(sky.image, on, beam) };
 }
 
 const alongAxes = ({ l, m, n }: TangentAxes, a: number, b: number, c: number): Vector3 => ({

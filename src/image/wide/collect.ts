@@ -61,8 +61,10 @@ export function joinRows(blocks: readonly WideRows[]): WideRows {
     : visibilities instanceof Float32Array
       ? new Float32Array(length)
       : new Float64Array(length);
+  const groups = blocks[0].groups && new Uint32Array(rows);
   let row = 0;
   for (const block of blocks) {
+    if (block.groups) groups?.set(block.groups, row);
     uvwM.set(block.uvwM, 3 * row);
     weights.set(block.weights, row * channels);
     if (values && block.visibilities) values.set(block.visibilities, 2 * row * channels);
@@ -73,6 +75,7 @@ export function joinRows(blocks: readonly WideRows[]): WideRows {
     frequenciesHz: frequenciesHz.slice(),
     ...(values ? { visibilities: visibilitiesRC(values, rows, channels) } : {}),
     weights: weightsRC(weights, rows, channels),
+    ...(groups && { groups }),
   };
 }
 

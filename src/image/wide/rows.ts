@@ -27,6 +27,8 @@ export interface WideRows extends WideGeometry {
   /** Absent where every one is 1: the image is then the beam. */
   readonly visibilities?: VisibilitiesRC;
   readonly weights: WeightsRC;
+  /** groups : [r], for whoever asks afterwards what weight some of the rows had. */
+  readonly groups?: Uint32Array;
 }
 
 export const rowCount = ({ uvwM }: WideGeometry): number => uvwM.length / 3;
@@ -96,10 +98,11 @@ export function rowsBetween<Rows extends WideGeometry & Partial<WideRows>>(
   end: number,
 ): Rows {
   const channels = rows.frequenciesHz.length;
-  const { visibilities, weights } = rows;
+  const { visibilities, weights, groups } = rows;
   const count = end - first;
   return {
     ...rows,
+    ...(groups && { groups: groups.subarray(first, end) }),
     uvwM: uvwR(rows.uvwM.subarray(3 * first, 3 * end), count),
     ...(visibilities && {
       visibilities: visibilitiesRC(

@@ -1,28 +1,32 @@
-/** Wide images over the beam: its mean over the time the data took, since the sky turns through it. */
-import { addSeconds } from '../../core/instant.js';
+/** Wide images over the beam: its mean over the moments, frequencies and pairs that made them, by their weight. */
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
+import { kindsOf } from '../../sky/beams/powers.js';
 import { skyFrame, type SkyPosition } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { correctForBeam, type Look } from '../brightness.js';
+import { correctForBeam, meanPowers, type PowersAt, type SharedLook } from '../brightness.js';
 import type { WideSkyImage } from './image.js';
-
-/** A moment every so long, at most so many. */
-const EVERY_S = 300;
-const MOST_LOOKS = 16;
+import type { Share } from './shares.js';
 
 /** The image alone: what CLEAN left beside it stays apparent. */
 export function correctedWide(
   sky: WideSkyImage,
   beam: ElementBeam,
-  { site }: Telescope,
+  { site, stations }: Telescope,
   followed: SkyPosition,
 ): WideSkyImage {
-  const { start, durationS, centre, pixels, products, frequenciesHz } = sky;
-  const count = Math.min(MOST_LOOKS, Math.max(1, Math.ceil(durationS / EVERY_S)));
-  const looks = Array.from({ length: count }, (_, k): Look => {
-    const frame = skyFrame(site, addSeconds(start, ((k + 0.5) / count) * durationS));
-    return { axes: frame.tangentAxes(centre), followedEnu: frame.directionEnu(followed) };
-  });
-  const on = { pixels: pixels.pixels, pixelCosine: pixels.pixelCosine, products, frequenciesHz, looks };
-  return { ...sky, image: correctForBeam(sky.image, on, beam) };
+  const { centreAt, pixels, products, shares } = sky;
+  if (!shares) throw new Error('nobody tallied what the image was made of');
+  const { beams } = kindsOf(beam, stations.length);
+  const lookOf = ({ moment, frequencyHz, weights }: Share): SharedLook => {
+    const frame = skyFrame(site, moment);
+    const followedEnu = frame.directionEnu(followed);
+    return { axes: frame.tangentAxes(centreAt(frame)), followedEnu, frequencyHz, weights };
+  };
+  const made = shares.map((own): PowersAt => meanPowers(own.map(lookOf), beams));
+  const channels = shares.length / products.length;
+  const powers = Array.from({ length: channels }, (_, c) =>
+    made.slice(c * products.length, (c + 1) * products.length),
+  );
+  const on = { pixels: pixels.pixels, pixelCosine: pixels.pixelCosine, products, powers };
+  return { ...sky, image: correctForBeam(sky.image, on) };
 }

@@ -1,19 +1,27 @@
 /** Which pixels of a wide image the ground hides all the time. */
-import { addSeconds, type Instant } from '../../core/instant.js';
+import type { Instant } from '../../core/instant.js';
 import type { WidePlan } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
-/** hidden : [m][l], 1 where a pixel is below the horizon at the start, in the middle and at the end; nothing if none is. */
+/** So many moments are asked at the most, evenly among them: a quarter of an hour apart over a day. */
+const MOST_MOMENTS = 96;
+
+/** hidden : [m][l], 1 where a pixel is below the horizon whenever there are data; nothing if none is. */
 export function hiddenPixels(
   { pixels, pixelCosine }: Pick<WidePlan, 'pixels' | 'pixelCosine'>,
   centre: PhaseCentre,
   { site }: Telescope,
-  { start, durationS }: { readonly start: Instant; readonly durationS: number },
+  { moments }: { readonly moments: readonly Instant[] },
 ): Uint8Array | undefined {
-  const ups = [0, 0.5, 1].map((part) => {
-    const frame = skyFrame(site, addSeconds(start, part * durationS));
+  const most = Math.min(MOST_MOMENTS, moments.length);
+  const asked = Array.from(
+    { length: most },
+    (_, k) => moments[Math.round((k * (moments.length - 1)) / Math.max(1, most - 1))],
+  );
+  const ups = asked.map((moment) => {
+    const frame = skyFrame(site, moment);
     const { l, m, n } = frame.tangentAxes(centre.position(frame));
     return [l.z, m.z, n.z] as const;
   });

@@ -24,6 +24,7 @@ import { productsOf } from './choose-products.js';
 import { hiddenPixels } from './horizon.js';
 import { channelOf, type Integrations, type RowReader } from './rows.js';
 import type { WidePixels, WideSettings } from './settings.js';
+import { tallyShares, type Share } from './shares.js';
 import type { Smearing } from './smearing.js';
 import { surveyRows, type WideRoad, type WideSpan, type WideSurvey } from './survey.js';
 
@@ -49,6 +50,8 @@ export interface WideSkyImage extends WideSpan {
   readonly beam: ImageCPML;
   /** Of each channel of the image: the sum of its imaging weights. */
   readonly channelWeights: Float64Array;
+  /** shares : [c][product], what each plane was made of, where stations have kinds. */
+  readonly shares?: readonly (readonly Share[])[];
   /** Planes without data, which are NaN throughout. */
   readonly empty: readonly EmptyPlane[];
   /** Of each channel of the image; nothing where the pixels are too coarse to tell. */
@@ -67,6 +70,8 @@ export interface WideSkyImage extends WideSpan {
   readonly bandHz: number;
   readonly centre: SkyPosition;
   readonly centreName: string;
+  /** What the centre is at other times: the Sun moves. */
+  readonly centreAt: (frame: SkyFrame) => SkyPosition;
   /** In the middle of the data. */
   readonly frame: SkyFrame;
   readonly axes: TangentAxes;
@@ -131,6 +136,7 @@ interface OnePlane {
   readonly weightSum: number;
   readonly beam: PlaneML;
   readonly cleaned?: Cleaned;
+  readonly shares?: readonly Share[];
 }
 
 async function makeImages(making: Making): Promise<WideSkyImage> {
@@ -148,7 +154,10 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
       planes[c * products.length + p] =
         channels > 1 && seen.channelWeights[c] === 0
           ? emptyPlane(plan)
-          : await onePlane(making, blocks, p === 0, hidden);
+          : await onePlane(making, blocks, {
+              ...{ withBeam: p === 0, hidden },
+              frequenciesHz: channels > 1 ? road.frequenciesHz.slice(c, c + 1) : road.frequenciesHz,
+            });
     }
   }
   const empty = planes.flatMap(({ weightSum }, at) =>
@@ -179,6 +188,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
     beam: cube(({ beam }) => beam, 1),
     channelWeights: Float64Array.from({ length: channels }, (_, c) => planes[c * products.length].weightSum),
     empty,
+    ...(road.kinds && { shares: planes.map(({ shares = [] }) => shares) }),
     fittedBeams: Array.from({ length: channels }, (_, c) => tryFit(plan, planes[c * products.length].beam)),
     ...(cleaned.length > 0 && {
       cleaned: {
@@ -195,6 +205,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
     frequenciesHz: channels > 1 ? road.frequenciesHz : Float64Array.of(band.frequencyHz),
     bandHz: channels > 1 ? road.channelWidthHz * channels : band.widthHz,
     ...{ centre, centreName: survey.centre.name, frame: survey.frame },
+    centreAt: (frame) => survey.centre.position(frame),
     ...{ smearing: survey.smearing, hands: survey.hands },
     axes: survey.frame.tangentAxes(centre),
   };
@@ -230,13 +241,22 @@ async function* ofChannel(reader: RowReader, c: number): AsyncIterable<WideRows>
   for await (const rows of reader.blocks()) yield channelOf(rows, c);
 }
 
+interface PlaneOptions {
+  readonly withBeam: boolean;
+  readonly hidden: Uint8Array | undefined;
+  /** Of its rows. */
+  readonly frequenciesHz: Float64Array;
+}
+
 async function onePlane(
-  { settings, plan, imager, road }: Making,
+  { settings, plan, imager, road, survey }: Making,
   blocks: () => AsyncIterable<WideRows>,
-  withBeam: boolean,
-  hidden: Uint8Array | undefined,
+  { withBeam, hidden, frequenciesHz }: PlaneOptions,
 ): Promise<OnePlane> {
-  const weighed = await prepareWeighed(plan, settings, blocks);
+  const tally = road.kinds && tallyShares(frequenciesHz, road.kinds);
+  const weighed = once(await prepareWeighed(plan, settings, blocks), (rows) => tally?.add(rows));
+  const shares = (): { readonly shares?: readonly Share[] } =>
+    tally ? { shares: tally.shares(survey.moments) } : {};
   if (settings.clean) {
     const shown = hidden?.map((one) => 1 - one);
     const cleaned = await cleanWide(imager, weighed, {
@@ -249,17 +269,35 @@ async function onePlane(
       },
     });
     for (const plane of [cleaned.dirty, cleaned.residual, cleaned.restored]) blank(plane, hidden);
-    return { image: cleaned.restored, weightSum: cleaned.weightSum, beam: cleaned.beam, cleaned };
+    return {
+      ...{ image: cleaned.restored, weightSum: cleaned.weightSum, beam: cleaned.beam, cleaned },
+      ...shares(),
+    };
   }
   for await (const rows of weighed()) await imager.accumulate(rows);
   const { image, weightSum } = await imager.finish();
   if (!(weightSum > 0)) return emptyPlane(plan);
   blank(image, hidden);
-  if (!withBeam) return { image, weightSum, beam: planeML(new Float64Array(plan.pixels ** 2), plan.pixels) };
+  if (!withBeam) return { image, weightSum, beam: noValues(plan), ...shares() };
   for await (const { uvwM, frequenciesHz, weights } of weighed())
     await imager.accumulate({ uvwM, frequenciesHz, weights });
   const { image: beam } = await imager.finish();
-  return { image, weightSum, beam };
+  return { image, weightSum, beam, ...shares() };
+}
+
+/** The first pass is looked at. */
+function once(
+  blocks: () => AsyncIterable<WideRows>,
+  look: (rows: WideRows) => void,
+): () => AsyncIterable<WideRows> {
+  let passes = 0;
+  return async function* () {
+    const isFirst = passes++ === 0;
+    for await (const rows of blocks()) {
+      if (isFirst) look(rows);
+      yield rows;
+    }
+  };
 }
 
 /** The same blocks with their imaging weights. */

@@ -16,6 +16,9 @@ import type { Telescope } from '../../telescope/telescope.js';
 import { withoutLeakage } from '../gains/apply-visibilities.js';
 import { frameAtMiddle, stationPositions } from '../geometry.js';
 import { calibratedAt, type Calibrated, type CalibratedAt } from '../sky-image.js';
+import { groupsOf } from './shares.js';
+import type { StationKinds } from '../../sky/beams/powers.js';
+import { prepareBins } from './moments.js';
 
 /** Integrations in the order of time, the same each time they are asked for. */
 export type Integrations = () => AsyncIterable<Integration> | Iterable<Integration>;
@@ -30,6 +33,8 @@ export interface RowOptions {
   readonly calibrated?: Calibrated | CalibratedAt;
   /** Added to with every row that is made. */
   readonly hands?: HandTally;
+  /** Where it is to be known what moments and stations put into the image: rows are grouped by both. */
+  readonly kinds?: StationKinds;
 }
 
 /** Rows of about so many visibilities are handed on together: small ones cost more to hand on than to grid. */
@@ -53,8 +58,8 @@ export function stoppedAt(
   return isSame ? stopped : undefined;
 }
 
-/** The rows of one integration that have any weight. */
-export function rowsOf(recorded: Integration, options: RowOptions): WideRows {
+/** The rows of one integration that have any weight; `bin` is its moment's (moments.ts). */
+export function rowsOf(recorded: Integration, options: RowOptions, bin = 0): WideRows {
   const { telescope, frequenciesHz, centre, product, precision } = options;
   const middle = addSeconds(recorded.start, recorded.durationS / 2);
   const { integration, calibrated } = options.calibrated
@@ -63,22 +68,21 @@ export function rowsOf(recorded: Integration, options: RowOptions): WideRows {
   const frame = frameAtMiddle(telescope, integration);
   const position = centre.position(frame);
   const storedUvwM = stoppedAt(integration, position)?.uvwM;
-  return withWeight(
-    stopFringes(integration, {
-      stationsM: stationPositions(telescope),
-      axes: frame.tangentAxes(position),
-      frequenciesHz,
-      product,
-      ...(precision && { precision }),
-      ...(options.hands && { hands: options.hands }),
-      ...(storedUvwM && { storedUvwM }),
-      ...calibrated,
-    }),
-  );
+  const stopped = stopFringes(integration, {
+    stationsM: stationPositions(telescope),
+    axes: frame.tangentAxes(position),
+    frequenciesHz,
+    product,
+    ...(precision && { precision }),
+    ...(options.hands && { hands: options.hands }),
+    ...(storedUvwM && { storedUvwM }),
+    ...calibrated,
+  });
+  return withWeight(options.kinds ? { ...stopped, groups: groupsOf(options.kinds, bin) } : stopped);
 }
 
 function withWeight(rows: WideRows): WideRows {
-  const { uvwM, frequenciesHz, visibilities, weights } = rows;
+  const { uvwM, frequenciesHz, visibilities, weights, groups } = rows;
   const channels = frequenciesHz.length;
   const kept: number[] = [];
   for (let row = 0; row < uvwM.length / 3; row++) {
@@ -116,6 +120,7 @@ function withWeight(rows: WideRows): WideRows {
       kept.length,
       channels,
     ),
+    ...(groups && { groups: Uint32Array.from(kept, (row) => groups[row]) }),
   };
 }
 
@@ -171,8 +176,10 @@ async function* together(
 ): AsyncIterable<WideRows> {
   let waiting: WideRows[] = [];
   let visibilities = 0;
+  // The same bins in every pass: they follow from the times alone.
+  const bins = prepareBins();
   for await (const integration of integrations) {
-    const rows = rowsOf(integration, options);
+    const rows = rowsOf(integration, options, bins.add(integration));
     if (rows.uvwM.length === 0) continue;
     waiting.push(rows);
     visibilities += rows.weights.length;
@@ -189,7 +196,7 @@ const bytesOf = ({ uvwM, visibilities, weights }: WideRows): number =>
 
 /** One channel of all. */
 export function channelOf(rows: WideRows, c: number): WideRows {
-  const { uvwM, frequenciesHz, visibilities, weights } = rows;
+  const { uvwM, frequenciesHz, visibilities, weights, groups } = rows;
   const channels = frequenciesHz.length;
   const count = uvwM.length / 3;
   const values =
@@ -207,5 +214,6 @@ export function channelOf(rows: WideRows, c: number): WideRows {
     frequenciesHz: frequenciesHz.slice(c, c + 1),
     ...(visibilities && { visibilities: visibilitiesRC(values, count, 1) }),
     weights: weightsRC(own, count, 1),
+    ...(groups && { groups }),
   };
 }

@@ -13,10 +13,12 @@ import {
 } from '../../image/index.js';
 import { altitudeDeg, skyFrame, type SkyFrame } from '../../sky/frame.js';
 import { fixedCentre, type PhaseCentre } from '../../sky/phase-centre.js';
+import type { StationKinds } from '../../sky/beams/powers.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { stationPositions } from '../geometry.js';
 import type { Calibrated, CalibratedAt } from '../sky-image.js';
 import type { Held } from './choose-products.js';
+import { prepareBins } from './moments.js';
 import { readRows, type Integrations, type RowReader } from './rows.js';
 import { choosePixels, longestWavelengths, type WidePixels, type WideSettings } from './settings.js';
 import { smearingOf, type Smearing } from './smearing.js';
@@ -31,6 +33,8 @@ export interface WideRoad extends Held {
   readonly calibrated?: Calibrated | CalibratedAt;
   /** While the correlator integrated; `running` unless told. */
   readonly fringes?: 'stopped' | 'running';
+  /** Where it is to be known what each kind put into the image. */
+  readonly kinds?: StationKinds;
   /** What it is at, in words. */
   readonly onStep?: (step: string) => void;
   /** Within a step, where that may take long. */
@@ -48,6 +52,8 @@ export interface WideSpan {
 /** What is known once all integrations have been looked at. */
 export interface WideSurvey extends WideSpan {
   readonly centre: PhaseCentre;
+  /** When there are integrations (moments.ts). */
+  readonly moments: readonly Instant[];
   readonly bounds: WideBounds;
   readonly smearing: Smearing;
   readonly hands: HandTally;
@@ -76,7 +82,9 @@ export async function surveyRows(
   let count = 0;
   const smearing = { bandwidth: 0, time: 0 };
   const hands: HandTally = { both: 0, one: 0 };
+  const bins = prepareBins();
   const look = (integration: Integration): void => {
+    bins.add(integration);
     start ??= integration.start;
     end = addSeconds(integration.start, integration.durationS);
     // The first, second, fourth, eighth …: enough of a sky that turns slowly.
@@ -97,6 +105,7 @@ export async function surveyRows(
       ...{ telescope, frequenciesHz, centre, product, hands },
       precision: (settings.accuracy ?? 1) < LEAST_SINGLE ? 'float64' : 'float32',
       ...(road.calibrated && { calibrated: road.calibrated }),
+      ...(road.kinds && { kinds: road.kinds }),
     },
     look,
   );
@@ -117,7 +126,8 @@ export async function surveyRows(
   }
   const durationS = secondsBetween(start, end);
   const frame = skyFrame(telescope.site, addSeconds(start, durationS / 2));
-  refuseBelow(centre, telescope, start, durationS);
+  const moments = bins.moments();
+  refuseBelow(centre, telescope, moments);
   const bounds = {
     leastWLambda: Math.min(...seen.map(({ leastWLambda }) => leastWLambda)),
     mostWLambda: Math.max(...seen.map(({ mostWLambda }) => mostWLambda)),
@@ -127,7 +137,7 @@ export async function surveyRows(
     reader,
     survey: {
       ...{ start, durationS, integrations: count, visibilities: bounds.visibilities },
-      ...{ centre, bounds, smearing, hands, frame, pixels, channelWeights },
+      ...{ centre, moments, bounds, smearing, hands, frame, pixels, channelWeights },
     },
   };
 }
@@ -152,14 +162,15 @@ async function fixedAtMiddle(
   return fixedCentre(centre.name, centre.position(frame));
 }
 
-function refuseBelow(centre: PhaseCentre, telescope: Telescope, start: Instant, durationS: number): void {
-  const altitudes = [0, 0.5, 1].map((part) =>
-    altitudeDeg(centre.directionEnu(skyFrame(telescope.site, addSeconds(start, part * durationS)))),
+function refuseBelow(centre: PhaseCentre, { site }: Telescope, moments: readonly Instant[]): void {
+  const highestDeg = moments.reduce(
+    (most, moment) => Math.max(most, altitudeDeg(centre.directionEnu(skyFrame(site, moment)))),
+    -90,
   );
-  if (altitudes.some((altitude) => altitude > 0)) return;
+  if (highestDeg > 0) return;
   refuse(
     WHERE,
-    `${centre.name} is ${(-altitudes[1]).toFixed(1)}° below the horizon`,
+    `${centre.name} is ${(-highestDeg).toFixed(1)}° below the horizon${moments.length > 1 ? ' at the best' : ''}`,
     'choose another centre with --centre, or look at the times with corella inspect',
   );
 }

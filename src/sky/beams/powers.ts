@@ -58,6 +58,44 @@ export function ownWeights(
   }));
 }
 
+/** ofStation : [s], which of `count` kinds a station is. */
+export interface StationKinds {
+  readonly ofStation: readonly number[];
+  readonly count: number;
+}
+
+/** Stations with the same beam are of a kind; all are where one beam is everybody's. */
+export function kindsOf(
+  beam: ElementBeam,
+  stations: number,
+): StationKinds & { readonly beams: readonly ElementBeam[] } {
+  const { perStation } = beam;
+  if (!perStation) return { ofStation: new Array<number>(stations).fill(0), count: 1, beams: [beam] };
+  const beams = [...new Set(perStation)];
+  return { ofStation: perStation.map((one) => beams.indexOf(one)), count: beams.length, beams };
+}
+
+/**
+ * The mean over pairs by what they weigh in an image. weights : [kind of i][kind of j] of XX and YY; of XY, where X is i's.
+ * Pairs are in an image in both orders, so of XX and YY the real part is left.
+ */
+export function powersOfPairs(
+  voltages: readonly Voltages[],
+  weights: Float64Array,
+  into: { xx: number; yy: number; xyRe: number; xyIm: number },
+): void {
+  for (let at = 0; at < weights.length; at++) {
+    const weight = weights[at];
+    if (weight === 0) continue;
+    const [a, b] = [voltages[Math.floor(at / voltages.length)], voltages[at % voltages.length]];
+    const xy = conjugated(ofX(a), ofY(b));
+    into.xx += weight * conjugated(ofX(a), ofX(b)).re;
+    into.yy += weight * conjugated(ofY(a), ofY(b)).re;
+    into.xyRe += weight * xy.re;
+    into.xyIm += weight * xy.im;
+  }
+}
+
 /** Of each channel: what a beam, or those of stations that differ, make of a direction. */
 export type PowersTo = (
   channel: number,
