@@ -109,12 +109,15 @@ async function run(
       const flagged = await withFlags(bare, options);
       const kept = flagged?.file ?? bare;
       const work = reworkOf(file, options);
-      const source = work ? reworkVisibilities(kept, work) : kept;
+      const moved = centre && centreOf(centre, file.telescope.site, await middleOf(file, centre));
+      const source = work
+        ? reworkVisibilities(kept, { ...work, ...(moved && { phaseCentre: moved.phaseCentre }) })
+        : kept;
       terminal = tellingFlags(screen, { file, ...(flagged && { account: flagged.account }) }, options);
       const header = {
         ...(centre ? withoutDrift(source.header) : source.header),
         history: lines,
-        ...(centre && centreOf(centre, file.telescope.site, await middleOf(file, centre))),
+        ...moved,
       };
       const count = await written(
         () => format.createVisibilities(to, header),

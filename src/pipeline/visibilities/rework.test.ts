@@ -177,4 +177,21 @@ describe('parts of visibilities', () => {
       /names none that the file holds; choose among XX/,
     );
   });
+
+  it('averages at a new phase centre where one is given, not at the old one', async () => {
+    // The source is at the file's own centre; the file says another, 20 degrees off.
+    const elsewhere = { raDeg: phaseCentre.raDeg + 20, decDeg: phaseCentre.decDeg };
+    const from = file([0, 1, 2, 3].map((k) => integrationAt(k)));
+    const there = { ...from, header: { ...from.header, phaseCentre: elsewhere } };
+    const made = reworkVisibilities(there, { averageS: 40, averageChannels: 4, phaseCentre });
+    assert.deepEqual(made.header.phaseCentre, phaseCentre);
+    let count = 0;
+    for await (const { visibilities, counts } of made.integrations()) {
+      // XX of each pair is 1 a sample, wherever the fringes are.
+      for (let b = 0; b < baselines; b++)
+        near(Math.hypot(visibilities[8 * b], visibilities[8 * b + 1]) / counts[b], 1, `|V| of ${b}`);
+      count++;
+    }
+    assert.equal(count, 1);
+  });
 });

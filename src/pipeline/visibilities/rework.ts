@@ -2,7 +2,7 @@
  * Parts of a file of visibilities, and its averages: times, channels, antennas, pairs, products; flags put in or taken
  * out; means over time and frequency. Visibilities run in the house, so that averaging stops their fringes at the phase
  * centre first and sets them going again at the mean time and frequency: what lies off the centre is smeared, as in
- * everybody's averages.
+ * everybody's averages. A new phase centre is the one they are averaged at.
  */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
@@ -17,7 +17,7 @@ import {
   type VisibilityFile,
   type VisibilityHeader,
 } from '../../formats/index.js';
-import { skyFrame } from '../../sky/frame.js';
+import { skyFrame, type SkyPosition } from '../../sky/frame.js';
 import { storedOf } from './stored.js';
 
 export interface Rework {
@@ -37,6 +37,8 @@ export interface Rework {
   readonly unflag?: boolean;
   readonly averageS?: number;
   readonly averageChannels?: number;
+  /** Where fringes are stopped to average; the file's own centre unless told. */
+  readonly phaseCentre?: SkyPosition;
 }
 
 export function reworkVisibilities(file: VisibilityFile, work: Rework): VisibilityFile {
@@ -141,6 +143,7 @@ function planOf(file: VisibilityFile, work: Rework): Plan {
     from: header,
     header: {
       ...others,
+      ...(work.phaseCentre && { phaseCentre: work.phaseCentre }),
       telescope,
       frequenciesHz,
       channelWidthHz: each === 1 ? header.channelWidthHz : header.channelWidthHz + (each - 1) * spacingHz,
