@@ -9,6 +9,8 @@ import type { Telescope } from '../../telescope/telescope.js';
 export interface ElementOptions {
   readonly element?: string;
   readonly beamCorrected?: true;
+  /** Of a file of several (open-options.ts). */
+  readonly target?: string;
 }
 
 export const addElementOption = (command: Command): Command =>
@@ -35,12 +37,26 @@ export const elementOf = async (
   return beamOfElements(telescope.stations.map((station) => station.element), telescope, findBeam); // prettier-ignore
 };
 
+/** Dishes follow one place: of several targets each was looked at in its turn. */
+function refuseSeveral(beam: ElementBeam | undefined, { target }: ElementOptions): ElementBeam | undefined {
+  const follows = (beam?.perStation ?? (beam ? [beam] : [])).some(({ pointing }) => pointing === 'followed');
+  if (follows && target?.trim().toLowerCase() === 'all')
+    refuse(
+      '--target',
+      `all, and ${beam?.name ?? ''} points at the target: one beam would stand for all of them`,
+      'take one target at a time',
+    );
+  return beam;
+}
+
 /** For models, which hold the telescope's beamExponent anyway. */
 export const modelElementOf = async (
   options: ElementOptions,
   telescope: Telescope,
 ): Promise<ElementBeam | undefined> =>
-  options.element === undefined && !hasElements(telescope) ? undefined : elementOf(options, telescope);
+  options.element === undefined && !hasElements(telescope)
+    ? undefined
+    : refuseSeveral(await elementOf(options, telescope), options);
 
 /** The beam to divide by, where that is asked for. */
 export async function correctionOf(
@@ -53,7 +69,7 @@ export async function correctionOf(
     return undefined;
   }
   return (
-    (await elementOf(options, telescope)) ??
+    refuseSeveral(await elementOf(options, telescope), options) ??
     refuse(
       '--beam-corrected',
       'nothing is known of the beam of its stations',
