@@ -19,7 +19,16 @@ import type { RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { imageUnit } from './image-gains.js';
-import { integrationsOf, methodWords, type WideChoice, type WideCommandOptions } from './image-wide.js';
+import {
+  beyondLines,
+  fringesOf,
+  handLines,
+  integrationsOf,
+  methodWords,
+  smearLine,
+  type WideChoice,
+  type WideCommandOptions,
+} from './image-wide.js';
 import { brightnessAtUsualGain } from '../pipeline/levels.js';
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
@@ -57,6 +66,7 @@ export async function runWideSeries(
         ...{ backend, telescope, ...gains, polarisations: header.polarisations },
         ...(header.products && { codes: header.products }),
         ...{ frequenciesHz: header.frequenciesHz, channelWidthHz: header.channelWidthHz },
+        fringes: fringesOf(header),
         onStep: (step) => {
           stage.at(0, step);
         },
@@ -75,10 +85,32 @@ export async function runWideSeries(
     telescope,
     options,
     series,
-    { road: weightWords(options), seconds: stage.done() },
+    {
+      ...{ road: weightWords(options), seconds: stage.done() },
+      ...{ notes: seriesLines(series, header.feeds), facts: seriesFacts(series) },
+    },
     terminal,
   );
 }
+
+/** What is not as one would expect of them. */
+const seriesLines = (series: Series, feeds: VisibilityFile['header']['feeds']): string[] => [
+  ...(series.lost && series.lost.length > 0
+    ? [
+        `${series.lost.length} of the ${series.images.length} are blank (NaN): their stretch of time has no data; the film leaves them out`,
+      ]
+    : []),
+  ...(series.beyond ? beyondLines(series.beyond) : []),
+  ...(series.hands ? handLines(series.hands, feeds) : []),
+  ...smearLine('the width of a channel', series.smearing?.bandwidth ?? 0),
+  ...smearLine('the length of an integration', series.smearing?.time ?? 0),
+];
+
+const seriesFacts = ({ lost = [], beyond, smearing }: Series): object => ({
+  ...(lost.length > 0 && { lost }),
+  ...(beyond && beyond.visibilities > 0 && { beyond }),
+  ...(smearing && { smearing }),
+});
 
 export async function runDirectSeries(
   recording: Recording,

@@ -4,17 +4,19 @@ import { join, parse as splitPath } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
-import type { VisibilityFile } from '../formats/index.js';
-import { directRoadError, MOST_PIXELS, type WideMethod } from '../image/index.js';
+import type { VisibilityFile, VisibilityHeader } from '../formats/index.js';
+import { directRoadError, MOST_PIXELS, type HandTally, type WideMethod } from '../image/index.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
 import type { ImageSettings } from '../pipeline/sky-image.js';
 import { planSky } from '../pipeline/sky-image.js';
 import { chooseIntegration } from '../pipeline/select.js';
+import { loneHandOf } from '../pipeline/wide/choose-products.js';
 import { correctedWide } from '../pipeline/wide/brightness.js';
 import { imageWide, type WideSkyImage } from '../pipeline/wide/image.js';
 import { picturePlane, standingChannel, writeWide, type WidePaths } from '../pipeline/wide/products.js';
 import type { Share } from '../pipeline/wide/shares.js';
 import type { WideFieldOptions, WideSettings } from '../pipeline/wide/settings.js';
+import { holdingCellDeg } from '../pipeline/wide/weighed.js';
 import type { ElementBeam } from '../sky/beams/element-beam.js';
 import { kindsOf } from '../sky/beams/powers.js';
 import { fixedCentre, localCentre, type PhaseCentre } from '../sky/phase-centre.js';
@@ -33,6 +35,7 @@ import {
   type WideOptions,
 } from './options/wide-options.js';
 import { history } from './report/history.js';
+import { loneHandNote } from './report/image-notes.js';
 import type { Terminal } from './report/terminal.js';
 
 export interface WideCommandOptions extends BackendOptions, OutputOptions, IntegrationOptions, WideOptions {
@@ -156,7 +159,7 @@ export async function runWide(
         ...(header.products && { codes: header.products }),
         ...(choice.beam && { kinds: kindsOf(choice.beam, telescope.stations.length) }),
         ...{ frequenciesHz: header.frequenciesHz, channelWidthHz: header.channelWidthHz },
-        fringes: /^zenith$/i.test(header.object) ? 'running' : 'stopped',
+        fringes: fringesOf(header),
         onStep: (step) => {
           stage.at(0, step);
         },
@@ -167,7 +170,9 @@ export async function runWide(
   );
   const seconds = stage.done();
   const unit = imageUnit(file, options);
+  const dividing = choice.beam && terminal.stage('beam');
   const sky = choice.beam ? correctedWide(made, choice.beam, telescope, header.phaseCentre) : made;
+  dividing?.done();
   const writing = terminal.stage('write');
   const products = {
     telescope,
@@ -185,8 +190,15 @@ export async function runWide(
   };
   await writeWide(paths, sky, products, writing.step);
   writing.done();
-  report(terminal, { sky, written, unit, seconds, choice });
+  report(terminal, { sky, written, unit, seconds, choice, feeds: header.feeds });
 }
+
+/** Copies of drift scans keep the name where a format cannot say that fringes ran. */
+export const fringesOf = ({
+  fringes,
+  object,
+}: Pick<VisibilityHeader, 'fringes' | 'object'>): 'running' | 'stopped' =>
+  fringes === 'running' || /^zenith$/i.test(object) ? 'running' : 'stopped';
 
 function outputsOf(options: WideCommandOptions, isCleaned: boolean): WidePaths {
   const out = options.out ?? 'image.fits';
@@ -218,9 +230,10 @@ interface Report {
   readonly unit: string;
   readonly seconds: number;
   readonly choice: WideChoice;
+  readonly feeds: VisibilityHeader['feeds'];
 }
 
-function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Report): void {
+function report(terminal: Terminal, { sky, written, unit, seconds, choice, feeds }: Report): void {
   const plane = picturePlane(sky);
   const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
   const { pixels, pixelCosine } = sky.pixels;
@@ -235,6 +248,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
       ...{ durationS: sky.durationS, accuracy: sky.plan.accuracy, method: sky.method },
       ...(sky.method === 'gridded' && { planes: sky.plan.w.planes }),
       ...(sky.empty.length > 0 && { empty: sky.empty }),
+      ...(sky.beyond.visibilities > 0 && { beyond: sky.beyond }),
       ...{ smearing: sky.smearing, ...(clean && { clean }), seconds },
     },
     [
@@ -251,14 +265,24 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
           `CLEAN: ${iterations} components in ${majorCycles} major cycles, ${Number(fluxJy.toPrecision(4))} ` +
           `${unit.replace('/beam', '')} in the model, noise ${Number(noiseJy.toPrecision(3))}; stopped by ${stop}`,
       ),
+      ...beyondLines(sky.beyond),
       ...sharesLines(sky),
       ...emptyLines(sky),
-      ...handLines(sky.hands),
+      ...handLines(sky.hands, feeds),
       ...smearLine('the width of a channel', bandwidth),
       ...smearLine('the length of an integration', time),
     ],
   );
 }
+
+/** What is too long for the pixels has no cell in the uv plane. */
+export const beyondLines = (beyond: WideSkyImage['beyond']): string[] =>
+  beyond.visibilities > 0
+    ? [
+        `${((100 * beyond.visibilities) / beyond.of).toFixed(1)} % of the visibilities are left out, being of baselines too long for ` +
+          `these pixels: with a --cell of ${angleText(holdingCellDeg(beyond))} or less, or natural weights, none is`,
+      ]
+    : [];
 
 /** How finely the mean of the beam was taken. */
 function sharesLines({ shares }: WideSkyImage): string[] {
@@ -292,13 +316,17 @@ export const methodWords = (method: WideMethod, accuracy: number): string =>
     : 'every pixel summed over every visibility, exact';
 
 /** What is made of X or Y alone has Q in it, and that hand's own beam and scale. */
-const handLines = ({ both, one }: WideSkyImage['hands']): string[] =>
-  one > 0
+export function handLines(hands: HandTally, feeds: VisibilityHeader['feeds']): string[] {
+  const { both, one } = hands;
+  const lone = loneHandOf(hands);
+  if (lone) return [loneHandNote(lone === 'XX' ? 0 : 1, feeds)];
+  return one > 0
     ? [
         `${((100 * one) / (both + one)).toFixed(1)} % of the visibilities of I are of one hand alone, the other being flagged or missing: ` +
           'right for what is not polarised and both hands hear alike; where their beams or gains differ it is that hand’s',
       ]
     : [];
+}
 
 /** Told above one per cent. */
 export const smearLine = (by: string, part: number): string[] =>

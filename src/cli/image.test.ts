@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseInstant } from '../core/instant.js';
 import { skyFrame } from '../sky/frame.js';
-import { smearLine } from './image-wide.js';
+import { fringesOf, smearLine } from './image-wide.js';
 import { outsideLines } from './report/image-notes.js';
 
 describe('smearing', () => {
@@ -12,6 +12,12 @@ describe('smearing', () => {
       'the width of a channel takes 1.2 % of a source at the edge of the field',
     ]);
     assert.match(smearLine('the length of an integration', 0.456)[0], /takes 46 % of a source/);
+  });
+
+  it('takes fringes to have run where the file says so, whatever its object is called', () => {
+    assert.equal(fringesOf({ fringes: 'running', object: 'unprojected' }), 'running');
+    assert.equal(fringesOf({ object: 'Zenith' }), 'running');
+    assert.equal(fringesOf({ object: 'Cyg A' }), 'stopped');
   });
 });
 

@@ -17,7 +17,7 @@ export type { Cleaned, CleanOptions, CleanProgress, RowSource } from './clean.js
 export { joinRows } from './collect.js';
 export { pairGeometry, stopFringes } from './stopped.js';
 export type { HandTally, StopOptions, WideProduct } from './stopped.js';
-export { prepareWeights, type WideWeigher, type WideWeighting } from './weights.js';
+export { prepareWeights, type BeyondCells, type WideWeigher, type WideWeighting } from './weights.js';
 export { boundsOf, type WideGeometry, type WideRows } from './rows.js';
 
 /**

@@ -76,6 +76,8 @@ export interface StopOptions extends Centre {
 export interface HandTally {
   both: number;
   one: number;
+  /** Of those, how many are of the second hand: Y, or L. */
+  second: number;
 }
 
 /** Every pair of different stations, i > j in the order of baselines. */
@@ -124,7 +126,7 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
       const delayS = geometry.uvwM[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
       for (let c = 0; c < channels; c++) {
         sum.fill(0);
-        let [perWeight, used] = [0, 0];
+        let [perWeight, used, last] = [0, 0, 0];
         for (const part of parts) {
           const inputI = i * polarisations + part.pi;
           const inputJ = j * polarisations + part.pj;
@@ -137,6 +139,7 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
           const weight = isLeftOut ? 0 : weightOf(integration, at, c * baselines + b, part);
           if (!(weight > 0)) continue;
           used++;
+          last = part.pi;
           const [re, im] = calibrated(meanOf(integration, at, weight), { c, inputI, inputJ }, options);
           perWeight += 1 / weight / parts.length;
           sum[0] += part.re * re - part.im * im;
@@ -149,7 +152,10 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
         sum[1] *= share;
         perWeight *= share ** 2;
         if (!Number.isFinite(sum[0] + sum[1])) continue;
-        if (options.hands) options.hands[used === parts.length ? 'both' : 'one']++;
+        if (options.hands) {
+          options.hands[used === parts.length ? 'both' : 'one']++;
+          if (used < parts.length) options.hands.second += last;
+        }
         const angle = -2 * Math.PI * frequenciesHz[c] * delayS;
         const cosine = Math.cos(angle);
         const sine = Math.sin(angle);

@@ -40,6 +40,13 @@ describe('imaging weights', () => {
     assert.deepEqual(weightsFor({ kind: 'natural' }, rows), [1, 2, 3, 4, 5, 0]);
   });
 
+  it('count what has no cell, since it gets no weight', () => {
+    const weigher = prepareWeights(plan, { kind: 'uniform' });
+    // Cells reach 50 wavelengths: 40 m are 40 and 60.
+    weigher.count(rowsOf([[40, 1], [-3, 2]], [1, 1, 0, 1])); // prettier-ignore
+    assert.deepEqual(weigher.beyond, { visibilities: 1, of: 3, longestLambda: 60 });
+  });
+
   it('uniform: every cell alike, conjugates folded, flags left out, over all blocks', () => {
     // cells hold 1 + 3, 2 + 4 and 5
     assertNear(weightsFor({ kind: 'uniform' }, rows), [1 / 4, 2 / 6, 3 / 4, 4 / 6, 1, 0]);

@@ -33,6 +33,17 @@ export interface WideWeigher {
   count(rows: Omit<WideRows, 'visibilities'>): void;
   /** … then each again: its imaging weights. */
   weigh(rows: Omit<WideRows, 'visibilities'>): WeightsRC;
+  /** Of what was counted. */
+  readonly beyond: BeyondCells;
+}
+
+/** Visibilities that have no cell, and so no weight. */
+export interface BeyondCells {
+  visibilities: number;
+  /** All that were counted. */
+  of: number;
+  /** The longest u or v of all, in wavelengths. */
+  longestLambda: number;
 }
 
 /** The uv plane: cells on a side, and wavelengths times this are cells. */
@@ -54,18 +65,25 @@ export function prepareWeights(
     realNumber('image', 'taper (direction cosine)', weighting.taperFwhm, 1e-12, 4);
   const density = weighting.kind === 'natural' ? undefined : new Float64Array((side * side) / 2);
   let total = 0;
+  const beyond: BeyondCells = { visibilities: 0, of: 0, longestLambda: 0 };
   /** factors : [cell], made from the counts when they are first asked for. */
   let factors: Float64Array | undefined;
   const sigma =
     weighting.taperFwhm === undefined ? undefined : Math.sqrt(2 * Math.LN2) / (Math.PI * weighting.taperFwhm);
   return {
+    beyond,
     count: (rows) => {
       checkRows(rows);
       factors = undefined;
       if (!density) return;
       forEachUsed(rows, (at, u, v) => {
         const cell = cellOf(cells, u, v);
-        if (cell === undefined) return;
+        beyond.of++;
+        beyond.longestLambda = Math.max(beyond.longestLambda, Math.abs(u), Math.abs(v));
+        if (cell === undefined) {
+          beyond.visibilities++;
+          return;
+        }
         density[cell] += rows.weights[at];
         total += rows.weights[at];
       });

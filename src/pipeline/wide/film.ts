@@ -5,10 +5,11 @@ import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import { imageStretch, renderFilm, renderSheet, skyPicture, type SkyPlan } from '../../draw/index.js';
 import { encodeFitsSeries, openOutputSet } from '../../formats/index.js';
-import type { FittedBeam, WideMethod } from '../../image/index.js';
+import type { BeyondCells, FittedBeam, HandTally, WideMethod } from '../../image/index.js';
 import { sourcesUp } from '../../sky/above.js';
 import type { SkyFrame, SkyPosition } from '../../sky/frame.js';
 import type { PictureOptions } from '../products.js';
+import type { Smearing } from './smearing.js';
 
 export interface SeriesImage {
   /** Stokes I, or the one product there is. */
@@ -27,6 +28,12 @@ export interface Series {
   readonly bandHz: number;
   readonly everyS: number;
   readonly centreName: string;
+  /** Which of them are blank, since their stretch has no data. */
+  readonly lost?: readonly number[];
+  /** Of images by u, v and w. */
+  readonly hands?: HandTally;
+  readonly smearing?: Smearing;
+  readonly beyond?: BeyondCells;
   /** How images by u, v and w were made. */
   readonly made?: { readonly method: WideMethod; readonly accuracy: number };
 }
@@ -61,7 +68,9 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
   if (images.length === 0) refuse('image', 'no image came of the series', 'give a shorter --every');
   const { telescope } = options;
   const stretch = imageStretch(jointly(images));
-  const pictures = images.map(({ plane, start, durationS, frame }) =>
+  const blank = new Set(series.lost);
+  const shownImages = images.filter((_, k) => !blank.has(k));
+  const pictures = shownImages.map(({ plane, start, durationS, frame }) =>
     skyPicture({
       ...{ plane, plan, frame, stretch, unit: options.unit, integrationS: durationS },
       ...(beam && { beam }),

@@ -199,7 +199,7 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
       () => uncalibrated,
       { ...road, calibrated: (moment) => matchGains(file, 'gains', telescope, frequenciesHz, moment) },
       settings,
-      1,
+      300,
     );
     for (const { plane } of series.images) assert.ok(Math.abs(plane[16 * 33] / 2 - 1) < 1e-3);
   });

@@ -7,8 +7,8 @@ import {
   cleanWide,
   fitBeam,
   planWide,
-  prepareWeights,
   prepareWideImager,
+  type BeyondCells,
   type Cleaned,
   type FittedBeam,
   type HandTally,
@@ -20,12 +20,13 @@ import {
   usedBand,
 } from '../../image/index.js';
 import type { SkyFrame, SkyPosition, TangentAxes } from '../../sky/frame.js';
-import { productsOf } from './choose-products.js';
+import { loneHandOf, productsOf } from './choose-products.js';
 import { hiddenPixels } from './horizon.js';
 import { channelOf, type Integrations, type RowReader } from './rows.js';
 import type { WidePixels, WideSettings } from './settings.js';
 import { tallyShares, type Share } from './shares.js';
 import type { Smearing } from './smearing.js';
+import { addBeyond, isAllBeyond, noneBeyond, prepareWeighed, refuseWeightless } from './weighed.js';
 import { surveyRows, type WideRoad, type WideSpan, type WideSurvey } from './survey.js';
 
 const WHERE = 'image';
@@ -52,6 +53,8 @@ export interface WideSkyImage extends WideSpan {
   readonly channelWeights: Float64Array;
   /** shares : [c][product], what each plane was made of, where stations have kinds. */
   readonly shares?: readonly (readonly Share[])[];
+  /** What weights other than natural left out. */
+  readonly beyond: BeyondCells;
   /** Planes without data, which are NaN throughout. */
   readonly empty: readonly EmptyPlane[];
   /** Of each channel of the image; nothing where the pixels are too coarse to tell. */
@@ -85,8 +88,10 @@ export async function imageWide(
   road: WideRoad,
   settings: WideSettings,
 ): Promise<WideSkyImage> {
-  const products = productsOf(road, settings);
-  const { reader, survey } = await surveyRows(integrations, road, settings, products[0]);
+  const asked = productsOf(road, settings);
+  const { reader, survey } = await surveyRows(integrations, road, settings, asked[0]);
+  const lone = asked[0] === 'I' ? loneHandOf(survey.hands) : undefined;
+  const products = lone ? [lone] : asked;
   const plan = planFor(survey, road, settings);
   const imager = await prepareWideImager(plan, road.backend, road);
   try {
@@ -135,6 +140,7 @@ interface OnePlane {
   readonly image: PlaneML;
   readonly weightSum: number;
   readonly beam: PlaneML;
+  readonly beyond: BeyondCells;
   readonly cleaned?: Cleaned;
   readonly shares?: readonly Share[];
 }
@@ -165,6 +171,12 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
       ? []
       : [{ channel: Math.floor(at / products.length), product: products[at % products.length] }],
   );
+  const beyond = noneBeyond();
+  planes.forEach((plane, at) => {
+    if (at % products.length === 0) addBeyond(beyond, plane.beyond);
+  });
+  for (const product of products)
+    if (empty.filter((plane) => plane.product === product).length === channels) refuseWeightless(beyond);
   refuseWithoutI(empty, products, channels);
   const cube = (of: (plane: OnePlane) => PlaneML | undefined, each = products.length): ImageCPML => {
     const size = pixels * pixels;
@@ -182,7 +194,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
   const band = usedBand(road.frequenciesHz, road.channelWidthHz, survey.channelWeights);
   return {
     ...{ start: survey.start, durationS: survey.durationS, integrations: survey.integrations },
-    visibilities: survey.visibilities,
+    ...{ visibilities: survey.visibilities - beyond.visibilities, beyond },
     image: cube(({ image }) => image),
     products,
     beam: cube(({ beam }) => beam, 1),
@@ -219,6 +231,7 @@ const emptyPlane = (plan: WidePlan): OnePlane => ({
   image: noValues(plan),
   weightSum: 0,
   beam: noValues(plan),
+  beyond: noneBeyond(),
 });
 
 /** I takes both hands of a channel: none is left where every channel has lost one. */
@@ -254,7 +267,9 @@ async function onePlane(
   { withBeam, hidden, frequenciesHz }: PlaneOptions,
 ): Promise<OnePlane> {
   const tally = road.kinds && tallyShares(frequenciesHz, road.kinds);
-  const weighed = once(await prepareWeighed(plan, settings, blocks), (rows) => tally?.add(rows));
+  const { blocks: all, beyond } = await prepareWeighed(plan, settings, blocks);
+  if (isAllBeyond(beyond)) return { ...emptyPlane(plan), beyond };
+  const weighed = once(all, (rows) => tally?.add(rows));
   const shares = (): { readonly shares?: readonly Share[] } =>
     tally ? { shares: tally.shares(survey.moments) } : {};
   if (settings.clean) {
@@ -271,18 +286,18 @@ async function onePlane(
     for (const plane of [cleaned.dirty, cleaned.residual, cleaned.restored]) blank(plane, hidden);
     return {
       ...{ image: cleaned.restored, weightSum: cleaned.weightSum, beam: cleaned.beam, cleaned },
-      ...shares(),
+      ...{ beyond, ...shares() },
     };
   }
   for await (const rows of weighed()) await imager.accumulate(rows);
   const { image, weightSum } = await imager.finish();
-  if (!(weightSum > 0)) return emptyPlane(plan);
+  if (!(weightSum > 0)) return { ...emptyPlane(plan), beyond };
   blank(image, hidden);
-  if (!withBeam) return { image, weightSum, beam: noValues(plan), ...shares() };
+  if (!withBeam) return { image, weightSum, beam: noValues(plan), beyond, ...shares() };
   for await (const { uvwM, frequenciesHz, weights } of weighed())
     await imager.accumulate({ uvwM, frequenciesHz, weights });
   const { image: beam } = await imager.finish();
-  return { image, weightSum, beam, ...shares() };
+  return { image, weightSum, beam, beyond, ...shares() };
 }
 
 /** The first pass is looked at. */
@@ -297,19 +312,6 @@ function once(
       if (isFirst) look(rows);
       yield rows;
     }
-  };
-}
-
-/** The same blocks with their imaging weights. */
-export async function prepareWeighed(
-  plan: WidePlan,
-  { weighting }: Pick<WideSettings, 'weighting'>,
-  blocks: () => AsyncIterable<WideRows>,
-): Promise<() => AsyncIterable<WideRows>> {
-  const weigher = prepareWeights(plan, weighting);
-  if (weighting.kind !== 'natural') for await (const rows of blocks()) weigher.count(rows);
-  return async function* () {
-    for await (const rows of blocks()) yield { ...rows, weights: weigher.weigh(rows) };
   };
 }
 

@@ -14,12 +14,12 @@ export interface Share {
   readonly weights: Float64Array;
 }
 
-/** Channels less apart than this are of one frequency: beams are as wide as they to 1 %. */
-const SAME_FREQUENCY = 0.02;
-const MOST_FREQUENCIES = 32;
+/** Channels less apart than this are of one frequency: beams are as wide as at its middle to 2 %. */
+const SAME_FREQUENCY = 0.04;
+const MOST_FREQUENCIES = 16;
 /** Moments less apart than this are one; more where there would be too many. */
 const SAME_MOMENT_S = 300;
-const MOST_SHARES = 512;
+const MOST_SHARES = 256;
 const FEWEST_MOMENTS = 16;
 
 /** groups : [r] of all pairs i > j of an integration: bin, kind of i, kind of j. */

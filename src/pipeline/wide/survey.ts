@@ -81,7 +81,7 @@ export async function surveyRows(
   let end: Instant | undefined;
   let count = 0;
   const smearing = { bandwidth: 0, time: 0 };
-  const hands: HandTally = { both: 0, one: 0 };
+  const hands: HandTally = { both: 0, one: 0, second: 0 };
   const bins = prepareBins();
   const look = (integration: Integration): void => {
     bins.add(integration);

@@ -84,6 +84,15 @@ export function powersOfPairs(
   weights: Float64Array,
   into: { xx: number; yy: number; xyRe: number; xyIm: number },
 ): void {
+  if (weights.length === 1) {
+    // All stations alike, by far the most of what is asked: without anything to allocate.
+    const [weight, [x, y, xIm = 0, yIm = 0]] = [weights[0], voltages[0]];
+    into.xx += weight * (x * x + xIm * xIm);
+    into.yy += weight * (y * y + yIm * yIm);
+    into.xyRe += weight * (x * y + xIm * yIm);
+    into.xyIm += weight * (xIm * y - x * yIm);
+    return;
+  }
   for (let at = 0; at < weights.length; at++) {
     const weight = weights[at];
     if (weight === 0) continue;
