@@ -24,6 +24,7 @@ import { refuseUnplaced } from '../telescope/unplaced.js';
 import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
 import { checkModel, type ModelCheck } from '../pipeline/gains/model-check.js';
 import { outsideModel } from '../pipeline/gains/outside-model.js';
+import { toOneReference } from '../pipeline/gains/one-reference.js';
 import { fitDelays, oneGain, type OverBand } from '../pipeline/gains/over-band.js';
 import { chooseIntegration, integrationsEvery } from '../pipeline/select.js';
 import { refuseGiven } from './options/command.js';
@@ -165,7 +166,10 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       calibration: { ...calibration, ...plain.calibrated },
       ...(solved.diffuse && { diffuse: solved.diffuse }),
     });
-    const later = solved.later.map((one) => ({ ...one, calibration: finish(one.calibration) }));
+    const referred = toOneReference(solved.later.map((one) => one.calibration));
+    const later = solved.later.map((one, k) => ({ ...one, calibration: finish(referred.solutions[k]) }));
+    const { referenceStation: reference } = later.at(0)?.calibration ?? calibration;
+    const changed = solved.later.filter((one) => one.calibration.referenceStation !== reference);
     refuseMixedOver(options.over, calibration);
     const shaped = shapeOver(options.over, frequenciesHz);
     const series = (later.length > 0 ? later : [{ integration, calibration }]).map((one) => ({
@@ -210,6 +214,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         sources: sources.map(({ source }) => source.name),
         integrations: choice.used,
         ...summary,
+        referenceStation: reference,
+        ...(later.length > 1 && { referenceBy: referred.by }),
         minimumBaselineM,
         model: { ...orNull(check), outside, ...(options.diffuse && { diffuse: options.diffuse.name }) },
         solutionsInTime: series.length,
@@ -228,9 +234,20 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         ...(solved.empty > 0
           ? [`${solved.empty} more of them flagged or missing as a whole: gains are drawn across`]
           : []),
+        ...(changed.length > 0
+          ? [
+              referenceLine(
+                referred.by,
+                telescope.stations[reference].name,
+                options.crossHand?.kind === 'given'
+                  ? telescope.stations[solved.later[0].calibration.referenceStation].name
+                  : undefined,
+              ),
+            ]
+          : []),
         ...(named.length > 0
           ? [
-              `delays from ${delayText(Math.min(...delays.map(({ delayS }) => delayS)))} to ${delayText(Math.max(...delays.map(({ delayS }) => delayS)))} against ${telescope.stations[calibration.referenceStation].name}`,
+              `delays from ${delayText(Math.min(...delays.map(({ delayS }) => delayS)))} to ${delayText(Math.max(...delays.map(({ delayS }) => delayS)))} against ${telescope.stations[reference].name}`,
             ]
           : []),
         modelLine(sources),
@@ -302,6 +319,13 @@ const shapeOver =
     const { gains, solved } = fitDelays(calibration, frequenciesHz);
     return { gains, solved };
   };
+
+/** `angleOf`: the station whose X and Y have the angle that was given. */
+const referenceLine = (by: 'one' | 'continued', name: string, angleOf: string | undefined): string =>
+  (by === 'one'
+    ? `reference: ${name}, the first station that has gains at all of these times`
+    : `reference: no station has gains at all of these times: each solution goes on in phase from the one before, the first by ${name}`) +
+  (angleOf === undefined ? '' : `; the angle of --cross-hand is taken to be that of ${angleOf}`);
 
 const delayText = (delayS: number): string => `${withMinus((delayS * 1e9).toFixed(3))} ns`;
 

@@ -3,6 +3,7 @@ import { gainsCA, type GainsCA } from '../../core/axes.js';
 import { secondsBetween, type Instant } from '../../core/instant.js';
 import { crossHandKnown, type GainsAt, type GainsFile } from '../../formats/index.js';
 import type { CalibratedFully } from '../sky-image.js';
+import { commonTurn } from './common-turn.js';
 
 /** Where a gain is known; of files that hold gains of solves that were given up, not there. */
 function usable({ polarisations, frequenciesHz }: GainsFile, at: GainsAt): CalibratedFully {
@@ -32,24 +33,44 @@ export function gainsAtMoment(file: GainsFile, moment: Instant): CalibratedFully
   const solved = before.solved.map((one, at) => one & after.solved[at]);
   const inputs = file.stations.length * file.polarisations;
   const crossHands = before.crossHands.map((one, c) => one & after.crossHands[c]);
-  const between = (from: Float64Array, to: Float64Array): GainsCA => {
+  const columns = file.polarisations;
+  // turns : [c][p], of all stations at once: X and Y together where they have one phase, else each its own.
+  const turns = Array.from(crossHands).flatMap((known, c) =>
+    Array.from({ length: columns }, (_, p) =>
+      commonTurn(before, after, { c, inputs, columns, of: known === 1 ? [0, 1] : [p] }),
+    ),
+  );
+  /** `other` is 1 where values belong to the other polarisation's column, as leakage does. */
+  const between = (from: Float64Array, to: Float64Array, other: 0 | 1): GainsCA => {
     const made = new Float64Array(from.length).fill(Number.NaN);
     solved.forEach((isSolved, at) => {
-      if (isSolved === 1) made.set(drawn(from, to, 2 * at, share), 2 * at);
+      if (isSolved === 0) return;
+      const column = Math.floor(at / inputs) * columns + (((at % columns) + other) % columns);
+      made.set(drawn(from, to, 2 * at, { share, common: turns[column] }), 2 * at);
     });
     return gainsCA(made, file.frequenciesHz.length, inputs);
   };
   return {
-    ...{ gains: between(before.gains, after.gains), solved, crossHands },
-    ...(before.leakage && after.leakage && { leakage: between(before.leakage, after.leakage) }),
+    ...{ gains: between(before.gains, after.gains, 0), solved, crossHands },
+    ...(before.leakage && after.leakage && { leakage: between(before.leakage, after.leakage, 1) }),
   };
 }
 
-/** A complex number between two, straight in size and in phase. */
-function drawn(from: Float64Array, to: Float64Array, at: number, share: number): [number, number] {
+interface Way {
+  readonly share: number;
+  /** What all turn by. */
+  readonly common: number;
+}
+
+/**
+ * A complex number between two, straight in size and in phase. The shorter way round is that of its own turn: all stations
+ * together may have turned by half a turn, and none of them goes the other way round than the rest.
+ */
+function drawn(from: Float64Array, to: Float64Array, at: number, { share, common }: Way): [number, number] {
   const [re, im, toRe, toIm] = [from[at], from[at + 1], to[at], to[at + 1]];
   const size = (1 - share) * Math.hypot(re, im) + share * Math.hypot(toRe, toIm);
-  const turn = Math.atan2(toIm * re - toRe * im, toRe * re + toIm * im);
-  const phase = Math.atan2(im, re) + share * turn;
+  const turn = Math.atan2(toIm * re - toRe * im, toRe * re + toIm * im) - common;
+  const own = turn - 2 * Math.PI * Math.round(turn / (2 * Math.PI));
+  const phase = Math.atan2(im, re) + share * (common + own);
   return [size * Math.cos(phase), size * Math.sin(phase)];
 }
