@@ -1,32 +1,31 @@
 /** corella calibrate: visibilities and a model of the sky to gains. */
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import {
-  leaveOutUnconverged,
-  type Calibration,
-  type CrossHanded,
-  type CrossHandRule,
-  type IterationRule,
-} from '../calibrate/index.js';
-import { addSeconds } from '../core/instant.js';
+import type { Calibration, CrossHanded, CrossHandRule, IterationRule } from '../calibrate/index.js';
+import { formatInstant } from '../core/instant.js';
 import { DEGREES_PER_RADIAN, formatSeconds, SPEED_OF_LIGHT_M_PER_S, withMinus } from '../core/units.js';
 import { refuse } from '../core/errors.js';
 import { gainPaths, writeGainFiles } from '../formats/index.js';
-import { through } from '../pipeline/run.js';
 import { prepareCalibrate } from '../pipeline/stages/calibrate.js';
-import { withoutLeakage } from '../pipeline/gains/apply-visibilities.js';
 import { leaveOutOddGains, oddGains, type OddGains } from '../pipeline/gains/odd-channels.js';
-import { oddByGain, oddByPower, type OddInput } from '../pipeline/gains/odd-inputs.js';
-import type { Integration } from '../core/blocks.js';
 import { beamOfTelescope } from '../sky/beams/registry.js';
 import { inputName } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
-import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
-import { checkModel, type ModelCheck } from '../pipeline/gains/model-check.js';
-import { outsideModel } from '../pipeline/gains/outside-model.js';
+import { frameAtMiddle } from '../pipeline/geometry.js';
+import type { ModelCheck } from '../pipeline/gains/model-check.js';
 import { toOneReference } from '../pipeline/gains/one-reference.js';
 import { fitDelays, oneGain, type OverBand } from '../pipeline/gains/over-band.js';
-import { chooseIntegration, integrationsEvery } from '../pipeline/select.js';
+import { chooseIntegration } from '../pipeline/select.js';
+import { outsideOf } from './calibrate/outside.js';
+import {
+  allSources,
+  bestOf,
+  judge,
+  oddInputsOf,
+  solveEvery,
+  solveStretch,
+  worstOf,
+} from './calibrate/stretches.js';
 import { refuseGiven } from './options/command.js';
 import { addCalibrateOptions, findStation, type CalibrateOptions } from './options/calibrate-options.js';
 import { crossHandAfter, type CrossHandChoice } from './options/cross-hand-option.js';
@@ -35,7 +34,9 @@ import { modelOf, type BaselineLength } from './options/model-options.js';
 import {
   convergenceLines,
   crossHandLines,
+  leftOutLine,
   MOST_LINES,
+  oddOfTimes,
   refuseNoCrossHand,
   refuseNoneConverged,
   reasonText,
@@ -88,8 +89,6 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const choice = await chooseIntegration(file, options.integration, reading.update);
     reading.done();
     const asked = choice.integration;
-    const oddPowers = options.odd === 0 ? [] : oddByPower(asked, options.odd);
-    refuseAllOdd(oddPowers, asked, options.odd);
     const iterations: IterationRule =
       options.iterations === undefined
         ? { kind: 'until', tolerance: options.tolerance, most: options.mostIterations }
@@ -98,7 +97,6 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       options.reference === undefined ? undefined : findStation(options.reference, telescope.stations);
     const afterwards = await crossHandAfter(options.crossHand, telescope, file.header.frequenciesHz);
     const stage = terminal.stage('calibrate');
-    const integration = without(asked, oddPowers);
     const { frequenciesHz, channelWidthHz, feeds } = file.header;
     const model = await modelOf(options, telescope, frequenciesHz);
     const { element, minimumBaselineM } = model;
@@ -107,11 +105,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         backend,
         telescope,
         frequenciesHz,
-        polarisations: integration.polarisations,
-        sources: polarise(
-          chooseSources(options.sources, frameAtMiddle(telescope, integration)),
-          options.polarise,
-        ),
+        polarisations: asked.polarisations,
+        sources: polarise(chooseSources(options.sources, frameAtMiddle(telescope, asked)), options.polarise),
         minimumAltitudeDeg: options.minAltitude,
         iterations,
         crossHand: ruleOf(options.crossHand),
@@ -122,60 +117,38 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         ...(referenceStation === undefined ? {} : { referenceStation }),
       });
       try {
-        const first = await through(solver, integration);
-        const oddGains =
-          options.odd === 0
-            ? []
-            : oddByGain(first.calibration, integration.channels, integration.polarisations, options.odd);
-        const odd = [...oddPowers, ...oddGains];
-        refuseAllOdd(odd, asked, options.odd);
-        // Solved again without them: noise that passed for signal has bent the others a little.
-        const best = oddGains.length === 0 ? first : await through(solver, without(integration, oddGains));
-        let empty = 0;
-        const later: { readonly integration: Integration; readonly calibration: CrossHanded }[] = [];
-        if (options.every !== undefined) {
-          for await (const next of integrationsEvery(file, options.every, () => empty++)) {
-            const { calibration: gains } = await through(solver, without(next, odd));
-            later.push({ integration: next, calibration: leaveOutUnconverged(gains) });
-          }
-        }
-        return { ...best, odd, later, empty };
+        return options.every === undefined
+          ? { stretches: [await solveStretch(solver, asked, options.odd)], empty: 0 }
+          : await solveEvery(solver, file, options.every, options.odd);
       } finally {
         await solver.close();
       }
     });
     const seconds = stage.done();
-    const { sources, odd } = solved;
-    const converged = leaveOutUnconverged(solved.calibration);
-    refuseNoneConverged(converged, options.iterations ?? options.mostIterations);
-    const check = checkModel(integration, converged, solved.plan, channelWidthHz);
-    refuseWrongModel(check, options.acceptModel === true);
-    if (converged.leakage) refuseOpenFrame(options.crossHand, converged);
-    else refuseNoCrossHand(options.crossHand, converged, sources);
-    const finish = (found: CrossHanded): CrossHanded => {
-      const strange = oddOf(found, frequenciesHz.length, options.odd);
-      return afterwards(leaveOutOddGains(found, frequenciesHz.length, strange));
-    };
-    const strange = oddOf(converged, frequenciesHz.length, options.odd);
-    const calibration = finish(converged);
-    // One gain an input is what the search takes.
-    const plain = withoutLeakage(integration, calibration);
-    const outside = outsideModel(sources, frameAtMiddle(telescope, integration), {
-      ...{ telescope, frequenciesHz, integration: plain.integration, plan: solved.plan },
-      stationsM: stationPositions(telescope),
-      calibration: { ...calibration, ...plain.calibrated },
-      ...(solved.diffuse && { diffuse: solved.diffuse }),
+    refuseNoneConverged(solved.stretches, options.iterations ?? options.mostIterations);
+    const judged = judge(solved.stretches, channelWidthHz, options.acceptModel === true);
+    const [left, kept] = [judged.filter((one) => one.isLeftOut), judged.filter((one) => !one.isLeftOut)];
+    if (kept.length === 0) refuseWrongModel(bestOf(judged).check, judged.length);
+    const sources = allSources(kept);
+    const found = kept.map(({ calibration }) => calibration);
+    if (found[0].leakage) refuseOpenFrame(options.crossHand, found);
+    else refuseNoCrossHand(options.crossHand, found, sources);
+    const referred = toOneReference(judged.map(({ calibration }) => calibration));
+    const finished = judged.map((one, k) => {
+      const calibration = referred.solutions[k];
+      const strange = oddOf(calibration, frequenciesHz.length, options.odd);
+      const clean = leaveOutOddGains(calibration, frequenciesHz.length, strange);
+      return { ...one, strange, calibration: clean.solved.includes(1) ? afterwards(clean) : clean };
     });
-    const referred = toOneReference(solved.later.map((one) => one.calibration));
-    const later = solved.later.map((one, k) => ({ ...one, calibration: finish(referred.solutions[k]) }));
-    const { referenceStation: reference } = later.at(0)?.calibration ?? calibration;
-    const changed = solved.later.filter((one) => one.calibration.referenceStation !== reference);
-    refuseMixedOver(options.over, calibration);
+    const good = finished.filter((one) => !one.isLeftOut);
+    const { calibration, integration } = good.find((one) => one.calibration.solved.includes(1)) ?? good[0];
+    const { referenceStation: reference } = calibration;
+    const changed = kept.filter((one) => one.calibration.referenceStation !== reference);
+    const outside = outsideOf(good, telescope, frequenciesHz);
+    for (const one of good) refuseMixedOver(options.over, one.calibration);
     const shaped = shapeOver(options.over, frequenciesHz);
-    const series = (later.length > 0 ? later : [{ integration, calibration }]).map((one) => ({
-      time: addSeconds(one.integration.start, one.integration.durationS / 2),
-      ...one.calibration,
-      ...shaped(one.calibration),
+    const series = finished.map((one) => ({
+      ...{ time: one.time, ...one.calibration, ...shaped(one.calibration) },
     }));
     const delays = options.over === 'delay' ? fitDelays(calibration, frequenciesHz).delays : [];
     const nameOf = (input: number): string => inputName(telescope, input, integration.polarisations, feeds);
@@ -198,10 +171,16 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       { telescope, channelWidthHz, durationS: integration.durationS, ...(feeds && { feeds }) },
     );
     await finishPart();
-    const summary = summarise(calibration);
-    const given = unconvergedLine(summary, frequenciesHz);
-    const oddInputs = odd.map((one) => ({ ...one, name: nameOf(one.input) }));
-    const left = [
+    const summary = summarise(good);
+    const strange = oddOfTimes(good);
+    const worst = worstOf(good);
+    const isSeries = judged.length > 1;
+    const times = series.filter((one) => one.solved.includes(1)).length;
+    const lacking = [leftOutLine(left, judged.length), unconvergedLine(summary, frequenciesHz)].flatMap(
+      (line) => line ?? [],
+    );
+    const oddInputs = oddInputsOf(good).map((one) => ({ ...one, name: nameOf(one.input) }));
+    const without = [
       ...oddInputs.map(({ name, level, by }) => `${name} (${by} ${level.toPrecision(2)} times the middle)`),
       ...summary.leftOut
         .filter(({ reason }) => reason !== 'flagged')
@@ -215,22 +194,27 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         integrations: choice.used,
         ...summary,
         referenceStation: reference,
-        ...(later.length > 1 && { referenceBy: referred.by }),
+        ...(isSeries && { referenceBy: referred.by }),
         minimumBaselineM,
-        model: { ...orNull(check), outside, ...(options.diffuse && { diffuse: options.diffuse.name }) },
-        solutionsInTime: series.length,
+        model: { ...orNull(worst.check), outside, ...(options.diffuse && { diffuse: options.diffuse.name }) },
+        solutionsInTime: times,
+        ...(left.length > 0 && {
+          timesLeftOut: left.map(({ time, check }) => ({ timeUtc: formatInstant(time), ...orNull(check) })),
+        }),
         ...(solved.empty > 0 && { timesWithoutData: solved.empty }),
         ...(options.over === 'delay' && { delays: named }),
         oddInputs,
         oddChannels: strange.channels,
         oddGains: strange.gains.map((one) => ({ ...one, name: nameOf(one.input) })),
         ...(integration.polarisations === 2 && { crossHand: crossHandFacts(calibration) }),
-        ...fullFacts(calibration),
+        ...fullFacts(good.map((one) => one.calibration)),
         seconds,
       },
       [
         `${paths.join(', ')}: gains of ${summary.solvedInputs} of ${summary.inputs} inputs in ${summary.solves} solves`,
-        ...(series.length > 1 ? [`${series.length} times, every ${formatSeconds(options.every ?? 0)}`] : []),
+        ...(isSeries
+          ? [`${times} time${times === 1 ? '' : 's'}, every ${formatSeconds(options.every ?? 0)}`]
+          : []),
         ...(solved.empty > 0
           ? [`${solved.empty} more of them flagged or missing as a whole: gains are drawn across`]
           : []),
@@ -240,7 +224,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
                 referred.by,
                 telescope.stations[reference].name,
                 options.crossHand?.kind === 'given'
-                  ? telescope.stations[solved.later[0].calibration.referenceStation].name
+                  ? telescope.stations[found[0].referenceStation].name
                   : undefined,
               ),
             ]
@@ -257,17 +241,22 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
           : []),
         ...convergenceLines(summary, strange, frequenciesHz),
         ...(minimumBaselineM > 0 ? [baselineLine(minimumBaselineM, options.minBaseline)] : []),
-        ...modelLines(check, outside),
+        ...modelLines(worst.check, outside, isSeries ? worst.time : undefined),
         ...(integration.polarisations === 2 && !calibration.leakage
-          ? crossHandLines(calibration, feeds)
-          : fullLines(calibration)),
-        ...choiceLines(choice, options.integration),
+          ? crossHandLines(
+              good.map((one) => one.calibration),
+              feeds,
+            )
+          : fullLines(good.map((one) => one.calibration))),
+        ...(options.every === undefined ? choiceLines(choice, options.integration) : []),
         ...unsolvedLines(summary),
-        ...left.slice(0, MOST_LINES).map((one) => `left out: ${one}`),
-        ...(left.length > MOST_LINES ? [`left out: ${left.length - MOST_LINES} more; --json lists all`] : []),
+        ...without.slice(0, MOST_LINES).map((one) => `left out: ${one}`),
+        ...(without.length > MOST_LINES
+          ? [`left out: ${without.length - MOST_LINES} more; --json lists all`]
+          : []),
       ],
     );
-    if (given !== undefined) throw new PartlyDone(given);
+    if (lacking.length > 0) throw new PartlyDone(lacking.join('\n'));
   } finally {
     await opened.close();
   }
@@ -338,32 +327,3 @@ const writeCables = (
     path,
     `${JSON.stringify({ fixed: delays.map(({ name, delayS }) => ({ input: name, cableM: delayS * SPEED_OF_LIGHT_M_PER_S })) }, undefined, 2)}\n`,
   );
-
-const without = (integration: Integration, odd: readonly OddInput[]): Integration => {
-  const left = new Set(odd.map(({ input }) => input));
-  return {
-    ...integration,
-    flaggedInputs: integration.flaggedInputs.map((flag, a) => (left.has(a) ? 1 : flag)),
-  };
-};
-
-/** Where hardly any input is like the others, the factor is too small for them. */
-function refuseAllOdd(
-  odd: readonly OddInput[],
-  { flaggedInputs, polarisations }: Integration,
-  factor: number,
-): void {
-  const left = new Set(odd.map(({ input }) => input));
-  for (let p = 0; p < polarisations; p++) {
-    const inputs = Array.from(flaggedInputs.keys()).filter(
-      (a) => a % polarisations === p && flaggedInputs[a] === 0,
-    );
-    const kept = inputs.filter((a) => !left.has(a)).length;
-    if (inputs.length >= 3 && kept < 3)
-      refuse(
-        '--odd',
-        `${factor} leaves ${kept} of ${inputs.length} inputs of a polarisation, where gains take three`,
-        'give a larger factor, or 0 to keep all inputs',
-      );
-  }
-}

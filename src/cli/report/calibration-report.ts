@@ -7,9 +7,11 @@ import {
   type LeftOutReason,
 } from '../../calibrate/index.js';
 import { refuse } from '../../core/errors.js';
+import { formatInstant, type Instant } from '../../core/instant.js';
 import { median } from '../../core/median.js';
 import { DEGREES_PER_RADIAN, formatHz, withMinus } from '../../core/units.js';
-import type { OddGains } from '../../pipeline/gains/odd-channels.js';
+import type { ModelCheck } from '../../pipeline/gains/model-check.js';
+import type { OddChannel, OddGain, OddGains } from '../../pipeline/gains/odd-channels.js';
 import type { SourceUp } from '../../sky/above.js';
 import type { CrossHandChoice } from '../options/cross-hand-option.js';
 
@@ -22,9 +24,22 @@ const MOST_CHANNELS = 6;
 
 const s = (count: number): string => (count === 1 ? '' : 's');
 
+/** One solution of a file, or of several. */
+export interface Timed<Found extends Calibration = Calibration> {
+  readonly time: Instant;
+  readonly calibration: Found;
+}
+
+/** What is told of one of several says when it was. */
+const timeFact = (times: number, time: Instant): { readonly timeUtc?: string } =>
+  times > 1 ? { timeUtc: formatInstant(time) } : {};
+
+const withDataOf = ({ solutions }: Calibration) =>
+  solutions.filter(({ residual }) => !Number.isNaN(residual));
+
 /** Gains of no solve at all are not worth a file. */
-export function refuseNoneConverged(calibration: Calibration, most: number): void {
-  const withData = calibration.solutions.filter(({ residual }) => !Number.isNaN(residual));
+export function refuseNoneConverged(all: readonly Timed[], most: number): void {
+  const withData = all.flatMap(({ calibration }) => withDataOf(calibration));
   if (withData.some(({ converged }) => converged)) return;
   refuse(
     'calibrate',
@@ -33,21 +48,29 @@ export function refuseNoneConverged(calibration: Calibration, most: number): voi
   );
 }
 
-/** One line's worth of a calibration. An input counts as solved when it is in every channel that converged and is kept. */
-export function summarise(calibration: Calibration) {
-  const { solved, solutions, referenceStation } = calibration;
-  const channels = new Set(solutions.map(({ channel }) => channel)).size;
+/** Whether an input is solved in every channel that converged and is kept; nobody's where none is. */
+function isSolvedIn({ solved, solutions }: Calibration, channels: number, a: number): boolean | undefined {
   const inputs = solved.length / channels;
-  const withData = solutions.filter(({ residual }) => !Number.isNaN(residual));
-  const good = withData.filter(({ converged }) => converged);
-  const polarisations = solutions.length / channels;
+  const own = solutions.filter(
+    ({ polarisation, channel, converged, residual }) =>
+      converged &&
+      !Number.isNaN(residual) &&
+      polarisation === a % (solutions.length / channels) &&
+      solved.subarray(channel * inputs, (channel + 1) * inputs).includes(1),
+  );
+  return own.length === 0 ? undefined : own.every(({ channel }) => solved[channel * inputs + a] === 1);
+}
+
+/** One line's worth of all solutions. An input counts as solved when it is at every time. */
+export function summarise(all: readonly Timed[]) {
+  const [{ calibration: first }] = all;
+  const channels = new Set(first.solutions.map(({ channel }) => channel)).size;
+  const inputs = first.solved.length / channels;
+  const solutions = all.flatMap(({ calibration }) => calibration.solutions);
+  const withData = all.flatMap(({ calibration }) => withDataOf(calibration));
   const solvedInputs = Array.from({ length: inputs }, (_, a) => a).filter((a) => {
-    const own = good.filter(
-      ({ polarisation, channel }) =>
-        polarisation === a % polarisations &&
-        solved.subarray(channel * inputs, (channel + 1) * inputs).includes(1),
-    );
-    return own.length > 0 && own.every(({ channel }) => solved[channel * inputs + a] === 1);
+    const known = all.map(({ calibration }) => isSolvedIn(calibration, channels, a));
+    return known.includes(true) && !known.includes(false);
   }).length;
   const leftOut = new Map(
     withData.flatMap((solution) => solution.leftOut.map((out) => [out.station, out] as const)),
@@ -59,13 +82,13 @@ export function summarise(calibration: Calibration) {
     solvesWithOpenGains: open.length,
     inputs,
     solvedInputs,
-    referenceStation,
-    converged: good.length,
-    unconverged: unconverged(calibration).map(({ channel, polarisation, lastChange }) => ({
-      channel,
-      polarisation,
-      lastChange,
-    })),
+    referenceStation: first.referenceStation,
+    converged: withData.filter(({ converged }) => converged).length,
+    unconverged: all.flatMap(({ time, calibration }) =>
+      unconverged(calibration).map(({ channel, polarisation, lastChange }) => ({
+        ...{ channel, polarisation, lastChange, ...timeFact(all.length, time) },
+      })),
+    ),
     medianIterations: median(withData.map(({ iterations }) => iterations)),
     medianResidual: median(withData.map(({ residual }) => residual)),
     worstResidual: withData.reduce((worst, { residual }) => Math.max(worst, residual), 0),
@@ -100,6 +123,24 @@ function channelList(channels: readonly number[], frequenciesHz: Float64Array): 
   return `${some}${more} (${channels.length === 1 ? 'at' : 'from'} ${formatHz(frequenciesHz[channels[0]])})`;
 }
 
+/** The first of them, and how many more. */
+const timeList = (times: readonly string[]): string =>
+  times.length < 4 ? times.join(', ') : `${times.slice(0, 3).join(', ')} and ${times.length - 3} more times`;
+
+/** Times that have no gains because the model does not explain their sky, for the exit code's line. */
+export function leftOutLine(
+  left: readonly { readonly time: Instant; readonly check: ModelCheck }[],
+  of: number,
+): string | undefined {
+  if (left.length === 0) return undefined;
+  const most = Math.max(...left.map(({ check }) => 1 - check.unexplained));
+  return (
+    `${left.length} of ${of} times have no gains: the model explains ${(100 * most).toFixed(0)} % of the sky's power there` +
+    `${left.length > 1 ? ' at most' : ''}, at ${timeList(left.map(({ time }) => formatInstant(time)))}; ` +
+    'what else was up then? --accept-model writes them all the same'
+  );
+}
+
 /** What has no gains because it was given up, for the exit code's line; undefined where all went well. */
 export function unconvergedLine(
   { unconverged: given, solves }: CalibrationSummary,
@@ -107,15 +148,33 @@ export function unconvergedLine(
 ): string | undefined {
   if (given.length === 0) return undefined;
   const channels = [...new Set(given.map(({ channel }) => channel))];
+  const times = [...new Set(given.flatMap(({ timeUtc }) => timeUtc ?? []))];
   return (
     `${given.length} of ${solves} solves did not converge and have no gains: channel${s(channels.length)} ` +
-    `${channelList(channels, frequenciesHz)}; raise --most-iterations, or look at them with inspect`
+    `${channelList(channels, frequenciesHz)}${times.length > 0 ? ` at ${timeList(times)}` : ''}; raise --most-iterations, or look at them with inspect`
   );
 }
 
+/** Of all times, each with its own where there are several. */
+export interface OddOfTimes {
+  readonly channels: readonly (OddChannel & { readonly timeUtc?: string })[];
+  readonly gains: readonly (OddGain & { readonly timeUtc?: string })[];
+}
+
+export const oddOfTimes = (
+  all: readonly { readonly time: Instant; readonly strange: OddGains }[],
+): OddOfTimes => ({
+  channels: all.flatMap(({ time, strange }) =>
+    strange.channels.map((one) => ({ ...one, ...timeFact(all.length, time) })),
+  ),
+  gains: all.flatMap(({ time, strange }) =>
+    strange.gains.map((one) => ({ ...one, ...timeFact(all.length, time) })),
+  ),
+});
+
 export function convergenceLines(
   summary: CalibrationSummary,
-  odd: OddGains,
+  odd: OddOfTimes,
   frequenciesHz: Float64Array,
 ): string[] {
   return [
@@ -124,8 +183,8 @@ export function convergenceLines(
     ...odd.channels
       .slice(0, MOST_CHANNELS)
       .map(
-        ({ channel, level, by }) =>
-          `left out: channel ${channel} (${formatHz(frequenciesHz[channel])}), ` +
+        ({ channel, level, by, timeUtc }) =>
+          `left out: channel ${channel} (${formatHz(frequenciesHz[channel])}${timeUtc === undefined ? '' : ` at ${timeUtc}`}), ` +
           (by === 'gain'
             ? `whose gains are ${level.toPrecision(2)} times the middle channel's`
             : `of which the model explains ${level.toPrecision(2)} times what it does of the middle channel`),
@@ -149,10 +208,12 @@ export function convergenceLines(
 /** Asked for and not to be had: nothing is written. */
 export function refuseNoCrossHand(
   asked: CrossHandChoice | undefined,
-  { crossHand, crossHandFit = [] }: CrossHanded,
+  found: readonly CrossHanded[],
   sources: readonly SourceUp[],
 ): void {
-  if (crossHand.how !== 'unknown' || (asked?.kind !== 'model' && asked?.kind !== 'v-zero')) return;
+  if (asked?.kind !== 'model' && asked?.kind !== 'v-zero') return;
+  if (found.some(({ crossHand }) => crossHand.how !== 'unknown')) return;
+  const crossHandFit = found.flatMap(({ crossHandFit: fits = [] }) => fits);
   const isPolarised = sources.some(({ source: { stokes } }) => stokes.u !== 0 || stokes.v !== 0);
   if (asked.kind === 'model' && !isPolarised)
     refuse('--cross-hand', 'no source of the model is polarised', 'say how, like --polarise TauA:0:0.02:0');
@@ -167,18 +228,20 @@ export function refuseNoCrossHand(
   );
 }
 
-/** Whether X and Y have one phase, and by whom. */
+/** Whether X and Y have one phase, and by whom; of all times, their channels together. */
 export function crossHandLines(
-  { crossHand, solved }: CrossHanded,
+  all: readonly CrossHanded[],
   feeds: 'linear' | 'circular' = 'linear',
 ): string[] {
-  const { how, phaseRad } = crossHand;
   const [first, second, mixed] = feeds === 'linear' ? ['X', 'Y', 'U and V'] : ['R', 'L', 'Q and U'];
-  const inputs = solved.length / phaseRad.length;
-  const used = Array.from(phaseRad).filter((_, c) =>
-    solved.subarray(c * inputs, (c + 1) * inputs).includes(1),
-  );
+  const used = all.flatMap(({ crossHand, solved }) => {
+    const inputs = solved.length / crossHand.phaseRad.length;
+    return Array.from(crossHand.phaseRad).filter((_, c) =>
+      solved.subarray(c * inputs, (c + 1) * inputs).includes(1),
+    );
+  });
   const found = used.filter((phase) => !Number.isNaN(phase));
+  const how = all.find(({ crossHand }) => crossHand.how !== 'unknown')?.crossHand.how ?? 'unknown';
   if (found.length === 0)
     return [
       `the phase between ${first} and ${second} is unknown: images leave ${mixed} out; --cross-hand says how to know it`,
@@ -194,7 +257,7 @@ export function crossHandLines(
   return [
     `the phase between ${first} and ${second}: ${middle}° in the middle, ${words}` +
       (found.length < used.length
-        ? `, in ${found.length} of ${used.length} channels: the cross hands of the others are too weak, so images leave ${mixed} out`
+        ? `, in ${found.length} of ${used.length} channels${all.length > 1 ? ' and times' : ''}: the cross hands of the others are too weak, so images leave ${mixed} out`
         : ''),
   ];
 }

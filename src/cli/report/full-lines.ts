@@ -5,35 +5,39 @@ import { median } from '../../core/median.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { CrossHandChoice } from '../options/cross-hand-option.js';
 
-/** Middle and largest |d| over |g| of all inputs and channels that are solved. */
-function leakageOf({ gains, leakage, solved }: CrossHanded): { middle: number; largest: number } | undefined {
-  if (!leakage) return undefined;
-  const parts = Array.from(solved.keys())
-    .filter((at) => solved[at] === 1)
-    .map((at) => {
-      const own = Math.hypot(gains[2 * at], gains[2 * at + 1]);
-      return Math.hypot(leakage[2 * at], leakage[2 * at + 1]) / own;
-    });
+/** Middle and largest |d| over |g| of all times, inputs and channels that are solved. */
+function leakageOf(found: readonly CrossHanded[]): { middle: number; largest: number } | undefined {
+  const parts = found.flatMap(({ gains, leakage, solved }) =>
+    Array.from(solved.keys())
+      .filter((at) => leakage && solved[at] === 1)
+      .map((at) => {
+        const own = Math.hypot(gains[2 * at], gains[2 * at + 1]);
+        return leakage ? Math.hypot(leakage[2 * at], leakage[2 * at + 1]) / own : 0;
+      }),
+  );
   return parts.length === 0
     ? undefined
     : { middle: median(parts), largest: parts.reduce((a, b) => Math.max(a, b), 0) };
 }
 
-/** Of the channels that are solved; the worst of them. */
-function frameOf({ frame, solved }: CrossHanded): { open: number; errorRad: number } | undefined {
-  if (!frame) return undefined;
-  const inputs = solved.length / frame.openRotations.length;
-  const used = Array.from(frame.openRotations.keys()).filter((c) =>
-    solved.subarray(c * inputs, (c + 1) * inputs).includes(1),
-  );
+/** Of the channels that are solved; the worst of them at any time. */
+function frameOf(found: readonly CrossHanded[]): { open: number; errorRad: number } | undefined {
+  const used = found.flatMap(({ frame, solved }) => {
+    if (!frame) return [];
+    const inputs = solved.length / frame.openRotations.length;
+    return Array.from(frame.openRotations, (open, c) => ({ open, errorRad: frame.errorRad[c], c })).filter(
+      ({ c }) => solved.subarray(c * inputs, (c + 1) * inputs).includes(1),
+    );
+  });
+  if (!found.some(({ frame }) => frame)) return undefined;
   return {
-    open: used.reduce((most, c) => Math.max(most, frame.openRotations[c]), 0),
-    errorRad: used.reduce((most, c) => Math.max(most, frame.errorRad[c]), 0),
+    open: used.reduce((most, one) => Math.max(most, one.open), 0),
+    errorRad: used.reduce((most, one) => Math.max(most, one.errorRad), 0),
   };
 }
 
-export function fullFacts(calibration: CrossHanded) {
-  const [leakage, frame] = [leakageOf(calibration), frameOf(calibration)];
+export function fullFacts(found: readonly CrossHanded[]) {
+  const [leakage, frame] = [leakageOf(found), frameOf(found)];
   return leakage && frame
     ? {
         fullPolarisation: {
@@ -46,8 +50,8 @@ export function fullFacts(calibration: CrossHanded) {
 
 const percent = (part: number): string => `${(100 * part).toFixed(1)} %`;
 
-export function fullLines(calibration: CrossHanded): string[] {
-  const [leakage, frame] = [leakageOf(calibration), frameOf(calibration)];
+export function fullLines(found: readonly CrossHanded[]): string[] {
+  const [leakage, frame] = [leakageOf(found), frameOf(found)];
   if (!leakage || !frame) return [];
   return [
     `leakage ${percent(leakage.middle)} in the middle, ${percent(leakage.largest)} at most`,
@@ -59,8 +63,8 @@ export function fullLines(calibration: CrossHanded): string[] {
 }
 
 /** Asked for and not to be had: nothing is written. */
-export function refuseOpenFrame(asked: CrossHandChoice | undefined, calibration: CrossHanded): void {
-  const frame = frameOf(calibration);
+export function refuseOpenFrame(asked: CrossHandChoice | undefined, found: readonly CrossHanded[]): void {
+  const frame = frameOf(found);
   if (frame && frame.open > 0 && asked?.kind === 'model')
     refuse(
       '--cross-hand',

@@ -16,12 +16,13 @@ export interface OneReference<Found extends CrossHanded> {
 /** By the reference of the first where it is there throughout, else by the first station that is. */
 export function toOneReference<Found extends CrossHanded>(found: readonly Found[]): OneReference<Found> {
   if (found.length < 2) return { solutions: found, by: 'one' };
-  const inputs = inputsOf(found[0]);
-  const wanted = found[0].referenceStation;
-  const stations = Array.from({ length: inputs / columnsOf(found[0]) }, (_, s) => s);
+  // Those that were left without gains have no say.
+  const lead = found.find(({ solved }) => solved.includes(1)) ?? found[0];
+  const wanted = lead.referenceStation;
+  const stations = Array.from({ length: inputsOf(lead) / columnsOf(lead) }, (_, s) => s);
   const common = [wanted, ...stations].find((station) => found.every((one) => isThere(one, station)));
   if (common !== undefined) {
-    const given = givenAt(found, common);
+    const given = givenAt(found, { from: wanted, to: common });
     return { solutions: found.map((one) => referredTo(one, common, given)), by: 'one' };
   }
   const solutions: Found[] = [];
@@ -62,14 +63,16 @@ const phaseAt = (gains: Float64Array, at: number): number => Math.atan2(gains[2 
  * An angle that was given is that of the reference the first solution had. Of another station it is what solutions by that
  * reference make of it : [c], NaN where none has the channel.
  */
-function givenAt(found: readonly CrossHanded[], station: number): Float64Array {
+function givenAt(
+  found: readonly CrossHanded[],
+  { from, to }: { readonly from: number; readonly to: number },
+): Float64Array {
   const inputs = inputsOf(found[0]);
-  const { referenceStation } = found[0];
   return found[0].crossHand.phaseRad.map((_, c) => {
-    const x = c * inputs + 2 * station;
+    const x = c * inputs + 2 * to;
     const own = found.find(
       (one) =>
-        one.referenceStation === referenceStation &&
+        one.referenceStation === from &&
         one.crossHand.how === 'given' &&
         one.solved[x] * one.solved[x + 1] === 1,
     );

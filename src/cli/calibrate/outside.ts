@@ -1,0 +1,52 @@
+/** Sources that are not in the model, looked for at several times: each is told by the worst of them. */
+import type { CrossHanded } from '../../calibrate/index.js';
+import { formatInstant } from '../../core/instant.js';
+import { withoutLeakage } from '../../pipeline/gains/apply-visibilities.js';
+import { outsideModel } from '../../pipeline/gains/outside-model.js';
+import type { OutsideSource } from '../../pipeline/gains/outside.js';
+import { frameAtMiddle, stationPositions } from '../../pipeline/geometry.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { isMisplaced } from '../report/model-lines.js';
+import type { Stretch } from './stretches.js';
+
+/** A search costs as much as many a solve: a long night is searched at so many times, from the first to the last. */
+const MOST_SEARCHES = 8;
+
+export type OutsideAt = OutsideSource & { readonly timeUtc?: string };
+
+export function outsideOf(
+  stretches: readonly (Stretch & { readonly calibration: CrossHanded })[],
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+): OutsideAt[] {
+  const worst = new Map<string, OutsideAt>();
+  for (const { integration, calibration, plan, sources, diffuse, time } of spread(stretches)) {
+    // One gain an input is what the search takes.
+    const plain = withoutLeakage(integration, calibration);
+    const found = outsideModel(sources, frameAtMiddle(telescope, integration), {
+      ...{ telescope, frequenciesHz, integration: plain.integration, plan },
+      stationsM: stationPositions(telescope),
+      calibration: { ...calibration, ...plain.calibrated },
+      ...(diffuse && { diffuse }),
+    });
+    for (const one of found) {
+      const before = worst.get(one.name);
+      if (before && !isWorse(one, before)) continue;
+      worst.set(one.name, { ...one, ...(stretches.length > 1 && { timeUtc: formatInstant(time) }) });
+    }
+  }
+  return [...worst.values()];
+}
+
+const spread = <One>(all: readonly One[]): readonly One[] =>
+  all.length <= MOST_SEARCHES
+    ? all
+    : Array.from(
+        { length: MOST_SEARCHES },
+        (_, k) => all[Math.round((k * (all.length - 1)) / (MOST_SEARCHES - 1))],
+      );
+
+function isWorse(one: OutsideSource, other: OutsideSource): boolean {
+  if (isMisplaced(one) !== isMisplaced(other)) return isMisplaced(one);
+  return Math.abs(Math.log(one.overFlux)) > Math.abs(Math.log(other.overFlux));
+}
