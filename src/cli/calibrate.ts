@@ -106,6 +106,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         telescope,
         frequenciesHz,
         polarisations: asked.polarisations,
+        ...(feeds && { feeds }),
         sources: polarise(chooseSources(options.sources, frameAtMiddle(telescope, asked)), options.polarise),
         minimumAltitudeDeg: options.minAltitude,
         iterations,
@@ -132,7 +133,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const sources = allSources(kept);
     const found = kept.map(({ calibration }) => calibration);
     if (found[0].leakage) refuseOpenFrame(options.crossHand, found);
-    else refuseNoCrossHand(options.crossHand, found, sources);
+    else refuseNoCrossHand(options.crossHand, found, sources, feeds);
     const referred = toOneReference(judged.map(({ calibration }) => calibration));
     const finished = judged.map((one, k) => {
       const calibration = referred.solutions[k];

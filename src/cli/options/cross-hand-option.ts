@@ -15,7 +15,7 @@ export type CrossHandChoice = CrossHandRule | { readonly kind: 'file'; readonly 
 
 export const CROSS_HAND_WORDS =
   'how X and Y get one phase, without which U and V are mixed: model (a polarised source, by --polarise), ' +
-  'v-zero:u-positive or v-zero:u-negative (the sources have V = 0, the strongest this sign of U), an angle like ' +
+  'v-zero:u-positive or v-zero:u-negative (the sources have V = 0, the strongest this sign of U; not of circular feeds), an angle like ' +
   '42deg, or earlier gains by their file (default: model where it is polarised, else unknown)';
 
 const FORMS =

@@ -210,13 +210,20 @@ export function refuseNoCrossHand(
   asked: CrossHandChoice | undefined,
   found: readonly CrossHanded[],
   sources: readonly SourceUp[],
+  feeds: 'linear' | 'circular' = 'linear',
 ): void {
   if (asked?.kind !== 'model' && asked?.kind !== 'v-zero') return;
   if (found.some(({ crossHand }) => crossHand.how !== 'unknown')) return;
   const crossHandFit = found.flatMap(({ crossHandFit: fits = [] }) => fits);
-  const isPolarised = sources.some(({ source: { stokes } }) => stokes.u !== 0 || stokes.v !== 0);
+  const isPolarised = sources.some(({ source: { stokes } }) =>
+    [feeds === 'linear' ? stokes.v : stokes.q, stokes.u].some((part) => part !== 0),
+  );
   if (asked.kind === 'model' && !isPolarised)
-    refuse('--cross-hand', 'no source of the model is polarised', 'say how, like --polarise TauA:0:0.02:0');
+    refuse(
+      '--cross-hand',
+      `no source of the model is polarised${feeds === 'linear' ? '' : ' in Q or U'}`,
+      'say how, like --polarise TauA:0:0.02:0',
+    );
   const best = crossHandFit.reduce((most, { significance }) => Math.max(most, significance), 0);
   const off = crossHandFit.some((fit) => !isBelievable(fit) && fit.significance >= 5);
   refuse(

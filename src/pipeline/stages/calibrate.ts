@@ -35,11 +35,15 @@ import { frameAtMiddle, stationPositions } from '../geometry.js';
 import { diffuseModel, diffuseVisibilities, type DiffuseModel } from './diffuse-model.js';
 import type { Stage } from './stage.js';
 
+export type Feeds = 'linear' | 'circular';
+
 export interface CalibrateSettings {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly polarisations: 1 | 2;
+  /** What X and Y stand for: of circular feeds R and L. Linear unless told. */
+  readonly feeds?: Feeds;
   readonly sources: readonly Source[];
   /** Sources lower than this are left out of the model. */
   readonly minimumAltitudeDeg: number;
@@ -79,10 +83,29 @@ interface Element {
   readonly towardsEnu: Vector3;
 }
 
+/** Of what differs between X and Y, a difference that is rounding's. */
+const ALIKE = 1e-9;
+
+/** Circular feeds hear half of each dipole: through beams that differ R and L would have leakage, which no gain holds. */
+function refuseUnlike(beam: ElementBeam, [x, y, xIm = 0, yIm = 0]: ReturnType<ElementBeam['voltage']>): void {
+  if (Math.hypot(x - y, xIm - yIm) > ALIKE * (Math.hypot(x, xIm) + Math.hypot(y, yIm)))
+    refuse(
+      '--element',
+      `${beam.name} hears X and Y differently, and these data are of circular feeds`,
+      'give a beam that is the same for both, or a table of their mean power',
+    );
+}
+
 /** The beam of a model's component, by where it is. */
-function beamsFor(telescope: Telescope, frequenciesHz: Float64Array, element: Element | undefined) {
+function beamsFor(
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  element: Element | undefined,
+  feeds: Feeds = 'linear',
+) {
   const voltagesOf = (beam: ElementBeam, direction: Vector3, towardsEnu: Vector3): BeamVoltages => {
     const both = Array.from(frequenciesHz, (frequencyHz) => beam.voltage(frequencyHz, direction, towardsEnu));
+    if (feeds === 'circular') for (const one of both) refuseUnlike(beam, one);
     const hasPhases = both.some(([, , xIm = 0, yIm = 0]) => xIm !== 0 || yIm !== 0);
     return {
       x: Float64Array.from(both, ([x]) => x),
@@ -108,6 +131,15 @@ function beamsFor(telescope: Telescope, frequenciesHz: Float64Array, element: El
   };
 }
 
+/**
+ * Models are of XX = I − Q, YY = I + Q and XY = U − iV. Of circular feeds RR = I + V, LL = I − V and RL = Q + iU stand in
+ * their places: −V for Q, Q for U, −U for V.
+ */
+const fractionsOf = ({ q, u, v }: Source['stokes'], feeds: Feeds) =>
+  feeds === 'linear'
+    ? { fractionQ: q, fractionU: u, fractionV: v }
+    : { fractionQ: -v, fractionU: q, fractionV: -u };
+
 /** Shapes take a frame: without one all are points. */
 export function modelComponents(
   telescope: Telescope,
@@ -115,15 +147,14 @@ export function modelComponents(
   up: readonly SourceUp[],
   frame?: SkyFrame,
   element?: Element,
+  feeds: Feeds = 'linear',
 ): ModelComponent[] {
-  const beamTo = beamsFor(telescope, frequenciesHz, element);
+  const beamTo = beamsFor(telescope, frequenciesHz, element, feeds);
   return up.map(({ source, directionEnu, position }) => ({
     directionEnu,
     fluxJy: frequenciesHz.map((frequencyHz) => source.fluxJy(frequencyHz)),
     ...beamTo(directionEnu),
-    fractionQ: source.stokes.q,
-    fractionU: source.stokes.u,
-    fractionV: source.stokes.v,
+    ...fractionsOf(source.stokes, feeds),
     ...(source.shape && frame && { gaussian: gaussianAxes(source.shape, frame.tangentAxes(position)) }),
   }));
 }
@@ -158,11 +189,22 @@ function crossHandRule(
   return crossHand.kind === 'model' && !isPolarised ? { kind: 'unknown' } : crossHand;
 }
 
+/** V is in the parallel hands of circular feeds, and says nothing of what is between them. */
+function refuseVZero({ crossHand, feeds }: CalibrateSettings): void {
+  if (feeds === 'circular' && crossHand?.kind === 'v-zero')
+    refuse(
+      '--cross-hand',
+      'these data are of circular feeds: RL is Q + iU, and V = 0 says nothing of the phase between R and L',
+      'give model with sources whose Q and U are known (--polarise), an angle like 42deg, or earlier gains by their file',
+    );
+}
+
 /** The stage from integrations to gains by a model of the sky. */
 export async function prepareCalibrate(
   settings: CalibrateSettings,
 ): Promise<Stage<Integration, CalibratedIntegration>> {
-  const { telescope, frequenciesHz, polarisations, minimumAltitudeDeg } = settings;
+  const { telescope, frequenciesHz, polarisations, minimumAltitudeDeg, feeds } = settings;
+  refuseVZero(settings);
   const stationsM = stationPositions(telescope);
   const plan = planCalibration({
     stations: telescope.stations.length,
@@ -194,8 +236,8 @@ export async function prepareCalibrate(
         beam: settings.element,
         towardsEnu: towardsOf(settings.element, followedEnu),
       };
-      const components = modelComponents(telescope, frequenciesHz, up, frame, element);
-      const beamTo = beamsFor(telescope, frequenciesHz, element);
+      const components = modelComponents(telescope, frequenciesHz, up, frame, element, feeds);
+      const beamTo = beamsFor(telescope, frequenciesHz, element, feeds);
       const everywhere = diffuse && diffuseModel(diffuse, frame, stationsM, frequenciesHz, beamTo);
       const sky = { stationsM, frequenciesHz, components };
       const { calibration, diffuseI } = await solve.push(integration, sky, everywhere);
