@@ -14,9 +14,10 @@ import { refuseUnplaced } from '../telescope/unplaced.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
 import type { ModelCheck } from '../pipeline/gains/model-check.js';
 import { toOneReference } from '../pipeline/gains/one-reference.js';
-import { fitDelays, oneGain, type OverBand } from '../pipeline/gains/over-band.js';
+import type { OverBand } from '../pipeline/gains/over-band.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import { outsideOf } from './calibrate/outside.js';
+import { delayRangeLines, misfitFact, shape, shapeLines } from './calibrate/shape.js';
 import {
   allSources,
   bestOf,
@@ -141,17 +142,16 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       const clean = leaveOutOddGains(calibration, frequenciesHz.length, strange);
       return { ...one, strange, calibration: clean.solved.includes(1) ? afterwards(clean) : clean };
     });
-    const good = finished.filter((one) => !one.isLeftOut);
-    const { calibration, integration } = good.find((one) => one.calibration.solved.includes(1)) ?? good[0];
+    for (const one of finished) if (!one.isLeftOut) refuseMixedOver(options.over, one.calibration);
+    const made = finished.map((one) => shape(options.over, one, frequenciesHz, channelWidthHz));
+    const good = made.filter((one) => !one.isLeftOut);
+    const misfits = shapeLines(options.over, good, options.acceptModel === true);
+    const { calibration, integration, delays } =
+      good.find((one) => one.calibration.solved.includes(1)) ?? good[0];
     const { referenceStation: reference } = calibration;
     const changed = kept.filter((one) => one.calibration.referenceStation !== reference);
     const outside = outsideOf(good, telescope, frequenciesHz);
-    for (const one of good) refuseMixedOver(options.over, one.calibration);
-    const shaped = shapeOver(options.over, frequenciesHz);
-    const series = finished.map((one) => ({
-      ...{ time: one.time, ...one.calibration, ...shaped(one.calibration) },
-    }));
-    const delays = options.over === 'delay' ? fitDelays(calibration, frequenciesHz).delays : [];
+    const series = made.map((one) => ({ time: one.time, ...one.calibration }));
     const nameOf = (input: number): string => inputName(telescope, input, integration.polarisations, feeds);
     const named = delays.map((one) => ({ ...one, name: nameOf(one.input) }));
     if (options.delaysOut !== undefined) await writeCables(options.delaysOut, named);
@@ -175,6 +175,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const summary = summarise(good);
     const strange = oddOfTimes(good);
     const worst = worstOf(good);
+    // What the shape leaves is told by itself, and is no fault of the model's.
+    const leaving = misfits.length > 0 ? worstOf(kept) : worst;
     const isSeries = judged.length > 1;
     const times = series.filter((one) => one.solved.includes(1)).length;
     const lacking = [leftOutLine(left, judged.length), unconvergedLine(summary, frequenciesHz)].flatMap(
@@ -204,6 +206,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         }),
         ...(solved.empty > 0 && { timesWithoutData: solved.empty }),
         ...(options.over === 'delay' && { delays: named }),
+        ...misfitFact(good),
         oddInputs,
         oddChannels: strange.channels,
         oddGains: strange.gains.map((one) => ({ ...one, name: nameOf(one.input) })),
@@ -235,6 +238,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
               `delays from ${delayText(Math.min(...delays.map(({ delayS }) => delayS)))} to ${delayText(Math.max(...delays.map(({ delayS }) => delayS)))} against ${telescope.stations[reference].name}`,
             ]
           : []),
+        ...delayRangeLines(named),
+        ...misfits,
         modelLine(sources),
         ...(options.diffuse ? [`model: and a diffuse sky, ${options.diffuse.title}`] : []),
         ...(element === undefined && telescope.beamExponent === 0
@@ -242,7 +247,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
           : []),
         ...convergenceLines(summary, strange, frequenciesHz),
         ...(minimumBaselineM > 0 ? [baselineLine(minimumBaselineM, options.minBaseline)] : []),
-        ...modelLines(worst.check, outside, isSeries ? worst.time : undefined),
+        ...modelLines(leaving.check, outside, isSeries ? leaving.time : undefined),
         ...(integration.polarisations === 2 && !calibration.leakage
           ? crossHandLines(
               good.map((one) => one.calibration),
@@ -299,16 +304,6 @@ function refuseMixedOver(over: OverBand, { crossHand, solved }: CrossHanded): vo
       'leave --over out, or give the phase as an angle or by an earlier gains file (--cross-hand)',
     );
 }
-
-/** What goes to the file of a solution, channel by channel as ever. */
-const shapeOver =
-  (over: OverBand, frequenciesHz: Float64Array) =>
-  (calibration: Calibration): Pick<Calibration, 'gains' | 'solved'> => {
-    if (over === 'channel') return calibration;
-    if (over === 'band') return oneGain(calibration, frequenciesHz.length);
-    const { gains, solved } = fitDelays(calibration, frequenciesHz);
-    return { gains, solved };
-  };
 
 /** `angleOf`: the station whose X and Y have the angle that was given. */
 const referenceLine = (by: 'one' | 'continued', name: string, angleOf: string | undefined): string =>

@@ -7,6 +7,8 @@ export interface FittedDelay {
   readonly input: number;
   /** How much later the input is than the reference. */
   readonly delayS: number;
+  /** Known within ± this, half a turn between the nearest channels: those beyond come out twice as much nearer. */
+  readonly rangeS: number;
   /** Of its gain at the band's middle. */
   readonly phaseRad: number;
   readonly size: number;
@@ -68,8 +70,8 @@ export function fitDelays(
       const at = 2 * (c * inputs + a);
       return { offsetHz, re: gains[at], im: gains[at + 1] };
     });
-    const { delayS, phaseRad, size, residual } = fitOne(points);
-    delays.push({ input: a, delayS, phaseRad, size, residual });
+    const { delayS, phaseRad, size, ...others } = fitOne(points);
+    delays.push({ input: a, delayS, phaseRad, size, ...others });
     frequenciesHz.forEach((frequencyHz, c) => {
       const angle = phaseRad - 2 * Math.PI * (frequencyHz - middleHz) * delayS;
       made.set([size * Math.cos(angle), size * Math.sin(angle)], 2 * (c * inputs + a));
@@ -140,5 +142,8 @@ function fitOne(points: readonly Point[]): Omit<FittedDelay, 'input'> {
     const angle = phaseRad - 2 * Math.PI * point.offsetHz * delayS;
     left += (point.re - size * Math.cos(angle)) ** 2 + (point.im - size * Math.sin(angle)) ** 2;
   }
-  return { delayS, phaseRad, size, residual: Math.sqrt(left / points.length) / size };
+  return {
+    ...{ delayS, rangeS: 1 / (2 * stepHz), phaseRad, size },
+    residual: Math.sqrt(left / points.length) / size,
+  };
 }

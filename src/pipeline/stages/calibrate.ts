@@ -7,6 +7,7 @@ import {
   planCalibration,
   prepareCalibrator,
   prepareFullCalibrator,
+  residualsOf,
   withCrossHand,
   type BeamVoltages,
   type Calibration,
@@ -72,7 +73,11 @@ export interface CalibratedIntegration {
   readonly sources: readonly SourceUp[];
   /** Stokes I of the diffuse sky in the model, where there is one. */
   readonly diffuse?: DiffuseStokesI;
+  /** What other gains would leave of these data, of each solve; the model is made anew. Of a gain for each input alone. */
+  readonly residualsOf?: ResidualsOf;
 }
+
+export type ResidualsOf = (found: Pick<Calibration, 'gains' | 'solved'>) => Float64Array;
 
 /** Of a channel and a baseline, Jy. */
 export type DiffuseStokesI = (channel: number, baseline: number) => readonly [re: number, im: number];
@@ -240,8 +245,9 @@ export async function prepareCalibrate(
       const beamTo = beamsFor(telescope, frequenciesHz, element, feeds);
       const everywhere = diffuse && diffuseModel(diffuse, frame, stationsM, frequenciesHz, beamTo);
       const sky = { stationsM, frequenciesHz, components };
-      const { calibration, diffuseI } = await solve.push(integration, sky, everywhere);
-      await emit({ integration, calibration, plan, sources: up, ...(diffuseI && { diffuse: diffuseI }) });
+      const { calibration, diffuseI, ...judging } = await solve.push(integration, sky, everywhere);
+      const modelled = { sources: up, ...(diffuseI && { diffuse: diffuseI }) };
+      await emit({ integration, calibration, plan, ...modelled, ...judging });
     },
     flush: () => Promise.resolve(),
     account: () => ({}),
@@ -257,7 +263,11 @@ interface Solve extends Closable {
     integration: Integration,
     sky: ModelledSky,
     everywhere: DiffuseModel | undefined,
-  ): Promise<{ readonly calibration: CrossHanded; readonly diffuseI?: DiffuseStokesI }>;
+  ): Promise<{
+    readonly calibration: CrossHanded;
+    readonly diffuseI?: DiffuseStokesI;
+    readonly residualsOf?: ResidualsOf;
+  }>;
 }
 
 /** Whoever asks for a fixed count takes what it gives. */
@@ -297,13 +307,19 @@ async function prepareEach(plan: CalibrationPlan, settings: CalibrateSettings): 
   const { polarisations } = plan;
   return {
     push: async (integration, sky, everywhere) => {
-      const model = modelVisibilities({ ...sky, polarisations });
-      const diffuseI = everywhere && addDiffuse(model, sky, everywhere, polarisations);
+      const modelled = () => {
+        const model = modelVisibilities({ ...sky, polarisations });
+        return { model, diffuseI: everywhere && addDiffuse(model, sky, everywhere, polarisations) };
+      };
+      const { model, diffuseI } = modelled();
       settings.onStep?.(0.5, 'the gains');
       const solved = kept(plan, await calibrator.solve({ ...integration, model }));
       const rule = crossHandRule(settings, sky.components);
       const calibration = withCrossHand(solved, { ...integration, model }, rule, sky);
-      return { calibration, ...(diffuseI && { diffuseI }) };
+      return {
+        ...{ calibration, ...(diffuseI && { diffuseI }) },
+        residualsOf: (found) => residualsOf(plan, { ...integration, model: modelled().model }, found),
+      };
     },
     close: () => calibrator.close(),
   };
