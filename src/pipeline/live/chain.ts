@@ -10,7 +10,7 @@ import type { LiveSpectraSource } from '../../receive/index.js';
 import { run, type RunOptions } from '../run.js';
 import { isEmptyImage, type SkyImage } from '../sky-image.js';
 import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
-import { everySpectra, integrationClock, type IntegrationClock, type SpectrumGrid } from '../stages/clock.js';
+import { dividedClock, integrationClock, type IntegrationClock, type SpectrumGrid } from '../stages/clock.js';
 import { prepareCorrelate } from '../stages/correlate.js';
 import { prepareDirectImage } from '../stages/direct-image.js';
 import { prepareImage, type ImageInput } from '../stages/image.js';
@@ -27,36 +27,47 @@ import { prepareSum } from './sum.js';
 export type { LiveImaging, LiveSettings } from './settings.js';
 export type { LiveSinks } from './sinks.js';
 
+/** Lengths that differ by less are one: of numbers written with twelve digits, like 33.3333333333ms. */
+const SAME = 1e-11;
+
 /** How many images an integration lasts for. Integrations are whole numbers of images: both are cut on one grid. */
 export function imagesIn(integrationS: number, everyS: number): number {
   const images = Math.round(integrationS / everyS);
-  if (images < 1 || Math.abs(images * everyS - integrationS) > 1e-6 * integrationS) {
+  if (images < 1 || Math.abs(images * everyS - integrationS) > SAME * integrationS) {
+    const whole = Math.max(1, images);
+    const seconds = (length: number): string => `${Number(length.toPrecision(12))}s`;
     refuse(
       'live',
       `an integration of ${integrationS} s is no whole number of images of ${everyS} s`,
-      `give --integration as a multiple of --image, like ${Number((Math.max(1, images) * everyS).toPrecision(12))}s`,
+      `give --integration as a multiple of --image, like ${seconds(whole * everyS)}; or --image ${seconds(integrationS / whole)}`,
     );
   }
   return images;
 }
 
-function planClocks({ integrationS, align, imaging }: LiveSettings, grid: SpectrumGrid): Clocks {
-  const files = integrationClock({ integrationS, align }, grid);
-  if (!imaging) return { cuts: files, files };
+/** Clocks for integrations of any length; images are cut on the grid that the night began with. */
+function planClocks(
+  { integrationS: firstS, align, imaging }: LiveSettings,
+  grid: SpectrumGrid,
+): (integrationS: number) => Clocks {
+  if (!imaging)
+    return (integrationS) => {
+      const files = integrationClock({ integrationS, align }, grid);
+      return { cuts: files, files };
+    };
   const { everyS } = imaging;
-  const images = imagesIn(integrationS, everyS);
-  const cuts = integrationClock({ integrationS: everyS, align }, grid);
-  if (align === 'utc') return { cuts, files };
-  return { cuts, files: everySpectra(images * Math.round(everyS * grid.spectrumRateHz)) };
+  const clock = dividedClock({ integrationS: firstS, align }, imagesIn(firstS, everyS), grid);
+  const cuts = clock(1);
+  return (integrationS) => ({ cuts, files: clock(imagesIn(integrationS, everyS)) });
 }
 
 /** The clocks of a session, steered where someone steers. */
 function sessionClocks(source: Source, grid: SpectrumGrid, settings: LiveSettings): Clocks {
   const { steering } = settings;
-  if (!steering) return planClocks(settings, grid);
-  const replan = (integrationS: number): Clocks => planClocks({ ...settings, integrationS }, grid);
-  const clocks = replan(steering.integration.latest);
-  return steering.follow(source, grid, clocks, (integrationS) => replan(integrationS).files);
+  const plan = planClocks(settings, grid);
+  if (!steering) return plan(settings.integrationS);
+  const clocks = plan(steering.integration.latest);
+  return steering.follow(source, grid, clocks, (integrationS) => plan(integrationS).files);
 }
 
 export async function runSession(

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { instant, parseInstant } from '../../core/instant.js';
-import { everySpectra, integrationClock, oneIntegration, onUtc, refuseSharedDates } from './clock.js';
+import { addSamples, instant, parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import {
+  dividedClock,
+  everySpectra,
+  integrationClock,
+  oneIntegration,
+  onUtc,
+  refuseSharedDates,
+} from './clock.js';
 
 describe("an integration's clock", () => {
   it('cuts every so many spectra from the first, wherever one looks', () => {
@@ -37,6 +44,54 @@ describe("an integration's clock", () => {
       return instant(86_400 * 20_000 + 7, (startS % 1) + clock.cutAfter(0) / 8);
     });
     assert.ok(cuts.every(({ unixSeconds }) => (unixSeconds % 86_400) % 5 === 0));
+  });
+
+  it('cuts at the same instants on both sides of midnight, where the length divides no day', () => {
+    const midnight = parseInstant('2026-06-21T00:00:00Z');
+    const cutsFrom = (startS: number): number[] => {
+      const start: Instant = addSamples(midnight, startS, 1);
+      const clock = onUtc(0.7, { start, spectrumRateHz: 10 });
+      const all = [clock.cutAfter(0)];
+      while (all.length < 12) all.push(clock.cutAfter(all[all.length - 1]));
+      return all.map((cut) => Math.round(10 * secondsBetween(midnight, addSamples(start, cut, 10))));
+    };
+    const [before, after] = [cutsFrom(-2), cutsFrom(0)];
+    // 1 782 000 000 s since 1970 are 2 545 714 285 times 0.7 s and 0.5 s.
+    assert.deepEqual(after.slice(0, 3), [2, 9, 16]);
+    assert.deepEqual(
+      before.filter((cut) => cut > 0),
+      after.slice(0, before.filter((cut) => cut > 0).length),
+    );
+  });
+
+  it('a length that divides a day begins anew at midnight, however it is written', () => {
+    for (const everyS of [0.1, 1 / 3, 0.04, 0.3, 7.5, 600, 86_400]) {
+      const start = parseInstant('2026-06-20T23:59:59Z');
+      const clock = onUtc(everyS, { start, spectrumRateHz: 1200 });
+      assert.equal(clock.cutAfter(1199), 1200, `${everyS}`);
+      assert.equal(clock.cutAfter(1200), 1200 + 1200 * everyS, `${everyS}`);
+    }
+  });
+
+  it('clocks of parts and of several parts share their cuts, to the spectrum, all day long', () => {
+    for (const [integrationS, parts] of [
+      [1, 3],
+      [0.9999999, 3],
+      [0.7, 3],
+      [1, 7],
+    ]) {
+      const grid = { start: parseInstant('2026-06-20T22:00:00.0003Z'), spectrumRateHz: 24_000 };
+      const clock = dividedClock({ integrationS, align: 'utc' }, parts, grid);
+      const [small, large] = [clock(1), clock(parts)];
+      const whole = integrationClock({ integrationS, align: 'utc' }, grid);
+      for (const hours of [0, 1, 3, 30]) {
+        let at = large.cutAfter(hours * 3600 * grid.spectrumRateHz);
+        assert.equal(at, whole.cutAfter(at - 1));
+        const end = large.cutAfter(at);
+        for (let part = 0; part < parts; part++) at = small.cutAfter(at);
+        assert.equal(at, end, `${integrationS} s in ${parts} after ${hours} h`);
+      }
+    }
   });
 
   describe('over the leap second at the end of 2016', () => {

@@ -2,6 +2,7 @@
  * When integrations (or images) end. Spectra are numbered from the first of the stream, lost ones included, so a cut is
  * where it is whatever was lost before it. A cut is told as the number of the first spectrum after it.
  */
+import { countSince1970 } from '../../core/clock/since-1970.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
 import { leapSecondsAfter, leapSecondsBefore } from '../../core/leap-seconds.js';
@@ -26,23 +27,36 @@ export interface SpectrumGrid {
   readonly spectrumRateHz: number;
 }
 
+/** Boundaries `parts` to a length, of which every `each`-th is a cut: clocks of one length and parts share them. */
+export interface Division {
+  readonly parts: number;
+  readonly each: number;
+}
+
 /**
- * On whole multiples of so many seconds since midnight UTC: every machine cuts at the same instants, whenever it was
- * started. A spectrum belongs where it begins, so a cut lies up to one spectrum after the boundary. A leap second is
- * cut off on both sides: boundaries after it are UTC's again, and no integration is longer than it should be.
+ * On whole multiples of so many seconds of UTC, counted from 1970 in days of 86 400 s (a length that divides a day
+ * begins anew at each midnight): every machine cuts at the same instants, whenever it was started. A spectrum belongs
+ * where it begins, so a cut lies up to one spectrum after the boundary. A leap second is cut off on both sides:
+ * boundaries after it are UTC's again, and no integration is longer than it should be.
  */
-export function onUtc(everyS: number, { start, spectrumRateHz }: SpectrumGrid): IntegrationClock {
+export function onUtc(
+  everyS: number,
+  { start, spectrumRateHz }: SpectrumGrid,
+  { parts, each }: Division = { parts: 1, each: 1 },
+): IntegrationClock {
   const midnight: Instant = { unixSeconds: Math.floor(start.unixSeconds / 86_400) * 86_400, fraction: 0 };
   const firstS = secondsBetween(midnight, start);
+  // Boundary k of this day is the one of that number since 1970.
+  const { count, agoS } = countSince1970(midnight.unixSeconds, everyS, parts);
   // All in seconds that passed since that midnight, leap seconds among them.
   const leaps = leapSecondsAfter(midnight.unixSeconds).map(
     (after) => secondsBetween(midnight, { unixSeconds: after, fraction: 0 }) - 1,
   );
   const pieces = [
-    { fromS: -Infinity, originS: 0 },
+    { fromS: -Infinity, originS: -agoS, number: count },
     ...leaps.flatMap((leapS, passed) => [
-      { fromS: leapS, originS: leapS },
-      { fromS: leapS + 1, originS: passed + 1 },
+      { fromS: leapS, originS: leapS, number: 0 },
+      { fromS: leapS + 1, originS: passed + 1 - agoS, number: count },
     ]),
   ];
   /** Spectra that begin a rounding error before a boundary are taken to begin on it. */
@@ -52,11 +66,13 @@ export function onUtc(everyS: number, { start, spectrumRateHz }: SpectrumGrid): 
     cutAfter: (index) => {
       let piece = pieces.length - 1;
       while (indexOf(pieces[piece].fromS) > index) piece--;
-      const { originS } = pieces[piece];
-      let boundary = Math.floor((firstS + index / spectrumRateHz - originS) / everyS);
-      while (indexOf(originS + boundary * everyS) <= index) boundary++;
+      const { originS, number } = pieces[piece];
+      const cutOf = (boundary: number): number => indexOf(originS + (boundary * everyS) / parts);
+      let boundary = Math.floor(((firstS + index / spectrumRateHz - originS) * parts) / everyS);
+      boundary -= (((number + boundary) % each) + each) % each;
+      while (cutOf(boundary) <= index) boundary += each;
       const next = piece + 1 < pieces.length ? indexOf(pieces[piece + 1].fromS) : Infinity;
-      return Math.min(indexOf(originS + boundary * everyS), next);
+      return Math.min(cutOf(boundary), next);
     },
   };
 }
@@ -68,21 +84,40 @@ export interface IntegrationSettings {
   readonly align?: 'first-sample' | 'utc';
 }
 
+function wholeSpectra(lengthS: number, { spectrumRateHz }: SpectrumGrid): number {
+  const spectra = Math.round(lengthS * spectrumRateHz);
+  if (!(spectra >= 1)) {
+    refuse(
+      'integration',
+      `${lengthS} s is shorter than one spectrum`,
+      `give at least ${1 / spectrumRateHz} s`,
+    );
+  }
+  return spectra;
+}
+
 /** When integrations end: every so many seconds from the first sample, or on UTC's own boundaries. */
 export function integrationClock(
   { integrationS, align = 'first-sample' }: IntegrationSettings,
   grid: SpectrumGrid,
 ): IntegrationClock {
   if (integrationS === undefined) return oneIntegration;
-  const spectra = Math.round(integrationS * grid.spectrumRateHz);
-  if (!(spectra >= 1)) {
-    refuse(
-      'integration',
-      `${integrationS} s is shorter than one spectrum`,
-      `give at least ${1 / grid.spectrumRateHz} s`,
-    );
-  }
+  const spectra = wholeSpectra(integrationS, grid);
   return align === 'utc' ? onUtc(integrationS, grid) : everySpectra(spectra);
+}
+
+/**
+ * Clocks on one grid, the `parts`-th parts of a length: of the parts, and of so many of them together. Every cut of the
+ * latter is one of the former, whatever rounding did.
+ */
+export function dividedClock(
+  { integrationS, align = 'first-sample' }: Required<IntegrationSettings>,
+  parts: number,
+  grid: SpectrumGrid,
+): (each: number) => IntegrationClock {
+  const spectra = wholeSpectra(integrationS / parts, grid);
+  return (each) =>
+    align === 'utc' ? onUtc(integrationS, grid, { parts, each }) : everySpectra(each * spectra);
 }
 
 /** When spectrum `index` begins. */
