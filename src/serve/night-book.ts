@@ -57,6 +57,7 @@ export class NightBook {
   }
 
   file({ kind, path, integrations }: FileEvent): void {
+    if (kind === 'gone') this.written -= integrations;
     this.files.set(path, { integrations, state: kind === 'opened' ? 'open' : kind });
     if (kind === 'opened') this.newestPath = path;
     if (this.files.size > MOST_FILES) {

@@ -145,10 +145,13 @@ function ofProducts({ isLive, image, file, disk, gains, inputs, check }: Measure
       severity: 'alarm',
       what:
         file.unwritten > 0
-          ? `${file.unwritten} integrations found no room on the disk`
+          ? `${file.unwritten} integrations are in no file`
           : `nothing was written for ${formatSeconds(file.ageS)}`,
       where: 'files',
-      fix: file.unwritten > 0 ? 'make room: writing is tried again every 10 s' : 'see whether data come',
+      fix:
+        file.unwritten > 0
+          ? 'make room, and see that the folder and its files are where they were: writing is tried again'
+          : 'see whether data come',
     });
   if (disk && disk.hours < 1)
     faults.push({

@@ -31,9 +31,14 @@ export function tellOutcome(
     return;
   }
   if (out !== undefined && unwritten > 0) {
-    if (files.length === 0) refuse(out, 'the disk had no room: no integration was written', 'make room');
+    if (files.length === 0)
+      refuse(
+        out,
+        'no integration is in a file: the disk had no room, or the files were taken away; the lines above say which',
+        'make room, and leave files and folder where they are',
+      );
     throw new PartlyDone(
-      `${out}: ${unwritten} integrations found no room on the disk and are not in the files`,
+      `${out}: ${unwritten} integrations are in no file: they found no room on the disk, or their file was taken away`,
     );
   }
   if (image !== undefined && images > 0 && pictures === 0)

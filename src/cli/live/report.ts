@@ -75,15 +75,10 @@ export function openReport(options: CommonOptions): Report {
         unit: seen.images > 0 ? 'images' : 'integrations',
       });
     },
-    file: ({ kind, path, integrations, why }) => {
-      if (isJson) {
-        line({ event: 'file', what: kind, path, integrations, ...(why === undefined ? {} : { why }) });
-      } else if (kind === 'closed')
-        say(`${path}: ${integrations} integration${integrations === 1 ? '' : 's'}`);
-      else if (kind === 'full')
-        say(
-          `${path}: ${why ?? 'the disk is full'}; it is whole and holds ${integrations}; trying again in 10 s`,
-        );
+    file: (event) => {
+      const { kind, ...rest } = event;
+      if (isJson) line({ event: 'file', what: kind, ...rest });
+      else for (const text of fileLines(event)) say(text);
     },
     summary: (summary, packets, taken) => {
       if (isJson) {
@@ -99,6 +94,26 @@ export function openReport(options: CommonOptions): Report {
       ]);
     },
   };
+}
+
+function fileLines({ kind, path, integrations, why = '', to = '' }: FileEvent): string[] {
+  const many = `${integrations} integration${integrations === 1 ? '' : 's'}`;
+  switch (kind) {
+    case 'opened':
+      return [];
+    case 'closed':
+      return [`${path}: ${many}`];
+    case 'full':
+      return [`${path}: ${why}; it is whole and holds ${integrations}; trying again in 10 s`];
+    case 'moved':
+      return [`${path} was moved to ${to}, where it is whole and holds ${integrations}; a new file begins`];
+    case 'gone':
+      return [
+        integrations > 0
+          ? `${path} ${why}: ${many} lost; a new file begins`
+          : `${path} ${why}; tried again with every integration, and what comes until then is lost`,
+      ];
+  }
 }
 
 function cardLines(card: CardAccount): string[] {
@@ -124,7 +139,7 @@ function summaryLines(summary: NightSummary): string[] {
       (emptyImages > 0 ? `, ${emptyImages} of nothing` : ''),
     `${samplesIn} samples of each input, ${missingSamples} missing over all${sessions > 1 ? `; ${sessions} sessions` : ''}`,
     ...(files.length > 0 ? [`files: ${files.join(', ')}`] : []),
-    ...(unwrittenIntegrations > 0 ? [`${unwrittenIntegrations} integrations found no room on the disk`] : []),
+    ...(unwrittenIntegrations > 0 ? [`${unwrittenIntegrations} integrations are in no file`] : []),
     ...(imageAgeS
       ? [
           `images were ${formatSeconds(Math.max(0, imageAgeS.median))} old, 99 % below ${formatSeconds(Math.max(0, imageAgeS.p99))}, ${formatSeconds(Math.max(0, imageAgeS.most))} at most`,

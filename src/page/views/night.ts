@@ -5,6 +5,13 @@ import { clock, count, moment, seconds } from '../format.js';
 import { steer } from '../steer.js';
 import { View } from '../view.js';
 
+const fileStates: Readonly<Partial<Record<string, string>>> = {
+  open: 'growing',
+  full: 'the disk was full',
+  gone: 'was removed',
+  moved: 'was moved away',
+};
+
 class Night extends View {
   private night: NightView | undefined;
   private entries: readonly JournalEntry[] = [];
@@ -182,9 +189,7 @@ class Night extends View {
                           html`<tr>
                             <td>${path}</td>
                             <td class="n">${count(integrations)}</td>
-                            <td>
-                              ${state === 'open' ? 'growing' : state === 'full' ? 'the disk was full' : 'closed'}
-                            </td>
+                            <td>${fileStates[state] ?? 'closed'}</td>
                           </tr>`,
                       )}
                     </tbody>

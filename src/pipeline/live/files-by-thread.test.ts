@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -96,5 +96,70 @@ describe('files by a thread of their own', () => {
     await assert.rejects(ours.append(integration(0)), /nowhere/);
     await ours.end?.();
     assert.ok(!(await readdir(folder)).includes('nowhere'));
+  });
+});
+
+describe('files that are taken away while they are written', () => {
+  const begin = async (place: string): Promise<{ files: FilesByTime; told: FileEvent[] }> => {
+    await mkdir(join(folder, place));
+    const told: FileEvent[] = [];
+    const files = new FilesByTime(await settingsFor(`${place}/v.uvh5`), (event) => told.push(event));
+    for (let n = 0; n < 3; n++) await files.append(integration(n));
+    return { files, told };
+  };
+  const kinds = (told: readonly FileEvent[]): unknown[] =>
+    told.map(({ kind, integrations }) => [kind, integrations]);
+
+  it('with their folder: told, what was in them counts as lost, a new one begins when the folder is back', async () => {
+    const { files, told } = await begin('removed');
+    await rm(join(folder, 'removed'), { recursive: true });
+    for (let n = 3; n < 5; n++) await files.append(integration(n));
+    assert.deepEqual([files.written, files.unwritten], [0, 5]);
+    await mkdir(join(folder, 'removed'));
+    for (let n = 5; n < 7; n++) await files.append(integration(n));
+    await files.close();
+    assert.deepEqual([files.written, files.unwritten], [2, 5]);
+    assert.deepEqual(kinds(told), [
+      ['opened', 0],
+      ['gone', 3],
+      ['gone', 0],
+      ['opened', 0],
+      ['closed', 2],
+    ]);
+    const [name] = await readdir(join(folder, 'removed'));
+    assert.deepEqual(files.paths, [join(folder, 'removed', name)]);
+    assert.equal((await read(join('removed', name))).length, 2);
+  });
+
+  it('at the very end', async () => {
+    const { files, told } = await begin('late');
+    await rm(join(folder, 'late', 'v.uvh5'));
+    await files.close();
+    assert.deepEqual([files.paths, files.written, files.unwritten], [[], 0, 3]);
+    assert.deepEqual(kinds(told.slice(1)), [['gone', 3]]);
+  });
+
+  it('another in its place is left alone', async () => {
+    const { files } = await begin('replaced');
+    await writeFile(join(folder, 'replaced', 'other'), 'not ours');
+    await rename(join(folder, 'replaced', 'other'), join(folder, 'replaced', 'v.uvh5'));
+    await files.append(integration(3));
+    await files.close();
+    assert.deepEqual([files.paths.length, files.written, files.unwritten], [1, 1, 3]);
+  });
+
+  it('moved: whole where they are, and named there', { skip: process.platform !== 'linux' }, async () => {
+    const { files, told } = await begin('moved');
+    await rename(join(folder, 'moved', 'v.uvh5'), join(folder, 'elsewhere.uvh5'));
+    await files.append(integration(3));
+    await files.close();
+    assert.deepEqual(kinds(told.slice(1)), [
+      ['moved', 3],
+      ['opened', 0],
+      ['closed', 1],
+    ]);
+    assert.deepEqual([files.written, files.unwritten, files.paths.length], [4, 0, 2]);
+    assert.equal(files.paths[0], join(folder, 'elsewhere.uvh5'));
+    assert.equal((await read('elsewhere.uvh5')).length, 3);
   });
 });

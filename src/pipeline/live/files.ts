@@ -12,6 +12,7 @@ import {
   type VisibilityWriter,
 } from '../../formats/index.js';
 import { skyFrame } from '../../sky/frame.js';
+import { growingFile, type GrowingFile } from './growing-file.js';
 
 export interface FileSettings {
   /** The name of the one file; with `everyS`, and after a restart of the senders, each has its start in its name. */
@@ -27,16 +28,22 @@ export interface FileSettings {
 }
 
 export interface FileEvent {
-  readonly kind: 'opened' | 'closed' | 'full';
+  /** `full`: no room on the disk. `gone`: what was in it is lost, or no file can be made. `moved`: whole, elsewhere. */
+  readonly kind: 'opened' | 'closed' | 'full' | 'gone' | 'moved';
   readonly path: string;
+  /** In it, or lost with it. */
   readonly integrations: number;
-  /** Of a full disk. */
+  /** Of a full disk, or a place that is gone. */
   readonly why?: string;
+  /** Where it was moved to. */
+  readonly to?: string;
 }
 
 /** How long a full disk is left alone. */
 const RETRY_MS = 10_000;
 const DISK_ENDS = ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'];
+/** Of a folder that was there before. */
+const PLACE_GONE = ['ENOENT', 'ENOTDIR', 'ESTALE'];
 
 interface OpenFile {
   readonly path: string;
@@ -45,6 +52,8 @@ interface OpenFile {
   integrations: number;
   /** Of the latest. */
   dateS: number;
+  /** Once it has its name. */
+  growing?: GrowingFile;
 }
 
 /** Readers take times that are closer for one. */
@@ -60,10 +69,11 @@ export class FilesByTime {
   private open: OpenFile | undefined;
   private opened = 0;
   private retryAtMs = 0;
+  private isPlaceGone = false;
   /** Every file that holds something, in the order of time. */
   readonly paths: string[] = [];
   written = 0;
-  /** Integrations for which the disk had no room. */
+  /** Integrations for which the disk had no room, or whose file was taken away. */
   unwritten = 0;
 
   constructor(
@@ -72,6 +82,7 @@ export class FilesByTime {
   ) {}
 
   async append(integration: Integration): Promise<void> {
+    await this.look();
     const slot = this.slotOf(integration.start);
     const dateS = dateOf(integration);
     const leastS = Math.min(ONE_DATE_S, integration.durationS / 4);
@@ -84,23 +95,60 @@ export class FilesByTime {
     try {
       this.open ??= await this.create(integration, slot);
       await this.open.writer.append(integration);
+      this.open.growing ??= await growingFile(this.open.path);
       this.open.integrations++;
       this.open.dateS = dateS;
       this.written++;
+      this.isPlaceGone = false;
     } catch (error) {
-      if (!(error instanceof CorellaError) || !DISK_ENDS.includes(errorCode(error.cause))) throw error;
+      if (!(error instanceof CorellaError)) throw error;
+      const code = errorCode(error.cause);
+      if (this.opened > 0 && PLACE_GONE.includes(code)) await this.withoutPlace(error.what);
+      else if (DISK_ENDS.includes(code)) {
+        this.retryAtMs = performance.now() + RETRY_MS;
+        await this.keep(error.what);
+      } else throw error;
       this.unwritten++;
-      this.retryAtMs = performance.now() + RETRY_MS;
-      await this.keep(error.what);
     }
+  }
+
+  /** A file that was removed takes its integrations with it, and one that was moved is at its end there. */
+  private async look(): Promise<void> {
+    const whereabouts = await this.open?.growing?.whereabouts();
+    if (whereabouts === undefined || whereabouts === 'there' || !this.open) return;
+    const { path, integrations, writer, growing } = this.open;
+    this.open = undefined;
+    await growing?.close();
+    if (whereabouts === 'gone') {
+      await writer.abandon();
+      this.written -= integrations;
+      this.unwritten += integrations;
+      this.onEvent({ kind: 'gone', path, integrations, why: 'was removed while it was written' });
+      return;
+    }
+    const { movedTo } = whereabouts;
+    await writer.finish();
+    this.paths.push(movedTo);
+    this.onEvent({ kind: 'moved', path, integrations, to: movedTo });
+  }
+
+  /** Tried anew with every integration, and told once. */
+  private async withoutPlace(why: string): Promise<void> {
+    const { path } = this.open ?? this.settings;
+    await this.open?.writer.abandon();
+    this.open = undefined;
+    if (!this.isPlaceGone) this.onEvent({ kind: 'gone', path, integrations: 0, why });
+    this.isPlaceGone = true;
   }
 
   /** The file is at its end: its time is over, or the senders were started anew. */
   async close(): Promise<void> {
+    await this.look();
     const done = this.open;
     this.open = undefined;
     if (!done) return;
     const { path, integrations, writer } = done;
+    await done.growing?.close();
     if (integrations === 0) {
       await writer.abandon();
       return;
@@ -113,6 +161,7 @@ export class FilesByTime {
   private async keep(why: string): Promise<void> {
     const full = this.open;
     this.open = undefined;
+    await full?.growing?.close();
     const integrations = full ? await full.writer.keep() : 0;
     if (full && integrations > 0) this.paths.push(full.path);
     this.onEvent({ kind: 'full', path: full?.path ?? this.settings.path, integrations, why });

@@ -1,4 +1,5 @@
 /** A night: sessions of a source one after the other through the chain, products on the way, and the account of all of it. */
+import { access } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
@@ -173,6 +174,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     await products?.live.card?.close();
   }
   const { files, picture } = products ?? {};
+  const left = await stillThere(files?.paths ?? [], onEvent);
   const sorted = ages.sort((x, y) => x - y);
   const ms = (ns: number): number => Math.round(ns / 1e4) / 100;
   return {
@@ -183,7 +185,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     dataS: totals.dataS,
     emptyImages: totals.emptyImages,
     pictures: picture?.drawn ?? 0,
-    files: files?.paths ?? [],
+    files: left,
     unwrittenIntegrations: files?.unwritten ?? 0,
     ...(sorted.length > 0 && {
       imageAgeS: {
@@ -196,6 +198,28 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     eventLoopMs: { p50: ms(loop.percentile(50)), p99: ms(loop.percentile(99)), most: ms(loop.max) },
     peakMemoryBytes: process.resourceUsage().maxRSS * 1024,
   };
+}
+
+/** Whole files may be taken away by whoever keeps them elsewhere: what is no longer there is told, not named as there. */
+async function stillThere(
+  paths: readonly string[],
+  onEvent: NightSettings['onEvent'],
+): Promise<readonly string[]> {
+  const found = await Promise.all(
+    paths.map((path) =>
+      access(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  const gone = paths.filter((_, n) => !found[n]);
+  if (gone.length > 0)
+    onEvent({
+      kind: 'note',
+      text: `written and closed, and no longer there: ${gone.join(', ')}`,
+    });
+  return paths.filter((_, n) => found[n]);
 }
 
 /** Of what a night works on. */
