@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadNative } from '../backend/cpu/library.js';
 import { rational } from '../core/clock/rational.js';
-import { formatInstant, parseInstant } from '../core/instant.js';
+import { formatInstant, instant, parseInstant } from '../core/instant.js';
 import { presentCells } from '../core/presence/presence.js';
 import { inTemporaryFolder } from '../core/testing/temporary-folder.js';
 import { chips } from '../packets/chips.js';
 import { writeCapture } from '../packets/pcap-write.js';
+import { snap2 } from '../packets/snap2.js';
 import { speadFeng } from '../packets/spead/feng.js';
 import { buildFrame } from '../packets/udp.js';
-import { receivePackets, type ReceiveSettings, type Reception } from './index.js';
+import { receivePackets, type EpochSetting, type ReceiveSettings, type Reception } from './index.js';
 
 /** Two boards of three channels; 25 000 spectra a second, ten a block. */
 const stream = chips.plan({ boards: [1, 2], channels: 3, firstChannel: 1000 });
@@ -35,7 +36,11 @@ const settings = {
   ring: { slotsPerBlock: 10, blocks: 6 },
 } as const satisfies Omit<ReceiveSettings, 'from'>;
 
-async function captureOf(folder: string, packets: readonly Uint8Array[]): Promise<string> {
+async function captureOf(
+  folder: string,
+  packets: readonly Uint8Array[],
+  arrivedS: (n: number) => number = () => 0,
+): Promise<string> {
   const path = join(folder, 'night.pcap');
   const chunks: Uint8Array[] = [];
   const writer = writeCapture({
@@ -49,7 +54,8 @@ async function captureOf(folder: string, packets: readonly Uint8Array[]): Promis
     destination: { address: '239.1.2.3', port: 4015 },
   };
   for (const [n, one] of packets.entries()) {
-    await writer.append(1_780_000_000_000_000_000n + BigInt(n) * 1000n, buildFrame(way, one));
+    const unixNs = BigInt(1_780_000_000 + arrivedS(n)) * 1_000_000_000n + BigInt(n) * 1000n;
+    await writer.append(unixNs, buildFrame(way, one));
   }
   await writer.finish();
   writeFileSync(path, Buffer.concat(chunks));
@@ -228,7 +234,9 @@ for (const by of ['typescript', ...native] as const)
           ],
         );
         // Forward by more than may be skipped the clock runs on.
-        const ahead = await captureOf(folder, [...night(0, 20), ...night(500_000, 500_020)]);
+        const ahead = await captureOf(folder, [...night(0, 20), ...night(500_000, 500_020)], (n) =>
+          n < 40 ? 0 : 20,
+        );
         const on = await received({ ...given, by, from: { capture: ahead } });
         assert.deepEqual(
           on.seen.map((one) => (one as unknown[]).slice(0, 2)),
@@ -238,6 +246,68 @@ for (const by of ['typescript', ...native] as const)
             [1, '20.000000Z'],
             [1, '20.000400Z'],
           ],
+        );
+      }));
+
+    it('a counter that was set anew to a higher one does not run on: the wall clock tells', () =>
+      inTemporaryFolder('receive', async (folder) => {
+        const packets = [
+          ...[...night(0, 20), ...night(1_000_000, 1_000_020)],
+          // What runs on from there is as little known; the first clock is, when it is back.
+          ...[...night(1_500_000, 1_500_020), ...night(1_250_000, 1_250_020)],
+        ];
+        const from = {
+          capture: await captureOf(folder, packets, (n) => [0, 13, 33, 50][Math.floor(n / 40)]),
+        };
+        const events: string[] = [];
+        const { seen, account } = await received({
+          ...settings,
+          ...{ by, from },
+          onEvent: ({ kind, session }) => events.push(`${kind} ${session}`),
+        });
+        assert.deepEqual(
+          seen.map((one) => (one as unknown[]).slice(0, 2)),
+          [
+            [0, '00.000000Z'],
+            [0, '00.000400Z'],
+            [3, '50.000000Z'],
+            [3, '50.000400Z'],
+          ],
+        );
+        assert.deepEqual(
+          events.filter((one) => one.startsWith('untold')),
+          ['untold 1', 'untold 2'],
+        );
+        assert.equal(account.untimedBlocks, 4);
+      }));
+
+    it('a time that is said against the packets is refused, with both', () =>
+      inTemporaryFolder('receive', async (folder) => {
+        const told = snap2.plan({
+          ...{ signals: 2, signalsPerPacket: 2, channels: 2, channelsPerPacket: 2, firstChannel: 1000 },
+          spectrumRateHz: rational(25_000n),
+        });
+        const packets = Array.from({ length: 20 }, (_, tick) =>
+          snap2.encode(
+            { tick: BigInt(tick), lane: 0, fragment: 0, session: 1_780_000_000n },
+            new Uint8Array(told.cellBytes).fill(0x11),
+            told,
+          ),
+        );
+        const from = { capture: await captureOf(folder, packets) };
+        const begin = (epoch: EpochSetting): ReturnType<typeof received> =>
+          received({ ...settings, stream: told, by, from, epoch });
+        const at = instant(1_780_000_000);
+        for (const epoch of [{ told: 'operator', at }, { told: 'clock' }, { told: 'packet' }] as const)
+          assert.equal((await begin(epoch)).seen.length, 2);
+        await assert.rejects(
+          begin({ told: 'operator', at: parseInstant('2020-01-01T00:00:00Z') }),
+          /--epoch: is 2020-01-01T00:00:00.*packets say that their tick 0 was 2026-05-28T20:26:40/,
+        );
+        const late = { capture: await captureOf(folder, packets, () => 60) };
+        await assert.rejects(
+          received({ ...settings, stream: told, by, from: late, epoch: { told: 'clock' } }),
+          /--epoch: clock makes tick 0 .*20:27:40.*20:26:40/,
         );
       }));
 

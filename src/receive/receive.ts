@@ -10,7 +10,14 @@ import type { StreamPlan } from '../packets/packet-format.js';
 import { packetFormatNamed } from '../packets/registry.js';
 import type { Arrivals, RingFill, SocketFacts } from './arrivals.js';
 import { knownBand, type Band } from './band.js';
-import { checkEpoch, epochOf, epochOfTick, type EpochSetting, type KnownEpoch } from './epoch.js';
+import {
+  checkEpoch,
+  epochOf,
+  epochOfTick,
+  type Arrived,
+  type EpochSetting,
+  type KnownEpoch,
+} from './epoch.js';
 import { loadNative, type Absence } from '../backend/cpu/library.js';
 import type { CaptureEnd } from '../packets/pcap.js';
 import { arriveFromCapture, type CaptureOrigin, type OpenFedRing } from './from-capture.js';
@@ -160,6 +167,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     const wasSaid = (): boolean => waiting !== undefined && said !== undefined;
     async function* sessions(): AsyncGenerator<LiveSource> {
       let lastTick: bigint | undefined;
+      let before: Arrived | undefined;
       let heard = 0;
       for (let first = await nextBlock(); first; first = await nextBlock()) {
         const { session, startTick } = first;
@@ -168,7 +176,8 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
             ? { told: 'operator', at: said }
             : epochOf(format, epoch, tickRateHz, {
                 ...{ session, startTick, epoch: first.epoch, arrivedUnixNs: first.arrivedUnixNs },
-                ...(lastTick === undefined ? {} : { lastTick }),
+                isFirst: lastTick === undefined,
+                ...(before && { before }),
               });
         // What was said holds as the start's own word did: until the clocks are set anew again.
         if (said && known) epoch = { ...epoch, told: 'operator', at: known.at };
@@ -177,6 +186,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           if (block !== first && !hasStopped)
             lostCells += block.missingCells + block.skippedBlocks * cellsOf(plan);
           lastTick = block.startTick + blockTicksOf(plan);
+          if (known?.told === 'operator') before = { tick: block.startTick, unixNs: block.arrivedUnixNs };
         };
         note(first);
         if (session > heard) settings.onEvent?.({ kind: 'session', session, startTick });

@@ -105,11 +105,9 @@ export function parseEpoch(text: string): EpochSetting {
   };
 }
 
-function epochSetting(text: string | undefined, plan: StreamPlan, say: Say): EpochSetting {
-  const tells = packetFormatNamed(plan.format).epoch.told === 'packet';
-  if (text === undefined) return { told: tells ? 'packet' : 'clock' };
-  if (tells) say(`${plan.format} packets tell their time themselves: --epoch ${text} is taken in its place`);
-  return parseEpoch(text);
+function epochSetting(text: string | undefined, plan: StreamPlan): EpochSetting {
+  if (text !== undefined) return parseEpoch(text);
+  return { told: packetFormatNamed(plan.format).epoch.told === 'packet' ? 'packet' : 'clock' };
 }
 
 /** As of files: what is said against packets that know better is refused. */
@@ -152,7 +150,7 @@ export async function openPackets(
   beforeListening?: BeforeListening,
 ): Promise<OpenedInput> {
   const plan = await planStream(origin, options, say);
-  const epoch = epochSetting(options.epoch, plan, say);
+  const epoch = epochSetting(options.epoch, plan);
   if (options.epoch === undefined && epoch.told === 'clock')
     say(`${plan.format} packets do not tell when they began: taken from the clock; --epoch says it better`);
   const telescope = options.telescope === undefined ? undefined : await loadTelescope(options.telescope);
