@@ -53,6 +53,7 @@ interface Summary {
   readonly files: readonly string[];
   readonly missingSamples: number;
   readonly samplesIn: number;
+  readonly integrations: number;
   readonly images: number;
   readonly card?: { readonly blocks: number };
   readonly packets: {
@@ -204,6 +205,7 @@ describe('live equals batch', () => {
       assert.equal(summary.images, 16);
       const ours = await integrationsIn(out);
       assert.equal(ours.length, plain.length);
+      assert.equal(summary.integrations, plain.length);
       plain.forEach((one, k) => {
         assert.deepEqual(ours[k].visibilities, one.visibilities);
         assert.deepEqual(ours[k].counts, one.counts);

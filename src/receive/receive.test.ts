@@ -249,6 +249,21 @@ for (const by of ['typescript', ...native] as const)
         );
       }));
 
+    it('what is missing before the first packet and after the last is told apart from losses', () =>
+      inTemporaryFolder('receive', async (folder) => {
+        // Of blocks of ten slots and two boards: three slots before, four after; two packets lost in the first block,
+        // one in the last, and a board's own silence at the end is its own.
+        const lostOnes = [2, 5, 82, 85];
+        const packets = night(3, 46).filter((_, n) => !lostOnes.includes(n));
+        const from = { capture: await captureOf(folder, packets) };
+        const { account } = await received({ ...settings, by, from });
+        assert.deepEqual([account.missingCells, account.edgeCells], [18, 14]);
+        // Two sessions: the slots at the ends of both, and the one by which the restart is noticed.
+        const twice = { capture: await captureOf(folder, [...night(250_001, 250_018), ...night(3, 20)]) };
+        const both = (await received({ ...settings, by, from: twice })).account;
+        assert.deepEqual([both.resyncs, both.missingCells, both.edgeCells], [1, 14, 14]);
+      }));
+
     it('a counter that was set anew to a higher one does not run on: the wall clock tells', () =>
       inTemporaryFolder('receive', async (folder) => {
         const packets = [

@@ -23,6 +23,7 @@ import type { CaptureEnd } from '../packets/pcap.js';
 import { arriveFromCapture, type CaptureOrigin, type OpenFedRing } from './from-capture.js';
 import { arriveByDgram } from './from-dgram.js';
 import { planListening, type ListenSettings } from './listen.js';
+import { LostCells } from './edges.js';
 import { liveSource, type LiveSource } from './live-source.js';
 import {
   bitsPerSecond,
@@ -96,8 +97,8 @@ export interface SenderAccount extends LaneAccount {
 export interface ReceiveAccount extends Omit<RingAccount, 'lanes'> {
   readonly senders: readonly SenderAccount[];
   /**
-   * Of the missing cells, those of a session's first block, of what was begun at the end, and of blocks that nobody has
-   * taken: no loss of what was worked on.
+   * Of the missing cells, those of slots before a session's first packet and after its last, and of blocks that nobody
+   * has taken: no loss of what was worked on.
    */
   readonly edgeCells: number;
   /** Blocks of sessions whose time nobody knew. */
@@ -148,9 +149,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     /** Of the session that nobody knows the time of. */
     let waiting: { session: number; nextTick: bigint } | undefined;
     let said: Instant | undefined;
-    /** Cells missing in blocks that were taken between those edges. */
-    let lostCells = 0;
-    let hasStopped = false;
+    const lost = new LostCells(cellsOf(plan));
     let pending: ArrivedBlock | undefined;
     const nextBlock = async (): Promise<ArrivedBlock | undefined> => {
       const block = pending ?? (await arrivals.next());
@@ -183,8 +182,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
         if (said && known) epoch = { ...epoch, told: 'operator', at: known.at };
         [waiting, said] = [undefined, undefined];
         const note = (block: ArrivedBlock): void => {
-          if (block !== first && !hasStopped)
-            lostCells += block.missingCells + block.skippedBlocks * cellsOf(plan);
+          lost.take(block);
           lastTick = block.startTick + blockTicksOf(plan);
           if (known?.told === 'operator') before = { tick: block.startTick, unixNs: block.arrivedUnixNs };
         };
@@ -223,7 +221,6 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       description: arrivals.description,
       sessions,
       stop: () => {
-        hasStopped = true;
         arrivals.stop();
       },
       tellEpoch: (tick, time) => {
@@ -249,7 +246,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
             source: stream.sources[n],
             name: format.senderName(stream.sources[n]),
           })),
-          edgeCells: Math.max(0, rest.missingCells - lostCells),
+          edgeCells: Math.max(0, rest.missingCells - lost.count),
           untimedBlocks,
           ...(socket && { socket }),
           ...(ring && { ring }),

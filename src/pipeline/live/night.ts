@@ -95,6 +95,8 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     sessions: 0,
     dataS: 0,
     emptyImages: 0,
+    // Not those that images are made of.
+    integrations: 0,
     images: 0,
     aged: 0,
     mostAgeS: 0,
@@ -125,6 +127,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
         live,
         {
           integration: async (integration) => {
+            totals.integrations++;
             const { start, durationS, counts } = integration;
             let sum = 0;
             for (const count of counts) sum += count;
@@ -179,6 +182,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   const ms = (ns: number): number => Math.round(ns / 1e4) / 100;
   return {
     ...totals.account,
+    integrations: totals.integrations,
     images: totals.images,
     sessions: totals.sessions,
     wallS: (performance.now() - began) / 1000,

@@ -1,0 +1,43 @@
+/** Which of the missing cells are losses: not those before a session's first packet, nor those after its last. */
+import type { Presence } from '../core/presence/presence.js';
+import type { ArrivedBlock } from './ring.js';
+
+/** Slots of which nobody's packet came, at a block's beginning and at its end; all of them twice where nothing came. */
+export function silentEnds({ slots, rowWords, bits }: Presence): {
+  readonly before: number;
+  readonly after: number;
+} {
+  const anyone = new Uint32Array(rowWords);
+  for (let at = 0; at < bits.length; at++) anyone[at % rowWords] |= bits[at];
+  const heard = (slot: number): boolean => ((anyone[slot >>> 5] >>> (slot & 31)) & 1) === 1;
+  let before = 0;
+  while (before < slots && !heard(before)) before++;
+  let after = 0;
+  while (after < slots && !heard(slots - 1 - after)) after++;
+  return { before, after };
+}
+
+/** Counts, block by block as they are taken. */
+export class LostCells {
+  private lost = 0;
+  private session: number | undefined;
+  /** After the last packet so far: lost as soon as another one comes. */
+  private after = 0;
+
+  constructor(private readonly cellsPerBlock: number) {}
+
+  take({ session, presence, missingCells, skippedBlocks }: ArrivedBlock): void {
+    const isFirst = session !== this.session;
+    const cellsPerSlot = presence.lanes * presence.fragments;
+    const ends = missingCells === 0 ? { before: 0, after: 0 } : silentEnds(presence);
+    const after = cellsPerSlot * ends.after;
+    this.lost += missingCells - after;
+    if (isFirst) this.lost -= Math.min(missingCells - after, cellsPerSlot * ends.before);
+    else this.lost += this.after + skippedBlocks * this.cellsPerBlock;
+    [this.session, this.after] = [session, after];
+  }
+
+  get count(): number {
+    return this.lost;
+  }
+}
