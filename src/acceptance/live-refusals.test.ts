@@ -23,7 +23,20 @@ before(async () => {
   const capture = await readFile(join(folder, 'c.pcap'));
   await writeFile(join(folder, 'cut.pcap'), capture.subarray(0, capture.length - 7));
   await writeFile(join(folder, 'header.pcap'), capture.subarray(0, 24));
+  await writeFile(join(folder, 'some.pcap'), fragmented(capture, 10));
+  await writeFile(join(folder, 'all.pcap'), fragmented(capture, 1));
+  const wireless = Buffer.from(capture);
+  wireless.writeUInt32LE(105, 20);
+  await writeFile(join(folder, 'wireless.pcap'), wireless);
 });
+
+/** Every n-th frame of a capture of Ethernet says that IP cut its datagram. */
+function fragmented(capture: Buffer, every: number): Buffer {
+  const copy = Buffer.from(capture);
+  for (let at = 24, n = 0; at < copy.length; at += 16 + copy.readUInt32LE(at + 8), n++)
+    if (n % every === 0) copy[at + 16 + 14 + 6] |= 0x20;
+  return copy;
+}
 
 async function refused(line: string, why: RegExp): Promise<void> {
   const { code, stderr } = await here(...words(line));
@@ -144,6 +157,15 @@ it('a capture that is cut short gives what it holds, and is told', async () => {
   );
   assert.equal(code, 0);
   assert.match(stdout, /the capture ends early, at byte \d+: the capture ends inside a record/);
+});
+
+it('frames of a capture that are no whole datagram are told, and why where there is nothing else', async () => {
+  const of = (name: string): string => `live ${CAPTURE.replace('c.pcap', name)} -o frames.uvh5 --overwrite`;
+  const { code, stdout } = await here(...words(`${of('some.pcap')} --quiet`));
+  assert.equal(code, 0);
+  assert.match(stdout, /left out of the capture: 12\d fragments of datagrams that IP cut/);
+  await refused(of('all.pcap'), /holds no whole UDP packet: \d+ fragments .*raise the MTU/);
+  await refused(of('wireless.pcap'), /holds no whole UDP packet: \d+ not UDP \(link type 105 is not read\)/);
 });
 
 it('worker refuses what it would ignore, and what it could not write', async () => {

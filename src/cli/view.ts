@@ -39,6 +39,7 @@ import { telescopeWords } from './options/sky-options.js';
 import { fieldOf } from './image.js';
 import { withBackend } from './open.js';
 import { outsideLines } from './report/image-notes.js';
+import { leftOutWords } from './report/left-out-frames.js';
 import { openTerminal } from './report/terminal.js';
 import { version } from './report/version.js';
 
@@ -164,7 +165,8 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
         input.stop();
       });
       await showCapture(page, input, { ...settings.packets, ...(gains && { gains }) }, backend);
-      const { endsEarly } = input.packets?.() ?? {};
+      const { endsEarly, leftOut } = input.packets?.() ?? {};
+      if (leftOut) say(`${path ?? ''}: left out are ${leftOutWords(leftOut).join(', ')}`);
       if (endsEarly) say(`${path ?? ''} ends early, at byte ${endsEarly.atByte}: ${endsEarly.why}`);
     }
     if (page.state.frame === undefined && page.state.antennas === undefined)

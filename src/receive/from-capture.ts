@@ -7,7 +7,7 @@ import { CorellaError } from '../core/errors.js';
 import { endpointText } from '../packets/addresses.js';
 import type { CaptureRecord } from '../packets/capture-record.js';
 import { readCapture, type CaptureEnd } from '../packets/pcap.js';
-import { parseFrame } from '../packets/udp.js';
+import { parseFrame, type FrameFault, type RefusedFrame } from '../packets/udp.js';
 import { Bell, type Arrivals } from './arrivals.js';
 import type { RingPlan } from './plan.js';
 import type { FedRing } from './ring.js';
@@ -18,7 +18,12 @@ export interface CaptureOrigin {
   readonly destination?: string;
   /** A capture that is cut short or damaged gives what comes before, and is told here. */
   readonly onEarlyEnd?: (end: CaptureEnd) => void;
+  /** Every frame that is no whole datagram. */
+  readonly onLeftOut?: (frame: RefusedFrame) => void;
 }
+
+/** Frames of a capture that are no whole datagram. */
+export type LeftOutFrames = Readonly<Record<FrameFault, number>>;
 
 const CHUNK_BYTES = 2 ** 20;
 
@@ -36,13 +41,14 @@ export async function* captureBatches({
   capture: path,
   destination,
   onEarlyEnd,
+  onLeftOut,
 }: CaptureOrigin): AsyncGenerator<readonly CapturedDatagram[]> {
   const file = await open(path).catch((error: unknown) => cannotRead(path, error));
   try {
     const capture = await readCapture(path, chunksOf(file, path), { memory: 'reused' });
     for await (const records of capture.batches) {
       yield records.flatMap((record) => {
-        const payload = datagramIn(record, destination);
+        const payload = datagramIn(record, destination, onLeftOut);
         return payload ? [{ payload, unixNs: record.unixNs }] : [];
       });
     }
@@ -82,9 +88,16 @@ export async function* captureDatagrams(origin: CaptureOrigin): AsyncGenerator<C
   for await (const batch of captureBatches(origin)) yield* batch;
 }
 
-function datagramIn({ frame, link }: CaptureRecord, destination: string | undefined): Uint8Array | undefined {
+function datagramIn(
+  { frame, link }: CaptureRecord,
+  destination: string | undefined,
+  onLeftOut: CaptureOrigin['onLeftOut'],
+): Uint8Array | undefined {
   const datagram = parseFrame(frame, link);
-  if ('refused' in datagram) return undefined;
+  if ('refused' in datagram) {
+    onLeftOut?.(datagram);
+    return undefined;
+  }
   if (destination !== undefined && endpointText(datagram.destination) !== destination) return undefined;
   return datagram.payload;
 }

@@ -19,7 +19,7 @@ export type {
   Reception,
   SenderAccount,
 } from './receive.js';
-export { captureDatagrams, type CaptureOrigin } from './from-capture.js';
+export { captureDatagrams, type CaptureOrigin, type LeftOutFrames } from './from-capture.js';
 export { silentSource } from './silent-source.js';
 export { surveySocket } from './survey-socket.js';
 export { planListening, type ListenSettings } from './listen.js';

@@ -20,7 +20,12 @@ import {
 } from './epoch.js';
 import { loadNative, type Absence } from '../backend/cpu/library.js';
 import type { CaptureEnd } from '../packets/pcap.js';
-import { arriveFromCapture, type CaptureOrigin, type OpenFedRing } from './from-capture.js';
+import {
+  arriveFromCapture,
+  type CaptureOrigin,
+  type LeftOutFrames,
+  type OpenFedRing,
+} from './from-capture.js';
 import { arriveByDgram } from './from-dgram.js';
 import { planListening, type ListenSettings } from './listen.js';
 import { LostCells } from './edges.js';
@@ -108,6 +113,8 @@ export interface ReceiveAccount extends Omit<RingAccount, 'lanes'> {
   readonly ring?: RingFill;
   /** Of a capture that is cut short or damaged, where whoever opened it heard of that. */
   readonly endsEarly?: CaptureEnd;
+  /** Of a capture, frames that are no whole datagram, where whoever opened it heard of them. */
+  readonly leftOut?: LeftOutFrames;
 }
 
 export interface Reception extends Closable {

@@ -1,5 +1,6 @@
 /** The account of every packet, for people. */
 import { formatSeconds } from '../../core/units.js';
+import { leftOutWords } from '../report/left-out-frames.js';
 import { outcomes, type Outcome, type ReceiveAccount } from '../../receive/index.js';
 
 const words: Readonly<Record<Outcome, string>> = {
@@ -36,13 +37,14 @@ export function packetLines(account: ReceiveAccount): string[] {
     socket,
     untimedBlocks,
   } = account;
-  const { ring, edgeCells, endsEarly } = account;
+  const { ring, edgeCells, endsEarly, leftOut } = account;
   const others = outcomes
     .filter((name) => name !== 'placed' && counts[name] > 0)
     .map((name) => `${counts[name]} ${words[name]}`);
   const worst = [...senders].sort((x, y) => y.missingCells - x.missingCells)[0];
   return [
     ...(endsEarly ? [`the capture ends early, at byte ${endsEarly.atByte}: ${endsEarly.why}`] : []),
+    ...(leftOut ? [`left out of the capture: ${leftOutWords(leftOut).join(', ')}`] : []),
     `${packets} packets: ${[`${counts.placed} placed`, ...others].join(', ')}`,
     `${missingCells} packets missing` +
       (missingCells > 0 ? `; most of ${worst.name}: ${worst.missingCells}` : '') +

@@ -14,10 +14,13 @@ import {
   surveySocket,
   type Band,
   type EpochSetting,
+  type LeftOutFrames,
   type ListenSettings,
   type PacketOrigin,
   type ReceiveAccount,
 } from '../../receive/index.js';
+import type { RefusedFrame } from '../../packets/udp.js';
+import { leftOutFix, leftOutWords } from '../report/left-out-frames.js';
 import { loadTelescope } from '../../telescope/load.js';
 import type { BeforeListening, InputOptions, OpenedInput, Say } from './opened-input.js';
 
@@ -47,15 +50,43 @@ function listeningOf({ listen, interface: by }: ListenSettings): NonNullable<Ope
 const SURVEYED = 4000;
 const SURVEY_S = 5;
 
+/** Frames of a capture that are no whole datagram, and why the first of them is none. */
+function tallyLeftOut(): {
+  readonly counts: LeftOutFrames;
+  readonly why: () => string;
+  readonly add: (frame: RefusedFrame) => void;
+} {
+  const counts = { cut: 0, fragment: 0, other: 0 };
+  let first: string | undefined;
+  return {
+    counts,
+    why: () => first ?? '',
+    add: ({ refused, why }) => {
+      counts[refused]++;
+      first ??= why;
+    },
+  };
+}
+
 async function survey(origin: PacketOrigin, forS: number, say: Say): Promise<Uint8Array[]> {
   if ('capture' in origin) {
     const some: Uint8Array[] = [];
-    for await (const { payload } of captureDatagrams(origin)) {
+    const leftOut = tallyLeftOut();
+    for await (const { payload } of captureDatagrams({ ...origin, onLeftOut: leftOut.add })) {
       some.push(payload.slice());
       if (some.length === SURVEYED) break;
     }
-    if (some.length === 0)
-      refuse(origin.capture, 'holds no UDP packets', 'record them with tcpdump -s 0 -w FILE udp');
+    if (some.length === 0) {
+      const { counts, why } = leftOut;
+      const found = leftOutWords(counts).join(', ');
+      refuse(
+        origin.capture,
+        found === ''
+          ? 'holds no UDP packets'
+          : `holds no whole UDP packet: ${found}${counts.other > 0 ? ` (${why()})` : ''}`,
+        leftOutFix(counts),
+      );
+    }
     return some;
   }
   for (let waitedS = 0; ; waitedS += SURVEY_S) {
@@ -158,9 +189,13 @@ export async function openPackets(
   const band = bandFor(plan, options.frequency);
   const listening = 'capture' in origin ? undefined : { listening: listeningOf(origin) };
   let endsEarly: ReceiveAccount['endsEarly'];
+  const leftOut = tallyLeftOut();
   const reception = await receivePackets({
     stream: plan,
-    from: { ...origin, ...('capture' in origin && { onEarlyEnd: (end) => (endsEarly = end) }) },
+    from: {
+      ...origin,
+      ...('capture' in origin && { onEarlyEnd: (end) => (endsEarly = end), onLeftOut: leftOut.add }),
+    },
     epoch,
     ...(band && { band }),
     ...(polarisations === 1 || polarisations === 2 ? { polarisations } : {}),
@@ -182,7 +217,11 @@ export async function openPackets(
     stop: () => {
       reception.stop();
     },
-    packets: () => ({ ...reception.account(), ...(endsEarly && { endsEarly }) }),
+    packets: () => ({
+      ...reception.account(),
+      ...(endsEarly && { endsEarly }),
+      ...(leftOut.why() !== '' && { leftOut: leftOut.counts }),
+    }),
     tellEpoch: (tick, time) => reception.tellEpoch(tick, time),
     ...listening,
     ring: {

@@ -17,6 +17,7 @@ import {
 import type { LaneTally } from '../../pipeline/inspect/stream-account.js';
 import { line } from './inspect-text.js';
 import type { OpenFlags } from '../options/open-options.js';
+import { leftOutWords } from './left-out-frames.js';
 import type { Terminal } from './terminal.js';
 
 /** What is read of a large capture unless all is asked for. */
@@ -100,12 +101,7 @@ const calendar = (moment: Instant): string =>
   Math.abs(moment.unixSeconds) < 8e12 ? formatInstant(moment, 9) : `${moment.unixSeconds} s from 1970`;
 
 function captureLines(path: string, look: CaptureLook, extent: 'whole' | 'first'): string[] {
-  const { cut, fragment, other } = look.frameFaults;
-  const faults = [
-    ...(other > 0 ? [`${other} not UDP`] : []),
-    ...(fragment > 0 ? [`${fragment} fragments of datagrams that IP cut`] : []),
-    ...(cut > 0 ? [`${cut} that were captured in part (record with tcpdump -s 0)`] : []),
-  ];
+  const faults = leftOutWords(look.frameFaults);
   return [
     line('file', path),
     line('format', `${look.kind}, a capture of packets`),

@@ -1,0 +1,18 @@
+/** Frames of a capture that are no whole datagram, for people. */
+import type { LeftOutFrames } from '../../receive/index.js';
+
+export function leftOutWords({ cut, fragment, other }: LeftOutFrames): string[] {
+  return [
+    ...(other > 0 ? [`${other} not UDP`] : []),
+    ...(fragment > 0 ? [`${fragment} fragments of datagrams that IP cut`] : []),
+    ...(cut > 0 ? [`${cut} that were captured in part (record with tcpdump -s 0)`] : []),
+  ];
+}
+
+/** What to do where nothing else was there: by what there was most of. */
+export function leftOutFix({ cut, fragment, other }: LeftOutFrames): string {
+  if (fragment > 0 && fragment >= other)
+    return 'raise the MTU on the way, so that IP cuts no datagram, and record again';
+  if (cut > 0 && cut >= other) return 'record whole packets, with tcpdump -s 0';
+  return 'record them with tcpdump -s 0 -w FILE udp, on an interface that has them';
+}
