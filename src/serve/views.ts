@@ -1,5 +1,5 @@
 /** What is known of a night in the words of the API and the page. */
-import { formatInstant } from '../core/instant.js';
+import { addSeconds, formatInstant } from '../core/instant.js';
 import type { ChainView, CheckView, PlanView, RecordingStatus, Status } from './messages.js';
 import type { LiveState } from './live-state.js';
 import type { Measured } from './rules.js';
@@ -16,15 +16,38 @@ export interface Surroundings {
 
 const SILENT_S = 3;
 
-export function recordingOf({ begun, book }: LiveState): RecordingStatus {
+/** Only what was written counts: two integrations, and a second for the disk. */
+const freshS = (everyS: number): number => 2 * everyS + 1;
+
+/**
+ * How often an integration comes at present: what was steered counts when it holds, and what held before for as long as
+ * its last one may be on its way.
+ */
+function integrationNowS({ begun, newest }: Pick<LiveState, 'begun' | 'newest'>): number {
+  const { steering, integrationS = 1 } = begun?.live ?? {};
+  if (!steering || !newest) return integrationS;
+  const nowS = steering.integration.at(newest);
+  return Math.max(nowS, steering.integration.at(addSeconds(newest, -freshS(nowS))));
+}
+
+export function recordingOf(
+  state: Pick<LiveState, 'begun' | 'newest'> & {
+    readonly book: Pick<
+      LiveState['book'],
+      'written' | 'unwritten' | 'fileCount' | 'newestUnixS' | 'newestPath'
+    >;
+  },
+): RecordingStatus {
+  const { begun, book, newest } = state;
   const counts = { written: book.written, unwritten: book.unwritten, files: book.fileCount };
   if (!begun?.files) return { state: 'none', ...counts };
-  const { steering, integrationS } = begun.live;
-  const everyS = steering?.integration.latest ?? integrationS;
+  const { steering } = begun.live;
+  const enoughS = freshS(integrationNowS(state));
   const ageS = book.newestUnixS === undefined ? undefined : Date.now() / 1000 - book.newestUnixS;
-  const isWanted = steering?.recording.latest ?? true;
-  // Only what was written counts: two integrations, and a second for the disk.
-  const isFresh = ageS !== undefined && ageS < 2 * everyS + 1;
+  // Whoever began again only now has nothing to show yet.
+  const isWanted =
+    !steering || !newest || [newest, addSeconds(newest, -enoughS)].every((at) => steering.recording.at(at));
+  const isFresh = ageS !== undefined && ageS < enoughS;
   return {
     state: isFresh ? 'recording' : isWanted ? 'stalled' : 'stopped',
     ...(book.newestPath !== undefined && { file: book.newestPath }),
@@ -37,7 +60,7 @@ export function statusOf(state: LiveState, { clients, gains, steerable }: Surrou
   const { facts, begun, current, newest, dataAgeS, totals, frame, imageAgeS } = state;
   const { live } = begun ?? {};
   const flags = state.antennas?.flagged;
-  const everyS = live?.steering?.integration.latest ?? live?.integrationS ?? 1;
+  const everyS = integrationNowS(state);
   const isSilent = dataAgeS !== undefined && dataAgeS > Math.max(SILENT_S, 2 * everyS);
   const { showing = '' } = facts;
   const kind = showing
@@ -109,14 +132,13 @@ export function planOf({ begun, frame }: LiveState): PlanView | undefined {
 }
 
 /** An integration of so many bytes every so often; undefined where nothing is written. */
-function bytesPerS({ begun }: LiveState): number | undefined {
+function bytesPerS(state: LiveState): number | undefined {
+  const { begun } = state;
   if (!begun?.files) return undefined;
-  const { telescope, frequenciesHz, steering, integrationS } = begun.live;
+  const { telescope, frequenciesHz } = begun.live;
   const { stations, polarisations } = telescope;
   const pairs = (stations.length * (stations.length + 1)) / 2;
-  return (
-    (pairs * frequenciesHz.length * polarisations ** 2 * 13) / (steering?.integration.latest ?? integrationS)
-  );
+  return (pairs * frequenciesHz.length * polarisations ** 2 * 13) / integrationNowS(state);
 }
 
 const diskHours = (state: LiveState): number | undefined => {
@@ -156,7 +178,7 @@ export function measure(state: LiveState, around: Surroundings): Measured {
   const lost = senders?.lostWithin(10) ?? [];
   const hours = diskHours(state);
   const recording = recordingOf(state);
-  const everyS = begun?.live.steering?.integration.latest ?? begun?.live.integrationS ?? 1;
+  const everyS = integrationNowS(state);
   const error = state.isNow ? senders?.clockErrorS?.mean : undefined;
   const gains = around.gains.forRules();
   const check = around.check?.();
