@@ -109,6 +109,15 @@ describe('live ignores no option', () => {
     ['-o o.uvh5 --rate 0', /--rate: '0' is no rate/],
   ];
   for (const [options, why] of cases) it(options, () => refused(`live ${CAPTURE} ${options}`, why));
+  it('with --json in one line, as everything that live says', async () => {
+    const { code, stdout } = await here(...words(`live ${CAPTURE} --image 1s --integration 1500ms --json`));
+    assert.equal(code, 1);
+    const lines = stdout.trim().split('\n');
+    assert.equal(lines.length, 1, stdout);
+    const { event, jsonVersion, error } = JSON.parse(lines[0]) as Record<string, unknown>;
+    assert.deepEqual([event, jsonVersion], ['error', 1]);
+    assert.equal((error as { where: string }).where, 'live');
+  });
   it('of a recording, and of what is no capture', async () => {
     await refused('live sky.sigmf-meta --inputs 3 -o o.uvh5', /--inputs: is for streams/);
     await refused('live sky.sigmf-meta --epoch clock -o o.uvh5', /--epoch: is for packets/);

@@ -58,7 +58,7 @@ function report(error: unknown): number {
     process.stderr.write(`corella: ${error.message}\n`);
     return 1;
   }
-  if (process.argv.includes('--json')) process.stdout.write(`${errorText(error)}\n`);
+  if (process.argv.includes('--json')) process.stdout.write(`${errorText(error, process.argv[2])}\n`);
   // Commander has said so already.
   if (error instanceof CommanderError) return 1;
   process.stderr.write(failureText(error));

@@ -9,12 +9,13 @@ const documentText = (json: unknown): string => JSON.stringify(json, null, 2);
 /** Every document says which version it is of. */
 export const resultText = (json: object): string => documentText({ jsonVersion: JSON_VERSION, ...json });
 
-/** In place of a result: what a person is told on standard error, in parts. */
-export function errorText(error: unknown): string {
+/** In place of a result: what a person is told on standard error, in parts; as an event of `live`, which prints lines. */
+export function errorText(error: unknown, command?: string): string {
   const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
   const parts =
     error instanceof CorellaError
       ? { where: error.where, what: error.what, ...(error.fix === undefined ? {} : { fix: error.fix }) }
       : { what: message };
-  return documentText({ jsonVersion: JSON_VERSION, error: { message, ...parts } });
+  const told = { jsonVersion: JSON_VERSION, error: { message, ...parts } };
+  return command === 'live' ? JSON.stringify({ event: 'error', ...told }) : documentText(told);
 }
