@@ -32,6 +32,9 @@ export function rationalOf(value: number): Rational {
   return rational(BigInt(scaled), denominator);
 }
 
+export const overWhole = ({ numerator, denominator }: Rational, divisor: bigint): Rational =>
+  rational(numerator, denominator * divisor);
+
 /** The nearest double. */
 export function numberOf({ numerator, denominator }: Rational): number {
   const whole = floorDivide(numerator, denominator);
