@@ -19,7 +19,7 @@ import { antennaPicture } from '../pipeline/inspect/pictures/antenna.js';
 import { baselineCollector, pairNamed } from '../pipeline/inspect/pictures/baseline.js';
 import { describeFile } from '../pipeline/inspect/inspect.js';
 import { gainPicture } from '../pipeline/inspect/pictures/gain.js';
-import { lookAtGains } from '../pipeline/inspect/gains.js';
+import { firstWithGains, lookAtGains, timesOf } from '../pipeline/inspect/gains.js';
 import { recordingPicture } from '../pipeline/inspect/pictures/voltage.js';
 import { uvCoverage } from '../pipeline/inspect/pictures/uv.js';
 import { flagMap } from '../pipeline/inspect/pictures/flags.js';
@@ -127,11 +127,15 @@ async function run(path: string, options: InspectOptions): Promise<void> {
       `gains, which ${path} holds`,
       'draw them with --picture',
     );
-    const gains = await readGainFile(path);
+    const file = await readGainFile(path);
+    const [gains, times] = [firstWithGains(file), timesOf(file)];
     if (options.picture !== undefined)
       await writeFileWhole(options.picture, await renderPng(gainPicture(gains, path)));
     const look = lookAtGains(gains);
-    openTerminal(options).result(gainJson(path, gains, look), [...gainLines(path, gains, look), ...drawn]);
+    openTerminal(options).result(gainJson(path, gains, look, times), [
+      ...gainLines(path, gains, look, times),
+      ...drawn,
+    ]);
     return;
   }
   const terminal = openTerminal(options);

@@ -2,13 +2,14 @@
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, withMinus } from '../../core/units.js';
 import { crossHandKnown, type GainsFile } from '../../formats/index.js';
-import type { GainLook } from '../../pipeline/inspect/gains.js';
+import type { GainLook, GainTimes } from '../../pipeline/inspect/gains.js';
 import { line, nameList } from './inspect-text.js';
 
 /** Beyond these an antenna is worth a look: half or twice the others' amplitude. */
 const ODD_DB = 6;
 
-export function gainLines(path: string, file: GainsFile, look: GainLook): string[] {
+/** `file` is the time that is looked at, of `times` where there are several. */
+export function gainLines(path: string, file: GainsFile, look: GainLook, times?: GainTimes): string[] {
   const { frequenciesHz, stations, polarisations } = file;
   const channels = frequenciesHz.length;
   const inputs = stations.length * polarisations;
@@ -28,7 +29,8 @@ export function gainLines(path: string, file: GainsFile, look: GainLook): string
         ? formatHz(frequenciesHz[0])
         : `${formatHz(frequenciesHz[0])} to ${formatHz(frequenciesHz[channels - 1])}`,
     ),
-    line('time', formatInstant(file.time, 9)),
+    ...(times ? [line('times', timesText(times))] : []),
+    line('time', `${formatInstant(file.time, 9)}${times ? ', of which all that follows is' : ''}`),
     line('model', file.sources.join(', ') || 'not told'),
     line('reference', stations[file.referenceStation]),
     ...(polarisations === 2 ? [line('X to Y', crossHandText(file))] : []),
@@ -53,6 +55,10 @@ export function gainLines(path: string, file: GainsFile, look: GainLook): string
   ];
 }
 
+const timesText = ({ count, from, to, without }: GainTimes): string =>
+  `${count}, from ${formatInstant(from, 9)} to ${formatInstant(to, 9)}` +
+  (without === 0 ? '' : `, ${without} of them without gains`);
+
 /** How the phase between X and Y is known. */
 function crossHandText(file: GainsFile): string {
   const known = crossHandKnown(file, file.frequenciesHz.length).reduce((sum, one) => sum + one, 0);
@@ -63,7 +69,7 @@ function crossHandText(file: GainsFile): string {
   return `one phase (${file.crossHand.how}) in ${known} of ${file.frequenciesHz.length} channels`;
 }
 
-export const gainJson = (path: string, file: GainsFile, look: GainLook) => ({
+export const gainJson = (path: string, file: GainsFile, look: GainLook, times?: GainTimes) => ({
   path,
   kind: 'gains',
   telescope: file.telescope,
@@ -71,6 +77,12 @@ export const gainJson = (path: string, file: GainsFile, look: GainLook) => ({
   polarisations: file.polarisations,
   frequenciesHz: Array.from(file.frequenciesHz),
   timeUtc: formatInstant(file.time, 9),
+  ...(times && {
+    times: {
+      ...{ count: times.count, withoutGains: times.without },
+      ...{ fromUtc: formatInstant(times.from, 9), toUtc: formatInstant(times.to, 9) },
+    },
+  }),
   sources: file.sources,
   referenceStation: file.stations[file.referenceStation],
   ...(file.polarisations === 2 && { crossHand: file.crossHand?.how ?? 'unknown' }),

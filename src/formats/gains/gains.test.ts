@@ -35,6 +35,20 @@ describe('gains on disk', () => {
     assert.deepEqual(read.solutions, file.solutions);
   });
 
+  it('of several times come in the order of time, and of one time twice not at all', async () => {
+    const path = join(folder, 'shuffled.json');
+    const at = (seconds: number, size: number) => ({
+      ...{ time: instant(seconds), solved: Uint8Array.of(1, 1, 1, 1), solutions: [] },
+      gains: gainsCA(Float64Array.of(size, 0, size, 0, size, 0, size, 0), 2, 2),
+    });
+    await writeGains(path, { ...file, ...at(200, 2), later: [at(300, 3), at(100, 1)] });
+    const read = await readGains(path);
+    const series = [read, ...(read.later ?? [])].map(({ time, gains }) => [time.unixSeconds, gains[0]]);
+    assert.deepEqual(series, [[100, 1], [200, 2], [300, 3]]); // prettier-ignore
+    await writeGains(path, { ...file, ...at(200, 2), later: [at(300, 3), at(200, 1)] });
+    await assert.rejects(readGains(path), /holds gains of 1970-01-01T00:03:20.* twice/);
+  });
+
   it('of zero divide nothing, and so count as unsolved', async () => {
     const path = join(folder, 'zero.json');
     await writeGains(path, { ...file, gains: gainsCA(Float64Array.of(0, 0, 0.5, -2, 3, 0, NaN, NaN), 2, 2) });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { gainsCA, type GainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-import { formatInstant, parseInstant, type Instant } from '../../core/instant.js';
+import { formatInstant, parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import { readJson } from '../io/input.js';
 import { writeFileWhole } from '../io/output.js';
@@ -249,7 +249,7 @@ export async function readGains(path: string): Promise<GainsFile> {
       }),
     };
   };
-  const { later } = json;
+  const [first, ...later] = inOrderOfTime([gainsAt(json), ...(json.later ?? []).map(gainsAt)], path);
   return {
     telescope: json.telescope,
     stations: json.stations,
@@ -260,7 +260,17 @@ export async function readGains(path: string): Promise<GainsFile> {
     sources: json.sources,
     history: json.history,
     frequenciesHz: Float64Array.from(json.frequenciesHz),
-    ...gainsAt(json),
-    ...(later && { later: later.map(gainsAt) }),
+    ...first,
+    ...(json.later && { later }),
   };
+}
+
+/** Whoever put several files together may have them in any order; of one time twice nobody knows which holds. */
+function inOrderOfTime(series: readonly GainsAt[], path: string): readonly GainsAt[] {
+  const sorted = [...series].sort((one, other) => secondsBetween(other.time, one.time));
+  sorted.forEach(({ time }, k) => {
+    if (k > 0 && secondsBetween(sorted[k - 1].time, time) <= 0)
+      refuse(path, `holds gains of ${formatInstant(time, 9)} twice`, 'keep those that hold');
+  });
+  return sorted;
 }

@@ -27,7 +27,7 @@ export function crossHandsKnown({ solved, crossHands }: Calibrated): boolean {
 
 /**
  * Gains of the nearest channel, for each of ours; refused where ours lies in none of theirs, half a channel to either side.
- * Where the file has several times, those at `moment`.
+ * Where the file has several times, those at `moment`; unless told the first that there are.
  */
 export function matchGains(
   file: GainsFile,
@@ -36,7 +36,8 @@ export function matchGains(
   frequenciesHz: Float64Array,
   moment?: Instant,
 ): CalibratedFully {
-  const at = gainsAtMoment(file, moment ?? file.time);
+  const first = [file, ...(file.later ?? [])].find(({ solved: known }) => known.includes(1)) ?? file;
+  const at = gainsAtMoment(file, moment ?? first.time);
   const names = telescope.stations.map(({ name }) => name);
   if (names.length !== file.stations.length || names.some((name, s) => name !== file.stations[s])) {
     refuse(

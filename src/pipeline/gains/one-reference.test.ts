@@ -132,3 +132,13 @@ it('without one each goes on from the one before, X and Y apart', () => {
       assert.ok(Math.abs(Math.sin((Math.atan2(gains[2 * a + 1], gains[2 * a]) - wanted) / 2)) < 1e-12);
   }
 });
+
+it('a time without gains takes none from its neighbours, nor gives them any', () => {
+  const good = solutionOf([], 'unknown');
+  const none = { ...good, solved: new Uint8Array(INPUTS) };
+  const file = fileOf([good, none, good]);
+  const known = [0, 1, 10, 15, 20, 25].map((seconds) =>
+    gainsAtMoment(file, instant(seconds)).solved.includes(1),
+  );
+  assert.deepEqual(known, [true, false, false, false, true, true]);
+});

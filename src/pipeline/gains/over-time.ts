@@ -30,6 +30,8 @@ export function gainsAtMoment(file: GainsFile, moment: Instant): CalibratedFully
   if (next < 0) return before;
   const after = usable(file, series[next]);
   const share = secondsBetween(last.time, moment) / secondsBetween(last.time, series[next].time);
+  // At the time of a solution it is that one, whatever comes next.
+  if (share === 0) return before;
   const solved = before.solved.map((one, at) => one & after.solved[at]);
   const inputs = file.stations.length * file.polarisations;
   const crossHands = before.crossHands.map((one, c) => one & after.crossHands[c]);

@@ -1,4 +1,5 @@
 /** A look at gains: how strong, how steady over the band, and which inputs have none. */
+import type { Instant } from '../../core/instant.js';
 import { median } from '../../core/median.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { GainsFile } from '../../formats/index.js';
@@ -26,6 +27,32 @@ export interface GainLook {
   /** Middle amplitude of all inputs, and the spread about it in decibels: what half of the inputs keep within. */
   readonly amplitude: number;
   readonly spreadDb: number;
+}
+
+/** Of several times one is looked at: the first that has any gains. */
+export const firstWithGains = (file: GainsFile): GainsFile => ({
+  ...file,
+  ...[file, ...(file.later ?? [])].find(({ solved }) => solved.includes(1)),
+});
+
+export interface GainTimes {
+  readonly count: number;
+  readonly from: Instant;
+  readonly to: Instant;
+  /** Times at which no input has a gain. */
+  readonly without: number;
+}
+
+/** Of a file of several times; undefined of one. */
+export function timesOf(file: GainsFile): GainTimes | undefined {
+  if (!file.later || file.later.length === 0) return undefined;
+  const series = [file, ...file.later];
+  return {
+    count: series.length,
+    from: file.time,
+    to: series[series.length - 1].time,
+    without: series.filter(({ solved }) => !solved.includes(1)).length,
+  };
 }
 
 /** amplitudeDb, phaseDeg : [a][c]; amplitudes from the middle of all; NaN where unsolved. */
