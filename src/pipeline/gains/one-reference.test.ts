@@ -10,8 +10,10 @@ import { gainsAtMoment } from './over-time.js';
 
 const STATIONS = 4;
 const INPUTS = 2 * STATIONS;
+/** Between the first two stations: a change of reference turns some of the others by less than half a turn, some by more. */
+const HALF = Math.PI - 0.2;
 /** Of inputs, X and Y of each station. */
-const TRUE = [0.3, -1, 2, 0.5, -2.5, 3, 1, -0.2];
+const TRUE = [0.3, -1, 0.3 + HALF, -1 + HALF, -2.5, 3, 1, -0.2];
 
 /** What a solve would make of those phases, drifting by so much a station, without some stations. */
 function solutionOf(
