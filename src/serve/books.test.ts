@@ -73,6 +73,25 @@ describe('senders', () => {
     assert.match(book.view()?.senders[1].verdict ?? '', /silent/);
     assert.match(book.view()?.senders[0].verdict ?? '', /whole/);
   });
+  it('nobody is silent after the end of a capture, and all of it is judged', () => {
+    const book = new SendersBook(undefined, 'capture');
+    const rows = account([
+      [100, 0],
+      [90, 10],
+    ]);
+    const end = { ...rows, missingCells: 10 };
+    for (const second of [0, 1, 200, 300]) book.tick(end, second);
+    assert.deepEqual(
+      book.view()?.senders.map(({ silentS, verdict }) => [silentS, verdict]),
+      [
+        [0, 'whole'],
+        [0, 'never came: sender or network'],
+      ],
+    );
+    // But for what lies before its first packet and after its last.
+    book.tick({ ...end, edgeCells: end.missingCells }, 301);
+    assert.equal(book.view()?.senders[1].verdict, 'whole');
+  });
   it('says when the loss is ours', () => {
     const book = new SendersBook(undefined);
     book.tick(account([[0, 0]]), 0);

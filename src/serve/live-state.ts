@@ -159,7 +159,7 @@ export class LiveState implements NightWatcher {
     const { clock } = source as {
       readonly clock?: { tickRateHz: ConstructorParameters<typeof SendersBook>[0] };
     };
-    this.senders ??= new SendersBook(clock?.tickRateHz);
+    this.senders ??= new SendersBook(clock?.tickRateHz, this.facts.isLive ? 'network' : 'capture');
     this.book.session(this.current.number, formatInstant(source.start, 3));
     this.listener?.changed('night');
   }

@@ -15,13 +15,23 @@ const LATENESS_MS = [1, 3, 10, 30, 100, 300, 1000, 3000, Infinity] as const;
 const lostPercent = (missing: number, placed: number): number =>
   missing + placed > 0 ? (100 * missing) / (missing + placed) : 0;
 
+/** By sender, in percent; what lies before the first packet and after the last is no loss. */
+const lostOfAll = ({ senders, missingCells, edgeCells }: ReceiveAccount): number[] =>
+  senders.map((sender) =>
+    missingCells === edgeCells ? 0 : lostPercent(sender.missingCells, sender.outcomes.placed),
+  );
+
 export class SendersBook {
   private readonly snapshots: Snapshot[] = [];
   private readonly heardAtS: number[] = [];
   private readonly lateness = LATENESS_MS.map(() => 0);
   private errors: number[] = [];
 
-  constructor(private readonly tickRateHz: Rational | undefined) {}
+  /** A capture comes as fast as it is read, and ends: nobody is silent, and all of it is judged together. */
+  constructor(
+    private readonly tickRateHz: Rational | undefined,
+    private readonly from: 'network' | 'capture' = 'network',
+  ) {}
 
   /** Once a second. */
   tick(account: ReceiveAccount, unixS: number): void {
@@ -78,6 +88,7 @@ export class SendersBook {
   }
 
   silentS(n: number): number {
+    if (this.from === 'capture') return 0;
     const last = this.snapshots.at(-1);
     return last ? last.unixS - (this.heardAtS[n] ?? this.snapshots[0].unixS) : 0;
   }
@@ -113,7 +124,12 @@ export class SendersBook {
         ...(newestTick !== undefined &&
           newest !== undefined &&
           rate !== undefined && { behindMs: (1000 * Number(newest - newestTick)) / rate }),
-        verdict: this.verdict(n, lostMinute[n], silentS),
+        verdict:
+          this.from === 'capture'
+            ? this.verdict(n, lostOfAll(account), (of) => of(account) > 0)
+            : silentS >= 3
+              ? 'silent: look at the sender and its cable'
+              : this.verdict(n, lostMinute, (of) => this.grownWithin(MINUTE_S, of) > 0),
       };
     });
     const clockErrorS = this.clockErrorS;
@@ -133,17 +149,19 @@ export class SendersBook {
     };
   }
 
-  private verdict(n: number, lost: number, silentS: number): string {
-    const grown = (of: (account: ReceiveAccount) => number): boolean => this.grownWithin(MINUTE_S, of) > 0;
-    if (silentS >= 3) return 'silent: look at the sender and its cable';
-    if (lost === 0) return 'whole';
+  /** Of what all senders lost, in percent, and what there was of each kind of trouble. */
+  private verdict(
+    n: number,
+    all: readonly number[],
+    grown: (of: (account: ReceiveAccount) => number) => boolean,
+  ): string {
+    if (all[n] === 0) return 'whole';
     if (grown(({ senders }) => senders[n].outcomes.ring_full)) return 'ours: the chain is too slow';
     if (grown(({ socket }) => socket?.kernelDrops ?? 0)) return "ours: the socket's buffer was full";
     if (grown(({ senders }) => senders[n].outcomes.late))
       return 'its packets come too late: clock or network';
     if (grown(({ senders }) => senders[n].outcomes.early + senders[n].outcomes.other_epoch))
       return 'its clock is ahead: synchronise it';
-    const all = this.lostWithin(MINUTE_S);
     const isShared = all.length > 2 && all.filter((one) => one > 0).length > all.length / 2;
     return isShared ? 'lost on the way, of most senders: the network' : 'never came: sender or network';
   }
