@@ -14,8 +14,8 @@ export interface Share {
   readonly weights: Float64Array;
 }
 
-/** Channels less apart than this are of one frequency: beams are as wide as at its middle to 2 %. */
-const SAME_FREQUENCY = 0.04;
+/** Channels less apart than this are of one frequency: beams are as wide as at its middle to 1 %. */
+const SAME_FREQUENCY = 0.02;
 const MOST_FREQUENCIES = 16;
 /** Moments less apart than this are one; more where there would be too many. */
 const SAME_MOMENT_S = 300;
