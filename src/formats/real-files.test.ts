@@ -54,7 +54,8 @@ const files: readonly Expected[] = [
     firstFrequencyHz: 40_003_906.25,
     channels: 418,
     products: ['XX'],
-    phaseCentre: [5.672874666705906, 34.06889399999997],
+    // As its SU table has it; its header's RA is in radians, and of the day's equinox.
+    phaseCentre: [324.891446446171, 34.008851344062016],
     check: ([{ visibilities, counts }]) => {
       // Baseline (0, 1), first channels: |−18.10088 − 175.34572i|, |−194.91641 − 310.9028i|; phasing keeps sizes.
       const size = (c: number): number =>

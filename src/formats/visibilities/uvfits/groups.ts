@@ -63,6 +63,8 @@ export interface OpenedGroups {
   readonly phaseCentre: SkyPosition;
   readonly object: string;
   readonly history: readonly string[];
+  /** What the tables before the groups left open. */
+  readonly assumed?: readonly string[];
   /** Facts of the header that some formats tell. */
   readonly facts: Pick<VisibilityHeader, 'units' | 'xOrientation' | 'instrument' | 'extraKeywords'>;
   readonly details: Readonly<Record<string, unknown>>;
@@ -159,9 +161,11 @@ function usedAntennas(
 }
 
 /** What nobody said, and what it was taken for. */
-function assumptionsOf({ antennas, index, layout, targets }: OpenedGroups): Pick<VisibilityFile, 'assumed'> {
+function assumptionsOf(of: OpenedGroups): Pick<VisibilityFile, 'assumed'> {
+  const { antennas, index, layout, targets } = of;
   const { slots } = index;
   const assumed = [
+    ...(of.assumed ?? []),
     ...(slots.some(({ integrationS }) => !(integrationS !== undefined && integrationS > 0))
       ? [
           `nothing says how long it integrated (no INTTIM): taken as ${

@@ -10,6 +10,7 @@ import { keywordsOf, orientationOf, unitsOf } from '../header-facts.js';
 import { openTaken, readTables, visibilitiesOf, type OpenedGroups } from './groups.js';
 import { planUvfits, type UvfitsLayout } from './layout.js';
 import { groupReader, readGroups, type GroupIndex, type GroupReader } from './rows.js';
+import { readSources, sourceOf } from './sources.js';
 import { indexTarget } from './target.js';
 
 export const openUvfits = (path: string, { target }: OpenOptions = {}): Promise<VisibilityFile> =>
@@ -43,9 +44,16 @@ async function openGroups(file: InputFile, target: string | undefined): Promise<
     refuse(path, `gives its phase centre for the equinox ${equinox}`, 'export it in J2000');
   }
   const reader = groupReader(layout, path);
-  const names = await sourceNames(file, tables.get('AIPS SU')?.[0]);
-  const { index, several } = await indexTarget(file, { layout, reader, target }, (id) => names.get(id));
-  const source = await sourceOf(file, tables.get('AIPS SU')?.[0], layout, index.sources[0]);
+  const sources = await readSources(file, tables.get('AIPS SU')?.[0]);
+  const { index, several } = await indexTarget(
+    file,
+    { layout, reader, target },
+    (id) => sources?.get(id)?.name,
+  );
+  const { source, assumed } = sourceOf(file.path, sources, {
+    headerPlace: layout.phaseCentre,
+    id: layout.parameters.some(({ name }) => name === 'SOURCE') ? index.sources[0] : undefined,
+  });
   return visibilitiesOf({
     file,
     format: 'uvfits',
@@ -58,6 +66,7 @@ async function openGroups(file: InputFile, target: string | undefined): Promise<
     phaseCentre: source?.position ?? layout.phaseCentre,
     object: source?.name ?? header.text('OBJECT', 'unknown'),
     history: header.remarks,
+    assumed,
     facts: factsOf(header, antennas, layout.phaseCentre),
     details: {
       ...details({ primary, layout, antennas, index, reader }),
@@ -112,41 +121,6 @@ async function ifOffsets(file: InputFile, unit: FitsUnit | undefined): Promise<n
   if (!unit) return undefined;
   const table = await readTable(file, unit);
   return table.rowCount > 0 && table.has('IF FREQ') ? table.numbers('IF FREQ', 1)[0] : undefined;
-}
-
-async function sourceNames(
-  file: InputFile,
-  unit: FitsUnit | undefined,
-): Promise<ReadonlyMap<number, string>> {
-  if (!unit) return new Map();
-  const table = await readTable(file, unit);
-  if (!table.has('ID. NO.') || !table.has('SOURCE')) return new Map();
-  const names = table.texts('SOURCE');
-  return new Map(table.numbers('ID. NO.', 1).map(([id], row) => [id, names[row]]));
-}
-
-/** Multi-source files keep directions in a table of their own and leave the RA and DEC axes at zero. */
-async function sourceOf(
-  file: InputFile,
-  unit: FitsUnit | undefined,
-  { phaseCentre }: UvfitsLayout,
-  id: number,
-): Promise<{ readonly name: string; readonly position: SkyPosition } | undefined> {
-  if (!unit || phaseCentre.raDeg !== 0 || phaseCentre.decDeg !== 0) return undefined;
-  const table = await readTable(file, unit);
-  if (table.rowCount === 0 || !table.has('RAEPO') || !table.has('DECEPO')) return undefined;
-  const first = (name: string, row: number): number => table.numbers(name, 1)[row][0];
-  // Tables list sources that the groups may have none of.
-  const row = table.has('ID. NO.') ? table.numbers('ID. NO.', 1).findIndex(([one]) => one === id) : 0;
-  if (row < 0)
-    refuse(file.path, `group 0 is of source ${id}, which its AIPS SU table lacks`, 'correct either');
-  const equinox = table.has('EPOCH') ? first('EPOCH', row) : 2000;
-  if (equinox !== 2000 && equinox !== 0)
-    refuse(file.path, `its AIPS SU table gives places for the equinox ${equinox}`, 'export it in J2000');
-  return {
-    name: table.has('SOURCE') ? table.texts('SOURCE')[row] : 'unknown',
-    position: { raDeg: first('RAEPO', row), decDeg: first('DECEPO', row) },
-  };
 }
 
 /** A group as the file has it: its parameters in their order, scaled, and its first and last (re, im, weight). */

@@ -61,4 +61,60 @@ describe('UVFITS of several sources', () => {
     assert.equal(file.targets, undefined);
     await assert.rejects(of('3C273'), /holds no target '3C273'; it holds 3C84 \(3\), 3C286 \(7\)/);
   });
+
+  it('takes place and name from the source table, whatever place the header has, and tells where they contradict', async () => {
+    const [group] = least.groups;
+    const at = least.parameters.length;
+    const open = async (of: {
+      readonly rows: number;
+      readonly header: readonly [number, number];
+      readonly named?: boolean;
+      readonly id?: number;
+    }) => {
+      const { rows, header, named = true, id = 7 } = of;
+      await writeFile(
+        path,
+        foreignBytes({
+          ...least,
+          axes: [...least.axes.slice(0, 3), axis('RA', 1, header[0]), axis('DEC', 1, header[1])],
+          parameters: named ? [...least.parameters, ['SOURCE', 1, 0]] : least.parameters,
+          groups: [named ? group.toSpliced(at, 0, id) : group],
+          tables: [
+            tableBytes(
+              'AIPS SU',
+              [
+                { name: 'ID. NO.', form: '1J', rows: [[7], [3]].slice(0, rows) },
+                { name: 'SOURCE', form: '8A', rows: ['3C286', '3C84'].slice(0, rows) },
+                { name: 'RAEPO', form: '1D', rows: [[202.78], [49.95]].slice(0, rows) },
+                { name: 'DECEPO', form: '1D', rows: [[30.5], [41.5]].slice(0, rows) },
+              ],
+              [],
+            ),
+          ],
+        }),
+      );
+      const file = await openUvfits(path);
+      await file.close();
+      const { phaseCentre, object } = file.header;
+      const told = (file.assumed ?? []).filter((line) => line.includes('AIPS SU'));
+      return { at: [phaseCentre.raDeg, phaseCentre.decDeg], object, told };
+    };
+    const table = { at: [202.78, 30.5], object: '3C286' };
+    // The header has the other source's place, as files of several sources do.
+    assert.deepEqual(await open({ rows: 2, header: [49.95, 41.5] }), { ...table, told: [] });
+    assert.deepEqual(await open({ rows: 1, header: [202.78 - 360, 30.5] }), { ...table, told: [] });
+    const radians = await open({ rows: 1, header: [3.54, 30.5] });
+    assert.deepEqual([radians.at, radians.object], [table.at, table.object]);
+    assert.match(
+      String(radians.told),
+      /has 3C286 at 202\.7800° 30\.5000°, which is taken.*3\.5400° 30\.5000°, are passed over/,
+    );
+    const unnamed = await open({ rows: 1, header: [10, -20], named: false });
+    assert.deepEqual(unnamed.at, [10, -20]);
+    assert.match(String(unnamed.told), /no group names its source.*3C286 elsewhere/);
+    const unknown = await open({ rows: 2, header: [10, -20], id: 4 });
+    assert.deepEqual(unknown.at, [10, -20]);
+    assert.match(String(unknown.told), /is of source 4, which its AIPS SU table lacks/);
+    await assert.rejects(open({ rows: 2, header: [0, 0], id: 4 }), /source 4.*lacks/);
+  });
 });
