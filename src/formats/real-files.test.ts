@@ -203,7 +203,7 @@ async function checkSums(path: string, expected: Expected): Promise<void> {
   const file = await openInput(path);
   const unit = await readUnit(file, 0);
   assert.ok(unit);
-  const layout = planUvfits(unit, [0, 0]);
+  const layout = planUvfits(unit, [{ offsetHz: 0 }, { offsetHz: 0 }]);
   let sum = 0;
   let positive = 0;
   let total = 0;

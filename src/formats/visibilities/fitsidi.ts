@@ -8,6 +8,7 @@ import { columnPlaces, readTable, type ColumnPlace } from '../fits/table.js';
 import type { Format, VisibilityFile } from '../format.js';
 import type { InputFile } from '../io/input.js';
 import { readAntennas } from './uvfits/antennas.js';
+import type { Band } from './uvfits/bands.js';
 import { openTaken, readTables, visibilitiesOf } from './uvfits/groups.js';
 import { planMatrix, type MatrixLayout, type UvfitsLayout } from './uvfits/layout.js';
 import { antennasOf, readGroups, sumDays, type GroupReader, type GroupValues } from './uvfits/rows.js';
@@ -87,7 +88,7 @@ async function openIdi(file: InputFile, target: string | undefined): Promise<Vis
 }
 
 /** Each band's distance from the reference frequency. */
-async function bandOffsets(file: InputFile, unit: FitsUnit, data: FitsHeader): Promise<number[]> {
+async function bandOffsets(file: InputFile, unit: FitsUnit, data: FitsHeader): Promise<Band[]> {
   const table = await readTable(file, unit);
   const where = `${file.path}, table FREQUENCY`;
   const bands = data.whole('NO_BAND', 1, 4096);
@@ -107,7 +108,7 @@ async function bandOffsets(file: InputFile, unit: FitsUnit, data: FitsHeader): P
         'export bands apart',
       );
   }
-  return offsets;
+  return offsets.map((offsetHz) => ({ offsetHz }));
 }
 
 interface Source {

@@ -6,6 +6,7 @@ import { refuse } from '../../../core/errors.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import type { FitsHeader, FitsUnit } from '../../fits/fits.js';
 import { polarisationsOf, refuseTwice } from '../../io/gather.js';
+import { stepsOf, type Band } from './bands.js';
 
 export interface Parameter {
   readonly name: string;
@@ -40,6 +41,8 @@ export interface MatrixLayout {
   /** Rising in frequency, whatever the file's order. */
   readonly channels: readonly FileChannel[];
   readonly channelWidthHz: number;
+  /** Where header and table of frequencies differ. */
+  readonly assumed?: readonly string[];
   readonly products: readonly FileProduct[];
   readonly polarisations: 1 | 2;
   /** Of the RA and DEC axes. */
@@ -77,10 +80,13 @@ interface Axis {
   /** Value at a 0-based place. */
   at(place: number): number;
   readonly step: number;
+  /** At the place `reference`, which counts from 1. */
+  readonly value: number;
+  readonly reference: number;
 }
 
-/** `ifOffsetsHz`: the frequency offset of each IF, from the FQ table. */
-export function planUvfits(unit: FitsUnit, ifOffsetsHz: readonly number[] | undefined): UvfitsLayout {
+/** `bands`: where each IF lies, from the FQ table. */
+export function planUvfits(unit: FitsUnit, bands: readonly Band[] | undefined): UvfitsLayout {
   const { header } = unit;
   const { where } = header;
   if (!header.has('GROUPS') || !header.logical('GROUPS') || header.real('NAXIS1') !== 0) {
@@ -97,7 +103,7 @@ export function planUvfits(unit: FitsUnit, ifOffsetsHz: readonly number[] | unde
   const [scale, zero] = [header.real('BSCALE', 1), header.real('BZERO', 0)];
   if (scale !== 1 || zero !== 0)
     refuse(where, `scales its values by BSCALE ${scale} and BZERO ${zero}`, 'export them as they are');
-  const { elements, centre, ...matrix } = planMatrix(header, 'NAXIS', ifOffsetsHz);
+  const { elements, centre, ...matrix } = planMatrix(header, 'NAXIS', bands);
   const dataOffset = header.whole('PCOUNT', 1, 1000);
   return {
     ...matrix,
@@ -119,7 +125,7 @@ export function planUvfits(unit: FitsUnit, ifOffsetsHz: readonly number[] | unde
 export function planMatrix(
   header: FitsHeader,
   lengths: 'NAXIS' | 'MAXIS',
-  bandOffsetsHz: readonly number[] | undefined,
+  bands: readonly Band[] | undefined,
 ): MatrixLayout {
   const { where } = header;
   const axes = readAxes(header, lengths);
@@ -136,7 +142,7 @@ export function planMatrix(
     elements: axes.reduce((product, axis) => product * axis.length, 1),
     weighted: complex.length === 3,
     partStride: complex.stride,
-    ...readChannels(header, axes, bandOffsetsHz),
+    ...readChannels(header, axes, bands),
     products,
     polarisations: polarisationsOf(products),
     centre: {
@@ -160,6 +166,8 @@ function readAxes(header: FitsHeader, lengths: 'NAXIS' | 'MAXIS'): Axis[] {
       length,
       stride,
       step,
+      value,
+      reference,
       at: (place) => value + (place + 1 - reference) * step,
     });
     stride *= length;
@@ -204,32 +212,35 @@ function readProducts(axes: readonly Axis[], where: string): FileProduct[] {
 function readChannels(
   header: FitsHeader,
   axes: readonly Axis[],
-  ifOffsetsHz: readonly number[] | undefined,
-): Pick<UvfitsLayout, 'channels' | 'channelWidthHz'> {
+  told: readonly Band[] | undefined,
+): Pick<UvfitsLayout, 'channels' | 'channelWidthHz' | 'assumed'> {
   const frequency = axes.find(({ name }) => name === 'FREQ') ?? refuse(header.where, 'has no FREQ axis');
   const band = axes.find(({ name }) => name === 'IF' || name === 'BAND');
-  const bands = band?.length ?? 1;
-  if (bands > 1 && (ifOffsetsHz === undefined || ifOffsetsHz.length < bands)) {
+  const count = band?.length ?? 1;
+  if (count > 1 && (told === undefined || told.length < count)) {
     refuse(
       header.where,
-      `has ${bands} IFs but no AIPS FQ table with their frequencies`,
+      `has ${count} IFs but no AIPS FQ table with their frequencies`,
       'export it with one',
     );
   }
+  const { bands, assumed } = stepsOf(header.where, told?.slice(0, count) ?? [{ offsetHz: 0 }], frequency);
   const channels: FileChannel[] = [];
-  for (let k = 0; k < bands; k++) {
+  bands.forEach(({ offsetHz, stepHz }, k) => {
     for (let c = 0; c < frequency.length; c++) {
       const offset = k * (band?.stride ?? 0) + c * frequency.stride;
-      channels.push({ frequencyHz: frequency.at(c) + (ifOffsetsHz?.[k] ?? 0), offset, weightOffset: offset });
+      const frequencyHz = frequency.value + (c + 1 - frequency.reference) * stepHz + offsetHz;
+      channels.push({ frequencyHz, offset, weightOffset: offset });
     }
-  }
-  if (frequency.length > 1 && frequency.step === 0)
+  });
+  const [{ stepHz }] = bands;
+  if (frequency.length > 1 && stepHz === 0)
     refuse(
       header.where,
       'its FREQ axis has CDELT 0: all channels lie at one frequency',
       'correct its header',
     );
-  const widthHz = header.real('CHWIDTH', Math.abs(frequency.step));
+  const widthHz = header.real('CHWIDTH', Math.abs(stepHz));
   if (!(widthHz > 0))
     refuse(
       header.where,
@@ -239,5 +250,5 @@ function readChannels(
   channels.sort((x, y) => x.frequencyHz - y.frequencyHz);
   const [{ frequencyHz: lowest }] = channels;
   if (!(lowest > 0)) refuse(header.where, `its first channel lies at ${lowest} Hz`, 'correct its FREQ axis');
-  return { channels, channelWidthHz: widthHz };
+  return { channels, channelWidthHz: widthHz, assumed };
 }

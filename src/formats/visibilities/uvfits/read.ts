@@ -1,11 +1,11 @@
 /** Opens UVFITS: visibilities as random groups, with tables of antennas, frequencies and sources after them. */
 import { refuse } from '../../../core/errors.js';
 import { readUnit, type FitsHeader, type FitsUnit } from '../../fits/fits.js';
-import { readTable } from '../../fits/table.js';
 import type { KeywordValue, OpenOptions, VisibilityFile } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import { readAntennas, type Antennas } from './antennas.js';
+import { readBands } from './bands.js';
 import { keywordsOf, orientationOf, unitsOf } from '../header-facts.js';
 import { openTaken, readTables, visibilitiesOf, type OpenedGroups } from './groups.js';
 import { planUvfits, type UvfitsLayout } from './layout.js';
@@ -37,7 +37,7 @@ async function openGroups(file: InputFile, target: string | undefined): Promise<
       'if corella was killed while it wrote it, corella recover mends it; else export it with one, or copy it again',
     );
   const antennas = await readAntennas(file, antennaUnit);
-  const layout = planUvfits(primary, await ifOffsets(file, tables.get('AIPS FQ')?.[0]));
+  const layout = planUvfits(primary, await readBands(file, tables.get('AIPS FQ')?.[0]));
   if (layout.groupCount === 0) refuse(path, 'holds no visibilities', 'check what wrote it');
   const equinox = header.real('EPOCH', header.real('EQUINOX', 2000));
   if (equinox !== 2000) {
@@ -66,7 +66,7 @@ async function openGroups(file: InputFile, target: string | undefined): Promise<
     phaseCentre: source?.position ?? layout.phaseCentre,
     object: source?.name ?? header.text('OBJECT', 'unknown'),
     history: header.remarks,
-    assumed,
+    assumed: [...(layout.assumed ?? []), ...assumed],
     facts: factsOf(header, antennas, layout.phaseCentre),
     details: {
       ...details({ primary, layout, antennas, index, reader }),
@@ -116,12 +116,6 @@ function pointingOf(
 
 const remarksOf = ({ comments }: FitsHeader): Readonly<Record<string, KeywordValue>> =>
   comments.length === 0 ? {} : { COMMENT: comments.join('\n') };
-
-async function ifOffsets(file: InputFile, unit: FitsUnit | undefined): Promise<number[] | undefined> {
-  if (!unit) return undefined;
-  const table = await readTable(file, unit);
-  return table.rowCount > 0 && table.has('IF FREQ') ? table.numbers('IF FREQ', 1)[0] : undefined;
-}
 
 /** A group as the file has it: its parameters in their order, scaled, and its first and last (re, im, weight). */
 async function groupFacts(file: InputFile, layout: UvfitsLayout, firstGroup: number): Promise<object> {
