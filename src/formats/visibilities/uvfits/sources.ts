@@ -1,6 +1,6 @@
 /** The AIPS SU table: names and places of a file's sources. */
 import { refuse } from '../../../core/errors.js';
-import { DEGREES_PER_RADIAN } from '../../../core/units.js';
+import { DEGREES_PER_RADIAN, withMinus } from '../../../core/units.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import type { FitsUnit } from '../../fits/fits.js';
 import { readTable } from '../../fits/table.js';
@@ -83,7 +83,8 @@ export function sourceOf(
   };
 }
 
-const inWords = ({ raDeg, decDeg }: SkyPosition): string => `${raDeg.toFixed(4)}° ${decDeg.toFixed(4)}°`;
+const inWords = ({ raDeg, decDeg }: SkyPosition): string =>
+  `${withMinus(raDeg.toFixed(4))}° ${withMinus(decDeg.toFixed(4))}°`;
 
 function near(one: SkyPosition, other: SkyPosition): boolean {
   const turns = (one.raDeg - other.raDeg) / 360;

@@ -1,12 +1,12 @@
 /** Where a UVH5 file's fringes are stopped: the catalogue of memo 1.1, or the single centre of older files. */
 import { refuse } from '../../../core/errors.js';
-import type { Instant } from '../../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../../core/units.js';
 import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import type { Site } from '../../../telescope/telescope.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { turnedRaDeg } from '../header-facts.js';
 import { chooseTarget, type ChosenTarget, type Target } from '../targets.js';
+import { driftName, followedPlace, groundPlace, type Span } from './moving.js';
 import { optionalText } from './optional-text.js';
 
 export interface Centre {
@@ -16,6 +16,8 @@ export interface Centre {
   readonly atPhaseCentre: (row: number) => boolean;
   readonly phaseCentre: SkyPosition;
   readonly object: string;
+  /** What a centre that moves was taken for. */
+  readonly assumed?: readonly string[];
 }
 
 export interface Targets extends ChosenTarget {
@@ -66,11 +68,10 @@ const position = (lonRad: number, latRad: number): SkyPosition => ({
   decDeg: latRad * DEGREES_PER_RADIAN,
 });
 
-/** The zenith where fringes run, or stop at something that moves. */
-export function centreOf(file: Hdf5File, site: Site, middle: Instant, targets: Targets): Centre {
-  const { zenith } = skyFrame(site, middle);
+/** Where the rows' fringes are stopped; the zenith of the first time where they run. */
+export function centreOf(file: Hdf5File, site: Site, span: Span, targets: Targets): Centre {
   const { ids } = targets;
-  if (!ids) return loneCentre(file, zenith);
+  if (!ids) return loneCentre(file, site, span);
   const running = new Set(
     file
       .keys(CATALOGUE)
@@ -80,37 +81,55 @@ export function centreOf(file: Hdf5File, site: Site, middle: Instant, targets: T
   const id = targets.only?.id ?? ids[0];
   const entry = `${CATALOGUE}/${id}`;
   const type = file.text(`${entry}/cat_type`);
-  const frame =
-    type === 'sidereal'
-      ? frameOf(
-          file.path,
-          file.has(`${entry}/cat_frame`) ? file.text(`${entry}/cat_frame`) : undefined,
-          file.has(`${entry}/cat_epoch`) ? file.numbers(`${entry}/cat_epoch`)[0] : 2000,
-        )
-      : 'beside';
+  const name = file.text(`${entry}/cat_name`);
+  const phased = (row: number): boolean => !running.has(ids[row]);
+  // Rows that follow what moves were measured elsewhere than at its place of one moment.
+  const nowhere = { phased, atPhaseCentre: () => false };
+  if (type === 'unprojected') return { ...nowhere, ...zenithOf(name, site, span) };
+  if (type === 'driftscan')
+    return { ...nowhere, ...groundPlace(file, entry, site, span), object: driftName(name, 'drift scan') };
+  if (type !== 'sidereal' && type !== 'ephem')
+    refuse(file.path, `has a phase centre of the kind '${type}'`, 'phase it to a place in ICRS');
+  const frame = frameOf(
+    file.path,
+    file.has(`${entry}/cat_frame`) ? file.text(`${entry}/cat_frame`) : undefined,
+    file.has(`${entry}/cat_epoch`) ? file.numbers(`${entry}/cat_epoch`)[0] : 2000,
+  );
+  if (type === 'ephem') return { ...nowhere, ...followedPlace(file, entry, name, span), object: name };
   return {
-    phased: (row) => !running.has(ids[row]),
+    phased,
     atPhaseCentre: (row) => frame === 'as stored' && ids[row] === id,
-    phaseCentre:
-      type === 'sidereal'
-        ? position(file.numbers(`${entry}/cat_lon`)[0], file.numbers(`${entry}/cat_lat`)[0])
-        : zenith,
-    object: file.text(`${entry}/cat_name`),
+    phaseCentre: position(file.numbers(`${entry}/cat_lon`)[0], file.numbers(`${entry}/cat_lat`)[0]),
+    object: name,
   };
 }
 
+const zenithOf = (
+  name: string,
+  site: Site,
+  { first }: Span,
+): Pick<Centre, 'phaseCentre' | 'object' | 'assumed'> => ({
+  phaseCentre: skyFrame(site, first).zenith,
+  object: driftName(name, 'zenith'),
+});
+
 /** Of files before the catalogue; frame and epoch where it is said. */
-function loneCentre(file: Hdf5File, zenith: SkyPosition): Centre {
-  const phased = optionalText(file, 'phase_type') === 'phased';
-  const known = phased && file.has('Header/phase_center_ra');
+function loneCentre(file: Hdf5File, site: Site, span: Span): Centre {
+  const name = optionalText(file, 'object_name') ?? 'unknown';
+  if (optionalText(file, 'phase_type') !== 'phased')
+    return { phased: () => false, atPhaseCentre: () => false, ...zenithOf(name, site, span) };
+  if (!file.has('Header/phase_center_ra') || !file.has('Header/phase_center_dec'))
+    refuse(
+      file.path,
+      `is phased to ${name} and does not say where that is`,
+      'add phase_center_ra and phase_center_dec to its Header',
+    );
   const epoch = file.has('Header/phase_center_epoch') ? file.number('Header/phase_center_epoch') : 2000;
-  const frame = known ? frameOf(file.path, optionalText(file, 'phase_center_frame'), epoch) : 'beside';
+  const frame = frameOf(file.path, optionalText(file, 'phase_center_frame'), epoch);
   return {
-    phased: () => phased,
+    phased: () => true,
     atPhaseCentre: () => frame === 'as stored',
-    phaseCentre: known
-      ? position(file.number('Header/phase_center_ra'), file.number('Header/phase_center_dec'))
-      : zenith,
-    object: optionalText(file, 'object_name') ?? 'unknown',
+    phaseCentre: position(file.number('Header/phase_center_ra'), file.number('Header/phase_center_dec')),
+    object: name,
   };
 }

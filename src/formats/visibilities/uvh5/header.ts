@@ -32,7 +32,7 @@ export interface TimeSlot {
   readonly runs: { first: number; end: number }[];
 }
 
-export interface Uvh5Header extends Centre {
+export interface Uvh5Header extends Omit<Centre, 'assumed'> {
   readonly version: string;
   readonly rows: number;
   readonly telescope: Telescope;
@@ -133,7 +133,8 @@ export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
           products,
           Array.from(ant1, (one, row) => [stationOf.get(one) ?? 0, stationOf.get(ant2[row]) ?? 0] as const),
         );
-  const centre = centreOf(file, site, slots[0].middle, targets);
+  const span = { first: slots[0].middle, last: slots[slots.length - 1].middle };
+  const { assumed: moving = [], ...centre } = centreOf(file, site, span, targets);
   const telescope = telescopeOf({ file, site, stations, polarisations, channels, channelWidthHz });
   return {
     version,
@@ -145,6 +146,7 @@ export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
     slots,
     integrationS,
     assumed: [
+      ...moving,
       ...(overlap
         ? [
             'by its integration_time pairs overlap with times that they are missing at: each time is read by itself',

@@ -7,6 +7,10 @@ import { randomStream } from '../../../core/random.js';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import type { VisibilityHeader } from '../../format.js';
+import { reals } from '../../hdf5/items.js';
+import { createHdf5, type GroupPlan } from '../../hdf5/write.js';
+import { openOutput } from '../../io/output.js';
+import { planUvh5 } from './plan.js';
 import { openUvh5 } from './read.js';
 
 export const folder = temporaryFolder('uvh5');
@@ -97,4 +101,79 @@ export function wideIntegration(k: number): Integration {
     visibilities: visibilitiesCBPP(repeat(one.visibilities), 2 * WIDER, baselines, 2),
     counts: countsCB(repeat(one.counts), 2 * WIDER, baselines),
   };
+}
+
+/** A file like ours with some items changed. */
+export async function altered(
+  change: (items: Record<string, GroupPlan['items'][string]>) => void,
+): Promise<string> {
+  const path = nextPath();
+  const plan = planUvh5(
+    header,
+    { values: 'complex64' },
+    { count: () => 2, first: () => undefined, rows: () => 12, pairs: () => 6 },
+  );
+  const grow = (group: string): Record<string, GroupPlan['items'][string]> => ({
+    ...(plan.items[group] as GroupPlan).items,
+  });
+  const headerItems = grow('Header');
+  const pairs = [0, 1].flatMap(() => [
+    [0, 0],
+    [0, 1],
+    [0, 2],
+    [1, 1],
+    [1, 2],
+    [2, 2],
+  ]);
+  const twelve = (value: (row: number) => number) => reals(pairs.map((_, row) => value(row)));
+  Object.assign(headerItems, {
+    ant_1_array: twelve((row) => pairs[row][0]),
+    ant_2_array: twelve((row) => pairs[row][1]),
+    time_array: twelve((row) => 2_459_559.5 + Math.floor(row / 6) / 43_200),
+    integration_time: twelve(() => 2),
+    lst_array: twelve(() => 0),
+    uvw_array: reals(new Array<number>(36).fill(0), [12, 3]),
+    phase_center_app_ra: twelve(() => 0),
+    phase_center_app_dec: twelve(() => 0),
+    phase_center_frame_pa: twelve(() => 0),
+    phase_center_id_array: twelve(() => 0),
+  });
+  const cells = 12 * 2 * 4;
+  const dataItems: Record<string, GroupPlan['items'][string]> = {
+    visdata: {
+      kind: 'fixed',
+      type: 'complex64',
+      dims: [12, 2, 4],
+      bytes: new Uint8Array(Float32Array.from({ length: 2 * cells }, (_, k) => k % 7).buffer),
+    },
+    flags: { kind: 'fixed', type: 'boolean', dims: [12, 2, 4], bytes: new Uint8Array(cells) },
+    nsamples: {
+      kind: 'fixed',
+      type: 'float32',
+      dims: [12, 2, 4],
+      bytes: new Uint8Array(Float32Array.from({ length: cells }, () => 5).buffer),
+    },
+  };
+  const all = {
+    ...headerItems,
+    ...Object.fromEntries(Object.entries(dataItems).map(([name, item]) => [`Data/${name}`, item])),
+  };
+  change(all);
+  const pick = (isData: 'data' | 'header') =>
+    Object.fromEntries(
+      Object.entries(all)
+        .filter(([name]) => name.startsWith('Data/') === (isData === 'data'))
+        .map(([name, item]) => [name.replace('Data/', ''), item]),
+    );
+  const output = await openOutput(path);
+  const file = await createHdf5(output, {
+    kind: 'group',
+    items: {
+      Header: { kind: 'group', items: pick('header') },
+      Data: { kind: 'group', items: pick('data') },
+    },
+  });
+  await file.commit();
+  await output.finish();
+  return path;
 }
