@@ -68,8 +68,8 @@ async function run(paths: readonly string[], options: CombineOptions): Promise<v
     );
     const seconds = stage.done();
     const { frequenciesHz, channelWidthHz } = bands.header;
-    const absent = bands.absent.map(({ path, from, integrations: count, durationS }) => ({
-      ...{ path, fromUtc: formatInstant(from, 3), integrations: count, durationS },
+    const absent = bands.absent.map(({ path, from, integrations: count, durationS, leftOutS }) => ({
+      ...{ path, fromUtc: formatInstant(from, 3), integrations: count, durationS, leftOutS },
     }));
     const differentFlags = bands.differentFlags();
     terminal.result(
@@ -85,12 +85,12 @@ async function run(paths: readonly string[], options: CombineOptions): Promise<v
       [
         `${options.out}: ${integrations} integrations of ${frequenciesHz.length} channels of ${formatHz(channelWidthHz)}, from ${paths.length} parts`,
         ...absent.map(
-          ({ path, fromUtc, durationS }) =>
-            `${path} has nothing from ${fromUtc} on for ${formatSeconds(durationS)}: its channels count nothing there`,
+          ({ path, fromUtc, durationS, leftOutS }) =>
+            `${path} has ${leftOutS > 0 ? `${formatSeconds(leftOutS)} alone, in integrations that begin or end elsewhere and are left out,` : 'nothing'} from ${fromUtc} on for ${formatSeconds(durationS)}: its channels count nothing there`,
         ),
         ...(differentFlags > 0
           ? [
-              `at ${differentFlags} times the parts had left out different inputs: what one left out is left out of all`,
+              `at ${differentFlags} times the parts had left out different inputs: each left out in the channels of its part`,
             ]
           : []),
       ],

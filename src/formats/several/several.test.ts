@@ -161,6 +161,12 @@ describe('several files as one', () => {
     await file.close();
     const other = await write('other.uvh5', { ...header, frequenciesHz: Float64Array.of(161e6, 162e6) }, [5]);
     await assert.rejects(openFile(`${late},${other}`), /other\.uvh5: has channels other than .*late\.uvh5/);
+    const site = { ...header.telescope.site, longitudeDeg: 116.68 };
+    const far = await write('far.uvh5', { ...header, telescope: { ...header.telescope, site } }, [5]);
+    await assert.rejects(
+      openFile(`${late},${far}`),
+      /far\.uvh5: is of a site 99\d\.\d m away from that of .*late/,
+    );
     await assert.rejects(openFile(`${late},${put('x.dada', dadaFrom(0))}`), /holds no visibilities as/);
     await assert.rejects(openFile(join(folder, '*.nothing')), /matches no file/);
     const again = await write('again.uvh5', header, [2]);

@@ -2,6 +2,7 @@
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import { elsewhere } from '../../telescope/same-place.js';
 import type { VisibilityFile, VisibilityHeader } from '../format.js';
 import type { ValueFaults } from '../io/gather.js';
 
@@ -92,16 +93,10 @@ function refuseUnlike(first: VisibilityFile, other: VisibilityFile): void {
     one.frequenciesHz.some((hz, c) => Math.abs(hz - two.frequenciesHz[c]) > 1e-3 * one.channelWidthHz)
   )
     odd('channels');
-  const stations = one.telescope.stations;
-  const others = two.telescope.stations;
-  if (
-    stations.length !== others.length ||
-    stations.some(({ name, eastM, northM, upM }, s) => {
-      const there = others[s];
-      return (
-        name !== there.name || Math.hypot(eastM - there.eastM, northM - there.northM, upM - there.upM) > 0.1
-      );
-    })
-  )
-    odd('antennas');
+  if ((one.xOrientation ?? 'east') !== (two.xOrientation ?? 'east')) odd('an orientation of X');
+  const names = ({ telescope }: VisibilityHeader): string =>
+    telescope.stations.map(({ name }) => name).join();
+  if (names(one) !== names(two)) odd('antennas');
+  const moved = elsewhere(one.telescope, two.telescope);
+  if (moved !== undefined) refuse(other.path, `${moved} ${first.path}`, 'join files of one arrangement');
 }

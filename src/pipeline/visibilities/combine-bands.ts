@@ -5,15 +5,19 @@
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { secondsBetween, type Instant } from '../../core/instant.js';
+import { elsewhere } from '../../telescope/same-place.js';
 import type { VisibilityFile, VisibilityHeader } from '../../formats/index.js';
+import { BandStream, isAlike, overlap, TOLERANCE } from './band-stream.js';
 import { joinChannels } from './join-channels.js';
 
-/** A stretch of time that a part lacks. */
+/** A stretch of time in which a part's channels count nothing. */
 export interface Absence {
   readonly path: string;
   readonly from: Instant;
   readonly integrations: number;
   readonly durationS: number;
+  /** What the part has there all the same, in integrations that begin or end elsewhere: left out. */
+  readonly leftOutS: number;
 }
 
 export interface CombinedBands {
@@ -21,43 +25,36 @@ export interface CombinedBands {
   integrations(): AsyncGenerator<Integration>;
   /** Complete when all integrations have been read. */
   readonly absent: readonly Absence[];
-  /** Times at which parts had left out different inputs: what any left out is left out of all. */
+  /** Times at which parts had left out different inputs: each holds in the channels of its part. */
   differentFlags(): number;
 }
 
-/** Integrations that begin closer together than this part of one belong together. */
-const TOLERANCE = 0.01;
-
 export function combineBands(files: readonly VisibilityFile[], history: readonly string[]): CombinedBands {
-  const parts = [...files].sort((x, y) => x.header.frequenciesHz[0] - y.header.frequenciesHz[0]);
-  const header = headerOf(parts, history);
+  const sorted = [...files].sort((x, y) => x.header.frequenciesHz[0] - y.header.frequenciesHz[0]);
+  const header = headerOf(sorted, history);
   const absent: Absence[] = [];
   const flags = { different: 0 };
-  const widths = parts.map((file) => file.header.frequenciesHz.length);
+  const widths = sorted.map((file) => file.header.frequenciesHz.length);
   return {
     ...{ header, absent, differentFlags: () => flags.different },
     integrations: async function* () {
-      const streams = parts.map((file) => file.integrations('own')[Symbol.asyncIterator]());
-      const next = await Promise.all(
-        streams.map(async (stream) => (await stream.next()).value as Integration | undefined),
-      );
+      const parts = sorted.map((file) => new BandStream(file));
+      for (const part of parts) await part.take();
       for (;;) {
-        const begun = next.filter((one) => one !== undefined);
+        const begun = parts.flatMap(({ next: one, path }) => (one ? { one, path } : []));
         if (begun.length === 0) return;
-        const earliest = begun.reduce((x, y) => (secondsBetween(y.start, x.start) > 0 ? y : x));
-        const isNow = (one: Integration | undefined): one is Integration =>
-          one !== undefined &&
-          Math.abs(secondsBetween(earliest.start, one.start)) <
-            TOLERANCE * Math.min(one.durationS, earliest.durationS);
-        // Where a night ends machines stop in the middle of an integration, each somewhere else: the longest counts.
-        const like = begun.filter(isNow).reduce((x, y) => (y.durationS > x.durationS ? y : x));
-        const held = next.map((one) =>
-          isNow(one) && Math.abs(one.durationS - like.durationS) < TOLERANCE * like.durationS
-            ? one
-            : undefined,
-        );
+        const earliest = begun.reduce((x, y) => (secondsBetween(y.one.start, x.one.start) > 0 ? y : x));
+        // Where a night begins or ends machines are in the middle of an integration, each somewhere else: the longest counts.
+        const longest = begun
+          .filter(({ one }) => overlap(one, earliest.one))
+          .reduce((x, y) => (y.one.durationS > x.one.durationS ? y : x));
+        const like = longest.one;
+        const held = parts.map(({ next }) => (next && isAlike(next, like) ? next : undefined));
+        const leftOutS: number[] = [];
+        for (const [k, part] of parts.entries())
+          leftOutS.push(held[k] ? 0 : await part.leaveOut([longest, earliest]));
         held.forEach((one, k) => {
-          if (!one) note(absent, parts[k].path, like);
+          if (!one) note(absent, parts[k].path, like, leftOutS[k]);
         });
         const isUnlike = (one: Integration | undefined): boolean =>
           one?.flaggedInputs.some((flag, a) => flag !== like.flaggedInputs[a]) === true;
@@ -66,16 +63,14 @@ export function combineBands(files: readonly VisibilityFile[], history: readonly
           widths.map((channels, k) => ({ channels, ...(held[k] && { one: held[k] }) })),
           like,
         );
-        const over = next.map(isNow);
-        for (const [k, stream] of streams.entries())
-          if (over[k]) next[k] = (await stream.next()).value as Integration | undefined;
+        for (const [k, part] of parts.entries()) if (held[k]) await part.take();
       }
     },
   };
 }
 
 /** One after the other of one part are one absence. */
-function note(absent: Absence[], path: string, { start, durationS }: Integration): void {
+function note(absent: Absence[], path: string, { start, durationS }: Integration, leftOutS: number): void {
   const last = absent.findLastIndex((one) => one.path === path);
   const before = last >= 0 ? absent[last] : undefined;
   const since = before ? secondsBetween(before.from, start) - before.durationS : Infinity;
@@ -84,8 +79,9 @@ function note(absent: Absence[], path: string, { start, durationS }: Integration
       ...before,
       integrations: before.integrations + 1,
       durationS: before.durationS + durationS,
+      leftOutS: before.leftOutS + leftOutS,
     };
-  else absent.push({ path, from: start, integrations: 1, durationS });
+  else absent.push({ path, from: start, integrations: 1, durationS, leftOutS });
 }
 
 /** Refuses parts that are not of one telescope, or that overlap. */
@@ -98,6 +94,10 @@ function headerOf(parts: readonly VisibilityFile[], history: readonly string[]):
       refuse(path, `${what} as ${first.path}`, 'combine parts of one observation');
     const names = (of: VisibilityHeader): string => of.telescope.stations.map(({ name }) => name).join();
     if (names(one) !== names(header)) unlike('has not the same stations');
+    const moved = elsewhere(header.telescope, one.telescope);
+    if (moved !== undefined) refuse(path, `${moved} ${first.path}`, 'combine parts of one observation');
+    if ((one.xOrientation ?? 'east') !== (header.xOrientation ?? 'east'))
+      unlike('has X pointing not the same way');
     if (one.polarisations !== header.polarisations) unlike('has not as many polarisations');
     if (Math.abs(one.channelWidthHz - header.channelWidthHz) > 1e-6 * header.channelWidthHz)
       unlike('has not as wide channels');
