@@ -62,6 +62,33 @@ async function served(
 }
 
 describe('a farm of files', () => {
+  it('works on the recording that was submitted alone: a copy of it elsewhere, but no other of its name', () =>
+    withFolder(async (folder) => {
+      const simulate = 'simulate --stations 3 --rate 100kHz --duration 60ms --overwrite -o';
+      for (const at of ['here', 'there', 'later']) await mkdir(join(folder, at));
+      await well(folder, ...simulate.split(' '), 'here/sky');
+      for (const end of ['meta', 'data'])
+        await writeFile(join(folder, `there/sky.sigmf-${end}`), await readFile(join(folder, `here/sky.sigmf-${end}`))); // prettier-ignore
+      await well(folder, ...simulate.split(' '), 'later/sky', '--time', '2026-01-01T00:00:00Z');
+      const submit = 'farm submit correlate here/sky.sigmf-meta --channels 8 --integration 10ms --root here --job-time 30ms -o w.uvh5'; // prettier-ignore
+      await well(folder, ...submit.split(' '));
+      const job = ['worker', '--backend', 'reference', '--job', 'w.uvh5.farm/jobs/1.json', '--root'];
+      await well(folder, ...job, 'there', '-o', 'result');
+      const later = await corellaHere(folder, ...job, 'later');
+      assert.match(
+        later.stderr,
+        /not the recording that was submitted: start 2026-01-01T00:00:00\.0+Z, not 20/,
+      );
+      // In the middle of the file, which stays as long.
+      const data = await readFile(join(folder, 'there/sky.sigmf-data'));
+      data[data.length >> 1] ^= 1;
+      await writeFile(join(folder, 'there/sky.sigmf-data'), data);
+      const other = await corellaHere(folder, ...job, 'there');
+      assert.match(other.stderr, /sky\.sigmf-data: holds something else than when it was submitted/);
+      await writeFile(join(folder, 'there/sky.sigmf-data'), data.subarray(0, data.length - 12));
+      assert.match((await corellaHere(folder, ...job, 'there')).stderr, /samples 5999, not 6000/);
+    }));
+
   it('correlates as one process does, bit for bit, and tells what is missing', () =>
     withFolder(async (folder) => {
       const how = '--channels 8 --integration 10ms --flag 3 --values sums --backend reference'.split(' ');

@@ -11,6 +11,7 @@ export {
 } from './ledger.js';
 export { encodeResult } from './result.js';
 export { boxesOf, checkJob, jobsOf, makePlan, type FarmPlan, type Job, type Work } from './plan.js';
+export { factsOf, marksOf } from './same-recording.js';
 export { writeProduct, type Product } from './products.js';
 export { Results } from './results.js';
 export { collectSeries, type SeriesProduct } from './series.js';

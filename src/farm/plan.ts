@@ -13,7 +13,7 @@ import { firstIssueWords } from './words.js';
 import { telescopeSchema, type OpenFileOptions } from '../formats/index.js';
 
 /** Raised when jobs or results change their shape. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 const whole = z.number().int().nonnegative();
 const instantSchema = z.object({ unixSeconds: z.number().int(), fraction: z.number() });
@@ -79,6 +79,10 @@ const workSchema = z.strictObject({
     /** Of it this much alone; what was found is of the stretch. */
     times: z
       .strictObject({ from: instantSchema.exactOptional(), to: instantSchema.exactOptional() })
+      .exactOptional(),
+    /** Its files on disks, as they were then. */
+    files: z
+      .array(z.strictObject({ name: z.string(), sizeBytes: whole, sha256: z.string() }))
       .exactOptional(),
     /** Files on web servers, as they were then. */
     remote: z

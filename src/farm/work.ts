@@ -9,6 +9,7 @@ import { refuse } from '../core/errors.js';
 import {
   checkSame,
   isRemote,
+  notingFiles,
   openFile,
   remoteIdentities,
   sampleRateOf,
@@ -33,6 +34,7 @@ import { partOfRecording } from '../pipeline/part-of-recording.js';
 import { fixedDelays, mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { channelSettingsOf, PROTOCOL, type Job, type Work } from './plan.js';
+import { checkFacts, checkMarks } from './same-recording.js';
 import { bytesOf, sha256, type Part, type Result } from './result.js';
 
 /** Who works, and where it may look. */
@@ -54,13 +56,14 @@ export async function doJob(job: Job, place: Workplace, stop?: AbortSignal): Pro
       `asks for the backend '${work.backend}', and this worker has '${place.backend.kind}'`,
       'start a worker that has it',
     );
-  const recording = await openRecording(work, place.roots);
+  const { recording, checkUnchanged } = await openRecording(work, place.roots);
   try {
     const plan = planOf(work, recording);
     const body = new Body();
     const opened = performance.now();
     const doing = { correlate, channelise, image }[work.command];
     const account = await doing(job, recording, plan, place, body, stop);
+    await checkUnchanged();
     const made = performance.now();
     const bytes = body.bytes();
     return {
@@ -80,48 +83,33 @@ export async function doJob(job: Job, place: Workplace, stop?: AbortSignal): Pro
   }
 }
 
-/** The recording that the submitter meant, or a refusal: another of the same name would give plausible nonsense. */
+interface Submitted {
+  readonly recording: Recording;
+  /** Refuses files that have changed since they were submitted. */
+  readonly checkUnchanged: () => Promise<void>;
+}
+
+/** The recording that the submitter meant, or a refusal. */
 async function openRecording(
-  { recording: { path, open, facts, times, remote = [] } }: Work,
+  { recording: { path, open, facts, times, files = [], remote = [] } }: Work,
   roots: readonly string[],
-): Promise<Recording> {
-  const whole = await openFile(placeOf(path, roots), open);
-  const recording = times && whole.kind !== 'visibilities' ? partOfRecording(whole, times) : whole;
-  const found =
-    recording.kind === 'visibilities'
-      ? undefined
-      : {
-          ...{
-            kind: recording.kind,
-            type: recording.type,
-            inputs: recording.inputs,
-            samples: recording.samples,
-          },
-          start: recording.start,
-        };
-  const isSame =
-    found?.kind === facts.kind &&
-    found.type === facts.type &&
-    found.inputs === facts.inputs &&
-    found.samples === facts.samples &&
-    found.start.unixSeconds === facts.start.unixSeconds &&
-    found.start.fraction === facts.start.fraction;
+): Promise<Submitted> {
+  const place = placeOf(path, roots);
+  const { opened, paths } = await notingFiles(() => openFile(place, open));
+  const recording = times && opened.kind !== 'visibilities' ? partOfRecording(opened, times) : opened;
+  const checkUnchanged = (): Promise<void> => checkMarks(paths, files);
   try {
     for (const { url, ...was } of remote) {
       const is = remoteIdentities().find((one) => one.url === url);
       if (is) checkSame(url, was, is);
     }
+    checkFacts(path, recording, facts);
+    await checkUnchanged();
   } catch (error) {
     await recording.close();
     throw error;
   }
-  if (isSame) return recording as Recording;
-  await recording.close();
-  return refuse(
-    path,
-    `is not the recording that was submitted: ${found ? `${found.samples} samples of ${found.inputs} inputs` : 'it holds visibilities'}, not ${facts.samples} of ${facts.inputs}`,
-    'give every machine the same file, and submit again where it has changed',
-  );
+  return { recording: recording as Recording, checkUnchanged };
 }
 
 function placeOf(path: string, roots: readonly string[]): string {

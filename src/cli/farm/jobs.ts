@@ -8,6 +8,8 @@ import { refuse } from '../../core/errors.js';
 import {
   connectQueue,
   createLedger,
+  factsOf,
+  marksOf,
   putJobs,
   requireStore,
   writeSafely,
@@ -16,7 +18,14 @@ import {
   type Product,
   type Work as FarmWork,
 } from '../../farm/index.js';
-import { isRemote, remoteIdentities, type OpenFileOptions, type Recording } from '../../formats/index.js';
+import {
+  isRemote,
+  notingFiles,
+  openFile,
+  remoteIdentities,
+  type OpenFileOptions,
+  type Recording,
+} from '../../formats/index.js';
 import type { ChannelSettings } from '../../pipeline/channels.js';
 import { parseCount, type BackendOptions } from '../options/command.js';
 import { parseFolder } from '../options/outputs.js';
@@ -84,7 +93,7 @@ export function spectraPerJob(recording: Recording, rateHz: number, { jobTime }:
   return Math.max(1, Math.round(JOB_BYTES / sampleBytes));
 }
 
-export function workOf(
+export async function workOf(
   command: FarmWork['command'],
   path: string,
   recording: Recording,
@@ -96,17 +105,21 @@ export function workOf(
     readonly times?: FarmWork['recording']['times'];
     readonly integration: Pick<FarmWork, 'align' | 'integrationS'>;
   },
-): FarmWork {
+): Promise<FarmWork> {
   const { open, options, settings, flags, times, integration } = told;
-  const { kind, type, inputs, samples, start } = recording;
   const remote = remoteIdentities();
+  // Opened once more, for the names of its files alone.
+  const { opened, paths } = await notingFiles(() => openFile(path, open));
+  await opened.close();
+  const files = await marksOf(paths);
   return {
     command,
     recording: {
       path: sentPath(path, options.root),
       open: open as FarmWork['recording']['open'],
-      facts: { kind, type, inputs, samples, start },
+      facts: factsOf(recording),
       ...(times && { times }),
+      ...(files.length > 0 && { files }),
       ...(remote.length > 0 && { remote: remote.map((one) => ({ ...one })) }),
     },
     ...(settings && { channels: listed(settings) }),

@@ -133,10 +133,10 @@ async function run(path: string, options: ImageOptions & FarmOptions, command: C
       ...eopOf(options),
     };
     const work = {
-      ...workOf('image', path, recording, {
+      ...(await workOf('image', path, recording, {
         ...{ open, options, settings: made.settings, flags: new Uint8Array(0) },
         integration: { align: 'first-sample' },
-      }),
+      })),
       image,
     };
     const momentOf = new Map(stretches.map(({ first }, n) => [first, moments[n]]));

@@ -119,11 +119,11 @@ async function submitCorrelate(
     };
     const farmed = makePlan(version(), {
       work: {
-        ...workOf('correlate', path, recording, {
+        ...(await workOf('correlate', path, recording, {
           ...{ open, options, settings: work.settings, integration: settings },
           flags: part.flaggedInputs,
           ...(options.times !== undefined && { times: timesNamed(options.times, '--times') }),
-        }),
+        })),
         ...(delays && { delaysS: Array.from(request.fixedS ?? []) }),
       },
       ...{ cut, product },
@@ -173,7 +173,7 @@ async function submitChannelise(
         ...(settings.level && { overUsual: settings.level.overUsual }),
       },
     };
-    const work = workOf('channelise', path, recording, {
+    const work = await workOf('channelise', path, recording, {
       open,
       options,
       settings,

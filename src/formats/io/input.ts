@@ -6,6 +6,7 @@ import { meantBeside } from '../../core/spelling.js';
 import { formatBytes } from '../../core/units.js';
 import type { InputFile } from './input-file.js';
 import { nowReading } from './being-read.js';
+import { noteOpened } from './noted.js';
 import { errorCode } from './output.js';
 import { isRemote, isUnder, openRemote } from './remote.js';
 
@@ -85,6 +86,7 @@ export async function openInput(path: string, whenMissing?: string): Promise<Inp
   const handle: FileHandle = await open(path, 'r').catch((error: unknown) => cannotRead(path, error));
   const sizeBytes = Number(found.size);
   const readToTheEnd = nowReading(found);
+  noteOpened(path);
   let closed = false;
   return {
     path,

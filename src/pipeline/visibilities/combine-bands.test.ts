@@ -44,10 +44,11 @@ function part(
 }
 
 async function combined(...files: readonly VisibilityFile[]) {
-  const { absent, integrations } = combineBands(files, []);
+  const bands = combineBands(files, []);
   const rows = [];
-  for await (const { counts, durationS } of integrations()) rows.push([durationS, counts[0], counts[3]]);
-  return { rows, absent: absent.map(({ path, durationS, leftOutS }) => [path, durationS, leftOutS]) };
+  for await (const { counts, durationS } of bands.integrations())
+    rows.push([durationS, counts[0], counts[3]]);
+  return { rows, absent: bands.absent.map(({ path, durationS, leftOutS }) => [path, durationS, leftOutS]) };
 }
 
 const halves = [[0, 0.5], [0.5, 0.5], [1, 0.5], [1.5, 0.5]] as const; // prettier-ignore
