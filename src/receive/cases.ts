@@ -3,6 +3,7 @@
  * worked out by hand. Both rings must pass all of them, with memory full of garbage beforehand.
  */
 import { epochCases } from './testing/epoch-cases.js';
+import { rivalCases } from './testing/rival-cases.js';
 import {
   CELL_BYTES,
   cellsBetween,
@@ -378,4 +379,5 @@ const arrayCases: readonly RingCase[] = [
 export const ringCases: readonly RingCase[] = [
   ...arrayCases.map((one) => ({ ...one, plan: smallPlan, cellBytes: CELL_BYTES })),
   ...epochCases,
+  ...rivalCases,
 ];

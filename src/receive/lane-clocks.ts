@@ -1,18 +1,25 @@
 /**
- * Whose time is believed. Each lane has a clock: the tick of its newest packet, which counts once the packet after it
- * agrees to a block. The median is over lanes heard lately, the lower of two, so that no single clock can move the
- * window or hold it: not a damaged time, not a board seconds ahead, not one that died, not the one that spoke first.
+ * Whose time is believed. Each lane has a clock: the tick of its newest packet that goes on from those before it, to a block.
+ * It moves elsewhere once two packets in a row agree there. The median is over lanes whose clocks went on lately, the lower
+ * of two, so that no single clock can move the window or hold it: not a damaged time, not a board seconds ahead, not one
+ * that died, not the one that spoke first, not two that speak under one name.
  */
 import { floorDivide } from '../core/clock/rational.js';
 
 interface LaneClock {
-  /** Of the last packet, believed or not. */
-  last: bigint | undefined;
-  lastEpoch: bigint;
   confirmed: bigint | undefined;
   confirmedEpoch: bigint;
-  /** The number of that packet. */
+  /** The number of the packet that confirmed it. */
   heard: number;
+  /** Of the last packet that was elsewhere. */
+  rival: bigint | undefined;
+  rivalEpoch: bigint;
+  /** Whether that was the lane's last packet of all. */
+  isRivalLast: boolean;
+  /** Whether the clock was there before. */
+  isFormer: boolean;
+  /** It went elsewhere and back again: two senders have one name, and the clock stays until its own is silent. */
+  isContested: boolean;
 }
 
 /** A tick, and what tick 0 means where packets tell (0 where not). */
@@ -22,23 +29,25 @@ export interface Moment {
 }
 
 const unheard = (): LaneClock => ({
-  last: undefined,
-  lastEpoch: 0n,
-  confirmed: undefined,
-  confirmedEpoch: 0n,
-  heard: 0,
+  ...{ confirmed: undefined, confirmedEpoch: 0n, heard: 0 },
+  ...{ rival: undefined, rivalEpoch: 0n, isRivalLast: false, isFormer: false, isContested: false },
 });
+
+/** A contested clock is left when it was silent for so many spans of hearing: four blocks. */
+const CONTESTED_SPANS = 8;
 
 const distance = (x: bigint, y: bigint): bigint => (x < y ? y - x : x - y);
 
 export class LaneClocks {
   private readonly clocks: LaneClock[];
   private seen = 0;
+  /** Whether the last packet went on with another clock than its lane's own. */
+  heardRival = false;
 
   constructor(
     lanes: number,
     private readonly blockTicks: bigint,
-    /** How many packets ago a lane may have spoken. */
+    /** How many packets ago a lane's clock may have gone on. */
     private readonly span: number,
   ) {
     this.clocks = Array.from({ length: lanes }, unheard);
@@ -46,30 +55,46 @@ export class LaneClocks {
 
   /** The very first packet is believed as it is: blocks begin somewhere. */
   believe(lane: number, { tick, epoch }: Moment): void {
-    this.clocks[lane] = {
-      last: tick,
-      lastEpoch: epoch,
-      confirmed: tick,
-      confirmedEpoch: epoch,
-      heard: ++this.seen,
-    };
+    this.clocks[lane] = { ...unheard(), confirmed: tick, confirmedEpoch: epoch, heard: ++this.seen };
   }
 
   /** True where a confirmed clock came to another block, so that the median may have moved. */
   hear(lane: number, { tick, epoch }: Moment): boolean {
     const clock = this.clocks[lane];
-    const agrees =
-      clock.last !== undefined && clock.lastEpoch === epoch && distance(tick, clock.last) <= this.blockTicks;
-    clock.last = tick;
-    clock.lastEpoch = epoch;
-    clock.heard = ++this.seen;
-    if (!agrees) return false;
+    this.seen++;
+    this.heardRival = false;
     const before = clock.confirmedEpoch === epoch ? clock.confirmed : undefined;
-    const goesOn = before !== undefined && distance(tick, before) <= this.blockTicks;
-    const confirmed = goesOn && before > tick ? before : tick;
-    clock.confirmed = confirmed;
+    if (before !== undefined && distance(tick, before) <= this.blockTicks) {
+      const confirmed = before > tick ? before : tick;
+      clock.confirmed = confirmed;
+      clock.heard = this.seen;
+      clock.isRivalLast = false;
+      return this.blockOf(confirmed) !== this.blockOf(before);
+    }
+    const agrees =
+      clock.rival !== undefined &&
+      clock.rivalEpoch === epoch &&
+      distance(tick, clock.rival) <= this.blockTicks;
+    const isInRow = agrees && clock.isRivalLast;
+    if (!agrees) clock.isFormer = false;
+    clock.rival = tick;
+    clock.rivalEpoch = epoch;
+    clock.isRivalLast = true;
+    const isSilent = this.seen - clock.heard > CONTESTED_SPANS * this.span;
+    if (!isInRow || (clock.isContested && !isSilent)) {
+      this.heardRival = agrees;
+      return false;
+    }
+    // Once there and back is enough to know.
+    clock.isContested = clock.isFormer && !isSilent;
+    clock.rival = clock.confirmed;
+    clock.rivalEpoch = clock.confirmedEpoch;
+    clock.isRivalLast = false;
+    clock.isFormer = true;
+    clock.confirmed = tick;
     clock.confirmedEpoch = epoch;
-    return before === undefined || this.blockOf(confirmed) !== this.blockOf(before);
+    clock.heard = this.seen;
+    return before === undefined || this.blockOf(tick) !== this.blockOf(before);
   }
 
   /** Before the clock's zero where a wrapped one is taken for the turn before. */
@@ -104,7 +129,7 @@ export class LaneClocks {
   /** In a new session ticks are as they were sent: whole turns of a clock are for whoever knows the time. */
   fold(wrapBits: number): void {
     for (const clock of this.clocks) {
-      if (clock.last !== undefined) clock.last = BigInt.asUintN(wrapBits, clock.last);
+      if (clock.rival !== undefined) clock.rival = BigInt.asUintN(wrapBits, clock.rival);
       if (clock.confirmed !== undefined) clock.confirmed = BigInt.asUintN(wrapBits, clock.confirmed);
     }
   }

@@ -138,7 +138,9 @@ export class ReferenceRing implements FedRing {
       return this.head;
     }
     const tick = wrapBits < 64 ? unwrapTick(sent, this.head.tick, wrapBits) : sent;
-    if (!this.clocks.hear(lane, { tick, epoch })) return { tick, epoch };
+    const isMoved = this.clocks.hear(lane, { tick, epoch });
+    if (this.clocks.heardRival) this.tally.lanes[lane].rivals++;
+    if (!isMoved) return { tick, epoch };
     const sessionBefore = this.session;
     this.moveTo(this.clocks.median(this.head.epoch) ?? this.head);
     return this.session === sessionBefore || wrapBits === 64

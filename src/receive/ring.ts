@@ -42,6 +42,8 @@ export interface LaneAccount {
   readonly missingCells: number;
   /** Of the newest packet that was placed. */
   readonly newestTick: bigint | undefined;
+  /** Packets of another clock than the lane's own, which went on meanwhile: two senders under one name. */
+  readonly rivals: number;
 }
 
 /** packets = the sum of all outcomes; placed + missingCells = the cells of all blocks, skipped ones included. */

@@ -5,6 +5,7 @@ interface LaneTally {
   readonly outcomes: Record<LaneOutcome, number>;
   missingCells: number;
   newestTick: bigint | undefined;
+  rivals: number;
 }
 
 const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
@@ -28,6 +29,7 @@ export class Tally {
       outcomes: zeros(laneOutcomes),
       missingCells: 0,
       newestTick: undefined,
+      rivals: 0,
     }));
   }
 

@@ -32,6 +32,7 @@ const account = (
       name: `board ${n}`,
       missingCells: missing,
       newestTick: BigInt(1000 * placed),
+      rivals: 0,
       outcomes: { ...outcomes, placed, ring_full: ringFull },
     })),
   };

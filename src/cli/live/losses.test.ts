@@ -7,6 +7,7 @@ import { LossWatch } from './losses.js';
 interface Came {
   readonly placed: readonly number[];
   readonly missing?: readonly number[];
+  readonly rivals?: readonly number[];
   readonly edge?: number;
   readonly others?: Partial<Record<Outcome, number>>;
 }
@@ -16,19 +17,22 @@ class Night {
   private readonly counts = Object.fromEntries(outcomes.map((name) => [name, 0])) as Record<Outcome, number>;
   private readonly placed: number[];
   private readonly missing: number[];
+  private readonly rivals: number[];
   private edge = 0;
 
   constructor(senders: number) {
     this.placed = Array.from({ length: senders }, () => 0);
     this.missing = this.placed.slice();
+    this.rivals = this.placed.slice();
   }
 
-  account({ placed, missing = [], edge = 0, others = {} }: Came): ReceiveAccount {
+  account({ placed, missing = [], rivals = [], edge = 0, others = {} }: Came): ReceiveAccount {
     this.edge += edge;
     for (const [n, count] of placed.entries()) {
       this.placed[n] += count;
       this.counts.placed += count;
       this.missing[n] += missing[n] ?? 0;
+      this.rivals[n] += rivals[n] ?? 0;
     }
     for (const [name, count] of Object.entries(others)) this.counts[name as Outcome] += count;
     const lane = Object.fromEntries(laneOutcomes.map((name) => [name, 0]));
@@ -38,7 +42,13 @@ class Night {
       missingCells: this.missing.reduce((sum, count) => sum + count),
       outcomes: { ...this.counts },
       senders: this.placed.map((count, n) => ({
-        ...{ source: n, name: `st${n}`, newestTick: undefined, missingCells: this.missing[n] },
+        ...{
+          source: n,
+          name: `st${n}`,
+          newestTick: undefined,
+          rivals: this.rivals[n],
+          missingCells: this.missing[n],
+        },
         outcomes: { ...lane, placed: count } as ReceiveAccount['senders'][number]['outcomes'],
       })),
     };
@@ -123,5 +133,16 @@ describe('losses of a night', () => {
     const twice: Came = { placed: [1000, 1000], others: { duplicate: 500 } };
     const lines = said([nothing, nothing, WHOLE, edge, few, twice]);
     assert.deepEqual(lines.flat(), []);
+  });
+
+  it('say once that two senders share a name', () => {
+    const shared: Came = { placed: [1000, 1000], rivals: [0, 900] };
+    const lines = said([WHOLE, WHOLE, { ...WHOLE, rivals: [3, 0] }, shared, shared]);
+    assert.deepEqual(lines.slice(0, 3).flat(), []);
+    assert.match(
+      lines[3].join(),
+      /^st1: 900 packets under its name have another clock, .*: two senders share the name/,
+    );
+    assert.deepEqual(lines[4], []);
   });
 });

@@ -5,7 +5,7 @@
 import { formatSeconds } from '../../core/units.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { OpenedInput, Say } from './opened-input.js';
-import { notPlaced } from './packet-lines.js';
+import { hasRivals, notPlaced, rivalLine } from './packet-lines.js';
 
 const LOOK_S = 10;
 /** Of the packets of a look: from here on it is told; over when so many looks in a row have less than a tenth of it. */
@@ -39,6 +39,8 @@ export class LossWatch {
   private silentLooks = 0;
   private missing: Trouble | undefined;
   private unplaced: Trouble | undefined;
+  /** Senders whose name another one uses, each told once. */
+  private readonly rivals = new Set<string>();
 
   constructor(private readonly everyS: number) {}
 
@@ -74,6 +76,11 @@ export class LossWatch {
       },
       ends: (time, count) => `all packets are of use again; ${count} were not in ${time}`,
     });
+    for (const [n, sender] of now.senders.entries()) {
+      if (this.rivals.has(sender.name) || !hasRivals(sender, before.senders.at(n))) continue;
+      this.rivals.add(sender.name);
+      lines.push(rivalLine(sender));
+    }
     return lines;
   }
 

@@ -3,6 +3,8 @@ import { formatSeconds } from '../../core/units.js';
 import { leftOutWords } from '../report/left-out-frames.js';
 import { outcomes, type Outcome, type ReceiveAccount } from '../../receive/index.js';
 
+type Sender = ReceiveAccount['senders'][number];
+
 const words: Readonly<Record<Outcome, string>> = {
   placed: 'placed',
   duplicate: 'twice',
@@ -25,6 +27,18 @@ export const notPlaced = (
     .filter((name) => name !== 'placed' && name !== 'duplicate' && name !== 'control')
     .map((name) => ({ count: now[name] - before[name], what: words[name] }))
     .filter(({ count }) => count > 0);
+
+/** Fewer are damaged times, or a network's mood. */
+const RIVALS = 0.01;
+
+/** Whether another clock speaks under a sender's name; since an earlier account of it. */
+export function hasRivals(now: Sender, before?: Sender): boolean {
+  const rivals = now.rivals - (before?.rivals ?? 0);
+  return rivals > 10 && rivals > RIVALS * (now.outcomes.placed - (before?.outcomes.placed ?? 0));
+}
+
+export const rivalLine = ({ name, rivals }: Sender): string =>
+  `${name}: ${rivals} packets under its name have another clock, and are left out: two senders share the name, or one comes by two ways`;
 
 export function packetLines(account: ReceiveAccount): string[] {
   const {
@@ -50,6 +64,7 @@ export function packetLines(account: ReceiveAccount): string[] {
       (missingCells > 0 ? `; most of ${worst.name}: ${worst.missingCells}` : '') +
       (edgeCells > 0 ? `; ${edgeCells} of them before the first and after the last that was heard` : '') +
       (skippedBlocks > 0 ? `; ${skippedBlocks} blocks that nobody sent` : ''),
+    ...senders.filter((one) => hasRivals(one)).map(rivalLine),
     ...(resyncs > 0 ? [`the senders' clocks were set anew ${resyncs} time${resyncs === 1 ? '' : 's'}`] : []),
     ...(untimedBlocks > 0 ? [`${untimedBlocks} blocks left out, their time unknown`] : []),
     ...(socket?.kernelDrops !== undefined && socket.kernelDrops > 0

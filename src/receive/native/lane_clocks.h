@@ -25,21 +25,45 @@ class LaneClocks {
   }
 
   void believe(int32_t lane, Moment moment) {
-    clocks[static_cast<size_t>(lane)] = {moment.tick, moment.epoch, moment.tick, moment.epoch, ++seen};
+    Clock clock;
+    clock.confirmed = moment.tick;
+    clock.confirmedEpoch = moment.epoch;
+    clock.heard = ++seen;
+    clocks[static_cast<size_t>(lane)] = clock;
   }
 
   /** True where a confirmed clock came to another block. */
   bool hear(int32_t lane, Moment moment) {
     Clock &clock = clocks[static_cast<size_t>(lane)];
-    const bool agrees = clock.last != NEVER && clock.lastEpoch == moment.epoch && near(moment.tick, clock.last);
-    clock.last = moment.tick;
-    clock.lastEpoch = moment.epoch;
-    clock.heard = ++seen;
-    if (!agrees) return false;
+    seen++;
+    heardRival = false;
     const int64_t before = clock.confirmedEpoch == moment.epoch ? clock.confirmed : NEVER;
-    clock.confirmed = before != NEVER && near(moment.tick, before) ? std::max(before, moment.tick) : moment.tick;
+    if (before != NEVER && near(moment.tick, before)) {
+      clock.confirmed = std::max(before, moment.tick);
+      clock.heard = seen;
+      clock.isRivalLast = false;
+      return floorDivide(clock.confirmed, blockTicks) != floorDivide(before, blockTicks);
+    }
+    const bool agrees = clock.rival != NEVER && clock.rivalEpoch == moment.epoch && near(moment.tick, clock.rival);
+    const bool isInRow = agrees && clock.isRivalLast;
+    if (!agrees) clock.isFormer = false;
+    clock.rival = moment.tick;
+    clock.rivalEpoch = moment.epoch;
+    clock.isRivalLast = true;
+    const bool isSilent = seen - clock.heard > CONTESTED_SPANS * span;
+    if (!isInRow || (clock.isContested && !isSilent)) {
+      heardRival = agrees;
+      return false;
+    }
+    clock.isContested = clock.isFormer && !isSilent;
+    clock.rival = clock.confirmed;
+    clock.rivalEpoch = clock.confirmedEpoch;
+    clock.isRivalLast = false;
+    clock.isFormer = true;
+    clock.confirmed = moment.tick;
     clock.confirmedEpoch = moment.epoch;
-    return before == NEVER || floorDivide(clock.confirmed, blockTicks) != floorDivide(before, blockTicks);
+    clock.heard = seen;
+    return before == NEVER || floorDivide(moment.tick, blockTicks) != floorDivide(before, blockTicks);
   }
 
   /** Of the epoch that most lanes tell; where they are even the present one stays. False where nobody was heard. */
@@ -72,14 +96,19 @@ class LaneClocks {
 
   void fold(int64_t mask) {
     for (Clock &clock : clocks) {
-      if (clock.last != NEVER) clock.last &= mask;
+      if (clock.rival != NEVER) clock.rival &= mask;
       if (clock.confirmed != NEVER) clock.confirmed &= mask;
     }
   }
 
+  /** Whether the last packet went on with another clock than its lane's own. */
+  bool heardRival = false;
+
  private:
+  static constexpr int64_t CONTESTED_SPANS = 8;
   struct Clock {
-    int64_t last = NEVER, lastEpoch = 0, confirmed = NEVER, confirmedEpoch = 0, heard = 0;
+    int64_t confirmed = NEVER, confirmedEpoch = 0, heard = 0, rival = NEVER, rivalEpoch = 0;
+    bool isRivalLast = false, isFormer = false, isContested = false;
   };
   struct Heard {
     int64_t epoch, tick;

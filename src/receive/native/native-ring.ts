@@ -24,7 +24,7 @@ const PAGE_BYTES = 4096;
 /** Packets, bytes, blocks, skipped, missing, resyncs; then outcomes. */
 const TOTALS = 6;
 /** Outcomes, missing cells, newest tick. */
-const LANE_NUMBERS = outcomes.length + 2;
+const LANE_NUMBERS = outcomes.length + 3;
 const NEVER = -(2n ** 63n);
 
 interface BlockMemory {
@@ -262,6 +262,7 @@ function accountOf(totals: BigInt64Array, laneNumbers: BigInt64Array, lanes: num
         outcomes: named(laneOutcomes, numbers),
         missingCells: Number(numbers[outcomes.length]),
         newestTick: newest === NEVER ? undefined : newest,
+        rivals: Number(numbers[outcomes.length + 2]),
       };
     }),
   };

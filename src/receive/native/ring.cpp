@@ -105,7 +105,9 @@ Moment Ring::follow(const Packet &packet) {
     const int64_t turn = int64_t(1) << stream.wrapBits, ahead = (packet.tick - head.tick) & (turn - 1);
     moment.tick = head.tick + (ahead >= turn / 2 ? ahead - turn : ahead);
   }
-  if (!clocks.hear(packet.lane, moment)) return moment;
+  const bool isMoved = clocks.hear(packet.lane, moment);
+  if (clocks.heardRival) add(laneNumbers[size_t(packet.lane) * LANE_NUMBERS + LANE_RIVALS]);
+  if (!isMoved) return moment;
   const int64_t before = session;
   Moment median = head;
   clocks.median(head.epoch, median);

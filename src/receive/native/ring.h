@@ -32,7 +32,7 @@ constexpr int OUTCOMES = 10;
 /** Of a whole ring; outcomes come after them. */
 enum Total : int32_t { PACKETS, BYTES, BLOCKS, SKIPPED_BLOCKS, MISSING_CELLS, RESYNCS, TOTALS };
 /** Of a lane, after its outcomes. */
-enum LaneNumber : int32_t { LANE_MISSING = OUTCOMES, LANE_NEWEST, LANE_NUMBERS };
+enum LaneNumber : int32_t { LANE_MISSING = OUTCOMES, LANE_NEWEST, LANE_RIVALS, LANE_NUMBERS };
 
 struct Settings {
   int32_t slotsPerBlock, blocks, window;

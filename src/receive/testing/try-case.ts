@@ -29,6 +29,8 @@ export interface RingCase {
   readonly outcomes?: Partial<Record<Outcome, number>>;
   readonly lanes?: Readonly<Record<number, Partial<Record<LaneOutcome, number>>>>;
   readonly resyncs?: number;
+  /** Of every lane. */
+  readonly rivals?: readonly number[];
 }
 
 export type OpenRing = (plan: RingPlan, garbage: number) => FedRing;
@@ -170,6 +172,11 @@ export async function tryRingCase(one: RingCase, open: OpenRing): Promise<void> 
       bench.fed.length - Object.values(one.outcomes ?? {}).reduce((sum, count) => sum + count, 0);
     assert.deepEqual({ ...account.outcomes }, expected);
     assert.equal(account.resyncs, one.resyncs ?? 0);
+    if (one.rivals)
+      assert.deepEqual(
+        account.lanes.map(({ rivals }) => rivals),
+        one.rivals,
+      );
     for (const [lane, counts] of Object.entries(one.lanes ?? {})) {
       for (const outcome of laneOutcomes) {
         const count = counts[outcome];
