@@ -109,4 +109,18 @@ describe('ended early', () => {
       assert.match(again.stderr, /no killed run left anything of it/);
     });
   });
+
+  it('recover refuses what holds no visibilities at all', () =>
+    withFolder(async (folder) => {
+      for (const [name, text, why] of [
+        ['empty.uvh5', '', /empty\.uvh5: the file is empty/],
+        ['hello.uvh5', 'hello', /hello\.uvh5: is named like UVH5 but does not hold it/],
+        ['hello.uvfits', 'hello', /hello\.uvfits: is named like UVFITS but does not hold it/],
+      ] as const) {
+        await writeFile(join(folder, name), text);
+        const { code, stderr } = await corella(folder, 'recover', name);
+        assert.equal(code, 1);
+        assert.match(stderr, why);
+      }
+    }));
 });

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { formatBytes } from '../core/units.js';
 import { finalNameOf, findLeftovers, visibilityFormatFor, type Leftover } from '../formats/index.js';
+import { openVisibilities } from './open.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { addOverwriteOption, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
@@ -111,6 +112,8 @@ async function mendInPlace(path: string): Promise<Recovered> {
   const writer = await writerOf(path);
   if (writer !== undefined) refuse(path, `is open in process ${writer}`, 'stop that run first');
   const integrations = await visibilityFormatFor(path).mend(path);
+  // Nothing was found: a file whose writing ended before its header, or something else altogether, is refused by its reader.
+  if (integrations === 0) await (await openVisibilities(path)).close();
   return { path, from: path, integrations, outcome: 'whole already' };
 }
 
