@@ -50,19 +50,20 @@ const AGAIN_MS = 250;
 /** A trouble that lasts is told again after so long. */
 const TELL_AGAIN_MS = 30_000;
 
-export const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
+/** Until then, or until one of these signals. */
+export const sleep = (ms: number, ...stops: readonly (AbortSignal | undefined)[]): Promise<void> =>
   new Promise((resolve) => {
-    if (stop?.aborted === true) {
+    if (stops.some((stop) => stop?.aborted === true)) {
       resolve();
       return;
     }
     const done = (): void => {
       clearTimeout(timer);
-      stop?.removeEventListener('abort', done);
+      for (const stop of stops) stop?.removeEventListener('abort', done);
       resolve();
     };
     const timer = setTimeout(done, ms);
-    stop?.addEventListener('abort', done);
+    for (const stop of stops) stop?.addEventListener('abort', done);
   });
 
 /** Connects; `waits` for a server that is not there yet, or refuses at once. */

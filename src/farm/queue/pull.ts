@@ -14,9 +14,15 @@ export async function nextMessage(consumer: Consumer, stop?: AbortSignal): Promi
     return message ?? undefined;
   });
   pull.catch(() => undefined);
-  const message = await Promise.race([pull, sleep(GUARD_MS, stop)]);
-  if (!message) state.isGivenUp = true;
-  return message ?? undefined;
+  // Jobs may come faster than a guard runs out: each goes with its pull.
+  const over = new AbortController();
+  try {
+    const message = await Promise.race([pull, sleep(GUARD_MS, stop, over.signal)]);
+    if (!message) state.isGivenUp = true;
+    return message ?? undefined;
+  } finally {
+    over.abort();
+  }
 }
 
 /** As many as are there, up to a number, waiting a moment for the first. */
