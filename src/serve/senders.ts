@@ -155,6 +155,8 @@ export class SendersBook {
     all: readonly number[],
     grown: (of: (account: ReceiveAccount) => number) => boolean,
   ): string {
+    if (grown(({ senders }) => senders[n].rivals))
+      return 'two senders share its name, or it comes by two ways';
     if (all[n] === 0) return 'whole';
     if (grown(({ senders }) => senders[n].outcomes.ring_full)) return 'ours: the chain is too slow';
     if (grown(({ socket }) => socket?.kernelDrops ?? 0)) return "ours: the socket's buffer was full";
