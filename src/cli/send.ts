@@ -184,7 +184,10 @@ async function run(path: string | undefined, options: SendOptions, command: Comm
     const seconds = stage.done();
     const { first } = begin();
     terminal.result(
-      { to: options.to, format: plan.format, epoch: formatInstant(first.epoch, 9), ...sent, wallS: seconds },
+      {
+        ...{ to: options.to, format: plan.format, epoch: formatInstant(first.epoch, 9) },
+        ...{ shiftedS: first.roundedS, ...sent, wallS: seconds },
+      },
       [...sentLines(options.to, sent, seconds), ...faultsToCome(options, sent.seconds)],
     );
   } finally {
