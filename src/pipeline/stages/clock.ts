@@ -111,7 +111,7 @@ export function integrationClock(
  * latter is one of the former, whatever rounding did.
  */
 export function dividedClock(
-  { integrationS, align = 'first-sample' }: Required<IntegrationSettings>,
+  { integrationS, align }: Required<IntegrationSettings>,
   parts: number,
   grid: SpectrumGrid,
 ): (each: number) => IntegrationClock {
