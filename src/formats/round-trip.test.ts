@@ -27,7 +27,7 @@ const header: VisibilityHeader = {
     site,
     stations: [
       { name: 'low', eastM: 0, northM: 0, upM: 0 },
-      { name: 'high', eastM: 0, northM: 0, upM: 200 },
+      { name: 'high', eastM: 0, northM: 0, upM: 104 },
     ],
     polarisations: 2,
     band: { lowHz: 5e5, highHz: 1e6 },
@@ -44,7 +44,7 @@ const header: VisibilityHeader = {
 };
 
 /**
- * A file that puts the high station at (3, −4, 100) m where geometry says (0, 0, 200), beside sums that say nothing.
+ * A file that puts the high station at (3, −4, 100) m where geometry says (0, 0, 104), beside sums that say nothing.
  * Its autocorrelation of the low one is not its own conjugate, and three weights mark flagged values.
  */
 const means = [9, 0.5, 1, 2, 1, -3, 6, 0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 0, 0, 0, 1, 0];
@@ -171,12 +171,14 @@ describe('visibility files again', () => {
 
   it('takes uvw from geometry when the phase centre is another, or the file had no such pair', async () => {
     const elsewhere = { raDeg: header.phaseCentre.raDeg + 1, decDeg: header.phaseCentre.decDeg };
+    const [low, high] = header.telescope.stations;
+    const higher = { ...header.telescope, stations: [low, { ...high, upM: 200 }] };
     const unknown = uvwB(new Float64Array(9).fill(Number.NaN), 3);
     for (const [k, stopped] of [
       { phaseCentre: elsewhere, uvwM: asStored.stopped?.uvwM ?? unknown },
       { phaseCentre: header.phaseCentre, uvwM: unknown },
     ].entries()) {
-      const path = await write(`other${k}.uvfits`, header, [
+      const path = await write(`other${k}.uvfits`, { ...header, telescope: higher }, [
         { ...integration, asStored: { ...asStored, stopped } },
       ]);
       const [, cross] = await groups(path);

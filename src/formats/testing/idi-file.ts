@@ -1,4 +1,9 @@
 /** A small FITS-IDI file of three antennas, for the tests and the fuzzer. */
+import { parseInstant } from '../../core/instant.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { dot } from '../../core/vector.js';
+import { skyFrame } from '../../sky/frame.js';
+import { ecefToEnu, ecefToSite } from '../../telescope/earth.js';
 import { headerBytes, integerCard, logicalCard, realCard, textCards } from '../fits/fits.js';
 import { tableBytes } from '../fits/table.js';
 
@@ -30,6 +35,22 @@ export const IDI_REFERENCE_HZ = 1.6e9;
 const IDI_CHANNEL_HZ = 500_000;
 const IDI_INTEGRATION_S = 2;
 
+const places = [[4_033_947, 486_990, 4_900_431], [3_828_445, 445_223, 5_064_921], [3_822_626, -154_105, 5_086_486]] as const; // prettier-ignore
+const centre = { raDeg: 299.9, decDeg: 20.8 };
+
+/** (r₁ − r₂)/c at the first time; over two seconds they turn by a hundred metres. */
+function uvwOf(antenna1: number, antenna2: number): [number, number, number] {
+  const [x, y, z] = places[0].map((_, axis) => places[antenna1 - 1][axis] - places[antenna2 - 1][axis]);
+  const site = ecefToSite({ x: places[0][0], y: places[0][1], z: places[0][2] });
+  const { l, m, n } = skyFrame(site, parseInstant('2014-06-16T06:00:00Z')).tangentAxes(centre);
+  const apart = ecefToEnu({ x, y, z }, site);
+  return [dot(l, apart), dot(m, apart), dot(n, apart)].map((one) => one / SPEED_OF_LIGHT_M_PER_S) as [
+    number,
+    number,
+    number,
+  ];
+}
+
 /** Two times and all pairs of three antennas, circular hands, two bands; every value differs. */
 export function smallIdi(more: Partial<IdiSample> = {}): IdiSample {
   const pairs = [[1, 1], [1, 2], [1, 3], [2, 2], [2, 3], [3, 3]]; // prettier-ignore
@@ -38,10 +59,7 @@ export function smallIdi(more: Partial<IdiSample> = {}): IdiSample {
       pairs.map(([antenna1, antenna2]): IdiRow => ({
         antenna1,
         antenna2,
-        uvwS:
-          antenna1 === antenna2
-            ? [0, 0, 0]
-            : [antenna1 * 1e-6, antenna2 * 2e-6, (antenna1 - antenna2) * 3e-7],
+        uvwS: uvwOf(antenna1, antenna2),
         timeDays,
         source: 7,
       })),
@@ -151,7 +169,7 @@ export function encodeIdi(sample: IdiSample): Uint8Array {
       'ARRAY_GEOMETRY',
       [
         { name: 'ANNAME', form: '8A', rows: ['EF', 'WB', 'JB'] },
-        { name: 'STABXYZ', form: '3D', rows: [[4_033_947, 486_990, 4_900_431], [3_828_445, 445_223, 5_064_921], [3_822_626, -154_105, 5_086_486]] },
+        { name: 'STABXYZ', form: '3D', rows: places },
         { name: 'NOSTA', form: '1J', rows: [[1], [2], [3]] },
       ],
       [

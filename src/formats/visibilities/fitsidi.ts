@@ -5,7 +5,7 @@
 import { refuse } from '../../core/errors.js';
 import { readUnit, type FitsHeader, type FitsUnit } from '../fits/fits.js';
 import { columnPlaces, readTable, type ColumnPlace } from '../fits/table.js';
-import type { Format, VisibilityFile } from '../format.js';
+import type { Format, OpenOptions, VisibilityFile } from '../format.js';
 import type { InputFile } from '../io/input.js';
 import { readAntennas } from './uvfits/antennas.js';
 import type { Band } from './uvfits/bands.js';
@@ -24,10 +24,10 @@ export const fitsidi: Format = {
     const text = new TextDecoder('latin1').decode(head.subarray(0, 2880));
     return /^SIMPLE {2}= +T.*NAXIS {3}= +[01] .*GROUPS {2}= +T/s.test(text);
   },
-  open: (path, options = {}) => openTaken(path, (file) => openIdi(file, options.target)),
+  open: (path, options = {}) => openTaken(path, (file) => openIdi(file, options)),
 };
 
-async function openIdi(file: InputFile, target: string | undefined): Promise<VisibilityFile> {
+async function openIdi(file: InputFile, { target, telescope: places }: OpenOptions): Promise<VisibilityFile> {
   const { path } = file;
   const primary = (await readUnit(file, 0)) ?? refuse(path, 'the file is empty', 'copy it again');
   const tables = await readTables(file, primary);
@@ -65,6 +65,7 @@ async function openIdi(file: InputFile, target: string | undefined): Promise<Vis
     reader,
     index,
     targets: several,
+    places,
     phaseCentre: source.position,
     object: source.name,
     history: primary.header.remarks,

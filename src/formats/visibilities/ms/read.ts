@@ -7,8 +7,8 @@ import type { Integration } from '../../../core/blocks.js';
 import { closes, preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
-import { dot, type Vector3 } from '../../../core/vector.js';
-import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
+import type { Vector3 } from '../../../core/vector.js';
+import type { SkyPosition } from '../../../sky/frame.js';
 import { ecefToEnu, ecefToSite, siteToEcef } from '../../../telescope/earth.js';
 import type { Station, Telescope } from '../../../telescope/telescope.js';
 import type { OpenOptions, VisibilityFile, VisibilityHeader } from '../../format.js';
@@ -26,10 +26,11 @@ import {
 import { recordingSeen } from '../as-stored.js';
 import { splitTable, turnedRaDeg, unitsOf } from '../header-facts.js';
 import { chooseTarget, severalTargetsLine, type Target } from '../targets.js';
+import { checkUvw, placesInUse } from '../uvw-fit.js';
 import { checkFrames, frameOfField } from './frames.js';
 import { openCasacore, type Casacore } from './library.js';
 import { readOwnWords, type OwnWords } from './own-words.js';
-import { readRows, rowsOfField, slotsOf, startOf, type Rows, type Slot } from './rows.js';
+import { readRows, rowsOfField, slotsOf, startOf, type Rows } from './rows.js';
 
 /** casacore's codes of products: RR, RL, LR, LL from 5 and XX, XY, YX, YY from 9. */
 export const casacoreCodes = { 5: -1, 6: -3, 7: -4, 8: -2, 9: -5, 10: -7, 11: -8, 12: -6 } as const;
@@ -141,7 +142,16 @@ function opened(
           products,
           Array.from(rows.antenna1, (one, row) => [stationOf[one], stationOf[rows.antenna2[row]]] as const),
         );
-  const sign = uvwSign(telescope, rows, stationOf, slots[0], phaseCentre);
+  const { sign, assumed: oddUvw } = checkUvw(path, placesInUse(telescope, options.telescope), {
+    middle: slots[0].middle,
+    stoppedAt: phaseCentre,
+    rows: slots[0].rows
+      .filter((row) => rows.fields[row] === field)
+      .map((row) => {
+        const [u, v, w] = rows.uvw.subarray(3 * row, 3 * row + 3);
+        return { s1: stationOf[rows.antenna1[row]], s2: stationOf[rows.antenna2[row]], uvwM: [u, v, w] };
+      }),
+  });
   const weighs = isWeighted(casacore, handle, path, { places: rows.places, channels, productCount });
   const header: VisibilityHeader = {
     telescope,
@@ -169,6 +179,7 @@ function opened(
   const assumed = [
     ...checkFrames(casacore, path, handle),
     ...fieldFrame.assumed,
+    ...oddUvw,
     ...(several === undefined ? [] : [severalTargetsLine(several)]),
     ...(options.column === undefined ? otherColumns(lines('columns')) : []),
     ...units.assumed,
@@ -327,22 +338,4 @@ function antennasOf(
     ...recordingSeen(of.channels, of.channelWidthHz),
   };
   return { telescope, unused, stationOf };
-}
-
-/** 1 where uvw runs as r₁ − r₂ in the pairs of a time, −1 where it runs as r₂ − r₁. */
-function uvwSign(
-  { site, stations }: Telescope,
-  { antenna1, antenna2, uvw }: Rows,
-  stationOf: Int32Array,
-  { middle, rows }: Slot,
-  phaseCentre: SkyPosition,
-): 1 | -1 {
-  const { l, m, n } = skyFrame(site, middle).tangentAxes(phaseCentre);
-  let along = 0;
-  for (const row of rows) {
-    const [one, two] = [stations[stationOf[antenna1[row]]], stations[stationOf[antenna2[row]]]];
-    const apart = { x: one.eastM - two.eastM, y: one.northM - two.northM, z: one.upM - two.upM };
-    along += [l, m, n].reduce((sum, axis, k) => sum + dot(axis, apart) * uvw[3 * row + k], 0);
-  }
-  return along < 0 ? -1 : 1;
 }

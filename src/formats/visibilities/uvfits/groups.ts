@@ -6,13 +6,14 @@
 import type { Integration } from '../../../core/blocks.js';
 import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
-import { addSeconds, instant, secondsBetween } from '../../../core/instant.js';
+import { addSeconds, instant, secondsBetween, type Instant } from '../../../core/instant.js';
 import { formatSeconds, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { recordingSeen } from '../as-stored.js';
 import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { severalTargetsLine } from '../targets.js';
+import { checkUvw, placesInUse } from '../uvw-fit.js';
 import { readUnit, type FitsUnit } from '../../fits/fits.js';
 import type { UnusedAntenna, VisibilityFile, VisibilityHeader } from '../../format.js';
 import {
@@ -63,6 +64,8 @@ export interface OpenedGroups {
   readonly phaseCentre: SkyPosition;
   readonly object: string;
   readonly history: readonly string[];
+  /** Whose stations stand elsewhere than the file has them. */
+  readonly places?: Telescope | undefined;
   /** What the tables before the groups left open. */
   readonly assumed?: readonly string[];
   /** Facts of the header that some formats tell. */
@@ -94,6 +97,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     history: of.history,
   };
   const utcOffsetS = utcOffset(antennas, file.path);
+  const oddUvw = oddUvwOf(of, antennas, header, utcOffsetS);
   const faults: ValueFaults = { notNumbers: 0 };
   // Several sources stop their fringes at several places, and the header names the first alone.
   const stoppedAt = index.sources.length === 1 ? phaseCentre : undefined;
@@ -104,7 +108,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     header,
     telescope: header.telescope,
     integrationCount: index.slots.length,
-    ...assumptionsOf(of),
+    ...assumptionsOf(of, oddUvw),
     ...(of.targets !== undefined && { targets: of.targets }),
     details: of.details,
     faults,
@@ -113,15 +117,40 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
       for (let k = 0; k < index.slots.length; k++) {
         const slot = index.slots[k];
         const durationS = durationOf(index.slots, k);
-        // Another clock's reading, so no seconds that passed: plain subtraction.
-        const middle = instant(slot.middle.unixSeconds - utcOffsetS, slot.middle.fraction);
-        const start = addSeconds(middle, -durationS / 2);
+        const start = addSeconds(inUtc(slot.middle, utcOffsetS), -durationS / 2);
         const when = { start, durationS };
         yield await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt, when, faults });
       }
     },
     close: () => file.close(),
   };
+}
+
+/** Another clock's reading, so no seconds that passed: plain subtraction. */
+const inUtc = ({ unixSeconds, fraction }: Instant, utcOffsetS: number): Instant =>
+  instant(unixSeconds - utcOffsetS, fraction);
+
+/** How far the file's uvw go with its places; rows of antennas that no table has are told as they are read. */
+function oddUvwOf(
+  { file, index: { sample }, places }: OpenedGroups,
+  { numbers }: Antennas,
+  { telescope, phaseCentre }: VisibilityHeader,
+  utcOffsetS: number,
+): readonly string[] {
+  if (!sample) return [];
+  const stationOf = new Map(numbers.map((number, s) => [number, s]));
+  const metres = SPEED_OF_LIGHT_M_PER_S;
+  return checkUvw(file.path, placesInUse(telescope, places), {
+    middle: inUtc(sample.middle, utcOffsetS),
+    stoppedAt: phaseCentre,
+    usual: 1,
+    rows: sample.rows.flatMap(({ numbers: [one, two], uvwS: [u, v, w] }) => {
+      const [s1, s2] = [stationOf.get(one), stationOf.get(two)];
+      return s1 === undefined || s2 === undefined
+        ? []
+        : [{ s1, s2, uvwM: [u * metres, v * metres, w * metres] as const }];
+    }),
+  }).assumed;
 }
 
 function codesFor(
@@ -161,11 +190,12 @@ function usedAntennas(
 }
 
 /** What nobody said, and what it was taken for. */
-function assumptionsOf(of: OpenedGroups): Pick<VisibilityFile, 'assumed'> {
+function assumptionsOf(of: OpenedGroups, oddUvw: readonly string[]): Pick<VisibilityFile, 'assumed'> {
   const { antennas, index, layout, targets } = of;
   const { slots } = index;
   const assumed = [
     ...(of.assumed ?? []),
+    ...oddUvw,
     ...(slots.some(({ integrationS }) => !(integrationS !== undefined && integrationS > 0))
       ? [
           `nothing says how long it integrated (no INTTIM): taken as ${

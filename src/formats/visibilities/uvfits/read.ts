@@ -13,10 +13,13 @@ import { groupReader, readGroups, type GroupIndex, type GroupReader } from './ro
 import { readSources, sourceOf } from './sources.js';
 import { indexTarget } from './target.js';
 
-export const openUvfits = (path: string, { target }: OpenOptions = {}): Promise<VisibilityFile> =>
-  openTaken(path, (file) => openGroups(file, target));
+export const openUvfits = (path: string, options: OpenOptions = {}): Promise<VisibilityFile> =>
+  openTaken(path, (file) => openGroups(file, options));
 
-async function openGroups(file: InputFile, target: string | undefined): Promise<VisibilityFile> {
+async function openGroups(
+  file: InputFile,
+  { target, telescope: places }: OpenOptions,
+): Promise<VisibilityFile> {
   const { path } = file;
   const primary = (await readUnit(file, 0)) ?? refuse(path, 'the file is empty', 'copy it again');
   const { header } = primary;
@@ -63,6 +66,7 @@ async function openGroups(file: InputFile, target: string | undefined): Promise<
     reader,
     index,
     targets: several,
+    places,
     phaseCentre: source?.position ?? layout.phaseCentre,
     object: source?.name ?? header.text('OBJECT', 'unknown'),
     history: header.remarks,

@@ -147,9 +147,20 @@ export interface GroupIndex {
   readonly antennas: ReadonlySet<number>;
   /** Rows of each time. */
   readonly rows: { readonly most: number; readonly times: 'alike' | 'different' };
+  /** Rows of one time and the first source, the most of them, where any has a uvw. */
+  readonly sample?: {
+    readonly middle: Instant;
+    readonly rows: readonly {
+      readonly numbers: readonly [number, number];
+      readonly uvwS: readonly [number, number, number];
+    }[];
+  };
   /** Pairs of numbers as rows have them, where their order tells XY from YX; else none. */
   readonly pairs: ReadonlyMap<string, readonly [number, number]>;
 }
+
+/** Enough to see whether uvw and places go together. */
+const SAMPLE_ROWS = 5000;
 
 /** One pass over the file: rows of one time together, whatever their order, as runs rather than row by row. */
 export async function indexGroups(
@@ -167,6 +178,8 @@ export async function indexGroups(
   const antennas = new Set<number>();
   const pairs = new Map<string, readonly [number, number]>();
   const isOrderTold = hasOneCrossHand(layout.products);
+  let sample:
+    { tick: number; middle: Instant; rows: NonNullable<GroupIndex['sample']>['rows'][number][] } | undefined;
   let longestDelayS = 0;
   let lastTick = Number.NaN;
   let origin = Number.NaN;
@@ -186,9 +199,15 @@ export async function indexGroups(
       if (Number.isNaN(origin)) origin = days;
       // Microseconds since the first day: rows of one integration agree to better than that.
       const tick = Math.round((days - origin + fraction) * 86_400e6);
-      longestDelayS = Math.max(longestDelayS, Math.abs(reader.uvwS(group)[2]));
+      const uvwS = reader.uvwS(group);
+      longestDelayS = Math.max(longestDelayS, Math.abs(uvwS[2]));
       sources.add(reader.source(group));
       const pair = reader.antennas(group);
+      if (pair[0] !== pair[1] && uvwS.some((part) => part !== 0) && sources.size === 1) {
+        sample ??= { tick, middle: fromJulianDate(days, fraction), rows: [] };
+        if (sample.tick === tick && sample.rows.length < SAMPLE_ROWS)
+          sample.rows.push({ numbers: pair, uvwS });
+      }
       for (const number of pair) antennas.add(number);
       if (isOrderTold) pairs.set(pair.join(), pair);
       const slot = slots.get(tick);
@@ -211,7 +230,15 @@ export async function indexGroups(
   const counts = inOrder.map(({ runs }) => runs.reduce((sum, { groups }) => sum + groups, 0));
   const most = counts.reduce((x, y) => Math.max(x, y), 0);
   const times = counts.every((count) => count === most) ? 'alike' : 'different';
-  return { slots: inOrder, sources: [...sources], longestDelayS, antennas, rows: { most, times }, pairs };
+  return {
+    slots: inOrder,
+    sources: [...sources],
+    longestDelayS,
+    antennas,
+    rows: { most, times },
+    pairs,
+    ...(sample && { sample }),
+  };
 }
 
 function checkGroup(

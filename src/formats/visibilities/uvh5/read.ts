@@ -10,13 +10,14 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import type { OpenOptions, VisibilityFile } from '../../format.js';
 import { feedsOf, gather, type ValueFaults } from '../../io/gather.js';
 import { openHdf5, type Hdf5Dataset, type Hdf5File } from '../../hdf5/read.js';
+import { checkUvw, placesInUse, type UvwRow } from '../uvw-fit.js';
 import { readUvh5Header, type TimeSlot, type Uvh5Header } from './header.js';
 
 /** Rows are read a few megabytes at a time. */
 const CHUNK_VALUES = 2 ** 19;
 
-export const openUvh5 = (path: string, { target }: OpenOptions = {}): Promise<VisibilityFile> =>
-  preparing(async (closers) => opened(closers.keep(await openHdf5(path)), target));
+export const openUvh5 = (path: string, options: OpenOptions = {}): Promise<VisibilityFile> =>
+  preparing(async (closers) => opened(closers.keep(await openHdf5(path)), options));
 
 interface Data {
   readonly visibilities: Hdf5Dataset;
@@ -46,10 +47,11 @@ function dataOf(file: Hdf5File, header: Uvh5Header): Data {
   return { visibilities: one('visdata', 2), flags: one('flags', 1), samples: one('nsamples', 1), uvw };
 }
 
-function opened(file: Hdf5File, target: string | undefined): VisibilityFile {
+function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
   const { path } = file;
-  const facts = readUvh5Header(file, target);
+  const facts = readUvh5Header(file, options.target);
   const data = dataOf(file, facts);
+  const oddUvw = oddUvwOf(path, data, facts, options);
   const faults: ValueFaults = { notNumbers: 0 };
   const header: Weighed = { ...facts, weights: weightsOf(data, facts) };
   const { telescope, polarisations, channels, channelWidthHz, phaseCentre, object, history } = header;
@@ -78,6 +80,7 @@ function opened(file: Hdf5File, target: string | undefined): VisibilityFile {
     integrationCount: header.slots.length,
     ...assumptions([
       ...header.assumed,
+      ...oddUvw,
       ...(header.weights === 'counted' ? [] : ['its nsamples are not set: every unflagged value counts 1']),
     ]),
     ...(header.targets !== undefined && { targets: header.targets }),
@@ -92,6 +95,23 @@ function opened(file: Hdf5File, target: string | undefined): VisibilityFile {
     },
     close: () => file.close(),
   };
+}
+
+/** How far the uvw of the first time go with the places, where fringes were stopped at the phase centre. */
+function oddUvwOf(path: string, { uvw }: Data, header: Uvh5Header, options: OpenOptions): readonly string[] {
+  const { slots, stationOf, ant1, ant2, telescope, phaseCentre } = header;
+  const [{ middle, runs }] = slots;
+  const rows = runs.flatMap(({ first, end }): UvwRow[] => {
+    const values = uvw.rows(first, end - first);
+    return Array.from({ length: end - first }, (_, k) => {
+      const [u, v, w] = values.subarray(3 * k, 3 * k + 3);
+      const [s1, s2] = [stationOf.get(ant1[first + k]) ?? 0, stationOf.get(ant2[first + k]) ?? 0];
+      return { s1, s2, uvwM: [-u, -v, -w] as const };
+    }).filter((_, k) => header.atPhaseCentre(first + k));
+  });
+  return checkUvw(path, placesInUse(telescope, options.telescope), {
+    ...{ middle, stoppedAt: phaseCentre, rows, usual: 1 },
+  }).assumed;
 }
 
 const assumptions = (assumed: readonly string[]): Pick<VisibilityFile, 'assumed'> =>

@@ -1,0 +1,118 @@
+/** uvw and places that contradict each other, by hand and in files. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { uvwB, weightsCBPP } from '../../core/axes.js';
+import { addSeconds } from '../../core/instant.js';
+import { dot, scale } from '../../core/vector.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { skyFrame } from '../../sky/frame.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { openFile, visibilityFormatFor } from '../registry.js';
+import { header, integration, start, telescope } from './uvh5/testing.js';
+import { checkUvw, type UvwRow } from './uvw-fit.js';
+
+const wide: Telescope = {
+  ...telescope,
+  stations: telescope.stations.map((one) => ({
+    ...one,
+    ...{ eastM: 20 * one.eastM, northM: 20 * one.northM, upM: 20 * one.upM },
+  })),
+};
+/** Turned about the vertical by a right angle. */
+const turned: Telescope = {
+  ...wide,
+  stations: wide.stations.map((one) => ({ ...one, eastM: -one.northM, northM: one.eastM })),
+};
+const stoppedAt = header.phaseCentre;
+const middle = addSeconds(start, 1);
+
+const rowsOf = (sign: 1 | -1): UvwRow[] => {
+  const { l, m, n } = skyFrame(wide.site, middle).tangentAxes(stoppedAt);
+  return [
+    [0, 1],
+    [0, 2],
+    [1, 2],
+  ].map(([s1, s2]) => {
+    // prettier-ignore
+    const [one, two] = [wide.stations[s1], wide.stations[s2]];
+    const apart = { x: one.eastM - two.eastM, y: one.northM - two.northM, z: one.upM - two.upM };
+    const [u, v, w] = [l, m, n].map((axis) => dot(axis, scale(apart, sign)));
+    return { s1, s2, uvwM: [u, v, w] };
+  });
+};
+
+describe('uvw beside places', () => {
+  const at = { middle, stoppedAt };
+
+  it('tell which way they run', () => {
+    assert.deepEqual(checkUvw('a file', wide, { ...at, rows: rowsOf(1) }), { sign: 1, assumed: [] });
+    assert.deepEqual(checkUvw('a file', wide, { ...at, rows: rowsOf(-1) }), { sign: -1, assumed: [] });
+    const told = checkUvw('a file', wide, { ...at, rows: rowsOf(-1), usual: 1 });
+    assert.match(String(told.assumed), /run the other way than its format has them/);
+  });
+
+  it('say nothing where nothing tells: autocorrelations, uvw of zero, a few metres', () => {
+    const none = { sign: 1, assumed: [] };
+    const zero: UvwRow[] = [
+      { s1: 0, s2: 0, uvwM: [1, 2, 3] },
+      { s1: 0, s2: 1, uvwM: [0, 0, 0] },
+      { s1: 0, s2: 2, uvwM: [Number.NaN, 0, 1] },
+    ];
+    assert.deepEqual(checkUvw('a file', wide, { ...at, rows: zero }), none);
+    assert.deepEqual(checkUvw('a file', wide, { ...at, rows: [] }), none);
+    // u and v alone.
+    const flat = rowsOf(1).map((row): UvwRow => ({ ...row, uvwM: [row.uvwM[0], row.uvwM[1], 0] }));
+    assert.deepEqual(checkUvw('a file', wide, { ...at, rows: flat }), none);
+  });
+
+  it('are refused where most contradict, told where some do', () => {
+    assert.throws(
+      () => checkUvw('a file', turned, { ...at, rows: rowsOf(1) }),
+      /its uvw contradict its antennas' places.* m long and differ .* by .* m \(rms\).*--telescope/,
+    );
+    const [first, ...others] = rowsOf(1);
+    const rows = [{ ...first, uvwM: [50, 50, 50] as const }, ...others];
+    const { assumed } = checkUvw('a file', wide, { ...at, rows });
+    assert.match(String(assumed), /uvw of 1 of 3 pairs contradict where their antennas stand/);
+  });
+
+  for (const format of ['uvfits', 'uvh5'])
+    it(`of ${format}: refused, and read with the places that fit`, async () => {
+      const path = join(temporaryFolder('uvw'), `odd.${format}`);
+      // Stored with another telescope's uvw: as a converter leaves them that turns places wrongly.
+      const { l, m, n } = skyFrame(turned.site, middle).tangentAxes(stoppedAt);
+      const uvwM = [
+        [0, 0],
+        [1, 0],
+        [1, 1],
+        [2, 0],
+        [2, 1],
+        [2, 2],
+      ].flatMap(([i, j]) => {
+        // prettier-ignore
+        const [one, two] = [turned.stations[i], turned.stations[j]];
+        const apart = { x: one.eastM - two.eastM, y: one.northM - two.northM, z: one.upM - two.upM };
+        return [l, m, n].map((axis) => dot(axis, apart));
+      });
+      const plain = join(temporaryFolder('uvw'), `plain.${format}`);
+      for (const [to, places] of [
+        [plain, turned],
+        [path, wide],
+      ] as const) {
+        // prettier-ignore
+        const writer = await visibilityFormatFor(to).createVisibilities(to, { ...header, telescope: places });
+        const one = integration(0);
+        const stored = {
+          means: one.visibilities,
+          weights: weightsCBPP(new Float64Array(one.visibilities.length / 2).fill(1), 2, 6, 2),
+          stopped: { phaseCentre: stoppedAt, uvwM: uvwB(Float64Array.from(uvwM), 6) },
+        };
+        await writer.append({ ...one, asStored: stored });
+        await writer.finish();
+      }
+      await (await openFile(plain)).close();
+      await assert.rejects(openFile(path), /its uvw contradict its antennas' places/);
+      await (await openFile(path, { telescope: turned })).close();
+    });
+});

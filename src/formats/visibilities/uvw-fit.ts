@@ -1,0 +1,121 @@
+/**
+ * A file's uvw beside its antennas' places. Fringes are set going again by uvw and stopped elsewhere by places: where the two
+ * contradict each other, one of them is wrong, or the time is, and every image round another place than the file's is too.
+ */
+import { refuse } from '../../core/errors.js';
+import type { Instant } from '../../core/instant.js';
+import { dot } from '../../core/vector.js';
+import { skyFrame, type SkyPosition } from '../../sky/frame.js';
+import type { Telescope } from '../../telescope/telescope.js';
+
+type Places = Pick<Telescope, 'site' | 'stations'>;
+
+/** When uvw were so, and where fringes are stopped. */
+interface Stopped {
+  readonly middle: Instant;
+  readonly stoppedAt: SkyPosition;
+}
+
+/** A pair of two stations, and the uvw that the file has of them. */
+export interface UvwRow {
+  readonly s1: number;
+  readonly s2: number;
+  readonly uvwM: readonly [number, number, number];
+}
+
+interface UvwFit {
+  /** 1 where uvw runs as r₁ − r₂, −1 where as r₂ − r₁. */
+  readonly sign: 1 | -1;
+  /** Pairs that tell, and those of them whose places say something else. */
+  readonly pairs: number;
+  readonly apart: number;
+  /** Length of uvw and of what is left of it beside the places, rms over pairs. */
+  readonly lengthM: number;
+  readonly apartM: number;
+}
+
+/**
+ * Apparent places for those of J2000, times of an integration's edge, refraction and rounding all stay below a hundredth.
+ * Arrays of some metres may be off by what nobody cares for.
+ */
+const MOST_APART = 0.1;
+const LEAST_APART_M = 5;
+
+/** Close to a pole east and north of J2000 and of the day are turned against each other: lengths and w alone are alike there. */
+const NEAR_POLE_DEG = 85;
+
+/** Undefined where no pair tells: autocorrelations, uvw that was never set. */
+function fitUvw({ site, stations }: Places, at: Stopped, rows: readonly UvwRow[]): UvwFit | undefined {
+  const told = rows.filter(
+    ({ s1, s2, uvwM }) => s1 !== s2 && uvwM.every(Number.isFinite) && uvwM.some((part) => part !== 0),
+  );
+  if (told.length === 0) return undefined;
+  const { l, m, n } = skyFrame(site, at.middle).tangentAxes(at.stoppedAt);
+  // Some write u and v alone.
+  const isFlat = told.every(({ uvwM }) => uvwM[2] === 0);
+  const isNearPole = Math.abs(at.stoppedAt.decDeg) > NEAR_POLE_DEG;
+  const pairs = told.map(({ s1, s2, uvwM: [u, v, w] }) => {
+    const [one, two] = [stations[s1], stations[s2]];
+    const apart = { x: one.eastM - two.eastM, y: one.northM - two.northM, z: one.upM - two.upM };
+    const [pu, pv, pw] = [dot(l, apart), dot(m, apart), dot(n, apart)];
+    const left = (sign: 1 | -1): number =>
+      Math.hypot(
+        isNearPole ? Math.hypot(u, v) - Math.hypot(pu, pv) : Math.hypot(u - sign * pu, v - sign * pv),
+        isFlat ? 0 : w - sign * pw,
+      );
+    return { lengthM: Math.hypot(u, v, w), forwardM: left(1), backwardM: left(-1) };
+  });
+  const rms = (value: (pair: (typeof pairs)[number]) => number): number =>
+    Math.sqrt(pairs.reduce((sum, pair) => sum + value(pair) ** 2, 0) / pairs.length);
+  const [forwardM, backwardM] = [rms((pair) => pair.forwardM), rms((pair) => pair.backwardM)];
+  const sign = backwardM < forwardM ? -1 : 1;
+  const leftOf = (pair: (typeof pairs)[number]): number => (sign === 1 ? pair.forwardM : pair.backwardM);
+  return {
+    sign,
+    pairs: pairs.length,
+    apart: pairs.filter((pair) => leftOf(pair) > Math.max(LEAST_APART_M, MOST_APART * pair.lengthM)).length,
+    lengthM: rms((pair) => pair.lengthM),
+    apartM: Math.min(forwardM, backwardM),
+  };
+}
+
+const metres = (value: number): string => `${Number(value.toPrecision(3))} m`;
+
+/**
+ * Which way the uvw of one time runs; refused where places and uvw of most pairs cannot both be right. `usual` is the way of the
+ * format, undefined where sets differ.
+ */
+export function checkUvw(
+  path: string,
+  places: Places,
+  of: Stopped & { readonly rows: readonly UvwRow[]; readonly usual?: 1 },
+): { readonly sign: 1 | -1; readonly assumed: readonly string[] } {
+  const fit = fitUvw(places, of, of.rows);
+  if (!fit) return { sign: 1, assumed: [] };
+  const { sign, pairs, apart } = fit;
+  if (2 * apart > pairs)
+    refuse(
+      path,
+      `its uvw contradict its antennas' places, times or phase centre: they are ${metres(fit.lengthM)} long and differ from what these give by ${metres(fit.apartM)} (rms), whichever way they run`,
+      'correct the table of antennas (casacore does not turn the places of UVFITS with ARRAYX, ARRAYY, ARRAYZ), or name the telescope whose stations stand where they did with --telescope',
+    );
+  return {
+    sign,
+    assumed: [
+      ...(apart === 0
+        ? []
+        : [
+            `uvw of ${apart} of ${pairs} pairs contradict where their antennas stand: an antenna's place may be wrong`,
+          ]),
+      ...(sign === of.usual || of.usual === undefined
+        ? []
+        : [
+            "by its antennas' places its uvw run the other way than its format has them: images round other places than its own may be wrong",
+          ]),
+    ],
+  };
+}
+
+/** The places that the user gave, where they are of as many stations as the file's. */
+export const placesInUse = (own: Places, given: Telescope | undefined): Places =>
+  given?.stations.length === own.stations.length ? given : own;
