@@ -53,7 +53,7 @@ import { choiceLines } from './options/integration-options.js';
 import { openOptions } from './options/open-options.js';
 import { partOf } from './options/part-options.js';
 import { tellingBand } from './report/band-lines.js';
-import { tellingFlags } from './report/flag-lines.js';
+import { tellingFlags, withOrientation } from './report/flag-lines.js';
 import { openVisibilities, refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { polarise } from './options/polarise-option.js';
@@ -84,7 +84,11 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const { file, told, finish: finishPart } = await partOf(opened, options);
     checkFull(options, file.header);
     const telescope = await telescopeFor(file, options);
-    const terminal = tellingBand(tellingFlags(screen, told, options), telescope, file);
+    const terminal = tellingBand(
+      tellingFlags(screen, options.polarise.length > 0 ? withOrientation(told) : told, options),
+      telescope,
+      file,
+    );
     refuseUnplaced(path, telescope, 'a model of the sky says nothing of them');
     const reading = terminal.stage('read');
     const choice = await chooseIntegration(file, options.integration, reading.update);

@@ -26,7 +26,7 @@ import {
 import { addBeamCorrectedOption, addElementOption, correctionOf } from './options/element-option.js';
 import { addEopOption } from './options/eop-option.js';
 import { tellingBand } from './report/band-lines.js';
-import { tellingFlags } from './report/flag-lines.js';
+import { tellingFlags, withOrientation } from './report/flag-lines.js';
 import { history } from './report/history.js';
 import { betweenPixels, coarseLines, loneHandNote, outsideLines, seenIn } from './report/image-notes.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
@@ -224,7 +224,13 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     const part = opened.kind === 'visibilities' ? await partOf(opened, given) : undefined;
     const file = part?.file ?? opened;
     const telescope = await telescopeFor(file, options);
-    const terminal = tellingBand(part ? tellingFlags(screen, part.told, given) : screen, telescope, file);
+    const terminal = tellingBand(
+      part
+        ? tellingFlags(screen, options.stokes === 'IQUV' ? withOrientation(part.told) : part.told, given)
+        : screen,
+      telescope,
+      file,
+    );
     refuseUnplaced(path, telescope, 'there is no image of the sky in them');
     const beam = await correctionOf(options, telescope);
     if (beam && options.every !== undefined)

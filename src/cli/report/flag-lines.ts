@@ -119,6 +119,20 @@ export const faultFacts = ({
 }): { readonly notNumbers?: number } =>
   faults && faults.notNumbers > 0 ? { notNumbers: faults.notNumbers } : {};
 
+/** Of feeds that nobody says the orientation of, for whoever asks for more than intensity. */
+export const orientationLines = ({ polarisations, feeds, xOrientation }: VisibilityHeader): string[] =>
+  polarisations === 2 && feeds !== 'circular' && xOrientation === 'unknown'
+    ? [
+        'nothing says where X points: taken as east, as it does here; if it points north, Q and V have the other sign',
+      ]
+    : [];
+
+/** The same file, that being taken to be so. */
+export const withOrientation = <Part extends { readonly file: VisibilityFile }>(part: Part): Part => ({
+  ...part,
+  file: { ...part.file, assumed: [...(part.file.assumed ?? []), ...orientationLines(part.file.header)] },
+});
+
 const assumedFacts = ({ assumed }: VisibilityFile): { readonly assumed?: readonly string[] } =>
   assumed && assumed.length > 0 ? { assumed } : {};
 

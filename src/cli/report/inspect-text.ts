@@ -5,6 +5,7 @@ import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
 import { isUnknown, type Recording, sampleRateOf, type VisibilityFile } from '../../formats/index.js';
 import { inputName } from '../../telescope/telescope.js';
 import type { FileDescription } from '../../pipeline/inspect/inspect.js';
+import { orientationLines } from './flag-lines.js';
 import { earlyLine, frameLines } from './loss-lines.js';
 import type { FirstValue, Look } from '../../pipeline/inspect/voltages.js';
 import type { VisibilityLook } from '../../pipeline/inspect/visibilities.js';
@@ -154,7 +155,9 @@ export function visibilityLines(file: VisibilityFile, look: VisibilityLook): str
     ...(start === undefined ? [] : [line('start', formatInstant(start, 9))]),
     ...(durationS === undefined ? [] : [line('integration', formatSeconds(durationS))]),
     line('units', file.header.units ?? 'not said'),
-    ...(file.assumed ?? []).map((text, k) => line(k === 0 ? 'assumed' : '', text)),
+    ...[...(file.assumed ?? []), ...orientationLines(file.header)].map((text, k) =>
+      line(k === 0 ? 'assumed' : '', text),
+    ),
     line('read', look.extent === 'whole' ? 'every integration' : 'the first integration (--whole reads all)'),
     line('flagged', nameList(names, 'no input')),
     line(

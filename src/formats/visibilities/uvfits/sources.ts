@@ -39,7 +39,7 @@ export async function readSources(file: InputFile, unit: FitsUnit | undefined): 
 const SAME_PLACE_DEG = 1 / 3600;
 
 /**
- * The source that groups are of. Where they name one, the table says where it is, for casacore and AIPS alike: headers of
+ * The source that groups are of. Where they name one, the table says where it is, as casacore takes it: headers of
  * several sources hold zeros, or the place of whichever came first, and some of one source hold another unit. Where they
  * name none, nothing ties them to the table, and the header holds.
  */
