@@ -23,7 +23,7 @@ import { planNumbers } from './parser.js';
 const PAGE_BYTES = 4096;
 /** Packets, bytes, blocks, skipped, missing, resyncs; then outcomes. */
 const TOTALS = 6;
-/** Outcomes, missing cells, newest tick. */
+/** Outcomes, missing cells, newest tick, rivals. */
 const LANE_NUMBERS = outcomes.length + 3;
 const NEVER = -(2n ** 63n);
 
