@@ -313,7 +313,7 @@ describe('bad input', () => {
 
   it('results that would take the place of what is read, or end in another name', async () => {
     await refused(
-      /good\.sigmf-data: is the very file that is read/,
+      /good\.sigmf-(?:meta|data): is the very file that is read/,
       'convert',
       'good.sigmf-data',
       'good.sigmf-meta',
