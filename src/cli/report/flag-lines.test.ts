@@ -5,7 +5,10 @@ import { orientationLines } from './flag-lines.js';
 
 it('feeds whose orientation nobody says are told, and no others', () => {
   const unknown = { ...header, polarisations: 2, xOrientation: 'unknown' } as const;
-  assert.match(orientationLines(unknown).join(), /nothing says where X points: .* Q and V have the other sign/);
+  assert.match(
+    orientationLines(unknown).join(),
+    /nothing says where X points: .* Q and V have the other sign/,
+  );
   assert.deepEqual(orientationLines({ ...unknown, xOrientation: 'east' }), []);
   assert.deepEqual(orientationLines({ ...unknown, feeds: 'circular' }), []);
   assert.deepEqual(orientationLines({ ...unknown, polarisations: 1 }), []);
