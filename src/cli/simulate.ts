@@ -23,7 +23,7 @@ import {
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { parseFlags } from './options/flags.js';
-import { bandFacts, bandLines } from './report/band-lines.js';
+import { bandFacts, bandLines, bandOfVoltages } from './report/band-lines.js';
 import { history } from './report/history.js';
 import { numbersText } from './report/inspect-text.js';
 import {
@@ -161,7 +161,7 @@ async function run(options: SimulateOptions): Promise<void> {
     onProgress: stage.update,
   });
   const seconds = stage.done(formatBytes(sizeBytes));
-  const band = { lowHz: centreFrequencyHz - sampleRateHz / 2, highHz: centreFrequencyHz + sampleRateHz / 2 };
+  const band = bandOfVoltages({ centreFrequencyHz, sampleRateHz });
   const up = sourcesUp(sources, frame, 0, { telescope, frequencyHz: centreFrequencyHz });
   terminal.result(
     {

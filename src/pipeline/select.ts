@@ -155,3 +155,9 @@ export function addIntegrations(x: Integration, y: Integration): Integration {
         }),
   };
 }
+
+/** At most so many of a list, evenly from its first to its last: where each costs, and neighbours are alike. */
+export function spread<One>(all: readonly One[], most: number): readonly One[] {
+  if (all.length <= most) return all;
+  return Array.from({ length: most }, (_, k) => all[Math.round((k * (all.length - 1)) / (most - 1))]);
+}

@@ -5,6 +5,7 @@ import { withoutLeakage } from '../../pipeline/gains/apply-visibilities.js';
 import { outsideModel } from '../../pipeline/gains/outside-model.js';
 import type { OutsideSource } from '../../pipeline/gains/outside.js';
 import { frameAtMiddle, stationPositions } from '../../pipeline/geometry.js';
+import { spread } from '../../pipeline/select.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { isMisplaced } from '../report/model-lines.js';
 import type { Stretch } from './stretches.js';
@@ -20,7 +21,7 @@ export function outsideOf(
   frequenciesHz: Float64Array,
 ): OutsideAt[] {
   const worst = new Map<string, OutsideAt>();
-  for (const { integration, calibration, plan, sources, diffuse, time } of spread(stretches)) {
+  for (const { integration, calibration, plan, sources, diffuse, time } of spread(stretches, MOST_SEARCHES)) {
     // One gain an input is what the search takes.
     const plain = withoutLeakage(integration, calibration);
     const found = outsideModel(sources, frameAtMiddle(telescope, integration), {
@@ -37,14 +38,6 @@ export function outsideOf(
   }
   return [...worst.values()];
 }
-
-const spread = <One>(all: readonly One[]): readonly One[] =>
-  all.length <= MOST_SEARCHES
-    ? all
-    : Array.from(
-        { length: MOST_SEARCHES },
-        (_, k) => all[Math.round((k * (all.length - 1)) / (MOST_SEARCHES - 1))],
-      );
 
 function isWorse(one: OutsideSource, other: OutsideSource): boolean {
   if (isMisplaced(one) !== isMisplaced(other)) return isMisplaced(one);

@@ -1,6 +1,6 @@
 /** Told: a band that the telescope does not hear. Then its frequency is wrong, or the telescope, and with it every place. */
 import { formatHz } from '../../core/units.js';
-import type { OpenedFile } from '../../formats/index.js';
+import type { OpenedFile, VoltageRecording } from '../../formats/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { Terminal } from './terminal.js';
 
@@ -12,6 +12,15 @@ export const bandOfChannels = (frequenciesHz: Float64Array): Band => {
   const ends = [frequenciesHz[0], frequenciesHz[frequenciesHz.length - 1]];
   return { lowHz: Math.min(...ends), highHz: Math.max(...ends) };
 };
+
+/** Real samples fill half of it. */
+export const bandOfVoltages = ({
+  centreFrequencyHz,
+  sampleRateHz,
+}: Pick<VoltageRecording, 'centreFrequencyHz' | 'sampleRateHz'>): Band => ({
+  lowHz: centreFrequencyHz - sampleRateHz / 2,
+  highHz: centreFrequencyHz + sampleRateHz / 2,
+});
 
 const isDeafTo = ({ band }: Hearing, { lowHz, highHz }: Band): boolean =>
   highHz < band.lowHz || lowHz > band.highHz;
@@ -30,8 +39,7 @@ export const bandFacts = (telescope: Hearing, data: Band): { readonly outsideBan
 function bandOf(file: OpenedFile): Band {
   if (file.kind !== 'voltages')
     return bandOfChannels((file.kind === 'spectra' ? file : file.header).frequenciesHz);
-  const { centreFrequencyHz, sampleRateHz } = file;
-  return { lowHz: centreFrequencyHz - sampleRateHz / 2, highHz: centreFrequencyHz + sampleRateHz / 2 };
+  return bandOfVoltages(file);
 }
 
 /** A terminal whose results also say so. */

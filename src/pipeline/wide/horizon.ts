@@ -4,6 +4,7 @@ import type { WidePlan } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
+import { spread } from '../select.js';
 
 /** So many moments are asked at the most, evenly among them: a quarter of an hour apart over a day. */
 const MOST_MOMENTS = 96;
@@ -15,12 +16,7 @@ export function hiddenPixels(
   { site }: Telescope,
   { moments }: { readonly moments: readonly Instant[] },
 ): Uint8Array | undefined {
-  const most = Math.min(MOST_MOMENTS, moments.length);
-  const asked = Array.from(
-    { length: most },
-    (_, k) => moments[Math.round((k * (moments.length - 1)) / Math.max(1, most - 1))],
-  );
-  const ups = asked.map((moment) => {
+  const ups = spread(moments, MOST_MOMENTS).map((moment) => {
     const frame = skyFrame(site, moment);
     const { l, m, n } = frame.tangentAxes(centre.position(frame));
     return [l.z, m.z, n.z] as const;
