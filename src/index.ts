@@ -90,7 +90,7 @@ export { prepareTurnBack, type TurnBackSettings } from './pipeline/stages/turn-b
 export { calibrateIntegration } from './pipeline/calibrate.js';
 export { imageDirectly, imageIntegration } from './pipeline/image.js';
 export type { Calibrated, ImageSettings, SkyImage } from './pipeline/sky-image.js';
-export { imagesDirectly, type DirectImagesRoad } from './pipeline/direct-images.js';
+export { imagesDirectly, type DirectImagesRoad } from './pipeline/image.js';
 export { writeSeries, type Series, type SeriesImage } from './pipeline/wide/film.js';
 export { imageWideSeries } from './pipeline/wide/series.js';
 export { imageWide, type WideSkyImage } from './pipeline/wide/image.js';

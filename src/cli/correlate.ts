@@ -216,9 +216,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
           }),
         (append, stop) => {
           const take = (one: Integration): Promise<void> => append(part.through(one));
-          return backends.length > 1
-            ? work.runOnCards({ ...settings, stop }, backends, take)
-            : work.run({ ...settings, stop }, take);
+          return work.run({ ...settings, backends, stop }, take);
         },
       );
       const on = backends.map((one) => one.description).join(' and ');

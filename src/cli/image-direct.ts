@@ -9,11 +9,9 @@ import type { ElementBeam } from '../sky/beams/element-beam.js';
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels, type ChannelSettings } from '../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
-import { imagesDirectly } from '../pipeline/direct-images.js';
 import { refuseLeakage } from '../pipeline/gains/apply.js';
 import { imageDirectly } from '../pipeline/image.js';
 import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
-import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import { mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { DataFacts } from '../pipeline/gains/apply.js';
@@ -27,7 +25,7 @@ import type { ElementOptions } from './options/element-option.js';
 import type { OpenFlags } from './options/open-options.js';
 import { delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
-import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
+import type { Level } from '../pipeline/levels.js';
 import { levelFacts, levelLines } from './report/level-lines.js';
 import { leastSpectraOf } from '../pipeline/stages/kurtosis.js';
 import { kurtosisFacts, kurtosisLines } from './interference/kurtosis-lines.js';
@@ -96,8 +94,6 @@ export async function channelsFor(
   const settings = await measuredSettings(options, recording);
   const plan = planChannels(recording, {
     ...settings,
-    // An image has one count of a pair of stations.
-    gapsCover: 'stations',
     ...leastSpectraOf(kurtosis.asked.kurtosis, { ...recording, channels: settings.channels }),
     ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
   });
@@ -143,22 +139,13 @@ export async function imageDirect(
   const gains = await gainsFor(options, telescope, frequenciesHz, middle, facts);
   applicable(options, { ...(gains.calibrated && { first: gains.calibrated }) });
   const stage = terminal.stage('image directly');
-  const { sky, account, roadError } = await withBackend(options, async (backend) => {
+  const { sky, account, roadError } = await withBackend(options, (backend) => {
     const road = {
       ...{ backend, telescope, frequenciesHz, ...gains, onProgress: stage.update, autos: autosOf(options) },
-      ...kurtosis.asked,
-      ...(delays && { delays }),
-      ...(options.duration === undefined ? {} : { durationS: options.duration }),
+      ...{ ...kurtosis.asked, delays, gain: { overUsual }, durationS: options.duration },
     };
-    if (recording.kind === 'voltages' && plan) return imageDirectly(recording, plan, road, settings);
-    const images: DirectSkyImage[] = [];
-    const told = await imagesDirectly(recording, plan, road, settings, (one) => {
-      images.push(one);
-      return Promise.resolve();
-    });
-    return { sky: images[0], ...told };
+    return imageDirectly(recording, plan, road, settings);
   });
-  brightnessAtUsualGain(sky.image, { overUsual });
   const parts = 2 * account.spectra * frequenciesHz.length * recording.inputs;
   const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
   return {

@@ -4,7 +4,7 @@ import { planeML } from '../core/axes.js';
 import { formatSeconds } from '../core/units.js';
 import type { Recording, VisibilityFile } from '../formats/index.js';
 import { averageChannels, stationBeam, stokesI } from '../image/index.js';
-import { imagesDirectly } from '../pipeline/direct-images.js';
+import { imagesDirectly } from '../pipeline/image.js';
 import {
   onSheet,
   writeSeries,
@@ -29,7 +29,6 @@ import {
   type WideChoice,
   type WideCommandOptions,
 } from './image-wide.js';
-import { brightnessAtUsualGain } from '../pipeline/levels.js';
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
@@ -142,15 +141,11 @@ export async function runDirectSeries(
       plan,
       {
         ...{ backend, telescope, frequenciesHz, everyS, ...work.gains, autos: work.autos },
-        onProgress: stage.update,
-        ...(durationS === undefined ? {} : { durationS }),
-        ...(delays && { delays }),
-        ...work.kurtosis.asked,
+        ...{ onProgress: stage.update, durationS, delays, gain: { overUsual }, ...work.kurtosis.asked },
       },
       work.settings,
       (sky) => {
         first ??= sky;
-        brightnessAtUsualGain(sky.image, { overUsual });
         const plane = stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
         images.push({
           plane: planeML(plane, sky.plan.pixels),

@@ -18,7 +18,6 @@ import {
 import { averageChannels, stokesI } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { imageClock, imagePart } from '../pipeline/image-part.js';
-import { brightnessAtUsualGain } from '../pipeline/levels.js';
 import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
 import {
   channelisePart,
@@ -255,6 +254,7 @@ async function image(
   const calibrated = gainsOf(asked, frequenciesHz.length, recording.inputs);
   const settings = {
     ...{ backend, telescope, frequenciesHz, everyS, image: imageSettingsOf(asked), autos, plannedFor },
+    gain: { overUsual },
     ...(calibrated && { calibrated }),
     ...(stop && { stop }),
   };
@@ -262,7 +262,6 @@ async function image(
     stretches,
     (emit: Emit<DirectSkyImage>) => imagePart(recording, plan, settings, box, emit),
     (stretch, { image: made, plan: planned, weights, start, durationS, frame }) => {
-      if (overUsual !== undefined) brightnessAtUsualGain(made, { overUsual });
       const plane = stokesI(averageChannels(made, planned, weights), planned, 0);
       body.add({ ...stretch, image: { start, durationS, moment: frame.moment } }, plane);
     },

@@ -5,15 +5,15 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import { addSamples } from '../core/instant.js';
 import { createSigmfSpectra, type VoltageRecording } from '../formats/index.js';
 import { channelsOf, spectraIn } from './channels.js';
-import { inOrder, spectraBehind, type Finer } from './fine/fold.js';
+import { observe } from './compose/compose.js';
+import { spectraBehind, type Finer } from './fine/fold.js';
 import { SpectraWatch } from './levels/watch-spectra.js';
 import type { Rounded } from './levels/watch.js';
-import { lengthOf, run } from './run.js';
-import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
+import { spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
-import { flagging, powersFor, type RequestedKurtosis } from './stages/kurtosis.js';
+import type { RequestedKurtosis } from './stages/kurtosis.js';
 import type { TimedSpectra } from './stages/spectra.js';
-import { chain, passing, type Account } from './stages/stage.js';
+import { passing, type Account } from './stages/stage.js';
 import { written } from './write.js';
 
 export interface ChanneliseRun {
@@ -80,35 +80,20 @@ export async function channeliseToFile(
       ...(overUsual !== undefined && { overUsual }),
     });
   const watch = new SpectraWatch(spectra);
-  const account = await written(create, async (append) =>
-    run(
-      recording.blocks(plan.blockSamples),
-      chain(
-        inOrder(
-          await prepareChannelise({
-            ...{ backend, plan, source: recording, clock: oneIntegration },
-            ...(finer ? {} : powersFor(kurtosis, plan.output)),
-          }),
-          ...([backend, plan.output, finer] as const),
-        ),
-        await flagging(
-          { ...spectra, polarisations: recording.polarisations, sampling: plan.sampling },
-          { backend, ...(kurtosis && { kurtosis }) },
-          passing<TimedSpectra>(() => Promise.resolve()),
-        ),
-      ),
-      async ({ block, index }) => {
-        const made = await block.read();
-        watch.add(block, made, index);
-        await append({
-          samples: block.samples,
-          spectra: made,
-          gaps: block.gaps,
-          start: addSamples(start, index, spectrumRateHz),
-        });
-      },
-      { ...lengthOf(recording), ...(onProgress && { onProgress }) },
-    ),
-  );
+  const front = { source: recording, channels: plan, finer, kurtosis };
+  const account = await written(create, (append) => {
+    const write = passing<TimedSpectra>(async ({ block, index }) => {
+      const made = await block.read();
+      watch.add(block, made, index);
+      await append({
+        samples: block.samples,
+        spectra: made,
+        gaps: block.gaps,
+        start: addSamples(start, index, spectrumRateHz),
+      });
+    });
+    const products = [{ from: 'spectra', clock: oneIntegration, stage: write }] as const;
+    return observe({ front, products }, [backend], { onProgress });
+  });
   return { ...account, rounded: watch.found() };
 }

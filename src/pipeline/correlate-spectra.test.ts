@@ -188,4 +188,31 @@ describe('a part of channelised data', () => {
     const all = whole();
     assert.equal(sliceSpectra(all, axes, { first: 0, end: SAMPLES }), all);
   });
+
+  it('come out in the nominal unit: the gain that a recording was rounded with is divided out again', async () => {
+    const powersOf = async (more: Partial<SpectraRecording>, values?: 'sums'): Promise<Integration> => {
+      const all: Integration[] = [];
+      await correlateSpectra({ ...recording(), ...more }, { backend: openReference(), values }, (one) => {
+        all.push(one);
+        return Promise.resolve();
+      });
+      return all[0];
+    };
+    const plain = (await powersOf({})).visibilities;
+    // One ratio for all inputs and channels: 2.374 makes powers 5.64 times as large.
+    const scaled = await powersOf({ overUsual: 2.374 });
+    scaled.visibilities.forEach((value, k) => {
+      assert.ok(Math.abs(value * 2.374 ** 2 - plain[k]) <= 1e-9 * Math.abs(plain[k]));
+    });
+    // Equaliser gains [a][c]: input 1 of channel 1 was multiplied by 3, input 2 by 5.
+    const levels = new Float64Array(INPUTS * CHANNELS).fill(1);
+    [levels[1 * CHANNELS + 1], levels[2 * CHANNELS + 1]] = [3, 5];
+    const equalised = (await powersOf({ levels })).visibilities;
+    // Channel 1, baseline (1, 0), product (X of 1, Y of 0): inputs 2 and 1.
+    const at = 2 * ((3 + baselineIndex(1, 0)) * 4 + 1);
+    assert.ok(Math.abs(equalised[at] - plain[at] / 15) < 1e-9 * Math.abs(plain[at]));
+    assert.deepEqual(equalised.subarray(0, 24), plain.subarray(0, 24));
+    // Sums stay as they were summed.
+    assert.deepEqual((await powersOf({ overUsual: 2.374 }, 'sums')).visibilities, plain);
+  });
 });

@@ -5,14 +5,16 @@ import { addSamples, addSeconds, type Instant } from '../core/instant.js';
 import type { SampleRange } from '../core/sources.js';
 import type { Recording, SpectraRecording } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { channelised, clockOf, spectraWithin, type PartAccount, type SpectraBox } from './parts.js';
-import { run } from './run.js';
+import { observe } from './compose/compose.js';
+import { prepareDirectProduct } from './compose/direct.js';
+import type { Gain } from './compose/front.js';
+import type { SpectraRange } from './compose/range.js';
+import { clockOf, type PartAccount } from './parts.js';
 import type { Calibrated, ImageSettings } from './sky-image.js';
 import { spectrumGrid } from './stages/channelise.js';
 import { spectrumStart, type IntegrationClock } from './stages/clock.js';
-import { prepareDirectImage, type DirectSkyImage } from './stages/direct-image.js';
-import { chain, type Emit } from './stages/stage.js';
-import { prepareTakeSpectra } from './stages/take-spectra.js';
+import type { DirectSkyImage } from './stages/direct-image.js';
+import { chain, passing, type Emit } from './stages/stage.js';
 
 /** How a part's images are made. */
 export interface ImagePartSettings {
@@ -23,6 +25,8 @@ export interface ImagePartSettings {
   readonly image: ImageSettings;
   readonly autos: 'include' | 'leave-out';
   readonly calibrated?: Calibrated;
+  /** What voltages were multiplied by before rounding, over the nominal gain. */
+  readonly gain?: Gain;
   /** The image for which one process would have made the plan that holds at the part's first. */
   readonly plannedFor: Instant;
   readonly stop?: AbortSignal;
@@ -51,37 +55,22 @@ export function imageMiddles(
   });
 }
 
-/** Whole images directly from the spectra of the box, which is of all channels; each is filled anew by the next. */
+/** Whole images directly from the spectra of the range, which is of all channels; each is filled anew by the next. */
 export async function imagePart(
   recording: Recording,
   plan: ChannelisePlan | undefined,
   settings: ImagePartSettings,
-  box: SpectraBox,
+  range: SpectraRange,
   emit: Emit<DirectSkyImage>,
 ): Promise<PartAccount> {
-  const { everyS, stop, ...imaging } = settings;
-  const { backend } = settings;
+  const { everyS, stop, backend, gain } = settings;
+  const front = { source: recording, channels: plan, gain, range };
+  const product = prepareDirectProduct(front, { ...settings, lastsS: everyS });
   const clock = imageClock(everyS, recording, plan);
-  if (recording.kind === 'spectra') {
-    const counted = { missingSamples: 0 };
-    const { firstSpectrum } = box;
-    const stages = chain(
-      await prepareTakeSpectra({ backend, source: recording, clock, firstSpectrum, gapsCover: 'stations' }),
-      prepareDirectImage({ ...imaging, grid: recording, lastsS: everyS }),
-    );
-    await run(spectraWithin(recording, box, counted), stages, emit, stop && { stop });
-    return { ...counted, saturated: 0 };
-  }
-  if (!plan) throw new Error('voltages need a plan of their channels');
-  const grid = spectrumGrid(recording, plan);
-  return channelised(
-    recording,
-    // An image has one count of a pair, as imageDirect's plans say too.
-    { ...plan, gapsCover: 'stations' },
-    // Images are floats: blocks are those of the whole.
-    { backend, clock, lists: 'gaps', ...(stop && { stop }) },
-    box,
-    (stage) => chain(stage, prepareDirectImage({ ...imaging, grid, lastsS: everyS })),
-    emit,
+  const { missingSamples, saturated } = await observe(
+    { front, products: [{ from: 'spectra', clock, stage: chain(product, passing(emit)) }] },
+    [backend],
+    { stop },
   );
+  return { missingSamples, saturated };
 }

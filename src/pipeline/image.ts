@@ -4,25 +4,23 @@ import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import type { Integration, VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
-import type { VoltageSource } from '../core/sources.js';
-import type { VoltageRecording } from '../formats/index.js';
-import type { SpectrumDelays } from '../delay/index.js';
+import type { Recording } from '../formats/index.js';
 import { directRoadError } from '../image/index.js';
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { spectraIn } from './channels.js';
-import { refuseLeakage } from './gains/apply.js';
-import { firstSamples } from './slices.js';
-import { run, runOne } from './run.js';
+import { observe } from './compose/compose.js';
+import { directGains, inNominalUnit, prepareDirectProduct, type DirectProduct } from './compose/direct.js';
+import { gainOfFront, spectraOfFront, spectraOfSource, type Front, type Gain } from './compose/front.js';
+import { imagedTelescope } from './live/left-out.js';
+import { lengthOf, run, runOne } from './run.js';
 import { planSky, type Calibrated, type CalibratedAt, type ImageSettings } from './sky-image.js';
-import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
-import { oneIntegration } from './stages/clock.js';
-import { prepareDirectImage, type DirectImageSettings, type DirectSkyImage } from './stages/direct-image.js';
+import { firstSamples } from './slices.js';
+import { integrationClock } from './stages/clock.js';
+import type { DirectSkyImage } from './stages/direct-image.js';
 import { prepareImage, type ImageStageSettings, type VisibilitySkyImage } from './stages/image.js';
-import { flagging, powersFor, type RequestedKurtosis } from './stages/kurtosis.js';
+import type { RequestedKurtosis } from './stages/kurtosis.js';
 import { prepareResidentDirect } from './stages/resident-direct.js';
-import { chain, type Account, type Stage } from './stages/stage.js';
-import { trackedGains } from './stages/tracked-gains.js';
+import { chain, passing, type Account, type Emit, type Stage } from './stages/stage.js';
 import { delaysOfPlan, type RequestedDelays } from './tracking.js';
 
 /** Of a single integration, for whoever has no stream of them. */
@@ -41,6 +39,10 @@ export interface DirectRoad {
   readonly delays?: RequestedDelays;
   /** Stops after this many seconds of the recording; all of it unless given. */
   readonly durationS?: number;
+  /** What voltages were multiplied by before rounding, over the nominal gain: images are divided by it. */
+  readonly gain?: Gain;
+  /** [a], 1 where an input is left out. */
+  readonly flaggedInputs?: Uint8Array;
   /** What becomes of arrays that this road images wrong by more than a tenth: refused unless told. */
   readonly beyond?: 'refuse' | 'accept';
   /** Autocorrelations: included unless told. */
@@ -50,67 +52,70 @@ export interface DirectRoad {
   readonly kurtosis?: RequestedKurtosis;
 }
 
+export interface DirectImagesRoad extends DirectRoad {
+  /** An image of every so many seconds; one of everything unless given. */
+  readonly everyS?: number;
+}
+
 /** One image of a recording, or of its beginning: voltages → spectra → image, no visibility in between (EPIC). */
 export async function imageDirectly(
-  recording: VoltageRecording,
-  channels: ChannelisePlan,
+  recording: Recording,
+  channels: ChannelisePlan | undefined,
   road: DirectRoad,
   settings: ImageSettings,
 ): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: number }> {
-  const { telescope, frequenciesHz, calibrated, durationS, autos = 'include', onProgress } = road;
-  const roadError = checkDirectRoad(road, skyFrame(telescope.site, recording.start), settings);
-  const grid = spectrumGrid(recording, channels);
-  const wanted = Math.min(
-    spectraIn(recording, channels),
-    Math.round((durationS ?? Infinity) * grid.spectrumRateHz),
-  );
-  if (wanted < 1) {
-    refuse(
-      'image',
-      `${durationS ?? 0} s is shorter than one spectrum`,
-      `give at least ${1 / grid.spectrumRateHz} s`,
-    );
-  }
-  const lastsS = wanted / grid.spectrumRateHz;
-  const imaging = {
-    ...{ telescope, frequenciesHz, image: settings, lastsS, autos },
-    ...gainsOfDirect(road, recording, calibrated),
-  };
-  const delays = road.delays && delaysOfPlan(road.delays, recording, channels);
-  const stages = await prepareDirect(recording, channels, road, imaging, delays);
-  const samples =
-    (wanted + channels.taps - 1) * channels.samplesPerSpectrum + (channels.mostDelaySamples ?? 0);
   let sky: DirectSkyImage | undefined;
-  const account = await run(
-    firstSamples(recording.blocks(channels.blockSamples), samples, recording.sampleRateHz),
-    stages,
-    (made) => {
-      sky = made;
-      return Promise.resolve();
-    },
-    { samples, ...(onProgress && { onProgress }) },
-  );
-  return {
-    sky: sky ?? refuse(recording.path, 'gave no image', 'record for longer'),
-    account,
-    roadError,
-  };
+  const made = await imagesDirectly(recording, channels, road, settings, (one) => {
+    sky = one;
+    return Promise.resolve();
+  });
+  return { sky: sky ?? refuse(recording.path, 'gave no image', 'record for longer'), ...made };
 }
 
-/** The gains of an image; of its middle, where something was tracked. */
-export const gainsOfDirect = (
-  { delays, frequenciesHz }: Pick<DirectRoad, 'delays' | 'frequenciesHz'>,
-  { start }: Pick<VoltageSource, 'start'>,
-  calibrated: Calibrated | CalibratedAt | undefined,
-): Pick<DirectImageSettings, 'calibrated' | 'gainsAt'> => {
-  if (calibrated && typeof calibrated !== 'function') refuseLeakage(calibrated, 'image', 'the direct road');
-  if (delays?.towards === undefined) {
-    if (typeof calibrated === 'function') return { gainsAt: calibrated };
-    return calibrated ? { calibrated } : {};
-  }
-  const { law, tickRateHz } = delays;
-  return { gainsAt: trackedGains({ law, tickRateHz, start, frequenciesHz }, calibrated) };
-};
+/** What is emitted is filled anew by the next image. `channels` is of voltages alone. */
+export async function imagesDirectly(
+  recording: Recording,
+  channels: ChannelisePlan | undefined,
+  road: DirectImagesRoad,
+  settings: ImageSettings,
+  emit: Emit<DirectSkyImage>,
+): Promise<{ readonly account: Account; readonly roadError: number }> {
+  const { backend, telescope, delays, kurtosis, everyS, durationS = Infinity, gain } = road;
+  const { autos = 'include', calibrated, flaggedInputs, onProgress } = road;
+  const roadError = checkDirectRoad(road, skyFrame(telescope.site, recording.start), settings);
+  const whole: Front = { source: recording, channels, delays, kurtosis, gain, flaggedInputs };
+  const { grid, channels: endChannel } = spectraOfFront(whole);
+  const all = spectraOfSource(whole);
+  const endSpectrum = Math.min(all, Math.round(durationS * grid.spectrumRateHz));
+  if (endSpectrum < 1)
+    refuse(
+      'image',
+      `${durationS} s is shorter than one spectrum`,
+      `give at least ${1 / grid.spectrumRateHz} s`,
+    );
+  const range = { firstSpectrum: 0, endSpectrum, firstChannel: 0, endChannel };
+  const front = endSpectrum < all ? { ...whole, range } : whole;
+  const lastsS = endSpectrum / grid.spectrumRateHz;
+  const product = { backend, telescope, calibrated, flaggedInputs, image: settings, autos, lastsS };
+  const resident = everyS === undefined ? await residentImage(front, product) : undefined;
+  const account = resident
+    ? await run(resident.blocks, resident.stage, emit, { ...lengthOf(recording), onProgress })
+    : await observe(
+        {
+          front,
+          products: [
+            {
+              from: 'spectra',
+              clock: integrationClock({ integrationS: everyS }, grid),
+              stage: chain(prepareDirectProduct(front, product), passing(emit)),
+            },
+          ],
+        },
+        [backend],
+        { onProgress },
+      );
+  return { account, roadError };
+}
 
 /** Above it the direct road is refused: correlating first is right for every array. */
 const MOST_ROAD_ERROR = 0.1;
@@ -132,39 +137,33 @@ export function checkDirectRoad(
   );
 }
 
-/** On a card that has room for it the whole chain at once, elsewhere, and without autocorrelations, stage after stage. */
-async function prepareDirect(
-  source: VoltageSource,
-  plan: ChannelisePlan,
-  { backend, kurtosis }: Pick<DirectRoad, 'backend' | 'kurtosis'>,
-  imaging: Omit<DirectImageSettings, 'backend' | 'grid'>,
-  delays: SpectrumDelays | undefined,
-): Promise<Stage<VoltageBlock, DirectSkyImage>> {
-  const resident =
-    backend.kind === 'cuda' && imaging.autos !== 'leave-out'
-      ? await prepareResidentDirect({
-          ...{ ...imaging, backend, plan, source },
-          ...{ ...(delays && { delays }), ...(kurtosis && { kurtosis }) },
-        })
-      : undefined;
-  if (resident) return resident;
-  const channelise = await prepareChannelise({
-    ...{ backend, plan, source, clock: oneIntegration },
-    ...(delays && { delays }),
-    ...powersFor(kurtosis, plan.output),
+/** On a card that has room for it one image of voltages is made without leaving the card. */
+async function residentImage(
+  front: Front,
+  product: DirectProduct,
+): Promise<
+  | { readonly stage: Stage<VoltageBlock, DirectSkyImage>; readonly blocks: AsyncIterable<VoltageBlock> }
+  | undefined
+> {
+  const { source, channels, delays, kurtosis, range } = front;
+  const { backend, telescope, image, autos, lastsS, flaggedInputs } = product;
+  if (backend.kind !== 'cuda' || autos === 'leave-out' || source.kind !== 'voltages' || !channels)
+    return undefined;
+  const { frequenciesHz } = spectraOfFront(front);
+  const plan = { ...channels, gapsCover: 'stations' } as const;
+  const stage = await prepareResidentDirect({
+    ...{ backend, plan, source, telescope: imagedTelescope(telescope, flaggedInputs), frequenciesHz },
+    ...{ image, autos, lastsS, kurtosis, ...directGains(front, product) },
+    delays: delays && delaysOfPlan(delays, source, channels),
   });
-  const image = prepareDirectImage({ ...imaging, backend, grid: spectrumGrid(source, plan) });
-  return chain(
-    channelise,
-    await flagging(
-      {
-        ...plan.output,
-        polarisations: source.polarisations,
-        sampling: plan.sampling,
-        gapsCover: plan.gapsCover,
-      },
-      { backend, ...(kurtosis && { kurtosis }) },
-      image,
-    ),
+  const { overUsual = 1 } = gainOfFront(front);
+  const samples = range
+    ? (range.endSpectrum + plan.taps - 1) * plan.samplesPerSpectrum + (plan.mostDelaySamples ?? 0)
+    : Infinity;
+  return (
+    stage && {
+      stage: chain(stage, inNominalUnit(overUsual)),
+      blocks: firstSamples(source.blocks(plan.blockSamples), samples, source.sampleRateHz),
+    }
   );
 }

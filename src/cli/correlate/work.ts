@@ -1,5 +1,4 @@
 /** What a correlation is made of: how a recording becomes channels, how long integrations are, what the file says of it. */
-import type { Backend } from '../../backend/backend.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -13,12 +12,11 @@ import {
   type StoredValues,
   type VisibilityHeader,
 } from '../../formats/index.js';
-import { correlateOnCards } from '../../pipeline/cards/correlate.js';
 import { channelsOf, planChannels, type ChannelSettings } from '../../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipeline/coherence.js';
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../../pipeline/correlate.js';
-import { atUsualGain, levelHistory, type Level } from '../../pipeline/levels.js';
-import { undoLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
+import { levelHistory, type Level } from '../../pipeline/levels.js';
+import type { InputLevels } from '../../pipeline/levels/input-levels.js';
 import { RoundingWatch, stretchOf, type Rounded } from '../../pipeline/levels/watch.js';
 import {
   integrationClock,
@@ -26,7 +24,7 @@ import {
   type IntegrationSettings,
 } from '../../pipeline/stages/clock.js';
 import { leastSpectraOf } from '../../pipeline/stages/kurtosis.js';
-import type { Account, Emit } from '../../pipeline/stages/stage.js';
+import type { Account } from '../../pipeline/stages/stage.js';
 import { mostDelaySamples, type RequestedDelays } from '../../pipeline/tracking.js';
 import { skyFrame } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
@@ -68,12 +66,6 @@ export interface Work {
     settings: CorrelationSettings & { readonly onProgress: OnProgress; readonly stop: AbortSignal },
     append: (integration: Integration) => Promise<void>,
   ): Promise<Account>;
-  /** The same with channels shared among several cards. */
-  runOnCards(
-    settings: Omit<CorrelationSettings, 'backend'> & { readonly stop: AbortSignal },
-    backends: readonly Backend[],
-    append: (integration: Integration) => Promise<void>,
-  ): Promise<Account>;
 }
 
 export async function planWork(
@@ -94,46 +86,31 @@ export async function planWork(
   if (recording.kind === 'spectra' && options.fineChannels !== undefined) {
     if (delays)
       refuse('--fine-channels', 'finer channels are not delayed', 'correlate the channels as they are');
-    const {
-      streams,
-      plan,
-      settings: made,
-      finer,
-      level,
-      overUsual,
-    } = await planFine(...([recording, options.fineChannels, options, kurtosis] as const));
+    const { streams, plan, settings, finer, level, overUsual } = await planFine(
+      ...([recording, options.fineChannels, options, kurtosis] as const),
+    );
     refuseFloatSums(plan.outputType, options);
     const watch = watchOf(plan.outputType);
+    const made = { values: options.values, look: watch?.look };
     const { frequenciesHz, channelWidthHz } = finer.channels;
     return {
-      ...{ frequenciesHz, channelWidthHz, type: plan.outputType, settings: made },
+      ...{ frequenciesHz, channelWidthHz, type: plan.outputType, settings },
       spectrumRateHz: streams.sampleRateHz / plan.samplesPerSpectrum,
       ...{ overUsual, ...(level && { level }), ...watch?.work },
       run: (settings, append) =>
-        correlateVoltages(
-          ...([streams, plan, { ...settings, finer }] as const),
-          inUsualUnit(append, options, { overUsual, watch }),
-        ),
-      runOnCards: () =>
-        refuse('--cards', 'finer channels are made by one card', 'leave --cards, or --fine-channels, out'),
+        correlateVoltages(streams, plan, { ...settings, ...made, gain: { overUsual }, finer }, append),
     };
   }
   if (recording.kind === 'spectra') {
-    const { frequenciesHz, channelWidthHz, levels, channels, inputs, overUsual = 1 } = recording;
+    const { frequenciesHz, channelWidthHz, levels, overUsual = 1 } = recording;
     if (levels && options.values === 'sums') refuseLeveledSums(recording.path);
     refuseFloatSums(delays ? 'cf32' : recording.type, options);
-    const undone = (append: Emit<Integration>): Emit<Integration> =>
-      levels
-        ? (one) => append(undoLevels(one, { factors: levels, channels, inputs }))
-        : inUsualUnit(append, options, { overUsual });
     return {
       ...{ ...asked, overUsual },
       frequenciesHz,
       channelWidthHz,
       ...{ type: recording.type, spectrumRateHz: recording.spectrumRateHz },
-      run: (settings, append) => correlateSpectra(recording, settings, undone(append)),
-      runOnCards: (settings, backends, append) =>
-        correlateOnCards(recording, undefined, settings, backends, undone(append)),
+      run: (settings, append) => correlateSpectra(recording, { ...settings, values: options.values }, append),
     };
   }
   const own = await leveled(options, recording);
@@ -149,8 +126,10 @@ export async function planWork(
   refuseFloatSums(plan.outputType, options);
   const overUsual = level?.overUsual ?? 1;
   const watch = watchOf(plan.outputType);
-  const usual = (append: Emit<Integration>): Emit<Integration> =>
-    inUsualUnit(append, options, { overUsual, watch, ...(own && { levels: own.levels }) });
+  const made = {
+    gain: { overUsual, levels: own?.levels },
+    ...{ values: options.values, look: watch?.look },
+  };
   const fate = options.values === 'means' ? 'undone in the means' : 'not undone';
   return {
     ...asked,
@@ -159,31 +138,12 @@ export async function planWork(
     ...{ overUsual, ...(level && { level }), ...watch?.work },
     ...(own && { levels: own.levels, levelsHistory: levelsHistory(own.levels, options, fate) }),
     settings: channels,
-    run: (settings, append) => correlateVoltages(recording, plan, settings, usual(append)),
-    runOnCards: (settings, backends, append) =>
-      correlateOnCards(recording, plan, settings, backends, usual(append)),
-  };
-}
-
-/** Whole sums stay as they were summed. */
-function inUsualUnit(
-  append: Emit<Integration>,
-  { values }: WorkOptions,
-  {
-    overUsual,
-    levels,
-    watch,
-  }: { readonly overUsual: number; readonly levels?: InputLevels; readonly watch?: Watched | undefined },
-): Emit<Integration> {
-  return (one) => {
-    watch?.look(one);
-    if (values === 'sums') return append(one);
-    return append(levels ? undoLevels(one, levels) : atUsualGain(one, { overUsual }));
+    run: (settings, append) => correlateVoltages(recording, plan, { ...settings, ...made }, append),
   };
 }
 
 interface Watched {
-  look(integration: Integration): void;
+  readonly look: (integration: Integration) => void;
   readonly work: Pick<Work, 'rounded'>;
 }
 

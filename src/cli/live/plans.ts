@@ -63,7 +63,6 @@ export async function planOf(
   return planChannels(source, {
     ...settings,
     ...(options.blockS === undefined ? {} : { blockS: options.blockS }),
-    ...(options.direct === true && { gapsCover: 'stations' }),
   });
 }
 

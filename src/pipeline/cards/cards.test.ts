@@ -14,7 +14,6 @@ import { planChannels } from '../channels.js';
 import { correlateSpectra, correlateVoltages } from '../correlate.js';
 import { imageIntegration } from '../image.js';
 import { spectraInMemory, voltagesInMemory } from '../testing.js';
-import { correlateOnCards } from './correlate.js';
 import { imageOnCards } from './image.js';
 import { channelRanges } from './ranges.js';
 import { Together } from './together.js';
@@ -82,7 +81,10 @@ for (const kind of kinds)
       for (const count of [2, 3]) {
         const parts: Integration[] = [];
         const counted = await withCards(kind, count, (cards) =>
-          correlateOnCards(voltages, plan, settings, cards, keeping(parts)),
+          correlateVoltages(
+            ...([voltages, plan, { ...settings, backend: cards[0], backends: cards }] as const),
+            keeping(parts),
+          ),
         );
         assert.deepEqual(parts, whole);
         const { missingSamples, saturated, integrations, spectra: made } = counted;
@@ -100,7 +102,7 @@ for (const kind of kinds)
       );
       const parts: Integration[] = [];
       const counted = await withCards(kind, 2, (cards) =>
-        correlateOnCards(spectra, undefined, settings, cards, keeping(parts)),
+        correlateSpectra(spectra, { ...settings, backend: cards[0], backends: cards }, keeping(parts)),
       );
       assert.deepEqual(parts, whole);
       assert.equal(counted.missingSamples, account.missingSamples);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { gainsCA } from '../../core/axes.js';
+import { gainsCA, spectraCAT } from '../../core/axes.js';
 import type { GainsFile } from '../../formats/index.js';
 import { trioGains } from '../../formats/testing/gain-subjects.js';
 import { trio } from '../../formats/testing/trio.js';
-import { gainsOfDirect } from '../image.js';
+import { directGains } from '../compose/direct.js';
+import { spectraInMemory } from '../testing.js';
 import { matchGains } from './apply.js';
 import { gainsAtMoment } from './over-time.js';
 
@@ -49,10 +50,17 @@ describe('gains for the data at hand', () => {
       6,
     );
     const found = match({ ...trioGains, leakage }, 100.9e6, 101.4e6);
+    const source = spectraInMemory(
+      { samples: 0, spectra: spectraCAT(new Int8Array(0), 'ci8', 2, 6, 0), gaps: [], start: trioGains.time },
+      {
+        ...{ type: 'ci8', inputs: 6, polarisations: 2, spectrumRateHz: 1, stretch: 1 },
+        frequenciesHz: Float64Array.of(100.9e6, 101.4e6),
+      },
+    );
     assert.deepEqual([...(found.leakage?.subarray(0, 2) ?? [])], [0.1 * 6, 0.1 * 6.5]);
     assert.throws(
-      () => gainsOfDirect({ frequenciesHz: Float64Array.of(101e6) }, { start: trioGains.time }, found),
-      /image: holds matrices of full polarisation, and the direct road takes a gain for each input; correlate/,
+      () => directGains({ source }, { calibrated: found }),
+      /images.method: holds matrices of full polarisation, and direct imaging takes a gain for each input; correlate/,
     );
     // Between two times, as gains: straight in size and phase, here of the same phase.
     const later = { ...trioGains, time: { ...trioGains.time, unixSeconds: trioGains.time.unixSeconds + 10 } };

@@ -3,26 +3,21 @@
  * cadence of their own, and handed over as integrations. The same stages as the batch commands use, so the same bits.
  */
 import type { Integration } from '../../core/blocks.js';
-import { preparing } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { Source } from '../../core/sources.js';
 import type { LiveSpectraSource } from '../../receive/index.js';
+import { observe, type ComposedProduct } from '../compose/compose.js';
+import { prepareDirectProduct } from '../compose/direct.js';
+import { spectraOfFront, type Front } from '../compose/front.js';
 import { run, type RunOptions } from '../run.js';
 import { isEmptyImage, type SkyImage } from '../sky-image.js';
-import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
-import { dividedClock, integrationClock, type IntegrationClock, type SpectrumGrid } from '../stages/clock.js';
-import { prepareCorrelate } from '../stages/correlate.js';
-import { prepareDirectImage } from '../stages/direct-image.js';
+import { dividedClock, integrationClock, type SpectrumGrid } from '../stages/clock.js';
 import { prepareImage, type ImageInput } from '../stages/image.js';
-import { flagging, powersFor } from '../stages/kurtosis.js';
-import type { TimedSpectra } from '../stages/spectra.js';
-import { both, chain, passing, type Account, type Stage } from '../stages/stage.js';
-import { prepareTakeSpectra, spectraPerBlock } from '../stages/take-spectra.js';
+import { chain, passing, type Account, type Stage } from '../stages/stage.js';
 import { imagedInputs } from './left-out.js';
 import type { LiveSettings } from './settings.js';
 import type { LiveSinks } from './sinks.js';
 import { flagged, type Clocks, type Steering } from './steering.js';
-import { prepareSum } from './sum.js';
 
 export type { LiveImaging, LiveSettings } from './settings.js';
 export type { LiveSinks } from './sinks.js';
@@ -76,44 +71,20 @@ export async function runSession(
   sinks: LiveSinks,
   options: RunOptions = {},
 ): Promise<Account> {
-  // An image by the direct road has one count of a pair of stations.
-  const gapsCover = settings.gapsCover ?? (settings.imaging?.road === 'direct' ? 'stations' : 'inputs');
-  if (source.kind === 'spectra') {
-    const { cuts, files } = sessionClocks(source, source, settings);
-    if (settings.card && isLiveSpectra(source)) {
-      const stage = settings.card.stage({ grid: source, cuts, files, sinks });
-      return run(source.cells(), stage, nobody, options);
-    }
-    const stage = await preparing(async (closers) => {
-      const take = closers.keep(
-        await prepareTakeSpectra({
-          ...{ backend: settings.backend, source, clock: cuts, gapsCover },
-          flagged: settings.kurtosis !== undefined,
-        }),
-      );
-      const products = await prepareProducts(source, source, files, settings, sinks);
-      return chain(take, await flagging({ ...source, gapsCover }, settings, products));
-    });
-    return run(source.blocks(spectraPerBlock(source)), stage, nobody, options);
-  }
-  const plan = settings.channels ?? refuse('live', 'voltages need channels', 'say how many with --channels');
-  const grid = spectrumGrid(source, plan);
+  const front: Front = settings.front?.(source) ?? {
+    ...{ source, channels: settings.channels, kurtosis: settings.kurtosis },
+    flaggedInputs: settings.flaggedInputs,
+  };
+  const { grid } = spectraOfFront(front);
   const { cuts, files } = sessionClocks(source, grid, settings);
-  const shape = { ...plan.output, polarisations: source.polarisations };
-  const stage = await preparing(async (closers) => {
-    const channelise = closers.keep(
-      await prepareChannelise({
-        ...{ backend: settings.backend, plan, source, clock: cuts },
-        ...powersFor(settings.kurtosis, plan.output),
-      }),
-    );
-    const products = await prepareProducts(shape, grid, files, settings, sinks);
-    return chain(
-      channelise,
-      await flagging({ ...shape, sampling: plan.sampling, gapsCover }, settings, products),
-    );
-  });
-  return run(source.blocks(plan.blockSamples), stage, nobody, options);
+  if (settings.card && isLiveSpectra(source)) {
+    const stage = settings.card.stage({ grid, cuts, files, sinks });
+    return run(source.cells(), stage, nobody, options);
+  }
+  const { backend, flaggedInputs, look, steering } = settings;
+  const products = productsOf(front, { cuts, files }, settings, sinks);
+  const integrations = steering && flagged(steering);
+  return observe({ front, products, flaggedInputs, look, integrations }, [backend], options);
 }
 
 /** Whether blocks can be taken as the ring holds them. */
@@ -122,61 +93,43 @@ export const isLiveSpectra = (source: Source): source is LiveSpectraSource =>
 
 const nobody = (): Promise<void> => Promise.resolve();
 
-type Shape = Pick<TimedSpectra['block']['shape'], 'type' | 'channels' | 'inputs'> & {
-  readonly polarisations: 1 | 2;
-};
-
-/** What becomes of spectra. */
-async function prepareProducts(
-  shape: Shape,
-  grid: SpectrumGrid,
-  files: IntegrationClock,
+/** What becomes of spectra: files of integrations, and images from them or directly. */
+function productsOf(
+  front: Front,
+  { cuts, files }: Clocks,
   settings: LiveSettings,
   sinks: LiveSinks,
-): Promise<Stage<TimedSpectra, unknown>> {
-  const { backend, frequenciesHz, flaggedInputs, imaging, steering } = settings;
-  const correlated = await prepareCorrelate({
-    backend,
-    spectra: shape,
-    polarisations: shape.polarisations,
-    grid,
-    ...(flaggedInputs && { flaggedInputs }),
-  });
-  const seen = settings.look ? chain(passing<TimedSpectra>(settings.look), correlated) : correlated;
-  const correlate = steering ? chain(seen, flagged(steering)) : seen;
-  if (!imaging) return chain(correlate, passing(sinks.integration));
-  const common = {
-    backend,
-    // Whoever steers hands gains over with each integration.
-    ...(steering ? { telescope: imagedInputs(settings).telescope } : imagedInputs(settings)),
-    frequenciesHz,
-    image: imaging.image,
-    // Machines with parts of one band cut at UTC's instants, and take the same plans.
-    ...(settings.align === 'utc' && { plannedFor: 'utc' as const }),
+): readonly ComposedProduct[] {
+  const { backend, flaggedInputs, imaging, steering, vanVleck } = settings;
+  const { frequenciesHz } = spectraOfFront(front);
+  const kept: ComposedProduct = {
+    // Whoever steers counts by `cuts` which integration is being made.
+    ...{ from: 'integrations', clock: imaging ? files : cuts, vanVleck, values: settings.values },
+    stage: passing(sinks.integration),
   };
+  if (!imaging) return [kept];
+  // Machines with parts of one band cut at UTC's instants, and take the same plans.
+  const plannedFor = settings.align === 'utc' ? ('utc' as const) : undefined;
+  const { everyS, image } = imaging;
   if (imaging.road === 'direct') {
-    const direct = prepareDirectImage({
-      ...{ ...common, grid, lastsS: imaging.everyS },
-      ...(steering && { gainsAt: (start) => steering.directGains(start, frequenciesHz.length) }),
+    const direct = prepareDirectProduct(front, {
+      ...{ backend, telescope: settings.telescope, image, plannedFor, lastsS: everyS, flaggedInputs },
+      calibrated: steering
+        ? (start) => steering.directGains(start, frequenciesHz.length)
+        : imaging.calibrated,
     });
-    return both<TimedSpectra, unknown>(
-      recut(chain(correlate, passing(sinks.integration)), files),
-      forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks),
-    );
+    const stage = forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks);
+    return [kept, { from: 'spectra', clock: cuts, stage }];
   }
-  const image = prepareImage({ ...common, weight: imaging.weight, autos: 'leave-out', beam: 'leave-out' });
-  const look = forgiving(calibrating(chain(image, passing<SkyImage>(sinks.image)), steering), sinks);
-  return chain(
-    correlate,
-    both<Integration, unknown>(chain(prepareSum(files, grid), passing(sinks.integration)), look),
-  );
+  const images = prepareImage({
+    ...{ backend, frequenciesHz, image, plannedFor },
+    // Where gains are steered they come with each integration.
+    ...(steering ? { telescope: imagedInputs(settings).telescope } : imagedInputs(settings)),
+    ...{ weight: imaging.weight, autos: 'leave-out', beam: 'leave-out' },
+  });
+  const stage = forgiving(calibrating(chain(images, passing<SkyImage>(sinks.image)), steering), sinks);
+  return [kept, { from: 'integrations', clock: cuts, vanVleck, stage }];
 }
-
-/** Spectra cut more often than this stage wants to be. */
-const recut = <Out>(stage: Stage<TimedSpectra, Out>, clock: IntegrationClock): Stage<TimedSpectra, Out> => ({
-  ...stage,
-  push: (spectra, emit) => stage.push({ ...spectra, cutAt: clock.cutAfter(spectra.index) }, emit),
-});
 
 /** Integrations with the gains that held when they began. */
 const calibrating = <Out>(stage: Stage<ImageInput, Out>, steering?: Steering): Stage<Integration, Out> => ({

@@ -27,10 +27,16 @@ export function imagedInputs({
     flaggedInputs[at % inputs] === 1 ? 0 : (calibrated?.solved[at] ?? 1),
   );
   return {
-    telescope: { ...telescope, stations: placed(telescope, flaggedInputs) },
+    telescope: imagedTelescope(telescope, flaggedInputs),
     calibrated: { gains: gainsCA(given, frequenciesHz.length, inputs), solved },
   };
 }
+
+/** Stations that are left out whole stand where another one does: the grid need not reach them. */
+export const imagedTelescope = (telescope: Telescope, flaggedInputs: Uint8Array | undefined): Telescope =>
+  flaggedInputs?.includes(1) === true
+    ? { ...telescope, stations: placed(telescope, flaggedInputs) }
+    : telescope;
 
 function placed({ stations, polarisations }: Telescope, flaggedInputs: Uint8Array): readonly Station[] {
   const isOut = stations.map((_, s) =>

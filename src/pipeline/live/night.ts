@@ -1,7 +1,7 @@
 /** A night: sessions of a source one after the other through the chain, products on the way, and the account of all of it. */
 import { access } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { CorellaError, refuse } from '../../core/errors.js';
+import { CorellaError } from '../../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
@@ -114,7 +114,6 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   };
   try {
     for await (const source of input.sessions()) {
-      checkUnit(source, onEvent);
       products ??= await settings.prepare(source);
       const { live, files, picture } = products;
       onEvent({ kind: 'session', session: totals.sessions++, start: formatInstant(source.start, 6) });
@@ -231,19 +230,6 @@ export function spectrumRateOf(source: Source, { channels }: LiveSettings): numb
   if (source.kind === 'spectra') return source.spectrumRateHz;
   if (!channels) throw new CorellaError({ where: 'live', what: 'voltages without a plan of channels' });
   return source.sampleRateHz / channels.samplesPerSpectrum;
-}
-
-/** Of a recording that was channelised before: live has no whole integrations to undo its gains in. */
-function checkUnit(source: Source, onEvent: NightSettings['onEvent']): void {
-  if (source.kind !== 'spectra') return;
-  const { levels, overUsual = 1 } = source;
-  if (levels)
-    refuse('live', 'this was rounded at levels of its own for each input and channel', 'correlate it');
-  if (overUsual !== 1)
-    onEvent({
-      kind: 'note',
-      text: `rounded at ${Number(overUsual.toPrecision(4))} of the usual gain, by its level: powers here are ${Number((overUsual ** 2).toPrecision(4))} of those that correlate gives`,
-    });
 }
 
 /** Live cannot look at samples before it rounds them, so it looks at what became of them; of what is rounded here. */

@@ -1,10 +1,12 @@
 /** What a night shall make. */
+import type { Front } from '../compose/front.js';
+import type { RequestedVanVleck } from '../stages/van-vleck.js';
 import type { RequestedKurtosis } from '../stages/kurtosis.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import type { Steering } from './steering.js';
 import type { Backend } from '../../backend/backend.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
-import type { GapsCover } from '../../core/gaps.js';
+import type { Source } from '../../core/sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { Calibrated, ImageSettings } from '../sky-image.js';
 import type { CardChain } from './card-chain.js';
@@ -36,8 +38,12 @@ export interface LiveSettings {
   readonly steering?: Steering;
   /** Interference is taken out of spectra before anything is made of them. */
   readonly kurtosis?: RequestedKurtosis;
-  /** What a polarisation that is lost or taken takes with it; nothing, but its station in direct images, unless told. */
-  readonly gapsCover?: GapsCover;
+  /** How a session's samples become spectra; by `channels` and `kurtosis` alone unless given. */
+  readonly front?: (source: Source) => Front;
+  /** The correction for rounding to few bits. */
+  readonly vanVleck?: RequestedVanVleck;
+  /** What files hold. */
+  readonly values?: 'means' | 'sums';
   /** Sees spectra on their way. */
   readonly look?: (spectra: TimedSpectra) => Promise<void>;
 }

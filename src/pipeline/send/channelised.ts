@@ -4,9 +4,12 @@ import type { ChannelisePlan } from '../../channelise/index.js';
 import type { CanonicalSpectra } from '../../core/blocks.js';
 import type { SpectraSource, VoltageSource } from '../../core/sources.js';
 import { channelsOf } from '../channels.js';
-import { results, run } from '../run.js';
-import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
+import { observe } from '../compose/compose.js';
+import { results } from '../run.js';
+import { spectrumGrid } from '../stages/channelise.js';
 import { everySpectra } from '../stages/clock.js';
+import type { TimedSpectra } from '../stages/spectra.js';
+import { passing } from '../stages/stage.js';
 
 export function channelisedSource(
   source: VoltageSource,
@@ -16,13 +19,15 @@ export function channelisedSource(
   const grid = spectrumGrid(source, plan);
   async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
     // Cut so that every block but the last is just as long as asked for.
-    const stage = await prepareChannelise({ backend, plan, source, clock: everySpectra(blockSamples) });
-    const pieces = results<CanonicalSpectra>((emit) =>
-      run(source.blocks(plan.blockSamples), stage, async ({ block, start }) => {
+    const pieces = results<CanonicalSpectra>((emit) => {
+      const stage = passing<TimedSpectra>(async ({ block, start }) => {
         const spectra = await block.read();
         await emit({ spectra, samples: block.samples, gaps: block.gaps, start });
-      }),
-    );
+      });
+      const clock = everySpectra(blockSamples);
+      const front = { source, channels: plan };
+      return observe({ front, products: [{ from: 'spectra', clock, stage }] }, [backend]);
+    });
     yield* pieces;
   }
   return {

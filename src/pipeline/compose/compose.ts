@@ -1,0 +1,257 @@
+/**
+ * The order of the stages, in one place: source → front → correlate → per product: sum, van Vleck, unphase, gain → sink;
+ * and beside the correlator whatever starts from spectra. A recording, a range of one and a live stream are only sources;
+ * a backend or several cards are only machines.
+ */
+import type { Backend } from '../../backend/backend.js';
+import type { Integration } from '../../core/blocks.js';
+import { closeTogether, preparing, type Closable } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import { channelRanges } from '../cards/ranges.js';
+import { Together } from '../cards/together.js';
+import { lengthOf, type RunOptions } from '../run.js';
+import type { IntegrationClock } from '../stages/clock.js';
+import { prepareCorrelate } from '../stages/correlate.js';
+import type { ChannelRange } from '../stages/select-channels.js';
+import type { TimedSpectra } from '../stages/spectra.js';
+import { addAccounts, chain, passing, type Account, type Emit, type Stage } from '../stages/stage.js';
+import type { RequestedVanVleck } from '../stages/van-vleck.js';
+import { joinChannels } from '../visibilities/join-channels.js';
+import { prepareFinish } from './finish.js';
+import {
+  gainOfFront,
+  prepareFront,
+  spectraOfFront,
+  spectraOfSource,
+  type Front,
+  type FrontSpectra,
+} from './front.js';
+import type { SpectraRange } from './range.js';
+
+/** What is made of integrations: files of visibilities, images, gains. */
+export interface FromIntegrations {
+  readonly from: 'integrations';
+  /** Where its integrations end. */
+  readonly clock: IntegrationClock;
+  /** The correction for rounding to few bits. */
+  readonly vanVleck?: RequestedVanVleck;
+  /** Means in the nominal unit, unphased; or sums as they were summed. */
+  readonly values?: 'means' | 'sums';
+  /** Sees integrations before the gain is divided out. */
+  readonly look?: (integration: Integration) => void;
+  readonly stage: Stage<Integration, unknown>;
+}
+
+/** What is made of spectra: direct images, channelised data, beams. */
+export interface FromSpectra {
+  readonly from: 'spectra';
+  readonly clock: IntegrationClock;
+  readonly stage: Stage<TimedSpectra, unknown>;
+}
+
+export type ComposedProduct = FromIntegrations | FromSpectra;
+
+export interface Observing {
+  readonly front: Front;
+  readonly products: readonly ComposedProduct[];
+  /** [a], 1 where an input is left out of all integrations. */
+  readonly flaggedInputs?: Uint8Array;
+  /** Sees spectra on their way to the products. */
+  readonly look?: Emit<TimedSpectra>;
+  /** Changes integrations as they leave the correlator, for all products: flags that are steered. */
+  readonly integrations?: Stage<Integration, Integration>;
+}
+
+/** A cut wherever one of the clocks has one. */
+export const unionOf = (clocks: readonly IntegrationClock[]): IntegrationClock =>
+  new Set(clocks).size === 1
+    ? clocks[0]
+    : {
+        cutAfter: (index) => clocks.reduce((next, clock) => Math.min(next, clock.cutAfter(index)), Infinity),
+      };
+
+/** Prepared once; run over the source, and closed behind it. */
+export interface Composition extends Closable {
+  run(options?: RunOptions): Promise<Account>;
+}
+
+/** One backend does all of it; several share the channels of the correlation. */
+export function compose(observing: Observing, machine: readonly Backend[]): Promise<Composition> {
+  const { products } = observing;
+  const [backend] = machine;
+  if (products.length === 0) refuse('products', 'nothing is asked for', 'name a product');
+  const cuts = unionOf(products.map(({ clock }) => clock));
+  return machine.length > 1
+    ? onCards(observing, machine, cuts)
+    : preparing(async (closers) => {
+        const [front, behind] = await closers.keepAll([
+          prepareFront(observing.front, { backend, clock: cuts }),
+          behindFront(observing, backend, cuts),
+        ]);
+        return {
+          run: (options) => front.run(behind, { ...lengthOf(observing.front.source), ...options }),
+          close: () => closers.close(),
+        };
+      });
+}
+
+/** Prepares, runs and closes. */
+export async function observe(
+  observing: Observing,
+  machine: readonly Backend[],
+  options?: RunOptions,
+): Promise<Account> {
+  return (await compose(observing, machine)).run(options);
+}
+
+/** Everything that is made of spectra. */
+export const behindFront = (
+  observing: Observing,
+  backend: Backend,
+  cuts: IntegrationClock,
+): Promise<Stage<TimedSpectra, unknown>> =>
+  preparing(async (closers) => {
+    const { front, products, look } = observing;
+    const stages: Stage<TimedSpectra, unknown>[] = [];
+    if (products.some(({ from }) => from === 'integrations')) {
+      const spectra = spectraOfFront(front);
+      const correlate = await prepareCorrelator(spectra, observing, backend);
+      closers.keep(correlate);
+      stages.push(chain(correlate, finishing(observing, cuts)));
+    }
+    for (const product of products)
+      if (product.from === 'spectra') stages.push(recut(product.stage, product.clock, cuts));
+    const all = tee(stages);
+    return look ? chain(passing(look), all) : all;
+  });
+
+const prepareCorrelator = (
+  spectra: FrontSpectra,
+  { flaggedInputs }: Observing,
+  backend: Backend,
+): Promise<Stage<TimedSpectra, Integration>> => {
+  const { polarisations, grid } = spectra;
+  return prepareCorrelate({ backend, spectra, polarisations, grid, flaggedInputs });
+};
+
+/** Every product of integrations, behind the correlator or behind whoever merges its parts. */
+export function finishing(observing: Observing, cuts: IntegrationClock): Stage<Integration, unknown> {
+  const { front, products, integrations } = observing;
+  const whole = { ...front, range: undefined };
+  const spectra = spectraOfFront(whole);
+  const wanted = products.filter((product) => product.from === 'integrations');
+  const all = tee(
+    wanted.map(({ clock, vanVleck, values, look, stage }) =>
+      chain(
+        prepareFinish(
+          {
+            sumTo: clock === cuts ? undefined : clock,
+            ...{ vanVleck, values, look, spectra, start: front.source.start },
+            ...{ delays: front.delays, gain: gainOfFront(whole) },
+          },
+          { shared: wanted.length > 1 },
+        ),
+        stage,
+      ),
+    ),
+  );
+  return integrations ? chain(integrations, all) : all;
+}
+
+/** Each card makes all spectra, and correlates its own channels: put together, the integrations are those of one card. */
+function onCards(
+  observing: Observing,
+  machine: readonly Backend[],
+  cuts: IntegrationClock,
+): Promise<Composition> {
+  const { front, products } = observing;
+  if (products.some(({ from }) => from === 'spectra'))
+    refuse('machine.cards', 'several cards share a correlation alone', 'name one card');
+  const spectra = spectraOfFront(front);
+  const ranges = channelRanges(spectra.channels, machine.length);
+  const endSpectrum = spectraOfSource(front);
+  const rangeOf = ({ first, end }: ChannelRange): SpectraRange => ({
+    ...{ firstSpectrum: 0, endSpectrum, firstChannel: first, endChannel: end },
+  });
+  return preparing(async (closers) => {
+    const behind = closers.keep(finishing(observing, cuts));
+    const together = new Together<Integration>(machine.length, (parts) =>
+      behind.push(
+        joinChannels(
+          parts.map((one) => ({ channels: one.channels, one })),
+          parts[0],
+        ),
+        nothing,
+      ),
+    );
+    const shares = await closers.keepAll(
+      machine.map((backend, k) => shareOf(observing, backend, cuts, rangeOf(ranges[k]), together.emit(k))),
+    );
+    return {
+      run: async (options = {}) => {
+        const stop = options.stop ? AbortSignal.any([options.stop, together.signal]) : together.signal;
+        const length = lengthOf(front.source);
+        const accounts = await together.all(
+          shares.map((share, k) => share.run({ ...length, ...(k === 0 && options), stop })),
+        );
+        await behind.flush(nothing);
+        await behind.close();
+        const [{ samplesIn, spectra: made, integrations }] = accounts;
+        const sum = accounts.reduce((all, one) => addAccounts(all, one));
+        return { ...sum, samplesIn, spectra: made, integrations };
+      },
+      close: () => closers.close(),
+    };
+  });
+}
+
+/** The correlation of a range, as it leaves the correlator. */
+export function shareOf(
+  observing: Observing,
+  backend: Backend,
+  cuts: IntegrationClock,
+  range: SpectraRange,
+  emit: Emit<Integration>,
+): Promise<Composition> {
+  return preparing(async (closers) => {
+    const front = { ...observing.front, range };
+    const [prepared, correlate] = await closers.keepAll([
+      prepareFront(front, { backend, clock: cuts, blocks: 'as short as the range' }),
+      prepareCorrelator(spectraOfFront(front), observing, backend),
+    ]);
+    return {
+      run: (options) => prepared.run(chain(correlate, passing(emit)), options),
+      close: () => closers.close(),
+    };
+  });
+}
+
+/** Spectra cut more often than this product wants. */
+const recut = (
+  stage: Stage<TimedSpectra, unknown>,
+  clock: IntegrationClock,
+  cuts: IntegrationClock,
+): Stage<TimedSpectra, unknown> =>
+  clock === cuts
+    ? stage
+    : {
+        ...stage,
+        push: (spectra, emit) => stage.push({ ...spectra, cutAt: clock.cutAfter(spectra.index) }, emit),
+      };
+
+/** All stages take everything, in their order. */
+export function tee<In>(stages: readonly Stage<In, unknown>[]): Stage<In, unknown> {
+  if (stages.length === 1) return stages[0];
+  return {
+    push: async (item, emit) => {
+      for (const stage of stages) await stage.push(item, emit);
+    },
+    flush: async (emit) => {
+      for (const stage of stages) await stage.flush(emit);
+    },
+    account: () => stages.map((stage) => stage.account()).reduce(addAccounts, {}),
+    close: closeTogether(...stages),
+  };
+}
+
+const nothing = (): Promise<void> => Promise.resolve();

@@ -1,0 +1,271 @@
+/**
+ * How samples become spectra: channelised, or taken as they arrived; delayed; finer channels put in the order of the band;
+ * flagged by kurtosis. Every product starts from what the front makes, whether the source is a recording, a range of one,
+ * or a live stream. No other code prepares a channeliser's stage or takes spectra.
+ */
+import type { Backend } from '../../backend/backend.js';
+import type { ChannelisePlan } from '../../channelise/index.js';
+import type { SpectraType } from '../../core/axes.js';
+import type { CanonicalSpectra, SpectraShape, VoltageBlock } from '../../core/blocks.js';
+import { preparing, type Closable, type Closers } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import type { KnownLength, Source, SpectraSource, VoltageSource } from '../../core/sources.js';
+import { channelsOf, spectraIn } from '../channels.js';
+import { prepareFold, spectraBehind, type Finer } from '../fine/fold.js';
+import type { InputLevels } from '../levels/input-levels.js';
+import { run, type RunOptions } from '../run.js';
+import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
+import type { IntegrationClock, SpectrumGrid } from '../stages/clock.js';
+import { leastSpectraOf, powersFor, prepareKurtosis, type RequestedKurtosis } from '../stages/kurtosis.js';
+import { prepareSelectChannels } from '../stages/select-channels.js';
+import type { TimedSpectra } from '../stages/spectra.js';
+import { chain, type Account, type Stage } from '../stages/stage.js';
+import { prepareTakeSpectra, spectraPerBlock } from '../stages/take-spectra.js';
+import { delaysOfPlan, type RequestedDelays } from '../tracking.js';
+import {
+  alsoAt,
+  keptFrom,
+  shortBlockSamples,
+  spectraWithin,
+  voltagesOfRange,
+  voltagesWithin,
+  type Counted,
+  type SpectraRange,
+} from './range.js';
+
+/** What requantisation multiplied spectra by, over the nominal gain: products are divided by it again. */
+export interface Gain {
+  /** One ratio for all. */
+  readonly overUsual?: number;
+  /** Equaliser gains, one for each input and channel; they include the ratio. */
+  readonly levels?: Pick<InputLevels, 'factors' | 'channels' | 'inputs'>;
+}
+
+export interface Front {
+  readonly source: Source & Partial<KnownLength> & { readonly path?: string };
+  /** How voltages become channels; of voltages alone. */
+  readonly channels?: ChannelisePlan;
+  /** Where the source is the channels of a recording, taken as streams of voltages (fine/streams.ts). */
+  readonly finer?: Finer;
+  /** Fixed delays, or a place that is tracked. */
+  readonly delays?: RequestedDelays;
+  readonly kurtosis?: RequestedKurtosis;
+  /** [a], 1 where an input is flagged from the start: kurtosis does not test it. */
+  readonly flaggedInputs?: Uint8Array;
+  /** Of voltages that are requantised here; that of spectra is in their source. */
+  readonly gain?: Gain;
+  /** Only these spectra and channels. */
+  readonly range?: SpectraRange;
+}
+
+/** The spectra that a front makes. */
+export interface FrontSpectra {
+  readonly type: SpectraType;
+  readonly channels: number;
+  readonly inputs: number;
+  readonly polarisations: 1 | 2;
+  /** So many channels, from the first on, hold real numbers. */
+  readonly realChannels: number;
+  readonly grid: SpectrumGrid;
+  readonly frequenciesHz: Float64Array;
+  readonly channelWidthHz: number;
+}
+
+export function spectraOfFront({ source, channels: plan, finer, delays, range }: Front): FrontSpectra {
+  const { polarisations } = source;
+  const some = (all: Float64Array): Float64Array =>
+    range ? all.subarray(range.firstChannel, range.endChannel) : all;
+  if (source.kind === 'spectra') {
+    const frequenciesHz = some(source.frequenciesHz);
+    return {
+      // Rotated by phases, integers are integers no more.
+      type: delays ? 'cf32' : source.type,
+      channels: frequenciesHz.length,
+      inputs: source.inputs,
+      polarisations,
+      realChannels: range && range.firstChannel > 0 ? 0 : (source.realChannels ?? 0),
+      grid: source,
+      frequenciesHz,
+      channelWidthHz: source.channelWidthHz,
+    };
+  }
+  const made = finer?.channels ?? channelsOf(source, planned(plan));
+  const frequenciesHz = some(made.frequenciesHz);
+  return {
+    type: planned(plan).outputType,
+    channels: frequenciesHz.length,
+    inputs: finer?.inputs ?? source.inputs,
+    polarisations,
+    realChannels: planned(plan).sampling === 'real' && !(range && range.firstChannel > 0) ? 1 : 0,
+    grid: spectrumGrid(source, planned(plan)),
+    frequenciesHz,
+    channelWidthHz: made.channelWidthHz,
+  };
+}
+
+/** Spectra in all of a recording. */
+export function spectraOfSource(front: Front): number {
+  const { source, channels } = front;
+  const samples = source.samples ?? refuse('range', 'the source has no end', 'give a recording');
+  return source.kind === 'spectra' ? samples : spectraIn({ ...source, samples }, planned(channels));
+}
+
+/** The gain that products of these spectra are divided by. */
+export const gainOfFront = ({ source, gain = {} }: Front): Gain => {
+  if (source.kind !== 'spectra') return gain;
+  const { levels, channels, inputs, overUsual } = source;
+  return levels ? { levels: { factors: levels, channels, inputs } } : { overUsual };
+};
+
+const planned = (plan: ChannelisePlan | undefined): ChannelisePlan =>
+  plan ?? refuse('front.channels', 'voltages need channels', 'say how many');
+
+export interface PreparedFront extends Closable {
+  /** Runs the source through the front and what is behind it; closes both. */
+  run(behind: Stage<TimedSpectra, unknown>, options?: RunOptions): Promise<Account>;
+  /** The front of voltages as a stage, for whoever has blocks of their own. */
+  readonly ofVoltages?: Stage<VoltageBlock, TimedSpectra>;
+  readonly ofSpectra?: Stage<CanonicalSpectra, TimedSpectra>;
+}
+
+export interface FrontMachine {
+  readonly backend: Backend;
+  /** Where spectra are cut, for whatever is made of them. */
+  readonly clock: IntegrationClock;
+  /** Sums of integers do not depend on blocks: a short range may be read in shorter ones than the whole recording. */
+  readonly blocks?: 'of the whole' | 'as short as the range';
+}
+
+export const prepareFront = (front: Front, machine: FrontMachine): Promise<PreparedFront> =>
+  preparing((closers) =>
+    front.source.kind === 'voltages'
+      ? voltageFront(front, front.source, machine, closers)
+      : spectraFront(front, front.source, machine, closers),
+  );
+
+async function voltageFront(
+  front: Front,
+  source: VoltageSource & Partial<KnownLength>,
+  { backend, clock, blocks: lengths = 'of the whole' }: FrontMachine,
+  closers: Closers,
+): Promise<PreparedFront> {
+  const { finer, delays, kurtosis, range } = front;
+  const plan = planned(front.channels);
+  const ranged = range && { ...voltagesOfRange(known(source), plan, range), first: range.firstSpectrum };
+  const channelise = closers.keep(
+    await prepareChannelise({
+      ...{ backend, plan, source },
+      clock: ranged ? alsoAt(ranged.first, clock) : clock,
+      firstSpectrum: ranged?.firstMade,
+      delays: delays && delaysOfPlan(delays, source, plan),
+      ...(finer ? {} : powersFor(kurtosis, plan.output)),
+    }),
+  );
+  const counted: Counted = { missingSamples: 0 };
+  const kept = ranged && ranged.firstMade < ranged.first ? keptFrom(ranged.first, channelise) : channelise;
+  const accounted = range ? countedOnce(kept, counted, range.firstChannel === 0) : kept;
+  const shape = spectraBehind(plan.output, finer);
+  const ordered = finer
+    ? chain(accounted, closers.keep(prepareFold(backend, plan.output, finer.inputs, finer.channels)))
+    : accounted;
+  const stage = await finished(ordered, shape, front, backend, closers);
+  // Windows of kurtosis and sums of floats depend on blocks.
+  const whole = lengths === 'of the whole' || kurtosis !== undefined || plan.outputType === 'cf32';
+  const blocks = (): AsyncIterable<VoltageBlock> =>
+    ranged
+      ? voltagesWithin(
+          source,
+          whole ? plan.blockSamples : shortBlockSamples(plan, ranged.read),
+          ranged,
+          counted,
+        )
+      : source.blocks(plan.blockSamples);
+  return {
+    ofVoltages: stage,
+    run: (behind, options) => run(blocks(), chain(stage, behind), nothing, options),
+    close: () => stage.close(),
+  };
+}
+
+async function spectraFront(
+  front: Front,
+  source: SpectraSource & Partial<KnownLength>,
+  { backend, clock }: FrontMachine,
+  closers: Closers,
+): Promise<PreparedFront> {
+  const { delays, kurtosis, range } = front;
+  // Kurtosis tests all channels together: those of a range are chosen behind it.
+  const read = range && (kurtosis ? { ...range, firstChannel: 0, endChannel: source.channels } : range);
+  const taken = read
+    ? {
+        ...source,
+        channels: read.endChannel - read.firstChannel,
+        frequenciesHz: source.frequenciesHz.subarray(read.firstChannel, read.endChannel),
+      }
+    : source;
+  const least = leastSpectraOf(kurtosis, taken);
+  const take = closers.keep(
+    await prepareTakeSpectra({
+      ...{ backend, source: taken, clock, delays, ...least },
+      firstSpectrum: range?.firstSpectrum,
+      flagged: kurtosis !== undefined,
+    }),
+  );
+  const counted: Counted = { missingSamples: 0 };
+  const perBlock = spectraPerBlock(taken, least.leastSpectra);
+  const type = delays ? 'cf32' : source.type;
+  const shape = { type, channels: taken.channels, inputs: source.inputs, capacity: perBlock } as const;
+  const rest = range && kurtosis ? front : { ...front, range: undefined };
+  const isCounted = !kurtosis || range?.firstChannel === 0;
+  const stage = await finished(
+    range ? countedOnce(take, counted, isCounted) : take,
+    ...([shape, rest, backend, closers] as const),
+  );
+  const blocks = (): AsyncIterable<CanonicalSpectra> =>
+    read
+      ? spectraWithin(source, spectraPerBlock(source, least.leastSpectra), read, counted)
+      : source.blocks(perBlock);
+  return {
+    ofSpectra: stage,
+    run: (behind, options) => run(blocks(), chain(stage, behind), nothing, options),
+    close: () => stage.close(),
+  };
+}
+
+/** Flagged by kurtosis, where that is asked for; then the channels of the range. */
+async function finished<In>(
+  spectra: Stage<In, TimedSpectra>,
+  shape: SpectraShape,
+  front: Front,
+  backend: Backend,
+  closers: Closers,
+): Promise<Stage<In, TimedSpectra>> {
+  const { kurtosis, flaggedInputs, range } = front;
+  const whole = spectraOfFront({ ...front, range: undefined });
+  const flagged = kurtosis
+    ? chain(spectra, closers.keep(await prepareKurtosis(whole, { backend, kurtosis, flaggedInputs })))
+    : spectra;
+  if (!range || range.endChannel - range.firstChannel === shape.channels) return flagged;
+  const channels = { first: range.firstChannel, end: range.endChannel };
+  return chain(flagged, closers.keep(prepareSelectChannels(backend, shape, channels)));
+}
+
+/** What is missing in a range is counted where it is read. Where a range reads all channels, the first one counts for all. */
+const countedOnce = <In>(
+  stage: Stage<In, TimedSpectra>,
+  counted: Counted,
+  isCounted: boolean,
+): Stage<In, TimedSpectra> => ({
+  ...stage,
+  account: () => ({
+    ...stage.account(),
+    ...(isCounted ? { missingSamples: counted.missingSamples } : { missingSamples: 0, saturated: 0 }),
+  }),
+});
+
+const known = (source: VoltageSource & Partial<KnownLength>): KnownLength => ({
+  ...source,
+  samples: source.samples ?? refuse('range', 'the source has no end', 'give a recording'),
+});
+
+const nothing = (): Promise<void> => Promise.resolve();
