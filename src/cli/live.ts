@@ -156,6 +156,7 @@ async function settingsOf(
     flaggedInputs: parseFlags(options.flag, shape.inputs, shape.polarisations, telescope),
     ...(imaging && { imaging }),
     ...kurtosis.asked,
+    values: options.values,
     integrations: options.out === undefined ? 'for nobody' : 'kept',
   };
 }

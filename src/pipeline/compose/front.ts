@@ -117,6 +117,16 @@ export const gainOfFront = ({ source, gain = {} }: Front): Gain => {
   return levels ? { levels: { factors: levels, channels, inputs } } : { overUsual };
 };
 
+/** Sums stay as they were summed: equaliser gains that differ by input and channel would be lost. */
+export function refuseEqualisedSums(front: Front): void {
+  if (gainOfFront(front).levels)
+    refuse(
+      front.source.path ?? 'values',
+      'has equaliser gains of its own for each input and channel, which sums would keep',
+      'take means',
+    );
+}
+
 const planned = (plan: ChannelisePlan | undefined): ChannelisePlan =>
   plan ?? refuse('front.channels', 'voltages need channels', 'say how many');
 

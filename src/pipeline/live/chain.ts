@@ -8,7 +8,7 @@ import type { Source } from '../../core/sources.js';
 import type { LiveSpectraSource } from '../../receive/index.js';
 import { observe, type ComposedProduct } from '../compose/compose.js';
 import { prepareDirectProduct } from '../compose/direct.js';
-import { spectraOfFront, type Front } from '../compose/front.js';
+import { refuseEqualisedSums, spectraOfFront, type Front } from '../compose/front.js';
 import { run, type RunOptions } from '../run.js';
 import { isEmptyImage, type SkyImage } from '../sky-image.js';
 import { dividedClock, integrationClock, type SpectrumGrid } from '../stages/clock.js';
@@ -75,6 +75,7 @@ export async function runSession(
     ...{ source, channels: settings.channels, kurtosis: settings.kurtosis },
     flaggedInputs: settings.flaggedInputs,
   };
+  if (settings.values === 'sums') refuseEqualisedSums(front);
   const { grid } = spectraOfFront(front);
   const { cuts, files } = sessionClocks(source, grid, settings);
   if (settings.card && isLiveSpectra(source)) {
