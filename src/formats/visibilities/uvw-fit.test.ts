@@ -66,6 +66,21 @@ describe('uvw beside places', () => {
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: flat }), none);
   });
 
+  it('turn nothing over where neither way fits', () => {
+    const few = (metres: number): number => metres / 400;
+    const small: Telescope = {
+      ...wide,
+      stations: wide.stations.map((one) => ({
+        ...one,
+        ...{ eastM: few(one.eastM), northM: few(one.northM), upM: few(one.upM) },
+      })),
+    };
+    const rows = rowsOf(-1).map(({ s1, s2, uvwM: [u, v, w] }): UvwRow => ({
+      ...{ s1, s2, uvwM: [few(u) / 4, few(v) / 4, few(w) / 4] },
+    }));
+    assert.equal(checkUvw('a file', small, { ...at, rows }).sign, 1);
+  });
+
   it('are refused where most contradict, told where some do', () => {
     assert.throws(
       () => checkUvw('a file', turned, { ...at, rows: rowsOf(1) }),

@@ -5,16 +5,18 @@
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
 import { dot } from '../../core/vector.js';
-import { skyFrame, type SkyPosition } from '../../sky/frame.js';
+import { skyFrame, type SkyPosition, type TangentAxes } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
 type Places = Pick<Telescope, 'site' | 'stations'>;
 
-/** When uvw were so, and where fringes are stopped. */
+/** When uvw were so, and where fringes are stopped; `ground`: they run, and uvw are along east, north and up. */
 interface Stopped {
   readonly middle: Instant;
-  readonly stoppedAt: SkyPosition;
+  readonly stoppedAt: SkyPosition | 'ground';
 }
+
+const GROUND: TangentAxes = { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } };
 
 /** A pair of two stations, and the uvw that the file has of them. */
 export interface UvwRow {
@@ -45,15 +47,19 @@ const LEAST_APART_M = 5;
 const NEAR_POLE_DEG = 85;
 
 /** Undefined where no pair tells: autocorrelations, uvw that was never set. */
-function fitUvw({ site, stations }: Places, at: Stopped, rows: readonly UvwRow[]): UvwFit | undefined {
+function fitUvw(
+  { site, stations }: Places,
+  { middle, stoppedAt }: Stopped,
+  rows: readonly UvwRow[],
+): UvwFit | undefined {
   const told = rows.filter(
     ({ s1, s2, uvwM }) => s1 !== s2 && uvwM.every(Number.isFinite) && uvwM.some((part) => part !== 0),
   );
   if (told.length === 0) return undefined;
-  const { l, m, n } = skyFrame(site, at.middle).tangentAxes(at.stoppedAt);
+  const { l, m, n } = stoppedAt === 'ground' ? GROUND : skyFrame(site, middle).tangentAxes(stoppedAt);
   // Some write u and v alone.
   const isFlat = told.every(({ uvwM }) => uvwM[2] === 0);
-  const isNearPole = Math.abs(at.stoppedAt.decDeg) > NEAR_POLE_DEG;
+  const isNearPole = stoppedAt !== 'ground' && Math.abs(stoppedAt.decDeg) > NEAR_POLE_DEG;
   const pairs = told.map(({ s1, s2, uvwM: [u, v, w] }) => {
     const [one, two] = [stations[s1], stations[s2]];
     const apart = { x: one.eastM - two.eastM, y: one.northM - two.northM, z: one.upM - two.upM };
@@ -68,14 +74,15 @@ function fitUvw({ site, stations }: Places, at: Stopped, rows: readonly UvwRow[]
   const rms = (value: (pair: (typeof pairs)[number]) => number): number =>
     Math.sqrt(pairs.reduce((sum, pair) => sum + value(pair) ** 2, 0) / pairs.length);
   const [forwardM, backwardM] = [rms((pair) => pair.forwardM), rms((pair) => pair.backwardM)];
-  const sign = backwardM < forwardM ? -1 : 1;
+  // Values are conjugated by it: uvw that fit neither way must not turn it over by chance.
+  const sign = 2 * backwardM < forwardM ? -1 : 1;
   const leftOf = (pair: (typeof pairs)[number]): number => (sign === 1 ? pair.forwardM : pair.backwardM);
   return {
     sign,
     pairs: pairs.length,
     apart: pairs.filter((pair) => leftOf(pair) > Math.max(LEAST_APART_M, MOST_APART * pair.lengthM)).length,
     lengthM: rms((pair) => pair.lengthM),
-    apartM: Math.min(forwardM, backwardM),
+    apartM: sign === 1 ? forwardM : backwardM,
   };
 }
 
@@ -93,6 +100,13 @@ export function checkUvw(
   const fit = fitUvw(places, of, of.rows);
   if (!fit) return { sign: 1, assumed: [] };
   const { sign, pairs, apart } = fit;
+  if (2 * apart > pairs && of.stoppedAt === 'ground')
+    return {
+      sign: 1,
+      assumed: [
+        `its uvw contradict its antennas' positions by ${metres(fit.apartM)} (rms), whichever way they run: the positions are used`,
+      ],
+    };
   if (2 * apart > pairs)
     refuse(
       path,

@@ -14,6 +14,11 @@ export interface Centre {
   readonly phased: (row: number) => boolean;
   /** Whether they were stopped at `phaseCentre` itself. */
   readonly atPhaseCentre: (row: number) => boolean;
+  /**
+   * Where a row's uvw point at the first time, as far as its direction can be checked: `ground` where fringes run, and w
+   * is up.
+   */
+  readonly uvwTowards: (row: number) => SkyPosition | 'ground' | undefined;
   readonly phaseCentre: SkyPosition;
   readonly object: string;
   /** What a centre that moves was taken for. */
@@ -84,10 +89,22 @@ export function centreOf(file: Hdf5File, site: Site, span: Span, targets: Target
   const name = file.text(`${entry}/cat_name`);
   const phased = (row: number): boolean => !running.has(ids[row]);
   // Rows that follow what moves were measured elsewhere than at its place of one moment.
+  const uvwTowards =
+    (place: SkyPosition | 'ground' | undefined): Centre['uvwTowards'] =>
+    (row) =>
+      ids[row] === id ? place : undefined;
   const nowhere = { phased, atPhaseCentre: () => false };
-  if (type === 'unprojected') return { ...nowhere, ...zenithOf(name, site, span) };
+  if (type === 'unprojected')
+    return { ...nowhere, uvwTowards: uvwTowards('ground'), ...zenithOf(name, site, span) };
   if (type === 'driftscan')
-    return { ...nowhere, ...groundPlace(file, entry, site, span), object: driftName(name, 'drift scan') };
+    return {
+      ...nowhere,
+      uvwTowards: uvwTowards(
+        groundPlace(file, entry, site, { first: span.first, last: span.first }).phaseCentre,
+      ),
+      ...groundPlace(file, entry, site, span),
+      object: driftName(name, 'drift scan'),
+    };
   if (type !== 'sidereal' && type !== 'ephem')
     refuse(file.path, `has a phase centre of the kind '${type}'`, 'phase it to a place in ICRS');
   const frame = frameOf(
@@ -95,11 +112,16 @@ export function centreOf(file: Hdf5File, site: Site, span: Span, targets: Target
     file.has(`${entry}/cat_frame`) ? file.text(`${entry}/cat_frame`) : undefined,
     file.has(`${entry}/cat_epoch`) ? file.numbers(`${entry}/cat_epoch`)[0] : 2000,
   );
-  if (type === 'ephem') return { ...nowhere, ...followedPlace(file, entry, name, span), object: name };
+  if (type === 'ephem') {
+    const followed = followedPlace(file, entry, name, span);
+    return { ...nowhere, uvwTowards: uvwTowards(followed.phaseCentre), ...followed, object: name };
+  }
+  const phaseCentre = position(file.numbers(`${entry}/cat_lon`)[0], file.numbers(`${entry}/cat_lat`)[0]);
   return {
     phased,
     atPhaseCentre: (row) => frame === 'as stored' && ids[row] === id,
-    phaseCentre: position(file.numbers(`${entry}/cat_lon`)[0], file.numbers(`${entry}/cat_lat`)[0]),
+    uvwTowards: uvwTowards(phaseCentre),
+    phaseCentre,
     object: name,
   };
 }
@@ -117,7 +139,12 @@ const zenithOf = (
 function loneCentre(file: Hdf5File, site: Site, span: Span): Centre {
   const name = optionalText(file, 'object_name') ?? 'unknown';
   if (optionalText(file, 'phase_type') !== 'phased')
-    return { phased: () => false, atPhaseCentre: () => false, ...zenithOf(name, site, span) };
+    return {
+      phased: () => false,
+      atPhaseCentre: () => false,
+      uvwTowards: () => 'ground',
+      ...zenithOf(name, site, span),
+    };
   if (!file.has('Header/phase_center_ra') || !file.has('Header/phase_center_dec'))
     refuse(
       file.path,
@@ -126,10 +153,12 @@ function loneCentre(file: Hdf5File, site: Site, span: Span): Centre {
     );
   const epoch = file.has('Header/phase_center_epoch') ? file.number('Header/phase_center_epoch') : 2000;
   const frame = frameOf(file.path, optionalText(file, 'phase_center_frame'), epoch);
+  const phaseCentre = position(file.number('Header/phase_center_ra'), file.number('Header/phase_center_dec'));
   return {
     phased: () => true,
     atPhaseCentre: () => frame === 'as stored',
-    phaseCentre: position(file.number('Header/phase_center_ra'), file.number('Header/phase_center_dec')),
+    uvwTowards: () => phaseCentre,
+    phaseCentre,
     object: name,
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Opens UVH5 and gives back unphased integrations in the canonical order. The file keeps conj(V₁₂) beside
- * uvw = r₂ − r₁ in metres; where fringes were stopped, conj(V₁₂) = file·e^(+2πi f w/c).
+ * uvw = r₂ − r₁ in metres; where fringes were stopped, conj(V₁₂) = file·e^(+2πi f w/c). Some correlators write V₁₂ beside
+ * r₁ − r₂: the antennas' positions show it.
  */
 import type { Integration } from '../../../core/blocks.js';
 import { preparing } from '../../../core/closing.js';
@@ -51,9 +52,9 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
   const { path } = file;
   const facts = readUvh5Header(file, options.target);
   const data = dataOf(file, facts);
-  const oddUvw = oddUvwOf(path, data, facts, options);
+  const { direction, assumed: oddUvw } = directionOf(path, data, facts, options);
   const faults: ValueFaults = { notNumbers: 0 };
-  const header: Weighed = { ...facts, weights: weightsOf(data, facts) };
+  const header: Weighed = { ...facts, direction, weights: weightsOf(data, facts) };
   const { telescope, polarisations, channels, channelWidthHz, phaseCentre, object, history } = header;
   return {
     kind: 'visibilities',
@@ -75,6 +76,7 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
       ...header.details,
       storage: data.visibilities.storage,
       weights: header.weights === 'counted' ? 'in the file' : 'none usable: every unflagged value counts 1',
+      uvw: direction === 1 ? 'r2 - r1' : 'r1 - r2',
       ...ends(data, header),
     },
     integrationCount: header.slots.length,
@@ -97,21 +99,40 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
   };
 }
 
-/** How far the uvw of the first time go with the places, where fringes were stopped at the phase centre. */
-function oddUvwOf(path: string, { uvw }: Data, header: Uvh5Header, options: OpenOptions): readonly string[] {
-  const { slots, stationOf, ant1, ant2, telescope, phaseCentre } = header;
+/** Which way the uvw of the first time run beside the positions: 1 as r₂ − r₁, −1 as r₁ − r₂. */
+function directionOf(
+  path: string,
+  { uvw }: Data,
+  header: Uvh5Header,
+  options: OpenOptions,
+): { readonly direction: 1 | -1; readonly assumed: readonly string[] } {
+  const { slots, stationOf, ant1, ant2, telescope } = header;
   const [{ middle, runs }] = slots;
-  const rows = runs.flatMap(({ first, end }): UvwRow[] => {
-    const values = uvw.rows(first, end - first);
-    return Array.from({ length: end - first }, (_, k) => {
-      const [u, v, w] = values.subarray(3 * k, 3 * k + 3);
-      const [s1, s2] = [stationOf.get(ant1[first + k]) ?? 0, stationOf.get(ant2[first + k]) ?? 0];
-      return { s1, s2, uvwM: [-u, -v, -w] as const };
-    }).filter((_, k) => header.atPhaseCentre(first + k));
+  const pointed = runs
+    .flatMap(({ first, end }): (UvwRow & { readonly row: number })[] => {
+      const values = uvw.rows(first, end - first);
+      return Array.from({ length: end - first }, (_, k) => {
+        const [u, v, w] = values.subarray(3 * k, 3 * k + 3);
+        const [s1, s2] = [stationOf.get(ant1[first + k]) ?? 0, stationOf.get(ant2[first + k]) ?? 0];
+        return { s1, s2, uvwM: [-u, -v, -w] as const, row: first + k };
+      });
+    })
+    .filter(({ row }) => header.uvwTowards(row) !== undefined);
+  const stoppedAt = pointed.length > 0 ? header.uvwTowards(pointed[0].row) : undefined;
+  if (stoppedAt === undefined) return { direction: 1, assumed: [] };
+  const { sign, assumed } = checkUvw(path, placesInUse(telescope, options.telescope), {
+    ...{ middle, stoppedAt, rows: pointed },
   });
-  return checkUvw(path, placesInUse(telescope, options.telescope), {
-    ...{ middle, stoppedAt: phaseCentre, rows, usual: 1 },
-  }).assumed;
+  return {
+    direction: sign,
+    assumed:
+      sign === 1
+        ? assumed
+        : [
+            ...assumed,
+            "by its antennas' positions its uvw are antenna 1 − antenna 2, against the format: they are negated and its values conjugated",
+          ],
+  };
 }
 
 const assumptions = (assumed: readonly string[]): Pick<VisibilityFile, 'assumed'> =>
@@ -119,6 +140,8 @@ const assumptions = (assumed: readonly string[]): Pick<VisibilityFile, 'assumed'
 
 interface Weighed extends Uvh5Header {
   readonly weights: 'counted' | 'unit';
+  /** 1: conj(V₁₂) beside r₂ − r₁; −1: V₁₂ beside r₁ − r₂. */
+  readonly direction: 1 | -1;
 }
 
 /**
@@ -149,7 +172,7 @@ function ends({ visibilities, uvw }: Data, { rows }: Uvh5Header): Record<string,
 }
 
 function integrationOf(data: Data, header: Weighed, slot: TimeSlot, faults: ValueFaults): Integration {
-  const { channels, products, polarisations, stationOf, telescope } = header;
+  const { channels, products, polarisations, stationOf, telescope, direction } = header;
   const atCentre = slot.runs.every((run) => {
     for (let row = run.first; row < run.end; row++) if (!header.atPhaseCentre(row)) return false;
     return true;
@@ -177,7 +200,10 @@ function integrationOf(data: Data, header: Weighed, slot: TimeSlot, faults: Valu
         const s1 = stationOf.get(header.ant1[row]) ?? 0;
         const s2 = stationOf.get(header.ant2[row]) ?? 0;
         const [u, v, w] = uvw.subarray(3 * k, 3 * k + 3);
-        gathering.row(s1, s2, { uvwM: [-u, -v, -w], integrationS: header.integrationS[row] });
+        gathering.row(s1, s2, {
+          uvwM: [-direction * u, -direction * v, -direction * w],
+          integrationS: header.integrationS[row],
+        });
         const wM = header.phased(row) ? w : 0;
         channels.forEach(({ frequencyHz, place }, c) => {
           const phase = (2 * Math.PI * frequencyHz * wM) / SPEED_OF_LIGHT_M_PER_S;
@@ -191,7 +217,7 @@ function integrationOf(data: Data, header: Weighed, slot: TimeSlot, faults: Valu
             const im = values[2 * at + 1];
             const turnedRe = re * cos - im * sin;
             const turnedIm = re * sin + im * cos;
-            gathering.add(c, product, turnedRe, -turnedIm, weight);
+            gathering.add(c, product, turnedRe, -direction * turnedIm, weight);
           });
         });
       }
