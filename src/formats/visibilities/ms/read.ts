@@ -10,7 +10,7 @@ import { DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.
 import type { Vector3 } from '../../../core/vector.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import { ecefToEnu, ecefToSite, siteToEcef } from '../../../telescope/earth.js';
-import type { Station, Telescope } from '../../../telescope/telescope.js';
+import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
 import type { OpenOptions, VisibilityFile, VisibilityHeader } from '../../format.js';
 import {
   codesInOurOrder,
@@ -109,18 +109,17 @@ function opened(
   const order = Array.from(frequencies, (frequencyHz, place) => ({ frequencyHz, place })).sort(
     (x, y) => x.frequencyHz - y.frequencyHz,
   );
-  const {
-    telescope: seen,
-    unused,
-    stationOf,
-  } = antennasOf(path, {
+  const table = {
     ...{ rows, positions, diameters, names: lines('antennas') },
     name: casacore.text(path, handle, 'telescope'),
-    ...{ channels: order, channelWidthHz: Math.abs(widths[0]), polarisations: 2 },
-  });
+    ...{ channels: order, channelWidthHz: Math.abs(widths[0]), polarisations: 2 as const },
+  };
+  const { telescope: seen, stationOf } = antennasOf(path, table);
   const polarisations = polarisationsOf(products);
   const observer = casacore.text(path, handle, 'observer').trim();
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
+  // Unused antennas are placed from the same site as the others.
+  const { unused } = antennasOf(path, own ? { ...table, site: own.telescope.site } : table);
   const column = options.column ?? DATA;
   const units = unitsIn(column, casacore.text(path, handle, 'units'), own);
   const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations };
@@ -296,6 +295,8 @@ function antennasOf(
     readonly channels: readonly { readonly frequencyHz: number }[];
     readonly channelWidthHz: number;
     readonly polarisations: 2;
+    /** The mean of the antennas in use, unless it is known. */
+    readonly site?: Site;
   },
 ) {
   const { rows, positions, diameters, names } = of;
@@ -313,7 +314,7 @@ function antennasOf(
     const { x, y, z } = place(k);
     return { x: at.x + x, y: at.y + y, z: at.z + z };
   }, mean);
-  const site = ecefToSite({ x: sum.x / used.size, y: sum.y / used.size, z: sum.z / used.size });
+  const site = of.site ?? ecefToSite({ x: sum.x / used.size, y: sum.y / used.size, z: sum.z / used.size });
   const centre = siteToEcef(site);
   const table = Array.from(diameters, (diameterM, k): Station => {
     const { x, y, z } = place(k);
