@@ -288,12 +288,13 @@ async function visibilityReport(
       uv?.add(one);
     },
   });
-  const { rows, frequenciesHz, spectrumDb, start, durationS, ...read } = look;
+  const { rows, frequenciesHz, spectrumDb, start, durationS, durationRangeS, absentInputs, ...read } = look;
   return {
     json: {
       ...(start && { start, startUtc: formatInstant(start, 9), integrationS: durationS }),
+      ...(durationRangeS && { integrationRangeS: durationRangeS }),
       first: rows,
-      read: { ...read, ...faultFacts(file) },
+      read: { ...read, ...(absentInputs.length > 0 && { absentInputs }), ...faultFacts(file) },
     },
     lines: [
       ...visibilityLines(file, look),

@@ -159,6 +159,8 @@ export interface VisibilityFile extends FileFacts, Closable {
   readonly header: VisibilityHeader;
   readonly telescope: Telescope;
   readonly integrationCount: number;
+  /** How long each lasts, where opening the file shows it. */
+  readonly durationsS?: Float64Array;
   /** What the file does not say and was taken to be so, each in a line for people. */
   readonly assumed?: readonly string[];
   /** The names of its targets, where they are several that nobody chose among. */

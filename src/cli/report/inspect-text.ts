@@ -147,19 +147,27 @@ export function lookLines(file: Recording, look: Look, utc: (sample: number) => 
   ];
 }
 
+const lengthText = (durationS: number, range: VisibilityLook['durationRangeS']): string =>
+  formatSeconds(durationS) + (range ? ` (${formatSeconds(range[0])} to ${formatSeconds(range[1])})` : '');
+
 export function visibilityLines(file: VisibilityFile, look: VisibilityLook): string[] {
-  const { start, durationS, flaggedInputs, missing, flagged, counts } = look;
+  const { start, durationS, durationRangeS, flaggedInputs, absentInputs, missing, flagged, counts } = look;
   const { polarisations, feeds } = file.header;
-  const names = flaggedInputs.map((a) => inputName(file.telescope, a, polarisations, feeds));
+  const namesOf = (inputs: readonly number[]): string[] =>
+    inputs.map((a) => inputName(file.telescope, a, polarisations, feeds));
+  const isWhole = look.extent === 'whole';
+  // Of a file of which one integration was read, that is all that is known.
+  const within = isWhole ? '' : ' (in the first integration)';
   return [
     ...(start === undefined ? [] : [line('start', formatInstant(start, 9))]),
-    ...(durationS === undefined ? [] : [line('integration', formatSeconds(durationS))]),
+    ...(durationS === undefined ? [] : [line('integration', lengthText(durationS, durationRangeS))]),
     line('units', file.header.units ?? 'not said'),
     ...[...(file.assumed ?? []), ...orientationLines(file.header)].map((text, k) =>
       line(k === 0 ? 'assumed' : '', text),
     ),
-    line('read', look.extent === 'whole' ? 'every integration' : 'the first integration (--whole reads all)'),
-    line('flagged', nameList(names, 'no input')),
+    line('read', isWhole ? 'every integration' : 'the first integration (--whole reads all)'),
+    line('flagged', nameList(namesOf(flaggedInputs), 'no input') + (flaggedInputs.length > 0 ? within : '')),
+    ...(absentInputs.length > 0 ? [line('no rows of', nameList(namesOf(absentInputs), '') + within)] : []),
     line(
       'without weight',
       missing.values === 0

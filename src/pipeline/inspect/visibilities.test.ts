@@ -80,7 +80,8 @@ describe('a look at visibilities', () => {
     const look = await lookAtVisibilities(fileOf([first, second]));
     assert.equal(look.integrations, 2);
     assert.equal(look.extent, 'whole');
-    assert.deepEqual(look.flaggedInputs, [1]);
+    // Input 1 has weight in the second.
+    assert.deepEqual(look.flaggedInputs, []);
     // Input 1, Y of station 0: of 00 three of four products, of 10 and 20 two, in both channels: 2·(3 + 2 + 2);
     // in the second integration the four of one pair in one channel.
     assert.deepEqual(look.missing, { values: 14 + 4, fraction: 18 / 96 });
@@ -89,6 +90,40 @@ describe('a look at visibilities', () => {
       ...{ stations: [0, 0], product: 'XY', values: [null, null] },
       flagged: [0, 1],
     });
+  });
+
+  it('calls flagged what has no weight in any integration, and absent what no row is of', async () => {
+    // Station 2 joins in the second integration; Y of station 0 is flagged throughout, X of station 1 in the first alone.
+    const alone = Uint8Array.from({ length: BASELINES }, (_, b) => (b < baselineIndex(2, 0) ? 1 : 0));
+    const first = { ...integration(10, [1, 2, 4, 5]), pairs: alone };
+    const second = integration(10, [1]);
+    const whole = await lookAtVisibilities(fileOf([first, second]));
+    assert.deepEqual([whole.flaggedInputs, whole.absentInputs], [[1], []]);
+    const one = await lookAtVisibilities(fileOf([first]));
+    assert.deepEqual(
+      [one.flaggedInputs, one.absentInputs],
+      [
+        [1, 2],
+        [4, 5],
+      ],
+    );
+  });
+
+  it('has the usual length of integrations, and the shortest and longest where they differ', async () => {
+    const lasting = (durationS: number): Integration => ({ ...integration(10), durationS });
+    const cut = await lookAtVisibilities(fileOf([lasting(1.5), lasting(4), lasting(4), lasting(2)]));
+    assert.deepEqual([cut.durationS, cut.durationRangeS], [4, [1.5, 4]]);
+    const alike = await lookAtVisibilities(fileOf([lasting(4 - 1e-9), lasting(4)]));
+    assert.deepEqual([alike.durationS, alike.durationRangeS], [4, undefined]);
+    // What the file's index says holds for integrations that are not read.
+    const many = {
+      ...fileOf([lasting(1.5)]),
+      integrationCount: 2 ** 20,
+      durationsS: Float64Array.of(1.5, 4, 4),
+    };
+    const indexed = await lookAtVisibilities(many);
+    assert.equal(indexed.extent, 'first integration');
+    assert.deepEqual([indexed.durationS, indexed.durationRangeS], [4, [1.5, 4]]);
   });
 
   it('shows the band by autocorrelations, by all pairs where there are none, and nothing of nothing', async () => {

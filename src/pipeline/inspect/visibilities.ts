@@ -22,10 +22,15 @@ export interface VisibilityLook {
   readonly integrations: number;
   /** Of the first integration. */
   readonly start?: Instant;
+  /** The median of the integrations that are known, the file's index included; the last of two. */
   readonly durationS?: number;
+  /** Where integrations differ in length. */
+  readonly durationRangeS?: readonly [least: number, most: number];
   readonly rows: readonly FirstPair[];
-  /** Inputs that the first integration leaves out. */
+  /** Inputs with rows but without weight in every integration that was read. */
   readonly flaggedInputs: readonly number[];
+  /** Inputs of stations without a row in any integration that was read. */
+  readonly absentInputs: readonly number[];
   /** Values of all pairs and products that carry no weight: flagged, or absent. */
   readonly missing: { readonly values: number; readonly fraction: number };
   /** Of those, what was measured and is flagged: it has a weight that does not count. */
@@ -99,9 +104,10 @@ export async function lookAtVisibilities(
   const perIntegration = frequenciesHz.length * baselineCount(stations) * polarisations ** 2;
   const everything = options.extent === 'whole' || perIntegration * file.integrationCount <= WHOLE_VALUES;
   let integrations = 0;
-  let first: Pick<VisibilityLook, 'start' | 'durationS' | 'rows' | 'flaggedInputs' | 'spectrumDb'> = {
+  const inputs = inputCensus(stations, polarisations);
+  const durationsS: number[] = [];
+  let first: Pick<VisibilityLook, 'start' | 'rows' | 'spectrumDb'> = {
     rows: [],
-    flaggedInputs: [],
     spectrumDb: frequenciesHz.map(() => Number.NaN),
   };
   let missing = 0;
@@ -112,12 +118,12 @@ export async function lookAtVisibilities(
       options.onFirst?.(one);
       first = {
         start: one.start,
-        durationS: one.durationS,
         rows: firstPairs(file, one),
-        flaggedInputs: [...one.flaggedInputs].flatMap((flag, a) => (flag === 1 ? [a] : [])),
         spectrumDb: bandOf(one),
       };
     }
+    inputs.add(one);
+    durationsS.push(one.durationS);
     options.onEach?.(one);
     visitPairs(one, (cell, a1, a2) => {
       const weight = weightOf(one, cell, a1, a2);
@@ -136,6 +142,8 @@ export async function lookAtVisibilities(
     extent: everything ? 'whole' : 'first integration',
     integrations,
     ...first,
+    ...durationFacts(file.durationsS ?? durationsS),
+    ...inputs.found(),
     missing: {
       values: missing,
       fraction: integrations === 0 ? 1 : missing / (perIntegration * integrations),
@@ -146,6 +154,42 @@ export async function lookAtVisibilities(
     },
     ...(most > 0 && { counts: [least, most] as const }),
     frequenciesHz,
+  };
+}
+
+/** Which inputs have rows, and which of them weight, over integrations. */
+function inputCensus(stations: number, polarisations: number) {
+  const hasRow = new Uint8Array(stations);
+  const isGood = new Uint8Array(stations * polarisations);
+  const all = [...isGood.keys()];
+  return {
+    add: ({ pairs, flaggedInputs }: Integration): void => {
+      for (let i = 0; i < stations; i++)
+        for (let j = 0; j <= i; j++) if (pairs?.[baselineIndex(i, j)] !== 0) hasRow[i] = hasRow[j] = 1;
+      flaggedInputs.forEach((flag, a) => {
+        if (flag === 0) isGood[a] = 1;
+      });
+    },
+    found: (): Pick<VisibilityLook, 'flaggedInputs' | 'absentInputs'> => {
+      const isThere = (a: number): boolean => hasRow[Math.floor(a / polarisations)] === 1;
+      return {
+        flaggedInputs: all.filter((a) => isThere(a) && isGood[a] === 0),
+        absentInputs: all.filter((a) => !isThere(a)),
+      };
+    },
+  };
+}
+
+/** Lengths that differ by less than this are rounded numbers. */
+const SAME_LENGTH = 1e-6;
+
+function durationFacts(durationsS: ArrayLike<number>): Pick<VisibilityLook, 'durationS' | 'durationRangeS'> {
+  const rising = Float64Array.from(durationsS).sort();
+  if (rising.length === 0) return {};
+  const [least, most] = [rising[0], rising[rising.length - 1]];
+  return {
+    durationS: rising[Math.floor(rising.length / 2)],
+    ...(most - least > SAME_LENGTH * most && { durationRangeS: [least, most] as const }),
   };
 }
 

@@ -188,6 +188,7 @@ function opened(
   const faults: ValueFaults = { notNumbers: 0 };
   return {
     ...{ kind: 'visibilities', path, format: 'ms', header, telescope, integrationCount: slots.length },
+    durationsS: Float64Array.from(slots, ({ durationS }) => durationS),
     ...(assumed.length > 0 && { assumed }),
     ...(several !== undefined && { targets: several }),
     details: {

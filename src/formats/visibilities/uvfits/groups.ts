@@ -108,6 +108,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     header,
     telescope: header.telescope,
     integrationCount: index.slots.length,
+    durationsS: Float64Array.from(index.slots, (_, k) => durationOf(index.slots, k)),
     ...assumptionsOf(of, oddUvw),
     ...(of.targets !== undefined && { targets: of.targets }),
     details: of.details,

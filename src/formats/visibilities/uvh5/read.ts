@@ -80,6 +80,7 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
       ...ends(data, header),
     },
     integrationCount: header.slots.length,
+    durationsS: Float64Array.from(header.slots, ({ durationS }) => durationS),
     ...assumptions([
       ...header.assumed,
       ...oddUvw,
