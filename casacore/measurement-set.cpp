@@ -27,6 +27,8 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <set>
+#include <sstream>
 #include <string>
 
 using namespace casacore;
@@ -69,6 +71,25 @@ std::string unitsOf(const Set &set) {
     }
   }
   return "";
+}
+
+/** A line for each kind of feed: its receptors' names, then their angles in radians. */
+std::string feedsOf(const Set &set) {
+  const auto &feed = set.columns->feed();
+  std::set<std::string> lines;
+  for (rownr_t row = 0; row < set.ms->feed().nrow(); row++) {
+    if (!feed.polarizationType().isDefined(row) || !feed.receptorAngle().isDefined(row)) continue;
+    const Vector<String> types(feed.polarizationType()(row));
+    const Vector<Double> angles(feed.receptorAngle()(row));
+    std::ostringstream line;
+    line.precision(9);
+    for (const auto &type : types) line << type << " ";
+    for (const auto angle : angles) line << angle << " ";
+    lines.insert(line.str());
+  }
+  std::string all;
+  for (const auto &line : lines) all += line + "\n";
+  return all;
 }
 
 /** Of a field, in its own frame. */
@@ -176,6 +197,10 @@ const char *ms_text(void *handle, const char *what) {
         else if (word == "frequencyFrame")
           set.text = MFrequency::showType(static_cast<uInt>(
               set.columns->spectralWindow().measFreqRef()(set.columns->dataDescription().spectralWindowId()(0))));
+        else if (word == "feeds")
+          set.text = feedsOf(set);
+        else if (word == "pyuvdataOrientation" && set.ms->keywordSet().isDefined("pyuvdata_xorient"))
+          set.text = set.ms->keywordSet().asString("pyuvdata_xorient");
         else if (word == "own" && set.ms->keywordSet().isDefined("CORELLA"))
           set.text = set.ms->keywordSet().asString("CORELLA");
         return set.text.c_str();
@@ -281,11 +306,11 @@ int ms_values(void *handle, double from, double count, double channels, double p
       1);
 }
 
-// names : antennas, each a line. directions are the one field's, radians.
+// names : antennas, each a line. directions are the one field's, radians; receptorAngles : [2], of every feed, radians.
 void *ms_create(const char *path, const char *telescope, const char *names, double antennas, const double *positions,
                 const double *diameters, double channels, const double *frequencies, double channelWidth,
                 double products, const int32_t *correlations, const char *field, double longitude, double latitude,
-                const char *own, const char *history, const char *units) {
+                const char *own, const char *history, const char *units, const double *receptorAngles) {
   return guarded(
       [&]() -> void * {
         TableDesc description(MS::requiredTableDesc());
@@ -342,7 +367,9 @@ void *ms_create(const char *path, const char *telescope, const char *names, doub
           response(0, 0) = response(1, 1) = Complex(1);
           columns.feed().polResponse().put(row, response);
           columns.feed().position().put(row, none);
-          columns.feed().receptorAngle().put(row, Vector<Double>(2, 0.0));
+          Vector<Double> angles(2);
+          for (int k = 0; k < 2; k++) angles(k) = receptorAngles[k];
+          columns.feed().receptorAngle().put(row, angles);
         }
         const auto bands = static_cast<ssize_t>(channels);
         Vector<Double> hz(bands), width(bands, channelWidth);

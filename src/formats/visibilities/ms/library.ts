@@ -35,6 +35,8 @@ export type Text =
   | 'columns'
   | 'units'
   | 'fieldFrames'
+  | 'feeds'
+  | 'pyuvdataOrientation'
   | 'timeFrame'
   | 'antennaFrame'
   | 'frequencyFrame';
@@ -56,7 +58,7 @@ type Name = keyof typeof prototypes;
 const openers = {
   ms_open: 'void* ms_open(const char* path, const char* column)',
   ms_create:
-    'void* ms_create(const char* path, const char* telescope, const char* names, double antennas, const double* positions, const double* diameters, double channels, const double* frequencies, double channelWidth, double products, const int32_t* correlations, const char* field, double longitude, double latitude, const char* own, const char* history, const char* units)',
+    'void* ms_create(const char* path, const char* telescope, const char* names, double antennas, const double* positions, const double* diameters, double channels, const double* frequencies, double channelWidth, double products, const int32_t* correlations, const char* field, double longitude, double latitude, const char* own, const char* history, const char* units, const double* receptorAngles)',
 } as const;
 
 let loaded: Casacore | undefined;

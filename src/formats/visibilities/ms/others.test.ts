@@ -65,6 +65,57 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     assert.equal((await facts(corrected, { column: 'CORRECTED_DATA' })).header.units, 'Jy');
   });
 
+  it('say by their feeds where X points: north is exchanged, and what stays open is reported', async () => {
+    const angles = (x: string, y: string): string =>
+      `update SET::FEED set RECEPTOR_ANGLE=array([${x},${y}],[2])`;
+    /** Products of the first autocorrelation, XX, XY, YX, YY, real parts. */
+    const products = async (path: string): Promise<number[]> => {
+      const { all } = await readVisibilities(path);
+      return [0, 2, 4, 6].map((at) => all[0].asStored?.means[at] ?? Number.NaN);
+    };
+    const [xx, xy, yx, yy] = await products(await changed(FOREIGN));
+    const [same, exchanged] = [
+      [xx, xy, yx, yy],
+      [yy, yx, xy, xx],
+    ];
+    const turnedTypes = "update SET::FEED set POLARIZATION_TYPE=array(['Y','X'],[2])";
+    const keyword = "alter table SET set keyword pyuvdata_xorient='north'";
+    for (const [changes, orientation, wanted, words] of [
+      [[angles('pi()/2', '0.0')], 'east', same, undefined],
+      [[angles('0.0', 'pi()/2')], 'east', exchanged, undefined],
+      [[angles('pi()/2', '0.0'), turnedTypes], 'east', exchanged, undefined],
+      [[angles('0.0', '0.0'), keyword], 'east', exchanged, undefined],
+      // One angle for both, as MeerKAT's: X lies east, Y south.
+      [[angles('-pi()/2', '-pi()/2')], 'east', same, /U and V may have the other sign/],
+      // Nobody's word: what writers leave that do not know.
+      [[angles('0.0', '0.0')], 'unknown', same, undefined],
+      [[angles('-pi()/4', 'pi()/4')], 'unknown', same, /X lies at -45°/],
+      [[`${angles('0.0', 'pi()/2')} where rownr()=1`], 'unknown', same, /feeds differ/],
+      [["update SET::FEED set POLARIZATION_TYPE=array(['R','L'],[2])"], 'unknown', same, /receptors R and L/],
+    ] as const) {
+      const path = await changed(FOREIGN, ...changes);
+      const file = await facts(path);
+      assert.equal(file.header.xOrientation, orientation, changes.join());
+      assert.deepEqual(await products(path), wanted, changes.join());
+      if (words) assert.match(String(file.assumed), words, changes.join());
+      else assert.equal(file.assumed, undefined, changes.join());
+    }
+  });
+
+  it('get the angles of their feeds, where X is known to lie east', async () => {
+    const said = (path: string): string =>
+      execFileSync('taql', ['-pr', '-noph', `select RECEPTOR_ANGLE from ${path}::FEED limit 1`], {
+        encoding: 'utf8',
+      });
+    const [known, unknown] = [join(folder, 'east.ms'), join(folder, 'open.ms')];
+    await writeVisibilities(known, header, [integration(0)]);
+    await writeVisibilities(unknown, { ...header, xOrientation: 'unknown' }, [integration(0)]);
+    assert.match(said(known), /\[1\.5708, ?0\]/);
+    assert.match(said(unknown), /\[0, ?0\]/);
+    execFileSync('taql', ['alter table east.ms drop keyword CORELLA'], { cwd: folder, stdio: 'ignore' });
+    assert.equal((await facts(known)).header.xOrientation, 'east');
+  });
+
   it('count their weights although the first 64 rows have none', async () => {
     const path = join(folder, 'late.ms');
     await writeVisibilities(

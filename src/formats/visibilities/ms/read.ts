@@ -24,9 +24,10 @@ import {
   type ValueFaults,
 } from '../../io/gather.js';
 import { recordingSeen } from '../as-stored.js';
-import { splitTable, turnedRaDeg, unitsOf } from '../header-facts.js';
+import { orientationHere, splitTable, turnedRaDeg, turnedToEast, unitsOf } from '../header-facts.js';
 import { chooseTarget, severalTargetsLine, type Target } from '../targets.js';
 import { checkUvw, placesInUse } from '../uvw-fit.js';
+import { orientationOfSet } from './feeds.js';
 import { checkFrames, frameOfField } from './frames.js';
 import { openCasacore, type Casacore } from './library.js';
 import { readOwnWords, type OwnWords } from './own-words.js';
@@ -81,7 +82,7 @@ function opened(
     correlations,
     directions,
   );
-  const lines = (what: 'antennas' | 'fields' | 'fieldFrames' | 'columns'): string[] =>
+  const lines = (what: 'antennas' | 'fields' | 'fieldFrames' | 'columns' | 'feeds'): string[] =>
     casacore.text(path, handle, what).split('\n').slice(0, -1);
   // Tables list fields that the rows may have none of.
   const names = lines('fields');
@@ -98,14 +99,14 @@ function opened(
   const rows = only ? rowsOfField(every, only.id) : every;
   const { id: field, name: object } = only ?? present[0];
   const fieldFrame = frameOfField(path, { name: object, frame: lines('fieldFrames')[field] });
-  const products = Array.from(correlations, (type): StoredProduct => {
+  const stored = Array.from(correlations, (type): StoredProduct => {
     const product =
       type in casacoreCodes ? storedProducts[casacoreCodes[type as keyof typeof casacoreCodes]] : undefined;
     return (
       product ?? refuse(path, `holds the product ${type} of casacore's`, 'RR to LL and XX to YY are read')
     );
   });
-  refuseTwice(path, products);
+  refuseTwice(path, stored);
   const order = Array.from(frequencies, (frequencyHz, place) => ({ frequencyHz, place })).sort(
     (x, y) => x.frequencyHz - y.frequencyHz,
   );
@@ -115,11 +116,19 @@ function opened(
     ...{ channels: order, channelWidthHz: Math.abs(widths[0]), polarisations: 2 as const },
   };
   const { telescope: seen, stationOf } = antennasOf(path, table);
-  const polarisations = polarisationsOf(products);
   const observer = casacore.text(path, handle, 'observer').trim();
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
   // Unused antennas are placed from the same site as the others.
   const { unused } = antennasOf(path, own ? { ...table, site: own.telescope.site } : table);
+  const feeds = feedsOf(stored);
+  const byFeeds =
+    own || feeds === 'circular'
+      ? undefined
+      : orientationOfSet(casacore.text(path, handle, 'pyuvdataOrientation'), lines('feeds'));
+  const xOrientation = own ? (own.xOrientation ?? 'east') : (byFeeds?.orientation ?? 'unknown');
+  // Ours hold X that lies east whatever their words, so that others' alone are turned.
+  const products = stored.map((product) => turnedToEast(product, byFeeds?.orientation));
+  const polarisations = polarisationsOf(products);
   const column = options.column ?? DATA;
   const units = unitsIn(column, casacore.text(path, handle, 'units'), own);
   const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations };
@@ -155,13 +164,13 @@ function opened(
   const header: VisibilityHeader = {
     telescope,
     polarisations,
-    feeds: feedsOf(products),
+    feeds,
     frequenciesHz: Float64Array.from(order, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: own?.channelWidthHz ?? Math.abs(widths[0]),
     phaseCentre,
     object,
     history: own?.history ?? [],
-    xOrientation: own ? (own.xOrientation ?? 'east') : 'unknown',
+    xOrientation: orientationHere(xOrientation),
     ...(units.units !== undefined && { units: units.units }),
     ...(own?.instrument !== undefined && { instrument: own.instrument }),
     ...(own?.extraKeywords && { extraKeywords: own.extraKeywords }),
@@ -182,6 +191,7 @@ function opened(
     ...(several === undefined ? [] : [severalTargetsLine(several)]),
     ...(options.column === undefined ? otherColumns(lines('columns')) : []),
     ...units.assumed,
+    ...(byFeeds?.assumed ?? []),
     ...(weighs ? [] : ['its weights are all 0: every unflagged value counts 1']),
   ];
   const isStopped = (only !== undefined || present.length === 1) && fieldFrame.place === 'as stored';

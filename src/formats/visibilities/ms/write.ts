@@ -16,6 +16,7 @@ import { isMeasurementSet } from '../../io/measurement-set.js';
 import { storedIntegrationS, storedUvwM, writtenProducts } from '../as-stored.js';
 import { antennaTableOf } from '../header-facts.js';
 import { fillGroup, stationUvwS } from '../uvfits/groups-out.js';
+import { EAST_ANGLES } from './feeds.js';
 import { openCasacore } from './library.js';
 import { ownWordsOf } from './own-words.js';
 import { casacoreCodes } from './read.js';
@@ -45,6 +46,7 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
   );
   /** casacore's codes rise: XX, XY, YX, YY. */
   const order = codes.map((_, q) => q).sort((x, y) => codes[x] - codes[y]);
+  const isEast = header.feeds !== 'circular' && header.xOrientation !== 'unknown';
   const handle = casacore.create(
     growing,
     ...[telescope.name, table.map(({ name }) => name).join('\n'), table.length, positions],
@@ -59,6 +61,7 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
     ...[ownWordsOf(header), header.history.join('\n')],
     // Where nothing is said others take DATA for uncalibrated; of values that are nobody says more.
     header.units === 'uncalib' ? '' : (header.units ?? ''),
+    Float64Array.from(isEast ? EAST_ANGLES : [0, 0]),
   );
   const channels = frequenciesHz.length;
   const perRow = channels * codes.length;

@@ -1,0 +1,52 @@
+/** Where X points by a set's FEED table: position angles, from north through east, of receptors by name. */
+import { DEGREES_PER_RADIAN } from '../../../core/units.js';
+import { orientationOf, type Orientation } from '../header-facts.js';
+
+export interface FeedOrientation {
+  readonly orientation: Orientation;
+  readonly assumed: readonly string[];
+}
+
+/** X east and Y north, as positions angles in radians: X, then Y. */
+export const EAST_ANGLES = [Math.PI / 2, 0] as const;
+
+/** Single precision of some writers. */
+const CLOSE_RAD = 1e-4;
+const isMultiple = (angleRad: number, ofRad: number): boolean =>
+  Math.abs(angleRad - ofRad * Math.round(angleRad / ofRad)) < CLOSE_RAD;
+
+/**
+ * `lines` are the kinds of feeds: names of receptors, then angles. Some writers give each receptor its own angle, others one for
+ * both, by which the pair X north, Y east is rotated. Zeros for both are what writers leave who do not know.
+ */
+export function orientationOfSet(pyuvdataSays: string, lines: readonly string[]): FeedOrientation {
+  if (orientationOf(pyuvdataSays) !== 'unknown')
+    return { orientation: orientationOf(pyuvdataSays), assumed: [] };
+  const unknown = (...assumed: string[]): FeedOrientation => ({ orientation: 'unknown', assumed });
+  if (lines.length > 1) return unknown('its feeds differ in where X points (FEED)');
+  const words = (lines.at(0) ?? '').trim().split(' ');
+  const [x, y] = ['X', 'Y'].map((name) => words.indexOf(name));
+  if (words.length !== 4) return unknown();
+  if (x < 0 || y < 0)
+    return unknown(`its FEED table has receptors ${words[0]} and ${words[1]}, and its products are X and Y`);
+  const [xRad, yRad] = [Number(words[2 + x]), Number(words[2 + y])];
+  if (!Number.isFinite(xRad + yRad)) return unknown();
+  const isPair = isMultiple(xRad - yRad, Math.PI);
+  if (isPair && isMultiple(xRad, Math.PI)) return unknown();
+  if (!isMultiple(xRad, Math.PI / 2) || !isMultiple(yRad, Math.PI / 2))
+    return unknown(
+      `by its FEED table X lies at ${Number((xRad * DEGREES_PER_RADIAN).toFixed(3))}° from north through east: Q and U are rotated by it`,
+    );
+  const orientation = isMultiple(xRad, Math.PI) ? 'north' : 'east';
+  // Y in full turns from X: east of north, or north of east.
+  const turnRad = isPair ? Math.PI / 2 : yRad - xRad;
+  const wantedRad = orientation === 'north' ? Math.PI / 2 : -Math.PI / 2;
+  return {
+    orientation,
+    assumed: isMultiple(turnRad - wantedRad, 2 * Math.PI)
+      ? []
+      : [
+          `by its FEED table X lies ${orientation} and Y ${orientation === 'north' ? 'west' : 'south'}: U and V may have the other sign`,
+        ],
+  };
+}
