@@ -7,6 +7,7 @@ import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { skyFrame } from '../../../sky/frame.js';
 import { loadTelescope } from '../../../telescope/load.js';
+import type { Telescope } from '../../../telescope/telescope.js';
 import type { OpenOptions, VisibilityFile } from '../../format.js';
 import { common, emptyTally, plausibleSamples, readFrames } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
@@ -39,6 +40,16 @@ const corHeader = (view: DataView, at: number): CorHeader => ({
   two: view.getUint16(at + 30) - 1,
 });
 
+/** A frame that is sound in all else is of another telescope: its stands are not left out. */
+function refuseBeyond(path: string, stand: number, { name, stations }: Telescope): void {
+  if (stand < stations.length) return;
+  refuse(
+    path,
+    `holds frames of stand ${stand + 1}, and ${name} has ${stations.length} stands`,
+    'name the telescope whose stands these are with --telescope',
+  );
+}
+
 export async function openCor(
   file: InputFile,
   shape: LwaShape,
@@ -59,6 +70,10 @@ export async function openCor(
   const channels = groups.length * perFrame;
   const steps = common(seen.map((header) => header.steps))[0];
   if (steps < 1) refuse(path, 'its integrations last no time', 'it is damaged');
+  for (const { one, two, ...header } of seen) {
+    const isSound = header.steps === steps && groups.includes(header.firstChannel) && one >= 0 && one <= two;
+    if (isSound) refuseBeyond(path, two, telescope);
+  }
   const durationS = steps * STEP_S;
   const ticks = steps * STEP_TICKS;
   const span = tagSpan(
@@ -89,9 +104,10 @@ export async function openCor(
     const header = corHeader(view, at);
     const lane = groups.indexOf(header.firstChannel);
     const when = Number(header.tag - span.first) / ticks;
-    const known = header.one >= 0 && header.one <= header.two && header.two < stations;
-    if (lane < 0 || !known || !Number.isInteger(when) || when < 0 || when >= integrationCount)
+    const isPair = header.one >= 0 && header.one <= header.two;
+    if (lane < 0 || !isPair || !Number.isInteger(when) || when < 0 || when >= integrationCount)
       return 'invalid';
+    refuseBeyond(path, header.two, telescope);
     return { lane, firstSample: when, samples: baselineIndex(header.two, header.one), payload };
   });
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { baselineCount, baselineIndex } from '../../../core/axes.js';
 import { formatInstant } from '../../../core/instant.js';
@@ -122,6 +124,26 @@ describe('LWA frames', () => {
     assert.equal(second.visibilities[(cell * 4 + 2) * 2 + 1], -(200 + 50 + 2 + 1) * samples);
     assert.equal(second.counts[baselineIndex(2, 1)], 0);
     assert.equal(second.counts[baselineIndex(2, 0)], samples);
+  });
+
+  it('COR: refuses a telescope of fewer stands than its frames are of', async () => {
+    const bytes = encodeCor({ tag, frames: 1, stands: 4, code: () => 1 });
+    const telescope = {
+      name: 'three',
+      site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 2000 },
+      stations: Array.from({ length: 3 }, (_, s) => ({ name: `${s}`, eastM: s, northM: 0, upM: 0 })),
+      polarisations: 2,
+    } as unknown as Telescope;
+    const path = writeSample(bytes);
+    await assert.rejects(lwa.open(path, { telescope }), {
+      name: 'CorellaError',
+      message: /holds frames of stand 4, and three has 3 stands; name the telescope .*--telescope/,
+    });
+    const data = process.env.CORELLA_TEST_DATA ?? '';
+    const real = join(data, 'lwa/cor-test.dat');
+    if (data === '' || !existsSync(real)) return;
+    const stations = Array.from({ length: 64 }, (_, s) => ({ name: `${s}`, eastM: s, northM: 0, upM: 0 }));
+    await assert.rejects(lwa.open(real, { telescope: { ...telescope, stations } }), /frames of stand 65/);
   });
 
   it('refuses a file without a whole frame', async () => {
