@@ -63,6 +63,8 @@ export interface OpenOptions {
   readonly column?: string;
   /** Which of a file's targets, by name or number, where it holds several; 'all' of them. */
   readonly target?: string;
+  /** Which sideband voltages hold: `lower` was recorded inverted (high-side mixing, second Nyquist zone). Upper unless said. */
+  readonly sideband?: 'upper' | 'lower';
   /** The thread whose seconds hold for all threads (VDIF): some recorders write others wrongly. */
   readonly secondsOfThread?: number;
 }

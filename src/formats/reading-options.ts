@@ -14,6 +14,7 @@ export const readingFlags = {
   bits: '--sample-bits',
   type: '--sample-type',
   skipBytes: '--skip',
+  sideband: '--sideband',
   start: '--start',
   near: '--near',
   tuning: '--tuning',

@@ -31,6 +31,7 @@ import { ms } from './visibilities/ms/ms.js';
 import { mwa } from './visibilities/mwa/mwa.js';
 import { kindsOf, refuseUnread } from './reading-options.js';
 import { raw } from './recordings/raw.js';
+import { inSideband } from './recordings/sideband.js';
 import { sigmf } from './recordings/sigmf/sigmf.js';
 import { pathsOf } from './several/paths.js';
 import { joinRecordings } from './several/recordings.js';
@@ -113,7 +114,10 @@ export async function openFile(
   known: readonly Format[] = formats,
 ): Promise<OpenedFile> {
   const paths = await pathsOf(name);
-  if (paths.length === 1) return openOne(paths[0], options, known);
+  if (paths.length === 1)
+    return preparing(async (closers) =>
+      inSideband(closers.keep(await openOne(paths[0], options, known)), options),
+    );
   // A telescope's stations are those of all files together.
   const { telescope, ...others } = options;
   return preparing(async (closers) => {
@@ -131,7 +135,7 @@ export async function openFile(
         'join files of one kind',
       );
     if (visibilities.length > 0) return joinVisibilities(visibilities);
-    return joinRecordings(recordings, options);
+    return inSideband(joinRecordings(recordings, options), options);
   });
 }
 

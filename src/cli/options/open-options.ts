@@ -56,6 +56,7 @@ export interface OpenFlags {
   readonly sampleBits?: number;
   readonly sampleType?: RawType;
   readonly skip?: number;
+  readonly sideband?: 'upper' | 'lower';
   readonly start?: string;
   readonly near?: string;
   readonly tuning?: number;
@@ -86,6 +87,12 @@ const offers = {
   bits: { value: 'number', what: 'bits a sample', preset: '2', parse: parseCount },
   type: { value: 'type', what: `what it holds: ${rawTypes.join(', ')}`, parse: parseRawType },
   skipBytes: { value: 'bytes', what: 'bytes before the samples begin', preset: '0', parse: parseWhole },
+  sideband: {
+    value: 'side',
+    what: 'upper, or lower where the band was recorded inverted (high-side mixing, second Nyquist zone)',
+    preset: 'upper',
+    parse: parseSideband,
+  },
   start: { value: 'utc', what: 'when it begins, like 2026-06-21T04:00:00Z' },
   near: { value: 'utc', what: 'any moment near the recording, where the file keeps part of the date' },
   tuning: { value: 'number', what: "which of a beam's two tunings, 1 or 2", preset: '1', parse: parseCount },
@@ -156,6 +163,7 @@ export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
     ...(flags.sampleBits === undefined ? {} : { bits: flags.sampleBits }),
     ...(flags.sampleType === undefined ? {} : { type: flags.sampleType }),
     ...(flags.skip === undefined ? {} : { skipBytes: flags.skip }),
+    ...(flags.sideband === undefined ? {} : { sideband: flags.sideband }),
     ...(flags.start === undefined ? {} : { start: parseInstant(flags.start, '--start') }),
     ...(flags.near === undefined ? {} : { near: parseInstant(flags.near, '--near') }),
     ...(flags.tuning === undefined ? {} : { tuning: oneOrTwo('--tuning', flags.tuning) }),
@@ -166,6 +174,12 @@ export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
     ...(flags.column === undefined ? {} : { column: flags.column }),
     ...(flags.target === undefined ? {} : { target: flags.target }),
   };
+}
+
+function parseSideband(text: string): 'upper' | 'lower' {
+  return text === 'upper' || text === 'lower'
+    ? text
+    : refuse(ANY_OPTION, `'${text}' is no sideband`, 'give upper or lower');
 }
 
 function parseStoredPair(text: string): 'V12' | 'V21' {

@@ -68,7 +68,7 @@ export async function inspectCapture(
 /** Options that mean nothing for packets. */
 const meaningless = [
   ...(['spectrum', 'picture', 'telescope', 'frequency', 'inputs', 'polarisations', 'sampleBits'] as const),
-  ...(['sampleType', 'skip', 'start', 'near', 'tuning', 'metafits', 'removeCables', 'storedPair'] as const),
+  ...(['sampleType', 'skip', 'start', 'near', 'tuning', 'metafits', 'removeCables', 'storedPair', 'sideband'] as const),
   ...(['column', 'target'] as const),
 ];
 

@@ -13,8 +13,9 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import { addSamples } from '../../core/instant.js';
 import { channelFrequencies, copyComplex, refuseOtherRate } from './channelised.js';
 import { numberOf, observationStart, promiseOf, readKeys, type Keys } from './dada-header.js';
-import type { Format, FrameTally, OpenedFile, OpenOptions } from '../format.js';
+import type { Format, OpenedFile, OpenOptions } from '../format.js';
 import { emptyTally } from './frames.js';
+import { invertBand } from './sideband.js';
 import type { InputFile } from '../io/input.js';
 import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
 import {
@@ -54,26 +55,6 @@ const voltageTypes = {
   16: { 1: 'i16', 2: 'ci16' },
   32: { 1: 'f32', 2: 'cf32' },
 } as const satisfies Record<8 | 16 | 32, Record<1 | 2, VoltageType>>;
-
-/**
- * Turns a band that falls in frequency round: complex samples become their conjugates, and of real ones every second
- * changes sign, which mirrors the band about its middle. The lowest integer has no opposite: it becomes the highest,
- * and is counted.
- */
-function invertBand(
-  { elements, stride, at, count }: Target<VoltageElements>,
-  row: number,
-  of: { readonly parts: 1 | 2; readonly from: number; readonly tally: FrameTally },
-): void {
-  const lowest = elements instanceof Int8Array ? -128 : elements instanceof Int16Array ? -32_768 : undefined;
-  const first = (row * stride + at) * of.parts;
-  const start = of.parts === 2 ? 1 : (of.from + 1) % 2;
-  for (let k = start; k < count * of.parts; k += 2) {
-    const value = elements[first + k];
-    if (value === lowest) of.tally.saturated++;
-    elements[first + k] = value === lowest ? -(value + 1) : 0 - value;
-  }
-}
 
 /**
  * Several channels lie [t][c][pol] unless the header says otherwise. Any other order would be read without a word and

@@ -243,7 +243,7 @@ export const mark5b: Format = {
     {
       title: 'Mark 5B',
       holds: 'recordings',
-      reads: ['sampleRateHz', 'centreFrequencyHz', 'inputs', 'polarisations', 'bits', 'near'],
+      reads: ['sampleRateHz', 'centreFrequencyHz', 'inputs', 'polarisations', 'bits', 'near', 'sideband'],
     },
   ],
   recognise: (_path, head) => SYNC_BYTES.every((byte, k) => head[k] === byte),

@@ -88,7 +88,16 @@ export const raw: Format = {
     {
       title: 'plain binary',
       holds: 'recordings',
-      reads: ['sampleRateHz', 'centreFrequencyHz', 'inputs', 'polarisations', 'type', 'skipBytes', 'start'],
+      reads: [
+        'sampleRateHz',
+        'centreFrequencyHz',
+        'inputs',
+        'polarisations',
+        'type',
+        'skipBytes',
+        'start',
+        'sideband',
+      ],
     },
   ],
   // Anything could be plain binary, so nothing is taken for it: it is opened by name.

@@ -264,7 +264,7 @@ export const vdif: Format = {
     {
       title: 'VDIF',
       holds: 'recordings',
-      reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'secondsOfThread'],
+      reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'secondsOfThread', 'sideband'],
     },
   ],
   recognise: (path, head) => {

@@ -28,7 +28,7 @@ const kinds = {
   rawdump: {
     title: 'GMRT raw dump',
     holds: 'recordings',
-    reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations'],
+    reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'sideband'],
   },
   phased: {
     title: 'GMRT phased array',

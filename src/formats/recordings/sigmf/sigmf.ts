@@ -20,7 +20,7 @@ export const sigmf: Format = {
     {
       title: 'SigMF',
       holds: 'recordings',
-      reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'start'],
+      reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'start', 'sideband'],
     },
   ],
   // Samples look like anything, and damaged metadata should be told so: the name decides for both.
