@@ -56,10 +56,22 @@ describe('FITS cards', () => {
     assert.throws(() => header.real('C'), /file\.fits: card C is missing/);
     assert.throws(() => header.real('B'), /card B = "x" is not a number/);
     assert.throws(() => header.whole('A', 0, 9), /card A = 1\.5 is not a whole number from 0 to 9/);
-    assert.throws(
-      () => parseHeader(['NAXIS   = three'.padEnd(80)], 'file.fits'),
-      /card NAXIS has the unreadable value 'three'/,
-    );
+    const damaged = parseHeader(['NAXIS   = three'.padEnd(80)], 'file.fits');
+    assert.throws(() => damaged.whole('NAXIS', 0, 9), /card NAXIS = "three" is not a number/);
+  });
+
+  it('are read although some cards are not as they should be: those are text', () => {
+    const cards = [
+      'RA      = 12:30:49.42',
+      "OBSERVER= 'someone's notes / and more",
+      'OBJECT  = 3C273 / a name',
+    ];
+    const header = parseHeader([...cards.map((card) => card.padEnd(80)), realCard('A', 1.5)], 'file.fits');
+    assert.equal(header.text('RA'), '12:30:49.42');
+    assert.equal(header.text('OBSERVER'), "someone's notes / and more");
+    assert.equal(header.text('OBJECT'), '3C273');
+    assert.equal(header.real('A'), 1.5);
+    assert.throws(() => header.real('RA'), /card RA = "12:30:49\.42" is not a number/);
   });
 });
 

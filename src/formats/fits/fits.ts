@@ -110,7 +110,7 @@ export function parseHeader(cards: readonly string[], where: string): FitsHeader
     if (keyword === 'COMMENT') comments.push(card.slice(8).trimEnd());
     if (keyword === 'CONTINUE' && continued !== undefined) {
       const before = values.get(continued);
-      const more = parseValue(card.slice(8), where, continued);
+      const more = parseValue(card.slice(8));
       if (typeof before === 'string' && typeof more === 'string') {
         values.set(continued, before.replace(/&$/, '') + more);
       }
@@ -118,7 +118,7 @@ export function parseHeader(cards: readonly string[], where: string): FitsHeader
     }
     continued = undefined;
     if (card.slice(8, 10) !== '= ' || keyword === '') continue;
-    const value = parseValue(card.slice(10), where, keyword);
+    const value = parseValue(card.slice(10));
     // The first of a keyword counts, as in most readers.
     if (value === undefined || values.has(keyword)) continue;
     values.set(keyword, value);
@@ -127,21 +127,20 @@ export function parseHeader(cards: readonly string[], where: string): FitsHeader
   return headerOf(values, { remarks, comments }, where);
 }
 
-function parseValue(field: string, where: string, keyword: string): CardValue | undefined {
-  const text = /^\s*'((?:[^']|'')*)'/.exec(field);
+/** What is no value by the rules is text as it is: a card that nobody asks for makes no file unreadable. */
+function parseValue(field: string): CardValue | undefined {
+  const text = /^\s*'((?:[^']|'')*)'(?=[\s/]|$)/.exec(field);
   if (text) return text[1].replaceAll("''", "'").trimEnd();
+  // A string without its end, or with a single quote inside.
+  const open = /^\s*'(.*?)'?\s*$/.exec(field);
+  if (open) return open[1].replaceAll("''", "'").trimEnd();
   const bare = field.split('/', 1)[0].trim();
   if (bare === '') return undefined;
   if (bare === 'T' || bare === 'F') return bare === 'T';
   // FITS allows D for a double's exponent; a NaN or INF some programs write says nothing.
   const number = Number(bare.replace(/[dD]/, 'E'));
   if (Number.isFinite(number)) return number;
-  if (/^[+-]?(nan|inf)/i.test(bare)) return undefined;
-  return refuse(
-    where,
-    `card ${keyword} has the unreadable value '${bare}'`,
-    'the header is damaged: copy it again',
-  );
+  return /^[+-]?(nan|inf)/i.test(bare) ? undefined : bare;
 }
 
 function headerOf(

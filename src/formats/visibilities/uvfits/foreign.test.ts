@@ -296,6 +296,18 @@ describe('UVFITS of other programs', () => {
     await assert.rejects(read(of(7, 1950)), /its AIPS SU table gives places for the equinox 1950/);
   });
 
+  it('an equinox in words, and cards that are not as they should be', async () => {
+    const card = (text: string): string => text.padEnd(80);
+    // As ehtim writes it, and with RA and a string as in files of the Astrogeo database.
+    const odd = ["EPOCH   = 'J2000.0'", 'RA      = 12:30:49.4', "ORIGIN  = 'someone"].map(card);
+    for (const cards of [[card("EQUINOX = 'J2000   '")], odd])
+      assert.equal((await read({ ...least, cards })).file.header.phaseCentre.raDeg, 10);
+    const refused = (value: string, words: RegExp): Promise<void> =>
+      assert.rejects(read({ ...least, cards: [card(`EQUINOX = '${value}'`)] }), words);
+    await refused('B1950', /gives its phase centre for the equinox 1950; export it in J2000/);
+    await refused('now', /EQUINOX = "now" is not a number/);
+  });
+
   it('refuses damage in one clear line', async () => {
     const [group] = least.groups;
     const changed = (k: number, value: number): Foreign => ({ ...least, groups: [group.with(k, value)] });

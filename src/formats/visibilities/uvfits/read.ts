@@ -42,7 +42,7 @@ async function openGroups(
   const antennas = await readAntennas(file, antennaUnit);
   const layout = planUvfits(primary, await readBands(file, tables.get('AIPS FQ')?.[0]));
   if (layout.groupCount === 0) refuse(path, 'holds no visibilities', 'check what wrote it');
-  const equinox = header.real('EPOCH', header.real('EQUINOX', 2000));
+  const equinox = equinoxOf(header);
   if (equinox !== 2000) {
     refuse(path, `gives its phase centre for the equinox ${equinox}`, 'export it in J2000');
   }
@@ -81,6 +81,14 @@ async function openGroups(
 }
 
 /** Units, orientation and keywords; of our own cards each has its place already. */
+/** A year; some write 'J2000', as ehtim does. */
+function equinoxOf(header: FitsHeader): number {
+  const keyword = header.has('EPOCH') ? 'EPOCH' : 'EQUINOX';
+  const value = header.values.get(keyword);
+  const year = typeof value === 'string' ? /^[JB]?(\d{4}(?:\.\d*)?)$/i.exec(value.trim()) : null;
+  return year ? Number(year[1]) : header.real(keyword, 2000);
+}
+
 function factsOf(header: FitsHeader, antennas: Antennas, centre: SkyPosition): OpenedGroups['facts'] {
   const units = unitsOf(header.text('BUNIT', ''));
   const instrument = header.text('INSTRUME', '').trim();
