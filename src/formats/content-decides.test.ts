@@ -1,10 +1,11 @@
 /** What a file holds decides what it is, and what is said of it; its name never does. */
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { openFile } from './registry.js';
+import { encodeVdif } from './testing/plain-vdif.js';
 import { encodeSkalow } from './testing/skalow-dump.js';
 import { header, integration } from './visibilities/uvh5/testing.js';
 import { createUvh5 } from './visibilities/uvh5/write.js';
@@ -59,6 +60,48 @@ describe('content decides', () => {
     assert.match(await said('gsb.dat'), /GSB/);
     writeFileSync(at('cut.uvh5x'), readFileSync(await ours('cut.uvh5')).subarray(0, 900));
     await assert.rejects(openFile(at('cut.uvh5x')), /cannot be opened as HDF5 .*it is damaged or cut short/);
+  });
+
+  it('VDIF without a sync word is VDIF by its frames, whatever its name', async () => {
+    const bytes = encodeVdif({ frames: 6, samples: 64 });
+    for (const name of ['mystery2', 'station.dada', 'station.dat']) {
+      writeFileSync(at(name), bytes);
+      const file = await openFile(at(name), { sampleRateHz: 128e3 });
+      await file.close();
+      assert.equal(file.format, 'vdif', name);
+    }
+    // One header alone is no VDIF: any number is some header.
+    writeFileSync(at('once.dat'), Buffer.concat([bytes.subarray(0, 96), Buffer.alloc(900, 0x55)]));
+    await assert.rejects(openFile(at('once.dat')), /is in no format known here/);
+  });
+
+  it('a foreign .dat is not called damaged LWA frames', async () => {
+    writeFileSync(at('foreign.dat'), Buffer.alloc(5000, 0x37));
+    await assert.rejects(openFile(at('foreign.dat')), /is in no format known here; if it is plain binary/);
+  });
+
+  it('folders and archives that are data sets of others are named as what they are', async () => {
+    const refused = (path: string, words: RegExp): Promise<void> => assert.rejects(openFile(path), words);
+    for (const [name, parts, words] of [
+      ['a.uv', ['visdata', 'vartable', 'header'], /is a MIRIAD data set.*fits op=uvout/],
+      ['200101', ['in_read', 'bl_read', 'sch_read'], /is a MIR data set.*pyuvdata/],
+    ] as const) {
+      mkdirSync(at(name));
+      for (const part of parts) writeFileSync(join(at(name), part), '');
+      await refused(at(name), words);
+    }
+    mkdirSync(at('plain'));
+    await refused(at('plain'), /it is a folder/);
+    const tar = Buffer.alloc(1024);
+    tar.write('recording.sigmf-meta');
+    tar.write('ustar', 257);
+    writeFileSync(at('recording.sigmf'), tar);
+    await refused(at('recording.sigmf'), /is an archive \(tar\).*tar xf/);
+    // A frame of 64 tracks: a sync word of 32 ones on each.
+    const tracks = Buffer.alloc(20_000, 0x5a);
+    tracks.fill(0xff, 9000, 9256);
+    writeFileSync(at('tape.m4'), tracks);
+    await refused(at('tape.m4'), /looks like Mark 4/);
   });
 
   it('a link that leads nowhere is told as one', async () => {

@@ -1,5 +1,5 @@
 /** Formats of the field that are not read here: a file of theirs is refused by its own name, with a way on. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { refuse } from '../core/errors.js';
 import type { Hdf5Look } from './hdf5/look.js';
 
@@ -46,11 +46,62 @@ const foreigners: readonly Foreign[] = [
       ),
   },
   {
+    what: 'is an archive (tar), as SigMF archives are',
+    fix: 'unpack it first (tar xf), and name what is in it',
+    recognise: (_head, text) => text.slice(257, 262) === 'ustar',
+  },
+  {
     what: 'is compressed (gzip)',
     fix: 'unpack it first',
     recognise: (head) => head[0] === 0x1f && head[1] === 0x8b,
   },
 ];
+
+interface ForeignFolder {
+  readonly what: string;
+  readonly fix: string;
+  /** All of these are in it. */
+  readonly parts: readonly string[];
+}
+
+const folders: readonly ForeignFolder[] = [
+  {
+    what: 'is a MIRIAD data set, which is not read here',
+    fix: 'write it as UVFITS (MIRIAD: fits op=uvout) or UVH5 (pyuvdata)',
+    parts: ['visdata', 'vartable', 'header'],
+  },
+  {
+    what: 'is a MIR data set of the SMA, which is not read here',
+    fix: 'write it as UVH5 or UVFITS (pyuvdata: read, write_uvh5)',
+    parts: ['in_read', 'bl_read', 'sch_read'],
+  },
+];
+
+/** Refuses a folder that is someone's data set; returns where it is none. */
+export function refuseForeignFolder(path: string): void {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const names = readdirSync(path);
+  const found = folders.find(({ parts }) => parts.every((part) => names.includes(part)));
+  if (found) refuse(path, found.what, found.fix);
+}
+
+/** A sync word of Mark 4: 32 ones on each of 16, 32 or 64 tracks, side by side. */
+const MARK4_SYNC_BYTES = [64, 128, 256];
+
+/** `start` is the first 128 KiB, of a file that nothing else is known of. */
+export function refuseMark4(path: string, start: Uint8Array): void {
+  for (let at = 0; at < start.length; at++) {
+    if (start[at] !== 0xff) continue;
+    const from = at;
+    while (start[at] === 0xff) at++;
+    if (from > 0 && at < start.length && MARK4_SYNC_BYTES.includes(at - from))
+      refuse(
+        path,
+        `looks like Mark 4, by the sync word at byte ${from}, which is not read here`,
+        'convert it to VDIF (mark5access: m5copy; jive5ab)',
+      );
+  }
+}
 
 /** Refuses a file that is known for what it is; returns where it is not. */
 export function refuseForeign(path: string, head: Uint8Array, names: Hdf5Look | undefined): void {

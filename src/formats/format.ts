@@ -221,6 +221,8 @@ export interface Format {
   readonly kinds: readonly FileKind[];
   /** Decides by content: `head` is the file's first 4096 bytes or fewer; `names` what is in it where it is HDF5. */
   recognise(path: string, head: Uint8Array, names?: Hdf5Look): boolean;
+  /** For frames without a mark of their own, where no format has recognised the file: `start` is its first 128 KiB or fewer. */
+  recogniseFrames?(start: Uint8Array): boolean;
   open(path: string, options?: OpenOptions): Promise<OpenedFile>;
   createVisibilities?(
     path: string,

@@ -15,7 +15,7 @@ import type {
   VisibilityWriter,
 } from './format.js';
 import { holdsGains } from './gains/gain-files.js';
-import { refuseForeign } from './foreign.js';
+import { refuseForeign, refuseForeignFolder, refuseMark4 } from './foreign.js';
 import { gsb } from './recordings/gsb/gsb.js';
 import { guppi } from './recordings/guppi.js';
 import { refuseContradictions } from './contradictions.js';
@@ -73,11 +73,16 @@ const listed = (some: readonly Format[]): string =>
 const hasExtension = (format: Format, path: string): boolean =>
   format.extensions.some((extension) => path.toLowerCase().endsWith(extension));
 
-async function readHead(path: string): Promise<Uint8Array> {
+/** Of frames that only their neighbours confirm. */
+const START_BYTES = 2 ** 17;
+/** Endings that say nothing of what is inside. */
+const ANYTHING = /\.(?:dat|bin|raw)$/i;
+
+async function readHead(path: string, mostBytes = HEAD_BYTES): Promise<Uint8Array> {
   const file = await openInput(path);
   try {
     if (file.sizeBytes === 0) refuse(path, 'the file is empty', 'copy or record it again');
-    const head = new Uint8Array(Math.min(HEAD_BYTES, file.sizeBytes));
+    const head = new Uint8Array(Math.min(mostBytes, file.sizeBytes));
     await file.readExactly(head, 0);
     return head;
   } finally {
@@ -156,6 +161,7 @@ async function openOne(
     withTelescope(sets);
     return openAgreeing(sets, path, options, known);
   }
+  if (!isRemote(path)) refuseForeignFolder(path);
   const head = await readHead(path);
   if (isRemote(path) && isHdf5(head))
     refuse(path, 'is HDF5, which is read from a disk alone', 'copy it to one');
@@ -180,7 +186,14 @@ async function openOne(
     return openAgreeing(format, path, options, known);
   }
   refuseForeign(path, head, names);
-  if (hasExtension(raw, path))
+  const start = await readHead(path, START_BYTES);
+  const framed = known.find((candidate) => candidate.recogniseFrames?.(start) === true);
+  if (framed) {
+    withTelescope(framed);
+    return openAgreeing(framed, path, options, known);
+  }
+  refuseMark4(path, start);
+  if (hasExtension(raw, path) || ANYTHING.test(path))
     refuse(
       path,
       'is in no format known here',

@@ -92,6 +92,19 @@ const stationName = (station: number): string | number => {
   return /^[0-9A-Za-z]{2}$/.test(letters) ? letters : station;
 };
 
+/** Three headers in a row of one kind, epoch and second (or the next): chance makes none. */
+function followEachOther(start: Uint8Array): boolean {
+  const view = new DataView(start.buffer, start.byteOffset, start.length);
+  if (start.length < 32) return false;
+  const first = parseHeader(view, 0);
+  if (!plausible(first) || 2 * first.frameBytes + 32 > start.length) return false;
+  return [1, 2].every((k) => {
+    const other = parseHeader(view, k * first.frameBytes);
+    const afterS = other.seconds - first.seconds;
+    return sameKind(other, first) && other.epoch === first.epoch && (afterS === 0 || afterS === 1);
+  });
+}
+
 const WINDOW_BYTES = 4 * 2 ** 20;
 
 /** The headers of the whole frames between two places in the file. */
@@ -275,5 +288,6 @@ export const vdif: Format = {
     const synced = !header.legacy && [1, 3].includes(header.extension) && view.getUint32(20, true) === SYNC;
     return synced || /\.vdi?f$/i.test(path);
   },
+  recogniseFrames: followEachOther,
   open: (path, options) => openOn(path, (file) => openFrames(file, options ?? {})),
 };
