@@ -8,6 +8,8 @@ const source = new URL('../src/', import.meta.url).pathname;
 const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
 const kernels = ['channelise', 'kurtosis', 'correlate', 'calibrate', 'image'];
 const edges = ['formats', 'draw', 'packets', 'receive'];
+/** What an observation is, from the declaration of an option up. */
+const observing = ['fields', 'products', 'observation'];
 /**
  * Which rooms each room may import. Anything not listed is forbidden.
  * @type {Record<string, readonly string[] | undefined>}
@@ -23,16 +25,30 @@ const below = {
   ...Object.fromEntries(kernels.map((room) => [room, ground])),
   formats: ['core', 'telescope', 'sky'],
   draw: ['core', 'telescope', 'sky', 'image'],
+  fields: ['core'],
   pipeline: [...ground, ...kernels, ...edges],
+  products: [...ground, ...kernels, ...edges, 'pipeline', 'fields'],
+  observation: [...ground, ...kernels, ...edges, 'pipeline', 'fields', 'products'],
   bench: [...ground, ...kernels, ...edges, 'pipeline'],
-  serve: [...ground, ...kernels, ...edges, 'pipeline'],
-  farm: [...ground, ...kernels, ...edges, 'pipeline'],
+  serve: [...ground, ...kernels, ...edges, 'pipeline', ...observing],
+  farm: [...ground, ...kernels, ...edges, 'pipeline', ...observing],
   // The browser's code: of the server it knows what is said over the wire alone.
   page: ['serve'],
   qualify: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
-  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'farm', 'qualify'],
-  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'farm', 'qualify', 'cli'],
-  'index.ts': [...ground, ...kernels, ...edges, 'pipeline'],
+  cli: [...ground, ...kernels, ...edges, 'pipeline', ...observing, 'bench', 'serve', 'farm', 'qualify'],
+  acceptance: [
+    ...ground,
+    ...kernels,
+    ...edges,
+    'pipeline',
+    ...observing,
+    'bench',
+    'serve',
+    'farm',
+    'qualify',
+    'cli',
+  ],
+  'index.ts': [...ground, ...kernels, ...edges, 'pipeline', ...observing],
 };
 
 /**
@@ -44,6 +60,9 @@ const doors = {
   formats: ['index.ts', 'format.ts'],
   draw: ['index.ts'],
   receive: ['index.ts', 'on-card.ts'],
+  fields: ['index.ts'],
+  products: ['index.ts'],
+  observation: ['index.ts'],
   serve: ['index.ts', 'messages.ts'],
   farm: ['index.ts'],
   qualify: ['index.ts'],

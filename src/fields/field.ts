@@ -1,0 +1,114 @@
+/**
+ * A field: one thing that a user can choose. Its type, unit, range, default, help and flag are declared here, once. The
+ * check of a file, the command line, --help, the JSON Schema and the reference page are all made from this declaration.
+ */
+import { z } from 'zod';
+
+/** From which point on a running observation may change a field: not at all, from a cut of a product, from any spectrum. */
+export type Changes = 'never' | 'cut' | 'spectrum';
+
+/** Bounds of a number, in the field's unit. */
+export interface Range {
+  readonly least?: number;
+  /** The value must be larger than this. */
+  readonly above?: number;
+  readonly most?: number;
+}
+
+/** What a field declares beside its type. */
+export interface About {
+  /** One sentence without a full stop, for --help, editors and the reference page. */
+  readonly help: string;
+  readonly changes: Changes;
+  /** As commander writes it: "--taps <number>". A field without a flag is for files and the library. */
+  readonly flag?: string;
+  /** "--no-…" is offered beside the flag. */
+  readonly negatable?: true;
+  /** The heading in --help. */
+  readonly group?: string;
+  /** Of the number that the check gives: "s", "Hz", "degrees". */
+  readonly unit?: string;
+  readonly range?: Range;
+  /** Used where the field is not given; `withDefaults` fills it in. */
+  readonly default?: unknown;
+  /** Where the default depends on the data: how it is chosen. */
+  readonly otherwise?: string;
+  /** Shown by the short help. */
+  readonly common?: true;
+}
+
+const declared = z.registry<About>();
+
+declare const HAS_DEFAULT: unique symbol;
+interface Preset {
+  readonly [HAS_DEFAULT]?: true;
+}
+
+/** A field that may be left out. With a default its type remembers so, for `withDefaults`. */
+export type Field<Schema extends z.ZodType, Said extends About> = z.ZodExactOptional<Schema> &
+  (Said extends { readonly default: unknown } ? Preset : unknown);
+
+/** Declares a field that may be left out. */
+export function field<Schema extends z.ZodType, const Said extends About>(
+  schema: Schema,
+  about: Said & { readonly default?: z.output<Schema> },
+): Field<Schema, Said> {
+  const own = within(schema, about.range).exactOptional();
+  declared.add(own, about);
+  return own;
+}
+
+/** Declares a field that must be given. */
+export function requiredField<Schema extends z.ZodType>(schema: Schema, about: About): Schema {
+  // Schemas are shared, and metadata of a shared one would be overwritten: a field has a copy of its own.
+  const own = within(schema, about.range).clone();
+  declared.add(own, about);
+  return own;
+}
+
+/** What a field declares; undefined for a part that holds fields. */
+export const aboutField = (schema: z.core.$ZodType): About | undefined =>
+  declared.get(schema as z.ZodType) ?? undefined;
+
+function within<Schema extends z.ZodType>(schema: Schema, range: Range | undefined): Schema {
+  if (!range) return schema;
+  return schema.superRefine((value, context) => {
+    if (typeof value === 'number' && !inRange(value, range))
+      context.addIssue({ code: 'custom', message: `${value} is out of range` });
+  });
+}
+
+const inRange = (value: number, { least = -Infinity, above = -Infinity, most = Infinity }: Range): boolean =>
+  value >= least && value > above && value <= most;
+
+/** "from 1 to 256", "above 0", "at least 4"; empty without a range. */
+export function rangeWords(range: Range | undefined, unit = ''): string {
+  const { least, above, most } = range ?? {};
+  const of = (value: number): string => `${value}${unit === '' ? '' : ` ${unit}`}`;
+  if (least !== undefined && most !== undefined) return `from ${least} to ${of(most)}`;
+  const low = least !== undefined ? `at least ${of(least)}` : above !== undefined ? `above ${of(above)}` : '';
+  const high = most === undefined ? '' : `at most ${of(most)}`;
+  return [low, high].filter((words) => words !== '').join(' and ');
+}
+
+type FilledKeys<Shape> = { [Key in keyof Shape]: Shape[Key] extends Preset ? Key : never }[keyof Shape];
+/** A part whose fields with a default are all there. */
+export type Filled<Part extends z.ZodObject> = z.output<Part> & {
+  readonly [Key in FilledKeys<Part['shape']> & keyof z.output<Part>]-?: Exclude<
+    z.output<Part>[Key],
+    undefined
+  >;
+};
+
+/** The part with the declared defaults of its own fields filled in; what depends on the data stays open. */
+export function withDefaults<Part extends z.ZodObject>(
+  part: Part,
+  given: z.output<Part> | undefined,
+): Filled<Part> {
+  const filled: Record<string, unknown> = { ...given };
+  for (const [key, schema] of Object.entries<z.core.$ZodType>(part.shape)) {
+    const preset = aboutField(schema)?.default;
+    if (preset !== undefined && filled[key] === undefined) filled[key] = preset;
+  }
+  return filled as Filled<Part>;
+}

@@ -1,0 +1,13 @@
+/** Entry point of `observation`: what a user asks for, as plain data. */
+export {
+  observation,
+  OBSERVATION_VERSION,
+  product,
+  type Observation,
+  type ObservationInput,
+} from './schema.js';
+export { flags, type FlagsPart } from './parts/flags.js';
+export { front, windowOf, type FrontPart } from './parts/front.js';
+export { gains, type GainsPart } from './parts/gains.js';
+export { machine, type MachinePart } from './parts/machine.js';
+export { source, sourceKind, sourceKinds, type SourceKind, type SourcePart } from './parts/source.js';

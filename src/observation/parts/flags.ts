@@ -1,0 +1,78 @@
+/** What is left out: inputs, channels, times, pairs of stations, interference. */
+import { z } from 'zod';
+import {
+  baselineList,
+  channelList,
+  field,
+  flagged,
+  inputList,
+  inputPath,
+  real,
+  timeList,
+  whole,
+  withForm,
+} from '../../fields/index.js';
+
+const group = 'Flags';
+const interference = 'Interference in voltages';
+
+export const flags = z.strictObject({
+  inputs: field(inputList, {
+    group,
+    common: true,
+    changes: 'spectrum',
+    help: 'inputs by number (12, 30-33), stations by name (stand17), one polarisation of a station ("stand17:Y")',
+  }),
+  channels: field(channelList, {
+    group,
+    changes: 'cut',
+    help: 'channels by number from 0 (10-20) or by frequency (151MHz..152MHz)',
+  }),
+  times: field(timeList, {
+    group,
+    changes: 'cut',
+    help: 'time ranges, FROM..TO in UTC; either may be left out',
+  }),
+  baselines: field(baselineList, { group, changes: 'cut', help: 'pairs of stations (stand1&stand17)' }),
+  file: field(inputPath, {
+    flag: '--flags <path>',
+    group,
+    changes: 'cut',
+    help: 'a file of flags (docs/flags.md); flagged data keep their value and weight',
+  }),
+  kurtosis: field(
+    withForm(z.union([flagged, real]), { words: 'true, false or a number of standard deviations' }),
+    {
+      flag: '--kurtosis [sigmas]',
+      group: interference,
+      common: true,
+      changes: 'cut',
+      range: { least: 1, most: 6 },
+      default: false,
+      help: 'flag interference by its spectral kurtosis, beyond this many standard deviations (true: 3)',
+    },
+  ),
+  'kurtosis-spectra': field(whole, {
+    flag: '--kurtosis-spectra <number>',
+    group: interference,
+    changes: 'cut',
+    range: { least: 24 },
+    help: 'spectra in each window that is tested',
+    otherwise: '256, or what fits',
+  }),
+  'kurtosis-over': field(z.enum(['each', 'inputs']), {
+    flag: '--kurtosis-over <what>',
+    group: interference,
+    changes: 'cut',
+    help: 'test each input by itself, or the mean over all inputs, for weak signals in all of them',
+    otherwise: 'each',
+  }),
+  'kurtosis-bursts': field(z.enum(['keep', 'take']), {
+    flag: '--kurtosis-bursts <fate>',
+    group: interference,
+    changes: 'cut',
+    help: 'keep, or take out, bursts that most inputs receive in most channels at once, as a pulse from the sky',
+    otherwise: 'keep',
+  }),
+});
+export type FlagsPart = z.output<typeof flags>;

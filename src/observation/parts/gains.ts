@@ -1,0 +1,40 @@
+/** The gains in force: a file, or solved while the observation runs. */
+import { z } from 'zod';
+import { field, inputPath, timeS } from '../../fields/index.js';
+import { modelSources, solvingFields } from '../../products/index.js';
+
+const group = 'Gains';
+
+const fields = z.strictObject({
+  file: field(inputPath, {
+    flag: '--gains <path>',
+    group,
+    common: true,
+    changes: 'spectrum',
+    help: 'calibrate images with these gains, from corella calibrate',
+    otherwise: 'none',
+  }),
+  'cross-hand': field(z.enum(['known']), {
+    flag: '--cross-hand <known>',
+    group,
+    changes: 'spectrum',
+    help: 'known: X and Y of these gains have one phase reference, whatever their file says',
+  }),
+  solve: field(modelSources, {
+    group,
+    changes: 'cut',
+    help: 'solve for gains while the observation runs, with this model: all, names of sources, or the file of a sky model',
+  }),
+  every: field(timeS, {
+    group,
+    changes: 'cut',
+    unit: 's',
+    range: { above: 0 },
+    help: 'solve this often, like 10min',
+    otherwise: 'when asked on the page',
+  }),
+  ...solvingFields(group),
+});
+/** A path alone is a file of gains. */
+export const gains = z.union([fields, inputPath.transform((file): GainsPart => ({ file }))]);
+export type GainsPart = z.output<typeof fields>;

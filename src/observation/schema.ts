@@ -1,0 +1,91 @@
+/** An observation: everything that a user can ask the chain for, as plain data. */
+import { z } from 'zod';
+import { field, flagged, inputPath, requiredField, timeS, utc, whole, words } from '../fields/index.js';
+import { productFields } from '../products/index.js';
+import { flags } from './parts/flags.js';
+import { front } from './parts/front.js';
+import { gains } from './parts/gains.js';
+import { machine } from './parts/machine.js';
+import { source } from './parts/source.js';
+
+/** Raised when files of an older version would no longer mean the same. Older versions stay readable. */
+export const OBSERVATION_VERSION = 1;
+
+export const product = z.union([
+  productFields.visibilities,
+  productFields.images,
+  productFields.spectra,
+  productFields.gains,
+]);
+
+export const observation = z.strictObject({
+  corella: requiredField(z.literal(OBSERVATION_VERSION), {
+    changes: 'never',
+    help: 'version of this description: 1',
+  }),
+  source: requiredField(source, { changes: 'never', help: 'where the data come from' }),
+  telescope: field(words('the name of a telescope, the path of a description, or none'), {
+    flag: '--telescope <name>',
+    group: 'Source',
+    common: true,
+    changes: 'never',
+    help: 'positions of the stations: the name of a telescope we know, the path of a description (JSON), of positions (CSV) or of an SSMIF; none: unknown (a laboratory, a single dish)',
+    otherwise: 'the one that the data name',
+  }),
+  stations: field(whole, {
+    flag: '--stations <number>',
+    group: 'Source',
+    changes: 'never',
+    range: { least: 1 },
+    help: 'use only this many stations of the telescope, spread evenly over its list',
+    otherwise: 'all',
+  }),
+  start: field(utc, {
+    group: 'Source',
+    changes: 'never',
+    help: 'live: process data from this time on',
+    otherwise: 'at once',
+  }),
+  end: field(utc, {
+    group: 'Source',
+    changes: 'cut',
+    help: 'live: end at this time',
+    otherwise: 'never',
+  }),
+  for: field(timeS, {
+    flag: '--for <time>',
+    group: 'Source',
+    changes: 'cut',
+    unit: 's',
+    range: { above: 0 },
+    help: 'live: end after this long, like 60s or 8h, even if nothing has arrived',
+    otherwise: 'never',
+  }),
+  eop: field(inputPath, {
+    flag: '--eop <path>',
+    group: 'Running',
+    changes: 'never',
+    help: 'orientation of the Earth: a finals2000A or EOP C04 file of the IERS, newer than the one built in',
+    otherwise: 'built in',
+  }),
+  front: field(front, { changes: 'never', help: 'how samples become spectra' }),
+  flags: field(flags, { changes: 'spectrum', help: 'what is left out' }),
+  gains: field(gains, {
+    changes: 'spectrum',
+    help: 'gains that calibrate images: a file, or solved while running',
+  }),
+  products: requiredField(z.array(product).min(1), { changes: 'cut', help: 'what is made' }),
+  overwrite: field(flagged, {
+    flag: '--overwrite',
+    group: 'Running',
+    changes: 'never',
+    default: false,
+    help: 'replace files that exist already',
+  }),
+  machine: field(machine, { changes: 'never', help: 'where it is computed' }),
+});
+
+/** An observation as the check gives it: quantities are numbers in SI units (angles in degrees). What was not given is absent. */
+export type Observation = z.output<typeof observation>;
+/** An observation as it may be written: "40ms" or 0.04. */
+export type ObservationInput = z.input<typeof observation>;

@@ -1,0 +1,44 @@
+/** What gains are solved with: the model of the sky and of the stations. Shared by gains in force and gains as a product. */
+import { field, withForm, words } from '../fields/index.js';
+import { z } from 'zod';
+
+/** In metres, or in wavelengths at the middle of the band. */
+const baselineLength = withForm(
+  z
+    .union([z.number().nonnegative(), z.string()])
+    .transform(String)
+    .refine(
+      (text) => /^\s*(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*(?:m|wl|λ)?\s*$/i.test(text),
+      'is not a length',
+    ),
+  { words: 'a length in metres or wavelengths, like 12m or 5wl' },
+);
+
+export const solvingFields = (group: string) => ({
+  'min-baseline': field(baselineLength, {
+    flag: '--min-baseline <length>',
+    group,
+    changes: 'cut',
+    help: 'leave shorter baselines out, in metres or wavelengths (12m, 5wl): they see diffuse emission that a model of points lacks',
+    otherwise:
+      '2wl for 32 stations or more that see the whole sky, where that leaves most baselines; else none',
+  }),
+  element: field(words('the name of a beam, or STATION=BEAM,*=BEAM'), {
+    flag: '--element <beam>',
+    group,
+    changes: 'cut',
+    help: 'beam of a station: cosine:EXPONENT, airy:DIAMETER_M, mwa-dipole, none, the path of a CSV; STATION=BEAM,*=BEAM where stations differ',
+    otherwise: "the one in the telescope's description",
+  }),
+  diffuse: field(words('galaxy, or the path of a CSV'), {
+    flag: '--diffuse <sky>',
+    group,
+    changes: 'cut',
+    help: 'diffuse emission behind the sources: galaxy, a smooth formula, or the CSV of a map (temperature_k with ra_deg, dec_deg or l_deg, b_deg)',
+    otherwise: 'none',
+  }),
+});
+
+export const modelSources = words(
+  'all, names and positions of sources separated by commas, or the file of a sky model',
+);
