@@ -22,8 +22,8 @@ export interface About {
   readonly changes: Changes;
   /** As commander writes it: "--taps <number>". A field without a flag is for files and the library. */
   readonly flag?: string;
-  /** "--no-…" is offered beside the flag. */
-  readonly negatable?: true;
+  /** "--no-…" is offered beside the flag, with this help. */
+  readonly negatable?: string;
   /** The heading in --help. */
   readonly group?: string;
   /** Of the number that the check gives: "s", "Hz", "degrees". */

@@ -43,3 +43,5 @@ export {
   wholeList,
   words,
 } from './values.js';
+export { allowedWords, problemsOf, type Problem } from './problems.js';
+export { alternatives, bare, fieldsOf, meantForm, shapeOf, valueAt, type PlacedField } from './walk.js';

@@ -11,3 +11,23 @@ export { front, windowOf, type FrontPart } from './parts/front.js';
 export { gains, type GainsPart } from './parts/gains.js';
 export { machine, type MachinePart } from './parts/machine.js';
 export { source, sourceKind, sourceKinds, type SourceKind, type SourcePart } from './parts/source.js';
+export { canonicalJson } from './canonical.js';
+export { checkObservation, fieldName, ObservationError, type ObservationProblem } from './check.js';
+export {
+  canonicalObservation,
+  parseObservation,
+  readObservation,
+  writeObservation,
+  type ObservationFile,
+} from './file.js';
+export {
+  addFlags,
+  type Flags,
+  type FlagSettings,
+  type GivenFields,
+  type PartName,
+  type Renamed,
+  type Shorthand,
+} from './flags.js';
+export { observationJsonSchema } from './json-schema.js';
+export { directFlag, flagRules, timesFlag } from './shorthands.js';

@@ -87,7 +87,7 @@ export const images = z.strictObject({
   }),
   autos: field(flagged, {
     flag: '--autos',
-    negatable: true,
+    negatable: 'leave autocorrelations out',
     group,
     changes: 'cut',
     help: 'keep autocorrelations',
@@ -116,7 +116,7 @@ export const images = z.strictObject({
   }),
   picture: field(flagged, {
     flag: '--picture',
-    negatable: true,
+    negatable: 'the FITS file only: drawing takes longer than imaging',
     group,
     changes: 'never',
     default: true,

@@ -1,47 +1,13 @@
 /** Quantities as people write them: 74MHz, 25 kHz, 40ms, 30°. Converted to SI at this edge and nowhere else. */
 import { refuse } from '../../core/errors.js';
-
-const frequencyUnits: Readonly<Record<string, number>> = { hz: 1, khz: 1e3, mhz: 1e6, ghz: 1e9 };
-const timeUnits: Readonly<Record<string, number>> = {
-  ns: 1e-9,
-  us: 1e-6,
-  µs: 1e-6,
-  ms: 1e-3,
-  s: 1,
-  min: 60,
-  h: 3600,
-};
-
-/** In degrees. */
-const angleUnits: Readonly<Record<string, number>> = {
-  deg: 1,
-  '°': 1,
-  arcmin: 1 / 60,
-  "'": 1 / 60,
-  '′': 1 / 60,
-  arcsec: 1 / 3600,
-  '"': 1 / 3600,
-  '″': 1 / 3600,
-};
+import { angleUnits, frequencyUnits, readQuantity, timeUnits, type Units } from '../../fields/index.js';
 
 /** Of any quantity. */
 export const isUnit = (word: string): boolean =>
   [frequencyUnits, timeUnits, angleUnits].some((units) => Object.hasOwn(units, word.toLowerCase()));
 
-function quantity(
-  option: string,
-  units: Readonly<Record<string, number>>,
-  form: string,
-): (text: string) => number {
-  return (text) => {
-    const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zµ°'"′″]*)$/i.exec(text.trim());
-    const unit = match?.[2].toLowerCase() ?? '?';
-    const scale = unit === '' ? 1 : units[unit];
-    if (!match || typeof scale !== 'number') {
-      refuse(option, `'${text}' is not understood`, form);
-    }
-    return Number(match[1]) * scale;
-  };
+function quantity(option: string, units: Units, form: string): (text: string) => number {
+  return (text) => readQuantity(text, units) ?? refuse(option, `'${text}' is not understood`, form);
 }
 
 export const frequency = (option: string) =>

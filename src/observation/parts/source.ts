@@ -203,7 +203,7 @@ const fields = z.strictObject({
     group: reading,
     changes: 'never',
     help: "take the metafits' cable lengths out of the phases (MWA)",
-    otherwise: 'false',
+    default: false,
   }),
   'stored-pair': field(z.enum(['V12', 'V21']), {
     flag: '--stored-pair <product>',

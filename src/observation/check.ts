@@ -1,0 +1,96 @@
+/** Checks what claims to be an observation; each problem names its field. */
+import { CorellaError } from '../core/errors.js';
+import { problemsOf, type Problem } from '../fields/index.js';
+import { productNames } from '../products/index.js';
+import { observation, OBSERVATION_VERSION, type Observation } from './schema.js';
+
+/** A problem of an observation, and where it is in a file. */
+export interface ObservationProblem extends Problem {
+  /** "front.taps", "products.images.every"; with a number where a product is there more than once. */
+  readonly field: string;
+  /** From 1, in a file. */
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** Every problem of an observation, one per line. */
+export class ObservationError extends CorellaError {
+  readonly problems: readonly ObservationProblem[];
+
+  constructor(name: string, problems: readonly ObservationProblem[]) {
+    const [first, ...others] = problems.map((problem) => ({ problem, where: placeOf(name, problem) }));
+    const more = others.map(({ problem, where }) => `\n${where}: ${textOf(problem)}`);
+    super({ where: first.where, what: `${textOf(first.problem)}${more.join('')}` });
+    this.name = 'ObservationError';
+    this.problems = problems;
+  }
+}
+
+const placeOf = (name: string, { line, column }: ObservationProblem): string =>
+  line === undefined ? name : `${name}:${line}:${column ?? 1}`;
+const textOf = ({ field, what, fix }: ObservationProblem): string =>
+  `${field === '' ? '' : `${field}: `}${what}; ${fix}`;
+
+/** A field as messages name it: products go by their own key, not by their place in the list. */
+export function fieldName(path: readonly PropertyKey[], input: unknown): string {
+  const [first, at, ...rest] = path;
+  const { products } = (input ?? {}) as { readonly products?: unknown };
+  if (path.length < 2 || first !== 'products' || !Array.isArray(products)) return path.map(String).join('.');
+  const nameOf = (given: unknown): string | undefined => {
+    const own = productNames.filter(
+      (name) => typeof given === 'object' && given !== null && Object.hasOwn(given, name),
+    );
+    return own.length === 1 ? own[0] : undefined;
+  };
+  const own = nameOf(products[Number(at)]);
+  if (own === undefined) return path.map(String).join('.');
+  const namesakes = products.flatMap((given, k) => (nameOf(given) === own ? [k] : []));
+  const number = namesakes.length > 1 ? `[${namesakes.indexOf(Number(at))}]` : '';
+  return ['products', `${own}${number}`, ...rest.filter((key) => key !== own).map(String)].join('.');
+}
+
+/** Without keys whose value is undefined, as JSON would have it. */
+const plain = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(plain)
+    : typeof value === 'object' && value !== null
+      ? Object.fromEntries(
+          Object.entries(value)
+            .filter(([, inner]) => inner !== undefined)
+            .map(([key, inner]) => [key, plain(inner)]),
+        )
+      : value;
+
+/** The observation, or its problems. */
+export function tryObservation(
+  input: unknown,
+): { readonly observation: Observation } | { readonly problems: readonly ObservationProblem[] } {
+  const given = plain(input);
+  const version = (given as { readonly corella?: unknown } | null | undefined)?.corella;
+  if (typeof version === 'number' && version !== OBSERVATION_VERSION)
+    return {
+      problems: [
+        {
+          path: ['corella'],
+          field: 'corella',
+          what: `version ${version} is not known`,
+          fix: `this program reads version ${OBSERVATION_VERSION}; a newer one may read it`,
+        },
+      ],
+    };
+  const checked = observation.safeParse(given);
+  if (checked.success) return { observation: checked.data };
+  return {
+    problems: problemsOf(observation, checked.error.issues, given).map((problem) => ({
+      ...problem,
+      field: fieldName(problem.path, given),
+    })),
+  };
+}
+
+/** The observation with quantities as numbers; refused with every problem named. */
+export function checkObservation(input: unknown, name = 'observation'): Observation {
+  const tried = tryObservation(input);
+  if ('problems' in tried) throw new ObservationError(name, tried.problems);
+  return tried.observation;
+}

@@ -1,0 +1,85 @@
+/** Observation files, YAML or JSON: every problem has its line and column. */
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, stringify, type Document } from 'yaml';
+import { refuse } from '../core/errors.js';
+import { readText } from '../formats/index.js';
+import { checkObservation, ObservationError, tryObservation, type ObservationProblem } from './check.js';
+import { canonicalJson } from './canonical.js';
+import { inSchemaOrder } from './order.js';
+import type { Observation } from './schema.js';
+
+export interface ObservationFile {
+  readonly observation: Observation;
+  /** Where a field is written, "run.yaml:4:3": for what the plan refuses. The nearest key above, where it is not given. */
+  readonly at: (path: readonly PropertyKey[]) => string;
+}
+
+/** Reads an observation file. */
+export const readObservation = async (path: string): Promise<ObservationFile> =>
+  parseObservation(await readText(path), path);
+
+/** The observation in a text of YAML or JSON; `name` is what errors call it. */
+export function parseObservation(text: string, name = 'observation'): ObservationFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const placeOf = (offset: number): { readonly line: number; readonly column: number } => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length > 0)
+    throw new ObservationError(
+      name,
+      faults.map(({ message, pos }) => ({
+        ...{ path: [], field: '', what: message, fix: 'correct the YAML' },
+        ...placeOf(pos[0]),
+      })),
+    );
+  if (document.contents === null) refuse(name, 'is empty', 'write an observation, beginning with corella: 1');
+  const place = (path: readonly PropertyKey[], part: 'key' | 'value') =>
+    placeOf(offsetOf(document, path, part));
+  const tried = tryObservation(document.toJS());
+  if ('problems' in tried)
+    throw new ObservationError(
+      name,
+      tried.problems.map((problem): ObservationProblem => ({
+        ...problem,
+        ...place(problem.path, problem.unknownKey ? 'key' : 'value'),
+      })),
+    );
+  return {
+    observation: tried.observation,
+    at: (path) => {
+      const { line, column } = place(path, 'value');
+      return `${name}:${line}:${column}`;
+    },
+  };
+}
+
+/** Where in the text a path leads, or as far as it goes. */
+function offsetOf(document: Document, path: readonly PropertyKey[], part: 'key' | 'value'): number {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range?.[0] ?? 0;
+  for (const [k, step] of path.entries()) {
+    const pair = isMap(node)
+      ? node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+      : undefined;
+    const next: unknown = pair ? pair.value : isSeq(node) ? node.items[Number(step)] : undefined;
+    const isKey = pair && isNode(pair.key) && (part === 'key' ? k === path.length - 1 : !isNode(next));
+    const shown = isKey ? pair.key : next;
+    if (!isNode(shown)) break;
+    offset = shown.range?.[0] ?? offset;
+    node = next;
+  }
+  return offset;
+}
+
+/** An observation as text: keys in the order of the schema. */
+export function writeObservation(given: Observation, format: 'yaml' | 'json' = 'yaml'): string {
+  const ordered = inSchemaOrder(checkObservation(given));
+  return format === 'json'
+    ? `${JSON.stringify(ordered, null, 2)}\n`
+    : stringify(ordered, { lineWidth: 110, flowCollectionPadding: true });
+}
+
+/** One line that is the same for the same observation, for the history of a product. */
+export const canonicalObservation = (given: Observation): string => canonicalJson(checkObservation(given));

@@ -1,0 +1,164 @@
+/**
+ * A command is a shorthand for an observation: its flags are the fields of the parts that it takes. What is given on the
+ * command line is put at its path in an observation; help and checks are those of the fields.
+ */
+import { Option, type Command } from 'commander';
+import { z } from 'zod';
+import { refuse } from '../core/errors.js';
+import {
+  alternatives,
+  fieldsOf,
+  problemsOf,
+  rangeWords,
+  valueAt,
+  type About,
+  type PlacedField,
+  type Problem,
+} from '../fields/index.js';
+import { productFields, productNames, type ProductName } from '../products/index.js';
+import { observation } from './schema.js';
+
+/** Parts of an observation that commands take; `observation` has the fields that are in no part. */
+export type PartName = 'observation' | (typeof partKeys)[number] | `products.${ProductName}`;
+
+/** What a command changes about a field's flag. */
+export type Renamed = Partial<Pick<About, 'flag' | 'help' | 'group' | 'otherwise'>>;
+
+/** A flag that stands for several fields, or for a field in another form. */
+export interface Shorthand {
+  readonly flag: string;
+  readonly help: string;
+  readonly group: string;
+  /** Values by the names of fields. A flag without a value gives true. */
+  readonly fill: (value: string | boolean) => Readonly<Record<string, unknown>>;
+}
+
+export interface FlagSettings {
+  readonly parts: readonly PartName[];
+  /** By the name of the field: { 'products.images.every': { flag: '--image <time>' } }. */
+  readonly renamed?: Readonly<Record<string, Renamed>>;
+  /** Names of fields that this command does not offer. */
+  readonly without?: readonly string[];
+  readonly also?: readonly Shorthand[];
+}
+
+/** What was given: parts of an observation, and of each product its own fields. Nothing has been checked as a whole yet. */
+export interface GivenFields {
+  readonly observation: Readonly<Record<string, unknown>>;
+  readonly products: Readonly<Partial<Record<ProductName, Readonly<Record<string, unknown>>>>>;
+}
+
+export interface Flags {
+  /** What was given on the command line, each value checked by its field. */
+  readonly given: () => GivenFields;
+  /** A field's flag in this command, "--taps", by the field's name; for errors. */
+  readonly flagOf: (field: string) => string | undefined;
+}
+
+const partKeys = ['source', 'front', 'flags', 'gains', 'machine'] as const;
+
+const partNamed = (name: PartName): readonly PlacedField[] => {
+  const part = partKeys.find((key) => key === name);
+  if (part) return fieldsOf(observation.shape[part], [part]);
+  const product = productNames.find((one) => name === `products.${one}`);
+  if (product) return fieldsOf(productFields[product], ['products', product]);
+  const isPart = (field: PlacedField): boolean => [...partKeys, 'products'].includes(field.path[0]);
+  return fieldsOf(observation).filter((field) => !isPart(field));
+};
+
+/** Adds the flags of some parts of the schema to a command. */
+export function addFlags(command: Command, settings: FlagSettings): Flags {
+  const { renamed = {}, without = [], also = [] } = settings;
+  const offered = settings.parts
+    .flatMap(partNamed)
+    .map((field) => ({ ...field, name: field.path.join('.') }))
+    .filter(({ name }) => !without.includes(name))
+    .map((field) => ({ ...field, about: { ...field.about, ...renamed[field.name] } }))
+    .filter(({ about }) => about.flag !== undefined);
+  for (const name of [...Object.keys(renamed), ...without])
+    if (!settings.parts.some((part) => partNamed(part).some(({ path }) => path.join('.') === name)))
+      throw new Error(`${command.name()}: ${name} is not a field of its parts`);
+  const byOption = new Map<string, (typeof offered)[number] | Shorthand>();
+  const add = (option: Option, group: string, owner: (typeof offered)[number] | Shorthand): void => {
+    command.addOption(option.helpGroup(`${group}:`));
+    byOption.set(option.attributeName(), owner);
+  };
+  for (const one of offered) {
+    const { flag = '', group = 'Options', negatable } = one.about;
+    add(new Option(flag, helpOf(one.about)).argParser(gathered), group, one);
+    if (negatable !== undefined) add(new Option(flag.replace(/^.*--/, '--no-'), negatable), group, one);
+  }
+  for (const one of also) add(new Option(one.flag, one.help).argParser(gathered), one.group, one);
+  const longOf = (flag: string): string => new Option(flag).long ?? flag;
+  return {
+    given: () => {
+      const filled = { observation: {}, products: {} };
+      for (const [attribute, owner] of byOption) {
+        if (command.getOptionValueSource(attribute) !== 'cli') continue;
+        const value: unknown = command.getOptionValue(attribute);
+        if ('fill' in owner)
+          for (const text of [value].flat() as (string | boolean)[])
+            for (const [name, one] of Object.entries(owner.fill(text)))
+              put(filled, name.split('.'), one, longOf(owner.flag));
+        else put(filled, owner.path, fromText(owner, value, longOf(owner.about.flag ?? '')), owner.name);
+      }
+      return filled;
+    },
+    flagOf: (field) => {
+      const flag = offered.find(({ name }) => name === field)?.about.flag;
+      return flag === undefined ? undefined : longOf(flag);
+    },
+  };
+}
+
+/** Given again, values are gathered; lists join them, other fields refuse. */
+const gathered = (text: string, before: unknown): unknown =>
+  before === undefined || typeof before === 'boolean' ? text : [before, text].flat();
+
+function helpOf({ help, range, unit, otherwise, default: preset }: About): string {
+  const within = range?.least !== undefined && range.most !== undefined ? `, ${rangeWords(range, unit)}` : '';
+  const chosen =
+    otherwise ?? (typeof preset === 'string' || typeof preset === 'number' ? String(preset) : undefined);
+  return `${help}${within}${chosen === undefined ? '' : ` (default: ${chosen})`}`;
+}
+
+/** The value as its field takes it: text, a number or a list, whichever the check accepts. */
+function fromText({ schema }: PlacedField, value: unknown, flag: string): unknown {
+  if (typeof value === 'boolean') return value;
+  const texts = [value].flat().map(String);
+  const isList = alternatives(schema).some((form) => form instanceof z.ZodArray);
+  if (texts.length > 1 && !isList) refuse(flag, `is given twice, '${texts.join("' and '")}'`, 'give it once');
+  const [text] = texts;
+  const words = texts.flatMap((one) => one.split(',').map((word) => word.trim())).filter((one) => one !== '');
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  const isNumber = Number.isFinite(number);
+  const forms: readonly unknown[] = isList ? [words, words.map(Number)] : isNumber ? [text, number] : [text];
+  const tried = forms.map((form) => ({ form, problems: problemsFor(schema, form) }));
+  const accepted = tried.find(({ problems }) => problems.length === 0);
+  if (accepted) return accepted.form;
+  const { what, fix } = tried[isList ? 0 : tried.length - 1].problems[0];
+  return refuse(flag, what, fix);
+}
+
+function problemsFor(schema: z.core.$ZodType, value: unknown): readonly Problem[] {
+  const checked = z.safeParse(schema, value);
+  return checked.success ? [] : problemsOf(schema, checked.error.issues, value);
+}
+
+/** Lists are joined, anything else may be said once. */
+function put(
+  { observation: parts, products }: { observation: object; products: object },
+  path: readonly string[],
+  value: unknown,
+  flag: string,
+): void {
+  const [first, ...rest] = path;
+  const [root, way] = first === 'products' ? [products, rest] : [parts, path];
+  let at = root as Record<string, unknown>;
+  for (const key of way.slice(0, -1)) at = (at[key] ??= {}) as Record<string, unknown>;
+  const key = way[way.length - 1];
+  const before = valueAt(root, way);
+  if (before !== undefined && !(Array.isArray(before) && Array.isArray(value)))
+    refuse(flag, `${path.join('.')} is given twice`, 'give it once');
+  at[key] = Array.isArray(before) ? [...(before as unknown[]), ...(value as unknown[])] : value;
+}

@@ -1,0 +1,64 @@
+/** Flags that stand for several fields: what commands have always called --flag, --times and --direct. */
+import { refuse } from '../core/errors.js';
+import type { Shorthand } from './flags.js';
+
+/** --flag: inputs, stations, pairs, channels=… and times=… in one list. */
+export const flagRules: Shorthand = {
+  flag: '--flag <list>',
+  group: 'Flags',
+  help:
+    'flag inputs by number (12, 30-33), stations by name (stand17), one polarisation of a station (stand17:Y), pairs ' +
+    '(stand1&stand17), channels=10-20+30 or channels=151MHz..152MHz, times=FROM..TO; may be repeated',
+  fill: (text) => {
+    const rules: Record<'inputs' | 'channels' | 'times' | 'baselines', string[]> = {
+      ...{ inputs: [], channels: [], times: [], baselines: [] },
+    };
+    let before = '';
+    for (const word of String(text)
+      .split(',')
+      .map((one) => one.trim())) {
+      const [, kind, value] = (/^(channel|time)s?=(.*)$/.exec(word) ?? []) as (string | undefined)[];
+      // channels=3,7 would flag channel 3 and input 7.
+      if (/^channels?=/.test(before) && kind === undefined && /^\d+(-\d+)?$|\.\./.test(word))
+        refuse(
+          '--flag',
+          `'${word}' after ${before} would be an input`,
+          `write ${before}+${word} for channels; give inputs first, or in a --flag of their own`,
+        );
+      before = word;
+      if (kind === 'channel') rules.channels.push(...(value ?? '').split('+').map((one) => one.trim()));
+      else if (kind === 'time') rules.times.push(value ?? '');
+      else if (word.includes('&')) rules.baselines.push(word);
+      else if (word !== '') rules.inputs.push(word);
+    }
+    return Object.fromEntries(
+      Object.entries(rules)
+        .filter(([, words]) => words.length > 0)
+        .map(([key, words]) => [`flags.${key}`, words]),
+    );
+  },
+};
+
+/** --times: the part of a recording that is used. */
+export const timesFlag: Shorthand = {
+  flag: '--times <from..to>',
+  group: 'Source',
+  help: 'use only this part of the recording: 2026-06-21T04:00:00Z..; either end may be left out',
+  fill: (text) => {
+    const ends = String(text)
+      .split('..')
+      .map((end) => end.trim());
+    if (ends.length !== 2 || ends.every((end) => end === ''))
+      refuse('--times', `'${String(text)}' is not a time range`, 'write FROM..TO; either may be left out');
+    const [from, to] = ends;
+    return { ...(from !== '' && { 'source.from': from }), ...(to !== '' && { 'source.to': to }) };
+  },
+};
+
+/** --direct: images of the spectra, without correlating them. */
+export const directFlag: Shorthand = {
+  flag: '--direct',
+  group: 'Images',
+  help: 'image the spectra directly, without correlating them (EPIC)',
+  fill: () => ({ 'products.images.method': 'direct' }),
+};
