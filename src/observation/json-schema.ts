@@ -20,7 +20,11 @@ export function observationJsonSchema(): object {
     },
   });
   const source = schema.properties?.source as Json;
-  source.oneOf = sourceKinds.map((kind) => ({ required: [kind] }));
+  source.oneOf = sourceKinds.map((kind) => ({
+    type: 'object',
+    properties: { [kind]: {} },
+    required: [kind],
+  }));
   return { title: `Corella observation, version ${OBSERVATION_VERSION}`, ...schema };
 }
 
