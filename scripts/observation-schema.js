@@ -1,14 +1,26 @@
-// Writes the JSON Schema of observation files, or with --check compares it with the one that is there.
+// Writes what is made from the fields of an observation: its JSON Schema, and the tables of docs/observation.md.
+// With --check: compares them with what is there.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import { observationJsonSchema } from '../dist/observation/index.js';
+import { fieldReference, observationJsonSchema } from '../dist/observation/index.js';
 
-const path = new URL('../docs/observation.schema.json', import.meta.url).pathname;
-const settings = await resolveConfig(path);
-const text = await format(JSON.stringify(observationJsonSchema()), { ...settings, parser: 'json' });
+/** @param {string} name */
+const inDocs = (name) => new URL(`../docs/${name}`, import.meta.url).pathname;
+const schema = inDocs('observation.schema.json');
+const page = inDocs('observation.md');
+const settings = await resolveConfig(schema);
 
-if (!process.argv.includes('--check')) writeFileSync(path, text);
-else if (readFileSync(path, 'utf8') !== text) {
-  console.error('docs/observation.schema.json is not that of src/observation: run npm run schema');
-  process.exitCode = 1;
+const [begin, end] = ['<!-- fields: made by npm run schema -->\n', '<!-- end of fields -->'];
+const [before, rest] = readFileSync(page, 'utf8').split(begin);
+const made = new Map([
+  [schema, await format(JSON.stringify(observationJsonSchema()), { ...settings, parser: 'json' })],
+  [page, `${before}${begin}\n${fieldReference()}\n${end}${rest.split(end)[1]}`],
+]);
+
+for (const [path, text] of made) {
+  if (!process.argv.includes('--check')) writeFileSync(path, text);
+  else if (readFileSync(path, 'utf8') !== text) {
+    console.error(`${path} is not made from src/observation as it is now: run npm run schema`);
+    process.exitCode = 1;
+  }
 }

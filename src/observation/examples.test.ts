@@ -52,6 +52,12 @@ describe('example observations', () => {
     for (const one of wrong) assert.equal(editor.safeParse(one).success, false, JSON.stringify(one));
   });
 
+  it('of the docs are right too', () => {
+    const page = readFileSync(new URL('../../docs/observation.md', import.meta.url), 'utf8');
+    const [, text] = /^```yaml\n([\s\S]*?)^```/m.exec(page) ?? [];
+    assert.equal(parseObservation(text).observation.products.length, 2);
+  });
+
   it('name that schema, so that editors find it', () => {
     for (const name of names)
       assert.match(

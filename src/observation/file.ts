@@ -1,7 +1,6 @@
 /** Observation files, YAML or JSON: every problem has its line and column. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { refuse } from '../core/errors.js';
-import { readText } from '../formats/index.js';
 import { checkObservation, ObservationError, tryObservation, type ObservationProblem } from './check.js';
 import { canonicalJson } from './canonical.js';
 import { inSchemaOrder } from './order.js';
@@ -14,8 +13,11 @@ export interface ObservationFile {
 }
 
 /** Reads an observation file. */
-export const readObservation = async (path: string): Promise<ObservationFile> =>
-  parseObservation(await readText(path), path);
+export async function readObservation(path: string): Promise<ObservationFile> {
+  // Readers of all formats take longer to load than everything else here, and --help needs none of them.
+  const { readText } = await import('../formats/index.js');
+  return parseObservation(await readText(path), path);
+}
 
 /** The observation in a text of YAML or JSON; `name` is what errors call it. */
 export function parseObservation(text: string, name = 'observation'): ObservationFile {

@@ -24,7 +24,7 @@ export type PartName = 'observation' | (typeof partKeys)[number] | `products.${P
 /** What a command changes about a field's flag. */
 export type Renamed = Partial<Pick<About, 'flag' | 'help' | 'group' | 'otherwise'>>;
 
-/** A flag that stands for several fields, or for a field in another form. */
+/** A flag for several fields, or for a field in another form. */
 export interface Shorthand {
   readonly flag: string;
   readonly help: string;

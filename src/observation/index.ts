@@ -30,4 +30,5 @@ export {
   type Shorthand,
 } from './flags.js';
 export { observationJsonSchema } from './json-schema.js';
+export { fieldReference } from './reference.js';
 export { directFlag, flagRules, timesFlag } from './shorthands.js';

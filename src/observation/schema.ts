@@ -11,12 +11,8 @@ import { source } from './parts/source.js';
 /** Raised when files of an older version would no longer mean the same. Older versions stay readable. */
 export const OBSERVATION_VERSION = 1;
 
-export const product = z.union([
-  productFields.visibilities,
-  productFields.images,
-  productFields.spectra,
-  productFields.gains,
-]);
+/** A product of the registry, known by its own key. */
+export const product = z.union(Object.values(productFields));
 
 export const observation = z.strictObject({
   corella: requiredField(z.literal(OBSERVATION_VERSION), {

@@ -1,4 +1,4 @@
-/** Flags that stand for several fields: what commands have always called --flag, --times and --direct. */
+/** Flags for several fields at once: --flag, --times and --direct, as commands have them. */
 import { refuse } from '../core/errors.js';
 import type { Shorthand } from './flags.js';
 

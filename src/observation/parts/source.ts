@@ -32,6 +32,11 @@ export const sampleTypes = [...voltageTypes, 'u8', 'cu8'] as const;
 export const sourceKinds = ['recording', 'visibilities', 'capture', 'listen', 'stream'] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
+const streamAddress = words('- or tcp://HOST:PORT');
+const streamList = withForm(z.union([streamAddress, z.array(streamAddress).min(1)]), {
+  words: '-, tcp://HOST:PORT, or a list of them',
+});
+
 const fields = z.strictObject({
   recording: field(pathList, {
     group,
@@ -63,7 +68,7 @@ const fields = z.strictObject({
       help: 'packets as they arrive: a port, 4015, or a multicast group to join, 239.1.2.3:4015',
     },
   ),
-  stream: field(pathList, {
+  stream: field(streamList, {
     group,
     changes: 'never',
     help: 'samples as they arrive: - for standard input, tcp://HOST:PORT, or several side by side',
