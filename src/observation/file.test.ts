@@ -40,7 +40,7 @@ describe('observation files', () => {
     const { observation, at } = parseObservation(fullText, 'run.yaml');
     assert.deepEqual(observation, {
       corella: 1,
-      source: { listen: 4015, format: 'chips', interface: 'eth1' },
+      source: { listen: '4015', format: 'chips', interface: 'eth1' },
       telescope: 'lwasv',
       front: { delays: { track: 'Cyg A' } },
       flags: { inputs: ['12', 'stand17', 'stand41:Y'], channels: ['40-42'], kurtosis: true },
@@ -62,7 +62,7 @@ describe('observation files', () => {
       assert.deepEqual(parseObservation(text).observation, observation, format);
       assert.equal(writeObservation(parseObservation(text).observation, format), text);
     }
-    assert.match(writeObservation(observation), /^corella: 1\nsource:\n {2}listen: 4015\n/);
+    assert.match(writeObservation(observation), /^corella: 1\nsource:\n {2}listen: "4015"\n/);
     assert.deepEqual(parseObservation(canonicalObservation(observation)).observation, observation);
   });
 
@@ -110,7 +110,7 @@ describe('observation files', () => {
       'run.yaml:4:5: products.0: has visibilities and images; give exactly one of visibilities, images, spectra, gains',
     ]);
     assert.deepEqual(products('  - images: a.fits\n  - images: b.fits\n    pixels: 0\n'), [
-      'run.yaml:6:13: products.images[1].pixels: 0 is out of range; give a whole number, from 1 to 16384',
+      'run.yaml:6:13: products.images[1].pixels: 0 is out of range; give a whole number, from 16 to 32768',
     ]);
     assert.match(
       products('  - images: [a.fits]\n')[0],

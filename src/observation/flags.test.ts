@@ -86,6 +86,14 @@ describe('flags of an observation', () => {
     assert.throws(() => parsed(['--kurtosis', '9']), /--kurtosis: 9 is out of range/);
     assert.throws(() => parsed(['--cards', '0,x']), /--cards: /);
     assert.throws(() => parsed(['--flag', 'channels=3,7']), /'7' after channels=3 would be an input/);
+    assert.throws(
+      () => parsed(['--flag', 'channels=4x']),
+      /--flag: "4x" is not a channel or a range, .*; give a channel/,
+    );
+    assert.throws(
+      () => parsed(['--times', 'now..']),
+      /--times: "now" is not a UTC time; give a UTC time, like/,
+    );
     assert.throws(() => parsed(['--times', 'now']), /--times: 'now' is not a time range/);
     assert.throws(() => parsed(['--listen', '1']), /unknown option '--listen'/);
   });

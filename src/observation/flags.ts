@@ -98,8 +98,10 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
         const value: unknown = command.getOptionValue(attribute);
         if ('fill' in owner)
           for (const text of [value].flat() as (string | boolean)[])
-            for (const [name, one] of Object.entries(owner.fill(text)))
+            for (const [name, one] of Object.entries(owner.fill(text))) {
+              refuseWrong(name, one, longOf(owner.flag));
               put(filled, name.split('.'), one, longOf(owner.flag));
+            }
         else put(filled, owner.path, fromText(owner, value, longOf(owner.about.flag ?? '')), owner.name);
       }
       return filled;
@@ -138,6 +140,16 @@ function fromText({ schema }: PlacedField, value: unknown, flag: string): unknow
   if (accepted) return accepted.form;
   const { what, fix } = tried[isList ? 0 : tried.length - 1].problems[0];
   return refuse(flag, what, fix);
+}
+
+/** What a shorthand fills in is checked by its field as well. */
+function refuseWrong(name: string, value: unknown, flag: string): void {
+  const [first, second] = name.split('.');
+  const part = first === 'products' ? `products.${second}` : partKeys.find((key) => key === first);
+  const field = partNamed((part ?? 'observation') as PartName).find(({ path }) => path.join('.') === name);
+  if (!field) throw new Error(`${flag}: ${name} is not a field`);
+  const [problem] = problemsFor(field.schema, value) as readonly (Problem | undefined)[];
+  if (problem) refuse(flag, problem.what, problem.fix);
 }
 
 function problemsFor(schema: z.core.$ZodType, value: unknown): readonly Problem[] {

@@ -1,9 +1,24 @@
 /** Gains solved from the data, in a file: what an observation says of them. */
 import { z } from 'zod';
-import { field, flagged, productPath, real, requiredField, timeS, whole, words } from '../fields/index.js';
+import {
+  field,
+  flagged,
+  productPath,
+  real,
+  requiredField,
+  timeS,
+  whole,
+  withForm,
+  words,
+} from '../fields/index.js';
 import { modelSources, solvingFields } from './solving.js';
 
 const group = 'Gains';
+
+const oddFactor = withForm(
+  z.number().refine((factor) => factor === 0 || factor > 1, 'is not a factor'),
+  { words: 'a number above 1, like 4, or 0' },
+);
 
 export const gains = z.strictObject({
   gains: requiredField(productPath, {
@@ -109,11 +124,10 @@ export const gains = z.strictObject({
     default: false,
     help: 'write the gains although the model explains little of the sky',
   }),
-  odd: field(real, {
+  odd: field(oddFactor, {
     flag: '--odd <factor>',
     group,
     changes: 'cut',
-    range: { least: 0 },
     default: 4,
     help: 'leave out inputs whose power or gain differs from the median by this factor; 0 keeps all',
   }),

@@ -57,9 +57,12 @@ const fields = z.strictObject({
     help: 'packets of a capture (pcap), as fast as they can be processed',
   }),
   listen: field(
-    withForm(z.union([whole.min(1).max(65_535), words('PORT or ADDRESS:PORT')]), {
-      words: 'a port, like 4015, or a group and a port, like "239.1.2.3:4015"',
-    }),
+    withForm(
+      z
+        .union([whole.min(1).max(65_535), words('PORT or ADDRESS:PORT')])
+        .transform((address) => String(address)),
+      { words: 'a port, like 4015, or a group and a port, like "239.1.2.3:4015"' },
+    ),
     {
       flag: '--listen <port>',
       group,
