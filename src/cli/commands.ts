@@ -5,6 +5,8 @@ import type { RegisterCommand } from './options/command.js';
 export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> = {
   demo: async () => (await import('./demo.js')).registerDemo,
   sample: async () => (await import('./sample.js')).registerSample,
+  run: async () => (await import('./run.js')).registerRun,
+  check: async () => (await import('./check.js')).registerCheck,
   simulate: async () => (await import('./simulate.js')).registerSimulate,
   channelise: async () => (await import('./channelise.js')).registerChannelise,
   correlate: async () => (await import('./correlate.js')).registerCorrelate,

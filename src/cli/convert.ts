@@ -1,4 +1,5 @@
 /** corella convert: the same data in another format. */
+import { phasedAt } from '../pipeline/phased-at.js';
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
@@ -20,7 +21,6 @@ import { lossFacts, lossLines } from './report/loss-lines.js';
 import { unknownFactLines } from './open.js';
 import {
   addPhaseCentreOption,
-  centreOf,
   parseCentre,
   type PhaseCentreOptions,
 } from './options/phase-centre-option.js';
@@ -109,7 +109,7 @@ async function run(
       const flagged = await withFlags(bare, options);
       const kept = flagged?.file ?? bare;
       const work = reworkOf(file, options);
-      const moved = centre && centreOf(centre, file.telescope.site, await middleOf(file, centre));
+      const moved = centre && phasedAt(centre, file.telescope.site, await middleOf(file, centre));
       const source = work
         ? reworkVisibilities(kept, { ...work, ...(moved && { phaseCentre: moved.phaseCentre }) })
         : kept;

@@ -14,6 +14,7 @@ import {
   type VisibilityFile,
   writeFileWhole,
 } from '../formats/index.js';
+import { observationOfProduct, writeObservation } from '../observation/index.js';
 import { linePlot, renderPng, type Picture } from '../draw/index.js';
 import { antennaPicture } from '../pipeline/inspect/pictures/antenna.js';
 import { baselineCollector, pairNamed } from '../pipeline/inspect/pictures/baseline.js';
@@ -42,6 +43,7 @@ import { inspectImage } from './report/inspect-image.js';
 
 interface InspectOptions extends CommonOptions, OutputOptions, OpenFlags, DrawingOptions {
   readonly whole?: true;
+  readonly plan?: true;
 }
 
 export function registerInspect(program: Command): void {
@@ -64,6 +66,7 @@ export function registerInspect(program: Command): void {
       '--baseline <a,b>',
       'let --picture show one pair of stations, by their names, over time and frequency',
     )
+    .option('--plan', 'print the observation that the file was made by, to run it again')
     .option('--uv <path>', 'draw the coverage of the uv plane as PNG')
     .option('--antennas <path>', 'draw a map of the stations as PNG')
     .option(
@@ -109,6 +112,11 @@ const drawings = ['picture', 'uv', 'antennas'] as const;
 type Drawing = (typeof drawings)[number];
 
 async function run(path: string, options: InspectOptions): Promise<void> {
+  if (options.plan === true) {
+    const observation = await observationOfProduct(path);
+    process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
+    return;
+  }
   const paths: string[] = [];
   for (const option of [...drawings, 'spectrum'] as const) {
     const drawing = options[option];

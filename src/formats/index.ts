@@ -51,3 +51,4 @@ export {
 export { describeSigmf } from './recordings/sigmf/describe.js';
 export { gather, storedProducts, type StoredProduct, type ValueFaults } from './io/gather.js';
 export { writtenProducts } from './visibilities/as-stored.js';
+export { checkOutputs, sameFile, type PlannedOutputs } from './io/outputs.js';

@@ -32,3 +32,16 @@ export {
 export { observationJsonSchema } from './json-schema.js';
 export { fieldReference } from './reference.js';
 export { directFlag, flagRules, timesFlag } from './shorthands.js';
+export { openRecording, readingOptionsOf, telescopeOf, type OpenedRecording } from './opening.js';
+export { gatherFront, planFront, type GatheredFront, type PlannedFront } from './front-plan.js';
+export {
+  gather,
+  planObservation,
+  type FlaggedByKurtosis,
+  type Gathered,
+  type ObservationPlan,
+} from './plan.js';
+export { historyOf, observationOf, OBSERVATION_MARK } from './history.js';
+export { runObservation, withPlan, type ProductOutcome, type RunOutcome, type RunSettings } from './run.js';
+export { unsupported, type Unsupported } from './support.js';
+export { observationIn, observationOfProduct } from './from-product.js';

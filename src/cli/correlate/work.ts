@@ -1,4 +1,5 @@
 /** What a correlation is made of: how a recording becomes channels, how long integrations are, what the file says of it. */
+import { phasedAt } from '../../pipeline/phased-at.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -35,7 +36,6 @@ import type { BackendOptions } from '../options/command.js';
 import { planFine, refuseFine, type FineOptions } from '../options/fine-option.js';
 import { leveled, levelsHistory, type LevelsOptions } from '../options/levels-options.js';
 import type { OutputOptions } from '../options/outputs.js';
-import { centreOf } from '../options/phase-centre-option.js';
 import { coherenceLines } from '../report/coherence-lines.js';
 import { history } from '../report/history.js';
 
@@ -203,7 +203,7 @@ export function headerOf(
     polarisations: recording.polarisations,
     frequenciesHz,
     channelWidthHz,
-    ...(centre ? centreOf(centre, telescope.site, middle) : zenith),
+    ...(centre ? phasedAt(centre, telescope.site, middle) : zenith),
     history: [
       ...history({ from: recording, telescope }),
       ...(delays?.towards === undefined

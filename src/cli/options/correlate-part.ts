@@ -6,11 +6,9 @@ import { formatHz } from '../../core/units.js';
 import type { Recording, VisibilityHeader } from '../../formats/index.js';
 import { readFlagFile } from '../../pipeline/flags/flag-file.js';
 import type { FlagAccount } from '../../pipeline/flags/flagged-file.js';
-import { flagCells, maskOf } from '../../pipeline/flags/rules.js';
 import { channelsNamed, timesNamed } from '../../pipeline/flags/words.js';
 import { partOfRecording } from '../../pipeline/part-of-recording.js';
-import { storedOf } from '../../pipeline/visibilities/stored.js';
-import { takeChannels } from '../../pipeline/visibilities/take-channels.js';
+import { flagging } from '../../pipeline/stages/flag-rules.js';
 import { asOne } from './command.js';
 import { addFlagRulesOption, parseFlagRules, type FlagOptions } from './flags.js';
 
@@ -89,24 +87,6 @@ export async function correlatePart(
     flaggedInputs,
     asked,
     header: { ...header, frequenciesHz: kept },
-    through: (one) => {
-      // asStored would be of all channels: sums and counts say it all of the correlator's.
-      const part = channels ? takeChannels(one, channels) : one;
-      if (rules.length === 0) return part;
-      const own = channels
-        ? rules.map((rule) => ({
-            ...rule,
-            ...(rule.channels && { channels: Uint8Array.from(channels, (c) => rule.channels?.[c] ?? 0) }),
-          }))
-        : rules;
-      const mask = maskOf(own, part);
-      const asStored = storedOf(part);
-      asStored.weights.forEach((weight, at) => {
-        if (!(weight > 0)) return;
-        asked.values++;
-        if (mask?.[at] === 1) asked.ruled++;
-      });
-      return mask ? flagCells({ ...part, asStored }, mask) : part;
-    },
+    through: flagging({ rules, channels, tally: asked }),
   };
 }

@@ -1,8 +1,8 @@
 /** Gains before rounding by input and channel: --levels measured, or of a file; --levels-out writes them. */
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
-import { readText, writeFileWhole, type VoltageRecording } from '../../formats/index.js';
+import type { VoltageRecording } from '../../formats/index.js';
+import { readEqualiser, writeEqualiser } from '../../pipeline/levels/equaliser-file.js';
 import { measureLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
 import type { ChannelSettings } from '../../pipeline/channels.js';
 import { withBackend } from '../open.js';
@@ -24,10 +24,6 @@ export function addLevelsOptions(command: Command): Command {
     )
     .option('--levels-out <path>', 'write what was measured, as JSON');
 }
-
-/** Beyond these squares of levels, which means are divided by, leave a float's range. */
-const [LEAST, MOST] = [1e-12, 1e12];
-const schema = z.object({ levels: z.array(z.array(z.number().min(LEAST).max(MOST))) });
 
 /** Settings with levels; nothing where none were asked for. */
 export async function leveled(
@@ -54,45 +50,9 @@ export async function leveled(
   const levels =
     asked === 'measured'
       ? await withBackend(options, (backend) => measureLevels(recording, settings, backend))
-      : await readLevels(asked, recording.inputs, settings.channels);
-  if (levelsOut !== undefined) await writeLevels(levelsOut, levels);
+      : await readEqualiser(asked, recording.inputs, settings.channels);
+  if (levelsOut !== undefined) await writeEqualiser(levelsOut, levels);
   return { settings: { ...settings, levels: levels.factors }, levels };
-}
-
-async function readLevels(path: string, inputs: number, channels: number): Promise<InputLevels> {
-  const text = await readText(path);
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    refuse(path, 'is not JSON', "give a file that --levels-out wrote, or write 'measured'");
-  }
-  const checked = schema.safeParse(json);
-  if (!checked.success)
-    return refuse(
-      path,
-      `holds no levels: rows of positive numbers (${LEAST} to ${MOST}), one row an input`,
-      'write {"levels": [[…], …]}, a number for each channel',
-    );
-  const rows = checked.data.levels;
-  const odd = rows.findIndex((row) => row.length !== channels);
-  if (rows.length !== inputs || odd >= 0)
-    refuse(
-      path,
-      odd >= 0
-        ? `has ${rows[odd].length} levels of input ${odd} for ${channels} channels`
-        : `has levels of ${rows.length} inputs for ${inputs}`,
-      'measure them for the recording and --channels at hand',
-    );
-  return { inputs, channels, from: 'given', factors: Float64Array.from(rows.flat()) };
-}
-
-async function writeLevels(path: string, { inputs, channels, factors }: InputLevels): Promise<void> {
-  const levels = Array.from({ length: inputs }, (_, a) =>
-    Array.from(factors.subarray(a * channels, (a + 1) * channels)),
-  );
-  const about = 'gains before rounding over the usual one, a row an input, a number a channel';
-  await writeFileWhole(path, `${JSON.stringify({ about, levels })}\n`);
 }
 
 const spanOf = ({ factors }: InputLevels): { readonly least: number; readonly most: number } => ({

@@ -1,10 +1,10 @@
 /** What a command is about to write, refused before the work rather than after it. */
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { ANY_OPTION } from './command.js';
-import { checkOutput, formats, sigmfPaths } from '../../formats/index.js';
+import { formats, sameFile, sigmfPaths } from '../../formats/index.js';
 
 export interface OutputOptions {
   readonly overwrite?: true;
@@ -26,31 +26,7 @@ export function parseFolder(text: string): string {
   return text;
 }
 
-export interface PlannedOutputs extends OutputOptions {
-  readonly paths: readonly string[];
-  /** What is read meanwhile. */
-  readonly from?: string;
-}
-
-/** Nothing that is there is replaced unless the user says so; what is read never is. */
-export async function checkOutputs({ paths, from, overwrite }: PlannedOutputs): Promise<void> {
-  for (const path of paths) {
-    await checkOutput(path);
-    if (from !== undefined && (await sameFile(path, from)))
-      refuse(path, 'is the very file that is read', 'give the result another name');
-  }
-  if (overwrite === true) return;
-  for (const path of paths) {
-    if (await isThere(path))
-      refuse(path, 'is there already', 'give the result another name, or say --overwrite');
-  }
-}
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
+export { checkOutputs, type PlannedOutputs } from '../../formats/index.js';
 
 /** What a demo leaves last: a folder that has it is a demo's own. */
 const DEMO_MARK = 'summary.json';
@@ -118,11 +94,6 @@ const isOne = async (x: string, y: string): Promise<boolean> => {
   const [a, b] = [x, y].map((path) => resolve(path).replace(/\.sigmf(?:-meta|-data)$/i, '.sigmf'));
   return a === b || sameFile(x, y);
 };
-
-async function sameFile(x: string, y: string): Promise<boolean> {
-  const [a, b] = await Promise.all([x, y].map((path) => stat(path, { bigint: true }).catch(() => undefined)));
-  return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
-}
 
 /** The two files of a recording to write; a name that asks for another format is refused, not lengthened. */
 export function recordingPaths(path: string): ReturnType<typeof sigmfPaths> {

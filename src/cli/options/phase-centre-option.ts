@@ -1,10 +1,6 @@
 /** --phase-centre: where a file's fringes are stopped. */
 import type { Command } from 'commander';
-import type { Instant } from '../../core/instant.js';
-import type { VisibilityHeader } from '../../formats/index.js';
-import { skyFrame } from '../../sky/frame.js';
 import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
-import type { Site } from '../../telescope/telescope.js';
 
 export interface PhaseCentreOptions {
   readonly phaseCentre?: string;
@@ -18,13 +14,3 @@ export const addPhaseCentreOption = (command: Command, otherwise: string): Comma
 
 export const parseCentre = ({ phaseCentre }: PhaseCentreOptions): PhaseCentre | undefined =>
   phaseCentre === undefined ? undefined : parsePhaseCentre(phaseCentre, '--phase-centre');
-
-/** One place for a whole file: what moves is where it stood in the middle. */
-export const centreOf = (
-  centre: PhaseCentre,
-  site: Site,
-  middle: Instant,
-): Pick<VisibilityHeader, 'phaseCentre' | 'object'> => ({
-  phaseCentre: centre.position(skyFrame(site, middle)),
-  object: centre.name,
-});

@@ -1,10 +1,9 @@
 /** Options that several commands share: which telescope, which part of it, which sources, when. */
 import type { Command } from 'commander';
-import { refuse } from '../../core/errors.js';
 import type { SkyFrame } from '../../sky/frame.js';
-import { parseSource, sourceAt, type Source } from '../../sky/source.js';
-import { isSkyModelPath, readSkyModel } from '../../sky/models/read.js';
-import { findSources, sourceNames } from '../../sky/sources.js';
+import { parseSources, type ChosenSources } from '../../sky/chosen-sources.js';
+import type { Source } from '../../sky/source.js';
+import { sourceNames } from '../../sky/sources.js';
 import { loadTelescope } from '../../telescope/load.js';
 import { telescopeNames } from '../../telescope/registry.js';
 import { selectStations } from '../../telescope/select.js';
@@ -41,35 +40,6 @@ export const addSourceOption = (command: Command, meaning: string): Command =>
     'all',
   );
 
-/** Where the sources are at a frame's moment: those given by altitude and azimuth stand there then. */
-export type ChosenSources = (frame: SkyFrame) => readonly Source[];
-
-/** Names and hand-made sources, checked at once: before the work, not after it. */
-export function parseSources(text: string): ChosenSources {
-  if (text.trim() === 'all') return () => findSources('all');
-  const each = text.split(',').map((part): ((frame: SkyFrame) => Source | readonly Source[]) => {
-    if (isSkyModelPath(part.trim())) {
-      const model = readSkyModel(part.trim());
-      return () => model;
-    }
-    const local = /^([^@:]+)@([^:]+):([^:]+):([^:]+)$/.exec(part.trim());
-    if (local) {
-      const [altDeg, azDeg, fluxJy] = local
-        .slice(2)
-        .map((field) => (field.trim() === '' ? Number.NaN : Number(field)));
-      if (![altDeg, azDeg, fluxJy].every(Number.isFinite)) {
-        refuse(
-          '--sources',
-          `'${part}' is not a source`,
-          'write NAME@ALT_DEG:AZ_DEG:FLUX_JY, like spot@60:90:5000',
-        );
-      }
-      return (frame) => sourceAt(frame, altDeg, azDeg, fluxJy, local[1]);
-    }
-    const source = part.includes(':') ? parseSource(part) : findSources([part.trim()])[0];
-    return () => source;
-  });
-  return (frame) => each.flatMap((one) => one(frame));
-}
+export { parseSources, type ChosenSources };
 
 export const chooseSources = (text: string, frame: SkyFrame): readonly Source[] => parseSources(text)(frame);

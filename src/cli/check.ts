@@ -1,0 +1,70 @@
+/** corella check: the afternoon before an observation: is everything there, does it fit, what will it make. */
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { formatInstant } from '../core/instant.js';
+import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
+import { sampleRateOf } from '../formats/index.js';
+import { readObservation, withPlan, writeObservation, type ObservationPlan } from '../observation/index.js';
+import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { openTerminal } from './report/terminal.js';
+import { sizeText } from './run.js';
+
+export function registerCheck(program: Command): void {
+  const command = program
+    .command('check')
+    .description('an observation file → what it would make: plan, sizes, free disk; writes nothing')
+    .argument('<observation>', 'the observation file');
+  addCommonOptions(command).action(check);
+  addExamples(command, [['check observation.yaml', 'the plan, its warnings, expected sizes and free disk']]);
+}
+
+async function check(path: string, options: CommonOptions): Promise<void> {
+  const { observation } = await readObservation(path);
+  const terminal = openTerminal(options);
+  await withPlan(observation, async (plan) => {
+    const disks = await Promise.all(
+      plan.products.map(async ({ paths }) => {
+        const folder = dirname(resolve(paths[0]));
+        const { bavail, bsize } = await statfs(folder).catch(() => statfs('.'));
+        return { folder, freeBytes: bavail * bsize };
+      }),
+    );
+    terminal.result(factsOf(plan, disks), [
+      writeObservation(observation).trimEnd(),
+      '',
+      ...sourceLines(plan),
+      ...plan.products.map(
+        ({ name, paths, sizeBytes }, k) =>
+          `${name}: ${paths.join(', ')}${sizeText(sizeBytes)}; ${formatBytes(disks[k].freeBytes)} free` +
+          ((sizeBytes ?? 0) > disks[k].freeBytes ? ': TOO LITTLE' : ''),
+      ),
+    ]);
+    if (plan.products.some(({ sizeBytes = 0 }, k) => sizeBytes > disks[k].freeBytes)) process.exitCode = 1;
+  });
+}
+
+function sourceLines({ observed: { recording, telescope, spectra } }: ObservationPlan): string[] {
+  const lastsS = recording.samples / sampleRateOf(recording);
+  const [first, last] = [spectra.frequenciesHz[0], spectra.frequenciesHz[spectra.channels - 1]];
+  return [
+    `source: ${recording.path}, ${formatInstant(recording.start, 3)}, ${formatSeconds(lastsS)}, ${recording.kind}`,
+    `telescope: ${telescope.name}, ${telescope.stations.length} stations × ${recording.polarisations}`,
+    `spectra: ${spectra.channels} channels of ${formatHz(spectra.channelWidthHz)}, ${formatHz(first)} to ${formatHz(last)}, ` +
+      `${spectra.type}, ${Number(spectra.grid.spectrumRateHz.toPrecision(6))} per second`,
+  ];
+}
+
+const factsOf = (
+  { observation, observed, products }: ObservationPlan,
+  disks: readonly { readonly folder: string; readonly freeBytes: number }[],
+): object => ({
+  observation,
+  telescope: observed.telescope.name,
+  channels: observed.spectra.channels,
+  channelWidthHz: observed.spectra.channelWidthHz,
+  spectrumRateHz: observed.spectra.grid.spectrumRateHz,
+  products: products.map(({ name, paths, sizeBytes }, k) => ({
+    ...{ product: name, paths, sizeBytes, ...disks[k] },
+  })),
+});

@@ -1,0 +1,79 @@
+/** corella run: an observation file, everything it asks for at once. */
+import type { Command } from 'commander';
+import { formatBytes, formatSeconds } from '../core/units.js';
+import { readObservation, runObservation, writeObservation, type RunOutcome } from '../observation/index.js';
+import { addBackendOptions, addExamples, type BackendOptions } from './options/command.js';
+import { addOverwriteOption, parseFolder, type OutputOptions } from './options/outputs.js';
+import { openTerminal } from './report/terminal.js';
+import { version } from './report/version.js';
+
+interface RunOptions extends Partial<BackendOptions>, OutputOptions {
+  readonly into?: string;
+  readonly plan?: true;
+}
+
+export function registerRun(program: Command): void {
+  const command = program
+    .command('run')
+    .description('an observation file (YAML or JSON) → every product it asks for')
+    .argument('<observation>', 'what to observe; docs/observation.md has an example')
+    .option('--into <folder>', 'where products go (default: this folder)', parseFolder)
+    .option('--plan', 'print the observation as it is understood, and open nothing');
+  addOverwriteOption(command);
+  addBackendOptions(command).action(run);
+  addExamples(command, [
+    ['run observation.yaml', 'make everything that the file asks for'],
+    ['run observation.yaml --into tonight', 'the same, into a folder'],
+    ['run observation.yaml --plan', 'the observation with its defaults'],
+  ]);
+}
+
+/** Exit code where some products were made and others failed. */
+const SOME_FAILED = 2;
+
+async function run(path: string, options: RunOptions, command: Command): Promise<void> {
+  const { observation: read } = await readObservation(path);
+  const given = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
+  const observation = {
+    ...read,
+    ...(options.overwrite === true && { overwrite: true }),
+    ...((given('backend') || given('threads')) && {
+      machine: {
+        ...read.machine,
+        ...(given('backend') && { backend: options.backend }),
+        ...(given('threads') && { threads: options.threads }),
+      },
+    }),
+  };
+  const terminal = openTerminal(options);
+  if (options.plan === true) {
+    process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
+    return;
+  }
+  const stage = terminal.stage('run');
+  const outcome = await runObservation(observation, {
+    ...{ version: version(), into: options.into, onProgress: stage.update },
+  });
+  const seconds = stage.done(outcome.backend);
+  terminal.result(factsOf(outcome, seconds), linesOf(outcome, seconds));
+  if (outcome.products.some(({ failure }) => failure)) process.exitCode = SOME_FAILED;
+}
+
+const factsOf = ({ account, products }: RunOutcome, seconds: number): object => ({
+  products: products.map(({ planned, failure }) => ({
+    ...{ product: planned.name, paths: planned.paths },
+    ...(failure && { failure: failure.message }),
+  })),
+  ...account,
+  seconds,
+});
+
+const linesOf = ({ account, products }: RunOutcome, seconds: number): string[] => [
+  ...products.map(({ planned, failure }) =>
+    failure ? `${planned.name}: failed: ${failure.message}` : `${planned.name}: ${planned.paths.join(', ')}`,
+  ),
+  `${account.spectra} spectra, ${account.missingSamples} samples missing, ${formatSeconds(seconds)}`,
+];
+
+export const sizeText = (sizeBytes: number | undefined): string =>
+  sizeBytes === undefined ? '' : `, about ${formatBytes(sizeBytes)}`;

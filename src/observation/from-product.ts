@@ -1,0 +1,74 @@
+/** The observation that a product was made by, read back from its own history. */
+import { open } from 'node:fs/promises';
+import { refuse } from '../core/errors.js';
+import { openFile } from '../formats/index.js';
+import { OBSERVATION_MARK } from './history.js';
+import { parseObservation } from './file.js';
+import type { Observation } from './schema.js';
+
+/** The newest observation in a history; earlier ones are of what it was made from. */
+export function observationIn(history: readonly string[], path: string): Observation {
+  const line = history.findLast((one) => one.startsWith(OBSERVATION_MARK));
+  if (line === undefined)
+    return refuse(path, 'has no observation in its history', 'see how it was made with corella inspect');
+  return parseObservation(line.slice(OBSERVATION_MARK.length), path).observation;
+}
+
+export async function observationOfProduct(path: string): Promise<Observation> {
+  const fits = await fitsHistory(path);
+  if (fits) return observationIn(fits, path);
+  const opened = await openFile(path);
+  try {
+    const history = opened.kind === 'visibilities' ? opened.header.history : opened.history;
+    return observationIn(history ?? [], path);
+  } finally {
+    await opened.close();
+  }
+}
+
+const BLOCK_BYTES = 2880;
+const CARD_BYTES = 80;
+/** A header longer than this is none of ours. */
+const MOST_BLOCKS = 1000;
+
+/** The HISTORY cards of a FITS file's first header, lines that were split over cards put together again. */
+async function fitsHistory(path: string): Promise<readonly string[] | undefined> {
+  const file = await open(path).catch(() => undefined);
+  if (!file) return undefined;
+  try {
+    const cards: string[] = [];
+    for (let k = 0; k < MOST_BLOCKS; k++) {
+      const { buffer, bytesRead } = await file.read(
+        Buffer.alloc(BLOCK_BYTES),
+        0,
+        BLOCK_BYTES,
+        k * BLOCK_BYTES,
+      );
+      const text = buffer.subarray(0, bytesRead).toString('latin1');
+      if (k === 0 && !text.startsWith('SIMPLE  =')) return undefined;
+      for (let at = 0; at < text.length; at += CARD_BYTES) cards.push(text.slice(at, at + CARD_BYTES));
+      if (bytesRead < BLOCK_BYTES || cards.some((card) => card.trimEnd() === 'END')) break;
+    }
+    const lines = cards.filter((card) => card.startsWith('HISTORY ')).map((card) => card.slice(8));
+    const joined: string[] = [];
+    for (const line of lines) {
+      const before = joined.at(-1);
+      if (before?.startsWith(OBSERVATION_MARK) === true && !isWhole(before))
+        joined[joined.length - 1] = before + line;
+      else joined.push(line);
+    }
+    return joined.map((line) => line.trimEnd());
+  } finally {
+    await file.close();
+  }
+}
+
+/** Whether the JSON of an observation is complete. */
+function isWhole(line: string): boolean {
+  try {
+    JSON.parse(line.slice(OBSERVATION_MARK.length));
+    return true;
+  } catch {
+    return false;
+  }
+}

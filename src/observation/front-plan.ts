@@ -1,0 +1,228 @@
+/** The front of an observation: what is read and measured beforehand, and the plan that is made of it. */
+import type { Backend } from '../backend/backend.js';
+import { namedFilters } from '../channelise/index.js';
+import type { SpectraType } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { sampleRateOf } from '../core/sources.js';
+import { fixedDelaysS, readDelayFile, type DelayFile } from '../delay/index.js';
+import { readText, type Recording, type VoltageRecording } from '../formats/index.js';
+import { planChannels, usualSpectra, type ChannelSettings } from '../pipeline/channels.js';
+import { spectraOfFront, type Front, type FrontSpectra } from '../pipeline/compose/front.js';
+import { planFineChannels, streamsOf, type FineChannels } from '../pipeline/fine/streams.js';
+import { chooseLevel, type Level } from '../pipeline/levels.js';
+import { readEqualiser } from '../pipeline/levels/equaliser-file.js';
+import { measureLevels, type InputLevels } from '../pipeline/levels/input-levels.js';
+import { leastSpectraOf, type RequestedKurtosis } from '../pipeline/stages/kurtosis.js';
+import {
+  mostDelaySamples,
+  requestDelays,
+  type DelayRequest,
+  type RequestedDelays,
+} from '../pipeline/tracking.js';
+import { parsePhaseCentre, type PhaseCentre } from '../sky/phase-centre.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { windowOf, type FrontPart } from './parts/front.js';
+
+/** What the plan needs beside the observation and the source. */
+export interface GatheredFront {
+  /** Of voltages, or of channels that are made finer. */
+  readonly settings?: ChannelSettings;
+  /** The gain that the first samples want. */
+  readonly level?: Level;
+  readonly equaliser?: InputLevels;
+  readonly delays: DelayRequest & { readonly centre?: PhaseCentre };
+}
+
+/** Fields of the front that are for voltages alone; with `finer` some are for channels too. */
+const OF_VOLTAGES = [
+  'channels',
+  'filter',
+  'taps',
+  'window',
+  'passband',
+  'coefficients',
+  'bits',
+  'gain',
+] as const;
+const OF_VOLTAGES_ONLY = ['channels', 'float-taps', 'equaliser', 'equaliser-out'] as const;
+
+function refuseForKind(part: FrontPart, recording: Recording): void {
+  if (recording.kind === 'voltages') {
+    if (part.finer !== undefined)
+      refuse(
+        'front.finer',
+        `${recording.path} holds voltages, which have no channels yet`,
+        'say how many with front.channels',
+      );
+    return;
+  }
+  const wrong = part.finer === undefined ? [...OF_VOLTAGES, ...OF_VOLTAGES_ONLY] : OF_VOLTAGES_ONLY;
+  for (const name of wrong)
+    if (part[name] !== undefined && part[name] !== false)
+      refuse(
+        `front.${name}`,
+        `is for voltages, and ${recording.path} is channelised already`,
+        'leave it out; front.finer channelises it further',
+      );
+}
+
+const spectraTypes = { 8: 'ci8', 4: 'ci4', float: 'cf32' } as const satisfies Record<
+  NonNullable<FrontPart['bits']>,
+  SpectraType
+>;
+
+/** Reads files and the first samples. `recording` is the part that is used. */
+export async function gatherFront(
+  part: FrontPart,
+  recording: Recording,
+  telescope: Telescope,
+  backend: () => Promise<Backend>,
+): Promise<GatheredFront> {
+  refuseForKind(part, recording);
+  const delays = await gatherDelays(part.delays ?? {}, telescope);
+  if (recording.kind === 'spectra' && part.finer === undefined) return { delays };
+  const source = recording.kind === 'spectra' ? streamsOf(recording) : recording;
+  const channels = part.finer ?? part.channels ?? recording.telescope?.recording.channels;
+  const settings: ChannelSettings = {
+    channels:
+      channels ??
+      refuse(recording.path, 'names no telescope, so its channels are unknown', 'give front.channels'),
+    ...(await filterOf(part)),
+    outputType: part.bits === undefined ? usualSpectra(source) : spectraTypes[part.bits],
+    gain: part.gain,
+  };
+  if (part.equaliser !== undefined) return { delays, ...(await equalised(part, source, settings, backend)) };
+  const level = await chooseLevel(source, settings);
+  return { delays, level, settings: level ? { ...settings, gain: level.gain } : settings };
+}
+
+async function equalised(
+  { equaliser: asked = '', gain }: FrontPart,
+  source: VoltageRecording,
+  settings: ChannelSettings,
+  backend: () => Promise<Backend>,
+): Promise<Pick<GatheredFront, 'settings' | 'equaliser'>> {
+  if (gain !== undefined)
+    refuse('front.equaliser', 'front.gain is one gain for all', 'leave one of the two out');
+  if (settings.outputType === 'cf32')
+    refuse('front.equaliser', 'these channels are floats, and are not rounded', 'give front.bits 8 or 4 too');
+  const equaliser =
+    asked === 'measured'
+      ? await measureLevels(source, settings, await backend())
+      : await readEqualiser(asked, source.inputs, settings.channels);
+  return { equaliser, settings: { ...settings, levels: equaliser.factors } };
+}
+
+/** The filter; the channeliser's plan refuses what contradicts itself. */
+async function filterOf({ filter, taps, window, passband, coefficients }: FrontPart) {
+  if (filter !== undefined) {
+    for (const [name, value] of Object.entries({ window, passband, coefficients }))
+      if (value !== undefined)
+        refuse(
+          `front.${name}`,
+          `front.filter: ${filter} says what the filter is`,
+          'leave one of them out; front.taps may go with both',
+        );
+    return { ...namedFilters[filter], ...(taps === undefined ? {} : { taps }) };
+  }
+  return {
+    taps: taps ?? namedFilters.usual.taps,
+    window: window === undefined ? undefined : windowOf(window),
+    passbandChannels: passband,
+    coefficients: coefficients === undefined ? undefined : await readCoefficients(coefficients),
+  };
+}
+
+/** Numbers separated by white space or commas; a wrong one is refused with its line. */
+export async function readCoefficients(path: string): Promise<Float64Array> {
+  const values: number[] = [];
+  for (const [n, line] of (await readText(path)).split('\n').entries())
+    for (const word of line.split(/[\s,]+/).filter((text) => text !== '')) {
+      const value = Number(word);
+      if (!Number.isFinite(value))
+        refuse(`${path}, line ${n + 1}`, `'${word}' is not a number`, 'give the coefficients one a line');
+      values.push(value);
+    }
+  return Float64Array.from(values);
+}
+
+/** Fixed delays of the telescope and of a file, and what is tracked. */
+export async function gatherDelays(
+  { track, fixed }: NonNullable<FrontPart['delays']>,
+  telescope: Telescope,
+): Promise<GatheredFront['delays']> {
+  const fixedS = fixedDelaysS(telescope.delays ?? [], telescope.name, telescope);
+  if (fixed !== undefined) {
+    const file = await readDelayFile(fixed, telescope);
+    if (file.pieces.length > 0)
+      refuse(
+        'front.delays.fixed',
+        `${fixed} has pieces, which change in time`,
+        'give it as front.delays.track',
+      );
+    file.fixedS.forEach((delayS, a) => (fixedS[a] += delayS));
+  }
+  const followed: PhaseCentre | DelayFile | undefined =
+    track === undefined
+      ? undefined
+      : /\.json$/i.test(track.trim())
+        ? await readDelayFile(track, telescope)
+        : parsePhaseCentre(track, 'front.delays.track');
+  const centre = followed && 'directionEnu' in followed ? followed : undefined;
+  return { fixedS, track: followed, centre };
+}
+
+export interface PlannedFront {
+  readonly front: Front;
+  readonly spectra: FrontSpectra;
+  readonly delays?: RequestedDelays;
+  readonly level?: Level;
+  readonly equaliser?: InputLevels;
+  /** One gain over the nominal one, of all filters together. */
+  readonly overUsual: number;
+  readonly settings?: ChannelSettings;
+}
+
+/** Pure: the channeliser's plan, the delays as a function of the source's own ticks, the gains. */
+export function planFront(
+  { finer: fineChannels }: FrontPart,
+  recording: Recording,
+  telescope: Telescope,
+  { settings, level, equaliser, delays: request }: GatheredFront,
+  { kurtosis, flaggedInputs }: { readonly kurtosis?: RequestedKurtosis; readonly flaggedInputs?: Uint8Array },
+): PlannedFront {
+  const tickRateHz = sampleRateOf(recording);
+  const lastsS = recording.samples / tickRateHz;
+  const delays = requestDelays(request, telescope, { start: recording.start, tickRateHz, lastsS });
+  const common = { kurtosis, flaggedInputs };
+  const made = (front: Front, overUsual: number): PlannedFront => ({
+    ...{ front, spectra: spectraOfFront(front), delays, level, equaliser, overUsual, settings },
+  });
+  if (recording.kind === 'spectra' && fineChannels === undefined)
+    return made({ ...common, source: recording, delays }, recording.overUsual ?? 1);
+  if (!settings) throw new Error('voltages need settings of their channels');
+  if (recording.kind === 'spectra') {
+    if (delays) refuse('front.finer', 'finer channels are not delayed', 'correlate the channels as they are');
+    if (recording.levels)
+      refuse(
+        'front.finer',
+        `${recording.path} has equaliser gains of its own for each input and channel`,
+        'channelise it without them first',
+      );
+    const fine: FineChannels = planFineChannels(recording, fineChannels ?? 0);
+    const source = streamsOf(recording);
+    const least = leastSpectraOf(kurtosis, { inputs: source.inputs, channels: settings.channels });
+    const channels = planChannels(source, { ...settings, ...least });
+    const overUsual = (recording.overUsual ?? 1) * (level?.overUsual ?? 1);
+    const finer = { inputs: recording.inputs, channels: fine };
+    return made({ ...common, source, channels, finer, gain: { overUsual } }, overUsual);
+  }
+  const channels = planChannels(recording, {
+    ...settings,
+    ...leastSpectraOf(kurtosis, { ...recording, channels: settings.channels }),
+    mostDelaySamples: delays && mostDelaySamples(delays),
+  });
+  const overUsual = level?.overUsual ?? 1;
+  const gain = { overUsual, levels: equaliser };
+  return made({ ...common, source: recording, channels, delays, gain }, overUsual);
+}

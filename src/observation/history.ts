@@ -1,0 +1,74 @@
+/** How a product was made, for its own header: the observation as one line, and the files that were read. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { canonicalObservation } from './file.js';
+import type { Observation } from './schema.js';
+
+/** Longer files are named by their size and the hash of so many first bytes: hashing all of them would take as long as the work. */
+const HASHED_BYTES = 2 ** 30;
+
+/** `read NAME sha256 …`, or `read NAME N bytes, the first 1073741824 sha256 …`. */
+export async function readLine(path: string): Promise<string> {
+  const { size } = await stat(path);
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { end: HASHED_BYTES - 1 })) hash.update(chunk as Buffer);
+  const digest = `sha256 ${hash.digest('hex')}`;
+  return size > HASHED_BYTES
+    ? `read ${basename(path)} ${size} bytes, the first ${HASHED_BYTES} ${digest}`
+    : `read ${basename(path)} ${digest}`;
+}
+
+const withoutFolder = (value: unknown): unknown =>
+  typeof value === 'string' ? basename(value) : Array.isArray(value) ? value.map(withoutFolder) : value;
+
+/** What a product's history says of it: this product only, names without folders, nothing of the machine. */
+export function observationOf(observation: Observation, product: number): Observation {
+  const { corella, stations, start, end, source, front, flags, gains, telescope, eop } = observation;
+  const paths = <Part extends object>(part: Part | undefined, ...names: (keyof Part)[]): Part | undefined =>
+    part && {
+      ...part,
+      ...Object.fromEntries(
+        names.filter((name) => part[name] !== undefined).map((name) => [name, withoutFolder(part[name])]),
+      ),
+    };
+  const chosen = observation.products[product];
+  return {
+    corella,
+    ...(stations !== undefined && { stations }),
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && { end }),
+    ...(observation.for !== undefined && { for: observation.for }),
+    source: paths(source, 'recording', 'visibilities', 'capture', 'metafits', 'meta') ?? source,
+    ...(telescope !== undefined && { telescope: telescope.includes('/') ? basename(telescope) : telescope }),
+    ...(front && {
+      front: {
+        ...paths(front, 'coefficients', 'equaliser', 'equaliser-out'),
+        ...(front.delays && { delays: paths(front.delays, 'fixed', 'track') }),
+      },
+    }),
+    ...(flags && { flags: paths(flags, 'file') }),
+    ...(gains && { gains: paths(gains, 'file') }),
+    ...(eop !== undefined && { eop: basename(eop) }),
+    products: [paths(chosen, ...(['visibilities', 'images', 'spectra', 'gains'] as never[])) ?? chosen],
+  };
+}
+
+/** FITS splits long lines at spaces and holds ASCII only: JSON can say both otherwise. */
+const plainAscii = (json: string): string =>
+  json.replace(/[^!-~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+export const OBSERVATION_MARK = 'observation ';
+
+/** The history of one product. */
+export const historyOf = (
+  version: string,
+  observation: Observation,
+  product: number,
+  reads: readonly string[],
+): readonly string[] => [
+  `corella ${version}`,
+  `${OBSERVATION_MARK}${plainAscii(canonicalObservation(observationOf(observation, product)))}`,
+  ...reads,
+];

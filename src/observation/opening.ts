@@ -1,0 +1,133 @@
+/** The recording and the telescope of an observation, opened and checked against each other. */
+import { refuse } from '../core/errors.js';
+import { addSeconds, parseInstant } from '../core/instant.js';
+import {
+  notingFiles,
+  openFile,
+  type OpenedFile,
+  type OpenFileOptions,
+  type Recording,
+  type UnknownFact,
+} from '../formats/index.js';
+import { widenedSource } from '../pipeline/fine/widened-source.js';
+import { partOfRecording } from '../pipeline/part-of-recording.js';
+import { loadTelescope } from '../telescope/load.js';
+import { selectStations } from '../telescope/select.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { NO_TELESCOPE, unplaced } from '../telescope/unplaced.js';
+import type { SourcePart } from './parts/source.js';
+import type { Observation } from './schema.js';
+
+export interface OpenedRecording {
+  /** As it is in its file. */
+  readonly opened: Recording;
+  /** The part that is used, with the samples as they are channelised. */
+  readonly recording: Recording;
+  readonly telescope: Telescope;
+  /** Files that were read. */
+  readonly paths: readonly string[];
+}
+
+/** What the user says of a file that does not say it itself. */
+export async function readingOptionsOf(
+  source: SourcePart,
+  telescope: string | undefined,
+): Promise<OpenFileOptions> {
+  const { polarisations } = source;
+  return {
+    format: source.format,
+    telescope:
+      telescope === undefined || telescope === NO_TELESCOPE
+        ? undefined
+        : await loadTelescope(telescope, polarisations),
+    sampleRateHz: source.rate,
+    centreFrequencyHz: source.frequency,
+    ...{ inputs: source.inputs, polarisations, bits: source['sample-bits'], type: source['sample-type'] },
+    skipBytes: source.skip,
+    start: source.start === undefined ? undefined : parseInstant(source.start, 'source.start'),
+    near: source.near === undefined ? undefined : parseInstant(source.near, 'source.near'),
+    ...{ tuning: source.tuning, metafits: source.metafits },
+    cables: source['remove-cables'] === true ? 'remove' : undefined,
+    ...{ storedPair: source['stored-pair'], secondsOfThread: source['seconds-of'] },
+    ...{ column: source.column, target: source.target },
+  };
+}
+
+const unknownFactWords = {
+  frequency: ['its sky frequency', "give its band's centre with source.frequency, like 58MHz"],
+  start: ['when it was recorded', 'give the time with source.start'],
+} as const satisfies Record<UnknownFact, readonly [what: string, fix: string]>;
+
+export async function openRecording(
+  { source, telescope: name, stations, front = {} }: Observation,
+  needs: { readonly time: boolean },
+): Promise<OpenedRecording> {
+  const path = [source.recording ?? []].flat().join(',');
+  if (path === '') refuse('source', 'names no recording', 'give source.recording');
+  const options = await readingOptionsOf(source, name);
+  const { opened, paths } = await notingFiles(() => openFile(path, options));
+  try {
+    if (opened.kind === 'visibilities')
+      return refuse(path, 'holds visibilities already', 'calibrate or image it');
+    if (needs.time)
+      for (const one of opened.unknownFacts ?? []) {
+        const [what, fix] = unknownFactWords[one];
+        refuse(path, `does not say ${what}`, fix);
+      }
+    const whole = await telescopeOf(opened, name);
+    const telescope = stations === undefined ? whole : selectStations(whole, stations);
+    return { opened, recording: usedPart(opened, source, front['float-taps'] === true), telescope, paths };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** From source.from to source.to, or as long as source.duration; 8-bit samples as 16-bit ones for taps of floats. */
+function usedPart(opened: Recording, { from, to, duration }: SourcePart, isWidened: boolean): Recording {
+  const first = from === undefined ? undefined : parseInstant(from, 'source.from');
+  const last =
+    to !== undefined
+      ? parseInstant(to, 'source.to')
+      : duration === undefined
+        ? undefined
+        : addSeconds(first ?? opened.start, duration);
+  const part = first || last ? partOfRecording(opened, { from: first, to: last }) : opened;
+  if (!isWidened) return part;
+  return part.kind === 'voltages'
+    ? widenedSource(part)
+    : refuse('front.float-taps', `${opened.path} is channelised already`, 'leave it out');
+}
+
+/** The telescope named by the user, else the file's own; one that does not fit the file's inputs is refused. */
+export async function telescopeOf(opened: Recording, name: string | undefined): Promise<Telescope> {
+  if (name === NO_TELESCOPE) {
+    if (opened.telescope)
+      refuse(
+        opened.path,
+        `says itself where its stations are (${opened.telescope.name})`,
+        `leave out telescope: ${NO_TELESCOPE}`,
+      );
+    return unplaced(opened.inputs / opened.polarisations, opened.polarisations);
+  }
+  const { polarisations, inputs } = opened;
+  const telescope =
+    name === undefined
+      ? (opened.telescope ??
+        refuse(
+          opened.path,
+          'does not say where its stations are',
+          'name its telescope, or a JSON description of it; none where they are unknown (a laboratory, a single dish)',
+        ))
+      : await loadTelescope(name, polarisations);
+  if (inputs !== telescope.stations.length * polarisations || polarisations !== telescope.polarisations)
+    refuse(
+      opened.path,
+      `has ${inputs} inputs, ${inputs / polarisations} × ${polarisations}, where ${telescope.name} has ${telescope.stations.length} stations × ${telescope.polarisations}`,
+      'name the telescope that made it',
+    );
+  return telescope;
+}
+
+export const unknownFactsOf = (file: OpenedFile): readonly UnknownFact[] =>
+  file.kind === 'visibilities' ? [] : (file.unknownFacts ?? []);

@@ -1,0 +1,139 @@
+/** From an observation and its source to a plan: everything is checked, defaults are chosen, nothing is opened for writing. */
+import type { Backend } from '../backend/backend.js';
+import { refuse } from '../core/errors.js';
+import { readGainFile, type GainsFile, type Recording } from '../formats/index.js';
+import type { KurtosisAccount, KurtosisPlan, KurtosisTally } from '../kurtosis/index.js';
+import { matchGains } from '../pipeline/gains/apply.js';
+import { readFlagFile } from '../pipeline/flags/flag-file.js';
+import type { FlagRule } from '../pipeline/flags/rules.js';
+import { inputsNamed, ruleOf, type FlagContext } from '../pipeline/flags/words.js';
+import type { CalibratedAt } from '../pipeline/sky-image.js';
+import type { RequestedKurtosis } from '../pipeline/stages/kurtosis.js';
+import { planProduct, type Observed, type PlannedProduct } from '../products/index.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { gatherFront, planFront, type GatheredFront, type PlannedFront } from './front-plan.js';
+import type { FlagsPart } from './parts/flags.js';
+import type { Observation } from './schema.js';
+import { refuseUnsupported } from './support.js';
+
+/** What is read and measured before the plan is made. */
+export interface Gathered {
+  readonly front: GatheredFront;
+  readonly gains?: GainsFile;
+}
+
+export interface FlaggedByKurtosis {
+  readonly plan: KurtosisPlan;
+  readonly account: KurtosisAccount;
+}
+
+export interface ObservationPlan {
+  readonly observation: Observation;
+  readonly observed: Observed;
+  readonly front: PlannedFront;
+  readonly products: readonly PlannedProduct[];
+  /** What kurtosis flagged, once the run is over. */
+  readonly kurtosis: () => FlaggedByKurtosis | undefined;
+}
+
+/** Reads side files and measures the first samples. */
+export async function gather(
+  { front = {}, gains }: Observation,
+  recording: Recording,
+  telescope: Telescope,
+  backend: () => Promise<Backend>,
+): Promise<Gathered> {
+  return {
+    front: await gatherFront(front, recording, telescope, backend),
+    gains: gains?.file === undefined ? undefined : await readGainFile(gains.file),
+  };
+}
+
+/** Checks everything against everything, and chooses defaults. */
+export async function planObservation(
+  observation: Observation,
+  recording: Recording,
+  telescope: Telescope,
+  gathered: Gathered,
+): Promise<ObservationPlan> {
+  const { front: asked = {}, flags = {}, gains } = observation;
+  refuseUnsupported(observation, recording.kind);
+  const flaggedInputs = inputsOf(flags, recording, telescope);
+  const kept: { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[] = [];
+  const kurtosis = kurtosisOf(flags, (plan, tally) => kept.push({ plan, tally }));
+  const front = planFront(asked, recording, telescope, gathered.front, { kurtosis, flaggedInputs });
+  const { spectra } = front;
+  const { stations } = telescope;
+  const context = { stations, polarisations: recording.polarisations, frequenciesHz: spectra.frequenciesHz };
+  const observed: Observed = {
+    ...{ recording, telescope, front: front.front, spectra, delays: front.delays },
+    ...{ centre: gathered.front.delays.centre, flaggedInputs },
+    ...{ level: front.level, equaliser: front.equaliser },
+    rules: await rulesOf(flags, context),
+    calibrated: calibratedBy(gathered.gains, gains?.file ?? '', telescope, spectra.frequenciesHz),
+  };
+  const products: PlannedProduct[] = [];
+  for (const product of observation.products) products.push(await planProduct(product, observed));
+  return {
+    ...{ observation, observed, front, products },
+    kurtosis: () =>
+      kept
+        .slice(-1)
+        .map(({ plan, tally }) => ({ plan, account: tally.account() }))
+        .at(0),
+  };
+}
+
+function kurtosisOf(
+  flags: FlagsPart,
+  onPlan: NonNullable<RequestedKurtosis['onPlan']>,
+): RequestedKurtosis | undefined {
+  const { kurtosis = false } = flags;
+  if (kurtosis === false) {
+    for (const name of ['kurtosis-spectra', 'kurtosis-over', 'kurtosis-bursts'] as const)
+      if (flags[name] !== undefined)
+        refuse(`flags.${name}`, 'kurtosis is not asked for', 'give flags.kurtosis too');
+    return undefined;
+  }
+  return {
+    sigmas: kurtosis === true ? undefined : kurtosis,
+    spectraPerWindow: flags['kurtosis-spectra'],
+    over: flags['kurtosis-over'],
+    bursts: flags['kurtosis-bursts'],
+    onPlan,
+  };
+}
+
+function inputsOf({ inputs = [] }: FlagsPart, recording: Recording, telescope: Telescope): Uint8Array {
+  const count = telescope.stations.length * recording.polarisations;
+  const words = inputs.map(String);
+  const flags = inputsNamed(words, count, recording.polarisations, telescope.stations, 'flags.inputs');
+  if (words.length > 0 && flags.every((flag) => flag === 1))
+    refuse('flags.inputs', `${words.join(', ')} leave out every input`, 'keep some');
+  return flags;
+}
+
+async function rulesOf(
+  { channels, times = [], baselines, file }: FlagsPart,
+  context: FlagContext,
+): Promise<readonly FlagRule[]> {
+  return [
+    ...(channels === undefined
+      ? []
+      : [ruleOf({ channels: channels.map(String).join(',') }, context, 'flags.channels')]),
+    ...times.map((span) => ruleOf({ times: span }, context, 'flags.times')),
+    ...(baselines === undefined ? [] : [ruleOf({ baselines }, context, 'flags.baselines')]),
+    ...(file === undefined ? [] : await readFlagFile(file, context)),
+  ];
+}
+
+const calibratedBy = (
+  file: GainsFile | undefined,
+  path: string,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+): Observed['calibrated'] => {
+  if (!file) return undefined;
+  const at: CalibratedAt = (moment) => matchGains(file, path, telescope, frequenciesHz, moment);
+  return file.later ? at : at(file.time);
+};

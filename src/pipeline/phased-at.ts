@@ -1,0 +1,15 @@
+/** One place for a whole file: what moves is where it was in the middle. */
+import type { Instant } from '../core/instant.js';
+import type { VisibilityHeader } from '../formats/index.js';
+import { skyFrame } from '../sky/frame.js';
+import type { PhaseCentre } from '../sky/phase-centre.js';
+import type { Site } from '../telescope/telescope.js';
+
+export const phasedAt = (
+  centre: PhaseCentre,
+  site: Site,
+  middle: Instant,
+): Pick<VisibilityHeader, 'phaseCentre' | 'object'> => ({
+  phaseCentre: centre.position(skyFrame(site, middle)),
+  object: centre.name,
+});

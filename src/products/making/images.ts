@@ -1,0 +1,183 @@
+/** Images of the sky, one or a series, from integrations or directly from spectra. */
+import { join, parse as splitPath } from 'node:path';
+import { planeML } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds } from '../../core/instant.js';
+import { sampleRateOf } from '../../formats/index.js';
+import { averageChannels, stationBeam, stokesI } from '../../image/index.js';
+import { prepareDirectProduct } from '../../pipeline/compose/direct.js';
+import type { ComposedProduct } from '../../pipeline/compose/compose.js';
+import { checkDirectRoad } from '../../pipeline/image.js';
+import { imagedTelescope } from '../../pipeline/live/left-out.js';
+import { writeSky, type PictureOptions } from '../../pipeline/products.js';
+import { calibratedAt, planSky, type ImageSettings, type SkyImage } from '../../pipeline/sky-image.js';
+import { integrationClock } from '../../pipeline/stages/clock.js';
+import { prepareFlagRules } from '../../pipeline/stages/flag-rules.js';
+import { prepareImage, type ImageInput } from '../../pipeline/stages/image.js';
+import { chain, passing, type Stage } from '../../pipeline/stages/stage.js';
+import { writeSeries, type SeriesImage, type SeriesPaths } from '../../pipeline/wide/film.js';
+import type { Integration } from '../../core/blocks.js';
+import { skyFrame } from '../../sky/frame.js';
+import { parseSources } from '../../sky/chosen-sources.js';
+import { refuseUnplaced } from '../../telescope/unplaced.js';
+import type { Making, MadeProduct, Observed, PlannedProduct } from '../product.js';
+import type { Product } from '../registry.js';
+
+export interface ImageFacts {
+  readonly method: 'direct' | 'visibilities';
+  readonly pixels: number;
+  /** By how much of a source's peak direct images are off for this array, at the most. */
+  readonly predictedError?: number;
+  readonly images: () => number;
+}
+
+export function planImages(fields: Product<'images'>, observed: Observed): PlannedProduct<ImageFacts> {
+  const { recording, telescope, spectra } = observed;
+  const path = fields.images ?? refuse('products.images', 'has no path', 'name a .fits file');
+  if (!/\.fits?$/i.test(path))
+    refuse('products.images', `'${path}' does not end in .fits`, 'a PNG is written beside it');
+  refuseUnplaced(recording.path, telescope, 'there is no image of the sky in them');
+  const method = fields.method ?? 'visibilities';
+  const { every, sheet = false, picture = true } = fields;
+  const settings: ImageSettings = {
+    pixels: fields.pixels,
+    field: fields.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: fields.field },
+    kernelSize: fields.kernel ?? 5,
+  };
+  const frame = skyFrame(telescope.site, recording.start);
+  const { frequenciesHz, grid } = spectra;
+  const predictedError =
+    method === 'direct' ? checkDirectRoad({ telescope, frequenciesHz }, frame, settings) : undefined;
+  const { pixels } = planSky(telescope, frame, frequenciesHz, settings);
+  const clock = integrationClock({ integrationS: every, align: fields.align }, grid);
+  const { dir, name } = splitPath(path);
+  const paths: SeriesPaths = {
+    fits: path,
+    png: join(dir, `${name}.png`),
+    ...(sheet && every !== undefined && { sheet: join(dir, `${name}-sheet.png`) }),
+  };
+  let count = 0;
+  return {
+    ...{ name: 'images', clock, isCalibrated: true },
+    paths: picture || every !== undefined ? Object.values(paths) : [path],
+    facts: { method, pixels, predictedError, images: () => count },
+    make: (making) => {
+      const lastsS = every ?? recording.samples / sampleRateOf(recording);
+      const made: SeriesImage[] = [];
+      let only: SkyImage | undefined;
+      const take = (sky: SkyImage): Promise<void> => {
+        count++;
+        only = sky;
+        if (every !== undefined) {
+          const plane = stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
+          made.push({
+            plane: planeML(plane, sky.plan.pixels),
+            ...{ start: sky.start, durationS: sky.durationS, frame: sky.frame, centre: sky.frame.zenith },
+          });
+        }
+        return Promise.resolve();
+      };
+      const finish = async (): Promise<void> => {
+        const sky = only ?? refuse(path, 'no image was made', 'record for longer');
+        const options = optionsOf(fields, observed, making, sky);
+        if (every === undefined)
+          return writeSky({ fits: path, ...(picture && { png: paths.png }) }, sky, options);
+        const beam = stationBeam(sky.plan);
+        await writeSeries(
+          paths,
+          {
+            ...{ images: made, plan: sky.plan, everyS: every, centreName: 'zenith', ...(beam && { beam }) },
+            frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
+            bandHz: spectra.channelWidthHz * frequenciesHz.length,
+          },
+          options,
+        );
+      };
+      const product: MadeProduct = {
+        composed: composed(method, { settings, lastsS, take }, fields, observed, making, clock),
+        finish,
+        keep: async () => {
+          if (count === 0) return `${path}: no image was finished, and nothing was written`;
+          await finish();
+          return `${path} is whole and holds the ${count === 1 ? 'one image that was' : `${count} images that were`} finished`;
+        },
+        abandon: () => Promise.resolve(),
+      };
+      return Promise.resolve(product);
+    },
+  };
+}
+
+function composed(
+  method: ImageFacts['method'],
+  of: {
+    readonly settings: ImageSettings;
+    readonly lastsS: number;
+    readonly take: (sky: SkyImage) => Promise<void>;
+  },
+  fields: Product<'images'>,
+  { front, spectra, telescope, calibrated, flaggedInputs, rules }: Observed,
+  { backend }: Making,
+  clock: ComposedProduct['clock'],
+): ComposedProduct {
+  const { settings: image, lastsS, take } = of;
+  if (method === 'direct') {
+    if (rules.length > 0)
+      refuse(
+        'flags',
+        'direct images have no visibilities to flag by channel, time or pair',
+        'flag inputs, or image visibilities',
+      );
+    const autos = fields.autos === false ? 'leave-out' : 'include';
+    const direct = prepareDirectProduct(front, {
+      ...{ backend, telescope, calibrated, flaggedInputs, image, autos, lastsS },
+    });
+    return { from: 'spectra', clock, stage: chain(direct, passing<SkyImage>(take)) };
+  }
+  const images = prepareImage({
+    ...{ backend, telescope: imagedTelescope(telescope, flaggedInputs), image },
+    frequenciesHz: spectra.frequenciesHz,
+    weight: fields.weights ?? 'natural',
+    autos: fields.autos === true ? 'include' : 'leave-out',
+  });
+  return {
+    ...{ from: 'integrations', clock },
+    stage: chain(
+      prepareFlagRules({ rules }),
+      chain(calibrating(images, calibrated), passing<SkyImage>(take)),
+    ),
+  };
+}
+
+/** Integrations with the gains of their middle. */
+const calibrating = <Out>(
+  stage: Stage<ImageInput, Out>,
+  calibrated: Observed['calibrated'],
+): Stage<Integration, Out> => ({
+  ...stage,
+  push: (integration, emit) => {
+    const middle = addSeconds(integration.start, integration.durationS / 2);
+    return stage.push(
+      calibrated ? { integration, calibration: calibratedAt(calibrated, middle) } : integration,
+      emit,
+    );
+  },
+});
+
+const optionsOf = (
+  fields: Product<'images'>,
+  { telescope, spectra, calibrated }: Observed,
+  { history }: Making,
+  sky: SkyImage,
+): PictureOptions => ({
+  telescope,
+  road:
+    fields.method === 'direct'
+      ? 'Direct imaging (EPIC)'
+      : `From visibilities, ${fields.weights ?? 'natural'} weights`,
+  unit: calibrated ? 'Jy/beam' : 'counts',
+  channelWidthHz: spectra.channelWidthHz,
+  channels: fields.cube === true ? 'keep' : 'average',
+  history,
+  sources: parseSources(fields.sources ?? 'all')(sky.frame),
+});

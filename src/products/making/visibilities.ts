@@ -1,0 +1,193 @@
+/** Visibilities in a file: how long integrations are, what the header says, and the writer. */
+import { MOST_INTEGER_SAMPLES } from '../../correlate/index.js';
+import { baselineCount } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds } from '../../core/instant.js';
+import { formatHz, formatSeconds } from '../../core/units.js';
+import { sampleRateOf, visibilityFormatFor, type VisibilityHeader } from '../../formats/index.js';
+import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipeline/coherence.js';
+import { gainOfFront } from '../../pipeline/compose/front.js';
+import { channelsNamed } from '../../pipeline/flags/words.js';
+import { RoundingWatch, stretchOf, type Rounded } from '../../pipeline/levels/watch.js';
+import { integrationClock, refuseSharedDates } from '../../pipeline/stages/clock.js';
+import { prepareFlagRules, type FlagTally } from '../../pipeline/stages/flag-rules.js';
+import { chain, passing } from '../../pipeline/stages/stage.js';
+import type { VanVleckTally } from '../../pipeline/stages/van-vleck.js';
+import { skyFrame } from '../../sky/frame.js';
+import { parsePhaseCentre } from '../../sky/phase-centre.js';
+import { phasedAt } from '../../pipeline/phased-at.js';
+import type { Making, Observed, PlannedProduct } from '../product.js';
+import type { Product } from '../registry.js';
+
+export interface VisibilityFacts {
+  readonly integration: PlannedIntegration;
+  readonly header: VisibilityHeader;
+  /** What flags took, as it is found. */
+  readonly flagged: FlagTally;
+  /** What rounding met, once the run is over; of what was rounded here. */
+  readonly rounded: () => Rounded | undefined;
+  readonly vanVleck: () => Readonly<VanVleckTally> | undefined;
+}
+
+export interface PlannedIntegration {
+  /** Of each integration, unless there is one of everything. */
+  readonly chosenS?: number;
+  readonly longestS: number;
+  readonly coherence: Coherence;
+  /** What the array allows, where nothing was asked for and the recording is longer. */
+  readonly shortenedToS?: number;
+  /** Whole spectra, where that differs from what was asked for by more than 1 %. */
+  readonly roundedToS?: number;
+}
+
+/** Where something is tracked and no length is asked for. */
+const TRACKED_INTEGRATION_S = 10;
+const NOTABLE_ROUNDING = 0.01;
+
+export function planVisibilities(
+  fields: Product<'visibilities'>,
+  observed: Observed,
+): PlannedProduct<VisibilityFacts> {
+  const { recording, telescope, front, spectra } = observed;
+  const values = fields.values ?? 'means';
+  if (values === 'sums') refuseSums(observed, fields);
+  const integration = planIntegration(fields, observed);
+  const clock = integrationClock({ integrationS: integration.chosenS, align: fields.align }, spectra.grid);
+  const path = fields.visibilities ?? refuse('products.visibilities', 'has no path', 'name a file');
+  const format = visibilityFormatFor(path);
+  const channels =
+    fields.channels === undefined
+      ? undefined
+      : channelsNamed(fields.channels.join(','), spectra.frequenciesHz, 'products.visibilities.channels');
+  const header = headerOf(fields, observed, channels);
+  const largestSum = largestSumOf(observed, integration.longestS);
+  const flagged: FlagTally = { rules: observed.rules.length, ruled: 0, values: 0 };
+  const watch =
+    spectra.type === 'cf32' || front.source.kind === 'spectra' ? undefined : new RoundingWatch(spectra.type);
+  let tally: Readonly<VanVleckTally> | undefined;
+  const isOne = integration.chosenS === undefined;
+  const integrations = isOne
+    ? 1
+    : Math.ceil(recording.samples / sampleRateOf(recording) / integration.longestS);
+  const { frequenciesHz } = header;
+  return {
+    ...{ name: 'visibilities', clock, paths: [path], isCalibrated: false },
+    sizeBytes:
+      integrations *
+      frequenciesHz.length *
+      baselineCount(telescope.stations.length) *
+      spectra.polarisations ** 2 *
+      13,
+    facts: { integration, header, flagged, rounded: () => watch?.found(), vanVleck: () => tally },
+    make: async ({ history }: Making) => {
+      const writer = await format.createVisibilities(path, { ...header, history }, { values, largestSum });
+      const write = passing<Integration>((one) => writer.append(one));
+      return {
+        composed: {
+          ...{ from: 'integrations', clock, values },
+          vanVleck: fields['van-vleck'] === true ? { onPlan: (made) => (tally = made) } : undefined,
+          look: watch && ((one) => { watch.add(stretchOf(one)); }),
+          stage: chain(prepareFlagRules({ rules: observed.rules, channels, tally: flagged }), write),
+        },
+        finish: () => writer.finish(),
+        keep: async () => {
+          const count = await writer.keep();
+          return count === 0
+            ? `${path}: no integration was finished, and nothing was written`
+            : `${path} is whole and holds the ${count === 1 ? 'one integration that was' : `${count} integrations that were`} finished`;
+        },
+        abandon: () => writer.abandon(),
+      };
+    },
+  };
+}
+
+function refuseSums({ spectra, delays, front }: Observed, fields: Product<'visibilities'>): void {
+  const where = 'products.visibilities.values';
+  if (delays?.towards !== undefined)
+    refuse(
+      where,
+      'sums are whole numbers, and tracked data are unphased afterwards',
+      'take means, or do not track',
+    );
+  if (spectra.type === 'cf32')
+    refuse(where, 'sums are whole numbers, and these channels are floats', 'take means, or 8 bits');
+  if (fields['van-vleck'] === true)
+    refuse(where, 'sums are whole numbers as they were summed', 'take means, or leave van-vleck out');
+  if (gainOfFront(front).levels)
+    refuse(
+      where,
+      'sums stay as they were summed, and the equaliser gains of inputs and channels could not be undone',
+      'take means',
+    );
+}
+
+function planIntegration(fields: Product<'visibilities'>, observed: Observed): PlannedIntegration {
+  const { recording, telescope, spectra, delays } = observed;
+  const { spectrumRateHz } = spectra.grid;
+  const coherence = coherenceOf(telescope, spectra.frequenciesHz, spectra.channelWidthHz);
+  const lastsS = recording.samples / sampleRateOf(recording);
+  const isTracked = delays?.towards !== undefined;
+  // What is tracked stays; around it the sky moves on, more slowly the nearer it is.
+  const allowedS = Math.max(bearableIntegrationS(coherence), isTracked ? TRACKED_INTEGRATION_S : 0);
+  const asked = fields.integration;
+  const shortened = asked === undefined && allowedS < lastsS;
+  const chosenS = asked ?? (shortened ? allowedS : undefined);
+  // Integrations hold whole spectra.
+  const wholeS =
+    chosenS === undefined ? lastsS : Math.max(1, Math.round(chosenS * spectrumRateHz)) / spectrumRateHz;
+  const grid = { start: recording.start, spectrumRateHz };
+  const clock = integrationClock({ integrationS: chosenS, align: fields.align }, grid);
+  refuseSharedDates(clock, grid, Math.floor(lastsS * spectrumRateHz));
+  return {
+    ...{ chosenS, coherence, longestS: Math.min(wholeS, lastsS) },
+    shortenedToS: shortened ? allowedS : undefined,
+    roundedToS: asked !== undefined && Math.abs(wholeS / asked - 1) > NOTABLE_ROUNDING ? wholeS : undefined,
+  };
+}
+
+/** The most that a real or imaginary part of a sum may come to: every sample at full scale, x·conj(y) = 2·full². */
+export function largestSumOf(
+  { spectra: { type, grid }, recording }: Pick<Observed, 'spectra' | 'recording'>,
+  longestS: number,
+): number {
+  const { spectrumRateHz } = grid;
+  // Refused before days of work, not by the correlator after them.
+  if (type !== 'cf32' && Math.floor(longestS * spectrumRateHz) > MOST_INTEGER_SAMPLES)
+    refuse(
+      'products.visibilities.integration',
+      `${formatSeconds(longestS)} are more samples than whole sums can hold`,
+      `give at most ${formatSeconds(Math.floor(MOST_INTEGER_SAMPLES / spectrumRateHz))}`,
+    );
+  const full = type === 'ci4' ? 7 : 127;
+  return 2 * full ** 2 * Math.min(recording.samples, Math.ceil(longestS * spectrumRateHz) + 1);
+}
+
+function headerOf(
+  fields: Product<'visibilities'>,
+  { recording, telescope, spectra, centre: tracked }: Observed,
+  channels: readonly number[] | undefined,
+): VisibilityHeader {
+  const middle = addSeconds(recording.start, recording.samples / sampleRateOf(recording) / 2);
+  const asked = fields['phase-centre'];
+  const centre =
+    asked === undefined ? tracked : parsePhaseCentre(asked, 'products.visibilities.phase-centre');
+  const zenith = { phaseCentre: skyFrame(telescope.site, middle).zenith, object: 'zenith' };
+  const frequenciesHz = channels
+    ? Float64Array.from(channels, (c) => spectra.frequenciesHz[c])
+    : spectra.frequenciesHz;
+  const below = frequenciesHz.find((frequencyHz) => !(frequencyHz > 0));
+  if (below !== undefined)
+    refuse(
+      'products.visibilities',
+      `the band reaches below zero, to ${formatHz(below)}, where there is no sky`,
+      'give its middle with source.frequency where the recording is wrong, or choose channels',
+    );
+  return {
+    ...{ telescope, polarisations: recording.polarisations, frequenciesHz },
+    channelWidthHz: spectra.channelWidthHz,
+    ...(centre ? phasedAt(centre, telescope.site, middle) : zenith),
+    history: [],
+  };
+}

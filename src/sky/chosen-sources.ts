@@ -1,0 +1,37 @@
+/** Sources as a user names them: all, by name, by position, or of a sky model's file. */
+import { refuse } from '../core/errors.js';
+import type { SkyFrame } from './frame.js';
+import { isSkyModelPath, readSkyModel } from './models/read.js';
+import { parseSource, sourceAt, type Source } from './source.js';
+import { findSources } from './sources.js';
+
+/** Where the sources are at a frame's moment: those given by altitude and azimuth stand there then. */
+export type ChosenSources = (frame: SkyFrame) => readonly Source[];
+
+/** Names and hand-made sources, checked at once: before the work, not after it. */
+export function parseSources(text: string): ChosenSources {
+  if (text.trim() === 'all') return () => findSources('all');
+  const each = text.split(',').map((part): ((frame: SkyFrame) => Source | readonly Source[]) => {
+    if (isSkyModelPath(part.trim())) {
+      const model = readSkyModel(part.trim());
+      return () => model;
+    }
+    const local = /^([^@:]+)@([^:]+):([^:]+):([^:]+)$/.exec(part.trim());
+    if (local) {
+      const [altDeg, azDeg, fluxJy] = local
+        .slice(2)
+        .map((field) => (field.trim() === '' ? Number.NaN : Number(field)));
+      if (![altDeg, azDeg, fluxJy].every(Number.isFinite)) {
+        refuse(
+          '--sources',
+          `'${part}' is not a source`,
+          'write NAME@ALT_DEG:AZ_DEG:FLUX_JY, like spot@60:90:5000',
+        );
+      }
+      return (frame) => sourceAt(frame, altDeg, azDeg, fluxJy, local[1]);
+    }
+    const source = part.includes(':') ? parseSource(part) : findSources([part.trim()])[0];
+    return () => source;
+  });
+  return (frame) => each.flatMap((one) => one(frame));
+}
