@@ -46,7 +46,7 @@ export async function readingOptionsOf(
     skipBytes: source.skip,
     start: source.start === undefined ? undefined : parseInstant(source.start, 'source.start'),
     near: source.near === undefined ? undefined : parseInstant(source.near, 'source.near'),
-    ...{ tuning: source.tuning, metafits: source.metafits },
+    ...{ tuning: source.tuning, metafits: source.metafits, sideband: source.sideband },
     cables: source['remove-cables'] === true ? 'remove' : undefined,
     ...{ storedPair: source['stored-pair'], secondsOfThread: source['seconds-of'] },
     ...{ column: source.column, target: source.target },

@@ -213,6 +213,13 @@ const fields = z.strictObject({
     help: "take the metafits' cable lengths out of the phases (MWA)",
     default: false,
   }),
+  sideband: field(z.enum(['upper', 'lower']), {
+    flag: '--sideband <side>',
+    group: reading,
+    changes: 'never',
+    help: 'lower where the band was recorded inverted (high-side mixing, second Nyquist zone)',
+    otherwise: 'upper',
+  }),
   'stored-pair': field(z.enum(['V12', 'V21']), {
     flag: '--stored-pair <product>',
     group: reading,
