@@ -114,6 +114,21 @@ function numberAssertions() {
     same('receive::OUTCOMES', outcomes.length),
     ...Object.entries(verdictCodes).map(([name, code]) => same(`receive::Verdict::${camel(name)}`, code)),
     ...Object.entries(packetFormats).map(([name, { code }]) => same(`receive::Format::${camel(name)}`, code)),
+    ...Object.entries(packetFormats).flatMap(([name, { format }]) => {
+      const named = `receive::Format::${camel(name)}`;
+      const { epoch } = format;
+      // Every epoch of VDIF; some seconds of SNAP2.
+      const epochs = epoch.told === 'packet' ? Array.from({ length: 64 }, (_, n) => n) : [];
+      return [
+        same(`receive::tellsEpoch(${named})`, epoch.told === 'packet' ? 1 : 0),
+        ...epochs.map((n) =>
+          same(
+            `receive::epochUnixSeconds(${named}, ${n})`,
+            epoch.told === 'packet' ? epoch.of(BigInt(n)).unixSeconds : 0,
+          ),
+        ),
+      ];
+    }),
     ...types.flatMap((type) =>
       shapes.map((shape) => {
         const { channels, inputs, capacity } = shape;

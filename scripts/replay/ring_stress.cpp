@@ -54,7 +54,7 @@ int main() {
     bitsAt.push_back(reinterpret_cast<int64_t>(bits[size_t(n)].data()));
   }
   Ring ring(Stream(Format::chips, LANES, 1, CELL, 64, 1, {CHANNELS, 0, 1}, sources),
-            Settings{SLOTS, ROOM, 3, 100000, 100, LANES * SLOTS / 2}, cellsAt.data(), bitsAt.data());
+            Settings{SLOTS, ROOM, 3, 100000, 100, LANES * SLOTS / 2, 0}, cellsAt.data(), bitsAt.data());
   const int wake = ring.openWake();
   SocketGiven given;
   ring.listen(openSocket({"127.0.0.1", "", 0, 1 << 22, true}, given), given.coalesced, -1);

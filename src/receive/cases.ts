@@ -3,6 +3,7 @@
  * worked out by hand. Both rings must pass all of them, with memory full of garbage beforehand.
  */
 import { epochCases } from './testing/epoch-cases.js';
+import { jumpCases } from './testing/jump-cases.js';
 import { rivalCases } from './testing/rival-cases.js';
 import {
   CELL_BYTES,
@@ -380,4 +381,5 @@ export const ringCases: readonly RingCase[] = [
   ...arrayCases.map((one) => ({ ...one, plan: smallPlan, cellBytes: CELL_BYTES })),
   ...epochCases,
   ...rivalCases,
+  ...jumpCases,
 ];

@@ -121,6 +121,29 @@ export class LaneClocks {
     return { tick: ticks[(ticks.length - 1) >> 1], epoch };
   }
 
+  /** Of the lanes that are between two ticks of an epoch. */
+  medianBetween(epoch: bigint, least: bigint, most: bigint): bigint | undefined {
+    const ticks = this.clocks
+      .filter(({ confirmedEpoch, heard }) => confirmedEpoch === epoch && this.seen - heard <= this.span)
+      .flatMap(({ confirmed }) => (confirmed === undefined ? [] : [confirmed]))
+      .filter((tick) => tick >= least && tick <= most)
+      .sort((x, y) => (x < y ? -1 : x > y ? 1 : 0));
+    return ticks.at((ticks.length - 1) >> 1);
+  }
+
+  /** Whether no lane's last packet was between these ticks, of the lanes that were heard lately. */
+  areElsewhere(epoch: bigint, least: bigint, most: bigint): boolean {
+    return !this.clocks.some(
+      ({ confirmed, confirmedEpoch, heard, isRivalLast }) =>
+        confirmed !== undefined &&
+        this.seen - heard <= this.span &&
+        !isRivalLast &&
+        confirmedEpoch === epoch &&
+        confirmed >= least &&
+        confirmed <= most,
+    );
+  }
+
   /** Clocks must prove themselves again. */
   forget(): void {
     this.clocks.forEach((_, lane) => (this.clocks[lane] = unheard()));

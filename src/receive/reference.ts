@@ -10,6 +10,7 @@ import { floorDivide } from '../core/clock/rational.js';
 import { unwrapTick } from '../core/clock/tick-clock.js';
 import type { PacketFacts, PacketFormat } from '../packets/packet-format.js';
 import { packetFormatNamed } from '../packets/registry.js';
+import { Jumps } from './jumps.js';
 import { LaneClocks, type Moment } from './lane-clocks.js';
 import { blockBytesOf, blockTicksOf, cellsOf, hearingSpan, type RingPlan } from './plan.js';
 import type { ArrivedBlock, FedRing, Outcome, RingAccount } from './ring.js';
@@ -40,6 +41,7 @@ export class ReferenceRing implements FedRing {
   private readonly blockTicks: bigint;
   private readonly window: bigint;
   private readonly clocks: LaneClocks;
+  private readonly jumps: Jumps;
   private readonly tally: Tally;
   private readonly free: Memory[];
   private readonly ready: ArrivedBlock[] = [];
@@ -66,6 +68,7 @@ export class ReferenceRing implements FedRing {
     this.blockTicks = blockTicksOf(plan);
     this.window = BigInt(plan.window);
     this.clocks = new LaneClocks(stream.lanes.length, this.blockTicks, hearingSpan(plan));
+    this.jumps = new Jumps(plan);
     this.tally = new Tally(stream.lanes.length);
     this.free = Array.from({ length: plan.blocks }, () => ({
       cells: new Uint8Array(blockBytesOf(plan)).fill(garbage),
@@ -91,7 +94,7 @@ export class ReferenceRing implements FedRing {
   }
 
   account(): RingAccount {
-    return this.tally.snapshot();
+    return { ...this.tally.snapshot(), refusedResyncs: this.jumps.refused };
   }
 
   /** Clocks must prove themselves again, and what comes for a block that is closed now is late, no new session. */
@@ -107,11 +110,13 @@ export class ReferenceRing implements FedRing {
 
   private place(facts: PacketFacts, unixNs: bigint): Outcome {
     const { stream } = this.plan;
-    const moment = this.follow(facts);
+    const moment = this.follow(facts, unixNs);
+    if (!moment) return 'invalid';
     if (moment.epoch !== this.head.epoch) return 'other_epoch';
     const number = floorDivide(moment.tick, this.blockTicks);
     if (number < this.first) return 'late';
     if (number >= this.first + this.window) return 'early';
+    this.jumps.came(unixNs);
     const block = this.open[Number(number - this.first)];
     const row = facts.lane * stream.fragments + facts.fragment;
     const slot = Number((moment.tick % this.blockTicks) / BigInt(stream.ticksPerSlot));
@@ -121,6 +126,7 @@ export class ReferenceRing implements FedRing {
     if (!block.memory) return 'ring_full';
     if (block.placed === 0) block.arrivedUnixNs = unixNs;
     block.placed++;
+    this.jumps.filled(block.placed);
     markSlots(block.memory.presence, row, slot, slot + 1, 'present');
     block.memory.cells.set(facts.payload, (row * this.plan.slotsPerBlock + slot) * stream.cellBytes);
     const lane = this.tally.lanes[facts.lane];
@@ -128,9 +134,13 @@ export class ReferenceRing implements FedRing {
     return 'placed';
   }
 
-  /** Hears a packet's clock, moves the window where the median moved, and says the packet's own time. */
-  private follow({ lane, tick: sent, session: epoch = 0n }: PacketFacts): Moment {
+  /** Hears a packet's clock, moves the window where the median moved, and returns the packet's own time, where it has one. */
+  private follow(
+    { lane, tick: sent, session: epoch = 0n }: PacketFacts,
+    unixNs: bigint,
+  ): Moment | undefined {
     const { wrapBits } = this.plan.stream;
+    if (!this.jumps.isDated({ tick: sent, epoch })) return undefined;
     if (this.open.length === 0) {
       this.head = { tick: sent, epoch };
       this.clocks.believe(lane, this.head);
@@ -142,26 +152,38 @@ export class ReferenceRing implements FedRing {
     if (this.clocks.heardRival) this.tally.lanes[lane].rivals++;
     if (!isMoved) return { tick, epoch };
     const sessionBefore = this.session;
-    this.moveTo(this.clocks.median(this.head.epoch) ?? this.head);
+    this.moveTo(this.clocks.median(this.head.epoch) ?? this.head, unixNs);
     return this.session === sessionBefore || wrapBits === 64
       ? { tick, epoch }
       : { tick: BigInt.asUintN(wrapBits, tick), epoch };
   }
 
-  private moveTo(median: Moment): void {
+  private moveTo(median: Moment, unixNs: bigint): void {
     const number = floorDivide(median.tick, this.blockTicks);
-    if (median.epoch !== this.head.epoch) {
-      this.resynchronise(median);
-      return;
-    }
+    const isSameEpoch = median.epoch === this.head.epoch;
     // The senders go on in a block that silence closed.
-    if (number < this.first && this.floor !== undefined && number >= this.floor - this.window) return;
-    if (number < this.first || median.tick - this.head.tick > BigInt(this.plan.skipTicks)) {
-      this.resynchronise(median);
+    if (isSameEpoch && number < this.first && this.floor !== undefined && number >= this.floor - this.window)
+      return;
+    const most = this.head.tick + BigInt(this.plan.skipTicks);
+    if (isSameEpoch && number >= this.first && median.tick <= most) {
+      this.goOn(median.tick);
       return;
     }
-    if (median.tick > this.head.tick) this.head = median;
-    this.advance(this.windowFor(number));
+    const { epoch } = this.head;
+    const width = this.window * this.blockTicks;
+    const isLeft = this.clocks.areElsewhere(epoch, this.head.tick - width, this.head.tick + width);
+    if (this.jumps.areFollowed(median, this.head, unixNs, isLeft)) {
+      this.resynchronise(median, unixNs);
+      return;
+    }
+    // Those that are still in the running stream lead it.
+    const own = this.clocks.medianBetween(epoch, this.first * this.blockTicks, most);
+    if (own !== undefined) this.goOn(own);
+  }
+
+  private goOn(tick: bigint): void {
+    if (tick > this.head.tick) this.head = { ...this.head, tick };
+    this.advance(this.windowFor(floorDivide(tick, this.blockTicks)));
   }
 
   /** The block that the window begins with when the median lane is in block n. */
@@ -175,9 +197,10 @@ export class ReferenceRing implements FedRing {
     this.open = Array.from({ length: this.plan.window }, (_, n) => newBlock(first + BigInt(n)));
   }
 
-  private resynchronise({ tick, epoch }: Moment): void {
+  private resynchronise({ tick, epoch }: Moment, unixNs: bigint): void {
     const { wrapBits } = this.plan.stream;
     this.handOnAll();
+    this.jumps.resynchronised(this.head, unixNs);
     this.session++;
     this.tally.resyncs++;
     this.skipped = 0;

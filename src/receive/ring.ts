@@ -14,7 +14,7 @@ import type { RingPlan } from './plan.js';
  *   other_epoch     its times count from another second than the array's (SNAP2's sync time, VDIF's epoch)
  *   misaligned      its time lies between slots
  *   unknown_source  the plan does not name its sender
- *   invalid         no such packet, or not of this plan
+ *   invalid         no such packet, or not of this plan, or of a time that no calendar has
  *   control         descriptors and stream control: no data, nothing wrong
  *   ring_full       no block was free: the consumer is too slow
  */
@@ -58,6 +58,8 @@ export interface RingAccount {
   readonly missingCells: number;
   /** How often the senders' clocks were followed to another place. */
   readonly resyncs: number;
+  /** How often they jumped to a place that was not believed (jumps.ts). */
+  readonly refusedResyncs: number;
   readonly lanes: readonly LaneAccount[];
 }
 

@@ -46,7 +46,7 @@ export class Tally {
     for (const lane of this.lanes) lane.missingCells += blocks * cellsOfLane;
   }
 
-  snapshot(): RingAccount {
+  snapshot(): Omit<RingAccount, 'refusedResyncs'> {
     const { packets, bytes, blocks, skippedBlocks, missingCells, resyncs } = this;
     return {
       ...{ packets, bytes, blocks, skippedBlocks, missingCells, resyncs },

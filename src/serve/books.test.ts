@@ -23,6 +23,7 @@ const account = (
     blocks: 0,
     skippedBlocks: 0,
     resyncs: 0,
+    refusedResyncs: 0,
     untimedBlocks: 0,
     missingCells: 0,
     edgeCells: 0,

@@ -9,6 +9,7 @@ interface Came {
   readonly missing?: readonly number[];
   readonly rivals?: readonly number[];
   readonly edge?: number;
+  readonly refused?: number;
   readonly others?: Partial<Record<Outcome, number>>;
 }
 
@@ -19,6 +20,7 @@ class Night {
   private readonly missing: number[];
   private readonly rivals: number[];
   private edge = 0;
+  private refused = 0;
 
   constructor(senders: number) {
     this.placed = Array.from({ length: senders }, () => 0);
@@ -26,8 +28,9 @@ class Night {
     this.rivals = this.placed.slice();
   }
 
-  account({ placed, missing = [], rivals = [], edge = 0, others = {} }: Came): ReceiveAccount {
+  account({ placed, missing = [], rivals = [], edge = 0, refused = 0, others = {} }: Came): ReceiveAccount {
     this.edge += edge;
+    this.refused += refused;
     for (const [n, count] of placed.entries()) {
       this.placed[n] += count;
       this.counts.placed += count;
@@ -39,6 +42,7 @@ class Night {
     return {
       ...{ packets: Object.values(this.counts).reduce((sum, count) => sum + count), bytes: 0, blocks: 0 },
       ...{ skippedBlocks: 0, resyncs: 0, untimedBlocks: 0, edgeCells: this.edge },
+      refusedResyncs: this.refused,
       missingCells: this.missing.reduce((sum, count) => sum + count),
       outcomes: { ...this.counts },
       senders: this.placed.map((count, n) => ({
@@ -144,5 +148,23 @@ describe('losses of a night', () => {
       /^st1: 900 packets under its name have another clock, .*: two senders share the name/,
     );
     assert.deepEqual(lines[4], []);
+  });
+
+  it('jumps that were not followed: reported when they begin, not at every look', () => {
+    const lines = said([
+      { placed: [1000] },
+      { placed: [1000], refused: 2, others: { early: 4 } },
+      { placed: [1000], refused: 5 },
+      { placed: [1000] },
+      { placed: [1000], refused: 1 },
+    ]);
+    const expected = (count: number): RegExp =>
+      new RegExp(`^the senders' clocks jumped ${count} time.* not followed`);
+    assert.deepEqual(
+      lines.map((some) => some.length),
+      [0, 1, 0, 0, 1],
+    );
+    assert.match(lines[1][0], expected(2));
+    assert.match(lines[4][0], expected(1));
   });
 });

@@ -5,7 +5,7 @@
 import { formatSeconds } from '../../core/units.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { OpenedInput, Say } from './opened-input.js';
-import { hasRivals, notPlaced, rivalLine } from './packet-lines.js';
+import { hasRivals, notPlaced, refusedLine, rivalLine } from './packet-lines.js';
 
 const LOOK_S = 10;
 /** Of the packets of a look: from here on it is told; over when so many looks in a row have less than a tenth of it. */
@@ -41,6 +41,7 @@ export class LossWatch {
   private unplaced: Trouble | undefined;
   /** Senders whose name another one uses, each told once. */
   private readonly rivals = new Set<string>();
+  private areJumpsReported = false;
 
   constructor(private readonly everyS: number) {}
 
@@ -81,6 +82,9 @@ export class LossWatch {
       this.rivals.add(sender.name);
       lines.push(rivalLine(sender));
     }
+    const refused = now.refusedResyncs - before.refusedResyncs;
+    if (refused > 0 && !this.areJumpsReported) lines.push(refusedLine(refused));
+    this.areJumpsReported = refused > 0;
     return lines;
   }
 

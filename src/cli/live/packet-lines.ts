@@ -40,6 +40,9 @@ export function hasRivals(now: Sender, before?: Sender): boolean {
 export const rivalLine = ({ name, rivals }: Sender): string =>
   `${name}: ${rivals} packets under its name have another clock, and are left out: two senders share the name, or one comes by two ways`;
 
+export const refusedLine = (count: number): string =>
+  `the senders' clocks jumped ${count} time${count === 1 ? '' : 's'} to a time that is not followed: before the running stream, too far ahead of it, or too often in a minute; followed once all senders confirm it for 10 s`;
+
 export function packetLines(account: ReceiveAccount): string[] {
   const {
     packets,
@@ -47,6 +50,7 @@ export function packetLines(account: ReceiveAccount): string[] {
     missingCells,
     skippedBlocks,
     resyncs,
+    refusedResyncs,
     senders,
     socket,
     untimedBlocks,
@@ -66,6 +70,7 @@ export function packetLines(account: ReceiveAccount): string[] {
       (skippedBlocks > 0 ? `; ${skippedBlocks} blocks that nobody sent` : ''),
     ...senders.filter((one) => hasRivals(one)).map(rivalLine),
     ...(resyncs > 0 ? [`the senders' clocks were set anew ${resyncs} time${resyncs === 1 ? '' : 's'}`] : []),
+    ...(refusedResyncs > 0 ? [refusedLine(refusedResyncs)] : []),
     ...(untimedBlocks > 0 ? [`${untimedBlocks} blocks left out, their time unknown`] : []),
     ...(socket?.kernelDrops !== undefined && socket.kernelDrops > 0
       ? [`${socket.kernelDrops} datagrams found the socket's buffer full`]

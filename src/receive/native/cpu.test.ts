@@ -8,7 +8,8 @@ import { randomStream } from '../../core/random.js';
 import { verdictOf } from '../../packets/verdict.js';
 import { ringCases } from '../cases.js';
 import { ReferenceRing } from '../reference.js';
-import { smallPlan } from '../testing/array.js';
+import { smallPlan, timedPlan } from '../testing/array.js';
+import { jumpTrials } from '../testing/jump-cases.js';
 import { compareRings } from '../testing/compare-rings.js';
 import { tryRingCase } from '../testing/try-case.js';
 import { openNativeRing } from './native-ring.js';
@@ -22,13 +23,18 @@ const skip = 'what' in library ? library.what : false;
 describe('the native ring', { skip }, () => {
   for (const one of ringCases) it(one.name, () => tryRingCase(one, openNativeRing));
 
-  for (let seed = 1; seed <= 12; seed++) {
-    it(`does what the reference does with a night of random trouble, seed ${seed}`, async () => {
-      const ring = openNativeRing(smallPlan, 0xaa);
-      compareRings(ring, new ReferenceRing(smallPlan, undefined, 0x55), seed, 3000);
-      await ring.close();
-    });
-  }
+  for (const [name, plan] of [
+    ['', smallPlan],
+    [', with a clock', timedPlan],
+  ] as const)
+    for (let seed = 1; seed <= 12; seed++) {
+      it(`does what the reference does with a night of random trouble${name}, seed ${seed}`, async () => {
+        const ring = openNativeRing(plan, 0xaa);
+        compareRings(ring, new ReferenceRing(plan, undefined, 0x55), seed, 3000);
+        await ring.close();
+      });
+    }
+  for (const [name, tryIt] of jumpTrials) it(name, () => tryIt(openNativeRing));
 });
 
 describe("the corner turn in C++ is unpackCell's", { skip }, () => {

@@ -92,6 +92,27 @@ class LaneClocks {
     return true;
   }
 
+  /** Of the lanes that are between two ticks of an epoch; NEVER where there are none. */
+  int64_t medianBetween(int64_t epoch, int64_t least, int64_t most) {
+    heardLately.clear();
+    for (const Clock &clock : clocks) {
+      if (clock.confirmed != NEVER && seen - clock.heard <= span && clock.confirmedEpoch == epoch &&
+          clock.confirmed >= least && clock.confirmed <= most)
+        heardLately.push_back({epoch, clock.confirmed});
+    }
+    if (heardLately.empty()) return NEVER;
+    std::sort(heardLately.begin(), heardLately.end(), [](const Heard &x, const Heard &y) { return x.tick < y.tick; });
+    return heardLately[(heardLately.size() - 1) / 2].tick;
+  }
+
+  /** Whether no lane's last packet was between these ticks, of the lanes that were heard lately. */
+  bool areElsewhere(int64_t epoch, int64_t least, int64_t most) const {
+    return std::none_of(clocks.begin(), clocks.end(), [&](const Clock &clock) {
+      return clock.confirmed != NEVER && seen - clock.heard <= span && !clock.isRivalLast &&
+             clock.confirmedEpoch == epoch && clock.confirmed >= least && clock.confirmed <= most;
+    });
+  }
+
   void forget() { std::fill(clocks.begin(), clocks.end(), Clock{}); }
 
   void fold(int64_t mask) {

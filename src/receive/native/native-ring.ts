@@ -3,6 +3,7 @@
  * block, on whole pages, so that whoever has a card can lock it; native code is told the addresses.
  */
 import koffi from 'koffi';
+import { numberOf } from '../../core/clock/rational.js';
 import { refuse } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import { emptyPresence, type Presence } from '../../core/presence/presence.js';
@@ -21,8 +22,8 @@ import {
 import { planNumbers } from './parser.js';
 
 const PAGE_BYTES = 4096;
-/** Packets, bytes, blocks, skipped, missing, resyncs; then outcomes. */
-const TOTALS = 6;
+/** Packets, bytes, blocks, skipped, missing, resyncs, refused ones; then outcomes. */
+const TOTALS = 7;
 /** Outcomes, missing cells, newest tick, rivals. */
 const LANE_NUMBERS = outcomes.length + 3;
 const NEVER = -(2n ** 63n);
@@ -76,7 +77,7 @@ function pagesFor(sizeBytes: number, garbage: number): RingMemory & { readonly c
 const bindings = (bind: (prototype: string) => NativeFunction) => ({
   open: bind(
     'int32_t corella_ring_open(char *error, const int64_t *plan, const int64_t *numbers, const int64_t *sources, ' +
-      'const int64_t *settings, const int64_t *cells, const int64_t *presence, _Out_ void **ring)',
+      'const int64_t *settings, double tickRateHz, const int64_t *cells, const int64_t *presence, _Out_ void **ring)',
   ),
   close: bind('int32_t corella_ring_close(char *error, void *ring)'),
   feed: bind(
@@ -125,6 +126,7 @@ export function openNativeRing(
       error,
       ...planNumbers(stream),
       BigInt64Array.from(settings),
+      stream.tickRateHz ? numberOf(stream.tickRateHz) : 0,
       BigInt64Array.from(memory, ({ address }) => address),
       BigInt64Array.from(memory, ({ presence }) => koffi.address(presence.bits)),
       handle,
@@ -241,9 +243,9 @@ export function openNativeRing(
 }
 
 function accountOf(totals: BigInt64Array, laneNumbers: BigInt64Array, lanes: number): RingAccount {
-  const [packets, bytes, blocks, skippedBlocks, missingCells, resyncs] = [...totals.subarray(0, TOTALS)].map(
-    Number,
-  );
+  const [packets, bytes, blocks, skippedBlocks, missingCells, resyncs, refusedResyncs] = [
+    ...totals.subarray(0, TOTALS),
+  ].map(Number);
   const named = <Name extends Outcome>(
     names: readonly Name[],
     numbers: BigInt64Array,
@@ -253,7 +255,7 @@ function accountOf(totals: BigInt64Array, laneNumbers: BigInt64Array, lanes: num
       number
     >;
   return {
-    ...{ packets, bytes, blocks, skippedBlocks, missingCells, resyncs },
+    ...{ packets, bytes, blocks, skippedBlocks, missingCells, resyncs, refusedResyncs },
     outcomes: named(outcomes, totals.subarray(TOTALS)),
     lanes: Array.from({ length: lanes }, (_, lane): LaneAccount => {
       const numbers = laneNumbers.subarray(lane * LANE_NUMBERS, (lane + 1) * LANE_NUMBERS);

@@ -8,6 +8,9 @@
 
 namespace corella::receive {
 
+/** A sum of two ticks that stays one. */
+static int64_t saturated(int64_t tick, int64_t more) { return tick > INT64_MAX - more ? INT64_MAX : tick + more; }
+
 Ring::Ring(Stream named, Settings settings, const int64_t *cellAddresses, const int64_t *presenceAddresses)
     : stream(std::move(named)),
       plan(settings),
@@ -15,6 +18,7 @@ Ring::Ring(Stream named, Settings settings, const int64_t *cellAddresses, const 
       blockTicks(settings.slotsPerBlock * stream.ticksPerSlot),
       rowWords((settings.slotsPerBlock + 63) / 64),
       clocks(stream.lanes, blockTicks, settings.hearingSpan),
+      jumps(stream.format, settings.tickRateHz, blockTicks, settings.skipTicks, settings.window, cells),
       totals(TOTALS),
       outcomes(OUTCOMES),
       laneNumbers(static_cast<size_t>(stream.lanes) * LANE_NUMBERS) {
@@ -70,11 +74,13 @@ void Ring::feedCut(int64_t bytes) {
 }
 
 Outcome Ring::place(const Packet &packet, const uint8_t *payload, int64_t unixNs) {
-  const Moment moment = follow(packet);
+  Moment moment;
+  if (!follow(packet, unixNs, moment)) return Outcome::invalid;
   if (moment.epoch != head.epoch) return Outcome::otherEpoch;
   const int64_t number = floorDivide(moment.tick, blockTicks);
   if (number < first) return Outcome::late;
   if (number - first >= plan.window) return Outcome::early;
+  jumps.came(unixNs);
   Open &block = open[static_cast<size_t>(number - first)];
   const int64_t row = int64_t(packet.lane) * stream.fragments + packet.fragment;
   const int64_t slot = moment.tick % blockTicks / stream.ticksPerSlot;
@@ -85,6 +91,7 @@ Outcome Ring::place(const Packet &packet, const uint8_t *payload, int64_t unixNs
   if (block.index < 0) block.index = takeMemory();
   if (block.index < 0) return Outcome::ringFull;
   if (block.placed++ == 0) block.arrivedUnixNs = unixNs;
+  jumps.filled(block.placed);
   presenceMemory[size_t(block.index)][word] |= bit;
   std::memcpy(cellMemory[size_t(block.index)] + (row * plan.slotsPerBlock + slot) * stream.cellBytes, payload,
               size_t(stream.cellBytes));
@@ -93,37 +100,48 @@ Outcome Ring::place(const Packet &packet, const uint8_t *payload, int64_t unixNs
   return Outcome::placed;
 }
 
-Moment Ring::follow(const Packet &packet) {
+bool Ring::follow(const Packet &packet, int64_t unixNs, Moment &moment) {
+  moment = {packet.tick, packet.epoch};
+  if (!jumps.isDated(moment)) return false;
   if (open.empty()) {
-    head = {packet.tick, packet.epoch};
+    head = moment;
     clocks.believe(packet.lane, head);
     startAt(windowFor(packet.tick / blockTicks));
-    return head;
+    return true;
   }
-  Moment moment = {packet.tick, packet.epoch};
   if (stream.wrapBits < 64) {
     const int64_t turn = int64_t(1) << stream.wrapBits, ahead = (packet.tick - head.tick) & (turn - 1);
     moment.tick = head.tick + (ahead >= turn / 2 ? ahead - turn : ahead);
   }
   const bool isMoved = clocks.hear(packet.lane, moment);
   if (clocks.heardRival) add(laneNumbers[size_t(packet.lane) * LANE_NUMBERS + LANE_RIVALS]);
-  if (!isMoved) return moment;
+  if (!isMoved) return true;
   const int64_t before = session;
   Moment median = head;
   clocks.median(head.epoch, median);
-  moveTo(median);
+  moveTo(median, unixNs);
   if (session != before) moment.tick = masked(moment.tick);
-  return moment;
+  return true;
 }
 
-void Ring::moveTo(Moment median) {
+void Ring::moveTo(Moment median, int64_t unixNs) {
   const int64_t number = floorDivide(median.tick, blockTicks);
-  if (median.epoch != head.epoch) return resynchronise(median);
+  const bool isSameEpoch = median.epoch == head.epoch;
   // The senders go on in a block that silence closed.
-  if (number < first && floor != NEVER && number >= floor - plan.window) return;
-  if (number < first || median.tick - head.tick > plan.skipTicks) return resynchronise(median);
-  head.tick = std::max(head.tick, median.tick);
-  advance(windowFor(number));
+  if (isSameEpoch && number < first && floor != NEVER && number >= floor - plan.window) return;
+  if (isSameEpoch && number >= first && median.tick - head.tick <= plan.skipTicks) return goOn(median.tick);
+  const int64_t width = plan.window * blockTicks;
+  const bool isLeft = clocks.areElsewhere(head.epoch, head.tick - width, saturated(head.tick, width));
+  if (jumps.areFollowed(median, head, unixNs, isLeft)) return resynchronise(median, unixNs);
+  totals[REFUSED_RESYNCS].store(jumps.refused, std::memory_order_relaxed);
+  // Those that are still in the running stream lead it.
+  const int64_t own = clocks.medianBetween(head.epoch, first * blockTicks, saturated(head.tick, plan.skipTicks));
+  if (own != NEVER) goOn(own);
+}
+
+void Ring::goOn(int64_t tick) {
+  head.tick = std::max(head.tick, tick);
+  advance(windowFor(floorDivide(tick, blockTicks)));
 }
 
 void Ring::startAt(int64_t number) {
@@ -132,8 +150,9 @@ void Ring::startAt(int64_t number) {
   for (size_t n = 0; n < open.size(); n++) open[n].number = number + static_cast<int64_t>(n);
 }
 
-void Ring::resynchronise(Moment to) {
+void Ring::resynchronise(Moment to, int64_t unixNs) {
   handOnAll();
+  jumps.resynchronised(head, unixNs);
   session++;
   add(totals[RESYNCS]);
   skipped = 0;

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "jumps.h"
 #include "lane_clocks.h"
 #include "stream.h"
 
@@ -30,7 +31,7 @@ enum class Outcome : int32_t {
 constexpr int OUTCOMES = 10;
 
 /** Of a whole ring; outcomes come after them. */
-enum Total : int32_t { PACKETS, BYTES, BLOCKS, SKIPPED_BLOCKS, MISSING_CELLS, RESYNCS, TOTALS };
+enum Total : int32_t { PACKETS, BYTES, BLOCKS, SKIPPED_BLOCKS, MISSING_CELLS, RESYNCS, REFUSED_RESYNCS, TOTALS };
 /** Of a lane, after its outcomes. */
 enum LaneNumber : int32_t { LANE_MISSING = OUTCOMES, LANE_NEWEST, LANE_RIVALS, LANE_NUMBERS };
 
@@ -39,6 +40,8 @@ struct Settings {
   int64_t skipTicks;
   int32_t flushMs;
   int64_t hearingSpan;
+  /** 0 where nobody knows. */
+  double tickRateHz;
 };
 
 /** What the consumer is told of a block: int64 each, in this order (native-ring.ts). */
@@ -91,9 +94,11 @@ class Ring {
     counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
   Outcome place(const Packet &packet, const uint8_t *payload, int64_t unixNs);
-  Moment follow(const Packet &packet);
-  void moveTo(Moment median);
-  void resynchronise(Moment to);
+  /** False where its time has no date. */
+  bool follow(const Packet &packet, int64_t unixNs, Moment &moment);
+  void moveTo(Moment median, int64_t unixNs);
+  void goOn(int64_t tick);
+  void resynchronise(Moment to, int64_t unixNs);
   void advance(int64_t wanted);
   void startAt(int64_t number);
   void handOn(Open &block);
@@ -111,6 +116,7 @@ class Ring {
   std::vector<uint8_t *> cellMemory;
   std::vector<uint64_t *> presenceMemory;
   LaneClocks clocks;
+  Jumps jumps;
   std::vector<Counter> totals, outcomes, laneNumbers;
 
   std::vector<Open> open;  // consecutive blocks from `first`; empty before the first packet

@@ -1,6 +1,7 @@
 /** A small array of four F-engines, whose packets and payloads anyone can work out by hand. */
 import type { RingPlan } from '../plan.js';
 import { planRing } from '../plan.js';
+import { rational } from '../../core/clock/rational.js';
 import { speadFeng } from '../../packets/spead/feng.js';
 import { randomStream } from '../../core/random.js';
 
@@ -15,17 +16,23 @@ export const LANE_CELLS = FRAGMENTS * SLOTS;
 /** Slots in a turn of the 48-bit clock. */
 export const TURN_SLOTS = 2 ** 48 / TICKS;
 
+const options = {
+  antennas: [0, 1, 2, 3],
+  firstChannel: 0,
+  channelsPerHeap: FRAGMENTS,
+  spectraPerHeap: 16,
+  ticksPerSpectrum: TICKS / 16,
+  packetBytes: CELL_BYTES,
+};
+const ringOptions = { slotsPerBlock: SLOTS, blocks: 6, window: 3, skipTicks: 20 * SLOTS * TICKS };
+
 /** Six blocks of eight slots, three open; holes of 20 blocks are skipped. */
-export const smallPlan: RingPlan = planRing(
-  speadFeng.plan({
-    antennas: [0, 1, 2, 3],
-    firstChannel: 0,
-    channelsPerHeap: FRAGMENTS,
-    spectraPerHeap: 16,
-    ticksPerSpectrum: TICKS / 16,
-    packetBytes: CELL_BYTES,
-  }),
-  { slotsPerBlock: SLOTS, blocks: 6, window: 3, skipTicks: 20 * SLOTS * TICKS },
+export const smallPlan: RingPlan = planRing(speadFeng.plan(options), ringOptions);
+
+/** The same with a clock: a slot a second, so that jumps are compared with the running stream. */
+export const timedPlan: RingPlan = planRing(
+  speadFeng.plan({ ...options, clockRateHz: rational(BigInt(TICKS)) }),
+  ringOptions,
 );
 
 export interface Cell {

@@ -5,9 +5,12 @@ import { cellsBetween, LANES, packetOf, shuffled, SLOTS, TURN_SLOTS } from './ar
 import type { Step } from './try-case.js';
 
 /** About `packets` packets, in steps. */
-export function randomNight(seed: number, packets: number): Step[] {
+export function randomNight(
+  seed: number,
+  packets: number,
+): Exclude<Step, { readonly atS: number }>[] {
   const random = randomStream(seed, 'night');
-  const steps: Step[] = [];
+  const steps: ReturnType<typeof randomNight> = [];
   let sent = 0;
   let slot = random.below(4) === 0 ? TURN_SLOTS - random.below(60) : random.below(5000);
   /** How far each board's clock is off. */

@@ -14,8 +14,11 @@ import {
 } from '../ring.js';
 import { smallPlan } from './array.js';
 
-/** `silence`: nobody speaks for long. `drain`: the consumer takes and gives back what is ready. */
-export type Step = readonly Uint8Array[] | 'silence' | 'drain';
+/**
+ * `silence`: nobody speaks for long. `drain`: the consumer takes and gives back what is ready. `atS`: when what follows
+ * arrives.
+ */
+export type Step = readonly Uint8Array[] | 'silence' | 'drain' | { readonly atS: number };
 
 export interface RingCase {
   readonly name: string;
@@ -29,6 +32,7 @@ export interface RingCase {
   readonly outcomes?: Partial<Record<Outcome, number>>;
   readonly lanes?: Readonly<Record<number, Partial<Record<LaneOutcome, number>>>>;
   readonly resyncs?: number;
+  readonly refusedResyncs?: number;
   /** Of every lane. */
   readonly rivals?: readonly number[];
 }
@@ -62,19 +66,23 @@ class Sent {
 export class Bench {
   readonly seen: (readonly [number, number, number, number])[] = [];
   readonly fed: Outcome[] = [];
+  /** Of the next packet; each comes so much later. */
+  arrivalNs = 0n;
   private readonly sent: Sent;
 
   constructor(
     readonly ring: FedRing,
     /** What a cell must hold of the packets sent for it; any, where damage made several. */
     private readonly checked: 'first sent' | 'any sent' = 'first sent',
+    private readonly everyNs = 1n,
   ) {
     this.sent = new Sent(ring.plan);
   }
 
   feed(datagram: Uint8Array): Outcome {
     this.sent.add(datagram);
-    const outcome = this.ring.feed(datagram, BigInt(this.fed.length + 1));
+    this.arrivalNs += this.everyNs;
+    const outcome = this.ring.feed(datagram, this.arrivalNs);
     this.fed.push(outcome);
     return outcome;
   }
@@ -155,6 +163,7 @@ export async function tryRingCase(one: RingCase, open: OpenRing): Promise<void> 
     for (const step of one.steps) {
       if (step === 'silence') ring.flush();
       else if (step === 'drain') bench.drain();
+      else if ('atS' in step) bench.arrivalNs = BigInt(step.atS) * 1_000_000_000n;
       else {
         for (const datagram of step) {
           bench.feed(datagram);
@@ -172,6 +181,7 @@ export async function tryRingCase(one: RingCase, open: OpenRing): Promise<void> 
       bench.fed.length - Object.values(one.outcomes ?? {}).reduce((sum, count) => sum + count, 0);
     assert.deepEqual({ ...account.outcomes }, expected);
     assert.equal(account.resyncs, one.resyncs ?? 0);
+    assert.equal(account.refusedResyncs, one.refusedResyncs ?? 0);
     if (one.rivals)
       assert.deepEqual(
         account.lanes.map(({ rivals }) => rivals),
