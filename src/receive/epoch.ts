@@ -108,12 +108,13 @@ export function epochOfTick(time: Instant, tick: bigint, tickRateHz: Rational): 
   return addSeconds(near, secondsBetween(instantOfTick({ epoch: near, tickRateHz }, tick), time));
 }
 
-/** Senders are started on whole seconds, and packets come soon after their samples. */
-function byClock(
-  { numerator, denominator }: Rational,
-  { startTick, arrivedUnixNs }: SessionStart,
-): KnownEpoch {
-  const elapsedNs = (startTick * denominator * 1_000_000_000n) / numerator;
-  const second = floorDivide(arrivedUnixNs - elapsedNs + 500_000_000n, 1_000_000_000n);
-  return { told: 'clock', at: instant(Number(second)) };
+/** Senders are started on whole seconds, and packets come soon after their samples. Leap seconds since are counted. */
+function byClock(tickRateHz: Rational, { startTick, arrivedUnixNs }: SessionStart): KnownEpoch {
+  const { unixSeconds, fraction } = epochOfTick(instantOfUnixNs(arrivedUnixNs), startTick, tickRateHz);
+  return { told: 'clock', at: instant(unixSeconds + Math.round(fraction)) };
+}
+
+export function instantOfUnixNs(unixNs: bigint): Instant {
+  const seconds = floorDivide(unixNs, 1_000_000_000n);
+  return instant(Number(seconds), Number(unixNs - seconds * 1_000_000_000n) / 1e9);
 }

@@ -103,8 +103,7 @@ export class Jumps {
   }
 
   private isBelieved(to: Moment, head: Moment, unixNs: bigint, isLeft: boolean): boolean {
-    const isLimited =
-      this.resyncsNs.length === MOST_RESYNCS && unixNs - this.resyncsNs[0] < MINUTE_NS;
+    const isLimited = this.resyncsNs.length === MOST_RESYNCS && unixNs - this.resyncsNs[0] < MINUTE_NS;
     const running = this.isTrusted ? { moment: head, unixNs: this.newestNs } : this.trusted;
     if (!running || this.rateHz === undefined) return !isLimited;
     const aheadS = this.timeS(to) - this.timeS(running.moment);

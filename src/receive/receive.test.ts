@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadNative } from '../backend/cpu/library.js';
 import { rational } from '../core/clock/rational.js';
@@ -9,10 +7,9 @@ import { formatInstant, instant, parseInstant } from '../core/instant.js';
 import { presentCells } from '../core/presence/presence.js';
 import { inTemporaryFolder } from '../core/testing/temporary-folder.js';
 import { chips } from '../packets/chips.js';
-import { writeCapture } from '../packets/pcap-write.js';
 import { snap2 } from '../packets/snap2.js';
 import { speadFeng } from '../packets/spead/feng.js';
-import { buildFrame } from '../packets/udp.js';
+import { captureOf } from './testing/capture.js';
 import { receivePackets, type EpochSetting, type ReceiveSettings, type Reception } from './index.js';
 
 /** Two boards of three channels; 25 000 spectra a second, ten a block. */
@@ -35,32 +32,6 @@ const settings = {
   epoch: { told: 'operator', at: STARTED },
   ring: { slotsPerBlock: 10, blocks: 6 },
 } as const satisfies Omit<ReceiveSettings, 'from'>;
-
-async function captureOf(
-  folder: string,
-  packets: readonly Uint8Array[],
-  arrivedS: (n: number) => number = () => 0,
-): Promise<string> {
-  const path = join(folder, 'night.pcap');
-  const chunks: Uint8Array[] = [];
-  const writer = writeCapture({
-    write: (bytes) => {
-      chunks.push(bytes);
-      return Promise.resolve();
-    },
-  });
-  const way = {
-    source: { address: '10.0.0.1', port: 4015 },
-    destination: { address: '239.1.2.3', port: 4015 },
-  };
-  for (const [n, one] of packets.entries()) {
-    const unixNs = BigInt(1_780_000_000 + arrivedS(n)) * 1_000_000_000n + BigInt(n) * 1000n;
-    await writer.append(unixNs, buildFrame(way, one));
-  }
-  await writer.finish();
-  writeFileSync(path, Buffer.concat(chunks));
-  return path;
-}
 
 /** [session, start, samples, cells there, first element] of every block. */
 async function received(given: ReceiveSettings, blockSamples = 1000) {

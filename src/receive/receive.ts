@@ -5,7 +5,8 @@ import type { Closable } from '../core/closing.js';
 import { preparing } from '../core/closing.js';
 import { instantOfTick } from '../core/clock/tick-clock.js';
 import { refuse } from '../core/errors.js';
-import type { Instant } from '../core/instant.js';
+import { secondsBetween, type Instant } from '../core/instant.js';
+import { SECONDS_PER_DAY } from '../core/units.js';
 import type { StreamPlan } from '../packets/packet-format.js';
 import { packetFormatNamed } from '../packets/registry.js';
 import type { Arrivals, RingFill, SocketFacts } from './arrivals.js';
@@ -14,6 +15,7 @@ import {
   checkEpoch,
   epochOf,
   epochOfTick,
+  instantOfUnixNs,
   type Arrived,
   type EpochSetting,
   type KnownEpoch,
@@ -29,6 +31,7 @@ import {
 import { arriveByDgram } from './from-dgram.js';
 import { planListening, type ListenSettings } from './listen.js';
 import { LostCells } from './edges.js';
+import { isDate } from './jumps.js';
 import { liveSource, type LiveSource } from './live-source.js';
 import {
   bitsPerSecond,
@@ -87,10 +90,15 @@ export interface ReadyToListen {
 
 /** What happened that an operator should hear of. */
 export interface ReceiveEvent {
-  /** `session`: the senders' clocks were followed to another place. `untold`: a session is left out, its time unknown. */
-  readonly kind: 'session' | 'untold';
+  /**
+   * `session`: the senders' clocks were followed to another place. `untold`: a session is left out, its time unknown.
+   * `undated`: its time is in no calendar, and it is left out. `far`: the first is over a day from the wall clock.
+   */
+  readonly kind: 'session' | 'untold' | 'undated' | 'far';
   readonly session: number;
   readonly startTick: bigint;
+  /** Where its time is known. */
+  readonly start?: Instant;
 }
 
 export interface SenderAccount extends LaneAccount {
@@ -177,7 +185,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       let heard = 0;
       for (let first = await nextBlock(); first; first = await nextBlock()) {
         const { session, startTick } = first;
-        const known: KnownEpoch | undefined =
+        const epochKnown: KnownEpoch | undefined =
           said && waiting?.session === session
             ? { told: 'operator', at: said }
             : epochOf(format, epoch, tickRateHz, {
@@ -185,6 +193,12 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
                 isFirst: lastTick === undefined,
                 ...(before && { before }),
               });
+        const start = epochKnown && instantOfTick({ epoch: epochKnown.at, tickRateHz }, startTick);
+        const known = start && isDate(start.unixSeconds) ? epochKnown : undefined;
+        const isFar = (time: Instant): boolean =>
+          Math.abs(secondsBetween(instantOfUnixNs(first.arrivedUnixNs), time)) > SECONDS_PER_DAY;
+        if (lastTick === undefined && known && start && !('capture' in from) && isFar(start))
+          settings.onEvent?.({ kind: 'far', session, startTick, start });
         // What was said holds as the start's own word did: until the clocks are set anew again.
         if (said && known) epoch = { ...epoch, told: 'operator', at: known.at };
         [waiting, said] = [undefined, undefined];
@@ -207,7 +221,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           first.release();
         } else {
           waiting = { session, nextTick: lastTick ?? startTick };
-          settings.onEvent?.({ kind: 'untold', session, startTick });
+          settings.onEvent?.({ kind: epochKnown ? 'undated' : 'untold', session, startTick });
           untimedBlocks++;
           first.release();
         }
@@ -238,9 +252,16 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
             'end the night and begin again with --epoch where it is wrong',
           );
         }
-        const at = epochOfTick(time, tick, tickRateHz);
-        said = at;
-        return { at: instantOfTick({ epoch: at, tickRateHz }, waiting.nextTick), tick: waiting.nextTick };
+        const epochAt = epochOfTick(time, tick, tickRateHz);
+        const at = instantOfTick({ epoch: epochAt, tickRateHz }, waiting.nextTick);
+        if (!isDate(at.unixSeconds))
+          refuse(
+            'epoch',
+            `tick ${waiting.nextTick}, the next to come, would be in no calendar`,
+            'give a tick of the senders as they count now, and its time',
+          );
+        said = epochAt;
+        return { at, tick: waiting.nextTick };
       },
       account: () => {
         const { lanes, ...rest } = arrivals.account();

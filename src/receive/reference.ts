@@ -135,10 +135,7 @@ export class ReferenceRing implements FedRing {
   }
 
   /** Hears a packet's clock, moves the window where the median moved, and returns the packet's own time, where it has one. */
-  private follow(
-    { lane, tick: sent, session: epoch = 0n }: PacketFacts,
-    unixNs: bigint,
-  ): Moment | undefined {
+  private follow({ lane, tick: sent, session: epoch = 0n }: PacketFacts, unixNs: bigint): Moment | undefined {
     const { wrapBits } = this.plan.stream;
     if (!this.jumps.isDated({ tick: sent, epoch })) return undefined;
     if (this.open.length === 0) {

@@ -1,7 +1,7 @@
 /** Packets as the samples of a night: of a socket or a capture, in the format that they are in. */
 import { refuse } from '../../core/errors.js';
 import { numberOf } from '../../core/clock/rational.js';
-import { parseInstant } from '../../core/instant.js';
+import { formatInstant, parseInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds } from '../../core/units.js';
 import { guessPlan, usualFormat } from '../../packets/guess-plan.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
@@ -18,6 +18,7 @@ import {
   type ListenSettings,
   type PacketOrigin,
   type ReceiveAccount,
+  type ReceiveEvent,
 } from '../../receive/index.js';
 import type { RefusedFrame } from '../../packets/udp.js';
 import { leftOutFix, leftOutWords } from '../report/left-out-frames.js';
@@ -174,6 +175,22 @@ function bandFor(plan: StreamPlan, frequencyHz: number | undefined): Band | unde
   };
 }
 
+function eventLine({ kind, session, startTick, start }: ReceiveEvent): string {
+  const fix = "start again with the new --epoch, or use the wall clock's time with --epoch TIME,clock";
+  switch (kind) {
+    case 'session':
+      return `the senders' clocks were set anew: session ${session}`;
+    case 'untold':
+      return `session ${session} is left out: its time is unknown after a restart; ${fix}`;
+    case 'undated':
+      return `session ${session} is left out: with this --epoch its tick ${startTick} is in no calendar; ${fix}`;
+    case 'far': {
+      const time = start ?? refuse('live', 'no start');
+      return `warning: the first packets are of ${formatInstant(time, 0)}, over a day from this machine's clock: a recording that is replayed, or a wrong clock`;
+    }
+  }
+}
+
 export async function openPackets(
   origin: PacketOrigin,
   options: InputOptions,
@@ -201,12 +218,8 @@ export async function openPackets(
     ...(polarisations === 1 || polarisations === 2 ? { polarisations } : {}),
     ...(options.blockS === undefined ? {} : { ring: { blockS: options.blockS } }),
     ...(beforeListening && { beforeListening: (ready) => beforeListening(ready, telescope) }),
-    onEvent: ({ kind, session }) => {
-      say(
-        kind === 'session'
-          ? `the senders' clocks were set anew: session ${session}`
-          : `session ${session} is left out: nobody knows its time after a restart; begin again with the new --epoch, or let --epoch TIME,clock take the wall clock's`,
-      );
+    onEvent: (event) => {
+      say(eventLine(event));
     },
   });
   return {

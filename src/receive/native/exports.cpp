@@ -31,9 +31,13 @@ CORELLA_EXPORT int32_t corella_ring_open(char *error, const int64_t *plan, const
                                          const int64_t *sources, const int64_t *settings, double tickRateHz,
                                          const int64_t *cells, const int64_t *presence, void **ring) {
   return guarded(error, [&] {
-    const Settings given = {static_cast<int32_t>(settings[0]), static_cast<int32_t>(settings[1]),
-                            static_cast<int32_t>(settings[2]), settings[3],
-                            static_cast<int32_t>(settings[4]), settings[5], tickRateHz};
+    const Settings given = {static_cast<int32_t>(settings[0]),
+                            static_cast<int32_t>(settings[1]),
+                            static_cast<int32_t>(settings[2]),
+                            settings[3],
+                            static_cast<int32_t>(settings[4]),
+                            settings[5],
+                            tickRateHz};
     require(given.slotsPerBlock > 0 && given.window >= 3 && given.blocks >= given.window + 2,
             "a window of 3 or more and two blocks beyond it are needed");
     *ring = new Ring(streamFrom(plan, numbers, sources), given, cells, presence);

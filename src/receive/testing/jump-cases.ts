@@ -109,15 +109,9 @@ export const jumpCases: readonly RingCase[] = [
     steps: [
       BEFORE,
       { atS: 1 },
-      [40, 41, 42, 43].flatMap((slot) => [
-        ...packets(slot, slot + 1, SYNC, [0, 1, 2]),
-        packet(3, slot + 68),
-      ]),
+      [40, 41, 42, 43].flatMap((slot) => [...packets(slot, slot + 1, SYNC, [0, 1, 2]), packet(3, slot + 68)]),
       { atS: 12 },
-      [44, 45, 46, 47].flatMap((slot) => [
-        ...packets(slot, slot + 1, SYNC, [0, 1, 2]),
-        packet(3, slot + 68),
-      ]),
+      [44, 45, 46, 47].flatMap((slot) => [...packets(slot, slot + 1, SYNC, [0, 1, 2]), packet(3, slot + 68)]),
     ],
     blocks: [...whole([100, 104]), [108, 12, 0, 0], [112, 12, 0, 0]],
     outcomes: { late: 24 },

@@ -5,10 +5,7 @@ import { cellsBetween, LANES, packetOf, shuffled, SLOTS, TURN_SLOTS } from './ar
 import type { Step } from './try-case.js';
 
 /** About `packets` packets, in steps. */
-export function randomNight(
-  seed: number,
-  packets: number,
-): Exclude<Step, { readonly atS: number }>[] {
+export function randomNight(seed: number, packets: number): Exclude<Step, { readonly atS: number }>[] {
   const random = randomStream(seed, 'night');
   const steps: ReturnType<typeof randomNight> = [];
   let sent = 0;
