@@ -57,7 +57,8 @@ int main() {
             Settings{SLOTS, ROOM, 3, 100000, 100, LANES * SLOTS / 2, 0}, cellsAt.data(), bitsAt.data());
   const int wake = ring.openWake();
   SocketGiven given;
-  ring.listen(openSocket({"127.0.0.1", "", 0, 1 << 22, true}, given), given.coalesced, -1);
+  const int receiver = openSocket({"127.0.0.1", "", 0, 1 << 22}, given);
+  ring.listen(receiver, coalesce(receiver), -1);
 
   std::atomic<bool> done{false};
   std::thread watcher([&] {

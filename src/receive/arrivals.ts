@@ -1,5 +1,6 @@
 /** Blocks as they arrive, wherever the packets come from: a capture, a socket of Node's, the native ring. */
 import type { Closable } from '../core/closing.js';
+import type { Surveyed } from './listen.js';
 import type { RingPlan } from './plan.js';
 import type { ArrivedBlock, RingAccount } from './ring.js';
 
@@ -29,6 +30,8 @@ export interface Arrivals extends Closable {
   stop(): void;
   account(): RingAccount;
   socket?(): SocketFacts;
+  /** What came to the socket before, where it was surveyed. */
+  readonly surveyed?: Surveyed;
   /** Of what comes by itself and does not wait. */
   fill?(): RingFill;
 }
@@ -53,3 +56,12 @@ export class Bell {
     });
   }
 }
+
+/** Of a socket whose survey ends now; `more` were never read. */
+export const surveyedBy = (
+  { surveyed, firstNs }: { readonly surveyed: number; readonly firstNs: bigint | undefined },
+  more = 0,
+): Surveyed => ({
+  packets: surveyed + more,
+  seconds: firstNs === undefined ? 0 : Number(process.hrtime.bigint() - firstNs) / 1e9,
+});

@@ -21,8 +21,8 @@ export type {
 } from './receive.js';
 export { captureDatagrams, type CaptureOrigin, type LeftOutFrames } from './from-capture.js';
 export { silentSource } from './silent-source.js';
-export { surveySocket } from './survey-socket.js';
-export { planListening, type ListenSettings } from './listen.js';
+export { openSurveySocket, type ListenOrigin, type SurveySocket } from './survey-socket.js';
+export { planListening, type ListenSettings, type Surveyed } from './listen.js';
 export type {
   ArrivalFacts,
   LiveCells,

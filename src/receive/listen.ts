@@ -17,6 +17,18 @@ export interface ListenSettings {
   readonly coalesce?: 'on' | 'off';
 }
 
+export interface SurveyLimits {
+  readonly datagrams: number;
+  readonly seconds: number;
+}
+
+/** Datagrams that came before receiving began: read to find out what they are, or while the chain was prepared. */
+export interface Surveyed {
+  readonly packets: number;
+  /** From the first of them until receiving began. */
+  readonly seconds: number;
+}
+
 export const RECEIVE_BUFFER_BYTES = 2 ** 28;
 
 export interface Listening {

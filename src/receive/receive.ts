@@ -29,7 +29,7 @@ import {
   type OpenFedRing,
 } from './from-capture.js';
 import { arriveByDgram } from './from-dgram.js';
-import { planListening, type ListenSettings } from './listen.js';
+import { planListening, type Surveyed } from './listen.js';
 import { LostCells } from './edges.js';
 import { isDate } from './jumps.js';
 import { liveSource, type LiveSource } from './live-source.js';
@@ -54,12 +54,13 @@ import {
 } from './network/needs.js';
 import { ReferenceRing } from './reference.js';
 import type { ArrivedBlock, LaneAccount, RingAccount } from './ring.js';
+import type { ListenOrigin } from './survey-socket.js';
 import { turnCells } from './turn.js';
 import { arriveByNative, type BeforeListening } from './native/arrivals.js';
 import { openNativeRing, type RingMemory } from './native/native-ring.js';
 import { nativeTurn } from './native/turn.js';
 
-export type PacketOrigin = CaptureOrigin | ListenSettings;
+export type PacketOrigin = CaptureOrigin | ListenOrigin;
 
 export interface ReceiveSettings {
   /** From the format's own `plan`, or from `guessPlan` of packets/guess-plan.ts. */
@@ -116,6 +117,8 @@ export interface ReceiveAccount extends Omit<RingAccount, 'lanes'> {
   readonly edgeCells: number;
   /** Blocks of sessions whose time nobody knew. */
   readonly untimedBlocks: number;
+  /** Before the first of `packets`, of a socket that was surveyed: in no data. */
+  readonly surveyed?: Surveyed;
   /** Of a socket alone. */
   readonly socket?: SocketFacts;
   readonly ring?: RingFill;
@@ -266,6 +269,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       account: () => {
         const { lanes, ...rest } = arrivals.account();
         const socket = arrivals.socket?.();
+        const { surveyed } = arrivals;
         const ring = arrivals.fill?.();
         return {
           ...rest,
@@ -276,6 +280,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           })),
           edgeCells: Math.max(0, rest.missingCells - lost.count),
           untimedBlocks,
+          ...(surveyed && { surveyed }),
           ...(socket && { socket }),
           ...(ring && { ring }),
         };

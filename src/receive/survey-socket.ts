@@ -1,27 +1,87 @@
-/** The first datagrams that come to a socket: what a plan is guessed from before the night begins. */
-import { openSocket } from './from-dgram.js';
-import { planListening, type ListenSettings } from './listen.js';
+/**
+ * The socket of a run, opened before anything is known of its packets: the first of them are surveyed, and the ring goes
+ * on with the same socket, so that every datagram is in one account.
+ */
+import type { Socket } from 'node:dgram';
+import { loadNative } from '../backend/cpu/library.js';
+import type { Closable } from '../core/closing.js';
+import { kernelDropsAt, openSocket } from './dgram-socket.js';
+import { planListening, type ListenSettings, type SurveyLimits } from './listen.js';
+import { NativeSocket } from './native/socket.js';
 
-export interface SurveyLimits {
-  readonly datagrams: number;
-  readonly seconds: number;
+export type SurveySocket = NativeSocket | NodeSocket;
+
+export interface ListenOrigin extends ListenSettings {
+  /** Opened before; the ring closes it. */
+  readonly socket?: SurveySocket;
 }
 
-/** As many as asked for, or as many as come in the time. */
-export async function surveySocket(settings: ListenSettings, limits: SurveyLimits): Promise<Uint8Array[]> {
-  const socket = await openSocket(planListening(settings));
-  const datagrams: Uint8Array[] = [];
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, limits.seconds * 1000);
-    socket.on('message', (datagram) => {
-      datagrams.push(Uint8Array.from(datagram));
-      if (datagrams.length < limits.datagrams) return;
-      clearTimeout(timer);
-      resolve();
+/** Enough for a survey: what does not fit is counted. */
+const SURVEY_BUFFER_BYTES = 2 ** 24;
+
+/** Where the native ring listens: on Linux, with the library. */
+export const canListenNatively = (): boolean => process.platform === 'linux' && !('what' in loadNative());
+
+export async function openSurveySocket(
+  settings: ListenSettings,
+  by: 'native' | 'node' = canListenNatively() ? 'native' : 'node',
+): Promise<SurveySocket> {
+  const asked = { receiveBufferBytes: SURVEY_BUFFER_BYTES, ...settings };
+  return by === 'native' ? new NativeSocket(asked) : new NodeSocket(await openSocket(planListening(asked)));
+}
+
+export class NodeSocket implements Closable {
+  readonly by = 'node';
+  surveyed = 0;
+  firstNs: bigint | undefined;
+  private kept: Uint8Array[] = [];
+  private wanted = 0;
+  private onEnough: () => void = () => undefined;
+  private isOurs = true;
+
+  constructor(private readonly socket: Socket) {
+    socket.on('message', this.count);
+  }
+
+  get port(): number {
+    return this.socket.address().port;
+  }
+
+  private readonly count = (datagram: Uint8Array): void => {
+    this.surveyed++;
+    this.firstNs ??= process.hrtime.bigint();
+    if (this.kept.length >= this.wanted) return;
+    this.kept.push(Uint8Array.from(datagram));
+    if (this.kept.length === this.wanted) this.onEnough();
+  };
+
+  /** As many as asked for, or as many as come in the time. */
+  async survey({ datagrams, seconds }: SurveyLimits): Promise<Uint8Array[]> {
+    this.wanted = datagrams;
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(resolve, seconds * 1000);
+      this.onEnough = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.socket.once('error', reject);
     });
-    socket.once('error', reject);
-  }).finally(() => {
-    socket.close();
-  });
-  return datagrams.slice(0, limits.datagrams);
+    const { kept } = this;
+    [this.kept, this.wanted] = [[], 0];
+    this.socket.removeAllListeners('error');
+    return kept;
+  }
+
+  /** The socket is the ring's from here on; what the kernel dropped until now was surveyed, not received. */
+  handOver(): { readonly socket: Socket; readonly dropped: number } {
+    this.socket.off('message', this.count);
+    this.isOurs = false;
+    return { socket: this.socket, dropped: kernelDropsAt(this.port) ?? 0 };
+  }
+
+  close(): Promise<void> {
+    if (this.isOurs) this.socket.close();
+    this.isOurs = false;
+    return Promise.resolve();
+  }
 }

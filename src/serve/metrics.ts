@@ -89,7 +89,8 @@ export class Metrics {
     return this.registry.metrics();
   }
 
-  private ofPackets({ senders, resyncs, outcomes, bytes, socket }: ReceiveAccount, session: number): void {
+  private ofPackets(account: ReceiveAccount, session: number): void {
+    const { senders, resyncs, refusedResyncs, outcomes, bytes, socket, surveyed } = account;
     for (const { name: source, outcomes: own, missingCells, newestTick } of senders) {
       const placed = 'corella_receive_packets_total';
       this.counter(placed, 'Packets placed', own.placed, { source });
@@ -113,6 +114,9 @@ export class Metrics {
       });
     this.counter('corella_receive_bytes_total', 'Of payload and header', bytes);
     this.counter('corella_receive_resyncs_total', 'New sessions', resyncs);
+    this.counter('corella_receive_refused_resyncs_total', 'Jumps that were not followed', refusedResyncs);
+    if (surveyed)
+      this.counter('corella_receive_surveyed_packets_total', 'Before receiving began', surveyed.packets);
     this.gauge('corella_receive_session', 'Number of the session', session);
   }
 

@@ -40,6 +40,10 @@ export function hasRivals(now: Sender, before?: Sender): boolean {
 export const rivalLine = ({ name, rivals }: Sender): string =>
   `${name}: ${rivals} packets under its name have another clock, and are left out: two senders share the name, or one comes by two ways`;
 
+/** What a run did not receive at its beginning. */
+export const surveyedLine = ({ packets, seconds }: NonNullable<ReceiveAccount['surveyed']>): string =>
+  `${packets} packets in ${formatSeconds(seconds)} before receiving began: surveyed to find their format, or came while everything was prepared; they are not in the data`;
+
 export const refusedLine = (count: number): string =>
   `the senders' clocks jumped ${count} time${count === 1 ? '' : 's'} to a time that is not followed: before the running stream, too far ahead of it, or too often in a minute; followed once all senders confirm it for 10 s`;
 
@@ -63,6 +67,7 @@ export function packetLines(account: ReceiveAccount): string[] {
   return [
     ...(endsEarly ? [`the capture ends early, at byte ${endsEarly.atByte}: ${endsEarly.why}`] : []),
     ...(leftOut ? [`left out of the capture: ${leftOutWords(leftOut).join(', ')}`] : []),
+    ...(account.surveyed ? [surveyedLine(account.surveyed)] : []),
     `${packets} packets: ${[`${counts.placed} placed`, ...others].join(', ')}`,
     `${missingCells} packets missing` +
       (missingCells > 0 ? `; most of ${worst.name}: ${worst.missingCells}` : '') +

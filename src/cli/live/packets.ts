@@ -1,4 +1,5 @@
 /** Packets as the samples of a night: of a socket or a capture, in the format that they are in. */
+import { preparing } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { numberOf } from '../../core/clock/rational.js';
 import { formatInstant, parseInstant } from '../../core/instant.js';
@@ -9,21 +10,24 @@ import { isPacketFormatName, packetFormatNamed } from '../../packets/registry.js
 import {
   bandOf,
   captureDatagrams,
+  openSurveySocket,
   planListening,
   receivePackets,
-  surveySocket,
   type Band,
+  type CaptureOrigin,
   type EpochSetting,
   type LeftOutFrames,
   type ListenSettings,
   type PacketOrigin,
   type ReceiveAccount,
   type ReceiveEvent,
+  type SurveySocket,
 } from '../../receive/index.js';
 import type { RefusedFrame } from '../../packets/udp.js';
 import { leftOutFix, leftOutWords } from '../report/left-out-frames.js';
 import { loadTelescope } from '../../telescope/load.js';
 import type { BeforeListening, InputOptions, OpenedInput, Say } from './opened-input.js';
+import { surveyedLine } from './packet-lines.js';
 
 /** "4015", "10.0.0.2:4015", "239.1.2.3:4015". */
 export function listenSettings(
@@ -69,32 +73,39 @@ function tallyLeftOut(): {
   };
 }
 
-async function survey(origin: PacketOrigin, forS: number, say: Say): Promise<Uint8Array[]> {
-  if ('capture' in origin) {
-    const some: Uint8Array[] = [];
-    const leftOut = tallyLeftOut();
-    for await (const { payload } of captureDatagrams({ ...origin, onLeftOut: leftOut.add })) {
-      some.push(payload.slice());
-      if (some.length === SURVEYED) break;
-    }
-    if (some.length === 0) {
-      const { counts, why } = leftOut;
-      const found = leftOutWords(counts).join(', ');
-      refuse(
-        origin.capture,
-        found === ''
-          ? 'holds no UDP packets'
-          : `holds no whole UDP packet: ${found}${counts.other > 0 ? ` (${why()})` : ''}`,
-        leftOutFix(counts),
-      );
-    }
-    return some;
+/** The first packets of a capture. */
+async function surveyCapture(origin: CaptureOrigin): Promise<Uint8Array[]> {
+  const some: Uint8Array[] = [];
+  const leftOut = tallyLeftOut();
+  for await (const { payload } of captureDatagrams({ ...origin, onLeftOut: leftOut.add })) {
+    some.push(payload.slice());
+    if (some.length === SURVEYED) break;
   }
+  if (some.length === 0) {
+    const { counts, why } = leftOut;
+    const found = leftOutWords(counts).join(', ');
+    refuse(
+      origin.capture,
+      found === ''
+        ? 'holds no UDP packets'
+        : `holds no whole UDP packet: ${found}${counts.other > 0 ? ` (${why()})` : ''}`,
+      leftOutFix(counts),
+    );
+  }
+  return some;
+}
+
+/** The first packets that come to a socket, which the ring then goes on with. */
+async function surveyNetwork(
+  { listen: { address, port } }: ListenSettings,
+  socket: SurveySocket,
+  forS: number,
+  say: Say,
+): Promise<Uint8Array[]> {
   for (let waitedS = 0; ; waitedS += SURVEY_S) {
     const seconds = Math.min(SURVEY_S, forS - waitedS);
-    const some = await surveySocket(origin, { datagrams: SURVEYED, seconds });
+    const some = await socket.survey({ datagrams: SURVEYED, seconds });
     if (some.length > 0) return some;
-    const { address, port } = origin.listen;
     if (waitedS + seconds >= forS)
       refuse(
         `${address}:${port}`,
@@ -105,10 +116,13 @@ async function survey(origin: PacketOrigin, forS: number, say: Say): Promise<Uin
   }
 }
 
-async function planStream(origin: PacketOrigin, options: InputOptions, say: Say): Promise<StreamPlan> {
+function planStream(
+  datagrams: readonly Uint8Array[],
+  origin: PacketOrigin,
+  options: InputOptions,
+  say: Say,
+): StreamPlan {
   const { format: name, rate } = options;
-  if (name !== undefined && !isPacketFormatName(name)) packetFormatNamed(name);
-  const datagrams = await survey(origin, options.for ?? Infinity, say);
   const where = 'capture' in origin ? origin.capture : `port ${origin.listen.port}`;
   const format =
     name === undefined
@@ -191,56 +205,68 @@ function eventLine({ kind, session, startTick, start }: ReceiveEvent): string {
   }
 }
 
-export async function openPackets(
+export const openPackets = (
   origin: PacketOrigin,
   options: InputOptions,
   say: Say,
   beforeListening?: BeforeListening,
-): Promise<OpenedInput> {
-  const plan = await planStream(origin, options, say);
-  const epoch = epochSetting(options.epoch, plan);
-  if (options.epoch === undefined && epoch.told === 'clock')
-    say(`${plan.format} packets do not tell when they began: taken from the clock; --epoch says it better`);
-  const telescope = options.telescope === undefined ? undefined : await loadTelescope(options.telescope);
-  const polarisations = options.polarisations ?? telescope?.polarisations;
-  const band = bandFor(plan, options.frequency);
-  const listening = 'capture' in origin ? undefined : { listening: listeningOf(origin) };
-  let endsEarly: ReceiveAccount['endsEarly'];
-  const leftOut = tallyLeftOut();
-  const reception = await receivePackets({
-    stream: plan,
-    from: {
-      ...origin,
-      ...('capture' in origin && { onEarlyEnd: (end) => (endsEarly = end), onLeftOut: leftOut.add }),
-    },
-    epoch,
-    ...(band && { band }),
-    ...(polarisations === 1 || polarisations === 2 ? { polarisations } : {}),
-    ...(options.blockS === undefined ? {} : { ring: { blockS: options.blockS } }),
-    ...(beforeListening && { beforeListening: (ready) => beforeListening(ready, telescope) }),
-    onEvent: (event) => {
-      say(eventLine(event));
-    },
+): Promise<OpenedInput> =>
+  preparing(async (closers) => {
+    if (options.format !== undefined && !isPacketFormatName(options.format))
+      packetFormatNamed(options.format);
+    // What needs no packet is done before the first: those that come meanwhile are in no data.
+    const telescope = options.telescope === undefined ? undefined : await loadTelescope(options.telescope);
+    const socket = 'capture' in origin ? undefined : closers.keep(await openSurveySocket(origin));
+    const datagrams =
+      'capture' in origin || !socket
+        ? await surveyCapture(origin as CaptureOrigin)
+        : await surveyNetwork(origin, socket, options.for ?? Infinity, say);
+    const plan = planStream(datagrams, origin, options, say);
+    const epoch = epochSetting(options.epoch, plan);
+    if (options.epoch === undefined && epoch.told === 'clock')
+      say(`${plan.format} packets do not tell when they began: taken from the clock; --epoch says it better`);
+    const polarisations = options.polarisations ?? telescope?.polarisations;
+    const band = bandFor(plan, options.frequency);
+    const listening = 'capture' in origin ? undefined : { listening: listeningOf(origin) };
+    let endsEarly: ReceiveAccount['endsEarly'];
+    const leftOut = tallyLeftOut();
+    const reception = await receivePackets({
+      stream: plan,
+      from: {
+        ...origin,
+        ...(socket && { socket }),
+        ...('capture' in origin && { onEarlyEnd: (end) => (endsEarly = end), onLeftOut: leftOut.add }),
+      },
+      epoch,
+      ...(band && { band }),
+      ...(polarisations === 1 || polarisations === 2 ? { polarisations } : {}),
+      ...(options.blockS === undefined ? {} : { ring: { blockS: options.blockS } }),
+      ...(beforeListening && { beforeListening: (ready) => beforeListening(ready, telescope) }),
+      onEvent: (event) => {
+        say(eventLine(event));
+      },
+    });
+    const { surveyed } = reception.account();
+    if (surveyed) say(surveyedLine(surveyed));
+    return {
+      description: `${plan.format}, ${plan.sources.length} sender${plan.sources.length === 1 ? '' : 's'}, ${plan.inputs} inputs; ${reception.description}`,
+      ...(telescope && { telescope }),
+      isLive: !('capture' in origin),
+      sessions: () => reception.sessions(),
+      stop: () => {
+        reception.stop();
+      },
+      packets: () => ({
+        ...reception.account(),
+        ...(endsEarly && { endsEarly }),
+        ...(leftOut.why() !== '' && { leftOut: leftOut.counts }),
+      }),
+      tellEpoch: (tick, time) => reception.tellEpoch(tick, time),
+      ...listening,
+      ring: {
+        blocks: reception.plan.blocks,
+        samplesPerBlock: reception.plan.slotsPerBlock * plan.samplesPerSlot,
+      },
+      close: () => reception.close(),
+    };
   });
-  return {
-    description: `${plan.format}, ${plan.sources.length} sender${plan.sources.length === 1 ? '' : 's'}, ${plan.inputs} inputs; ${reception.description}`,
-    ...(telescope && { telescope }),
-    isLive: !('capture' in origin),
-    sessions: () => reception.sessions(),
-    stop: () => {
-      reception.stop();
-    },
-    packets: () => ({
-      ...reception.account(),
-      ...(endsEarly && { endsEarly }),
-      ...(leftOut.why() !== '' && { leftOut: leftOut.counts }),
-    }),
-    tellEpoch: (tick, time) => reception.tellEpoch(tick, time),
-    ...listening,
-    ring: {
-      blocks: reception.plan.blocks,
-      samplesPerBlock: reception.plan.slotsPerBlock * plan.samplesPerSlot,
-    },
-    close: () => reception.close(),
-  };
-}

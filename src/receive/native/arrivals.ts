@@ -4,19 +4,22 @@
  */
 import { Socket } from 'node:net';
 import { refuse } from '../../core/errors.js';
-import { Bell, type Arrivals } from '../arrivals.js';
-import type { ListenSettings } from '../listen.js';
+import { Bell, surveyedBy, type Arrivals } from '../arrivals.js';
 import type { RingPlan } from '../plan.js';
+import type { ListenOrigin } from '../survey-socket.js';
 import { openNativeRing, type RingMemory } from './native-ring.js';
+import { NativeSocket } from './socket.js';
 
 /** Called with the ring's memory before the socket is opened: what takes long is done while nothing is lost. */
 export type BeforeListening = (memory: readonly RingMemory[]) => Promise<void>;
 
 export async function arriveByNative(
   plan: RingPlan,
-  settings: ListenSettings,
+  settings: ListenOrigin,
   beforeListening: BeforeListening = () => Promise.resolve(),
 ): Promise<Arrivals> {
+  const { socket: given } = settings;
+  if (given?.by === 'node') throw new Error("a socket of Node's for the native ring");
   const ring = openNativeRing(plan);
   const bell = new Bell();
   const descriptor = ring.wakeDescriptor();
@@ -35,14 +38,19 @@ export async function arriveByNative(
     bell.ring();
   };
   let facts;
+  let opened: NativeSocket | undefined;
   try {
     await beforeListening(ring.memory);
-    facts = ring.listen(settings);
+    opened = given ?? new NativeSocket(settings);
+    facts = ring.listen(opened, settings);
   } catch (error) {
+    await opened?.close();
     await close();
     throw error;
   }
-  const { port, receiveBufferBytes, coalesced } = facts;
+  const { port } = opened;
+  const { receiveBufferBytes, coalesced, discarded } = facts;
+  const surveyed = given && surveyedBy(given, discarded);
   let leastFree = plan.blocks;
   let dropsAtStop: number | undefined;
   return {
@@ -68,6 +76,7 @@ export async function arriveByNative(
       ring.stop();
     },
     account: () => ring.account(),
+    ...(surveyed && { surveyed }),
     socket: () => {
       const { cpuNs, kernelDrops } = ring.threadFacts();
       return { port, receiveBufferBytes, kernelDrops: dropsAtStop ?? kernelDrops, threadS: cpuNs / 1e9 };

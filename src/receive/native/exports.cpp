@@ -85,24 +85,54 @@ CORELLA_EXPORT int32_t corella_ring_account(char *error, void *ring, int64_t *to
     facts[0] = open.freeBlocks();
     facts[1] = open.threadNs();
     const int64_t atEnd = open.dropsAtEnd();
-    facts[2] = atEnd >= 0 ? atEnd : droppedByKernel(open.socketFd());
+    const int64_t drops = atEnd >= 0 ? atEnd : droppedByKernel(open.socketFd());
+    facts[2] = drops < 0 ? drops : drops - open.dropsBefore;
   });
 }
 
-// asked : port, receive buffer in bytes, coalesce (1 or 0), core (−1: any). given : port, receive buffer, coalesced.
-CORELLA_EXPORT int32_t corella_ring_listen(char *error, void *ring, const char *address, const char *group,
-                                           const int64_t *asked, int64_t *given) {
+// asked : port, receive buffer in bytes. given : descriptor, port, receive buffer.
+CORELLA_EXPORT int32_t corella_socket_open(char *error, const char *address, const char *group, const int64_t *asked,
+                                           int64_t *given) {
+  return guarded(error, [&] {
+    SocketGiven got;
+    given[0] = openSocket({address, group, static_cast<int32_t>(asked[0]), static_cast<int32_t>(asked[1])}, got);
+    given[1] = got.port;
+    given[2] = got.receiveBufferBytes;
+  });
+}
+
+CORELLA_EXPORT int32_t corella_socket_close(char *error, int32_t descriptor) {
+  return guarded(error, [&] { closeSocket(descriptor); });
+}
+
+// limits : datagrams, milliseconds, bytes. found : datagrams, when the first was read. Called off the event loop.
+CORELLA_EXPORT int32_t corella_socket_survey(char *error, int32_t descriptor, const int64_t *limits, uint8_t *bytes,
+                                             int64_t *lengths, int64_t *found) {
+  return guarded(error, [&] {
+    Survey into = {bytes, limits[2], lengths, limits[0]};
+    survey(descriptor, limits[1], into);
+    found[0] = into.count;
+    found[1] = into.firstNs;
+  });
+}
+
+// asked : descriptor, which is the ring's from here on; receive buffer in bytes; coalesce, discard what waits (1 or 0);
+// core (−1: any). given : receive buffer, coalesced, discarded and dropped by the kernel until now.
+CORELLA_EXPORT int32_t corella_ring_listen(char *error, void *ring, const int64_t *asked, int64_t *given) {
   return guarded(error, [&] {
     Ring &open = ringAt(ring);
     require(open.socketFd() < 0, "the ring listens already");
-    const SocketAsked what = {address, group, static_cast<int32_t>(asked[0]), static_cast<int32_t>(asked[1]),
-                              asked[2] != 0};
-    SocketGiven got;
-    const int socket = openSocket(what, got);
-    given[0] = got.port;
-    given[1] = got.receiveBufferBytes;
-    given[2] = got.coalesced ? 1 : 0;
-    startListening(open, socket, got.coalesced, static_cast<int32_t>(asked[3]));
+    const int socket = static_cast<int>(asked[0]);
+    given[0] = sizeBuffer(socket, static_cast<int32_t>(asked[1]));
+    given[2] = 0;
+    if (asked[3] != 0) {
+      const int64_t discarded = discard(socket);
+      open.dropsBefore = std::max<int64_t>(0, droppedByKernel(socket));
+      given[2] = discarded + open.dropsBefore;
+    }
+    const bool coalesced = asked[2] != 0 && coalesce(socket);
+    given[1] = coalesced ? 1 : 0;
+    startListening(open, socket, coalesced, static_cast<int32_t>(asked[4]));
   });
 }
 

@@ -8,7 +8,7 @@ import { refuse } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import { emptyPresence, type Presence } from '../../core/presence/presence.js';
 import { errorBuffer, loadNative, settle, type NativeFunction } from '../../backend/cpu/library.js';
-import { planListening, type Listening, type ListenSettings } from '../listen.js';
+import { planListening, type ListenSettings } from '../listen.js';
 import { blockBytesOf, hearingSpan, type RingPlan } from '../plan.js';
 import {
   laneOutcomes,
@@ -20,6 +20,7 @@ import {
   type RingAccount,
 } from '../ring.js';
 import { planNumbers } from './parser.js';
+import type { NativeSocket } from './socket.js';
 
 const PAGE_BYTES = 4096;
 /** Packets, bytes, blocks, skipped, missing, resyncs, refused ones; then outcomes. */
@@ -41,17 +42,17 @@ export interface RingMemory {
 }
 
 export interface ListeningFacts {
-  readonly listening: Listening;
-  readonly port: number;
   readonly receiveBufferBytes: number;
   readonly coalesced: boolean;
+  /** Datagrams of a socket that was surveyed which were never read: they waited in it, or found its buffer full. */
+  readonly discarded: number;
 }
 
 export interface NativeRing extends FedRing {
   /** Every block's memory, for whoever locks its pages. */
   readonly memory: readonly RingMemory[];
-  /** Receives on a thread of its own from now on; `feed` and `flush` are the thread's. */
-  listen(settings: ListenSettings): ListeningFacts;
+  /** Receives on a thread of its own from now on; `feed` and `flush` are the thread's. The socket is the ring's. */
+  listen(socket: NativeSocket, settings: ListenSettings): ListeningFacts;
   /** A byte comes on it for each block; asked for before listening. */
   wakeDescriptor(): number;
   /** Ends the thread, which hands on what is begun. */
@@ -90,10 +91,7 @@ const bindings = (bind: (prototype: string) => NativeFunction) => ({
   account: bind(
     'int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *lanes, int64_t *facts)',
   ),
-  listen: bind(
-    'int32_t corella_ring_listen(char *error, void *ring, const char *address, const char *group, ' +
-      'const int64_t *asked, int64_t *given)',
-  ),
+  listen: bind('int32_t corella_ring_listen(char *error, void *ring, const int64_t *asked, int64_t *given)'),
   stop: bind('int32_t corella_ring_stop(char *error, void *ring)'),
   wake: bind('int32_t corella_ring_wake(char *error, void *ring, int32_t *descriptor)'),
   trouble: bind('int32_t corella_ring_trouble(char *error, void *ring)'),
@@ -189,31 +187,23 @@ export function openNativeRing(
       account();
       return { cpuNs: Number(facts[1]), kernelDrops: facts[2] < 0n ? undefined : Number(facts[2]) };
     },
-    listen: (given) => {
-      const listening = planListening(given);
+    listen: (socket, given) => {
       const got = new BigInt64Array(3);
-      const asked = [
-        listening.port,
-        listening.receiveBufferBytes,
-        given.coalesce === 'off' ? 0 : 1,
-        given.core ?? -1,
-      ];
-      const { address, group, interfaceAddress } = listening;
-      call(
-        native.listen(
-          error,
-          ring(),
-          group ? interfaceAddress : address,
-          group ? address : '',
-          BigInt64Array.from(asked, BigInt),
-          got,
-        ),
-      );
+      const isSurveyed = socket.firstNs !== undefined;
+      socket.handOver((descriptor) => {
+        const asked = [
+          descriptor,
+          planListening(given).receiveBufferBytes,
+          given.coalesce === 'off' ? 0 : 1,
+          isSurveyed ? 1 : 0,
+          given.core ?? -1,
+        ];
+        call(native.listen(error, ring(), BigInt64Array.from(asked, BigInt), got));
+      });
       return {
-        listening,
-        port: Number(got[0]),
-        receiveBufferBytes: Number(got[1]),
-        coalesced: got[2] === 1n,
+        receiveBufferBytes: Number(got[0]),
+        coalesced: got[1] === 1n,
+        discarded: Number(got[2]),
       };
     },
     wakeDescriptor: () => {

@@ -77,6 +77,8 @@ class Ring {
   /** One byte is sent there for each block, and at the end. Belongs to the caller, who asks before listening; −1: none. */
   int openWake();
   int socketFd() const { return fd; }
+  /** Datagrams that the kernel had dropped before this ring listened are not its own. */
+  int64_t dropsBefore = 0;
   /** What the socket had dropped when the thread ended; −1 before. Nobody reads it after that, and nobody minds. */
   int64_t dropsAtEnd() const { return finalDrops.load(); }
   int64_t threadNs() const { return cpuNs.load(std::memory_order_relaxed); }

@@ -7,11 +7,14 @@
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #ifndef UDP_GRO
 #define UDP_GRO 104
@@ -44,6 +47,12 @@ in_addr addressOf(const char *text) {
   return address;
 }
 
+int64_t nowNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+
 }  // namespace
 
 int openSocket(const SocketAsked &asked, SocketGiven &given) {
@@ -55,9 +64,7 @@ int openSocket(const SocketAsked &asked, SocketGiven &given) {
   };
   // How long a call waits before it looks whether it shall stop, or anyone was silent for too long.
   set(SOL_SOCKET, SO_RCVTIMEO, timeval{0, 20000});
-  // To force it needs CAP_NET_ADMIN; without, the kernel cuts to net.core.rmem_max, and says so only when asked.
-  if (!set(SOL_SOCKET, SO_RCVBUFFORCE, asked.receiveBufferBytes)) set(SOL_SOCKET, SO_RCVBUF, asked.receiveBufferBytes);
-  given.coalesced = asked.coalesce && set(SOL_UDP, UDP_GRO, one);
+  given.receiveBufferBytes = sizeBuffer(socket.fd, asked.receiveBufferBytes);
   const bool joins = asked.group[0] != 0;
   // Of a group everyone gets a copy; of what is sent to one address the last to bind would get all, unheard by the first.
   if (joins) set(SOL_SOCKET, SO_REUSEADDR, one);
@@ -80,11 +87,53 @@ int openSocket(const SocketAsked &asked, SocketGiven &given) {
   socklen_t length = sizeof where;
   if (getsockname(socket.fd, reinterpret_cast<sockaddr *>(&where), &length) != 0) refuse("no port");
   given.port = ntohs(where.sin_port);
-  int bytes = 0;
-  length = sizeof bytes;
-  if (getsockopt(socket.fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length) != 0) refuse("no receive buffer");
-  given.receiveBufferBytes = bytes / 2;  // the kernel doubles what it is asked for
   return socket.keep();
+}
+
+void closeSocket(int socket) { close(socket); }
+
+int32_t sizeBuffer(int socket, int32_t bytes) {
+  // To force it needs CAP_NET_ADMIN; without, the kernel cuts to net.core.rmem_max, and says so only when asked.
+  if (setsockopt(socket, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
+    setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  int given = 0;
+  socklen_t length = sizeof given;
+  if (getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &given, &length) != 0) refuse("no receive buffer");
+  return given / 2;  // the kernel doubles what it is asked for
+}
+
+void survey(int socket, int64_t milliseconds, Survey &into) {
+  constexpr int64_t MOST_BYTES = 65536;
+  const int64_t endNs = nowNs() + milliseconds * 1000000;
+  int64_t used = 0;
+  while (into.count < into.most && used + MOST_BYTES <= into.capacity && nowNs() < endNs) {
+    // Returns after 20 ms where nothing comes (SO_RCVTIMEO).
+    const ssize_t length = recv(socket, into.bytes + used, size_t(MOST_BYTES), 0);
+    if (length < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) refuse("nothing can be received");
+    if (length < 0) continue;
+    if (into.count == 0) into.firstNs = nowNs();
+    into.lengths[into.count++] = length;
+    used += length;
+  }
+}
+
+int64_t discard(int socket) {
+  constexpr unsigned BATCH = 64;
+  std::vector<mmsghdr> messages(BATCH);
+  int64_t count = 0;
+  // A socket that fills faster than it is read is left as it is: what is in it is received.
+  for (const int64_t endNs = nowNs() + 1000000000; nowNs() < endNs;) {
+    std::fill(messages.begin(), messages.end(), mmsghdr{});
+    const int got = recvmmsg(socket, messages.data(), BATCH, MSG_DONTWAIT, nullptr);
+    if (got <= 0) return count;
+    count += got;
+  }
+  return count;
+}
+
+bool coalesce(int socket) {
+  const int one = 1;
+  return setsockopt(socket, SOL_UDP, UDP_GRO, &one, sizeof one) == 0;
 }
 
 void startListening(Ring &ring, int socket, bool coalesced, int32_t core) { ring.listen(socket, coalesced, core); }
@@ -102,6 +151,11 @@ int64_t droppedByKernel(int socket) {
 namespace corella::receive {
 
 int openSocket(const SocketAsked &, SocketGiven &) { throw Refusal("the native ring listens on Linux alone"); }
+void closeSocket(int) {}
+int32_t sizeBuffer(int, int32_t) { return 0; }
+void survey(int, int64_t, Survey &) {}
+int64_t discard(int) { return 0; }
+bool coalesce(int) { return false; }
 void startListening(Ring &, int, bool, int32_t) {}
 int64_t droppedByKernel(int) { return -1; }
 

@@ -1,0 +1,84 @@
+/** A UDP socket of native code (socket.cpp): surveyed first, then a ring's own. Linux. */
+import { errorBuffer, loadNative, settle } from '../../backend/cpu/library.js';
+import type { Closable } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import { planListening, type ListenSettings, type SurveyLimits } from '../listen.js';
+
+/** Room for datagrams of a survey: more are counted, not kept. */
+const KEPT_BYTES = 2 ** 25;
+
+export class NativeSocket implements Closable {
+  readonly by = 'native';
+  readonly port: number;
+  /** Datagrams that were read, and when the first was, by process.hrtime. */
+  surveyed = 0;
+  firstNs: bigint | undefined;
+  private descriptor: number | undefined;
+  private readonly error = errorBuffer();
+
+  constructor(settings: ListenSettings) {
+    const { address, group, interfaceAddress, port, receiveBufferBytes } = planListening(settings);
+    const open = this.library().function(
+      'int32_t corella_socket_open(char *error, const char *address, const char *group, const int64_t *asked, ' +
+        'int64_t *given)',
+    );
+    const given = new BigInt64Array(3);
+    const asked = BigInt64Array.from([port, receiveBufferBytes], BigInt);
+    settle(
+      'receive',
+      open(this.error, group ? interfaceAddress : address, group ? address : '', asked, given),
+      this.error,
+    );
+    this.descriptor = Number(given[0]);
+    this.port = Number(given[1]);
+  }
+
+  /** As many as asked for, or as many as come in the time. */
+  async survey({ datagrams, seconds }: SurveyLimits): Promise<Uint8Array[]> {
+    const survey = this.library().function(
+      'int32_t corella_socket_survey(char *error, int32_t descriptor, const int64_t *limits, uint8_t *bytes, ' +
+        'int64_t *lengths, int64_t *found)',
+    );
+    const bytes = new Uint8Array(KEPT_BYTES);
+    const lengths = new BigInt64Array(datagrams);
+    const found = new BigInt64Array(2);
+    const limits = BigInt64Array.from([datagrams, Math.ceil(seconds * 1000), bytes.length], BigInt);
+    const code = await new Promise<number>((resolve, reject) => {
+      const done = (fault: unknown, result: number): void => {
+        if (fault instanceof Error) reject(fault);
+        else resolve(result);
+      };
+      survey.async(this.error, this.open(), limits, bytes, lengths, found, done);
+    });
+    settle('receive', code, this.error);
+    const count = Number(found[0]);
+    if (count > 0) this.firstNs ??= found[1];
+    this.surveyed += count;
+    let at = 0;
+    return Array.from(lengths.subarray(0, count), (length) => bytes.slice(at, (at += Number(length))));
+  }
+
+  /** The descriptor is the ring's from here on. */
+  handOver(to: (descriptor: number) => void): void {
+    to(this.open());
+    this.descriptor = undefined;
+  }
+
+  close(): Promise<void> {
+    if (this.descriptor !== undefined) {
+      const close = this.library().function('int32_t corella_socket_close(char *error, int32_t descriptor)');
+      settle('receive', close(this.error, this.descriptor), this.error);
+    }
+    this.descriptor = undefined;
+    return Promise.resolve();
+  }
+
+  private open(): number {
+    return this.descriptor ?? refuse('receive', 'the socket is closed');
+  }
+
+  private library() {
+    const library = loadNative();
+    return 'what' in library ? refuse('receive', library.what, library.fix) : library;
+  }
+}
