@@ -43,7 +43,6 @@ async function run(path: string, options: RecoverOptions): Promise<void> {
   if (busy) refuse(busy.path, 'is still being written', 'stop that run first');
   const done: Recovered[] = [];
   if (options.remove === true) {
-    if (left.length === 0) refuse(path, 'no killed run left anything of it', 'see what is there with ls -A');
     for (const one of left) {
       await rm(one.path);
       done.push({ path: one.finalPath, from: one.path, integrations: 0, outcome: 'removed' });
@@ -53,12 +52,18 @@ async function run(path: string, options: RecoverOptions): Promise<void> {
     const isDone = found.some(({ outcome }) => outcome === 'recovered');
     if (!isDone && (await isPlainOutput(path))) done.push(await mendInPlace(path));
     done.push(...found);
-    if (done.length === 0)
-      refuse(path, 'no killed run left anything here', 'name the file that was being written, or its folder');
   }
+  if (done.length === 0 && !(await isThere(path)))
+    refuse(
+      path,
+      'is not there, and no killed run left anything of it',
+      'name the file that was being written, or its folder',
+    );
   terminal.result(
     { recovered: done },
-    done.map((one) => lineOf(one, left)),
+    done.length === 0
+      ? [`${path}: no killed run left anything here; nothing to do`]
+      : done.map((one) => lineOf(one, left)),
   );
 }
 
