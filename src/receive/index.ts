@@ -35,6 +35,7 @@ export type {
 export type { EpochSetting } from './epoch.js';
 export type { Band, SpectraBand, VoltageBand } from './band.js';
 export { bandOf } from './band.js';
+export { hasRivals } from './rivals.js';
 export { planRing, type RingOptions, type RingPlan } from './plan.js';
 export { outcomes, laneOutcomes, type LaneOutcome, type Outcome } from './ring.js';
 export { stepsOf } from './turn.js';

@@ -94,6 +94,35 @@ describe('senders', () => {
     book.tick({ ...end, edgeCells: end.missingCells }, 301);
     assert.equal(book.view()?.senders[1].verdict, 'whole');
   });
+  it('what is before the first packet of a capture and after its last is not lost', () => {
+    const book = new SendersBook(undefined, 'capture');
+    // 300 slots of each before and after; the second lost two of a hundred.
+    const rows = account([
+      [100, 300],
+      [98, 302],
+    ]);
+    book.tick({ ...rows, missingCells: 602, edgeCells: 600 }, 1);
+    assert.deepEqual(
+      book.view()?.senders.map(({ lostPercent, missing, verdict }) => [lostPercent.night, missing, verdict]),
+      [
+        [0, 0, 'whole'],
+        [2, 2, 'never came: sender or network'],
+      ],
+    );
+  });
+  it('says that packets are late, not that two senders share a name, where each leaves a hole', () => {
+    const tick = (rivals: number, late: number, missing: number): string | undefined => {
+      const book = new SendersBook(undefined);
+      book.tick(account([[0, 0]]), 0);
+      const now = account([[1960, missing]]);
+      const [sender] = now.senders;
+      const senders = [{ ...sender, rivals, outcomes: { ...sender.outcomes, late } }];
+      book.tick({ ...now, senders }, 1);
+      return book.view()?.senders[0].verdict;
+    };
+    assert.match(tick(39, 40, 40) ?? '', /too late/);
+    assert.match(tick(1900, 1900, 40) ?? '', /two senders share its name/);
+  });
   it('says when the loss is ours', () => {
     const book = new SendersBook(undefined);
     book.tick(account([[0, 0]]), 0);

@@ -1,6 +1,6 @@
 /** Packets by sender over a second, a minute and the night, and who answers for what is lost. */
 import { numberOf, type Rational } from '../core/clock/rational.js';
-import type { ReceiveAccount } from '../receive/index.js';
+import { hasRivals, type ReceiveAccount } from '../receive/index.js';
 import type { SenderRow, SendersView } from './messages.js';
 
 interface Snapshot {
@@ -15,11 +15,15 @@ const LATENESS_MS = [1, 3, 10, 30, 100, 300, 1000, 3000, Infinity] as const;
 const lostPercent = (missing: number, placed: number): number =>
   missing + placed > 0 ? (100 * missing) / (missing + placed) : 0;
 
-/** By sender, in percent; what lies before the first packet and after the last is no loss. */
-const lostOfAll = ({ senders, missingCells, edgeCells }: ReceiveAccount): number[] =>
-  senders.map((sender) =>
-    missingCells === edgeCells ? 0 : lostPercent(sender.missingCells, sender.outcomes.placed),
-  );
+/** What a sender lost. Before the first packet of all senders and after the last nothing is lost, of each as much. */
+const lostBy = ({ senders, missingCells, edgeCells }: ReceiveAccount, n: number): number =>
+  edgeCells > 0 && missingCells === edgeCells
+    ? 0
+    : Math.max(0, senders[n].missingCells - edgeCells / senders.length);
+
+/** By sender, in percent. */
+const lostOfAll = (account: ReceiveAccount): number[] =>
+  account.senders.map((sender, n) => lostPercent(lostBy(account, n), sender.outcomes.placed));
 
 export class SendersBook {
   private readonly snapshots: Snapshot[] = [];
@@ -107,7 +111,7 @@ export class SendersBook {
     );
     const rate = this.tickRateHz && numberOf(this.tickRateHz);
     const senders = account.senders.map((sender, n): SenderRow => {
-      const { outcomes, missingCells, newestTick } = sender;
+      const { outcomes, newestTick } = sender;
       const silentS = this.silentS(n);
       return {
         name: sender.name,
@@ -115,10 +119,10 @@ export class SendersBook {
         lostPercent: {
           second: lostSecond[n],
           minute: lostMinute[n],
-          night: lostPercent(missingCells, outcomes.placed),
+          night: lostPercent(lostBy(account, n), outcomes.placed),
         },
         outcomes,
-        missing: missingCells,
+        missing: Math.round(lostBy(account, n)),
         silentS,
         ...(newestTick !== undefined && { newestTick: newestTick.toString() }),
         ...(newestTick !== undefined &&
@@ -126,10 +130,10 @@ export class SendersBook {
           rate !== undefined && { behindMs: (1000 * Number(newest - newestTick)) / rate }),
         verdict:
           this.from === 'capture'
-            ? this.verdict(n, lostOfAll(account), (of) => of(account) > 0)
+            ? this.verdict(n, lostOfAll(account), account, undefined)
             : silentS >= 3
               ? 'silent: look at the sender and its cable'
-              : this.verdict(n, lostMinute, (of) => this.grownWithin(MINUTE_S, of) > 0),
+              : this.verdict(n, lostMinute, account, this.since(MINUTE_S)?.account),
       };
     });
     const clockErrorS = this.clockErrorS;
@@ -149,21 +153,30 @@ export class SendersBook {
     };
   }
 
-  /** Of what all senders lost, in percent, and what there was of each kind of trouble. */
+  /** Of what all senders lost, in percent, and what there was of each kind of trouble since an earlier account: the most. */
   private verdict(
     n: number,
     all: readonly number[],
-    grown: (of: (account: ReceiveAccount) => number) => boolean,
+    now: ReceiveAccount,
+    before: ReceiveAccount | undefined,
   ): string {
-    if (grown(({ senders }) => senders[n].rivals))
+    if (hasRivals(now.senders[n], before?.senders[n]))
       return 'two senders share its name, or it comes by two ways';
     if (all[n] === 0) return 'whole';
-    if (grown(({ senders }) => senders[n].outcomes.ring_full)) return 'ours: the chain is too slow';
-    if (grown(({ socket }) => socket?.kernelDrops ?? 0)) return "ours: the socket's buffer was full";
-    if (grown(({ senders }) => senders[n].outcomes.late))
-      return 'its packets come too late: clock or network';
-    if (grown(({ senders }) => senders[n].outcomes.early + senders[n].outcomes.other_epoch))
-      return 'its clock is ahead: synchronise it';
+    const grown = (of: (account: ReceiveAccount) => number): number => of(now) - (before ? of(before) : 0);
+    const [worst] = [
+      { count: grown(({ senders }) => senders[n].outcomes.ring_full), what: 'ours: the chain is too slow' },
+      { count: grown(({ socket }) => socket?.kernelDrops ?? 0), what: "ours: the socket's buffer was full" },
+      {
+        count: grown(({ senders }) => senders[n].outcomes.late),
+        what: 'its packets come too late: clock or network',
+      },
+      {
+        count: grown(({ senders }) => senders[n].outcomes.early + senders[n].outcomes.other_epoch),
+        what: 'its clock is ahead: synchronise it',
+      },
+    ].sort((x, y) => y.count - x.count);
+    if (worst.count > 0) return worst.what;
     const isShared = all.length > 2 && all.filter((one) => one > 0).length > all.length / 2;
     return isShared ? 'lost on the way, of most senders: the network' : 'never came: sender or network';
   }

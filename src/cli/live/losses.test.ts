@@ -107,7 +107,7 @@ describe('losses of a night', () => {
       [],
       [],
       [
-        '50 % of the packets that came in 10.0 s are of no use: 100 of unknown senders, 900 damaged or of another kind',
+        '50 % of the packets that came in 10.0 s are of no use: 900 damaged or of another kind, 100 of unknown senders',
       ],
       ...[[], []],
       ['all packets are of use again; 1000 were not in 10.0 s'],
@@ -148,6 +148,13 @@ describe('losses of a night', () => {
       /^st1: 900 packets under its name have another clock, .*: two senders share the name/,
     );
     assert.deepEqual(lines[4], []);
+  });
+
+  it('packets that come late are no second sender: each leaves a hole', () => {
+    const late: Came = { placed: [1960, 2000], missing: [40, 0], rivals: [39, 0], others: { late: 40 } };
+    const lines = said([WHOLE, WHOLE, late, late]);
+    assert.match(lines[2].join('\n'), /40 too late/);
+    assert.doesNotMatch(lines.flat().join('\n'), /share the name/);
   });
 
   it('jumps that were not followed: reported when they begin, not at every look', () => {

@@ -3,9 +3,9 @@
  * it is over, however long it lasts.
  */
 import { formatSeconds } from '../../core/units.js';
-import type { ReceiveAccount } from '../../receive/index.js';
+import { hasRivals, type ReceiveAccount } from '../../receive/index.js';
 import type { OpenedInput, Say } from './opened-input.js';
-import { hasRivals, notPlaced, refusedLine, rivalLine } from './packet-lines.js';
+import { notPlaced, refusedLine, rivalLine } from './packet-lines.js';
 
 const LOOK_S = 10;
 /** Of the packets of a look: from here on it is told; over when so many looks in a row have less than a tenth of it. */

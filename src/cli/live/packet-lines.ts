@@ -1,7 +1,7 @@
 /** The account of every packet, for people. */
 import { formatSeconds } from '../../core/units.js';
 import { leftOutWords } from '../report/left-out-frames.js';
-import { outcomes, type Outcome, type ReceiveAccount } from '../../receive/index.js';
+import { hasRivals, outcomes, type Outcome, type ReceiveAccount } from '../../receive/index.js';
 
 type Sender = ReceiveAccount['senders'][number];
 
@@ -18,7 +18,7 @@ const words: Readonly<Record<Outcome, string>> = {
   ring_full: 'dropped, since the chain was too slow',
 };
 
-/** What came and is in no sum, by what it was; since an earlier account. What came twice is there, and control packets have no place. */
+/** What came and is in no sum, by what it was, the most first; since an earlier account. What came twice is there, and control packets have no place. */
 export const notPlaced = (
   now: ReceiveAccount['outcomes'],
   before: ReceiveAccount['outcomes'],
@@ -26,16 +26,8 @@ export const notPlaced = (
   outcomes
     .filter((name) => name !== 'placed' && name !== 'duplicate' && name !== 'control')
     .map((name) => ({ count: now[name] - before[name], what: words[name] }))
-    .filter(({ count }) => count > 0);
-
-/** Fewer are damaged times, or a network's mood. */
-const RIVALS = 0.01;
-
-/** Whether another clock speaks under a sender's name; since an earlier account of it. */
-export function hasRivals(now: Sender, before?: Sender): boolean {
-  const rivals = now.rivals - (before?.rivals ?? 0);
-  return rivals > 10 && rivals > RIVALS * (now.outcomes.placed - (before?.outcomes.placed ?? 0));
-}
+    .filter(({ count }) => count > 0)
+    .sort((x, y) => y.count - x.count);
 
 export const rivalLine = ({ name, rivals }: Sender): string =>
   `${name}: ${rivals} packets under its name have another clock, and are left out: two senders share the name, or one comes by two ways`;
