@@ -10,7 +10,14 @@ import { program } from './corella.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const packed = z.array(z.object({ files: z.array(z.object({ path: z.string() })) }));
 
+const pinned = z.record(z.string(), z.string().regex(/^\d+\.\d+\.\d+$/));
+
 describe('the package', () => {
+  it('names every dependency by one version', () => {
+    const manifest: unknown = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'));
+    z.object({ dependencies: pinned, devDependencies: pinned }).parse(manifest);
+  });
+
   it('holds the program, its C++ and what builds it; no tests, no library of one machine', () => {
     const { stdout, status, stderr } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,
