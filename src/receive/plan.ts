@@ -22,8 +22,10 @@ export interface RingOptions {
   readonly blockS?: number;
   /** Instead of blockS. */
   readonly slotsPerBlock?: number;
-  /** Two seconds' worth and 16 at least unless said. */
+  /** By default two seconds' worth, or ten where `deepenBytes` allows it, and at least 16. */
   readonly blocks?: number;
+  /** Memory that a ring of more than two seconds may use, for packets that nobody can hold back. */
+  readonly deepenBytes?: number;
   readonly window?: number;
   /** In place of 10 s. */
   readonly skipTicks?: number;
@@ -32,6 +34,8 @@ export interface RingOptions {
 
 const BLOCK_S = 0.04;
 const ROOM_S = 2;
+/** A chain that was held up for so long still loses nothing, where there is memory for it. */
+const DEEP_S = 10;
 const LEAST_BLOCKS = 16;
 const SKIP_S = 10;
 const LEAST_FLUSH_MS = 300;
@@ -51,7 +55,7 @@ export function planRing(stream: StreamPlan, options: RingOptions = {}): RingPla
   const blocks = wholeNumber(
     'receive',
     'blocks',
-    options.blocks ?? Math.max(LEAST_BLOCKS, blockS === undefined ? 0 : Math.ceil(ROOM_S / blockS)),
+    options.blocks ?? blocksFor(blockS, (options.deepenBytes ?? 0) / blockBytesOf({ stream, slotsPerBlock })),
     window + 2,
     2 ** 20,
   );
@@ -79,6 +83,12 @@ export function planRing(stream: StreamPlan, options: RingOptions = {}): RingPla
     refuse('receive', `a block of ${blockBytesOf(plan)} bytes`, 'ask for shorter blocks');
   }
   return plan;
+}
+
+function blocksFor(blockS: number | undefined, mostBlocks: number): number {
+  if (blockS === undefined) return LEAST_BLOCKS;
+  const [least, deep] = [ROOM_S, DEEP_S].map((seconds) => Math.ceil(seconds / blockS));
+  return Math.max(LEAST_BLOCKS, least, Math.min(deep, Math.floor(mostBlocks)));
 }
 
 function slotsIn(blockS: number, stream: StreamPlan, slotRateHz: number | undefined): number {

@@ -154,7 +154,9 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     if (stream.inputs % polarisations !== 0) {
       refuse(stream.format, `${stream.inputs} inputs are no pairs`, 'say that there is one polarisation');
     }
-    const plan = planRing(stream, settings.ring);
+    // A capture waits for the chain; a socket does not.
+    const deepenBytes = 'capture' in settings.from ? 0 : DEEPEN_SHARE * availableBytes();
+    const plan = planRing(stream, { deepenBytes, ...settings.ring });
     const from = withBuffer(settings.from, stream);
     checkBefore(plan, from);
     const beforeListening = (memory: readonly RingMemory[]): Promise<void> =>
@@ -288,6 +290,9 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       close: () => closers.close(),
     };
   });
+
+/** Of the memory that is available, for a ring of more than two seconds. */
+const DEEPEN_SHARE = 0.25;
 
 /** So much is asked of the kernel as the stream's rate needs, where nobody says otherwise. */
 function withBuffer(from: PacketOrigin, stream: StreamPlan): PacketOrigin {
