@@ -1,14 +1,17 @@
 /** The HTTP side: who asks is checked, then what; every answer is JSON, a picture, or the page. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { CorellaError } from '../core/errors.js';
+import { Allowance } from './clients/allowance.js';
 import { Assets, SAFETY } from './assets.js';
 import { isCommand, type Commands } from './commands.js';
 import type { Guard } from './guard.js';
-import type { Hub } from './hub.js';
+import type { Hub } from './clients/hub.js';
 import type { Metrics } from './metrics.js';
 import type { Refused } from './messages.js';
 
 const MOST_BODY_BYTES = 1024 * 1024;
+/** Requests of all who show no token: five hundred pages may open at once, each for four files. */
+const REQUESTS = { atOnce: 2000, perSecond: 100 } as const;
 const API = '/api/v1/';
 
 /** An answer that is no JSON. */
@@ -45,10 +48,11 @@ const fail = (code: number, where: string, what: string, fix?: string): never =>
 export function createHttp(settings: HttpSettings): Server {
   const { guard, hub, metrics } = settings;
   const assets = settings.assets ?? new Assets();
+  const requests = new Allowance(REQUESTS);
   const server = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 }, (request, response) => {
     const begun = performance.now();
     const path = pathOf(request);
-    answer(path, request, response, { ...settings, assets }).then(
+    answer(path, request, response, { ...settings, assets, requests }).then(
       () => {
         metrics.observeRequest(routeOf(path), (performance.now() - begun) / 1000);
       },
@@ -94,9 +98,11 @@ async function answer(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
-  settings: HttpSettings & { readonly assets: Assets },
+  settings: HttpSettings & { readonly assets: Assets; readonly requests: Allowance },
 ): Promise<void> {
   const { guard, metrics, assets } = settings;
+  if (!settings.requests.take() && !guard.hasToken(request))
+    fail(503, 'page', `answers ${REQUESTS.perSecond} requests a second`, 'ask again in a few seconds');
   if (!guard.namesUs(request))
     fail(
       421,

@@ -3,6 +3,7 @@
  * metrics and the alarms look at.
  */
 import type { Integration } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, toDate, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 import { SECONDS_PER_DAY } from '../core/units.js';
@@ -56,10 +57,11 @@ export interface Begun {
 export interface Listener {
   hasListeners(topic: Topic): boolean;
   changed(topic: Topic): void;
-  sky(frame: Frame): void;
   bandpass(integration: Integration): void;
 }
 
+/** Places whose spectrum is waited for at a time. */
+const MOST_PLACES = 100;
 /** At most so many pictures a second. */
 const LEAST_APART_MS = 38;
 /** Those that were late come together, and must not cost the next, which are on time. */
@@ -208,7 +210,7 @@ export class LiveState implements NightWatcher {
     this.imageAtMs = nowMs;
     this.frame = this.frameOf(sky, ageS);
     this.film.add(this.frame);
-    this.listener?.sky(this.frame);
+    this.listener?.changed('sky');
   }
 
   /** A picture that is there already. */
@@ -217,11 +219,13 @@ export class LiveState implements NightWatcher {
     this.imageAtMs = performance.now();
     this.frame = frame;
     this.film.add(frame);
-    this.listener?.sky(frame);
+    this.listener?.changed('sky');
   }
 
   /** Stokes I of each channel at a place, of the next image. */
   spectrum(l: number, m: number): Promise<(number | null)[]> {
+    if (this.asked.length >= MOST_PLACES)
+      refuse('place', `${MOST_PLACES} spectra are waiting for the next image`, 'ask again in a while');
     return new Promise((resolve) => this.asked.push({ l, m, resolve }));
   }
 

@@ -13,7 +13,7 @@ import { Commands, isCommand, type Helm, type Receiver } from './commands.js';
 import { GainsBook } from './gains-book.js';
 import { makeToken, openGuard } from './guard.js';
 import { createHttp } from './http.js';
-import { Hub, textMessage } from './hub.js';
+import { arrayMessage, Hub, textMessage } from './clients/hub.js';
 import type { Joined } from './joined/joined.js';
 import { Journal } from './journal.js';
 import { LiveState, type NightFacts } from './live-state.js';
@@ -23,7 +23,6 @@ import { readsOf } from './reads.js';
 import { readsOfAll, steeringAll } from './joined/answers.js';
 import { faultsOf } from './rules.js';
 import { chainOf, measure, planOf, statusOf, type Surroundings } from './views.js';
-import { encodeMessage } from './wire.js';
 
 export interface PageSettings {
   readonly host: string;
@@ -126,28 +125,21 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     shape: [state.antennas?.levels.length ?? 0, state.begun?.live.frequenciesHz.length ?? 0],
   });
   const hub = new Hub({
-    greet: (topic, send) => {
-      const { frame, antennas } = state;
-      if (topic === 'sky' && frame) {
-        send(encodeMessage({ ...frame.head, ageS: state.imageAgeS ?? 0 }, frame.plane));
-      } else if (topic === 'roads') {
-        if (state.roads) send(encodeMessage(state.roads.head, state.roads.values));
-      } else if (topic === 'bandpass' && antennas && state.totals.integrations > 0) {
-        send(encodeMessage({ topic, ...bandpassHead('') }, antennas.bandpass));
-      } else {
-        const value = valueOf(topic);
-        if (value !== undefined) send(textMessage(topic, value));
-      }
+    state: (topic) => {
+      const { frame, antennas, roads } = state;
+      if (topic === 'sky')
+        return frame && arrayMessage({ ...frame.head, ageS: state.imageAgeS ?? 0 }, frame.plane);
+      if (topic === 'roads') return roads && arrayMessage(roads.head, roads.values);
+      if (topic === 'bandpass')
+        return antennas && state.totals.integrations > 0
+          ? arrayMessage({ topic, ...bandpassHead('') }, antennas.bandpass)
+          : undefined;
+      const value = valueOf(topic);
+      return value === undefined ? undefined : textMessage(topic, value);
     },
   });
   const publish = (topic: Topic): void => {
-    if (!hub.hasListeners(topic)) return;
-    if (topic === 'roads') {
-      if (state.roads) hub.publishArray(topic, state.roads.head, state.roads.values);
-      return;
-    }
-    const value = valueOf(topic);
-    if (value !== undefined) hub.publish(topic, value);
+    hub.changed(topic);
   };
   const journal = new Journal(
     () => {
@@ -159,9 +151,6 @@ export async function openPage(settings: PageSettings): Promise<Page> {
   state.listen({
     hasListeners: (topic) => hub.hasListeners(topic),
     changed: publish,
-    sky: ({ head, plane }) => {
-      hub.publishArray('sky', head, plane);
-    },
     bandpass: (integration) => {
       const time = formatInstant(integration.start, 3);
       if (state.antennas) hub.publishArray('bandpass', bandpassHead(time), state.antennas.bandpass);

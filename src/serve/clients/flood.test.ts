@@ -1,0 +1,140 @@
+/** Many pages at once, and one that asks without end: none of them may keep the server from its work. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { WebSocket } from 'ws';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { openPage, type Page } from '../index.js';
+
+const PIXELS = 256;
+let page: Page;
+/** How often the status was made. */
+let statusesMade = 0;
+const folder = temporaryFolder('flood');
+
+before(async () => {
+  page = await openPage({
+    ...{ host: '127.0.0.1', port: 0, stop: () => undefined, say: () => undefined },
+    facts: {
+      get description() {
+        statusesMade++;
+        return 'a test';
+      },
+      ...{ backend: 'none', version: '0', isLive: true, folder },
+    },
+  });
+  page.state.show({
+    unixS: 1_782_014_400,
+    plane: new Float32Array(PIXELS * PIXELS),
+    head: {
+      ...{ topic: 'sky', shape: [PIXELS, PIXELS], time: '', durationS: 1, everyS: 1, number: 1, ageS: 0 },
+      ...{ pixelSize: 2 / PIXELS, halfWidth: 1, unit: 'counts', road: 'visibilities' },
+      ...{ low: 0, high: 1, peak: 1, sources: [] },
+    },
+  });
+});
+after(() => page.close());
+
+const opened = (): Promise<WebSocket> =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(`${page.url.replace(/^http/, 'ws')}live`, ['corella']);
+    socket.on('open', () => {
+      resolve(socket);
+    });
+    socket.on('error', reject);
+  });
+const topicsTo = (socket: WebSocket): string[] => {
+  const topics: string[] = [];
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    topics.push(isBinary ? 'sky' : (JSON.parse(data.toString()) as { topic: string }).topic);
+  });
+  return topics;
+};
+/** Until it has come; what was asked for before is answered before. */
+const came = (socket: WebSocket, topic: string): Promise<void> =>
+  new Promise((resolve) => {
+    socket.on('message', (data: Buffer, isBinary: boolean) => {
+      if (!isBinary && data.toString().startsWith(`{"topic":"${topic}"`)) resolve();
+    });
+    socket.on('close', () => {
+      resolve();
+    });
+  });
+
+describe('a page that asks again and again', () => {
+  it('gets the state of a topic once, not once for each subscribe', async () => {
+    const socket = await opened();
+    const topics = topicsTo(socket);
+    const last = came(socket, 'journal');
+    for (let k = 0; k < 30; k++) socket.send('{"subscribe":["sky","alarms"]}');
+    socket.send('{"subscribe":["journal"]}');
+    await last;
+    // The journal is shorter than the sky: both are on their way by now, and nothing else.
+    while (!topics.includes('sky')) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(topics.filter((topic) => topic === 'sky').length, 1);
+    assert.equal(topics.filter((topic) => topic === 'alarms').length, 1);
+    socket.terminate();
+  });
+
+  it('gets it again after an unsubscribe', async () => {
+    const socket = await opened();
+    const topics = topicsTo(socket);
+    for (let k = 1; k <= 3; k++) {
+      socket.send('{"subscribe":["sky"]}');
+      while (topics.length < k) await new Promise((resolve) => setImmediate(resolve));
+      socket.send('{"unsubscribe":["sky"]}');
+    }
+    assert.deepEqual(topics, ['sky', 'sky', 'sky']);
+    socket.terminate();
+  });
+
+  it('is disconnected when it does not stop', async () => {
+    const socket = await opened();
+    const code = new Promise<number>((resolve) => {
+      socket.on('close', resolve);
+      socket.on('error', () => undefined);
+      void came(socket, 'journal').then(() => {
+        resolve(0);
+      });
+    });
+    for (let k = 0; k < 2000; k++) {
+      socket.send('{"unsubscribe":["alarms"]}');
+      socket.send('{"subscribe":["alarms"]}');
+    }
+    socket.send('{"subscribe":["journal"]}');
+    assert.equal(await code, 1008);
+    socket.terminate();
+  });
+});
+
+describe('many pages that open at once', () => {
+  it('share one message: the state is made once for all of them', async () => {
+    const sockets = await Promise.all(Array.from({ length: 200 }, opened));
+    const answered = sockets.map((socket) => came(socket, 'status'));
+    statusesMade = 0;
+    for (const socket of sockets) socket.send('{"subscribe":["status"]}');
+    await Promise.all(answered);
+    // One every quarter of a second, and the one that goes to all once a second.
+    assert.ok(statusesMade >= 1 && statusesMade < 40, `made ${statusesMade} times`);
+    for (const socket of sockets) socket.terminate();
+  });
+});
+
+describe('a program that asks by HTTP without end', () => {
+  it('is refused for a while, and whoever has the token is not', async () => {
+    const codes = new Set<number>();
+    for (let k = 0; k < 1000; k++) {
+      const some = Array.from({ length: 25 }, () => fetch(`${page.url}api/v1/alarms`));
+      for (const response of await Promise.all(some)) {
+        codes.add(response.status);
+        await response.arrayBuffer();
+      }
+      if (codes.has(503)) break;
+    }
+    assert.deepEqual([...codes].sort(), [200, 503]);
+    const [, token] = page.steerUrl.split('#token=');
+    const trusted = await fetch(`${page.url}api/v1/alarms`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    assert.equal(trusted.status, 200);
+  });
+});
