@@ -9,6 +9,37 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 const ANYWHERE = ['0.0.0.0', '::', '[::]'];
 const LEAST_TOKEN = 16;
 
+/** Set by proxies: who asks is not who connects. */
+const FORWARDING = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-server',
+  'x-real-ip',
+] as const;
+
+/** Whether a proxy passed the request on. nginx sets no header by default, but speaks HTTP/1.0, which no browser does. */
+export const isForwarded = ({ headers, httpVersionMajor, httpVersionMinor }: IncomingMessage): boolean =>
+  FORWARDING.some((name) => headers[name] !== undefined) ||
+  httpVersionMajor < 1 ||
+  (httpVersionMajor === 1 && httpVersionMinor === 0);
+
+const isAnywhere = (host: string): boolean => ANYWHERE.includes(host);
+export const isLoopback = (host: string): boolean => /^(?:127\.|localhost$|\[?::1\]?$)/i.test(host);
+
+/** A name by which a page that listens there is reached: an address of this machine where it listens on all of them. */
+export function reachableName(host: string): string {
+  const others = Object.values(networkInterfaces()).flatMap((all) =>
+    (all ?? []).filter(({ internal }) => !internal),
+  );
+  const found = isAnywhere(host)
+    ? (others.find(({ family }) => family === 'IPv4')?.address ?? '127.0.0.1')
+    : host;
+  return found.includes(':') && !found.startsWith('[') ? `[${found}]` : found;
+}
+
 export const makeToken = (): string => randomBytes(18).toString('base64url');
 
 /** The token of a file, or a new one that is written there for its owner alone. */
@@ -51,7 +82,7 @@ export interface Guard {
   /** Whether a page of ours sent it; programs send no origin. */
   isOurOrigin(request: IncomingMessage): boolean;
   hasToken(request: IncomingMessage): boolean;
-  /** Whether reading needs no token: asked from this machine, under a name of this machine alone. */
+  /** Whether reading needs no token: asked from this machine, by no proxy, under a name of this machine alone. */
   mayRead(request: IncomingMessage): boolean;
 }
 
@@ -67,7 +98,7 @@ export interface GuardSettings {
 export function openGuard({ host, port, token, names }: GuardSettings): Guard {
   const wanted = digest(token);
   const isToken = (text: string): boolean => timingSafeEqual(digest(text), wanted);
-  const machine = ANYWHERE.includes(host)
+  const machine = isAnywhere(host)
     ? [
         hostname().toLowerCase(),
         ...Object.values(networkInterfaces()).flatMap((all) =>
@@ -106,7 +137,7 @@ export function openGuard({ host, port, token, names }: GuardSettings): Guard {
       const { remoteAddress = '' } = request.socket;
       const isNear = /^(?:::ffff:)?127\.|^::1$/.test(remoteAddress);
       const isLocalName = LOOPBACK.includes(hostOf(request).replace(/:\d+$/, ''));
-      return (isNear && isLocalName) || hasToken(request);
+      return (isNear && isLocalName && !isForwarded(request)) || hasToken(request);
     },
   };
 }

@@ -4,7 +4,7 @@ import { CorellaError } from '../core/errors.js';
 import { Allowance } from './clients/allowance.js';
 import { Assets, SAFETY } from './assets.js';
 import { isCommand, type Commands } from './commands.js';
-import type { Guard } from './guard.js';
+import { isForwarded, type Guard } from './guard.js';
 import type { Hub } from './clients/hub.js';
 import type { Metrics } from './metrics.js';
 import type { Refused } from './messages.js';
@@ -168,7 +168,9 @@ async function change(
   if (request.method !== 'POST') fail(405, name, `${request.method ?? ''} is not for this`, 'GET or POST');
   if (!guard.isOurOrigin(request)) fail(403, 'origin', 'a page elsewhere may not steer');
   if (!commands) return fail(404, name.slice(0, 100), 'nothing can be changed here');
-  const who = request.socket.remoteAddress ?? 'unknown';
+  const address = request.socket.remoteAddress ?? 'unknown';
+  // Behind a proxy the address is the proxy's, and what it says of others is not checked.
+  const who = isForwarded(request) ? `somebody, by the proxy ${address}` : address;
   const alarm = /^alarms\/([^/]+)\/acknowledge$/.exec(name);
   if (!alarm && !isCommand(name)) fail(404, name.slice(0, 100), 'no such command');
   const body = await bodyOf(request);

@@ -11,7 +11,7 @@ import type { Steering } from '../pipeline/live/steering.js';
 import { Again } from './again/again.js';
 import { Commands, isCommand, type Helm, type Receiver } from './commands.js';
 import { GainsBook } from './gains-book.js';
-import { makeToken, openGuard } from './guard.js';
+import { isLoopback, makeToken, openGuard, reachableName } from './guard.js';
 import { createHttp } from './http.js';
 import { arrayMessage, Hub, textMessage } from './clients/hub.js';
 import type { Joined } from './joined/joined.js';
@@ -45,6 +45,8 @@ export interface Page extends Closable {
   /** Where it is, without and with the token that lets one steer. */
   readonly url: string;
   readonly steerUrl: string;
+  /** Whether this machine alone reaches it; others need the token to read, too. */
+  readonly isLocal: boolean;
   readonly state: LiveState;
   /** Pictures that are made again; the chain gives them their time. */
   readonly again: Again;
@@ -194,10 +196,10 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     if (state.alarms.judge(faults, Date.now() / 1000)) publish('alarms');
     for (const topic of ['status', 'sources', 'chain', 'night', 'machines'] as const) publish(topic);
   }, SECOND_MS);
-  const name = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
-  const url = `http://${name}:${port}/`;
+  const url = `http://${reachableName(settings.host)}:${port}/`;
   return {
     url,
+    isLocal: isLoopback(settings.host),
     steerUrl: `${url}#token=${token}`,
     state,
     again,

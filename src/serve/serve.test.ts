@@ -105,6 +105,25 @@ describe('who may ask', () => {
     assert.equal(socket.protocol, 'corella');
     socket.terminate();
   });
+  it('wants a token of whoever comes through a proxy, whatever name the proxy asks by', async () => {
+    const path = '/api/v1/status';
+    for (const [name, value] of [
+      ['x-forwarded-for', '203.0.113.9'],
+      ['x-real-ip', '203.0.113.9'],
+      ['forwarded', 'for=203.0.113.9'],
+      ['via', '1.1 proxy'],
+    ]) {
+      assert.equal(await codeOf({ path, headers: { [name]: value } }), 401, name);
+      assert.equal(await opened({ [name]: value }), 401, name);
+      assert.equal(await codeOf({ path, headers: { [name]: value, ...bearer } }), 200, name);
+    }
+    // nginx's proxy_pass with no other line.
+    const raw = connect(port, '127.0.0.1');
+    raw.write(`GET ${path} HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
+    let text = '';
+    for await (const part of raw) text += String(part);
+    assert.match(text, /^HTTP\/1\.1 401/);
+  });
   it('gives no socket to a page from elsewhere', async () => {
     assert.equal(await opened({ origin: 'http://evil.example' }), 403);
     assert.equal(await opened({ origin: 'null' }), 403);
@@ -118,6 +137,21 @@ describe('who may ask', () => {
   it('lets no page from elsewhere steer, even with the token', async () => {
     assert.equal(await codeOf(post('stop', {}, { ...bearer, origin: 'http://evil.example' })), 403);
     assert.equal(stops, 0);
+  });
+});
+
+describe('the address of a page', () => {
+  it('works where it listens on all addresses of this machine', async () => {
+    const wide = await openPage({
+      ...{ host: '0.0.0.0', port: 0, token: TOKEN, stop: () => undefined, say: () => undefined },
+      facts: { description: 'a test', backend: 'none', version: '0', isLive: true, folder },
+    });
+    try {
+      assert.equal((await fetch(`${wide.url}api/v1/status`, { headers: bearer })).status, 200, wide.url);
+      assert.deepEqual([wide.isLocal, page.isLocal], [false, true]);
+    } finally {
+      await wide.close();
+    }
   });
 });
 
