@@ -1,7 +1,8 @@
 // A night on loopback for the scripts that look at the page: corella send, corella live, and Debian's chromium.
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -72,7 +73,10 @@ export async function openNight(words) {
     return { child, said: () => text };
   };
   const sender = corella(['send', ...words.send, '--to', `127.0.0.1:${port}`]);
-  const live = corella(['live', '--listen', String(port), '--page', '0', ...words.live]);
+  const token = randomBytes(18).toString('base64url');
+  writeFileSync(join(folder, 'token'), token, { mode: 0o600 });
+  const page = ['--page', '0', '--token-file', 'token'];
+  const live = corella(['live', '--listen', String(port), ...page, ...words.live]);
   const close = async () => {
     for (const { child } of [sender, live]) {
       if (child.exitCode !== null) continue;
@@ -82,11 +86,10 @@ export async function openNight(words) {
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const [url, token] = await until('the address', () => {
+    const url = await until('the address', () => {
       for (const { child, said } of [sender, live])
         if (child.exitCode !== null) throw new Error(`corella ended:\n${said()}`);
-      const found = /to steer, at (http:\S+)#token=(\S+)/.exec(live.said());
-      return found ? [found[1], found[2]] : undefined;
+      return /the sky is at (http:\S+);/.exec(live.said())?.[1];
     });
     const headers = { authorization: `Bearer ${token}` };
     /** @template Value @param {string} name @returns {() => Promise<Value>} */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { chromium, type Browser, type Page } from 'playwright-core';
@@ -105,11 +106,10 @@ before(async () => {
       '0',
     ],
     ...['--image', '500ms', '--integration', '500ms', '-o', 'night.uvh5', '--pixels', '64'],
+    ...['--token-file', 'token'],
   );
-  [url, token] = await until('the address', () => {
-    const found = /to steer, at (http:\S+)#token=(\S+)/.exec(live.said());
-    return found ? [found[1], found[2]] : undefined;
-  });
+  url = await until('the address', () => /the sky is at (http:\S+);/.exec(live.said())?.[1]);
+  token = (await readFile(join(folder, 'token'), 'utf8')).trim();
   browser = await chromium.launch({
     executablePath: browserPath,
     args: [

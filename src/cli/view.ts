@@ -18,11 +18,12 @@ import { matchGains } from '../pipeline/gains/apply.js';
 import { Steering } from '../pipeline/live/steering.js';
 import { through } from '../pipeline/run.js';
 import { prepareImage } from '../pipeline/stages/image.js';
-import { colourRange, openPage, type Frame, type Page, type SkySource } from '../serve/index.js';
+import { colourRange, openPage, tokenOf, type Frame, type Page, type SkySource } from '../serve/index.js';
 import { instant } from '../core/instant.js';
 import { skyFrame, type SkyPosition } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
 import { pageAddress } from './live/page.js';
+import { pageLines, tokenIsFor } from './live/page-lines.js';
 import { parseEpoch } from './live/packets.js';
 import { openCaptureInput, showCapture, type CaptureOptions } from './live/view-capture.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
@@ -45,6 +46,7 @@ import { version } from './report/version.js';
 
 interface ViewOptions extends BackendOptions, CaptureOptions {
   readonly page?: string;
+  readonly tokenFile?: string;
 }
 
 export function registerView(program: Command): void {
@@ -53,6 +55,7 @@ export function registerView(program: Command): void {
     .description('files on a page: images, visibilities, gains and captures in a browser')
     .argument('<file...>', 'FITS images, visibilities (UVH5, UVFITS …), gains, a capture of packets (pcap)')
     .option('--page <address>', 'PORT or HOST:PORT (default: 127.0.0.1:8080, or a free port)')
+    .option('--token-file <path>', 'the token that other machines need to read; made where there is none')
     .option(
       '--field <angle>',
       'width of the field around the zenith, of visibilities and captures, in degrees or with a unit (default: the whole sky)',
@@ -92,6 +95,7 @@ async function run(paths: readonly string[], options: ViewOptions, command: Comm
   await withBackend(options, (backend) =>
     showFiles(paths, {
       ...(options.page !== undefined && { page: options.page }),
+      ...(options.tokenFile !== undefined && { tokenFile: options.tokenFile }),
       ...(options.field !== undefined && { fieldDeg: options.field }),
       machine: backend,
       packets: options,
@@ -104,6 +108,7 @@ async function run(paths: readonly string[], options: ViewOptions, command: Comm
 
 interface ShowSettings {
   readonly page?: string;
+  readonly tokenFile?: string;
   readonly machine: Backend;
   /** The whole sky unless given. */
   readonly fieldDeg?: number;
@@ -139,6 +144,7 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
   });
   const page = await openPage({
     ...pageAddress(settings.page),
+    ...(settings.tokenFile !== undefined && { token: await tokenOf(settings.tokenFile) }),
     facts: {
       description: paths.join(', '),
       backend: `${backend.kind}: ${backend.description}`,
@@ -175,7 +181,13 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
         'nothing of these can be shown alone',
         'give the visibilities that the gains are for, or an image',
       );
-    say(`the sky is at ${page.url}; Ctrl-C ends it`);
+    const { tokenFile } = settings;
+    if (page.isLocal) say(`the sky is at ${page.url}; Ctrl-C ends it`);
+    else
+      for (const line of pageLines(page, {
+        ...{ tokenFile, tokenOption: 'corella view --token-file', tokenIs: tokenIsFor({}) },
+      }))
+        say(line);
     await ended;
   } finally {
     await page.close();

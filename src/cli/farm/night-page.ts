@@ -4,12 +4,14 @@ import { CorellaError, refuse } from '../../core/errors.js';
 import { listenToNight, steerAll, type Access, type Queue } from '../../farm/index.js';
 import { openPage, Together, tokenOf, type MachineBook, type PlanView } from '../../serve/index.js';
 import { pageAddress } from '../live/page.js';
+import { pageLines, tokenIsFor } from '../live/page-lines.js';
 import type { Terminal } from '../report/terminal.js';
 import { version } from '../report/version.js';
 
 interface PageOptions {
   readonly page?: string | true;
   readonly pageTokenFile?: string;
+  readonly json?: boolean;
 }
 
 /** Until a signal comes. */
@@ -92,11 +94,12 @@ export async function showNight(
     },
   });
   ears.ask();
-  say(
-    options.pageTokenFile === undefined
-      ? `the sky of all machines is at ${page.url}; to steer, at ${page.steerUrl}`
-      : `the sky of all machines is at ${page.url}; the token that steers is in ${options.pageTokenFile}`,
-  );
+  const { pageTokenFile: tokenFile } = options;
+  for (const line of pageLines(page, {
+    ...{ tokenFile, tokenOption: '--page-token-file', tokenIs: tokenIsFor(options) },
+    shows: 'the sky of all machines',
+  }))
+    say(line);
   try {
     await new Promise<void>((resolve) => {
       stop.signal.addEventListener('abort', () => {

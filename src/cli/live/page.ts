@@ -25,6 +25,7 @@ import { addModelOptions, modelOf, type ModelOptions } from '../options/model-op
 import { version } from '../report/version.js';
 import type { OpenedInput, Say } from './input.js';
 import type { Steerable } from './machines.js';
+import { pageLines, tokenIsFor } from './page-lines.js';
 
 export interface PageOptions extends ModelOptions {
   /** HOST:PORT or PORT; nothing where nobody said, false for none. */
@@ -47,7 +48,7 @@ export function addPageOptions(command: Command): void {
     .option('--page-name <name...>', 'further host names by which it is reached, behind a proxy')
     .option(
       '--token-file <path>',
-      'the token that lets one steer; made where there is none (default: printed)',
+      'the token that lets one steer; made where there is none (default: shown on a terminal)',
     );
   addModelOptions(command.optionsGroup('Gains solved on the page:'));
 }
@@ -79,7 +80,7 @@ export interface NightPage extends Closable, Steerable {
 }
 
 interface Settings {
-  readonly options: PageOptions & { readonly out?: string };
+  readonly options: PageOptions & { readonly out?: string; readonly json?: boolean };
   readonly backend: Backend;
   readonly stop: () => void;
   readonly say: Say;
@@ -142,11 +143,9 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
     stop,
     say,
   });
-  say(
-    options.tokenFile === undefined
-      ? `the sky is at ${page.url}; to steer, at ${page.steerUrl}`
-      : `the sky is at ${page.url}; the token that steers is in ${options.tokenFile}`,
-  );
+  const tokenIs = tokenIsFor(options);
+  for (const line of pageLines(page, { tokenFile: options.tokenFile, tokenOption: '--token-file', tokenIs }))
+    say(line);
   let gains: LiveGains | undefined;
   let check: LiveCheck | undefined;
   let share: ((sky: SkyImage) => void) | undefined;

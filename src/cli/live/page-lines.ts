@@ -1,0 +1,39 @@
+/** Where a page is, in lines for people. The token is shown on a terminal alone: logs are read by others. */
+import type { Page } from '../../serve/index.js';
+
+export interface PageLineSettings {
+  /** Where the token is, if it is in a file. */
+  readonly tokenFile: string | undefined;
+  /** The option that names such a file. */
+  readonly tokenOption: string;
+  readonly tokenIs: 'shown' | 'hidden';
+  readonly shows?: string;
+}
+
+/** Whether lines go to a person who looks at them now. */
+export const tokenIsFor = ({ json }: { readonly json?: boolean }): 'shown' | 'hidden' =>
+  json !== true && process.stderr.isTTY ? 'shown' : 'hidden';
+
+export function pageLines(
+  { url, steerUrl, isLocal }: Pick<Page, 'url' | 'steerUrl' | 'isLocal'>,
+  { tokenFile, tokenOption, tokenIs, shows = 'the sky' }: PageLineSettings,
+): string[] {
+  const what = isLocal ? 'to steer' : 'to read and to steer';
+  const where =
+    tokenFile !== undefined
+      ? `${url}; the token ${what} is in ${tokenFile}`
+      : tokenIs === 'hidden'
+        ? `${url}; the token ${what} is shown on a terminal alone: name a file for it with ${tokenOption}`
+        : isLocal
+          ? `${url}; to steer, at ${steerUrl}`
+          : `${steerUrl}; whoever has this address may read and steer`;
+  return [
+    `${shows} is at ${where}`,
+    ...(isLocal
+      ? []
+      : [
+          'warning: other machines reach the page without encryption, and who sees the network sees the token; ' +
+            'put a proxy with TLS in front of it (docs/page.md), or let it listen on 127.0.0.1',
+        ]),
+  ];
+}
