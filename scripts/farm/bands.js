@@ -97,7 +97,7 @@ export async function bands(folder) {
   const night = (machine, out, page, ...more) => {
     const words =
       `live --listen ${group} --interface lo --telescope lwasv --stations 8 --rate 25000 --integration 1s --image 1s ` +
-      `--picture ${machine}.png --values sums -o ${out} --page ${page} --server ${farm.url} --machine ${machine}`;
+      `--picture ${machine}.png --values sums -o ${out} --page ${page} --token-file token --server ${farm.url} --machine ${machine}`;
     return start(process.execPath, [program, ...words.split(' '), ...more], folder);
   };
   const nights = [];
@@ -110,13 +110,13 @@ export async function bands(folder) {
     writeFileSync(join(folder, 'token'), TOKEN);
     together = start(process.execPath, [program, ...`farm night --server ${farm.url} --page ${allPage} --page-token-file token`.split(' ')], folder); // prettier-ignore
     nights.push(
-      night('whole', 'whole.uvh5', wholePage, '--night', 'alone', '--token-file', 'token'),
+      night('whole', 'whole.uvh5', wholePage, '--night', 'alone'),
       night('low', 'low.uvh5', await page(), '--channels', '0-1'),
     );
     let high = night('high', 'high.uvh5', await page(), '--channels', '2-3');
     nights.push(high);
     /** @param {string} of @param {string} text */
-    const steer = (of, text) => corella(folder, 'farm', 'night', of, '--server', farm.url, '--steer', text, '--json'); // prettier-ignore
+    const steer = (of, text) => corella(folder, 'farm', 'night', of, '--server', farm.url, '--page-token-file', 'token', '--steer', text, '--json'); // prettier-ignore
     for (const [of, count] of /** @type {const} */ ([
       ['night', 2],
       ['alone', 1],

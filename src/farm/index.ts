@@ -16,7 +16,7 @@ export { writeProduct, type Product } from './products.js';
 export { Results } from './results.js';
 export { collectSeries, type SeriesProduct } from './series.js';
 export { doJob, imageSettingsOf, type Workplace } from './work.js';
-export { connectQueue, requireStore, type Access, type Queue } from './queue/connect.js';
+export { connectQueue, openServerWarning, requireStore, type Access, type Queue } from './queue/connect.js';
 export { putJobs } from './queue/jobs.js';
 export {
   hasWaitedLong,
@@ -28,5 +28,6 @@ export {
 export { collect, type CollectEvent } from './queue/collect.js';
 export { hearHealth, tellHealth, type Health } from './night/health.js';
 export { answerBook, listenToNight, tellImage, type Book } from './night/images.js';
+export { Proofs } from './night/proofs.js';
 export { AHEAD_S, answerSteering, steerAll, type SteerAnswer } from './night/steer.js';
 export { queueStatus, type QueueStatus, type WorkerStatus } from './queue/status.js';

@@ -42,11 +42,13 @@ export function reachableName(host: string): string {
 
 export const makeToken = (): string => randomBytes(18).toString('base64url');
 
-/** The token of a file, or a new one that is written there for its owner alone. */
-export async function tokenOf(path: string): Promise<string> {
+/** The token of a file; where there is no such file, a new one that is written there for its owner alone, or a refusal. */
+export async function tokenOf(path: string, whereNone: 'make' | 'refuse' = 'make'): Promise<string> {
   const found = await readFile(path, 'utf8').catch((error: unknown) =>
     codeOf(error) === 'ENOENT' ? undefined : refuse(path, ...unreadable(codeOf(error))),
   );
+  if (found === undefined && whereNone === 'refuse')
+    refuse(path, 'is not there', "name the file that the machines' pages have as --token-file");
   if (found === undefined) {
     const token = makeToken();
     await writeFile(path, `${token}\n`, { mode: 0o600, flag: 'wx' }).catch((error: unknown) =>

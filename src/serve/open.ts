@@ -45,6 +45,7 @@ export interface Page extends Closable {
   /** Where it is, without and with the token that lets one steer. */
   readonly url: string;
   readonly steerUrl: string;
+  readonly token: string;
   /** Whether this machine alone reaches it; others need the token to read, too. */
   readonly isLocal: boolean;
   readonly state: LiveState;
@@ -201,6 +202,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     url,
     isLocal: isLoopback(settings.host),
     steerUrl: `${url}#token=${token}`,
+    token,
     state,
     again,
     gainsEvents: {

@@ -8,6 +8,7 @@ import {
   collect,
   collectSeries,
   connectQueue,
+  openServerWarning,
   openLedger,
   Results,
   writeProduct,
@@ -171,6 +172,8 @@ async function gather(
     stop: stop.signal,
     onTrouble: say,
   });
+  const warning = openServerWarning(queue);
+  if (warning !== undefined) say(warning);
   try {
     await collect(queue, ledger, { patienceS: options.patience, onEvent, onTrouble: say, stop: stop.signal });
   } finally {

@@ -25,6 +25,8 @@ export async function showNight(
   const say = (line: string): void => {
     terminal.say(line);
   };
+  const { pageTokenFile } = options;
+  const token = pageTokenFile === undefined ? undefined : await tokenOf(pageTokenFile, 'refuse');
   const stop = stoppable('farm night');
   const together = new Together({
     night,
@@ -42,6 +44,7 @@ export async function showNight(
     steer: async (command, body, who, machines) => {
       const answers = await steerAll(queue, night, {
         ...{ command, body: body as Record<string, unknown>, machines, who: `${who}, all machines` },
+        ...(token !== undefined && { token }),
       });
       const bad = answers.filter(({ isReady }) => !isReady);
       if (bad.length > 0)
@@ -56,7 +59,7 @@ export async function showNight(
   });
   const page = await openPage({
     ...pageAddress(options.page === true ? undefined : options.page),
-    ...(options.pageTokenFile !== undefined && { token: await tokenOf(options.pageTokenFile) }),
+    ...(token !== undefined && { token }),
     facts: {
       description: `the machines of ${night}, at ${server}`,
       backend: 'several machines',
@@ -94,9 +97,8 @@ export async function showNight(
     },
   });
   ears.ask();
-  const { pageTokenFile: tokenFile } = options;
   for (const line of pageLines(page, {
-    ...{ tokenFile, tokenOption: '--page-token-file', tokenIs: tokenIsFor(options) },
+    ...{ tokenFile: pageTokenFile, tokenOption: '--page-token-file', tokenIs: tokenIsFor(options) },
     shows: 'the sky of all machines',
   }))
     say(line);

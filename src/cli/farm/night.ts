@@ -6,11 +6,13 @@ import { formatHz, formatSeconds } from '../../core/units.js';
 import {
   connectQueue,
   hearHealth,
+  openServerWarning,
   steerAll,
   type Health,
   type Queue,
   type SteerAnswer,
 } from '../../farm/index.js';
+import { tokenOf } from '../../serve/index.js';
 import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
 import { PartlyDone } from '../report/outcome.js';
 import { openTerminal, table } from '../report/terminal.js';
@@ -40,14 +42,17 @@ export function registerNight(farm: Command): void {
       '--page [address]',
       'one page for all, PORT or HOST:PORT, until Ctrl-C: their images together, who is missing, which minutes',
     )
-    .option('--page-token-file <path>', 'with --page: the token that lets one steer (default: printed)')
+    .option(
+      '--page-token-file <path>',
+      "the token of the machines' pages, the file that each has as --token-file: steering needs it",
+    )
     .action(run);
   addAccessOptions(command, 'nats://127.0.0.1:4222');
   addCommonOptions(command);
   addExamples(command, [
     ['farm night --server nats://head:4222', 'a row for each machine'],
     [
-      'farm night --server nats://head:4222 --steer \'integration {"seconds":5}\'',
+      'farm night --server nats://head:4222 --page-token-file token --steer \'integration {"seconds":5}\'',
       'all machines, from the same sample on, or none',
     ],
     ['farm night --server nats://head:4222 --page', 'the sky of all channels in a browser'],
@@ -60,6 +65,8 @@ async function run(name: string, options: NightOptions): Promise<void> {
   if (options.page !== undefined && options.steer !== undefined)
     refuse('--page', 'and --steer exclude each other', 'steer by the page, or without it');
   const queue = await connectQueue(access, 'corella farm night');
+  const warning = openServerWarning(queue);
+  if (warning !== undefined) terminal.say(warning);
   try {
     if (options.page !== undefined) {
       await showNight(queue, name, access, options, terminal);
@@ -92,7 +99,7 @@ async function steer(
   queue: Queue,
   night: string,
   text: string,
-  { machines }: NightOptions,
+  { machines, pageTokenFile }: NightOptions,
 ): Promise<SteerAnswer[]> {
   const parts = /^(\w+)\s*(\{.*\})?$/s.exec(text.trim());
   if (!parts)
@@ -108,6 +115,7 @@ async function steer(
     (await hearHealth(queue, night)).map(({ machine }) => machine);
   return steerAll(queue, night, {
     ...{ command: parts[1], body: body as Record<string, unknown>, machines: who },
+    ...(pageTokenFile !== undefined && { token: await tokenOf(pageTokenFile, 'refuse') }),
     who: `${userInfo().username}, all machines`,
   });
 }

@@ -9,6 +9,7 @@ import { formatBytes, formatSeconds } from '../../core/units.js';
 import {
   checkJob,
   connectQueue,
+  openServerWarning,
   doJob,
   encodeResult,
   handIn,
@@ -108,6 +109,8 @@ async function run(options: WorkerOptions, command: Command): Promise<void> {
         ...{ waits: true, stop: stop.signal, onTrouble: say },
         givesUp: () => hasWaitedLong(begunMs, options.untilIdle),
       });
+      const warning = openServerWarning(queue);
+      if (warning !== undefined) say(warning);
       try {
         const account = await runWorker(queue, place, {
           ...{ stop: stop.signal, onTrouble: say },

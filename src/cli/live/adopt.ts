@@ -3,7 +3,7 @@
  * integrations, whether files are written. Until it has, its images are not the night's.
  */
 import { parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
-import { listenToNight, type Book, type Queue } from '../../farm/index.js';
+import { listenToNight, type Book, type Proofs, type Queue } from '../../farm/index.js';
 
 /** What may have been changed since the start. */
 export type SteeredState = NonNullable<Book['steered']>;
@@ -71,12 +71,20 @@ export function adoptNight(
   night: string,
   machine: string,
   page: Adopter,
+  proofs: Proofs,
   say: (line: string) => void,
 ): Adoption {
   const books = new Map<string, Book>();
   const ears = listenToNight(queue, night, {
     book: (book) => {
       books.set(book.machine, book);
+    },
+    proofs,
+    refused: (other, why) => {
+      if (other !== machine)
+        say(
+          `not following ${other}, whose page has another token (${why}): give all machines one --token-file`,
+        );
     },
   });
   let since: Instant | 'always' | undefined;

@@ -8,9 +8,12 @@ import {
   answerBook,
   answerSteering,
   connectQueue,
+  openServerWarning,
+  Proofs,
   tellHealth,
   tellImage,
   type Access,
+  type Book,
   type Health,
 } from '../../farm/index.js';
 import type { NightView, PlanView, Status } from '../../serve/index.js';
@@ -49,6 +52,8 @@ export const addMachineOptions = (command: Command): Command =>
 /** What a machine is asked for. */
 export interface Steerable {
   readonly url: string;
+  /** That lets one steer. */
+  readonly token: string;
   readonly startedUnixS: number;
   status(): Status;
   plan(): PlanView | undefined;
@@ -97,12 +102,17 @@ export async function joinMachines(
     );
   const machine = options.machine ?? hostname();
   const queue = await connectQueue(access, `corella live ${machine}`);
+  const warning = openServerWarning(queue);
+  if (warning !== undefined) say(warning);
+  const proofs = new Proofs(page.token);
   const silence = tellHealth(queue, night, () => healthOf(machine, page));
   const release = answerSteering(queue, night, machine, {
+    proofs,
     rehearse: (command, body) => page.command(command, body, 'all machines', 'rehearse'),
-    run: (command, body, who) => page.command(command, body, who, 'run'),
+    // All who steer share the token: whose it was, only they themselves say.
+    run: (command, body, who) => page.command(command, body, `${who} (name not verified)`, 'run'),
   });
-  const close = answerBook(queue, night, () => {
+  const book = (): Book => {
     const plan = page.plan();
     const { minutes } = page.night();
     const steered = page.steered();
@@ -111,8 +121,9 @@ export async function joinMachines(
       ...(plan && { plan: { ...plan } }),
       ...(steered && { steered }),
     };
-  });
-  const adoption = adoptNight(queue, night, machine, page, say);
+  };
+  const close = answerBook(queue, night, book, proofs);
+  const adoption = adoptNight(queue, night, machine, page, proofs, say);
   page.onPart(machine, (part, start) => {
     if (!page.steered() || adoption.holdsAt(start)) tellImage(queue, night, machine, part);
   });

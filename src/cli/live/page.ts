@@ -150,7 +150,7 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
   let check: LiveCheck | undefined;
   let share: ((sky: SkyImage) => void) | undefined;
   return {
-    url: page.url,
+    ...{ url: page.url, token: page.token },
     startedUnixS: page.state.startedUnixS,
     night: () => page.state.book.view(),
     plan: () => page.plan(),

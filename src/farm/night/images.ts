@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { CHUNK_BYTES } from '../queue/chunks.js';
 import type { Queue } from '../queue/connect.js';
 import { jsonOf } from '../words.js';
+import type { Proofs } from './proofs.js';
 import { healthSchema, minuteSchema, subjectWord, type Health } from './health.js';
 
 const IMAGE = 'Corella-Image';
@@ -49,10 +50,17 @@ const bookSchema = z.looseObject({
 export type Book = z.infer<typeof bookSchema>;
 
 /** Answers whoever asks what it has; returns what ends it. */
-export function answerBook({ connection }: Queue, night: string, book: () => Book): () => void {
+export function answerBook(
+  { connection }: Queue,
+  night: string,
+  book: () => Book,
+  proofs: Proofs,
+): () => void {
   const subscription = connection.subscribe(bookSubject(night), {
     callback: (_, message) => {
-      if (!connection.isClosed()) message.respond(JSON.stringify(book()));
+      if (!message.reply || connection.isClosed()) return;
+      const text = JSON.stringify(book());
+      message.respond(text, { headers: proofs.headersFor(message.reply, text) });
     },
   });
   return () => {
@@ -64,6 +72,9 @@ export interface NightListener {
   readonly health?: (health: Health) => void;
   readonly image?: (bytes: Uint8Array) => void;
   readonly book?: (book: Book) => void;
+  /** Where these are given, books of machines with another token are refused: what follows them would be steered. */
+  readonly proofs?: Proofs;
+  readonly refused?: (machine: string, why: string) => void;
 }
 
 export interface NightEars {
@@ -97,7 +108,7 @@ function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void
 export function listenToNight({ connection }: Queue, night: string, listener: NightListener): NightEars {
   const pieces = gathering();
   const inbox = createInbox();
-  const { health, image, book } = listener;
+  const { health, image, book, proofs, refused } = listener;
   const subscriptions = [
     ...(health
       ? [
@@ -114,7 +125,10 @@ export function listenToNight({ connection }: Queue, night: string, listener: Ni
           connection.subscribe(inbox, {
             callback: (_, message) => {
               const checked = bookSchema.safeParse(jsonOf(message));
-              if (checked.success) book(checked.data);
+              if (!checked.success) return;
+              const refusal = proofs?.refusal(message);
+              if (refusal === undefined) book(checked.data);
+              else refused?.(checked.data.machine, refusal);
             },
           }),
         ]

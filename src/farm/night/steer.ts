@@ -11,6 +11,7 @@ import { formatInstant } from '../../core/instant.js';
 import { jsonOf, messageOf } from '../words.js';
 import { sleep, type Queue } from '../queue/connect.js';
 import { subjectWord } from './health.js';
+import { Proofs } from './proofs.js';
 
 /** So far ahead a change lies: time for both rounds, and for the block at hand. */
 export const AHEAD_S = 2;
@@ -24,7 +25,7 @@ const callSchema = z.discriminatedUnion('round', [
     id: z.string(),
     command: z.string(),
     body: z.record(z.string(), z.unknown()),
-    who: z.string(),
+    who: z.string().max(200),
   }),
   z.strictObject({ round: z.literal('commit'), id: z.string() }),
   z.strictObject({ round: z.literal('abort'), id: z.string() }),
@@ -47,6 +48,8 @@ interface Holds {
 
 /** What a machine can do. */
 export interface Steered {
+  /** By the token of its page: what comes without it is refused. */
+  readonly proofs: Proofs;
   /** Refuses what `run` would; changes nothing. */
   rehearse(command: string, body: unknown): Promise<Holds>;
   run(command: string, body: unknown, who: string): Promise<Holds>;
@@ -87,10 +90,13 @@ export function answerSteering(
     callback: (_, message) => {
       const call = callSchema.safeParse(jsonOf(message));
       if (!call.success) return;
-      void answer(call.data)
+      const refusal = steered.proofs.refusal(message);
+      void (refusal === undefined ? answer(call.data) : Promise.reject(new Error(refusal)))
         .catch((error: unknown): SteerAnswer => ({ machine, isReady: false, why: messageOf(error) }))
         .then((said) => {
-          if (said && !connection.isClosed()) message.respond(JSON.stringify(said));
+          if (!said || !message.reply || connection.isClosed()) return;
+          const text = JSON.stringify(said);
+          message.respond(text, { headers: steered.proofs.headersFor(message.reply, text) });
         });
     },
   });
@@ -99,26 +105,36 @@ export function answerSteering(
   };
 }
 
-/** One round, until all have answered or the time is over. */
+interface Round {
+  readonly night: string;
+  readonly proofs: Proofs;
+  readonly machines: readonly string[];
+}
+
+/** One round, until all have answered or the time is over. Without the token a machine can only refuse. */
 async function round(
-  queue: Queue,
-  night: string,
+  { connection }: Queue,
+  { night, proofs, machines }: Round,
   call: z.infer<typeof callSchema>,
-  machines: readonly string[],
 ): Promise<Map<string, SteerAnswer>> {
-  const { connection } = queue;
   const answers = new Map<string, SteerAnswer>();
+  const proven = new Set<string>();
   const inbox = createInbox();
   const done = new AbortController();
   const subscription = connection.subscribe(inbox, {
     callback: (_, message) => {
       const checked = answerSchema.safeParse(jsonOf(message));
       if (!checked.success) return;
-      answers.set(checked.data.machine, checked.data);
+      const { machine, isReady } = checked.data;
+      const isProven = proofs.refusal(message) === undefined;
+      if (!isProven && (isReady || proven.has(machine))) return;
+      if (isProven) proven.add(machine);
+      answers.set(machine, checked.data);
       if (machines.every((one) => answers.has(one))) done.abort();
     },
   });
-  connection.publish(subjectOf(night), JSON.stringify(call), { reply: inbox });
+  const [subject, text] = [subjectOf(night), JSON.stringify(call)];
+  connection.publish(subject, text, { reply: inbox, headers: proofs.headersFor(subject, text) });
   await sleep(ANSWER_MS, done.signal);
   subscription.unsubscribe();
   return answers;
@@ -128,13 +144,21 @@ export interface SteerRequest {
   readonly command: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly who: string;
+  /** Of the machines' pages. */
+  readonly token?: string;
   /** Who must be able to; all of them or none is told to. */
   readonly machines: readonly string[];
 }
 
 /** Steers all; refused where one cannot or does not answer, and then nobody has changed anything. */
 export async function steerAll(queue: Queue, night: string, request: SteerRequest): Promise<SteerAnswer[]> {
-  const { command, who, machines } = request;
+  const { command, who, machines, token } = request;
+  if (token === undefined)
+    refuse(
+      'steer',
+      "needs the token of the machines' pages",
+      'give --page-token-file, the file that each machine was given as --token-file',
+    );
   if (machines.length === 0)
     refuse(night, 'no machine of this night was heard', 'check the name and the server');
   const aheadS = Date.now() / 1000 + AHEAD_S;
@@ -142,18 +166,16 @@ export async function steerAll(queue: Queue, night: string, request: SteerReques
   const id = randomUUID();
   // What the body says itself goes before; `stop` has no moment.
   const body = command === 'stop' || 'from' in request.body ? request.body : { ...request.body, from };
-  const ready = await round(
-    queue,
-    night,
-    { round: 'prepare', id, command, body: { ...body }, who },
-    machines,
-  );
+  const all = { night, machines, proofs: new Proofs(token) };
+  const abort = (): Promise<unknown> =>
+    round(queue, { ...all, machines: [] }, { round: 'abort', id }).catch(() => undefined);
+  const ready = await round(queue, all, { round: 'prepare', id, command, body: { ...body }, who });
   const unable = machines.flatMap((one) => {
     const said = ready.get(one);
     return said?.isReady === true ? [] : [`${one}: ${said?.why ?? 'no answer'}`];
   });
   if (unable.length > 0) {
-    await round(queue, night, { round: 'abort', id }, []).catch(() => undefined);
+    await abort();
     refuse(
       night,
       `nothing was changed; ${unable.join('; ')}`,
@@ -162,14 +184,14 @@ export async function steerAll(queue: Queue, night: string, request: SteerReques
   }
   const moments = new Set([...ready.values()].map((one) => one.from));
   if (moments.size > 1) {
-    await round(queue, night, { round: 'abort', id }, []).catch(() => undefined);
+    await abort();
     refuse(
       night,
       `nothing was changed; it would hold from ${[...moments].join(' and ')} on different machines`,
       'start all with --align utc and one --integration',
     );
   }
-  const done = await round(queue, night, { round: 'commit', id }, machines);
+  const done = await round(queue, all, { round: 'commit', id });
   return machines.map(
     (machine) =>
       done.get(machine) ?? {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { connectQueue } from './connect.js';
+import { connectQueue, openServerWarning, type Queue } from './connect.js';
 import { hasWaitedLong } from './worker.js';
 
 describe('a server that does not answer', () => {
@@ -32,5 +32,19 @@ describe('a server that does not answer', () => {
     assert.equal(hasWaitedLong(performance.now() - 9000, 5), false);
     assert.equal(hasWaitedLong(performance.now() - 11_000, 5), true);
     assert.equal(hasWaitedLong(performance.now() - 11_000, 60), false);
+  });
+});
+
+describe('a server that asks for no credentials', () => {
+  const warned = (at: string, info: object): boolean =>
+    openServerWarning({ connection: { getServer: () => at, info } as unknown as Queue['connection'] }) !==
+    undefined;
+  it('is warned about where others reach it', () => {
+    assert.ok(warned('192.0.2.7:4222', {}));
+    assert.ok(warned('head.example:4222', { auth_required: false }));
+    assert.ok(warned('127.example.org:4222', {}));
+    assert.ok(!warned('192.0.2.7:4222', { auth_required: true }));
+    assert.ok(!warned('192.0.2.7:4222', { tls_verify: true }));
+    for (const at of ['127.0.0.1:4222', 'localhost:4222', '[::1]:4222']) assert.ok(!warned(at, {}), at);
   });
 });

@@ -111,6 +111,18 @@ export async function connectQueue(
   };
 }
 
+/** A warning about a server that others reach and that asks for no credentials; undefined where there is no reason. */
+export function openServerWarning({ connection }: Pick<Queue, 'connection'>): string | undefined {
+  const { info } = connection;
+  const at = connection.getServer();
+  const isLocal = /^(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?):\d+$/i.test(at);
+  if (isLocal || info?.auth_required === true || info?.tls_verify === true) return undefined;
+  return (
+    `warning: the NATS server ${at} asks for no credentials: whoever reaches it can forge results, images and ` +
+    'what machines report; give it tokens, NKeys or certificates (docs/farm.md)'
+  );
+}
+
 async function follow(connection: NatsConnection, state: { isUp: boolean }): Promise<void> {
   for await (const { type } of connection.status()) {
     if (type === 'disconnect') state.isUp = false;

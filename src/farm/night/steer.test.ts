@@ -1,0 +1,136 @@
+/** Who may steer over NATS: whoever has the token of the machines' pages, and nobody else. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { headers } from '@nats-io/transport-node';
+import { openBus } from '../testing/bus.js';
+import { answerBook, listenToNight, type Book } from './images.js';
+import { Proofs } from './proofs.js';
+import { answerSteering, steerAll } from './steer.js';
+
+const TOKEN = 'a-token-of-our-own';
+const OTHER = 'another-token-here';
+const holds = { from: '2026-06-21T04:00:00Z', fromTick: '1' };
+
+/** Machines that write down what they did, and by whom. */
+function machinesOn(bus: ReturnType<typeof openBus>, names: readonly string[], token = TOKEN) {
+  const done: string[] = [];
+  for (const name of names)
+    answerSteering(bus.queue, 'night', name, {
+      proofs: new Proofs(token),
+      rehearse: () => Promise.resolve(holds),
+      run: (command, _, who) => {
+        done.push(`${name}: ${command} by ${who}`);
+        return Promise.resolve(holds);
+      },
+    });
+  return done;
+}
+const settled = (): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, 20);
+  });
+const stop = { command: 'stop', body: {}, who: 'anna', machines: ['low', 'high'] };
+
+describe('steering over NATS', () => {
+  it('is done by whoever has the token', async () => {
+    const bus = openBus();
+    const done = machinesOn(bus, ['low', 'high']);
+    const answers = await steerAll(bus.queue, 'night', { ...stop, token: TOKEN });
+    assert.deepEqual(done.sort(), ['high: stop by anna', 'low: stop by anna']);
+    assert.deepEqual(answers.map(({ machine, isReady }) => [machine, isReady]), [['low', true], ['high', true]]); // prettier-ignore
+    // The token itself is in no message.
+    assert.ok(
+      bus.seen.every(
+        ({ text, headers: head }) => !`${text}${head?.values('Corella-Proof').join() ?? ''}`.includes(TOKEN),
+      ),
+    );
+  });
+
+  it('is not done by two plain messages', async () => {
+    const bus = openBus();
+    const done = machinesOn(bus, ['low']);
+    const say = (call: object): void => {
+      bus.queue.connection.publish('corella.night.steer', JSON.stringify(call), { reply: 'inbox' });
+    };
+    say({ round: 'prepare', id: 'x', command: 'stop', body: {}, who: 'anna' });
+    await settled();
+    say({ round: 'commit', id: 'x' });
+    await settled();
+    assert.deepEqual(done, []);
+    assert.match(bus.seen.at(-1)?.text ?? '', /"isReady":false.*token/);
+  });
+
+  it('is refused with another token, with none, and where machines have different ones', async () => {
+    const bus = openBus();
+    const done = [machinesOn(bus, ['low']), machinesOn(bus, ['high'], OTHER)];
+    const steer = (token: string | undefined) =>
+      steerAll(bus.queue, 'night', { ...stop, ...(token !== undefined && { token }) });
+    await assert.rejects(steer('yet-another-token'), /nothing was changed; low: .*another token.*; high: .*another token/); // prettier-ignore
+    await assert.rejects(steer(TOKEN), /nothing was changed; high: .*another token/);
+    await assert.rejects(steer(undefined), /needs the token.*--page-token-file/);
+    assert.deepEqual(done, [[], []]);
+  });
+
+  it('is done once: what was sent cannot be sent again, nor changed, nor kept for later', async () => {
+    const bus = openBus();
+    const done = machinesOn(bus, ['low']);
+    await steerAll(bus.queue, 'night', { ...stop, machines: ['low'], token: TOKEN });
+    assert.equal(done.length, 1);
+    const calls = bus.seen.filter(({ subject }) => subject === 'corella.night.steer');
+    assert.equal(calls.length, 2);
+    for (const change of ['', ' ']) {
+      for (const { subject, text, headers: head } of calls)
+        bus.queue.connection.publish(subject, `${text}${change}`, { headers: head ?? headers() });
+      await settled();
+    }
+    assert.equal(done.length, 1);
+    let nowMs = Date.now();
+    const proofs = new Proofs(TOKEN, () => nowMs);
+    const head = proofs.headersFor('a.subject', 'data');
+    const message = { subject: 'a.subject', data: new TextEncoder().encode('data'), headers: head };
+    nowMs += 11_000;
+    assert.match(new Proofs(TOKEN, () => nowMs).refusal(message) ?? '', /11 s/);
+  });
+
+  it('does not believe answers in the name of a machine', async () => {
+    const bus = openBus();
+    // Who answers for a machine that is not there.
+    bus.queue.connection.subscribe('corella.night.steer', {
+      callback: (_, message) => {
+        message.respond(JSON.stringify({ machine: 'low', isReady: true, ...holds }));
+      },
+    });
+    await assert.rejects(
+      steerAll(bus.queue, 'night', { ...stop, machines: ['low'], token: TOKEN }),
+      /nothing was changed; low: no answer/,
+    );
+  });
+});
+
+describe('what a machine tells another that joins', () => {
+  it('is believed with the token alone', async () => {
+    const bus = openBus();
+    const book = (machine: string): Book => ({ machine, startedUnixS: 1, minutes: [] });
+    const ends = [
+      answerBook(bus.queue, 'night', () => book('low'), new Proofs(TOKEN)),
+      answerBook(bus.queue, 'night', () => book('forged'), new Proofs(OTHER)),
+    ];
+    bus.queue.connection.subscribe('corella.night.book', {
+      callback: (_, message) => {
+        message.respond(JSON.stringify(book('plain')));
+      },
+    });
+    const [believed, refused]: [string[], string[]] = [[], []];
+    const ears = listenToNight(bus.queue, 'night', {
+      proofs: new Proofs(TOKEN),
+      book: ({ machine }) => believed.push(machine),
+      refused: (machine) => refused.push(machine),
+    });
+    ears.ask();
+    await settled();
+    assert.deepEqual(believed, ['low']);
+    assert.deepEqual(refused.sort(), ['forged', 'plain']);
+    ears.end();
+    for (const end of ends) end();
+  });
+});

@@ -1,0 +1,54 @@
+/** Messages within one process, as a NATS server would hand them round: for tests of what is said over it. */
+import { headers as emptyHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
+import type { Queue } from '../queue/connect.js';
+
+interface Publishing {
+  readonly reply?: string;
+  readonly headers?: MsgHdrs;
+}
+
+export interface Bus {
+  /** Somebody connected to it. */
+  readonly queue: Queue;
+  /** Everything that was published. */
+  readonly seen: readonly { readonly subject: string; readonly text: string; readonly headers?: MsgHdrs }[];
+}
+
+export function openBus(): Bus {
+  const listeners = new Set<{
+    readonly subject: string;
+    readonly callback: (error: null, message: Msg) => void;
+  }>();
+  const seen: { subject: string; text: string; headers?: MsgHdrs }[] = [];
+  const publish = (
+    subject: string,
+    data: string | Uint8Array = '',
+    { reply, headers }: Publishing = {},
+  ): void => {
+    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
+    seen.push({ subject, text: new TextDecoder().decode(bytes), ...(headers && { headers }) });
+    const message = {
+      ...{ subject, data: bytes, reply, headers: headers ?? emptyHeaders() },
+      json: () => JSON.parse(new TextDecoder().decode(bytes)) as unknown,
+      respond: (answer?: string | Uint8Array, options?: Publishing) => {
+        if (reply !== undefined) publish(reply, answer, options);
+        return reply !== undefined;
+      },
+    } as unknown as Msg;
+    for (const one of [...listeners])
+      if (one.subject === subject)
+        queueMicrotask(() => {
+          one.callback(null, message);
+        });
+  };
+  const connection = {
+    publish,
+    isClosed: () => false,
+    subscribe: (subject: string, { callback }: { callback: (error: null, message: Msg) => void }) => {
+      const one = { subject, callback };
+      listeners.add(one);
+      return { unsubscribe: () => listeners.delete(one) };
+    },
+  };
+  return { seen, queue: { connection, isUp: () => true } as unknown as Queue };
+}
