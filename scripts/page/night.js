@@ -45,6 +45,7 @@ export async function until(what, found, patienceMs = 120_000) {
  * @typedef {object} Night
  * @property {string} url
  * @property {string} token
+ * @property {number} port where its packets go
  * @property {string} folder
  * @property {() => Promise<import('../../dist/serve/messages.js').Status>} status
  * @property {() => Promise<import('../../dist/serve/messages.js').SendersView>} sources
@@ -94,9 +95,9 @@ export async function openNight(words) {
     const headers = { authorization: `Bearer ${token}` };
     /** @template Value @param {string} name @returns {() => Promise<Value>} */
     const getting = (name) => async () =>
-      /** @type {Value} */ (await (await fetch(`${url}api/v1/${name}`)).json());
+      /** @type {Value} */ (await (await fetch(`${url}api/v1/${name}`, { headers })).json());
     return {
-      ...{ url, token, folder, close, said: live.said },
+      ...{ url, token, port, folder, close, said: live.said },
       ...{ status: getting('status'), sources: getting('sources'), chain: getting('chain') },
       ...{ gains: getting('gains'), antennas: getting('antennas') },
       post: async (name, body) =>
