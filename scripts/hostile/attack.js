@@ -116,7 +116,9 @@ async function ticks(port, path) {
   setInterval(() => {
     wave++;
     // Two packets of most senders confirm a clock: without a date, hours ahead, in the past, and at random.
-    const first = [2n ** 53n, BigInt(6250 * 7200), 0n, BigInt(Math.floor(Math.random() * 2 ** 40))][wave % 4];
+    const first = [2n ** 53n, BigInt(6250 * 7200), 0n, BigInt(Math.floor(Math.random() * 2 ** 40))][
+      (wave - 1) % 4
+    ];
     for (let lane = 0; lane < most; lane++)
       for (const next of [0n, 1n]) forge(first + BigInt(wave * 100) + next, lane);
   }, 100);

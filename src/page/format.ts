@@ -3,8 +3,12 @@
 const MINUS = '−';
 const NARROW = '\u202f';
 
-export const fixed = (value: number | null | undefined, digits = 1): string =>
-  value === null || value === undefined || !Number.isFinite(value)
+/** What JSON has in place of a number: NaN comes as null, and a field may be missing. */
+type Maybe = number | null | undefined;
+const isNumber = (value: Maybe): value is number => typeof value === 'number' && Number.isFinite(value);
+
+export const fixed = (value: Maybe, digits = 1): string =>
+  !isNumber(value)
     ? '–'
     : value
         .toFixed(digits)
@@ -12,7 +16,8 @@ export const fixed = (value: number | null | undefined, digits = 1): string =>
         .replace('-', MINUS);
 
 /** With k, M, G. */
-export function scaled(value: number, unit: string, digits = 3): string {
+export function scaled(value: Maybe, unit: string, digits = 3): string {
+  if (!isNumber(value)) return '–';
   const size = Math.abs(value);
   const [scale, prefix] =
     size >= 1e12
@@ -30,16 +35,20 @@ export function scaled(value: number, unit: string, digits = 3): string {
 }
 
 /** Of brightness: three digits, no exponents for what fits. */
-export function brightness(value: number): string {
-  if (!Number.isFinite(value)) return '–';
+export function brightness(value: Maybe): string {
+  if (!isNumber(value)) return '–';
   const size = Math.abs(value);
   if (size >= 1e5 || (size > 0 && size < 1e-2))
     return value.toExponential(1).replace('e+', 'e').replace('-', MINUS);
   return Number(value.toPrecision(3)).toString().replace('-', MINUS);
 }
 
-export function seconds(value: number | undefined): string {
-  if (value === undefined || !Number.isFinite(value)) return '–';
+/** A small share, like 3.1e−5. */
+export const exponent = (value: Maybe): string =>
+  isNumber(value) ? value.toExponential(1).replace('-', MINUS) : '–';
+
+export function seconds(value: Maybe): string {
+  if (!isNumber(value)) return '–';
   const size = Math.abs(value);
   if (size < 1) return `${(1000 * value).toFixed(0)}${NARROW}ms`.replace('-', MINUS);
   if (size < 10) return `${value.toFixed(1)}${NARROW}s`.replace('-', MINUS);
@@ -48,21 +57,22 @@ export function seconds(value: number | undefined): string {
   return `${(value / 3600).toFixed(1)}${NARROW}h`;
 }
 
-export const percent = (value: number | undefined, digits = 2): string =>
-  value === undefined || !Number.isFinite(value)
+export const percent = (value: Maybe, digits = 2): string =>
+  !isNumber(value)
     ? '–'
     : `${value > 0 && value < 0.5 * 10 ** -digits ? `<${NARROW}${(10 ** -digits).toFixed(digits)}` : value.toFixed(value === 0 || value === 100 ? 0 : digits)}${NARROW}%`;
 
-export const hertz = (value: number): string => scaled(value, 'Hz', 5);
-export const bytes = (value: number): string => scaled(value, 'B');
-export const degrees = (value: number, digits = 1): string => `${fixed(value, digits)}°`;
-export const decibels = (value: number | null, sign = false): string =>
-  value === null ? '–' : `${sign && value > 0 ? '+' : ''}${fixed(value, 1)}${NARROW}dB`;
-export const count = (value: number): string =>
-  Math.round(value).toLocaleString('en-US').replaceAll(',', NARROW);
-export const clock = (unixS: number): string => new Date(1000 * unixS).toISOString().slice(11, 19);
-export const moment = (unixS: number): string =>
-  new Date(1000 * unixS).toISOString().slice(0, 19).replace('T', ' ');
+export const hertz = (value: Maybe): string => scaled(value, 'Hz', 5);
+export const bytes = (value: Maybe): string => scaled(value, 'B');
+export const degrees = (value: Maybe, digits = 1): string => `${fixed(value, digits)}°`;
+export const decibels = (value: Maybe, sign = false): string =>
+  isNumber(value) ? `${sign && value > 0 ? '+' : ''}${fixed(value, 1)}${NARROW}dB` : '–';
+export const count = (value: Maybe): string =>
+  isNumber(value) ? Math.round(value).toLocaleString('en-US').replaceAll(',', NARROW) : '–';
+export const clock = (unixS: Maybe): string =>
+  isNumber(unixS) ? new Date(1000 * unixS).toISOString().slice(11, 19) : '–';
+export const moment = (unixS: Maybe): string =>
+  isNumber(unixS) ? new Date(1000 * unixS).toISOString().slice(0, 19).replace('T', ' ') : '–';
 
 /** Altitude and azimuth of a direction cosine pair, near enough for a label: north up, east left. */
 export function altAz(l: number, m: number): { readonly altDeg: number; readonly azDeg: number } {

@@ -1,5 +1,5 @@
 /** What every view is: an element that listens while it is shown, and is drawn again when something came. */
-import { LitElement } from 'lit';
+import { html, LitElement } from 'lit';
 import type { Topic } from '../serve/messages.js';
 import { listen, type Said } from './wire.js';
 
@@ -8,6 +8,20 @@ export abstract class View extends LitElement {
   private timer = 0;
   /** Drawn again so often even if nothing comes: ages grow. */
   protected everyMs = 500;
+
+  /** What a view cannot show is said in its place, and the next that comes is tried again. */
+  constructor() {
+    super();
+    const draw = this.render.bind(this);
+    this.render = () => {
+      try {
+        return draw();
+      } catch (error) {
+        console.error(error);
+        return html`<p class="empty">This view cannot show what came: ${String(error)}</p>`;
+      }
+    };
+  }
 
   /** No shadow: one style sheet for the whole page. */
   protected override createRenderRoot(): HTMLElement {

@@ -1,7 +1,7 @@
 /** Chain: what runs out first. Ring, latencies, load; and whether the backend still computes what the reference does. */
 import { html, nothing } from 'lit';
 import type { ChainView, RoadsHead, SkyHead, Status } from '../../serve/messages.js';
-import { bytes, count, fixed, seconds } from '../format.js';
+import { bytes, count, exponent, fixed, seconds } from '../format.js';
 import { View } from '../view.js';
 import type { Numbers } from '../wire.js';
 import '../sky.js';
@@ -94,7 +94,7 @@ class Chain extends View {
         ${count(check.checked)} checks tonight,
         ${check.failed === 0 ? 'all passed' : `${count(check.failed)} failed`}.
       </p>
-      ${check.roadsDiffer === undefined ? nothing : html`<p>The two roads to an image differ by ${check.roadsDiffer.toExponential(1)} of the brightest pixel.</p>`}`;
+      ${typeof check.roadsDiffer !== 'number' ? nothing : html`<p>Imaging from visibilities and direct imaging differ by ${exponent(check.roadsDiffer)} of the brightest pixel.</p>`}`;
   }
 
   private roads() {
@@ -113,7 +113,7 @@ class Chain extends View {
       </div>
       <p class="dim">
         One channel, uncalibrated, at ${this.skies[0].head.time.slice(11, 19)} UTC. They differ by
-        ${this.difference.toExponential(1)} of the brightest pixel at most.
+        ${exponent(this.difference)} of the brightest pixel at most.
       </p>
     </div>`;
   }

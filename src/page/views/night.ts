@@ -1,7 +1,7 @@
 /** Night: what one has in the morning. Minutes that were seen and written, files, sessions, the journal; and the helm. */
 import { html, nothing } from 'lit';
 import type { JournalEntry, NightView, PlanView, Status } from '../../serve/messages.js';
-import { clock, count, moment, seconds } from '../format.js';
+import { clock, count, fixed, moment, seconds } from '../format.js';
 import { steer } from '../steer.js';
 import { View } from '../view.js';
 
@@ -72,7 +72,7 @@ class Night extends View {
                 const kind = one.presentPercent < 90 ? 'poor' : one.presentPercent < 99 ? 'fair' : 'full';
                 return html`<i
                   class="${kind} ${one.written > 0 ? 'written' : ''}"
-                  title="${clock(60 * one.minute)}: ${one.presentPercent.toFixed(1)} % of the samples, ${one.written} of ${one.integrations} integrations written"
+                  title="${clock(60 * one.minute)}: ${fixed(one.presentPercent)} % of the samples, ${one.written} of ${one.integrations} integrations written"
                 ></i>`;
               })}
             </div>`,

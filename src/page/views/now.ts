@@ -3,7 +3,7 @@ import { html, nothing } from 'lit';
 import { live as asShown } from 'lit/directives/live.js';
 import type { SkyHead, Status } from '../../serve/messages.js';
 import type { ChartData } from '../chart.js';
-import { altAz, brightness, clock, degrees, seconds } from '../format.js';
+import { altAz, brightness, clock, degrees, fixed, seconds } from '../format.js';
 import type { Place } from '../sky.js';
 import { View } from '../view.js';
 import { decode, type Numbers } from '../wire.js';
@@ -280,7 +280,7 @@ class Now extends View {
                   ${
                     this.status?.integration
                       ? html`<dt>samples there</dt>
-                          <dd>${this.status.integration.presentPercent.toFixed(2)} %</dd>`
+                          <dd>${fixed(this.status.integration.presentPercent, 2)} %</dd>`
                       : nothing
                   }
                   ${

@@ -39,6 +39,17 @@ describe('a check against the reference', () => {
     assert.deepEqual([check.latest, check.checked, check.failed], [first, 1, 0]);
     await check.close();
   });
+  it('leaves out a block without a sample, and takes the next: zeros prove nothing', async () => {
+    const check = new LiveCheck({ backend: reference, telescope, frequenciesHz, everyS: 60, image });
+    const block = reference.allocateSpectra({ type: 'ci8', channels: 3, inputs: 8, capacity: 20 });
+    await block.write(spectraCAT(new Int8Array(2 * 3 * 8 * 20), 'ci8', 3, 8, 20), 20);
+    await check.look({ block, index: 0, start: instant(1_782_014_400), cutAt: Infinity });
+    assert.deepEqual([check.latest, check.checked], [undefined, 0]);
+    await check.look(await spectra());
+    assert.equal(check.checked, 1);
+    assert.ok(Number.isFinite(check.latest?.roads?.difference));
+    await check.close();
+  });
   it('tells a machine that computes one value wrong', async () => {
     const broken = Object.assign(Object.create(reference) as Backend, {
       allocateSpectra: (shape: Parameters<Backend['allocateSpectra']>[0]) => {

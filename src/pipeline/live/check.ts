@@ -63,23 +63,30 @@ export class LiveCheck {
   readonly look = async ({ block, start }: TimedSpectra): Promise<void> => {
     if (performance.now() < this.dueMs) return;
     this.dueMs = performance.now() + 1000 * this.settings.everyS;
-    this.latest = await this.check(block, start);
+    const checked = await this.check(block, start);
+    if (!checked) {
+      this.dueMs = 0;
+      return;
+    }
+    this.latest = checked;
     this.checked++;
-    if (this.latest.differing > 0) this.failed++;
-    this.onChecked(this.latest);
+    if (checked.differing > 0) this.failed++;
+    this.onChecked(checked);
   };
 
   async close(): Promise<void> {
     await this.reference?.close();
   }
 
-  private async check(block: SpectraBlock, time: Instant): Promise<Checked> {
+  /** Undefined where no sample of the piece is there: zeros prove nothing. */
+  private async check(block: SpectraBlock, time: Instant): Promise<Checked | undefined> {
     const { backend } = this.settings;
     this.reference ??= await openBackend('reference');
     const { type, inputs, channels } = block.shape;
     const samples = Math.max(1, Math.min(block.samples, Math.floor(MOST_WORK / inputs ** 2)));
     const channel = Math.floor(channels / 2);
     const piece = oneChannel(await block.read(), { type, inputs, samples: block.samples }, channel, samples);
+    if (piece.every((value) => value === 0)) return undefined;
     const closers = new Closers();
     try {
       const [ours, truth] = [
