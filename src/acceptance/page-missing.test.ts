@@ -8,7 +8,6 @@ import { chromium, type Browser, type Page as Tab } from 'playwright-core';
 import { WebSocketServer } from 'ws';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { openPage, type Page } from '../serve/index.js';
-import { Assets } from '../serve/assets.js';
 import { TOPICS } from '../serve/messages.js';
 
 const browserPath = [
@@ -80,9 +79,12 @@ describe('the page, where numbers are missing', { skip }, () => {
   });
 
   it('says where it cannot show what came, and no view fails for good', async () => {
-    const assets = new Assets();
+    // The page's own files, and a socket that has nothing to say.
     const server = createServer((request, response) => {
-      if (!assets.serve(request.url ?? '/', request, response)) response.writeHead(404).end();
+      void fetch(new URL(request.url ?? '/', page.url)).then(async (file) => {
+        response.writeHead(file.status, { 'content-type': file.headers.get('content-type') ?? '' });
+        response.end(Buffer.from(await file.arrayBuffer()));
+      });
     });
     const sockets = new WebSocketServer({ server, handleProtocols: () => 'corella' });
     sockets.on('connection', (socket) => {
