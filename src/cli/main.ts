@@ -32,6 +32,13 @@ if (Number.parseInt(process.versions.node, 10) < LEAST_NODE) {
   );
   process.exitCode = 1;
 } else {
-  const { runProgram } = await import('./program.js');
-  process.exitCode = await runProgram();
+  const loaded = await import('./program.js').catch((error: unknown) => {
+    // Modules are files, too, and many of them are opened at once.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EMFILE')) throw error;
+    process.stderr.write(
+      'corella: too many files are open at once; allow more in this shell with ulimit -n 1024\n',
+    );
+    return undefined;
+  });
+  process.exitCode = loaded ? await loaded.runProgram() : 1;
 }

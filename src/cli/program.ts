@@ -4,6 +4,7 @@ import { InterruptedError } from '../core/ending.js';
 import { HELP_OPTION, nameOptionsInErrors, refuseExcess } from './options/command.js';
 import { refuseNamedTwice } from './options/outputs.js';
 import { commands } from './commands.js';
+import { escaped } from './report/escaped.js';
 import { failureText } from './report/failure.js';
 import { errorText } from './report/json.js';
 import { EXIT_PARTLY, NotPassed, PartlyDone } from './report/outcome.js';
@@ -22,7 +23,7 @@ export async function runProgram(): Promise<number> {
     .showHelpAfterError('(add --help for the options and examples)')
     .configureOutput({
       outputError: (text, write) => {
-        write(text.replace(/^error: /, 'corella: '));
+        write(escaped(text.replace(/^error: /, 'corella: ')));
       },
     })
     .exitOverride();
@@ -51,11 +52,11 @@ function askedWords(): string[] {
 function report(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   if (error instanceof PartlyDone) {
-    process.stderr.write(`corella: ${error.message}\n`);
+    process.stderr.write(`corella: ${escaped(error.message)}\n`);
     return EXIT_PARTLY;
   }
   if (error instanceof NotPassed) {
-    process.stderr.write(`corella: ${error.message}\n`);
+    process.stderr.write(`corella: ${escaped(error.message)}\n`);
     return 1;
   }
   if (process.argv.includes('--json')) process.stdout.write(`${errorText(error, process.argv[2])}\n`);

@@ -1,40 +1,45 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { open } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { CorellaError } from '../../core/errors.js';
 import { failureText } from './failure.js';
 
-const thrownBy = (act: () => unknown): unknown => {
-  try {
-    act();
-  } catch (error) {
-    return error;
-  }
-  return assert.fail('nothing was thrown');
-};
+const program = fileURLToPath(new URL('../main.js', import.meta.url));
 
-describe('what is told of an error', () => {
-  it('is one line where it is meant for people', () => {
-    const error = new CorellaError({ where: 'here', what: 'it is so', fix: 'do this' });
-    assert.equal(failureText(error), 'corella: here: it is so; do this\n');
-  });
-
-  it('is the lack of memory where an array does not fit', () => {
-    const tooLong = thrownBy(() => new Float64Array(2 ** 50));
-    // What the platform says when the machine has no more to give, which a test had better not try.
-    for (const error of [tooLong, new RangeError('Array buffer allocation failed')]) {
-      assert.match(
-        failureText(error),
-        /^corella: not enough memory \(.*\); take fewer channels, stations or pixels/,
-      );
-    }
-  });
-
-  it('is everything where it is our own fault', () => {
-    const text = failureText(thrownBy(() => new Float64Array(-1)));
-    assert.match(
-      text,
-      /^corella: a fault of our own, .*:\nRangeError: Invalid typed array length: -1\n +at /,
+describe('what is said of a failure', () => {
+  it('holds no control characters of names and files', () => {
+    const told = failureText(
+      new CorellaError({ where: 'a\x1b[2J\x07\u009b31m\u202e.dat', what: 'is\rgone' }),
     );
-    assert.match(failureText('a word'), /a fault of our own.*:\na word\n$/s);
+    assert.equal(told, 'corella: a\\x1b[2J\\x07\\x9b31m\\u202e.dat: is\\x0dgone\n');
+    assert.ok(!failureText(new Error('a\x1bb')).includes('\x1b'));
   });
+  it('is a sentence for a null byte in a name', async () => {
+    const error: unknown = await open('a\0b').catch((caught: unknown) => caught);
+    assert.equal(
+      failureText(error),
+      'corella: a file name holds a null byte; check the names on the command line and in the files that name others\n',
+    );
+  });
+  it('is a sentence for too few open files', () => {
+    const error = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+    assert.match(failureText(error), /^corella: too many files are open at once; .*ulimit -n 1024\n$/);
+  });
+  it(
+    'is a sentence where not even the program itself can be loaded',
+    { skip: process.platform === 'win32' },
+    () => {
+      const { status, stderr } = spawnSync(
+        'sh',
+        ['-c', `ulimit -n 40; "${process.execPath}" "${program}" inspect nowhere`],
+        {
+          encoding: 'utf8',
+        },
+      );
+      assert.equal(status, 1);
+      assert.match(stderr, /^corella: too many files are open at once; .*ulimit -n 1024\n$/);
+    },
+  );
 });

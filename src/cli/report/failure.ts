@@ -1,5 +1,6 @@
 /** What is told of an error that ends a command. */
 import { CorellaError } from '../../core/errors.js';
+import { escaped } from './escaped.js';
 
 /** More numbers than any array of the platform's holds: too large a wish, not a slip of ours. */
 const MOST_ELEMENTS = 2 ** 32;
@@ -11,11 +12,28 @@ function isTooLarge(error: unknown): error is RangeError {
   return length ? Number(length[1]) > MOST_ELEMENTS : error.message === 'Array buffer allocation failed';
 }
 
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
+
+/** Of the platform's own errors, those that the user can do something about. */
+function platformText(error: unknown): string | undefined {
+  if (isTooLarge(error))
+    return `not enough memory (${error.message}); take fewer channels, stations or pixels at a time`;
+  // main.ts has the same words for where this file cannot be loaded.
+  if (codeOf(error) === 'EMFILE')
+    return 'too many files are open at once; allow more in this shell with ulimit -n 1024';
+  if (
+    codeOf(error) === 'ERR_INVALID_ARG_VALUE' &&
+    error instanceof Error &&
+    error.message.includes('null bytes')
+  )
+    return 'a file name holds a null byte; check the names on the command line and in the files that name others';
+  return undefined;
+}
+
 export function failureText(error: unknown): string {
-  if (error instanceof CorellaError) return `corella: ${error.message}\n`;
-  if (isTooLarge(error)) {
-    return `corella: not enough memory (${error.message}); take fewer channels, stations or pixels at a time\n`;
-  }
+  const known = error instanceof CorellaError ? error.message : platformText(error);
+  if (known !== undefined) return `corella: ${escaped(known)}\n`;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `corella: a fault of our own, please report it with this text:\n${text}\n`;
+  return `corella: a fault of our own, please report it with this text:\n${escaped(text)}\n`;
 }

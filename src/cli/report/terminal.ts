@@ -2,6 +2,7 @@
 import type { OnProgress, OnStep } from '../../core/progress.js';
 import { formatSeconds } from '../../core/units.js';
 import type { CommonOptions } from '../options/command.js';
+import { escaped } from './escaped.js';
 import { resultText } from './json.js';
 
 export interface Stage {
@@ -44,7 +45,8 @@ function openLiveLine(): LiveLine {
   };
   return {
     // A line that wraps could not be taken back.
-    draw: (line) => {
+    draw: (text) => {
+      const line = escaped(text);
       drawn = process.stderr.columns > 0 ? line.slice(0, process.stderr.columns - 1) : line;
       clear();
       process.stderr.write(drawn);
@@ -74,15 +76,16 @@ export function openTerminal(options: CommonOptions): Terminal {
   };
   return {
     stage: (title) => openStage(title, { live, quiet }),
-    say: (line) => {
+    say: (text) => {
+      const line = escaped(text);
       if (live) live.leave(line);
       else if (!quiet) process.stderr.write(`${line}\n`);
     },
     show: (lines) => {
-      if (options.json !== true) write(lines);
+      if (options.json !== true) write(lines.map(escaped));
     },
     result: (json, lines) => {
-      write(options.json === true ? [resultText(json)] : lines);
+      write(options.json === true ? [resultText(json)] : lines.map(escaped));
     },
   };
 }
@@ -115,14 +118,14 @@ function openStage(
     },
     at: (fraction, what) => {
       if (live) draw(fraction, what);
-      else if (!quiet) process.stderr.write(`  ${title}: ${what}\n`);
+      else if (!quiet) process.stderr.write(`  ${escaped(`${title}: ${what}`)}\n`);
     },
     step: (fraction, what) => {
       if (live) draw(fraction, what);
     },
     done: (note = '') => {
       const seconds = (performance.now() - started) / 1000;
-      const line = `✓ ${title.padEnd(28)} ${formatSeconds(seconds).padStart(9)}   ${note}`.trimEnd();
+      const line = escaped(`✓ ${title.padEnd(28)} ${formatSeconds(seconds).padStart(9)}   ${note}`.trimEnd());
       if (live) live.leave(line);
       else if (!quiet) process.stderr.write(`${line}\n`);
       return seconds;
