@@ -198,8 +198,8 @@ export class CorellaApp extends View {
       .filter(({ acknowledged }) => !acknowledged)
       .slice(0, 4)
       .map(
-        ({ id, severity, what, where, fix, sinceUnixS }) =>
-          html`<li class=${severity}>
+        ({ id, severity, what, where, fix, sinceUnixS, because }) =>
+          html`<li class="${severity} ${because === undefined ? '' : 'follows'}">
             <span class="sign" aria-label=${severity}>${severity === 'alarm' ? '■' : '▲'}</span>
             <span><b>${where}</b>: ${what} <em>${fix}</em></span>
             <span class="since">since ${clock(sinceUnixS)}</span>

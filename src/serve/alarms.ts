@@ -8,6 +8,8 @@ export interface Fault {
   readonly what: string;
   readonly where: string;
   readonly fix: string;
+  /** The id of a fault that is up and explains this one. */
+  readonly because?: string;
 }
 
 export class AlarmBook {
@@ -27,7 +29,7 @@ export class AlarmBook {
         acknowledged: old?.acknowledged ?? false,
       };
       now.set(fault.id, alarm);
-      if (old?.what !== alarm.what) isChanged = true;
+      if (old?.what !== alarm.what || old.because !== alarm.because) isChanged = true;
       if (!old) this.onChange(alarm, true);
     }
     for (const [id, alarm] of this.up) {
@@ -45,15 +47,23 @@ export class AlarmBook {
     return this.up.get(id);
   }
 
-  /** The worst first, then the oldest. */
+  /** The worst first, then the oldest; under each what follows from it, which counts for it. */
   get all(): readonly Alarm[] {
-    return [...this.up.values()].sort(
-      (x, y) =>
-        Number(y.severity === 'alarm') - Number(x.severity === 'alarm') || x.sinceUnixS - y.sinceUnixS,
-    );
+    return this.listed((alarm) => alarm.because === undefined || !this.up.has(alarm.because));
+  }
+
+  private listed(isWanted: (alarm: Alarm) => boolean): Alarm[] {
+    return [...this.up.values()]
+      .filter(isWanted)
+      .map((alarm) => [alarm, ...this.listed(({ because }) => because === alarm.id)])
+      .sort((x, y) => severityOf(y) - severityOf(x) || x[0].sinceUnixS - y[0].sinceUnixS)
+      .flat();
   }
 
   count(severity: Severity): number {
-    return this.all.filter((alarm) => alarm.severity === severity).length;
+    return [...this.up.values()].filter((alarm) => alarm.severity === severity).length;
   }
 }
+
+const severityOf = (alarms: readonly Alarm[]): number =>
+  Number(alarms.some(({ severity }) => severity === 'alarm'));

@@ -180,6 +180,51 @@ describe('alarms', () => {
       for (const words of [fault.what, fault.where, fault.fix])
         assert.ok(words.length > 3 || fault.id.includes(':'), words);
     });
+  it('list the cause first, and under it what follows from it', () => {
+    const book = new AlarmBook();
+    const listed = (measured: Partial<Measured>, unixS: number): (string | undefined)[][] => {
+      book.judge(faultsOf({ ...well, ...measured }), unixS);
+      return book.all.map(({ id, because }) => [id, because]);
+    };
+    const late = { image: { ageS: 60, everyS: 1 }, file: { ageS: 60, everyS: 1, unwritten: 0 } };
+    // Nothing written is an alarm since 100 s, that nothing comes only since 101 s.
+    listed(late, 100);
+    assert.deepEqual(listed({ ...late, dataAgeS: 60 }, 101), [
+      ['silent', undefined],
+      ['file', 'silent'],
+      ['image', 'silent'],
+    ]);
+    const losing = { name: 'board 0', silentS: 0, lostPercent: 20, verdict: 'ours: the chain is too slow' };
+    // The cause is a warning, what follows from it alarms; a clock has nothing to do with it.
+    assert.deepEqual(
+      listed(
+        {
+          ...{ ringFull: 5, senders: [losing], clockErrorS: 0.6 },
+          load: [{ resource: 'chain', ratio: 1, forS: 11 }],
+        },
+        102,
+      ),
+      [
+        ['load:chain', undefined],
+        ['ring_full', 'load:chain'],
+        ['losing:board 0', 'ring_full'],
+        ['clock', undefined],
+      ],
+    );
+    // What a sender loses by itself does not follow from our full ring.
+    const own = { ...losing, verdict: 'never came: sender or network' };
+    assert.deepEqual(listed({ ringFull: 5, senders: [own] }, 103).sort(), [
+      ['losing:board 0', undefined],
+      ['ring_full', undefined],
+    ]);
+    assert.deepEqual(
+      listed({ disk: { freeBytes: 1, hours: 0 }, file: { ageS: 1, everyS: 1, unwritten: 2 } }, 104),
+      [
+        ['disk', undefined],
+        ['file', 'disk'],
+      ],
+    );
+  });
   it('keep their beginning, go by themselves, and are seen once', () => {
     const told: string[] = [];
     const book = new AlarmBook(({ id }, isUp) => told.push(`${isUp ? '+' : '-'}${id}`));

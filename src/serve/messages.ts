@@ -13,6 +13,8 @@ export interface Alarm {
   readonly fix: string;
   readonly sinceUnixS: number;
   readonly acknowledged: boolean;
+  /** The id of an alarm that explains this one, and is listed before it. */
+  readonly because?: string;
 }
 
 export interface JournalEntry {

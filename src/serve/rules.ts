@@ -38,18 +38,37 @@ const IMAGE_S = 5;
 /** A fault of many inputs is one alarm. */
 const NAMED = 4;
 
+/** What may explain a fault, the likeliest first. None of them leads back to itself. */
+const CAUSES: Readonly<Partial<Record<string, readonly string[]>>> = {
+  ring_full: ['load:chain', 'load:event loop'],
+  'losing, ours': ['ring_full', 'kernel'],
+  image: ['silent', 'ring_full', 'load:chain'],
+  file: ['silent', 'ring_full', 'load:chain'],
+  'file, unwritten': ['disk'],
+  gains: ['silent', 'image'],
+};
+
 export function faultsOf(measured: Measured): Fault[] {
-  return [
+  const faults = [
     ...ofData(measured),
     ...ofClock(measured),
     ...ofLoad(measured),
     ...ofProducts(measured),
     ...ofInputs(measured),
   ];
+  return faults.map(({ kind, ...fault }) => {
+    const because = CAUSES[kind ?? fault.id]?.find((cause) => faults.some(({ id }) => id === cause));
+    return because === undefined ? fault : { ...fault, because };
+  });
 }
 
-function ofData({ isLive, dataAgeS, senders, ringFull, kernelDrops, resyncs }: Measured): Fault[] {
-  const faults: Fault[] = [];
+interface Found extends Fault {
+  /** Where other causes come into question than its id tells. */
+  readonly kind?: 'losing, ours' | 'file, unwritten';
+}
+
+function ofData({ isLive, dataAgeS, senders, ringFull, kernelDrops, resyncs }: Measured): Found[] {
+  const faults: Found[] = [];
   if (!isLive) return faults;
   const isAllSilent = dataAgeS !== undefined && dataAgeS > SILENT_S;
   if (isAllSilent)
@@ -72,6 +91,7 @@ function ofData({ isLive, dataAgeS, senders, ringFull, kernelDrops, resyncs }: M
     else if (lostPercent >= LOST_PERCENT && silentS < SILENT_S)
       faults.push({
         id: `losing:${name}`,
+        ...(verdict.startsWith('ours') && { kind: 'losing, ours' }),
         severity: lostPercent >= 10 ? 'alarm' : 'warning',
         what: `${lostPercent.toFixed(1)} % of its packets lost over 10 s`,
         where: name,
@@ -105,7 +125,7 @@ function ofData({ isLive, dataAgeS, senders, ringFull, kernelDrops, resyncs }: M
   return faults;
 }
 
-function ofClock({ clockErrorS }: Measured): Fault[] {
+function ofClock({ clockErrorS }: Measured): Found[] {
   if (clockErrorS === undefined || Math.abs(clockErrorS) <= CLOCK_WARNS_S) return [];
   return [
     {
@@ -118,7 +138,7 @@ function ofClock({ clockErrorS }: Measured): Fault[] {
   ];
 }
 
-const ofLoad = ({ load }: Measured): Fault[] =>
+const ofLoad = ({ load }: Measured): Found[] =>
   load
     .filter(({ ratio, forS }) => ratio > LOAD && forS >= LOAD_S)
     .map(({ resource, ratio }) => ({
@@ -129,8 +149,8 @@ const ofLoad = ({ load }: Measured): Fault[] =>
       fix: 'data will be lost soon: fewer images, longer integrations, or a faster backend',
     }));
 
-function ofProducts({ isLive, image, file, disk, gains, inputs, check }: Measured): Fault[] {
-  const faults: Fault[] = [];
+function ofProducts({ isLive, image, file, disk, gains, inputs, check }: Measured): Found[] {
+  const faults: Found[] = [];
   if (isLive && image && image.ageS > Math.max(IMAGE_S, 3 * image.everyS))
     faults.push({
       id: 'image',
@@ -142,6 +162,7 @@ function ofProducts({ isLive, image, file, disk, gains, inputs, check }: Measure
   if (isLive && file && (file.ageS > 3 * file.everyS || file.unwritten > 0))
     faults.push({
       id: 'file',
+      ...(file.unwritten > 0 && { kind: 'file, unwritten' }),
       severity: 'alarm',
       what:
         file.unwritten > 0
@@ -188,7 +209,7 @@ function ofProducts({ isLive, image, file, disk, gains, inputs, check }: Measure
   return faults;
 }
 
-function ofInputs({ changedInputs }: Measured): Fault[] {
+function ofInputs({ changedInputs }: Measured): Found[] {
   if (changedInputs.length === 0) return [];
   const named = changedInputs
     .slice(0, NAMED)
