@@ -72,20 +72,32 @@ function attack(words) {
   let [text, errors] = ['', ''];
   child.stdout.on('data', (/** @type {Buffer} */ part) => (text += String(part)));
   child.stderr.on('data', (/** @type {Buffer} */ part) => (errors += String(part)));
-  return async () => {
+  const did = () => text.trim().split('\n').at(-1) ?? '';
+  const mustRun = () => {
     if (child.exitCode !== null) throw new Error(`the attack ended:\n${errors}`);
-    child.kill('SIGKILL');
-    await new Promise((resolve) => child.once('exit', resolve));
-    return text.trim().split('\n').at(-1) ?? '';
+  };
+  return {
+    /** It does something: a busy machine may take seconds to start it. */
+    begun: until('the attack', () => {
+      mustRun();
+      return did().includes(':') ? true : undefined;
+    }),
+    end: async () => {
+      mustRun();
+      child.kill('SIGKILL');
+      await new Promise((resolve) => child.once('exit', resolve));
+      return did();
+    },
   };
 }
 
 /** One turn: what was lost in it, and what was done meanwhile. @param {Night} night @param {readonly string[]} [words] */
 async function turn(night, words) {
   const before = await counted(night);
-  const end = words && attack(words);
+  const running = words && attack(words);
+  await running?.begun;
   await sleep(1000 * TURN_S);
-  const did = end ? await end() : '';
+  const did = running ? await running.end() : '';
   await sleep(1000 * SETTLE_S);
   const after = await counted(night);
   const [placed, missing] = [after.placed - before.placed, after.missing - before.missing];
