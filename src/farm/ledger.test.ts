@@ -148,4 +148,28 @@ describe('a result', () => {
     assert.deepEqual(back.head, one.head);
     assert.deepEqual([...back.body], [...one.body]);
   });
+
+  it('drops results whose parts are not those of their job, whatever their checksum says', () =>
+    inTemporaryFolder('ledger', async (folder) => {
+      const product = {
+        ...{ kind: 'correlation', stations: 2, integrations: [{ first: 0, end: 15 }, { first: 15, end: 20 }] }, // prettier-ignore
+        header: { polarisations: 1 },
+      };
+      const of = plan(product);
+      const ledger = await createLedger(join(folder, 'farm'), of);
+      // Two channels of three pairs: a complex sum and a count each.
+      const body = new Uint8Array(2 * 3 * 3 * 8);
+      const good = result('t10-20.c0-2', 'x', new Uint8Array(2 * body.length), of);
+      const part = (first: number, end: number, offsetBytes = 0, sizeBytes = body.length) => ({
+        ...{ first, end, offsetBytes, sizeBytes },
+      });
+      const take = (parts: Result['head']['parts']) =>
+        ledger.take(encodeResult({ ...good, head: { ...good.head, parts } }));
+      assert.equal(await take([part(10, 15), part(15, 20, body.length, body.length - 8)]), 'damaged');
+      assert.equal(await take([part(10, 15)]), 'damaged');
+      assert.equal(await take([part(10, 16), part(16, 20, body.length)]), 'damaged');
+      assert.equal(await take([]), 'damaged');
+      assert.equal(ledger.missing().length, 4);
+      assert.equal(await take([part(10, 15), part(15, 20, body.length)]), 'merged');
+    }));
 });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CorellaError, refuse } from '../core/errors.js';
 import { jobsOf, PROTOCOL, refuseOtherVersion, type Failure, type FarmPlan, type Job } from './plan.js';
+import { wrongShape } from './shape.js';
 import { decodeResult, encodeResult, type Result, type ResultHead } from './result.js';
 import { messageOf } from './words.js';
 
@@ -142,6 +143,7 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
       }
       if (head.protocol !== PROTOCOL || head.version !== version) return drop('damaged');
       if (head.plan !== plan.id || !names.has(head.job)) return drop('foreign');
+      if (wrongShape(plan, head) !== undefined) return drop('damaged');
       if (state.done.has(head.job)) {
         const kept = await headOf(head.job);
         if (kept.attempt === head.attempt) return drop('duplicate');

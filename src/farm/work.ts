@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path';
 import type { Backend } from '../backend/backend.js';
 import { gainsCA, spectraSizeBytes, voltageSizeBytes } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
-import { refuse } from '../core/errors.js';
+import { refuse, wholeNumber } from '../core/errors.js';
 import {
   checkSame,
   isRemote,
@@ -23,10 +23,12 @@ import {
   channelisePart,
   clockOf,
   correlatePart,
+  spectraOf,
   stretchesOf,
   type PartAccount,
   type SpectraBox,
 } from '../pipeline/parts.js';
+import { checkRange } from '../pipeline/compose/range.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import type { Emit } from '../pipeline/stages/stage.js';
 import { partOfRecording } from '../pipeline/part-of-recording.js';
@@ -58,6 +60,8 @@ export async function doJob(job: Job, place: Workplace, stop?: AbortSignal): Pro
   const { recording, checkUnchanged } = await openRecording(work, place.roots);
   try {
     const plan = planOf(work, recording);
+    const channels = recording.kind === 'spectra' ? recording.channels : (plan?.channels ?? 0);
+    checkRange(job.box, { spectra: spectraOf(recording, plan), channels }, job.id);
     const body = new Body();
     const opened = performance.now();
     const doing = { correlate, channelise, image }[work.command];
@@ -209,7 +213,7 @@ async function eachOnce<Stretch, One>(
 /** flags : [a] */
 export function flagsOf({ flaggedInputs }: Work, inputs: number): Uint8Array {
   const flags = new Uint8Array(inputs);
-  for (const input of flaggedInputs) flags[input] = 1;
+  for (const input of flaggedInputs) flags[wholeNumber('job', 'a flagged input', input, 0, inputs - 1)] = 1;
   return flags;
 }
 
