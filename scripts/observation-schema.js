@@ -2,7 +2,7 @@
 // With --check: compares them with what is there.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import { fieldReference, observationJsonSchema } from '../dist/observation/index.js';
+import { fieldReference, observationJsonSchema, supportTable } from '../dist/observation/index.js';
 
 /** @param {string} name */
 const inDocs = (name) => new URL(`../docs/${name}`, import.meta.url).pathname;
@@ -10,11 +10,20 @@ const schema = inDocs('observation.schema.json');
 const page = inDocs('observation.md');
 const settings = await resolveConfig(schema);
 
-const [begin, end] = ['<!-- fields: made by npm run schema -->\n', '<!-- end of fields -->'];
-const [before, rest] = readFileSync(page, 'utf8').split(begin);
+/**
+ * The page with what is made between a pair of marks.
+ * @param {string} text
+ * @param {string} what
+ * @param {string} made
+ */
+function between(text, what, made) {
+  const [begin, end] = [`<!-- ${what}: made by npm run schema -->\n`, `<!-- end of ${what} -->`];
+  const [before, rest] = text.split(begin);
+  return `${before}${begin}\n${made}\n${end}${rest.split(end)[1]}`;
+}
 const made = new Map([
   [schema, await format(JSON.stringify(observationJsonSchema()), { ...settings, parser: 'json' })],
-  [page, `${before}${begin}\n${fieldReference()}\n${end}${rest.split(end)[1]}`],
+  [page, between(between(readFileSync(page, 'utf8'), 'fields', fieldReference()), 'support', supportTable())],
 ]);
 
 for (const [path, text] of made) {

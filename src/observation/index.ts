@@ -43,5 +43,5 @@ export {
 } from './plan.js';
 export { historyOf, observationOf, OBSERVATION_MARK } from './history.js';
 export { runObservation, withPlan, type ProductOutcome, type RunOutcome, type RunSettings } from './run.js';
-export { unsupported, type Unsupported } from './support.js';
+export { supportTable, unsupported, type Unsupported } from './support.js';
 export { observationIn, observationOfProduct } from './from-product.js';

@@ -15,6 +15,7 @@ import { historyOf, readLine } from './history.js';
 import { openRecording, type OpenedRecording } from './opening.js';
 import { gather, planObservation, type ObservationPlan } from './plan.js';
 import type { Observation } from './schema.js';
+import { refuseNotOfRecordings } from './support.js';
 
 export interface RunSettings {
   readonly version: string;
@@ -64,6 +65,7 @@ export async function withPlan<Result>(
   observation: Observation,
   use: (plan: ObservationPlan, opened: OpenedRecording, backends: Backends) => Promise<Result>,
 ): Promise<Result> {
+  refuseNotOfRecordings(observation);
   const needs = { time: observation.products.some((product) => !('spectra' in product)) };
   const opened = await openRecording(observation, needs);
   const backends = new Backends(observation);
@@ -114,7 +116,8 @@ export async function runObservation(asked: Observation, settings: RunSettings):
       );
       for (const one of made) await one.finish();
       const products = made.map(({ planned, failure }) => ({ planned, failure }));
-      if (products.every(({ failure }) => failure)) throw products[0].failure!;
+      const [{ failure: firstFailure }] = products;
+      if (firstFailure && products.every(({ failure }) => failure)) throw firstFailure;
       const on = machine.map((one) => one.description).join(' and ');
       return { plan, account, products, backend: `${machine[0].kind}: ${on}` };
     } catch (error) {

@@ -68,6 +68,70 @@ export const unsupported: readonly Unsupported[] = [
   },
 ];
 
+/** Fields that `corella run` of a recording does not use: refused, never ignored. */
+const notOfRecordings: readonly (Pick<Unsupported, 'field' | 'why' | 'fix'> & {
+  readonly given: (observation: Observation) => unknown;
+})[] = [
+  ...(['visibilities', 'capture', 'listen', 'stream'] as const).map((kind) => ({
+    field: `source.${kind}`,
+    why: 'observation files are run from recordings of voltages or spectra',
+    fix: kind === 'visibilities' ? 'use corella image or calibrate' : 'use corella live',
+    given: ({ source }: Observation) => source[kind],
+  })),
+  ...(['start', 'end', 'for'] as const).map((field) => ({
+    ...{ field, why: 'is for live data', fix: 'give source.from and source.to of a recording' },
+    given: (observation: Observation) => observation[field],
+  })),
+  ...(['solve', 'every', 'min-baseline', 'element', 'diffuse', 'cross-hand'] as const).map((field) => ({
+    ...{ field: `gains.${field}`, why: 'gains are not solved in a run of a recording' },
+    fix: 'write visibilities, run corella calibrate, and give the gains as gains.file',
+    given: ({ gains }: Observation) => gains?.[field],
+  })),
+  {
+    ...{ field: 'machine.self-check', why: 'is for live data', fix: 'leave it out' },
+    given: ({ machine }) => machine?.['self-check'],
+  },
+  {
+    ...{ field: 'products.visibilities.file-every', why: 'a recording makes one file', fix: 'leave it out' },
+    given: (observation) =>
+      some(observation, (one) => isProduct('visibilities', one) && one['file-every'] !== undefined) ||
+      undefined,
+  },
+  ...(['file-every', 'beam-corrected', 'element'] as const).map((field) => ({
+    field: `products.images.${field}`,
+    why: 'images of a run are of apparent brightness, in one file',
+    fix: 'leave it out, or use corella image',
+    given: (observation: Observation) =>
+      some(observation, (one) => isProduct('images', one) && (one[field] ?? false) !== false) || undefined,
+  })),
+  {
+    ...{
+      field: 'products.images.cube',
+      why: 'a series averages its channels',
+      fix: 'leave out every, or cube',
+    },
+    given: (observation) =>
+      some(observation, (one) => isProduct('images', one) && one.cube === true && one.every !== undefined) ||
+      undefined,
+  },
+];
+
+/** The table of the docs. */
+export const supportTable = (): string =>
+  [
+    '| field | not with | why | instead |',
+    '| --- | --- | --- | --- |',
+    ...unsupported.map((one) => `| \`${one.field}\` | ${one.with} | ${one.why} | ${one.fix} |`),
+    ...notOfRecordings.map((one) => `| \`${one.field}\` | \`corella run\` | ${one.why} | ${one.fix} |`),
+    '',
+  ].join('\n');
+
+/** Called before the source is opened: what no recording could change. */
+export function refuseNotOfRecordings(observation: Observation): void {
+  for (const { field, why, fix, given } of notOfRecordings)
+    if (given(observation) !== undefined) refuse(field, why, fix);
+}
+
 export function refuseUnsupported(observation: Observation, kind: 'voltages' | 'spectra'): void {
   for (const { field, why, fix, applies } of unsupported)
     if (applies(observation, kind)) refuse(field, why, fix);

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { checkObservation } from './check.js';
+import { refuseNotOfRecordings, refuseUnsupported, supportTable } from './support.js';
+
+const observed = (more: object, ...products: object[]) =>
+  checkObservation({
+    ...{ corella: 1, source: { recording: 'v.sigmf-meta' } },
+    products: products.length > 0 ? products : [{ visibilities: 'x.uvh5' }],
+    ...more,
+  });
+
+describe('what cannot be combined', () => {
+  it('is refused by its field, with what to do instead', () => {
+    const direct = { images: 'sky.fits', method: 'direct' };
+    const cases = [
+      [observed({ front: { finer: 4, delays: { track: 'CygA' } } }), /^front\.finer: /],
+      [
+        observed({ front: { delays: { track: 'CygA' } } }, { spectra: 'c.sigmf-meta' }),
+        /^products\.spectra: /,
+      ],
+      [observed({ flags: { channels: ['3'] } }, direct), /^flags: .*; flag inputs, or image visibilities$/],
+      [observed({ machine: { cards: [0, 1] } }, direct), /^machine\.cards: /],
+    ] as const;
+    for (const [observation, message] of cases)
+      assert.throws(
+        () => {
+          refuseUnsupported(observation, 'voltages');
+        },
+        { message },
+      );
+    refuseUnsupported(observed({ front: { delays: { track: 'CygA' } } }, direct), 'voltages');
+  });
+
+  it('names every field that a run of a recording would not use', () => {
+    const cases = [
+      [observed({ source: { listen: 4015 } }), /^source\.listen: .*corella live$/],
+      [observed({ gains: { solve: 'all' } }), /^gains\.solve: /],
+      [observed({ for: '10s' }), /^for: /],
+      [
+        observed({}, { visibilities: 'x.uvh5', 'file-every': '1min' }),
+        /^products\.visibilities\.file-every: /,
+      ],
+      [observed({}, { images: 'x.fits', 'beam-corrected': true }), /^products\.images\.beam-corrected: /],
+    ] as const;
+    for (const [observation, message] of cases)
+      assert.throws(
+        () => {
+          refuseNotOfRecordings(observation);
+        },
+        { message },
+      );
+    refuseNotOfRecordings(observed({}));
+  });
+
+  it('is a table in the docs', () => {
+    assert.match(supportTable(), /\| `front\.finer` \| front\.delays \|/);
+    assert.match(supportTable(), /\| `source\.listen` \| `corella run` \|/);
+  });
+});
