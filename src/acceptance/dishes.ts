@@ -34,7 +34,15 @@ export interface Dishes {
   readonly cablesS?: readonly number[];
   /** One tone in the very middle of each of 64 channels, instead of some anywhere in each. */
   readonly tones?: 'centred';
+  /**
+   * As digitisers send them: real or complex samples of 8 bits, whose first is at ERFA's moment, on a whole second.
+   * Unless given, complex floats about that moment.
+   */
+  readonly samplesAs?: 'i8' | 'ci8';
 }
+
+/** Of full scale: 24 levels, so that rounding adds little and none is cut off. */
+const DIGITISED_RMS = 24;
 
 /** Their description, its path. */
 export async function describeDishes(folder: string, dishes: Dishes): Promise<string> {
@@ -65,10 +73,14 @@ export async function recordDishes(
   const [seconds, east, north, up, ...rates] = directions[index];
   const random = randomStream(71, index);
   const uniform = (): number => random.below(2 ** 24) / 2 ** 24;
+  const digitised = dishes.samplesAs;
+  const isReal = digitised === 'i8';
+  // Real samples hold half as wide a band, from its lower edge on.
+  const bandwidthHz = isReal ? sampleRateHz / 2 : sampleRateHz;
   const count = dishes.tones === 'centred' ? 64 : 192;
   const tones = Array.from({ length: count }, (_, n) => ({
     // Some in every channel, none on a fraction of the rate.
-    offsetHz: ((n + (dishes.tones === 'centred' ? 0 : uniform())) / count - 0.5) * sampleRateHz,
+    offsetHz: ((n + (dishes.tones === 'centred' ? 0 : uniform())) / count - 0.5) * bandwidthHz,
     turns: uniform(),
   }));
   const voltages = new Float32Array(2 * places.length * samples);
@@ -77,13 +89,15 @@ export async function recordDishes(
     const early = (along: readonly number[]): number =>
       ((eastM * along[0] + northM * along[1] + upM * along[2]) * scale) / SPEED_OF_LIGHT_M_PER_S;
     const rate = early(rates);
-    // At the first sample; ERFA's moment is the stretch's middle. A cable makes it late.
-    const delayS = early([east, north, up]) - (rate * samples) / 2 / sampleRateHz - (cablesS?.[a] ?? 0);
+    // At the first sample; ERFA's moment is the stretch's middle, or its first sample. A cable makes it late.
+    const sinceFirstS = digitised ? 0 : samples / 2 / sampleRateHz;
+    const delayS = early([east, north, up]) - rate * sinceFirstS - (cablesS?.[a] ?? 0);
     sums.fill(0);
     for (const { offsetHz, turns } of tones) {
       const skyHz = offsetHz + centreFrequencyHz;
       const first = 2 * Math.PI * ((turns + ((skyHz * delayS) % 1)) % 1);
-      const step = (2 * Math.PI * (offsetHz + skyHz * rate)) / sampleRateHz;
+      const sampledHz = offsetHz + (isReal ? bandwidthHz / 2 : 0);
+      const step = (2 * Math.PI * (sampledHz + skyHz * rate)) / sampleRateHz;
       const [cos, sin] = [Math.cos(step), Math.sin(step)];
       let [re, im] = [Math.cos(first), Math.sin(first)];
       for (let n = 0; n < samples; n++) {
@@ -96,15 +110,30 @@ export async function recordDishes(
       voltages[2 * a * samples + n] = sums[n] + (noisePerDish > 0 ? noisePerDish * random.gaussian() : 0);
   });
   const path = join(folder, `stretch${index}.sigmf-meta`);
-  const begins = addSeconds(parseInstant(start, 'ERFA'), seconds - samples / 2 / sampleRateHz);
+  const begins = addSeconds(
+    parseInstant(start, 'ERFA'),
+    seconds - (digitised ? 0 : samples / 2 / sampleRateHz),
+  );
+  const type = digitised ?? 'cf32';
+  const inputs = places.length;
   const writer = await createSigmf(path, {
-    ...{ telescope, inputs: places.length, polarisations: 1, type: 'cf32', start: begins },
+    ...{ telescope, inputs, polarisations: 1, type, start: begins },
     ...{ sampleRateHz, centreFrequencyHz, description: 'tones', history: [] },
   });
+  const numbers = digitised ? rounded(voltages, isReal) : voltages;
   await writer.append({
-    ...{ type: 'cf32', inputs: places.length, samples, gaps: [], start: begins },
-    voltages: voltagesAT(voltages, 'cf32', places.length, samples),
+    ...{ type, inputs, samples, gaps: [], start: begins },
+    voltages: voltagesAT(numbers, type, inputs, samples),
   });
   await writer.finish();
   return path;
+}
+
+/** To 8 bits; of real samples the real parts alone. */
+function rounded(voltages: Float32Array, isReal: boolean): Int8Array {
+  const kept = isReal ? voltages.filter((_, n) => n % 2 === 0) : voltages;
+  const rms = Math.sqrt(kept.reduce((sum, value) => sum + value ** 2, 0) / kept.length);
+  return Int8Array.from(kept, (value) =>
+    Math.max(-127, Math.min(127, Math.round((value * DIGITISED_RMS) / rms))),
+  );
 }

@@ -1,9 +1,9 @@
 /** corella correlate: recorded voltages, or already channelised data, to visibilities. */
 import type { Command } from 'commander';
-import type { Integration } from '../core/blocks.js';
 import { formatHz, formatSeconds } from '../core/units.js';
 import { openFile, type StoredValues, visibilityFormatFor } from '../formats/index.js';
 import { type CorrelationSettings } from '../pipeline/correlate.js';
+import { phaseLossLines } from '../pipeline/phase-loss.js';
 import { writtenAsFar } from '../pipeline/write.js';
 import { refuse } from '../core/errors.js';
 import { NO_TELESCOPE, refuseUnplaced } from '../telescope/unplaced.js';
@@ -49,7 +49,7 @@ import {
   kurtosisWork,
   type KurtosisOptions,
 } from './interference/kurtosis-options.js';
-import { vanVleckWork } from './interference/van-vleck-lines.js';
+import { addVanVleckOption, vanVleckWork, type VanVleckOptions } from './interference/van-vleck-lines.js';
 import { headerOf, integrationFor, largestSum, planWork } from './correlate/work.js';
 import { addTrackOptions, delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
 
@@ -65,12 +65,12 @@ export interface CorrelateOptions
     OpenFlags,
     OutputOptions,
     TrackOptions,
+    VanVleckOptions,
     PhaseCentreOptions {
   readonly out: string;
   readonly integration?: number;
   readonly align: Align;
   readonly values: StoredValues;
-  readonly vanVleck?: true;
 }
 
 export function registerCorrelate(program: Command): void {
@@ -106,11 +106,8 @@ export function addCorrelateOptions(command: Command): Command {
       'means, or sums: whole numbers bit for bit as they were summed, fringes running (.uvh5 alone)',
       parseValues,
       'means',
-    )
-    .option(
-      '--van-vleck',
-      'take back what rounding to 8 or 4 bits does to powers and correlations of noise (told in the history)',
     );
+  addVanVleckOption(command);
   addTrackOptions(command);
   addPhaseCentreOption(command, 'the tracked place, else the zenith');
   addCorrelatePartOptions(command);
@@ -188,10 +185,14 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     const stage = terminal.stage('correlate');
     const request = await delayRequest(options, telescope);
     const kurtosis = kurtosisWork(options);
-    const vanVleck = vanVleckWork(options, recording.bits);
+    const vanVleck = vanVleckWork(options);
     const work = await planWork(recording, options, requestedFor(recording, telescope, request), kurtosis);
     const centre = parseCentre(options) ?? request.centre;
-    const more = [...kurtosisHistory(kurtosis), ...vanVleck.history];
+    const more = [
+      ...kurtosisHistory(kurtosis),
+      ...vanVleck.history(recording.bits),
+      ...phaseLossLines(work.phaseLoss),
+    ];
     const part = await correlatePart(headerOf(recording, telescope, work, centre, more), options);
     const { header } = part;
     const integrationS = integrationFor(recording, telescope, work, options);
@@ -200,6 +201,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       const settings = {
         backend,
         flaggedInputs: part.flaggedInputs,
+        flags: part.flags,
         ...(integrationS.chosenS === undefined ? {} : { integrationS: integrationS.chosenS }),
         ...(work.delays && { delays: work.delays }),
         ...kurtosis.asked,
@@ -214,10 +216,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
             values: options.values,
             largestSum: largestSum(work, recording, integrationS.longestS),
           }),
-        (append, stop) => {
-          const take = (one: Integration): Promise<void> => append(part.through(one));
-          return work.run({ ...settings, backends, stop }, take);
-        },
+        (append, stop) => work.run({ ...settings, backends, stop }, append),
       );
       const on = backends.map((one) => one.description).join(' and ');
       return { account: counted, backendText: `${backend.kind}: ${on}` };
@@ -244,6 +243,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         ...(part.asked.rules > 0 && { flags: { values: part.asked.values, asked: part.asked.ruled } }),
         ...kurtosisFacts(kurtosis, work.spectrumRateHz),
         ...vanVleck.facts(),
+        ...(work.phaseLoss !== undefined && { phaseLoss: work.phaseLoss }),
         integrationS: integrationS.longestS,
         ...(work.delays?.towards === undefined
           ? coherenceFacts(integrationS.coherence, integrationS.longestS)
@@ -267,7 +267,8 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         ...lossLines(recording, missingSamples, 'the counts say where'),
         ...askedLines(part.asked),
         ...kurtosisLines(kurtosis, work.spectrumRateHz),
-        ...vanVleck.lines(),
+        ...vanVleck.lines(recording.bits),
+        ...phaseLossLines(work.phaseLoss),
       ],
     );
   } finally {

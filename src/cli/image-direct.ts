@@ -8,6 +8,8 @@ import { correctedSky } from '../pipeline/brightness.js';
 import type { ElementBeam } from '../sky/beams/element-beam.js';
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels, type ChannelSettings } from '../pipeline/channels.js';
+import { phaseLossOf } from '../pipeline/compose/front.js';
+import { phaseLossLines } from '../pipeline/phase-loss.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
 import { refuseLeakage } from '../pipeline/gains/apply.js';
 import { imageDirectly } from '../pipeline/image.js';
@@ -69,6 +71,8 @@ interface Channels {
   readonly settings?: ChannelSettings;
   readonly plan?: ChannelisePlan;
   readonly delays?: RequestedDelays;
+  /** What is lost of an amplitude where delays are taken out of channels by phases alone. */
+  readonly phaseLoss?: number;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly level?: Level;
@@ -89,7 +93,8 @@ export async function channelsFor(
   const kurtosis = kurtosisWork(options);
   if (recording.kind === 'spectra') {
     const { frequenciesHz, channelWidthHz, spectrumRateHz, overUsual = 1 } = recording;
-    return { frequenciesHz, channelWidthHz, spectrumRateHz, overUsual, kurtosis, ...asked };
+    const phaseLoss = phaseLossOf({ source: recording, delays });
+    return { frequenciesHz, channelWidthHz, spectrumRateHz, overUsual, kurtosis, phaseLoss, ...asked };
   }
   const settings = await measuredSettings(options, recording);
   const plan = planChannels(recording, {
@@ -111,8 +116,9 @@ export async function directSeries(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<void> {
-  const { plan, frequenciesHz, channelWidthHz, delays, overUsual, kurtosis, spectrumRateHz } =
+  const { plan, frequenciesHz, channelWidthHz, delays, overUsual, kurtosis, spectrumRateHz, phaseLoss } =
     await channelsFor(recording, telescope, options);
+  for (const line of phaseLossLines(phaseLoss)) terminal.say(line);
   const work = {
     ...{ kurtosis, spectrumRateHz, overUsual },
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
@@ -131,8 +137,8 @@ export async function imageDirect(
   { facts, ...settings }: ImageSettings & { readonly facts: DataFacts },
   terminal: Terminal,
 ): Promise<Made> {
-  const { plan, frequenciesHz, channelWidthHz, delays, level, overUsual, kurtosis, spectrumRateHz } =
-    await channelsFor(recording, telescope, options);
+  const made = await channelsFor(recording, telescope, options);
+  const { plan, frequenciesHz, channelWidthHz, delays, level, overUsual, kurtosis, spectrumRateHz } = made;
   const inFileS = recording.samples / sampleRateOf(recording);
   const lastsS = Math.min(options.duration ?? Infinity, inFileS);
   const middle = addSeconds(recording.start, lastsS / 2);
@@ -157,6 +163,7 @@ export async function imageDirect(
       ...roadLines(roadError),
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
       ...kurtosisLines(kurtosis, spectrumRateHz),
+      ...phaseLossLines(made.phaseLoss),
       ...levelLines(level),
       ...railLines(account.saturated, parts),
       ...(delays?.towards === undefined
@@ -171,6 +178,7 @@ export async function imageDirect(
       ...kurtosisFacts(kurtosis, spectrumRateHz),
       saturated: account.saturated,
       ...levelFacts(level),
+      ...(made.phaseLoss !== undefined && { phaseLoss: made.phaseLoss }),
       roadError,
       ...(delays?.towards === undefined
         ? coherenceFacts(coherence, sky.durationS)

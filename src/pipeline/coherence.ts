@@ -21,7 +21,8 @@ export interface Coherence {
   keptIn(integrationS: number): number;
 }
 
-const sinc = (x: number): number => (x === 0 ? 1 : Math.abs(Math.sin(Math.PI * x) / (Math.PI * x)));
+/** sin(πx)/(πx), without its sign. */
+export const sinc = (x: number): number => (x === 0 ? 1 : Math.abs(Math.sin(Math.PI * x) / (Math.PI * x)));
 
 /** More than this of a channel's width away, tracking is needed. */
 export const MOST_DELAY_WIDTHS = 0.01;

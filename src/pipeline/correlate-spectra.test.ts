@@ -132,7 +132,7 @@ describe('channelised data whose delays are tracked', () => {
 
   async function check(backend: Backend): Promise<void> {
     const all: Integration[] = [];
-    const delays = { law, tickRateHz: RATE_HZ, mostDelayS: 1e-6 };
+    const delays = { law, tickRateHz: RATE_HZ, mostDelayS: 1e-6, mostApartS: 1e-6 };
     await correlateSpectra(recording(), { backend, delays, integrationS: 0.1 }, (one) => {
       all.push(one);
       return Promise.resolve();

@@ -10,6 +10,7 @@ import { behindFront, observe, type Observing } from './compose/compose.js';
 import { prepareFront, spectraOfFront, type Front, type Gain } from './compose/front.js';
 import type { Finer } from './fine/fold.js';
 import { integrationClock, type IntegrationClock, type IntegrationSettings } from './stages/clock.js';
+import type { FlagRulesSettings } from './stages/flag-rules.js';
 import type { RequestedKurtosis } from './stages/kurtosis.js';
 import { chain, passing, type Account, type Emit, type Stage } from './stages/stage.js';
 import type { RequestedVanVleck } from './stages/van-vleck.js';
@@ -34,6 +35,8 @@ export interface CorrelationSettings extends IntegrationSettings {
   readonly values?: 'means' | 'sums';
   /** Sees integrations before the gain is divided out. */
   readonly look?: (integration: Integration) => void;
+  /** Flags by channel, time and pair, and the channels that are kept. */
+  readonly flags?: FlagRulesSettings;
 }
 
 interface Watched {
@@ -48,7 +51,7 @@ function observing(
   settings: CorrelationSettings,
   emit: Emit<Integration>,
 ): Observing & { readonly clock: IntegrationClock } {
-  const { delays, kurtosis, flaggedInputs, finer, gain, vanVleck, values, look } = settings;
+  const { delays, kurtosis, flaggedInputs, finer, gain, vanVleck, values, look, flags } = settings;
   const front: Front = { source, channels, finer, delays, kurtosis, flaggedInputs, gain };
   const clock = integrationClock(settings, spectraOfFront(front).grid);
   const stage = passing(emit);
@@ -56,7 +59,7 @@ function observing(
     front,
     flaggedInputs,
     clock,
-    products: [{ from: 'integrations', clock, vanVleck, values, look, stage }],
+    products: [{ from: 'integrations', clock, vanVleck, values, look, flags, stage }],
   };
 }
 

@@ -11,7 +11,7 @@ import {
   type SpectrumDelays,
 } from '../delay/index.js';
 import type { ChannelisePlan } from '../channelise/index.js';
-import type { Instant } from '../core/instant.js';
+import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import type { VoltageSource } from '../core/sources.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
@@ -29,9 +29,15 @@ export interface RequestedDelays {
   readonly tickRateHz: number;
   /** The longest that will be asked for. */
   readonly mostDelayS: number;
+  /** The most by which the delays of two inputs differ: what phases alone leave in a channel (phase-loss.ts). */
+  readonly mostApartS: number;
   /** What is followed, for people; nothing where only fixed delays are applied, which are never turned back. */
   readonly towards?: string;
 }
+
+/** The place that is followed, where it is one. */
+export const trackedCentre = ({ track }: DelayRequest): PhaseCentre | undefined =>
+  track && isCentre(track) ? track : undefined;
 
 interface Ticking {
   readonly start: Instant;
@@ -39,6 +45,10 @@ interface Ticking {
   /** How long it lasts, for pieces that have no end. */
   readonly lastsS: number;
 }
+
+/** Whether anything is delayed at all. */
+export const isDelayed = ({ track, fixedS }: DelayRequest): boolean =>
+  track !== undefined || fixedS?.some((delayS) => delayS !== 0) === true;
 
 const isCentre = (track: PhaseCentre | DelayFile): track is PhaseCentre => 'directionEnu' in track;
 
@@ -48,7 +58,7 @@ export function requestDelays(
   telescope: Telescope,
   { start, tickRateHz, lastsS }: Ticking,
 ): RequestedDelays | undefined {
-  if (!track && !fixedS?.some((delayS) => delayS !== 0)) return undefined;
+  if (!isDelayed({ track, fixedS })) return undefined;
   const inputs = telescope.stations.length * telescope.polarisations;
   const clock = sampleClock(start, tickRateHz);
   const fixed = new Float64Array(inputs);
@@ -62,6 +72,10 @@ export function requestDelays(
       law: trackingLaw(tracking, fixed),
       tickRateHz,
       mostDelayS: farthestM / SPEED_OF_LIGHT_M_PER_S + largest(fixed),
+      // Of voltages nobody asks. With a law of its own: a law keeps the piece that was asked for last.
+      get mostApartS() {
+        return mostApart(trackingLaw(tracking, fixed), tickRateHz, lastsS);
+      },
       towards: track.name,
     };
   }
@@ -74,6 +88,7 @@ export function requestDelays(
     law,
     tickRateHz,
     mostDelayS: largest(pieces) + largest(fixed),
+    mostApartS: mostApartOfPieces(track.pieces, fixed, start, lastsS),
     ...(track.pieces.length > 0 && { towards: "delays of the user's own" }),
   };
 }
@@ -83,7 +98,67 @@ export const fixedDelays = (fixedS: Float64Array<ArrayBuffer>, tickRateHz: numbe
   law: delayModels(fixedS.length, fixedS),
   tickRateHz,
   mostDelayS: largest(fixedS),
+  mostApartS: span(fixedS),
 });
+
+/** The sky turns by 2.5° meanwhile: the most of a delay that swings is found to a part in a thousand. */
+const STEP_S = 600;
+
+/** Of any two inputs, at any moment of so long. */
+function mostApart(law: DelayLaw, tickRateHz: number, lastsS: number): number {
+  const steps = Math.max(1, Math.ceil(lastsS / STEP_S));
+  let most = 0;
+  for (let n = 0; n <= steps; n++) {
+    const tick = BigInt(Math.floor((n / steps) * lastsS * tickRateHz));
+    const delays = Array.from({ length: law.inputs }, (_, a) => {
+      const piece = law.at(a, tick);
+      return piece.delayS + (Number(tick - piece.fromTick) / tickRateHz) * piece.delayRate;
+    });
+    most = Math.max(most, span(delays));
+  }
+  return most;
+}
+
+/** The same of pieces: they are straight, so that the most is where one of them begins or ends. */
+function mostApartOfPieces(
+  pieces: DelayFile['pieces'],
+  fixed: Float64Array,
+  start: Instant,
+  lastsS: number,
+): number {
+  const inForce: DelayFile['pieces'][number][] = [];
+  const apartAt = (moment: Instant): number =>
+    span(
+      fixed.map((fixedS, a) => {
+        // Before its first piece an input has its fixed delay alone.
+        const piece = inForce.at(a);
+        return piece ? fixedS + piece.delayS + secondsBetween(piece.from, moment) * piece.delayRate : fixedS;
+      }),
+    );
+  const end = addSeconds(start, lastsS);
+  let most = 0;
+  let at = start;
+  for (const piece of pieces) {
+    if (secondsBetween(end, piece.from) > 0) break;
+    // Pieces of one moment come one after the other.
+    if (secondsBetween(at, piece.from) > 0) {
+      most = Math.max(most, apartAt(at), apartAt(piece.from));
+      at = piece.from;
+    }
+    inForce[piece.input] = piece;
+  }
+  return Math.max(most, apartAt(at), apartAt(end));
+}
+
+/** The largest less the smallest. */
+const span = (values: ArrayLike<number>): number => {
+  let [least, most] = [Infinity, -Infinity];
+  for (const value of Array.from(values)) {
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+  }
+  return Math.max(0, most - least);
+};
 
 const largest = (values: ArrayLike<number>): number =>
   Array.from(values).reduce((most, value) => Math.max(most, Math.abs(value)), 0);

@@ -5,7 +5,7 @@ import { formatInstant, parseInstant, type Instant } from '../core/instant.js';
 import { issueWords } from '../core/schema-words.js';
 import type { LiveGains } from '../pipeline/live/gains.js';
 import type { From, Steering } from '../pipeline/live/steering.js';
-import type { Calibrated } from '../pipeline/sky-image.js';
+import type { Calibrated, CalibratedAt } from '../pipeline/sky-image.js';
 import { inputName, type Telescope } from '../telescope/telescope.js';
 import type { AlarmBook } from './alarms.js';
 import type { Journal } from './journal.js';
@@ -18,7 +18,7 @@ export interface Helm {
   readonly gains?: LiveGains;
   readonly hasFiles: boolean;
   /** Gains of a file in the working folder, by its name. */
-  readonly loadGains: (name: string) => Promise<Calibrated>;
+  readonly loadGains: (name: string) => Promise<Calibrated | CalibratedAt>;
   readonly gainsChanged: () => void;
 }
 
@@ -67,21 +67,6 @@ const schemas = {
   ]),
   integration: z.strictObject({ seconds: z.number().positive().max(86_400), from }),
   recording: z.strictObject({ do: z.enum(['start', 'stop']), from }),
-  delays: z.strictObject({
-    from: z.string().max(40),
-    inputs: z
-      .array(
-        z.strictObject({
-          input: z.union([z.int().nonnegative(), z.string().min(1).max(64)]),
-          delayS: z.number(),
-          delayRate: z.number().optional(),
-          phaseRad: z.number().optional(),
-          phaseRateRadS: z.number().optional(),
-        }),
-      )
-      .min(1)
-      .max(65_536),
-  }),
   epoch: z.strictObject({
     tick: z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]),
     time: z.string().max(40),
@@ -138,13 +123,6 @@ export class Commands {
       }
       case 'recording':
         return this.recording(checked(name, schemas.recording, body), helm, who, mode);
-      case 'delays':
-        checked(name, schemas.delays, body);
-        return refuse(
-          name,
-          'the running chain stops no fringes: it images the whole sky, and nothing in it takes delays',
-          "'corella correlate --track' follows a place in a recording",
-        );
     }
   }
 

@@ -58,7 +58,7 @@ export class GainsBook {
 
   /** Of inputs that have no gain in any channel. */
   get unsolved(): number | undefined {
-    const solved = this.steering?.gains.latest?.solved;
+    const solved = this.steering?.latestGains?.solved;
     if (!solved || this.inputs === 0) return undefined;
     const has = new Uint8Array(this.inputs);
     solved.forEach((mark, at) => {

@@ -113,7 +113,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     status,
     plan: () => (joined ? joined.plan() : planOf(state)),
     sources: () => state.senders?.view(),
-    antennas: () => state.antennas?.rows(state.begun?.live.steering?.gains.latest),
+    antennas: () => state.antennas?.rows(state.begun?.live.steering?.latestGains),
     gains: () => gains.view(),
     chain: () => chainOf(state, around()),
     night: () => (joined ? joined.night() : state.book.view()),

@@ -27,7 +27,7 @@ export function readsOf({ state, again, journal, around }: Readable): Readonly<R
     status: () => json(statusOf(state, around())),
     plan: () => json(planOf(state)),
     sources: () => json(state.senders?.view()),
-    antennas: () => json(state.antennas?.rows(state.begun?.live.steering?.gains.latest ?? undefined)),
+    antennas: () => json(state.antennas?.rows(state.begun?.live.steering?.latestGains)),
     gains: () => json(around().gains.view()),
     chain: () => json(chainOf(state, around())),
     night: () => json(state.book.view()),

@@ -14,6 +14,7 @@ import {
   type VisibilityHeader,
 } from '../../formats/index.js';
 import { channelsOf, planChannels, type ChannelSettings } from '../../pipeline/channels.js';
+import { phaseLossOf } from '../../pipeline/compose/front.js';
 import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipeline/coherence.js';
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../../pipeline/correlate.js';
 import { levelHistory, type Level } from '../../pipeline/levels.js';
@@ -48,6 +49,8 @@ export interface Work {
   /** How voltages become channels. */
   readonly settings?: ChannelSettings;
   readonly delays?: RequestedDelays;
+  /** What is lost of an amplitude where delays are taken out of channels by phases alone. */
+  readonly phaseLoss?: number;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly type: SpectraType;
@@ -106,7 +109,7 @@ export async function planWork(
     if (levels && options.values === 'sums') refuseLeveledSums(recording.path);
     refuseFloatSums(delays ? 'cf32' : recording.type, options);
     return {
-      ...{ ...asked, overUsual },
+      ...{ ...asked, overUsual, phaseLoss: phaseLossOf({ source: recording, delays }) },
       frequenciesHz,
       channelWidthHz,
       ...{ type: recording.type, spectrumRateHz: recording.spectrumRateHz },

@@ -5,7 +5,8 @@ import { resolve } from 'node:path';
 import { refuse } from '../../core/errors.js';
 import type { Product } from '../../farm/index.js';
 import type { VisibilityHeader } from '../../formats/index.js';
-import { correlatePart, type CorrelatePart, type CorrelatePartOptions } from '../options/correlate-part.js';
+import { flagging } from '../../pipeline/stages/flag-rules.js';
+import { correlatePart, type CorrelatePartOptions } from '../options/correlate-part.js';
 
 type Chosen = NonNullable<Extract<Product, { kind: 'correlation' }>['chosen']>;
 
@@ -34,10 +35,10 @@ export async function chosenOf(
 export async function throughChosen(
   header: VisibilityHeader,
   { madeHz, flag, flags, keepChannels }: Chosen,
-): Promise<CorrelatePart['through']> {
+): Promise<ReturnType<typeof flagging>> {
   if (flags && (await sumOf(flags.path)) !== flags.sha256)
     refuse(flags.path, 'is not the file of flags that was submitted', 'put that back, or submit again');
-  const { through } = await correlatePart(
+  const part = await correlatePart(
     { ...header, frequenciesHz: Float64Array.from(madeHz) },
     {
       ...(flag === undefined ? {} : { flag }),
@@ -45,5 +46,5 @@ export async function throughChosen(
       ...(flags && { flags: flags.path }),
     },
   );
-  return through;
+  return flagging(part.flags);
 }

@@ -9,11 +9,19 @@ describe('van Vleck, told', () => {
       [1, /own rounding to one bit, .* by 36 %, is not corrected/],
       [2, /own rounding to two bits, .* by 12 %, is not corrected/],
     ] as const) {
-      const work = vanVleckWork(asked, bits);
-      assert.match(work.lines().join(), words);
-      assert.match(work.history.join(), words);
+      const work = vanVleckWork(asked);
+      assert.match(work.lines(bits).join(), words);
+      assert.match(work.history(bits).join(), words);
     }
-    for (const bits of [4, undefined]) assert.deepEqual(vanVleckWork(asked, bits).lines(), []);
-    assert.deepEqual(vanVleckWork({ values: 'means' }, 2).lines(), []);
+    for (const bits of [4, undefined]) assert.deepEqual(vanVleckWork(asked).lines(bits), []);
+    assert.deepEqual(vanVleckWork({ values: 'means' }).lines(2), []);
+  });
+
+  it('counts what was corrected over all epochs of a stream', () => {
+    const work = vanVleckWork({ vanVleck: true, values: 'means' });
+    work.asked.vanVleck?.onPlan?.({ corrected: 5, left: 1 });
+    work.asked.vanVleck?.onPlan?.({ corrected: 2, left: 2 });
+    assert.deepEqual(work.facts(), { vanVleck: { corrected: 7, left: 3 } });
+    assert.match(work.lines(8).join(), /^3 of 10 products/);
   });
 });

@@ -1,47 +1,72 @@
 /** What became of the bias of rounding: asked for, and told afterwards. */
+import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import type { RequestedVanVleck, VanVleckTally } from '../../pipeline/stages/van-vleck.js';
 
 export interface VanVleckWork {
   /** Empty where nothing was asked for: spread it into settings. */
   readonly asked: { readonly vanVleck?: RequestedVanVleck };
-  readonly history: readonly string[];
-  readonly lines: () => string[];
+  /** Of one or two recorded bits the recorder's own rounding, before the filter, weighs more, and is not corrected. */
+  readonly history: (recordedBits: number | undefined) => string[];
+  readonly lines: (recordedBits: number | undefined) => string[];
   readonly facts: () => { readonly vanVleck?: Readonly<VanVleckTally> };
 }
 
-/** `recordedBits`: of one or two the recorder's own rounding, before the filter, weighs more, and is not corrected. */
-export function vanVleckWork(
-  { vanVleck, values }: { readonly vanVleck?: true; readonly values: 'means' | 'sums' },
-  recordedBits: number | undefined,
-): VanVleckWork {
-  if (vanVleck !== true) return { asked: {}, history: [], lines: () => [], facts: () => ({}) };
+export interface VanVleckOptions {
+  readonly vanVleck?: true;
+}
+
+export const addVanVleckOption = (command: Command): Command =>
+  command.option(
+    '--van-vleck',
+    'take back what rounding to 8 or 4 bits does to powers and correlations of noise (told in the history)',
+  );
+
+export function vanVleckWork({
+  vanVleck,
+  values,
+}: VanVleckOptions & { readonly values: 'means' | 'sums' }): VanVleckWork {
+  if (vanVleck !== true) return { asked: {}, history: () => [], lines: () => [], facts: () => ({}) };
   if (values === 'sums')
     refuse('--van-vleck', 'sums are whole numbers as they were summed', 'take means, or leave it out');
-  const ownBits =
+  const ownBits = (recordedBits: number | undefined): string[] =>
     recordedBits !== undefined && recordedBits <= 2
-      ? `the recording's own rounding to ${recordedBits === 1 ? 'one bit' : 'two bits'}, which weakens correlations by ${recordedBits === 1 ? 36 : 12} %, is not corrected`
-      : undefined;
-  let tally: Readonly<VanVleckTally> | undefined;
+      ? [
+          `the recording's own rounding to ${recordedBits === 1 ? 'one bit' : 'two bits'}, which weakens correlations by ${recordedBits === 1 ? 36 : 12} %, is not corrected`,
+        ]
+      : [];
+  /** One for each stream epoch. */
+  const made: Readonly<VanVleckTally>[] = [];
+  const total = (): VanVleckTally =>
+    made.reduce((sum, one) => ({ corrected: sum.corrected + one.corrected, left: sum.left + one.left }), {
+      corrected: 0,
+      left: 0,
+    });
   return {
     asked: {
       vanVleck: {
-        onPlan: (made) => {
-          tally = made;
+        onPlan: (tally) => {
+          made.push(tally);
         },
       },
     },
-    history: [
-      `quantisation corrected: powers and correlations as before rounding (van Vleck)${ownBits === undefined ? '' : `; ${ownBits}`}`,
+    history: (recordedBits) => [
+      [
+        'quantisation corrected: powers and correlations as before rounding (van Vleck)',
+        ...ownBits(recordedBits),
+      ].join('; '),
     ],
-    lines: () => [
-      ...(tally && tally.left > 0
-        ? [
-            `${tally.left} of ${tally.left + tally.corrected} products were left as they are: their inputs are too weak or too strong to tell what rounding did`,
-          ]
-        : []),
-      ...(ownBits === undefined ? [] : [`--van-vleck: ${ownBits}`]),
-    ],
-    facts: () => (tally ? { vanVleck: tally } : {}),
+    lines: (recordedBits) => {
+      const { left, corrected } = total();
+      return [
+        ...(left > 0
+          ? [
+              `${left} of ${left + corrected} products were left as they are: their inputs are too weak or too strong to tell what rounding did`,
+            ]
+          : []),
+        ...ownBits(recordedBits).map((line) => `--van-vleck: ${line}`),
+      ];
+    },
+    facts: () => (made.length > 0 ? { vanVleck: total() } : {}),
   };
 }

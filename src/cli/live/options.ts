@@ -5,13 +5,17 @@ import type { ChannelRange } from '../../pipeline/stages/select-channels.js';
 import { parseAlign, parseValues } from '../correlate.js';
 import { parseKernel, parseWeight } from '../image.js';
 import { addKurtosisOptions, type KurtosisOptions } from '../interference/kurtosis-options.js';
+import { addVanVleckOption, type VanVleckOptions } from '../interference/van-vleck-lines.js';
 import { addChannelOptions, type ChannelOptions } from '../options/channel-options.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from '../options/command.js';
+import { addFlagsAndChannels, type CorrelatePartOptions } from '../options/correlate-part.js';
 import { addEopOption } from '../options/eop-option.js';
-import { addFlagOption, type FlagOptions } from '../options/flags.js';
+import { addFineOption, type FineOptions } from '../options/fine-option.js';
+import { addLevelsFileOption } from '../options/levels-options.js';
 import { addOverwriteOption, type OutputOptions } from '../options/outputs.js';
 import { angle, duration, frequency, rate } from '../options/quantity.js';
 import { addSourceOption, telescopeWords } from '../options/sky-options.js';
+import { addTrackOptions, type TrackOptions } from '../options/track-options.js';
 import { takeRangesToo, type GivenChannels } from './band-option.js';
 import type { InputOptions } from './input.js';
 import { addMachineOptions, type MachineOptions } from './machines.js';
@@ -28,9 +32,12 @@ export interface LiveOptions
     BackendOptions,
     ChannelOptions,
     MachineOptions,
-    FlagOptions,
+    Omit<CorrelatePartOptions, 'times'>,
+    FineOptions,
     KurtosisOptions,
     OutputOptions,
+    TrackOptions,
+    VanVleckOptions,
     InputOptions,
     ImagingOptions,
     PageOptions {
@@ -46,6 +53,8 @@ export interface LiveOptions
   readonly for?: number;
   readonly stations?: number;
   readonly eop?: string;
+  /** A file of equaliser gains. */
+  readonly levels?: string;
 }
 
 export function addLiveOptions(command: Command): Command {
@@ -125,9 +134,12 @@ export function addLiveOptions(command: Command): Command {
     .option('--start <utc>', 'of the first sample of a stream (default: when it comes)');
   addPageOptions(command);
   addMachineOptions(command);
-  addFlagOption(command);
+  addTrackOptions(command.optionsGroup('Delays, flags and channels:'), 'each integration and image');
+  addFlagsAndChannels(command);
   addOverwriteOption(command);
-  takeRangesToo(addChannelOptions(command));
+  addLevelsFileOption(takeRangesToo(addChannelOptions(command)));
+  addVanVleckOption(command);
+  addFineOption(command);
   addKurtosisOptions(command);
   addBackendOptions(command);
   addEopOption(command);
@@ -147,6 +159,10 @@ export function addLiveOptions(command: Command): Command {
     [
       'live --from capture.pcap --telescope lwasv -o v.uvh5 --values sums',
       'a capture, the same bits as live',
+    ],
+    [
+      'live --listen 7148 --telescope dishes.json --epoch clock --rate 16MHz --frequency 1.4GHz --track CygA -o cyg.uvh5',
+      'packets of digitisers on dishes over kilometres: delays and fringes follow the source',
     ],
     [
       'live - --sample-type cu8 --inputs 2 --rate 2.4MHz --frequency 1420MHz --telescope two.json --channels 64 -o v.uvh5',

@@ -6,14 +6,14 @@ import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
 import type { Source } from '../../core/sources.js';
-import { sampleRateOf } from '../../core/sources.js';
 import { readGainFile } from '../../formats/index.js';
-import { matchGains, refuseLeakage } from '../../pipeline/gains/apply.js';
+import { gainsOverTime } from '../../pipeline/gains/apply.js';
 import type { LiveSettings } from '../../pipeline/live/chain.js';
 import type { NightFiles } from '../../pipeline/live/file-task.js';
 import type { FileEvent } from '../../pipeline/live/files.js';
 import { LiveCheck } from '../../pipeline/live/check.js';
 import { LiveGains } from '../../pipeline/live/gains.js';
+import { spectrumRateOf } from '../../pipeline/live/night.js';
 import { Steering } from '../../pipeline/live/steering.js';
 import type { NightWatcher } from '../../pipeline/live/watcher.js';
 import type { ReceiveAccount } from '../../receive/index.js';
@@ -193,11 +193,11 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
     },
     begin: (source, { live, channelWidthHz, sources, picture, files }) => {
       const named = sourcesNamed(sources === 'all' ? 'all' : sources.split(',').map((one) => one.trim()));
-      const { telescope, frequenciesHz, steering, imaging, channels } = live;
+      const { telescope, frequenciesHz, steering, imaging } = live;
       page.state.begin({
         live,
         channelWidthHz,
-        spectrumRateHz: sampleRateOf(source) / (channels?.samplesPerSpectrum ?? 1),
+        spectrumRateHz: spectrumRateOf(source, live),
         sources: named,
         ...(files && { files }),
         ...(imaging && { picture }),
@@ -205,7 +205,8 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
       check = new LiveCheck(
         {
           ...{ backend, telescope, frequenciesHz, everyS: CHECK_S },
-          ...(imaging && { image: imaging.image }),
+          // Images of spectra that follow a place would have it in their middle.
+          ...(imaging && !live.delays?.track && { image: imaging.image }),
         },
         ({ roads }) => {
           if (roads) page.state.showRoads(roads);
@@ -230,11 +231,8 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
         telescope,
         ...(gains && { gains }),
         hasFiles: files !== undefined,
-        loadGains: async (name) => {
-          const loaded = matchGains(await readGainFile(name), name, telescope, frequenciesHz);
-          refuseLeakage(loaded, name, 'a running night');
-          return loaded;
-        },
+        loadGains: async (name) =>
+          gainsOverTime(await readGainFile(name), name, telescope, frequenciesHz, 'live'),
       });
     },
     file: (event) => {

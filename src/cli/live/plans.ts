@@ -1,16 +1,19 @@
 /** What a night's options come to, for samples of a shape. */
-import type { ChannelisePlan } from '../../channelise/index.js';
 import { baselineCount } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import type { Source } from '../../core/sources.js';
 import { checkRoom, readGainFile } from '../../formats/index.js';
 import type { KernelSize } from '../../image/index.js';
-import { planChannels } from '../../pipeline/channels.js';
-import { matchGains, refuseLeakage } from '../../pipeline/gains/apply.js';
-import type { LiveImaging } from '../../pipeline/live/settings.js';
+import type { ChannelSettings } from '../../pipeline/channels.js';
+import { spectraOfFront, type FrontSpectra } from '../../pipeline/compose/front.js';
+import { fitsData, gainsOverTime } from '../../pipeline/gains/apply.js';
+import { channelisedOf, frontOf, planLiveChannels } from '../../pipeline/live/front.js';
+import type { LiveImaging, LiveSettings } from '../../pipeline/live/settings.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { fieldOf } from '../image.js';
 import { channelOptionNames, channelSettings, type ChannelOptions } from '../options/channel-options.js';
+import type { FineOptions } from '../options/fine-option.js';
+import { leveledByFile, type LevelsOptions } from '../options/levels-options.js';
 
 export interface ImagingOptions {
   readonly image?: number;
@@ -26,11 +29,13 @@ export async function imagingOf(
   options: ImagingOptions,
   telescope: Telescope,
   frequenciesHz: Float64Array,
+  say: (line: string) => void = () => undefined,
 ): Promise<LiveImaging> {
   const { gains, pixels } = options;
+  const file = gains === undefined ? undefined : await readGainFile(gains);
   const calibrated =
-    gains === undefined ? undefined : matchGains(await readGainFile(gains), gains, telescope, frequenciesHz);
-  if (calibrated && gains !== undefined) refuseLeakage(calibrated, gains, 'a running night');
+    file && gains !== undefined ? gainsOverTime(file, gains, telescope, frequenciesHz, 'live') : undefined;
+  if (file && gains !== undefined) fitsData(file, gains, { telescope, frequenciesHz }).forEach(say);
   return {
     everyS: options.image ?? 1,
     road: options.direct === true ? 'direct' : 'visibilities',
@@ -44,26 +49,62 @@ export async function imagingOf(
   };
 }
 
-export async function planOf(
+type PlanOptions = ChannelOptions & FineOptions & Pick<LevelsOptions, 'levels'>;
+
+/** How samples become channels; what the front of the chain needs of it. */
+export interface PlannedFront extends Pick<LiveSettings, 'channels' | 'gain'> {
+  readonly spectra: FrontSpectra;
+}
+
+/** `front`: what else is asked of it. */
+export async function planFront(
   source: Source,
-  telescope: Telescope,
-  options: ChannelOptions & { readonly blockS?: number; readonly direct?: boolean },
-): Promise<ChannelisePlan | undefined> {
+  options: PlanOptions,
+  front: Pick<LiveSettings, 'telescope' | 'fineChannels' | 'delays' | 'forS'>,
+  blockS?: number,
+): Promise<PlannedFront> {
+  const asked = await settingsFor(source, options, front);
+  const channels = asked && planLiveChannels(source, { ...asked.settings, blockS }, front);
+  const made = { channels, ...(asked?.gain && { gain: asked.gain }) };
+  return { ...made, spectra: spectraOfFront(frontOf(source, { ...front, ...made })) };
+}
+
+async function settingsFor(
+  source: Source,
+  options: PlanOptions,
+  front: Pick<LiveSettings, 'telescope' | 'fineChannels'>,
+): Promise<{ readonly settings: ChannelSettings; readonly gain?: LiveSettings['gain'] } | undefined> {
+  const { fineChannels } = front;
+  if (source.kind === 'voltages' && fineChannels !== undefined)
+    refuse('--fine-channels', 'voltages come, which have no channels yet', 'say how many with --channels');
+  const voltages = channelisedOf(source, front);
   if (source.kind === 'spectra') {
-    const given = channelOptionNames.find((name) => options[name] !== undefined);
+    const given = [...channelOptionNames, 'levels' as const].find(
+      (name) =>
+        options[name] !== undefined &&
+        (fineChannels === undefined || name === 'channels' || name === 'levels'),
+    );
     if (given !== undefined)
       refuse(
         `--${given}`,
         'is for voltages, and what comes is channelised already',
         given === 'channels' ? 'leave it out; live takes a part of the band, like 0-65' : 'leave it out',
       );
-    return undefined;
   }
-  const settings = await channelSettings(options, { ...source, path: 'live', telescope });
-  return planChannels(source, {
-    ...settings,
-    ...(options.blockS === undefined ? {} : { blockS: options.blockS }),
-  });
+  if (!voltages) return undefined;
+  const described = { ...voltages, path: 'live', telescope: front.telescope };
+  if (options.levels === 'measured')
+    refuse(
+      '--levels',
+      'live cannot read ahead to measure them',
+      'measure them on a recording (correlate --levels measured --levels-out levels.json) and give that file',
+    );
+  const own =
+    options.levels === undefined ? undefined : await leveledByFile(options.levels, options, described);
+  if (own) return { settings: own.settings, gain: { levels: own.levels } };
+  return {
+    settings: await channelSettings({ ...options, channels: fineChannels ?? options.channels }, described),
+  };
 }
 
 /** A disk that is full within an hour is refused before the night. */

@@ -15,9 +15,10 @@ import { loadTelescope } from '../../telescope/load.js';
 import { selectStations } from '../../telescope/select.js';
 import { refuseGiven } from '../options/command.js';
 import { modelElementOf } from '../options/element-option.js';
-import { parseFlags } from '../options/flags.js';
+import { checkFlagWords } from '../options/flags.js';
 import { checkPngName } from '../options/outputs.js';
 import { parseSources } from '../options/sky-options.js';
+import { delayRequest } from '../options/track-options.js';
 import { refuseWays } from './input.js';
 import { listenSettings, parseEpoch } from './packets.js';
 import { accessOfMachine } from './machines.js';
@@ -79,6 +80,8 @@ function refuseIdle(origins: readonly string[], options: LiveOptions, command: C
     );
   if (options.direct === true)
     idle(['weight'], 'is for images of visibilities, and --direct makes none of them');
+  if (out === undefined && options.direct === true)
+    idle(['vanVleck'], 'is for visibilities, and --direct makes none of them');
   if (out === undefined) idle(['values', 'fileEvery'], 'is for files, of which none are written without -o');
   if (page === false) idle(ofPage, 'is for the page, and --no-page leaves it out');
   else if (from !== undefined) refuseIdlePage(options, command);
@@ -145,8 +148,8 @@ async function refuseTelescope(options: LiveOptions): Promise<void> {
   }
   const whole = await loadTelescope(name);
   const telescope = stations === undefined ? whole : selectStations(whole, stations);
-  const each = telescope.polarisations;
-  parseFlags(options.flag, telescope.stations.length * each, each, telescope);
+  if (options.flag !== undefined) checkFlagWords(options.flag, telescope);
+  await delayRequest(options, telescope);
   if (options.element !== undefined) await modelElementOf(options, telescope);
 }
 

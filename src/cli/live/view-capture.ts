@@ -1,8 +1,5 @@
 /** A capture on the page of corella view: its packets through the chain of a night, as fast as they are worked through. */
 import type { Backend } from '../../backend/backend.js';
-import { refuse } from '../../core/errors.js';
-import { sampleRateOf } from '../../core/sources.js';
-import { channelsOf } from '../../pipeline/channels.js';
 import type { LiveSettings } from '../../pipeline/live/chain.js';
 import { runNight } from '../../pipeline/live/night.js';
 import { watchInput, type Page } from '../../serve/index.js';
@@ -11,7 +8,8 @@ import { selectStations } from '../../telescope/select.js';
 import type { ChannelOptions } from '../options/channel-options.js';
 import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput, type Say } from './input.js';
 import { steeringOf } from './page.js';
-import { imagingOf, planOf } from './plans.js';
+import { delayRequest } from '../options/track-options.js';
+import { imagingOf, planFront } from './plans.js';
 
 export interface CaptureOptions extends ChannelOptions {
   readonly telescope?: string;
@@ -72,9 +70,10 @@ export async function showCapture(
         whole && stations !== undefined ? selectStations(whole, stations) : whole,
         input.description,
       );
-      const channels = await planOf(source, telescope, { ...options, blockS: BLOCK_S });
-      const { frequenciesHz, channelWidthHz } =
-        source.kind === 'spectra' ? source : channelsOf(source, channels ?? refuse('view', 'no channels'));
+      // Cables of the telescope's own.
+      const front = { telescope, delays: await delayRequest({}, telescope) };
+      const { channels, spectra } = await planFront(source, options, front, BLOCK_S);
+      const { frequenciesHz, channelWidthHz, grid } = spectra;
       const imaging = await imagingOf(
         {
           image: everyS,
@@ -87,7 +86,7 @@ export async function showCapture(
         frequenciesHz,
       );
       const settings: LiveSettings = {
-        ...{ backend, telescope, frequenciesHz, integrationS: everyS, align: 'utc', imaging },
+        ...{ ...front, backend, frequenciesHz, integrationS: everyS, align: 'utc', imaging },
         flaggedInputs: new Uint8Array(source.inputs),
         ...(channels && { channels }),
       };
@@ -96,7 +95,7 @@ export async function showCapture(
       page.state.begin({
         live,
         channelWidthHz,
-        spectrumRateHz: sampleRateOf(source) / (channels?.samplesPerSpectrum ?? 1),
+        spectrumRateHz: grid.spectrumRateHz,
         sources: findSources('all'),
       });
       page.showGains(steering);

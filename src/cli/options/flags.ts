@@ -51,6 +51,12 @@ function refuseAll(text: string | undefined, flags: Uint8Array, option: string):
     refuse(option, `'${text.replaceAll(',,', ',')}' leaves out every input`, 'keep some');
 }
 
+/** Before the channels are known: what is said of inputs, pairs and times. */
+export function checkFlagWords(text: string, context: Omit<FlagContext, 'frequenciesHz'>): void {
+  const known = text.split(',').filter((word) => !/^\s*channels?=/.test(word));
+  parseFlagRules(known.join(','), { ...context, frequenciesHz: new Float64Array() });
+}
+
 /** Everything that --flag may say of visibilities. */
 export function parseFlagRules(text: string | undefined, context: FlagContext): readonly FlagRule[] {
   if (text === undefined) return [];

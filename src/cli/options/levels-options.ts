@@ -1,6 +1,7 @@
 /** Gains before rounding by input and channel: --levels measured, or of a file; --levels-out writes them. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
+import type { VoltageSource } from '../../core/sources.js';
 import type { VoltageRecording } from '../../formats/index.js';
 import { readEqualiser, writeEqualiser } from '../../pipeline/levels/equaliser-file.js';
 import { measureLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
@@ -25,10 +26,19 @@ export function addLevelsOptions(command: Command): Command {
     .option('--levels-out <path>', 'write what was measured, as JSON');
 }
 
+/** Of live, which cannot read ahead: those of a file. */
+export const addLevelsFileOption = (command: Command): Command =>
+  command.option(
+    '--levels <file>',
+    'a gain before rounding for each input and channel, of a file that --levels-out of correlate wrote; divided out of means and images',
+  );
+
+type Described = Pick<VoltageRecording, 'path' | 'telescope' | keyof VoltageSource>;
+
 /** Settings with levels; nothing where none were asked for. */
 export async function leveled(
   options: LevelsOptions & ChannelOptions & BackendOptions & OutputOptions,
-  recording: VoltageRecording,
+  recording: Described,
 ): Promise<{ readonly settings: ChannelSettings; readonly levels: InputLevels } | undefined> {
   const { levels: asked, levelsOut } = options;
   if (asked === undefined) {
@@ -36,11 +46,7 @@ export async function leveled(
       refuse('--levels-out', 'no levels were asked for', 'give --levels measured too');
     return undefined;
   }
-  if (options.gain !== undefined)
-    refuse('--levels', '--gain says one gain for all', 'leave one of the two out');
-  const settings = await channelSettings(options, recording);
-  if (settings.outputType === 'cf32')
-    refuse('--levels', 'these channels are floats, and are not rounded', 'give --bits 8 or 4 too');
+  const settings = await roundedSettings(options, recording);
   if (levelsOut !== undefined)
     await checkOutputs({
       ...options,
@@ -53,6 +59,26 @@ export async function leveled(
       : await readEqualiser(asked, recording.inputs, settings.channels);
   if (levelsOut !== undefined) await writeEqualiser(levelsOut, levels);
   return { settings: { ...settings, levels: levels.factors }, levels };
+}
+
+/** The same, of a file. */
+export async function leveledByFile(
+  path: string,
+  options: ChannelOptions,
+  source: Described,
+): Promise<{ readonly settings: ChannelSettings; readonly levels: InputLevels }> {
+  const settings = await roundedSettings(options, source);
+  const levels = await readEqualiser(path, source.inputs, settings.channels);
+  return { settings: { ...settings, levels: levels.factors }, levels };
+}
+
+async function roundedSettings(options: ChannelOptions, source: Described): Promise<ChannelSettings> {
+  if (options.gain !== undefined)
+    refuse('--levels', '--gain says one gain for all', 'leave one of the two out');
+  const settings = await channelSettings(options, source);
+  if (settings.outputType === 'cf32')
+    refuse('--levels', 'these channels are floats, and are not rounded', 'give --bits 8 or 4 too');
+  return settings;
 }
 
 const spanOf = ({ factors }: InputLevels): { readonly least: number; readonly most: number } => ({

@@ -1,6 +1,6 @@
 /**
- * The order of the stages, in one place: source → front → correlate → per product: sum, van Vleck, unphase, gain → sink;
- * and beside the correlator whatever starts from spectra. A recording, a range of one and a live stream are only sources;
+ * The order of the stages, in one place: source → front → correlate → per product: sum, van Vleck, unphase, gain, flags →
+ * sink; * and beside the correlator whatever starts from spectra. A recording, a range of one and a live stream are only sources;
  * a backend or several cards are only machines.
  */
 import type { Backend } from '../../backend/backend.js';
@@ -12,6 +12,7 @@ import { Together } from '../cards/together.js';
 import { lengthOf, type RunOptions } from '../run.js';
 import type { IntegrationClock } from '../stages/clock.js';
 import { prepareCorrelate } from '../stages/correlate.js';
+import type { FlagRulesSettings } from '../stages/flag-rules.js';
 import type { ChannelRange } from '../stages/select-channels.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import { addAccounts, chain, passing, type Account, type Emit, type Stage } from '../stages/stage.js';
@@ -39,6 +40,8 @@ export interface FromIntegrations {
   readonly values?: 'means' | 'sums';
   /** Sees integrations before the gain is divided out. */
   readonly look?: (integration: Integration) => void;
+  /** Flags by channel, time and pair, and the channels that are kept. */
+  readonly flags?: FlagRulesSettings;
   readonly stage: Stage<Integration, unknown>;
 }
 
@@ -141,12 +144,12 @@ export function finishing(observing: Observing, cuts: IntegrationClock): Stage<I
   const spectra = spectraOfFront(whole);
   const wanted = products.filter((product) => product.from === 'integrations');
   const all = tee(
-    wanted.map(({ clock, vanVleck, values, look, stage }) =>
+    wanted.map(({ clock, vanVleck, values, look, flags, stage }) =>
       chain(
         prepareFinish(
           {
             sumTo: clock === cuts ? undefined : clock,
-            ...{ vanVleck, values, look, spectra, start: front.source.start },
+            ...{ vanVleck, values, look, flags, spectra, start: front.source.start },
             ...{ delays: front.delays, gain: gainOfFront(whole) },
           },
           { shared: wanted.length > 1 },

@@ -2,9 +2,11 @@
 import type { Backend } from '../../backend/backend.js';
 import { gainsCA } from '../../core/axes.js';
 import type { SpectraBlock } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
 import { nothingToClose } from '../../core/closing.js';
 import { wholeStations, zeroGaps, type SpectraGap } from '../../core/gaps.js';
 import type { Telescope } from '../../telescope/telescope.js';
+import { isOfTime, type FlagRule } from '../flags/rules.js';
 import { refuseLeakage } from '../gains/apply.js';
 import { brightnessAtUsualGain } from '../levels.js';
 import { imagedTelescope } from '../live/left-out.js';
@@ -24,6 +26,8 @@ export interface DirectProduct extends Pick<
   readonly calibrated?: Calibrated | CalibratedAt;
   /** [a], 1 where an input is left out. */
   readonly flaggedInputs?: Uint8Array;
+  /** Flags by channel and time; pairs and products there are none. */
+  readonly rules?: readonly FlagRule[];
 }
 
 /** From a front's spectra to images in the nominal unit. */
@@ -56,13 +60,22 @@ export const inNominalUnit = (overUsual: number): Stage<DirectSkyImage, DirectSk
 /** What inputs are divided by: their gains, equaliser gains, and at an image's middle what tracking rotated them by. */
 export function directGains(
   front: Front,
-  { calibrated, flaggedInputs }: Pick<DirectProduct, 'calibrated' | 'flaggedInputs'>,
+  { calibrated, flaggedInputs, rules = [] }: Pick<DirectProduct, 'calibrated' | 'flaggedInputs' | 'rules'>,
 ): Pick<DirectImageSettings, 'calibrated' | 'gainsAt'> {
   if (calibrated && typeof calibrated !== 'function')
     refuseLeakage(calibrated, 'images.method', 'direct imaging');
   const { source, delays } = front;
   const { frequenciesHz, inputs } = spectraOfFront(front);
-  const own = withOwn(calibrated, front, flaggedInputs, frequenciesHz.length, inputs);
+  if (rules.some(({ pairs, products }) => pairs !== undefined || products !== undefined))
+    refuse(
+      'flags',
+      'pairs and products of stations cannot be flagged in direct images, which have none',
+      'flag inputs, channels and times; or image visibilities',
+    );
+  const own = withRules(
+    withOwn(calibrated, front, flaggedInputs, frequenciesHz.length, inputs),
+    ...([rules, front.range?.firstChannel ?? 0, frequenciesHz.length, inputs] as const),
+  );
   if (delays?.towards !== undefined) {
     const { law, tickRateHz } = delays;
     return { gainsAt: trackedGains({ law, tickRateHz, start: source.start, frequenciesHz }, own) };
@@ -96,6 +109,29 @@ function withOwn(
     return { gains: gainsCA(gains, channels, inputs), solved };
   };
   return typeof calibrated === 'function' ? (moment) => of(calibratedAt(calibrated, moment)) : of(calibrated);
+}
+
+/** Without what is flagged in the middle of an image: an input without a gain adds nothing. */
+function withRules(
+  calibrated: Calibrated | CalibratedAt | undefined,
+  rules: readonly FlagRule[],
+  firstChannel: number,
+  channels: number,
+  inputs: number,
+): Calibrated | CalibratedAt | undefined {
+  if (rules.length === 0) return calibrated;
+  return (moment) => {
+    const own = calibrated && calibratedAt(calibrated, moment);
+    const now = rules.filter((rule) => isOfTime(rule, moment));
+    const ones = (): Float64Array =>
+      Float64Array.from({ length: 2 * channels * inputs }, (_, n) => (n % 2 === 0 ? 1 : 0));
+    const solved = Uint8Array.from({ length: channels * inputs }, (_, at) => {
+      const [c, a] = [firstChannel + Math.floor(at / inputs), at % inputs];
+      const isFlagged = now.some((rule) => rule.channels?.[c] !== 0 && rule.inputs?.[a] !== 0);
+      return isFlagged ? 0 : (own?.solved[at] ?? 1);
+    });
+    return { gains: own?.gains ?? gainsCA(ones(), channels, inputs), solved };
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * From sums as the correlator leaves them to what a product gets: summed to the product's cadence, corrected for rounding,
- * unphased, divided by the requantisation gain. In this order, for every product and every source.
+ * unphased, divided by the requantisation gain, flagged by rule. In this order, for every product and every source.
  */
 import { outputRail } from '../../channelise/index.js';
 import { visibilitiesCBPP, type SpectraType } from '../../core/axes.js';
@@ -12,6 +12,7 @@ import { atUsualGain } from '../levels.js';
 import { undoLevels } from '../levels/input-levels.js';
 import { prepareSum } from '../live/sum.js';
 import type { IntegrationClock } from '../stages/clock.js';
+import { prepareFlagRules, type FlagRulesSettings } from '../stages/flag-rules.js';
 import { chain, passing, type Stage } from '../stages/stage.js';
 import { prepareTurnBack } from '../stages/turn-back.js';
 import { prepareVanVleck, type RequestedVanVleck } from '../stages/van-vleck.js';
@@ -33,6 +34,8 @@ export interface Finishing {
   readonly values?: 'means' | 'sums';
   /** Sees integrations before the gain is divided out. */
   readonly look?: (integration: Integration) => void;
+  /** Flags by channel, time and pair, and the channels that are kept. */
+  readonly flags?: FlagRulesSettings;
 }
 
 /** Whether values are changed: then a product that shares its integrations with others takes a copy. */
@@ -45,7 +48,7 @@ export function prepareFinish(
   finishing: Finishing,
   { shared }: { readonly shared: boolean },
 ): Stage<Integration, Integration> {
-  const { sumTo, vanVleck, delays, spectra, start, gain, values = 'means', look } = finishing;
+  const { sumTo, vanVleck, delays, spectra, start, gain, values = 'means', look, flags } = finishing;
   let stage = passing<Integration>(() => Promise.resolve());
   const then = (next: Stage<Integration, Integration>): void => {
     stage = chain(stage, next);
@@ -68,6 +71,7 @@ export function prepareFinish(
         gain.levels ? undoLevels(one, gain.levels) : atUsualGain(one, { overUsual: gain.overUsual ?? 1 }),
       ),
     );
+  if (flags && (flags.rules.length > 0 || flags.channels)) then(prepareFlagRules(flags));
   return stage;
 }
 

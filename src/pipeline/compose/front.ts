@@ -13,6 +13,7 @@ import type { KnownLength, Source, SpectraSource, VoltageSource } from '../../co
 import { channelsOf, spectraIn } from '../channels.js';
 import { prepareFold, spectraBehind, type Finer } from '../fine/fold.js';
 import type { InputLevels } from '../levels/input-levels.js';
+import { checkedPhaseLoss } from '../phase-loss.js';
 import { run, type RunOptions } from '../run.js';
 import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
 import type { IntegrationClock, SpectrumGrid } from '../stages/clock.js';
@@ -117,15 +118,27 @@ export const gainOfFront = ({ source, gain = {} }: Front): Gain => {
   return levels ? { levels: { factors: levels, channels, inputs } } : { overUsual };
 };
 
-/** Sums stay as they were summed: equaliser gains that differ by input and channel would be lost. */
-export function refuseEqualisedSums(front: Front): void {
+/** Sums are whole numbers that stay as they were summed: what is divided out or rotated afterwards would be kept in them. */
+export function refuseUnfitSums(front: Front): void {
   if (gainOfFront(front).levels)
     refuse(
       front.source.path ?? 'values',
       'has equaliser gains of its own for each input and channel, which sums would keep',
       'take means',
     );
+  if (front.delays?.towards !== undefined)
+    refuse(
+      'values',
+      'sums are not unphased, and tracked data would stay rotated',
+      'take means, or do not track',
+    );
+  if (spectraOfFront(front).type === 'cf32')
+    refuse('values', 'sums are whole numbers, and these channels are floats', 'take means');
 }
+
+/** What is lost of an amplitude where delays are taken out by phases alone; nothing where samples are delayed. */
+export const phaseLossOf = ({ source, delays }: Pick<Front, 'source' | 'delays'>): number | undefined =>
+  source.kind === 'spectra' && delays ? checkedPhaseLoss(source, delays) : undefined;
 
 const planned = (plan: ChannelisePlan | undefined): ChannelisePlan =>
   plan ?? refuse('front.channels', 'voltages need channels', 'say how many');
@@ -204,6 +217,7 @@ async function spectraFront(
   closers: Closers,
 ): Promise<PreparedFront> {
   const { delays, kurtosis, range } = front;
+  if (delays) checkedPhaseLoss(source, delays);
   // Kurtosis tests all channels together: those of a range are chosen behind it.
   const read = range && (kurtosis ? { ...range, firstChannel: 0, endChannel: source.channels } : range);
   const taken = read

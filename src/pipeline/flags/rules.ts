@@ -22,15 +22,16 @@ export interface FlagRule {
 /** mask : [c][b][pi][pj], 1 to flag; undefined where no rule is of this time. */
 export function maskOf(rules: readonly FlagRule[], one: Integration): Uint8Array | undefined {
   const middle = addSeconds(one.start, one.durationS / 2);
-  const now = rules.filter(
-    ({ from, to }) => !(from && secondsBetween(from, middle) < 0) && !(to && secondsBetween(to, middle) >= 0),
-  );
+  const now = rules.filter((rule) => isOfTime(rule, middle));
   if (now.length === 0) return undefined;
   const { channels, stations, polarisations: p } = one;
   const mask = new Uint8Array(channels * baselineCount(stations) * p * p);
   for (const rule of now) addRule(mask, rule, one);
   return mask;
 }
+
+export const isOfTime = ({ from, to }: FlagRule, middle: Instant): boolean =>
+  !(from && secondsBetween(from, middle) < 0) && !(to && secondsBetween(to, middle) >= 0);
 
 function addRule(
   mask: Uint8Array,

@@ -5,7 +5,7 @@ import type { Instant } from '../../core/instant.js';
 import { formatHz, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import type { DataUnits, GainsFile } from '../../formats/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import type { Calibrated, CalibratedFully } from '../sky-image.js';
+import type { Calibrated, CalibratedAt, CalibratedFully } from '../sky-image.js';
 import { gainsAtMoment } from './over-time.js';
 
 /** Channels in which no input has a gain. */
@@ -80,6 +80,20 @@ export function matchGains(
     ...{ gains: gainsCA(gains, frequenciesHz.length, inputs), solved, crossHands },
     ...(leakage && { leakage: gainsCA(leakage, frequenciesHz.length, inputs) }),
   };
+}
+
+/** Gains of all times, for whoever takes one gain an input: those of a moment, where the file has several times. */
+export function gainsOverTime(
+  file: GainsFile,
+  path: string,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  who: string,
+): Calibrated | CalibratedAt {
+  const first = matchGains(file, path, telescope, frequenciesHz);
+  for (const { leakage } of [file, ...(file.later ?? [])])
+    if (leakage) refuseLeakage({ ...first, leakage }, path, who);
+  return file.later?.length ? (moment) => matchGains(file, path, telescope, frequenciesHz, moment) : first;
 }
 
 const nearestTo = (theirs: Float64Array, frequencyHz: number): number =>

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openBackend } from '../../backend/select.js';
-import { spectraCAT } from '../../core/axes.js';
+import { gainsCA, spectraCAT } from '../../core/axes.js';
 import type { CanonicalSpectra } from '../../core/blocks.js';
 import { nothingToClose } from '../../core/closing.js';
-import { addSamples, parseInstant } from '../../core/instant.js';
+import { addSamples, parseInstant, secondsBetween } from '../../core/instant.js';
 import type { SpectraSource } from '../../core/sources.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { CalibratedAt } from '../sky-image.js';
 import { imagesIn, runSession } from './chain.js';
 import { Steering } from './steering.js';
 
@@ -27,6 +29,14 @@ const ones = (seconds: number, between: (second: number) => void): SpectraSource
   },
 });
 
+const telescope: Telescope = {
+  ...{ name: 'pair', title: 'Two antennas', polarisations: 1, beamExponent: 0 },
+  site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1400 },
+  stations: [0, 10].map((eastM, s) => ({ name: `s${s}`, eastM, northM: 0, upM: 0 })),
+  band: { lowHz: 10e6, highHz: 88e6 },
+  recording: { centreFrequencyHz: 60e6, sampleRateHz: 200, channels: 2, bits: 8 },
+};
+
 /** Spectra that each integration lasts for, and that are in it. */
 async function lengths(
   everyS: number,
@@ -41,14 +51,7 @@ async function lengths(
       steer(steering, second);
     }),
     {
-      ...{ backend, frequenciesHz, integrationS, align: 'utc', steering },
-      telescope: {
-        ...{ name: 'pair', title: 'Two antennas', polarisations: 1, beamExponent: 0 },
-        site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1400 },
-        stations: [0, 10].map((eastM, s) => ({ name: `s${s}`, eastM, northM: 0, upM: 0 })),
-        band: { lowHz: 10e6, highHz: 88e6 },
-        recording: { centreFrequencyHz: 60e6, sampleRateHz: 200, channels: 2, bits: 8 },
-      },
+      ...{ backend, telescope, frequenciesHz, integrationS, align: 'utc', steering },
       imaging: {
         everyS,
         road: 'visibilities',
@@ -92,4 +95,53 @@ describe('integrations of several images', () => {
     assert.ok(made.every(([lasts, held]) => lasts === held));
     assert.ok(made.some(([lasts]) => lasts === 1000));
   });
+});
+
+describe('gains that change in time', () => {
+  /** All inputs alike, 1 at the start, growing by 1 a second. */
+  const growing: CalibratedAt = (moment) => {
+    const gain = 1 + secondsBetween(start, moment);
+    const gains = Float64Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? gain : 0));
+    return { gains: gainsCA(gains, 2, 2), solved: new Uint8Array(4).fill(1) };
+  };
+  const peaks = async (
+    road: 'visibilities' | 'direct',
+    how: 'given' | 'steered' | 'none',
+  ): Promise<number[]> => {
+    const backend = await openBackend('reference');
+    const calibrated = how === 'none' ? undefined : growing;
+    const flaggedInputs = new Uint8Array(2);
+    const made: number[] = [];
+    const image = { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 } as const;
+    await runSession(
+      ones(3, () => undefined),
+      {
+        ...{ backend, telescope, frequenciesHz, integrationS: 1, align: 'utc' },
+        imaging: { everyS: 1, road, weight: 'natural', image, calibrated },
+        steering:
+          how === 'steered' ? new Steering({ flaggedInputs, integrationS: 1, calibrated }) : undefined,
+      },
+      {
+        integration: () => Promise.resolve(),
+        image: (sky) => {
+          made.push(sky.image.reduce((most, value) => (value > most ? value : most), 0));
+          return Promise.resolve();
+        },
+        noImage: (why) => assert.fail(why),
+      },
+    );
+    await backend.close();
+    return made;
+  };
+
+  for (const road of ['visibilities', 'direct'] as const)
+    it(`calibrate each image by those of its middle: ${road}, given or steered`, async () => {
+      const plain = await peaks(road, 'none');
+      assert.equal(plain.length, 3);
+      for (const how of ['given', 'steered'] as const)
+        (await peaks(road, how)).forEach((peak, k) => {
+          // 1.5, 2.5 and 3.5 in the middles of the seconds.
+          assert.ok(Math.abs((peak / plain[k]) * (1.5 + k) ** 2 - 1) < 1e-3, `${how}: image ${k}`);
+        });
+    });
 });

@@ -4,20 +4,23 @@
  */
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
+import { addSeconds } from '../../core/instant.js';
 import type { Source } from '../../core/sources.js';
 import type { LiveSpectraSource } from '../../receive/index.js';
 import { observe, type ComposedProduct } from '../compose/compose.js';
 import { prepareDirectProduct } from '../compose/direct.js';
-import { refuseEqualisedSums, spectraOfFront, type Front } from '../compose/front.js';
+import { refuseUnfitSums, spectraOfFront, type Front } from '../compose/front.js';
 import { run, type RunOptions } from '../run.js';
-import { isEmptyImage, type SkyImage } from '../sky-image.js';
+import { calibratedAt, isEmptyImage, type Calibrated, type SkyImage } from '../sky-image.js';
 import { dividedClock, integrationClock, type SpectrumGrid } from '../stages/clock.js';
+import { flagsOfAll } from '../stages/flag-rules.js';
 import { prepareImage, type ImageInput } from '../stages/image.js';
 import { chain, passing, type Account, type Stage } from '../stages/stage.js';
+import { frontOf } from './front.js';
 import { imagedInputs } from './left-out.js';
 import type { LiveSettings } from './settings.js';
 import type { LiveSinks } from './sinks.js';
-import { flagged, type Clocks, type Steering } from './steering.js';
+import { flagged, type Clocks } from './steering.js';
 
 export type { LiveImaging, LiveSettings } from './settings.js';
 export type { LiveSinks } from './sinks.js';
@@ -71,11 +74,8 @@ export async function runSession(
   sinks: LiveSinks,
   options: RunOptions = {},
 ): Promise<Account> {
-  const front: Front = settings.front?.(source) ?? {
-    ...{ source, channels: settings.channels, kurtosis: settings.kurtosis },
-    flaggedInputs: settings.flaggedInputs,
-  };
-  if (settings.values === 'sums') refuseEqualisedSums(front);
+  const front = frontOf(source, settings);
+  if (settings.values === 'sums') refuseUnfitSums(front);
   const { grid } = spectraOfFront(front);
   const { cuts, files } = sessionClocks(source, grid, settings);
   if (settings.card && isLiveSpectra(source)) {
@@ -101,20 +101,24 @@ function productsOf(
   settings: LiveSettings,
   sinks: LiveSinks,
 ): readonly ComposedProduct[] {
-  const { backend, flaggedInputs, imaging, steering, vanVleck } = settings;
+  const { backend, flaggedInputs, imaging, steering, vanVleck, flags } = settings;
   const { frequenciesHz } = spectraOfFront(front);
   const kept: ComposedProduct = {
     // Whoever steers counts by `cuts` which integration is being made.
     ...{ from: 'integrations', clock: imaging ? files : cuts, vanVleck, values: settings.values },
+    look: sinks.beforeGain,
+    // Files alone are without the other channels: whoever watches sees all of them.
+    flags: flags && { ...flags, channels: undefined },
     stage: passing(sinks.integration),
   };
   if (!imaging) return [kept];
   // Machines with parts of one band cut at UTC's instants, and take the same plans.
   const plannedFor = settings.align === 'utc' ? ('utc' as const) : undefined;
   const { everyS, image } = imaging;
+  const rules = flags && flagsOfAll(flags, frequenciesHz.length);
   if (imaging.road === 'direct') {
     const direct = prepareDirectProduct(front, {
-      ...{ backend, telescope: settings.telescope, image, plannedFor, lastsS: everyS, flaggedInputs },
+      ...{ backend, telescope: settings.telescope, image, plannedFor, lastsS: everyS, flaggedInputs, rules },
       calibrated: steering
         ? (start) => steering.directGains(start, frequenciesHz.length)
         : imaging.calibrated,
@@ -122,21 +126,29 @@ function productsOf(
     const stage = forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks);
     return [kept, { from: 'spectra', clock: cuts, stage }];
   }
+  const { telescope, calibrated } = imagedInputs(settings);
   const images = prepareImage({
-    ...{ backend, frequenciesHz, image, plannedFor },
-    // Where gains are steered they come with each integration.
-    ...(steering ? { telescope: imagedInputs(settings).telescope } : imagedInputs(settings)),
+    ...{ backend, telescope, frequenciesHz, image, plannedFor },
     ...{ weight: imaging.weight, autos: 'leave-out', beam: 'leave-out' },
   });
-  const stage = forgiving(calibrating(chain(images, passing<SkyImage>(sinks.image)), steering), sinks);
-  return [kept, { from: 'integrations', clock: cuts, vanVleck, stage }];
+  const gainsOf = ({ start, durationS }: Integration): Calibrated | undefined => {
+    const middle = addSeconds(start, durationS / 2);
+    return steering ? steering.calibratedAt(start, middle) : calibrated && calibratedAt(calibrated, middle);
+  };
+  const stage = forgiving(calibrating(chain(images, passing<SkyImage>(sinks.image)), gainsOf), sinks);
+  // What was corrected is told of the files.
+  const corrected = vanVleck && {};
+  return [kept, { from: 'integrations', clock: cuts, vanVleck: corrected, flags: rules && { rules }, stage }];
 }
 
-/** Integrations with the gains that held when they began. */
-const calibrating = <Out>(stage: Stage<ImageInput, Out>, steering?: Steering): Stage<Integration, Out> => ({
+/** Integrations with the gains that are theirs. */
+const calibrating = <Out>(
+  stage: Stage<ImageInput, Out>,
+  gainsOf: (integration: Integration) => Calibrated | undefined,
+): Stage<Integration, Out> => ({
   ...stage,
   push: (integration, emit) => {
-    const calibration = steering?.gains.at(integration.start);
+    const calibration = gainsOf(integration);
     return stage.push(calibration ? { integration, calibration } : integration, emit);
   },
 });

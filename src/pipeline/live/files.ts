@@ -12,6 +12,7 @@ import {
   type VisibilityWriter,
 } from '../../formats/index.js';
 import { skyFrame } from '../../sky/frame.js';
+import type { PhaseCentre } from '../../sky/phase-centre.js';
 import { growingFile, type GrowingFile } from './growing-file.js';
 
 export interface FileSettings {
@@ -25,6 +26,8 @@ export interface FileSettings {
   /** Whether a file of that name may be replaced; else the new one is numbered. */
   readonly overwrite?: boolean;
   readonly header: Omit<VisibilityHeader, 'phaseCentre' | 'object'>;
+  /** Where fringes are stopped in the files: the place that is tracked; the zenith unless given. */
+  readonly centre?: PhaseCentre;
 }
 
 export interface FileEvent {
@@ -174,12 +177,16 @@ export class FilesByTime {
   }
 
   private async create({ start }: Integration, slot: number): Promise<OpenFile> {
-    const { header, values, everyS, largestSum } = this.settings;
+    const { header, values, everyS, largestSum, centre } = this.settings;
     const path = await this.freeName(this.nameFor(start));
     const middle = addSeconds(start, everyS === undefined ? 0 : everyS / 2);
+    const frame = skyFrame(header.telescope.site, middle);
+    const stopped = centre
+      ? { phaseCentre: centre.position(frame), object: centre.name }
+      : { phaseCentre: frame.zenith, object: 'zenith' };
     const writer = await visibilityFormatFor(path).createVisibilities(
       path,
-      { ...header, phaseCentre: skyFrame(header.telescope.site, middle).zenith, object: 'zenith' },
+      { ...header, ...stopped },
       { values, appears: 'first-integration', ...(largestSum !== undefined && { largestSum }) },
     );
     this.opened++;

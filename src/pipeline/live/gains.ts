@@ -7,7 +7,7 @@ import type { Source } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { checkModel, MOST_UNEXPLAINED, type ModelCheck } from '../gains/model-check.js';
 import { through } from '../run.js';
-import type { Calibrated } from '../sky-image.js';
+import type { Calibrated, CalibratedAt } from '../sky-image.js';
 import { prepareCalibrate, type CalibratedIntegration, type CalibrateSettings } from '../stages/calibrate.js';
 import type { Stage } from '../stages/stage.js';
 import type { From, Steering } from './steering.js';
@@ -68,7 +68,7 @@ export class LiveGains {
     this.everyS = undefined;
   }
 
-  set(from: From, calibrated: Calibrated | undefined): void {
+  set(from: From, calibrated: Calibrated | CalibratedAt | undefined): void {
     this.hold();
     this.steering.gains.set(from.at, calibrated);
     this.latest = undefined;

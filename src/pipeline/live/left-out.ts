@@ -1,14 +1,14 @@
 /** What images leave out: flagged inputs, by either road, and the room on the grid that a flagged outrigger would take. */
 import { gainsCA } from '../../core/axes.js';
 import type { Station, Telescope } from '../../telescope/telescope.js';
-import type { Calibrated } from '../sky-image.js';
+import { calibratedAt, type Calibrated, type CalibratedAt } from '../sky-image.js';
 import type { LiveSettings } from './settings.js';
 
 export interface ImagedInputs {
   /** Stations that are left out whole stand where another one does: the grid need not reach them. */
   readonly telescope: Telescope;
   /** With 0 for flagged inputs among those that are solved. */
-  readonly calibrated?: Calibrated;
+  readonly calibrated?: Calibrated | CalibratedAt;
 }
 
 export function imagedInputs({
@@ -21,14 +21,19 @@ export function imagedInputs({
   if (flaggedInputs?.includes(1) !== true) return { telescope, ...(calibrated && { calibrated }) };
   const inputs = flaggedInputs.length;
   const count = frequenciesHz.length * inputs;
-  const given =
-    calibrated?.gains ?? Float64Array.from({ length: 2 * count }, (_, n) => (n % 2 === 0 ? 1 : 0));
-  const solved = Uint8Array.from({ length: count }, (_, at) =>
-    flaggedInputs[at % inputs] === 1 ? 0 : (calibrated?.solved[at] ?? 1),
-  );
+  const without = (own: Calibrated | undefined): Calibrated => {
+    const given = own?.gains ?? Float64Array.from({ length: 2 * count }, (_, n) => (n % 2 === 0 ? 1 : 0));
+    const solved = Uint8Array.from({ length: count }, (_, at) =>
+      flaggedInputs[at % inputs] === 1 ? 0 : (own?.solved[at] ?? 1),
+    );
+    return { gains: gainsCA(given, frequenciesHz.length, inputs), solved };
+  };
   return {
     telescope: imagedTelescope(telescope, flaggedInputs),
-    calibrated: { gains: gainsCA(given, frequenciesHz.length, inputs), solved },
+    calibrated:
+      typeof calibrated === 'function'
+        ? (moment) => without(calibratedAt(calibrated, moment))
+        : without(calibrated),
   };
 }
 

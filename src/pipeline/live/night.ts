@@ -1,7 +1,6 @@
 /** A night: sessions of a source one after the other through the chain, products on the way, and the account of all of it. */
 import { access } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { CorellaError } from '../../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
@@ -11,7 +10,10 @@ import { SECONDS_PER_DAY } from '../../core/units.js';
 import { RoundingWatch, stretchOf, type Rounded } from '../levels/watch.js';
 import { addAccounts, emptyAccount, type Account } from '../stages/stage.js';
 import type { CardAccount } from './card-chain.js';
+import { spectraOfFront } from '../compose/front.js';
+import { takeChannels } from '../visibilities/take-channels.js';
 import { runSession } from './chain.js';
+import { frontOf } from './front.js';
 import type { NightFiles } from './file-task.js';
 import type { FileEvent } from './files.js';
 import type { NightWatcher } from './watcher.js';
@@ -120,6 +122,8 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
       watcher?.session(source, live);
       const before = totals.dataS;
       let samples = 0;
+      const keep = live.flags?.channels;
+      const spectrumRateHz = spectrumRateOf(source, live);
       let look = lookAtRounding(source, live, onEvent);
       const account = await runSession(
         source,
@@ -130,20 +134,22 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
             const { start, durationS, counts } = integration;
             let sum = 0;
             for (const count of counts) sum += count;
-            const present = sum / counts.length / Math.max(1, durationS * spectrumRateOf(source, live));
+            const present = sum / counts.length / Math.max(1, durationS * spectrumRateHz);
             onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present });
-            if (look?.(integration) === 'told') look = undefined;
             await watcher?.integration(integration);
             const isKept = live.steering?.recording.at(start) ?? true;
             const wanted = live.steering?.fileNumber.at(start) ?? 0;
             if (!isKept || wanted !== fileNumber) await files?.close();
             fileNumber = wanted;
-            if (isKept) await files?.append(integration);
+            if (isKept) await files?.append(keep ? takeChannels(integration, keep) : integration);
+          },
+          beforeGain: (integration) => {
+            if (look?.(integration) === 'told') look = undefined;
           },
           image: (sky) => {
             onImage(sky.start, sky.durationS);
-            const calibrated = live.steering?.gains.at(sky.start);
-            picture?.show(sky, live.steering && (calibrated ? 'Jy/beam' : 'counts'));
+            const gains = live.steering?.gains.at(sky.start);
+            picture?.show(sky, live.steering && (gains ? 'Jy/beam' : 'counts'));
             watcher?.image(sky);
             return Promise.resolve();
           },
@@ -226,20 +232,18 @@ async function stillThere(
 }
 
 /** Of what a night works on. */
-export function spectrumRateOf(source: Source, { channels }: LiveSettings): number {
-  if (source.kind === 'spectra') return source.spectrumRateHz;
-  if (!channels) throw new CorellaError({ where: 'live', what: 'voltages without a plan of channels' });
-  return source.sampleRateHz / channels.samplesPerSpectrum;
-}
+export const spectrumRateOf = (source: Source, live: LiveSettings): number =>
+  spectraOfFront(frontOf(source, live)).grid.spectrumRateHz;
 
 /** Live cannot look at samples before it rounds them, so it looks at what became of them; of what is rounded here. */
 function lookAtRounding(
   source: Source,
-  { channels }: LiveSettings,
+  live: LiveSettings,
   onEvent: NightSettings['onEvent'],
 ): ((integration: Integration) => 'told' | 'fine') | undefined {
-  const type = channels?.outputType ?? 'cf32';
-  if (source.kind !== 'voltages' || type === 'cf32') return undefined;
+  const front = frontOf(source, live);
+  const { type } = spectraOfFront(front);
+  if (front.source.kind !== 'voltages' || type === 'cf32') return undefined;
   const watch = new RoundingWatch(type);
   return (integration) => {
     watch.add(stretchOf(integration));

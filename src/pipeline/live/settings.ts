@@ -1,14 +1,15 @@
 /** What a night shall make. */
-import type { Front } from '../compose/front.js';
+import type { Gain } from '../compose/front.js';
+import type { FlagRulesSettings } from '../stages/flag-rules.js';
 import type { RequestedVanVleck } from '../stages/van-vleck.js';
 import type { RequestedKurtosis } from '../stages/kurtosis.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import type { Steering } from './steering.js';
 import type { Backend } from '../../backend/backend.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
-import type { Source } from '../../core/sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import type { Calibrated, ImageSettings } from '../sky-image.js';
+import type { Calibrated, CalibratedAt, ImageSettings } from '../sky-image.js';
+import type { DelayRequest } from '../tracking.js';
 import type { CardChain } from './card-chain.js';
 
 export interface LiveImaging {
@@ -16,7 +17,8 @@ export interface LiveImaging {
   readonly everyS: number;
   readonly road: 'visibilities' | 'direct';
   readonly weight: 'natural' | 'uniform';
-  readonly calibrated?: Calibrated;
+  /** Where they change in time, as they are at a moment. */
+  readonly calibrated?: Calibrated | CalibratedAt;
   readonly image: ImageSettings;
 }
 
@@ -24,7 +26,7 @@ export interface LiveSettings {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
-  /** How voltages become channels. */
+  /** How voltages become channels, or channels finer ones. */
   readonly channels?: ChannelisePlan;
   readonly integrationS: number;
   readonly align: 'first-sample' | 'utc';
@@ -38,8 +40,16 @@ export interface LiveSettings {
   readonly steering?: Steering;
   /** Interference is taken out of spectra before anything is made of them. */
   readonly kurtosis?: RequestedKurtosis;
-  /** How a session's samples become spectra; by `channels` and `kurtosis` alone unless given. */
-  readonly front?: (source: Source) => Front;
+  /** Fixed delays, or a place that is tracked. */
+  readonly delays?: DelayRequest;
+  /** How much of the data is asked for, where that is known. */
+  readonly forS?: number;
+  /** Of what comes channelised: each channel made into so many. */
+  readonly fineChannels?: number;
+  /** What voltages are multiplied by before rounding, over the nominal gain; products are divided by it again. */
+  readonly gain?: Gain;
+  /** Flags by channel, time and pair, of files and images; and the channels that are kept. */
+  readonly flags?: FlagRulesSettings;
   /** The correction for rounding to few bits. */
   readonly vanVleck?: RequestedVanVleck;
   /** What files hold. */

@@ -5,6 +5,8 @@ import type { Emit } from '../stages/stage.js';
 
 export interface LiveSinks {
   readonly integration: Emit<Integration>;
+  /** Sees integrations of files before gains are divided out. */
+  readonly beforeGain?: (integration: Integration) => void;
   /** Its arrays are filled anew by the next. */
   readonly image: Emit<SkyImage>;
   /** Nothing was left to make an image of. */

@@ -10,7 +10,7 @@ import { tickOfInstant, type TickClock } from '../../core/clock/tick-clock.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import { sampleRateOf, type Source } from '../../core/sources.js';
-import type { Calibrated } from '../sky-image.js';
+import { calibratedAt, type Calibrated, type CalibratedAt } from '../sky-image.js';
 import type { IntegrationClock, SpectrumGrid } from '../stages/clock.js';
 import type { Stage } from '../stages/stage.js';
 import { Timeline } from './timeline.js';
@@ -41,13 +41,13 @@ interface Session {
 export interface SteeringStart {
   readonly flaggedInputs: Uint8Array;
   readonly integrationS: number;
-  readonly calibrated?: Calibrated;
+  readonly calibrated?: Calibrated | CalibratedAt;
 }
 
 export class Steering {
   /** flags : [a], 1 where an input is left out. */
   readonly flags: Timeline<Uint8Array>;
-  readonly gains: Timeline<Calibrated | undefined>;
+  readonly gains: Timeline<Calibrated | CalibratedAt | undefined>;
   readonly recording = new Timeline(true);
   /** Grows where a new file must begin. */
   readonly fileNumber = new Timeline(0);
@@ -61,7 +61,7 @@ export class Steering {
     this.flags = new Timeline(flaggedInputs);
     this.neverImaged = flaggedInputs;
     this.integration = new Timeline(integrationS);
-    this.gains = new Timeline<Calibrated | undefined>(calibrated);
+    this.gains = new Timeline<Calibrated | CalibratedAt | undefined>(calibrated);
   }
 
   /** A session begins: its clocks, which from now on follow what is asked for. */
@@ -123,9 +123,22 @@ export class Steering {
     return from;
   }
 
+  /** The gains in force when data began, as they are at a moment of theirs. */
+  calibratedAt(start: Instant, moment: Instant = start): Calibrated | undefined {
+    const gains = this.gains.at(start);
+    return gains && calibratedAt(gains, moment);
+  }
+
+  /** The last word on gains; of those that change in time, as they are now. */
+  get latestGains(): Calibrated | undefined {
+    const { latest } = this.gains;
+    if (typeof latest !== 'function') return latest;
+    return this.session && latest(momentOf(this.session, this.session.newest));
+  }
+
   /** Gains for the direct road, which knows an input that is left out by its gain alone. */
   directGains(moment: Instant, channels: number): Calibrated {
-    const [flags, gains] = [this.flags.at(moment), this.gains.at(moment)];
+    const [flags, gains] = [this.flags.at(moment), this.calibratedAt(moment)];
     if (this.merged?.flags === flags && this.merged.gains === gains) return this.merged.calibrated;
     const inputs = flags.length;
     const solved = Uint8Array.from({ length: channels * inputs }, (_, at) =>

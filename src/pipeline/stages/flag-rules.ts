@@ -53,3 +53,14 @@ export function flagging({ rules, channels, tally }: FlagRulesSettings): (one: I
     return mask ? flagCells({ ...part, asStored }, mask) : part;
   };
 }
+
+/** The same for what is made of all channels at once, like an image: the others are flagged, not taken away. */
+export function flagsOfAll(
+  { rules, channels: kept }: FlagRulesSettings,
+  channels: number,
+): readonly FlagRule[] {
+  if (!kept) return rules;
+  const others = new Uint8Array(channels).fill(1);
+  for (const c of kept) others[c] = 0;
+  return [...rules, { channels: others }];
+}

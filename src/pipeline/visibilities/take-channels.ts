@@ -1,9 +1,9 @@
 /** Some channels of an integration, sums and counts as they are. */
-import { baselineCount, countsCB, countsCBPP, visibilitiesCBPP } from '../../core/axes.js';
+import { baselineCount, countsCB, countsCBPP, visibilitiesCBPP, weightsCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 
 export function takeChannels(one: Integration, channels: readonly number[]): Integration {
-  const { stations, polarisations, visibilities, counts, productCounts } = one;
+  const { stations, polarisations, visibilities, counts, productCounts, asStored } = one;
   const baselines = baselineCount(stations);
   const products = polarisations ** 2;
   const take = (from: Float64Array, each: number): Float64Array => {
@@ -31,6 +31,23 @@ export function takeChannels(one: Integration, channels: readonly number[]): Int
         baselines,
         polarisations,
       ),
+    }),
+    ...(asStored && {
+      asStored: {
+        ...asStored,
+        means: visibilitiesCBPP(
+          take(asStored.means, 2 * baselines * products),
+          channels.length,
+          baselines,
+          polarisations,
+        ),
+        weights: weightsCBPP(
+          take(asStored.weights, baselines * products),
+          channels.length,
+          baselines,
+          polarisations,
+        ),
+      },
     }),
   };
 }

@@ -110,7 +110,12 @@ function lateNoise({ quick }: Rig): SampleSet {
 /** What is to be added so that all are as late as each other. */
 function theirDelays(): RequestedDelays {
   const addedS = Float64Array.from(LATE, (late) => -late / RATE_HZ);
-  return { law: delayModels(LATE.length, addedS), tickRateHz: RATE_HZ, mostDelayS: 6 / RATE_HZ };
+  return {
+    law: delayModels(LATE.length, addedS),
+    tickRateHz: RATE_HZ,
+    mostDelayS: 6 / RATE_HZ,
+    mostApartS: 6 / RATE_HZ,
+  };
 }
 
 /** The channel on the band's edge holds both its ends, which turn apart: it is left out. */

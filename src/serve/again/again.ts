@@ -106,7 +106,7 @@ export class Again implements Closable {
     const { kept, weight, resolve, reject } = next;
     try {
       const { start } = kept.integration;
-      const calibration = this.state.begun?.live.steering?.gains.at(start);
+      const calibration = this.state.begun?.live.steering?.calibratedAt(start);
       const input = calibration ? { integration: kept.integration, calibration } : kept.integration;
       resolve(this.state.frameOf(await through(this.stageOf(weight), input), 0, { weight }));
     } catch (error) {

@@ -23,7 +23,7 @@ import { ResidentClock } from '../clock.js';
 import { prepareResidentCorrelations } from '../correlations.js';
 import { Deliveries } from './deliveries.js';
 import { prepareCardImager, type CardImager } from './images.js';
-import { checkFits, correlates, liveCardParts, partsBytes } from './plan.js';
+import { beyondCard, checkFits, correlates, liveCardParts, partsBytes } from './plan.js';
 import { cardStage, type CardParts } from './stage.js';
 
 export interface LiveCardSettings extends Omit<LiveSettings, 'backend' | 'channels' | 'card'> {
@@ -39,7 +39,7 @@ export interface LiveCardSettings extends Omit<LiveSettings, 'backend' | 'channe
 
 /** Undefined where the packets must be turned by the processor, which is said; refused where the card is too small. */
 export async function prepareLiveCard(settings: LiveCardSettings): Promise<CardChain | undefined> {
-  const why = cannotTurn(settings.ring.stream, settings.polarisations);
+  const why = cannotTurn(settings.ring.stream, settings.polarisations) ?? beyondCard(settings);
   if (why === undefined) return preparing((closers) => prepare(settings, closers));
   settings.say(`blocks go through the host: ${why}`);
   return undefined;
@@ -48,7 +48,8 @@ export async function prepareLiveCard(settings: LiveCardSettings): Promise<CardC
 async function prepare(settings: LiveCardSettings, closers: Closers): Promise<CardChain> {
   const { backend, ring, polarisations, frequenciesHz, say } = settings;
   const { telescope, calibrated } = imagedInputs(settings);
-  const imaging = settings.imaging && { ...settings.imaging, ...(calibrated && { calibrated }) };
+  if (typeof calibrated === 'function') throw new Error('gains over time came to the card');
+  const imaging = settings.imaging && { ...settings.imaging, calibrated };
   const { session } = backend;
   const integrations = settings.integrations ?? 'kept';
   const frame = skyFrame(telescope.site, settings.about);

@@ -15,6 +15,7 @@ import {
   unitFactors,
 } from '../../../image/on-card.js';
 import type { LiveImaging } from '../../live/settings.js';
+import type { Calibrated } from '../../sky-image.js';
 import type { ResidentCorrelations } from '../correlations.js';
 import { IN_FLIGHT } from '../plan.js';
 
@@ -36,7 +37,8 @@ export interface CardImager extends Closable {
 }
 
 export interface CardImagerSettings {
-  readonly imaging: LiveImaging;
+  /** Gains are those of the whole run. */
+  readonly imaging: Omit<LiveImaging, 'calibrated'> & { readonly calibrated?: Calibrated };
   readonly shape: SpectraShape;
   readonly flaggedInputs: Uint8Array;
   /** By visibilities: where they lie. */

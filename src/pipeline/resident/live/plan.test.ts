@@ -5,7 +5,7 @@ import { randomStations, zenithAxes } from '../../../image/cases.js';
 import { planImage } from '../../../image/index.js';
 import { planKurtosis } from '../../../kurtosis/index.js';
 import { planRing } from '../../../receive/index.js';
-import { checkFits, correlates, liveCardParts, partsBytes } from './plan.js';
+import { beyondCard, checkFits, correlates, liveCardParts, partsBytes } from './plan.js';
 
 const boards = Array.from({ length: 16 }, (_, n) => n + 1);
 const ring = planRing(chips.plan({ boards, channels: 132, firstChannel: 1600 }));
@@ -19,6 +19,24 @@ const image = planImage({
 });
 const bytesOf = (parts: ReturnType<typeof liveCardParts>, what: string): number | undefined =>
   parts.find((part) => part.what === what)?.bytes;
+
+it('what a card cannot do goes through the host, option by option; a plain run stays on the card', () => {
+  const imaging = { everyS: 1, road: 'direct', weight: 'natural' } as const;
+  const settings = { field: { kind: 'all-sky' }, kernelSize: 5 } as const;
+  const at = (): never => assert.fail();
+  assert.equal(
+    beyondCard({ imaging: { ...imaging, image: settings }, delays: { fixedS: new Float64Array(2) } }),
+    undefined,
+  );
+  assert.equal(beyondCard({ flags: { rules: [], channels: [1] } }), undefined);
+  assert.match(beyondCard({ delays: { fixedS: Float64Array.of(0, 1e-9) } }) ?? '', /delayed/);
+  assert.match(beyondCard({ fineChannels: 4 }) ?? '', /finer/);
+  assert.match(beyondCard({ vanVleck: {} }) ?? '', /van Vleck/);
+  assert.match(beyondCard({ flags: { rules: [{}] } }) ?? '', /flagged/);
+  const image = { ...imaging, image: settings };
+  assert.match(beyondCard({ imaging: image, flags: { rules: [], channels: [1] } }) ?? '', /some channels/);
+  assert.match(beyondCard({ imaging: { ...image, calibrated: at } }) ?? '', /change in time/);
+});
 
 describe("what a night keeps on a card, of LWA-SV's group", () => {
   it('blocks of 40 ms: two as they came, three as spectra', () => {

@@ -8,7 +8,26 @@ import type { KurtosisPlan } from '../../../kurtosis/index.js';
 import { flaggerBytes } from '../../../kurtosis/on-card.js';
 import type { RingPlan } from '../../../receive/index.js';
 import { CELL_BLOCKS, shapeOf, SPECTRA_BLOCKS } from '../../../receive/on-card.js';
+import type { LiveSettings } from '../../live/settings.js';
+import { isDelayed } from '../../tracking.js';
 import { IN_FLIGHT } from '../plan.js';
+
+/** What this chain cannot do: the host's chain does it, on the same card. Nothing that was asked for is left out. */
+export function beyondCard({
+  delays,
+  fineChannels,
+  vanVleck,
+  flags,
+  imaging,
+}: Pick<LiveSettings, 'delays' | 'fineChannels' | 'vanVleck' | 'flags' | 'imaging'>): string | undefined {
+  if (delays && isDelayed(delays)) return 'inputs are delayed';
+  if (fineChannels !== undefined) return 'channels are made finer';
+  if (vanVleck) return 'rounding is corrected (van Vleck)';
+  if (flags && flags.rules.length > 0) return 'channels, times or pairs are flagged';
+  if (imaging && flags?.channels) return 'images are of some channels alone';
+  if (typeof imaging?.calibrated === 'function') return 'gains change in time';
+  return undefined;
+}
 
 export interface LiveCardPlan {
   readonly ring: RingPlan;

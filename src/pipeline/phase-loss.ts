@@ -1,0 +1,44 @@
+/**
+ * What is lost where channels are made already and delays are taken out by phases alone: across a channel of width B the
+ * phase of a pair whose delays differ by τ still runs by B·τ turns, and sinc(B·τ) of the amplitude is left.
+ */
+import { refuse } from '../core/errors.js';
+import type { SpectraSource } from '../core/sources.js';
+import { formatHz, formatSeconds } from '../core/units.js';
+import { sinc } from './coherence.js';
+import type { RequestedDelays } from './tracking.js';
+
+/** Reported above this. */
+export const NOTABLE_LOSS = 0.002;
+/** Refused above this. */
+export const MOST_LOSS = 0.05;
+
+/** Of an amplitude, 0 to 1; all of it from B·τ = 1 on. */
+export const phaseLoss = (channelWidthHz: number, apartS: number): number =>
+  1 - sinc(Math.min(1, Math.abs(channelWidthHz * apartS)));
+
+/** Of these delays; what is too much is refused. */
+export function checkedPhaseLoss(
+  { channelWidthHz }: Pick<SpectraSource, 'channelWidthHz'>,
+  { mostApartS }: Pick<RequestedDelays, 'mostApartS'>,
+): number {
+  const lost = phaseLoss(channelWidthHz, mostApartS);
+  if (lost > MOST_LOSS)
+    refuse(
+      'front.delays',
+      `channels of ${formatHz(channelWidthHz)} are rotated by phases alone, and delays differ by up to ` +
+        `${formatSeconds(mostApartS)}: ${percent(lost)} of the amplitude would be lost`,
+      'delay the voltages, take narrower channels, or stations that are nearer to each other',
+    );
+  return lost;
+}
+
+/** For people, and for files' history. */
+export const phaseLossLines = (lost: number | undefined): string[] =>
+  lost !== undefined && lost > NOTABLE_LOSS
+    ? [
+        `delays are taken out of channels by phases alone: the pair with the largest delay loses ${percent(lost)} of its amplitude`,
+      ]
+    : [];
+
+const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 2 : 0)} %`;
