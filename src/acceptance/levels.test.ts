@@ -147,10 +147,10 @@ void describe('levels by input and channel', () => {
     await refused('--levels measured --gain 2', /--gain says one gain for all/);
     await refused('--levels-out l.json', /no levels were asked for/);
     await writeFile(join(folder, 'bad.json'), '{"levels": [[1, 1]]}');
-    await refused('--levels bad.json', /has 2 levels of input 0 for 8 channels/);
+    await refused('--levels bad.json', /has 2 gains of input 0 for 8 channels/);
     for (const odd of ['0', '-1', '1e-320', '1e308', '"1"']) {
       await writeFile(join(folder, 'bad.json'), `{"levels": [[1, ${odd}]]}`);
-      await refused('--levels bad.json', /holds no levels: rows of positive numbers/);
+      await refused('--levels bad.json', /holds no equaliser gains: rows of positive numbers/);
     }
   });
 });
