@@ -1,6 +1,6 @@
 /** Every option of the front and of the flags gives the same data live, from a recording or from packets, as in correlate. */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -123,6 +123,34 @@ describe('live makes what correlate makes', () => {
       }, 'the option changes something');
     });
 
+  it("cables of the telescope's own description", async () => {
+    const three = {
+      ...{ name: 'three', title: 'Three', polarisations: 1, positions: 'three.csv', beamExponent: 0 },
+      site: { latitudeDeg: 34.3, longitudeDeg: -106.9, heightM: 1477 },
+      band: { lowHz: 40e6, highHz: 80e6 },
+      recording: { centreFrequencyHz: 58e6, sampleRateHz: 1e5, channels: 4, bits: 8 },
+    };
+    await writeFile(join(folder, 'three.csv'), 'name,east_m,north_m,up_m\na,0,0,0\nb,30,0,0\nc,0,40,0\n');
+    await writeFile(join(folder, 'three.json'), JSON.stringify(three));
+    const sky = ['--rate', '100kHz', '--duration', '320ms', '--time', START, '-o', 'three'];
+    await ran('simulate', '--telescope', 'three.json', ...sky);
+    const how = ['three.sigmf-meta', '--telescope', 'three.json', ...FOUR, ...EVERY];
+    await ran('live', ...how, '-o', 'plain.uvh5');
+    const delays = [{ input: 'b', delayS: 25e-6 }];
+    await writeFile(join(folder, 'three.json'), JSON.stringify({ ...three, delays }));
+    await ran('correlate', ...how, '-o', 'batch.uvh5');
+    await ran('live', ...how, '-o', 'live.uvh5');
+    const [plain, batch, live] = [
+      await read('plain.uvh5'),
+      await read('batch.uvh5'),
+      await read('live.uvh5'),
+    ];
+    assertSame(live.all, batch.all);
+    assert.throws(() => {
+      assertSame(live.all, plain.all);
+    });
+  });
+
   it('from packets, with 2 % of them lost', async () => {
     const send = [
       '--format',
@@ -185,6 +213,20 @@ describe('live refuses', () => {
 });
 
 describe('images live', () => {
+  it('refuse gains that were solved from data in Jy', async () => {
+    await ran('correlate', 'sky.sigmf-meta', ...FOUR, '--overwrite', '-o', 'solved.uvh5');
+    await ran('calibrate', 'solved.uvh5', '-o', 'gains.json');
+    const live = ['live', 'sky.sigmf-meta', ...FOUR, '--image', '100ms', '--picture', 'gains.png'];
+    await ran(...live, '--gains', 'gains.json');
+    const text = await readFile(join(folder, 'gains.json'), 'utf8');
+    assert.match(text, /"dataUnits":"uncalibrated"/);
+    await writeFile(
+      join(folder, 'jansky.json'),
+      text.replace('"dataUnits":"uncalibrated"', '"dataUnits":"Jy"'),
+    );
+    await refused([...live, '--gains', 'jansky.json'], /solved from data in Jy/);
+  });
+
   it('leave out flagged channels and times, by either method', async () => {
     const flag = ['--flag', `channels=0-3,times=${START}..2026-06-21T04:00:00.1Z`];
     for (const how of [[], ['--direct']]) {
