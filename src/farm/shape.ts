@@ -1,12 +1,27 @@
 /** Whether a result holds what its job's plan says: checked when it arrives, so that a wrong one is not merged. */
-import { baselineCount, spectraSizeBytes } from '../core/axes.js';
+import { baselineCount, spectraSizeBytes, type SpectraType } from '../core/axes.js';
+import type { SampleRange } from '../core/sources.js';
 import { boxesOf, jobName, type FarmPlan } from './plan.js';
-import type { Product } from './products.js';
 import type { ResultHead } from './result.js';
+
+/** Of the products in a plan (products.ts, series.ts) what their results' shapes follow from. */
+type Shaped =
+  | {
+      readonly kind: 'correlation';
+      readonly integrations: readonly SampleRange[];
+      readonly stations: number;
+      readonly header: { readonly polarisations: 1 | 2 };
+    }
+  | {
+      readonly kind: 'spectra';
+      readonly header: { readonly type: SpectraType; readonly channels: number; readonly inputs: number };
+    }
+  | { readonly kind: 'series' }
+  | { readonly kind?: undefined };
 
 /** Nothing, or what is wrong with the parts of a result. */
 export function wrongShape(plan: FarmPlan, { job, parts }: ResultHead): string | undefined {
-  const product = plan.product as Partial<Product>;
+  const product = plan.product as Shaped;
   const box = boxesOf(plan.cut).find((one) => jobName(one) === job);
   if (!box) return 'is of no job of the plan';
   const width = box.endChannel - box.firstChannel;
@@ -17,7 +32,7 @@ export function wrongShape(plan: FarmPlan, { job, parts }: ResultHead): string |
     ) && ranges.at(-1)?.end === box.endSpectrum;
   switch (product.kind) {
     case 'correlation': {
-      const { integrations = [], stations = 0, header } = product;
+      const { integrations, stations, header } = product;
       const wanted = integrations
         .map(({ first, end }) => ({
           first: Math.max(first, box.firstSpectrum),
@@ -25,7 +40,7 @@ export function wrongShape(plan: FarmPlan, { job, parts }: ResultHead): string |
         }))
         .filter(({ first, end }) => end > first);
       if (JSON.stringify(wanted) !== JSON.stringify(ranges)) return 'has other integrations than its job';
-      const products = (header?.polarisations ?? 1) ** 2;
+      const products = header.polarisations ** 2;
       const perPair = [2 * products + 1, 3 * products].map(
         (one) => 8 * width * baselineCount(stations) * one,
       );
@@ -35,7 +50,7 @@ export function wrongShape(plan: FarmPlan, { job, parts }: ResultHead): string |
     }
     case 'spectra': {
       if (!isCovered()) return 'has other spectra than its job';
-      const { type = 'ci8', channels = 0, inputs = 0 } = product.header ?? {};
+      const { type, channels, inputs } = product.header;
       const perSpectrum = channels * inputs * spectraSizeBytes(type);
       return parts.every(({ first, end, sizeBytes }) => sizeBytes === (end - first) * perSpectrum)
         ? undefined
