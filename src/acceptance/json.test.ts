@@ -45,6 +45,7 @@ describe('JSON', () => {
     ['inspect GAINS', 'inspect gains.json'],
     ['inspect IMAGE', 'inspect w.fits'],
     ['convert', 'convert t.uvfits u.uvh5', 'convert t.sigmf-meta v.sigmf-meta', 'convert early.dada w.sigmf-meta', 'convert t.uvfits low.uvh5 --channels 0-3', 'convert t.uvfits high.uvh5 --channels 4-7'],
+    ['compare', 'compare t.uvfits u.uvh5 --tolerance 1e-6'],
     ['send', 'send t.sigmf-meta --format vdif --to cap.pcap --speed max', 'send t.sigmf-meta --format vdif --to 127.0.0.1:9 --speed max'],
     ['inspect CAPTURE', 'inspect cap.pcap --rate 100kHz'],
     ['farm submit', 'farm submit correlate t.sigmf-meta --channels 8 -o f.uvh5 --backend reference'],

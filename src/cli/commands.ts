@@ -19,6 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   send: async () => (await import('./send.js')).registerSend,
   view: async () => (await import('./view.js')).registerView,
   inspect: async () => (await import('./inspect.js')).registerInspect,
+  compare: async () => (await import('./compare/compare.js')).registerCompare,
   convert: async () => (await import('./convert.js')).registerConvert,
   recover: async () => (await import('./recover.js')).registerRecover,
   plan: async () => (await import('./plan.js')).registerPlan,

@@ -7,7 +7,7 @@ import { commands } from './commands.js';
 import { escaped } from './report/escaped.js';
 import { failureText } from './report/failure.js';
 import { errorText } from './report/json.js';
-import { EXIT_PARTLY, NotPassed, PartlyDone } from './report/outcome.js';
+import { Differs, EXIT_PARTLY, NotPassed, PartlyDone } from './report/outcome.js';
 import { version } from './report/version.js';
 
 /** Runs what process.argv asks for: exit code 0 where everything was written, 1 where nothing, 2 where some was left out. */
@@ -55,13 +55,16 @@ function report(error: unknown): number {
     process.stderr.write(`corella: ${escaped(error.message)}\n`);
     return EXIT_PARTLY;
   }
-  if (error instanceof NotPassed) {
-    process.stderr.write(`corella: ${escaped(error.message)}\n`);
+  if (error instanceof NotPassed || error instanceof Differs) {
+    process.stderr.write(`corella: ${escaped(error.message)}
+`);
     return 1;
   }
+  // Of compare 1 means that files differ.
+  const failed = process.argv[2] === 'compare' ? 2 : 1;
   if (process.argv.includes('--json')) process.stdout.write(`${errorText(error, process.argv[2])}\n`);
   // Commander has said so already.
-  if (error instanceof CommanderError) return 1;
+  if (error instanceof CommanderError) return failed;
   process.stderr.write(failureText(error));
-  return error instanceof InterruptedError ? error.exitCode : 1;
+  return error instanceof InterruptedError ? error.exitCode : failed;
 }

@@ -5,7 +5,9 @@ export { formats, openFile, visibilityFormatFor, type OpenFileOptions } from './
 export { kindsOf, readersOf, readingFlags, readingOptions } from './reading-options.js';
 export { isUnknown } from './unknown-facts.js';
 export { refuseSeveralTargets } from './visibilities/targets.js';
+export { readCards, type CardContent, type Cards } from './cards.js';
 export { holdsFitsImage } from './fits/holds-image.js';
+export { openFitsPlanes, type FitsPlanes } from './fits/planes.js';
 export {
   encodeFitsImage,
   readFitsImage,

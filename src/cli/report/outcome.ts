@@ -16,3 +16,8 @@ export class NotPassed extends Error {
     );
   }
 }
+
+/** Two files were compared and reported; they are not the same. */
+export class Differs extends Error {
+  override readonly name = 'Differs';
+}

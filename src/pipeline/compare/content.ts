@@ -1,0 +1,138 @@
+/**
+ * What a file holds, in a form that two files can be compared in: facts of the header, and numbers with their axes, piece
+ * by piece (an integration, a block of samples, a plane), so that files larger than memory pass through.
+ */
+import type { Closable } from '../../core/closing.js';
+import type { Instant } from '../../core/instant.js';
+import { SECONDS_PER_DAY } from '../../core/units.js';
+import type { CardContent, Cards } from '../../formats/index.js';
+import type { Telescope } from '../../telescope/telescope.js';
+
+export type FactValue = string | number | boolean;
+
+export interface Axis {
+  readonly name: string;
+  readonly size: number;
+  /** What place k is called; its number by default. */
+  readonly label?: (k: number) => string;
+}
+
+export type Numbers =
+  Float64Array | Float32Array | Int32Array | Int16Array | Int8Array | Uint8Array | Uint16Array;
+
+export interface Part {
+  /** The same in every piece: 'values', 'flags'. */
+  readonly name: string;
+  /** The slowest first. */
+  readonly axes: readonly Axis[];
+  readonly numbers: Numbers;
+  /**
+   * What a tolerance is for: `measured` numbers may differ by that part of the largest one; `counted` ones too, but not where
+   * both are whole; anything else must be equal.
+   */
+  readonly nature: 'measured' | 'counted' | 'exact';
+  /** Of files in different formats, which round differently: how far apart equal ones may be. */
+  readonly acrossFormats?: number;
+}
+
+export interface Piece {
+  /** 'integration 3'; '' for what belongs to the whole file. */
+  readonly at: string;
+  readonly parts: readonly Part[];
+}
+
+export type ContentKind = 'visibilities' | 'spectra' | 'voltages' | 'image' | 'gains' | 'picture';
+
+export interface Content extends Closable {
+  readonly path: string;
+  readonly kind: ContentKind;
+  readonly format: string;
+  /** By name. */
+  readonly facts: ReadonlyMap<string, FactValue>;
+  /** Facts and numbers of the format's own header: compared where both files are in one format. */
+  readonly cards: Cards;
+  /** Can be read more than once. */
+  pieces(): AsyncIterable<Piece>;
+}
+
+/** Nested facts by their path: { site: { heightM: 3 } } is 'site.heightM'. What is undefined is left out. */
+export function factsOf(nested: Readonly<Record<string, unknown>>): Map<string, FactValue> {
+  const facts = new Map<string, FactValue>();
+  const walk = (name: string, value: unknown): void => {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      facts.set(name, value);
+    else if (value === null) facts.set(name, 'null');
+    else if (Array.isArray(value) || ArrayBuffer.isView(value))
+      Array.from(value as ArrayLike<unknown>).forEach((one, k) => {
+        walk(`${name}[${k}]`, one);
+      });
+    else if (typeof value === 'object')
+      for (const [key, one] of Object.entries(value)) walk(name === '' ? key : `${name}.${key}`, one);
+  };
+  walk('', nested);
+  return facts;
+}
+
+/** History, creation dates, checksums and names of files are no data. */
+const leftOut = /(?:^|[: /])(?:HISTORY|DATE|CHECKSUM|DATASUM|FILENAME|history|filename)$/;
+
+/** Without what says how, when and under which name a file was made. */
+export const dataCards = (cards: Iterable<readonly [string, CardContent]>): Cards =>
+  new Map([...cards].filter(([name]) => !leftOut.test(name)));
+
+/** Facts of a telescope; positions of stations are numbers (`positionsPart`). */
+export const telescopeFacts = ({ stations, ...others }: Telescope): Record<string, unknown> => ({
+  ...others,
+  stations: stations.map(({ name, number, diameterM, element }) => ({ name, number, diameterM, element })),
+});
+
+/** Positions that two formats round differently are equal within a micrometre. */
+const SAME_PLACE_M = 1e-6;
+
+export const positionsPart = ({ stations }: Telescope): Part => ({
+  name: 'positions',
+  axes: [
+    { name: 'station', size: stations.length, label: (k) => stations[k].name },
+    { name: '', size: 3, label: (k) => ['east', 'north', 'up'][k] },
+  ],
+  numbers: Float64Array.from(stations.flatMap(({ eastM, northM, upM }) => [eastM, northM, upM])),
+  nature: 'exact',
+  acrossFormats: SAME_PLACE_M,
+});
+
+/** Some formats keep the first channel and a step. */
+const SAME_FREQUENCY_HZ = 1e-3;
+
+export const frequenciesPart = (frequenciesHz: Float64Array): Part => ({
+  name: 'frequencies',
+  axes: [{ name: 'channel', size: frequenciesHz.length }],
+  numbers: frequenciesHz,
+  nature: 'exact',
+  acrossFormats: SAME_FREQUENCY_HZ,
+});
+
+/** A Julian date in one double, as UVH5 keeps it, is true to 40 µs. */
+const SAME_TIME_S = 50e-6;
+
+/** The day apart from its seconds: one double of both would round to 0.2 µs. */
+export function timePart(name: string, time: Instant): Part {
+  const day = Math.floor(time.unixSeconds / SECONDS_PER_DAY);
+  return {
+    name,
+    axes: [{ name: '', size: 2, label: (k) => ['day since 1970', 'second of the day'][k] }],
+    numbers: Float64Array.of(day, time.unixSeconds - day * SECONDS_PER_DAY + time.fraction),
+    nature: 'exact',
+    acrossFormats: SAME_TIME_S,
+  };
+}
+
+/** A length of time. */
+export const secondsPart = (name: string, seconds: number): Part => ({
+  name,
+  axes: [],
+  numbers: Float64Array.of(seconds),
+  nature: 'exact',
+  acrossFormats: SAME_TIME_S,
+});
+
+export const reIm: Axis = { name: '', size: 2, label: (k) => ['re', 'im'][k] };
