@@ -19,8 +19,8 @@ for (const name of filesBelow(source)) {
   if (assets.test(name) && !name.startsWith('page/')) cpSync(join(source, name), join(built, name));
 }
 for (const name of filesBelow(built)) {
-  // Native libraries and the page are built by others.
-  if (/^(?:native|page)/.test(name)) continue;
+  // Native libraries, the page and the joined command line are built by others.
+  if (/^(?:native|page|cli\/joined)/.test(name)) continue;
   const from = compiled.test(name) ? name.replace(compiled, '.ts') : assets.test(name) ? name : undefined;
   if (from !== undefined && !existsSync(join(source, from))) rmSync(join(built, name));
 }

@@ -22,7 +22,7 @@ import { telescopeNames } from '../dist/telescope/registry.js';
 import { chainsOf } from './manifest/chains.js';
 
 /** @typedef {{ kind: string, format?: string, parts: Readonly<Record<string, string>> }} Digest */
-/** @typedef {{ folder: string, codes: Record<string, number>, files: Record<string, Digest> }} Manifest */
+/** @typedef {{ folder: string, codes: Record<string, number | undefined>, files: Record<string, Digest | undefined> }} Manifest */
 
 const program = new URL('../dist/cli/main.js', import.meta.url).pathname;
 const { values, positionals } = parseArgs({
@@ -34,7 +34,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const before = values.check === undefined ? undefined : manifestIn(values.check);
-const [given] = positionals;
+const given = positionals.at(0);
 if (given === undefined && !before) fail('name a folder for the outputs: npm run manifest -- DIR');
 if (given !== undefined && existsSync(given) && readdirSync(given).length > 0)
   fail(`${given} is not empty: name a new folder`);
@@ -83,7 +83,9 @@ function fail(why) {
  * @returns {Manifest}
  */
 function manifestIn(path) {
-  return /** @type {Manifest} */ (JSON.parse(readFileSync(path, 'utf8')));
+  /** @type {unknown} */
+  const json = JSON.parse(readFileSync(path, 'utf8'));
+  return /** @type {Manifest} */ (json);
 }
 
 /**

@@ -5,7 +5,7 @@ import { commands } from '../../dist/cli/commands.js';
 /** @returns {Promise<Map<string, Set<string>>>} the options of each command, long and short. */
 export async function knownOptions() {
   const program = new Command();
-  for (const load of Object.values(commands)) (await load())(program);
+  for (const { load } of Object.values(commands)) (await load())(program);
   return new Map(
     program.commands.map((command) => [
       command.name(),

@@ -1,5 +1,5 @@
 /** Which backends this machine offers, and opening one of them. */
-import { backendKinds, type BackendKind } from '../core/backend-kinds.js';
+import { backendKinds, type BackendChoice, type BackendKind } from '../core/backend-kinds.js';
 import { refuse } from '../core/errors.js';
 import type { Backend } from './backend.js';
 import { openCpu, type CpuOptions } from './cpu/cpu.js';
@@ -8,9 +8,6 @@ import { loadNative } from './cpu/library.js';
 import { describeCuda, openCuda, type CudaOptions } from './cuda/cuda.js';
 import { openReference } from './reference.js';
 
-/** What users choose from. */
-export const backendChoices = ['auto', ...backendKinds] as const;
-export type BackendChoice = (typeof backendChoices)[number];
 export interface BackendSettings extends CpuOptions {
   readonly cuda?: CudaOptions;
 }

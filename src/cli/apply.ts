@@ -20,7 +20,6 @@ import { openTerminal } from './report/terminal.js';
 export function registerApply(program: Command): void {
   const command = program
     .command('apply')
-    .description('visibilities / gains → visibilities in Jy, what has no gain flagged')
     .argument('<visibilities>', 'in any format we read')
     .argument('<gains>', 'from corella calibrate, or CalH5 of others')
     .argument('<to>', 'what to write: .uvh5 or .uvfits')

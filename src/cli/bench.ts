@@ -44,7 +44,6 @@ export function registerBench(program: Command): void {
   const names = benches.map(({ kernel }) => kernel).join(', ');
   const command = program
     .command('bench')
-    .description("each kernel's rate, and the fraction of this machine's own measured ceiling")
     .argument('[kernel]', `one of ${names}; all unless given`)
     .option('--isa <level>', 'instruction set of the cpu backend, or "all" for every one present')
     .option('--peers', 'also run the same work by other libraries, in turn, and print the ratio')

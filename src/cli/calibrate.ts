@@ -63,7 +63,6 @@ import { openTerminal } from './report/terminal.js';
 export function registerCalibrate(program: Command): void {
   const command = program
     .command('calibrate')
-    .description("visibilities + sky model → each antenna's complex gain (StEFCal)")
     .argument('<visibilities>', 'in any format we read')
     .action(run);
   addCalibrateOptions(command);

@@ -91,7 +91,6 @@ export function registerChannelise(program: Command): void {
 /** What channelise takes, wherever it is done. */
 export function addChanneliseOptions(command: Command): Command {
   command
-    .description('recorded voltages → channelised data (SigMF); or the response of the filter')
     .argument('[recording]', 'voltages in any format we read')
     .option(
       '-o, --out <path>',

@@ -11,10 +11,7 @@ import { openTerminal } from './report/terminal.js';
 import { sizeText } from './run.js';
 
 export function registerCheck(program: Command): void {
-  const command = program
-    .command('check')
-    .description('an observation file → what it would make: plan, sizes, free disk; writes nothing')
-    .argument('<observation>', 'the observation file');
+  const command = program.command('check').argument('<observation>', 'the observation file');
   addCommonOptions(command).action(check);
   addExamples(command, [['check observation.yaml', 'the plan, its warnings, expected sizes and free disk']]);
 }

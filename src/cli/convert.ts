@@ -19,11 +19,7 @@ import { addCommonOptions, addExamples, type CommonOptions } from './options/com
 import { addEopOption } from './options/eop-option.js';
 import { lossFacts, lossLines } from './report/loss-lines.js';
 import { unknownFactLines } from './open.js';
-import {
-  addPhaseCentreOption,
-  parseCentre,
-  type PhaseCentreOptions,
-} from './options/phase-centre-option.js';
+import { addPhaseCentreOption, parseCentre, type PhaseCentreOptions } from './options/phase-centre-option.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { finishFlags, withFlags } from './options/part-options.js';
 import { tellingFlags } from './report/flag-lines.js';
@@ -40,7 +36,6 @@ import { openTerminal } from './report/terminal.js';
 export function registerConvert(program: Command): void {
   const command = program
     .command('convert')
-    .description('the same data in another format; the extension chooses it')
     .argument('<from>', "a file in any format we read, or several as one: 'a.vdif,b.vdif', 'night.*.raw'")
     .argument(
       '<to>',

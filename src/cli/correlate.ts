@@ -82,7 +82,6 @@ export function registerCorrelate(program: Command): void {
 /** What correlate takes, wherever it is done. */
 export function addCorrelateOptions(command: Command): Command {
   command
-    .description('recorded voltages, or already channelised data → visibilities')
     .argument('<recording>', 'voltages or channelised data in any format we read')
     .option(
       '-o, --out <path>',

@@ -25,7 +25,6 @@ import { angle, plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './options/sky-options.js';
 import { fieldOf } from './image.js';
 import { withBackend } from './open.js';
-import { showFiles } from './view.js';
 import { history } from './report/history.js';
 import { openTerminal, table } from './report/terminal.js';
 
@@ -63,7 +62,6 @@ const sizes: Readonly<Record<BackendKind, DemoSize>> = {
 export function registerDemo(program: Command): void {
   const command = program
     .command('demo')
-    .description('first light: simulate a sky, channelise, correlate, calibrate and image it by both roads')
     .option('-o, --out <folder>', 'where the products go', parseFolder, 'first-light')
     .option(
       '--telescope <name>',
@@ -192,6 +190,7 @@ async function run(options: DemoOptions): Promise<void> {
     ]);
     if (options.page === undefined) return;
     const shown = ['visibilities.uvh5', 'gains.json', 'image.fits', 'direct.fits'];
+    const { showFiles } = await import('./view.js');
     await showFiles(
       shown.map((name) => join(out, name)),
       {

@@ -9,7 +9,6 @@ import { openTerminal } from './report/terminal.js';
 export function registerDevices(program: Command): void {
   const command = program
     .command('devices')
-    .description('what this machine offers, and which backend auto would take')
     .option('--network', 'what the network could receive instead: interfaces, buffers, telescopes')
     .action((options: CommonOptions & { readonly network?: true }) => {
       if (options.network) {

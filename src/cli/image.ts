@@ -63,7 +63,6 @@ import { chooseWide, runWide } from './image-wide.js';
 export function registerImage(program: Command): void {
   const command = program
     .command('image')
-    .description('visibilities (+ gains) → FITS and PNG; --direct: from voltages (EPIC)')
     .argument('<file>', 'visibilities; or with --direct, a recording of voltages or of channelised data')
     .option(
       '-o, --out <path>',

@@ -49,7 +49,6 @@ interface InspectOptions extends CommonOptions, OutputOptions, OpenFlags, Drawin
 export function registerInspect(program: Command): void {
   const command = program
     .command('inspect')
-    .description('what is in this file (any format we know), as text, JSON or pictures')
     .argument(
       '<file>',
       'a recording, channelised data, visibilities, gains, a FITS image, or captured packets (pcap, pcapng)',

@@ -19,7 +19,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import { narrowedInput, narrowedTo } from './live/band-option.js';
 import { afterSeconds } from './live/long-timer.js';
 import { joinMachines } from './live/machines.js';
-import { addLiveOptions, type GivenOptions, type LiveOptions } from './live/options.js';
+import type { GivenOptions, LiveOptions } from './live/options.js';
 import { openNightPage, steeringOf, type NightPage } from './live/page.js';
 import { earlyCard } from './live/early-card.js';
 import { openLiveInput, telescopeOf, type OpenedInput, type Say } from './live/input.js';
@@ -42,15 +42,11 @@ import { bandLines, bandOfChannels } from './report/band-lines.js';
 import { askedLines } from './report/flag-lines.js';
 import { history } from './report/history.js';
 
-export const registerLive = (program: Command): void => {
-  addLiveOptions(program.command('live')).action(run);
-};
-
 /** Latency at most a quarter of a second, whatever the cadence. */
 const LONGEST_BLOCK_S = 0.25;
 const SHORTEST_BLOCK_S = 0.005;
 
-async function run(origins: readonly string[], given: GivenOptions, command: Command): Promise<void> {
+export async function run(origins: readonly string[], given: GivenOptions, command: Command): Promise<void> {
   const { channels, ...others } = given;
   const options: LiveOptions = {
     ...others,

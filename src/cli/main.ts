@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 /** Where the command line comes in, and the exit code goes out. */
+import { statSync } from 'node:fs';
+import type * as Program from './program.js';
 
 const LEAST_NODE = 20;
 
@@ -24,6 +26,20 @@ function watchOutput(): void {
   }
 }
 
+/**
+ * The program with its modules joined into few files (scripts/build-cli.js), which start three times as fast; as tsc wrote
+ * them where that was later, or nothing was joined.
+ */
+function programUrl(): string {
+  const writtenMs = (name: string): number =>
+    statSync(new URL(name, import.meta.url), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
+  const joined = './joined/program.js';
+  const isNewest = writtenMs(joined) > -Infinity && writtenMs(joined) >= writtenMs('../.tsbuildinfo');
+  return isNewest ? joined : './program.js';
+}
+
+const runProgram = async (): Promise<number> => ((await import(programUrl())) as typeof Program).runProgram();
+
 watchOutput();
 // Before anything is loaded that an older one cannot read.
 if (Number.parseInt(process.versions.node, 10) < LEAST_NODE) {
@@ -32,13 +48,13 @@ if (Number.parseInt(process.versions.node, 10) < LEAST_NODE) {
   );
   process.exitCode = 1;
 } else {
-  const loaded = await import('./program.js').catch((error: unknown) => {
+  const code = await runProgram().catch((error: unknown) => {
     // Modules are files, too, and many of them are opened at once.
     if (!(error instanceof Error && 'code' in error && error.code === 'EMFILE')) throw error;
     process.stderr.write(
       'corella: too many files are open at once; allow more in this shell with ulimit -n 1024\n',
     );
-    return undefined;
+    return 1;
   });
-  process.exitCode = loaded ? await loaded.runProgram() : 1;
+  process.exitCode = code;
 }

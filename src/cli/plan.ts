@@ -60,11 +60,7 @@ const DISTINCT_BLOCKS = 3;
 const DEFAULT_SKY_S = 2;
 
 export function registerPlan(program: Command): void {
-  const command = program
-    .command('plan')
-    .description(
-      'which road is cheaper for a telescope, the load of each kernel, and how many machines it takes',
-    );
+  const command = program.command('plan');
   addTelescopeOptions(command, 'lwasv');
   command
     .addOption(

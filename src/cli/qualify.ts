@@ -32,7 +32,6 @@ interface Options extends BackendOptions, OutputOptions {
 export function registerQualify(program: Command): void {
   const command = program
     .command('qualify')
-    .description('every figure of the instrument, measured on this machine, as a report that passes or fails')
     .option('-o, --output <folder>', 'where report.html and report.json go', parseFolder, 'qualification')
     .option('--quick', 'a minute on two cores: fewer cases, wider errors')
     .option('--only <names>', `some figures alone: ${figureNames().join(', ')}`, (text) => text.split(','))

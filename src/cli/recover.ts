@@ -17,7 +17,6 @@ interface RecoverOptions extends CommonOptions, OutputOptions {
 export function registerRecover(program: Command): void {
   const command = program
     .command('recover')
-    .description('what a run that was killed left behind → a whole file of the finished integrations')
     .argument('<path>', 'the file that was being written, or a folder: everything that was left in it')
     .option('--remove', 'remove what is left instead');
   addOverwriteOption(command).action(run);

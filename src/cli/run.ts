@@ -15,7 +15,6 @@ interface RunOptions extends Partial<BackendOptions>, OutputOptions {
 export function registerRun(program: Command): void {
   const command = program
     .command('run')
-    .description('an observation file (YAML or JSON) → every product it asks for')
     .argument('<observation>', 'what to observe; docs/observation.md has an example')
     .option('--into <folder>', 'where products go (default: this folder)', parseFolder)
     .option('--plan', 'print the observation as it is understood, and open nothing');

@@ -18,7 +18,6 @@ interface SampleOptions extends CommonOptions, OutputOptions {
 export function registerSample(program: Command): void {
   const command = program
     .command('sample')
-    .description('a small simulated recording, visibilities, packets: something to try each page on')
     .argument('[name]', `one of ${samples.map(({ name }) => name).join(', ')}`)
     .option('--list', 'what there is, and which page uses it')
     .option('-o, --out <folder>', 'where to', parseFolder, '.')

@@ -66,7 +66,6 @@ interface SendOptions extends BackendOptions, ChannelOptions, FaultOptions, Outp
 export function registerSend(program: Command): void {
   const command = program
     .command('send')
-    .description('a recording or a simulated sky → packets, to a socket or a capture')
     .argument('[recording]', 'voltages or channelised data; or --simulate')
     .option('--simulate', 'a simulated sky instead of a recording')
     .requiredOption(

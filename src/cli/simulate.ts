@@ -65,7 +65,7 @@ interface SimulateOptions extends CommonOptions, OutputOptions, TelescopeOptions
 }
 
 export function registerSimulate(program: Command): void {
-  const command = program.command('simulate').description('a sky over a telescope → voltages (SigMF)');
+  const command = program.command('simulate');
   addTelescopeOptions(command, 'lwasv');
   addSourceOption(command, 'what shines')
     .option(

@@ -52,7 +52,6 @@ interface ViewOptions extends BackendOptions, CaptureOptions {
 export function registerView(program: Command): void {
   const command = program
     .command('view')
-    .description('files on a page: images, visibilities, gains and captures in a browser')
     .argument('<file...>', 'FITS images, visibilities (UVH5, UVFITS …), gains, a capture of packets (pcap)')
     .option('--page <address>', 'PORT or HOST:PORT (default: 127.0.0.1:8080, or a free port)')
     .option('--token-file <path>', 'the token that other machines need to read; made where there is none')

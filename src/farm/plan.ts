@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ChannelSettings } from '../pipeline/channels.js';
 import type { Instant } from '../core/instant.js';
 import type { SpectraBox } from '../pipeline/parts.js';
-import { backendChoices } from '../backend/select.js';
+import { backendChoices } from '../core/backend-kinds.js';
 import { refuse } from '../core/errors.js';
 import { firstIssueWords } from './words.js';
 import { telescopeSchema, type OpenFileOptions } from '../formats/index.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { backendChoices } from '../backend/select.js';
+import { backendChoices } from '../core/backend-kinds.js';
 import { namedFilters } from '../channelise/index.js';
 import { fieldsOf } from '../fields/index.js';
 import { formats, readingFlags } from '../formats/index.js';

@@ -1,7 +1,12 @@
 /** GET /metrics: the same facts for Prometheus. Base units; labels only of bounded sets. */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { createRequire } from 'node:module';
+import type * as Prometheus from 'prom-client';
 import type { ReceiveAccount } from '../receive/index.js';
 import type { AntennaRow, ChainView, Status } from './messages.js';
+
+/** Loaded when a page is served: no command waits for it that shows none. Node keeps it. */
+const prometheus = (): typeof Prometheus =>
+  createRequire(import.meta.url)('prom-client') as typeof Prometheus;
 
 const LATENCY_S = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
@@ -19,7 +24,7 @@ export interface Scraped {
 }
 
 export class Metrics {
-  private readonly registry = new Registry();
+  private readonly registry = new (prometheus().Registry)();
   private readonly latency = this.histogram('corella_latency_seconds', 'From the last sample to here', [
     'stage',
   ]);
@@ -120,22 +125,30 @@ export class Metrics {
     this.gauge('corella_receive_session', 'Number of the session', session);
   }
 
-  private histogram(name: string, help: string, labelNames: string[]): Histogram {
-    return new Histogram({ name, help, labelNames, buckets: LATENCY_S, registers: [this.registry] });
+  private histogram(name: string, help: string, labelNames: string[]): Prometheus.Histogram {
+    return new (prometheus().Histogram)({
+      name,
+      help,
+      labelNames,
+      buckets: LATENCY_S,
+      registers: [this.registry],
+    });
   }
 
   private gauge(name: string, help: string, value: number, labels: Record<string, string> = {}): void {
-    const known = this.registry.getSingleMetric(name) as Gauge | undefined;
+    const known = this.registry.getSingleMetric(name) as Prometheus.Gauge | undefined;
     const gauge =
-      known ?? new Gauge({ name, help, labelNames: Object.keys(labels), registers: [this.registry] });
+      known ??
+      new (prometheus().Gauge)({ name, help, labelNames: Object.keys(labels), registers: [this.registry] });
     gauge.set(labels, value);
   }
 
   /** Totals that only grow, brought to where they stand. */
   private counter(name: string, help: string, total: number, labels: Record<string, string> = {}): void {
-    const known = this.registry.getSingleMetric(name) as Counter | undefined;
+    const known = this.registry.getSingleMetric(name) as Prometheus.Counter | undefined;
     const counter =
-      known ?? new Counter({ name, help, labelNames: Object.keys(labels), registers: [this.registry] });
+      known ??
+      new (prometheus().Counter)({ name, help, labelNames: Object.keys(labels), registers: [this.registry] });
     const key = `${name} ${Object.values(labels).join(' ')}`;
     counter.inc(labels, Math.max(0, total - (this.seen.get(key) ?? 0)));
     this.seen.set(key, total);

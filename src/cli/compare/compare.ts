@@ -14,7 +14,6 @@ interface CompareFlags extends CommonOptions {
 export function registerCompare(program: Command): void {
   const command = program
     .command('compare')
-    .description('whether two files hold the same data: every value, flag, time, position and header card')
     .argument('<a>', 'visibilities, a recording, a FITS image, gains or a PNG picture')
     .argument('<b>', 'another of the same kind')
     .option(

@@ -7,9 +7,7 @@ import { registerStatus } from './status.js';
 import { registerSubmit } from './submit.js';
 
 export function registerFarm(program: Command): void {
-  const farm = program
-    .command('farm')
-    .description('many machines: recordings cut into jobs, telescopes cut by channels');
+  const farm = program.command('farm');
   registerSubmit(farm);
   registerStatus(farm);
   registerCollect(farm);

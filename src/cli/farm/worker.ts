@@ -40,7 +40,6 @@ interface WorkerOptions extends BackendOptions, AccessOptions {
 export function registerWorker(program: Command): void {
   const command = program
     .command('worker')
-    .description('do jobs of farm submit: from a queue until stopped, or one from a file')
     .option(
       '--root <folder>',
       'recordings are read under this folder, or this address (http://archive/data), alone; may be given several times',

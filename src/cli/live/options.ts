@@ -59,7 +59,6 @@ export interface LiveOptions
 
 export function addLiveOptions(command: Command): Command {
   command
-    .description('samples or packets as they come → visibilities, pictures of the sky')
     .argument(
       '[from...]',
       '- for standard input, tcp://host:port, or a recording; several streams side by side',

@@ -1,7 +1,8 @@
 /** What all commands share: a way to join the program, common options, examples under every --help. */
 import { Option, type Command } from 'commander';
-import { backendChoices, type BackendChoice } from '../../backend/select.js';
+import { backendChoices, type BackendChoice } from '../../core/backend-kinds.js';
 import { CorellaError, refuse } from '../../core/errors.js';
+import { HELP_OPTION } from '../startup/help-option.js';
 import { isUnit } from './quantity.js';
 
 /** One file per command exports one of these; commands.ts lists them. */
@@ -92,9 +93,6 @@ export function refuseGiven(command: Command, names: readonly string[], why: str
       refuse(option.long ?? option.flags, why, 'leave it out');
   }
 }
-
-/** Said again by every command, so that --help stands in a group that all of them have. */
-export const HELP_OPTION = ['-h, --help', 'show help, with examples'] as const;
 
 export function addCommonOptions(command: Command): Command {
   return command

@@ -3,10 +3,11 @@
  * them: who is not there misses them. Large ones go in pieces that every server takes.
  */
 import { randomUUID } from 'node:crypto';
-import { createInbox, headers, type Msg } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { CHUNK_BYTES } from '../queue/chunks.js';
 import type { Queue } from '../queue/connect.js';
+import { nats } from '../queue/nats.js';
 import { jsonOf } from '../words.js';
 import type { Proofs } from './proofs.js';
 import { healthSchema, minuteSchema, subjectWord, type Health } from './health.js';
@@ -27,7 +28,7 @@ export function tellImage(queue: Queue, night: string, machine: string, bytes: U
   const id = randomUUID();
   const pieces = Math.max(1, Math.ceil(bytes.length / CHUNK_BYTES));
   for (let n = 0; n < pieces; n++) {
-    const head = headers();
+    const head = nats().headers();
     head.set(IMAGE, id);
     head.set(PIECE, `${n}/${pieces}`);
     connection.publish(imageSubject(night, machine), bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES), {
@@ -107,7 +108,7 @@ function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void
 /** Hears what the machines of a night say, as far as somebody listens. */
 export function listenToNight({ connection }: Queue, night: string, listener: NightListener): NightEars {
   const pieces = gathering();
-  const inbox = createInbox();
+  const inbox = nats().createInbox();
   const { health, image, book, proofs, refused } = listener;
   const subscriptions = [
     ...(health

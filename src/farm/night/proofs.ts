@@ -3,7 +3,8 @@
  * hash (HMAC-SHA256) of the subject, the time, a random word and the message. It is good for a few seconds, once.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
+import type { Msg, MsgHdrs } from '@nats-io/transport-node';
+import { nats } from '../queue/nats.js';
 
 const HEADER = 'Corella-Proof';
 /** Clocks of machines of one telescope differ by less, and no message takes so long. */
@@ -21,7 +22,7 @@ export class Proofs {
   /** For a message to a subject. */
   headersFor(subject: string, data: string): MsgHdrs {
     const [at, word] = [String(this.nowMs()), randomBytes(16).toString('hex')];
-    const head = headers();
+    const head = nats().headers();
     head.set(HEADER, `${at} ${word} ${this.hash(subject, at, word, data).toString('hex')}`);
     return head;
   }

@@ -4,12 +4,12 @@
  * same sample on.
  */
 import { randomUUID } from 'node:crypto';
-import { createInbox } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
 import { jsonOf, messageOf } from '../words.js';
 import { sleep, type Queue } from '../queue/connect.js';
+import { nats } from '../queue/nats.js';
 import { subjectWord } from './health.js';
 import { Proofs } from './proofs.js';
 
@@ -119,7 +119,7 @@ async function round(
 ): Promise<Map<string, SteerAnswer>> {
   const answers = new Map<string, SteerAnswer>();
   const proven = new Set<string>();
-  const inbox = createInbox();
+  const inbox = nats().createInbox();
   const done = new AbortController();
   const subscription = connection.subscribe(inbox, {
     callback: (_, message) => {

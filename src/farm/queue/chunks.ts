@@ -1,8 +1,8 @@
 /** Results over the queue: in pieces that every server takes, put together again by the collector. */
-import { headers } from '@nats-io/transport-node';
 import type { JsMsg } from '@nats-io/jetstream';
 import type { Failure } from '../plan.js';
 import { insist, type Patience, type Queue } from './connect.js';
+import { nats } from './nats.js';
 import { resultSubject } from './streams.js';
 
 /** A server takes 1 MiB unless it is told otherwise. */
@@ -23,7 +23,7 @@ export async function sendResult(
 ): Promise<void> {
   const pieces = Math.max(1, Math.ceil(bytes.length / CHUNK_BYTES));
   const send = (n: number): Promise<unknown> => {
-    const head = headers();
+    const head = nats().headers();
     head.set(ATTEMPT, attempt);
     head.set(PIECE, `${n}/${pieces}`);
     const piece = bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES);
@@ -45,7 +45,7 @@ export async function sendFailed(
   failed: { readonly job: string; readonly failures: readonly Failure[] },
   patience: Patience,
 ): Promise<void> {
-  const head = headers();
+  const head = nats().headers();
   head.set(FAILED, failed.job);
   const bytes = new TextEncoder().encode(JSON.stringify(failed));
   await insist(

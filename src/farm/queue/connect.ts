@@ -1,17 +1,11 @@
 /** The way to a NATS server: who we are, and patience while it is away. */
 import { readFile } from 'node:fs/promises';
-import {
-  connect,
-  credsAuthenticator,
-  nkeyAuthenticator,
-  tokenAuthenticator,
-  type Authenticator,
-  type NatsConnection,
-} from '@nats-io/transport-node';
-import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
+import type { Authenticator, NatsConnection } from '@nats-io/transport-node';
+import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { messageOf } from '../words.js';
+import { jetStreams, nats } from './nats.js';
 
 /** How a server is reached, as its own configuration asks for. */
 export interface Access {
@@ -84,7 +78,9 @@ export async function connectQueue(
     timeout: REQUEST_MS,
   };
   const open = (): Promise<NatsConnection> =>
-    connect(options).catch((error: unknown) => refuseForGood(error, access));
+    nats()
+      .connect(options)
+      .catch((error: unknown) => refuseForGood(error, access));
   const connection = waits
     ? await insist(`no server answers at ${access.server}`, open, patience)
     : await open().catch((error: unknown) => {
@@ -100,9 +96,9 @@ export async function connectQueue(
   return {
     connection,
     isUp: () => state.isUp && !connection.isClosed(),
-    js: jetstream(connection, { timeout: REQUEST_MS }),
+    js: jetStreams().jetstream(connection, { timeout: REQUEST_MS }),
     // Unasked whether it has a store: one that is just starting says no.
-    manager: () => jetstreamManager(connection, { timeout: REQUEST_MS, checkAPI: false }),
+    manager: () => jetStreams().jetstreamManager(connection, { timeout: REQUEST_MS, checkAPI: false }),
     close: async () => {
       // What was said last should arrive, but nobody waits for a dead server.
       await Promise.race([connection.flush().catch(() => undefined), sleep(1000)]);
@@ -144,11 +140,11 @@ async function secrets(access: Access): Promise<{
     );
   const authenticator =
     token !== undefined
-      ? tokenAuthenticator(token)
+      ? nats().tokenAuthenticator(token)
       : nkey !== undefined
-        ? nkeyAuthenticator(new TextEncoder().encode(seedIn(await read(nkey), nkey)))
+        ? nats().nkeyAuthenticator(new TextEncoder().encode(seedIn(await read(nkey), nkey)))
         : creds !== undefined
-          ? credsAuthenticator(await read(creds))
+          ? nats().credsAuthenticator(await read(creds))
           : undefined;
   // A file that is not there would look like a server that is not.
   for (const path of [tlsCa, tlsCert, tlsKey]) if (path !== undefined) await read(path);
@@ -185,7 +181,7 @@ function refuseForGood(error: unknown, { server }: Access): never {
 
 /** For who begins: a server without a store keeps no jobs. */
 export async function requireStore({ connection }: Queue, { server }: Access): Promise<void> {
-  await jetstreamManager(connection, { timeout: REQUEST_MS }).catch((error: unknown) => {
+  await jetStreams().jetstreamManager(connection, { timeout: REQUEST_MS }).catch((error: unknown) => {
     refuse(
       server,
       `has no JetStream, which keeps jobs and results (${messageOf(error)})`,

@@ -1,9 +1,9 @@
 /** Who works, and what waits. */
-import { createInbox } from '@nats-io/transport-node';
 import { z } from 'zod';
 import type { FarmPlan } from '../plan.js';
 import { jsonOf } from '../words.js';
 import { sleep, type Queue } from './connect.js';
+import { nats } from './nats.js';
 import { inHand, jobSubject, JOBS, RESULTS, resultSubject, waitingOn } from './streams.js';
 
 const statusSchema = z.object({
@@ -31,7 +31,7 @@ export function answerWho({ connection }: Queue, status: () => WorkerStatus): ()
 /** Everyone who answers within a moment; one that computes on its own thread may miss it. */
 export async function askWorkers({ connection }: Queue, waitMs = 1000): Promise<WorkerStatus[]> {
   const answers: WorkerStatus[] = [];
-  const inbox = createInbox();
+  const inbox = nats().createInbox();
   const subscription = connection.subscribe(inbox, {
     callback: (_, message) => {
       const checked = statusSchema.safeParse(jsonOf(message));

@@ -1,16 +1,10 @@
 /** What the server keeps for us: two streams, jobs and results, each message until someone has done with it. */
-import {
-  AckPolicy,
-  RetentionPolicy,
-  StorageType,
-  type Consumer,
-  type ConsumerInfo,
-  type JetStreamManager,
-} from '@nats-io/jetstream';
+import type { Consumer, ConsumerInfo, JetStreamManager } from '@nats-io/jetstream';
 import { refuse } from '../../core/errors.js';
 import type { FarmPlan } from '../plan.js';
 import { messageOf } from '../words.js';
 import type { Queue } from './connect.js';
+import { jetStreams } from './nats.js';
 
 export const JOBS = 'CORELLA_JOBS';
 export const RESULTS = 'CORELLA_RESULTS';
@@ -35,7 +29,12 @@ async function ensureStream(manager: JetStreamManager, name: string, subjects: s
     if (!isMissing(error)) throw error;
     // A message goes when it is acknowledged; the window is for words that had to be said twice.
     await manager.streams.add({
-      ...{ name, subjects, retention: RetentionPolicy.Workqueue, storage: StorageType.File },
+      ...{
+        name,
+        subjects,
+        retention: jetStreams().RetentionPolicy.Workqueue,
+        storage: jetStreams().StorageType.File,
+      },
       duplicate_window: 120 * SECOND,
     });
   }
@@ -60,7 +59,7 @@ export async function ensureWorkers(
   } catch (error) {
     if (!isMissing(error)) throw error;
     await manager.consumers.add(JOBS, {
-      ...{ durable_name, ack_policy: AckPolicy.Explicit, ack_wait, max_ack_pending: 100_000 },
+      ...{ durable_name, ack_policy: jetStreams().AckPolicy.Explicit, ack_wait, max_ack_pending: 100_000 },
       filter_subject: `corella.jobs.${word(version)}.>`,
     });
   }
@@ -107,7 +106,12 @@ export async function freshCollector(queue: Queue, plan: string): Promise<Consum
     if (!isMissing(error)) throw error;
   });
   await manager.consumers.add(RESULTS, {
-    ...{ durable_name, ack_policy: AckPolicy.Explicit, ack_wait: 60 * SECOND, max_ack_pending: 100_000 },
+    ...{
+      durable_name,
+      ack_policy: jetStreams().AckPolicy.Explicit,
+      ack_wait: 60 * SECOND,
+      max_ack_pending: 100_000,
+    },
     filter_subject: resultSubject(plan),
   });
   return queue.js.consumers.get(RESULTS, durable_name);

@@ -5,12 +5,16 @@
  * taking comes first.
  */
 import type { IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer, type WebSocket } from 'ws';
+import type * as WebSockets from 'ws';
 import { z } from 'zod';
 import { Allowance } from './allowance.js';
 import { TOPICS, type Head, type Topic } from '../messages.js';
 import { encodeMessage } from '../wire.js';
+
+/** Loaded when a page is served: no command waits for it that shows none. Node keeps it. */
+const webSockets = (): typeof WebSockets => createRequire(import.meta.url)('ws') as typeof WebSockets;
 
 /** Longest request of a page. */
 const MOST_REQUEST_BYTES = 4096;
@@ -57,7 +61,7 @@ export const arrayMessage = (head: Head, values: Float32Array): Message => ({
 });
 
 interface Client {
-  readonly socket: WebSocket;
+  readonly socket: WebSockets.WebSocket;
   readonly topics: Set<Topic>;
   /** The newest message of each topic that was not sent yet. */
   readonly waiting: Map<Topic, Message>;
@@ -74,7 +78,7 @@ export interface HubEvents {
 }
 
 export class Hub {
-  private readonly server = new WebSocketServer({
+  private readonly server = new (webSockets().WebSocketServer)({
     noServer: true,
     perMessageDeflate: false,
     maxPayload: MOST_REQUEST_BYTES,

@@ -1,0 +1,10 @@
+/** NATS's client, loaded when it is first used: half a megabyte of code that most commands never need. */
+import { createRequire } from 'node:module';
+import type * as JetStream from '@nats-io/jetstream';
+import type * as Transport from '@nats-io/transport-node';
+
+// Node keeps what it has loaded: asking again costs nothing.
+const load = createRequire(import.meta.url);
+
+export const nats = (): typeof Transport => load('@nats-io/transport-node') as typeof Transport;
+export const jetStreams = (): typeof JetStream => load('@nats-io/jetstream') as typeof JetStream;
