@@ -8,7 +8,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildReplay, record } from './replay/recordings.js';
 
@@ -74,13 +74,6 @@ function watchThreads() {
   }
   run(process.execPath, [join(root, 'scripts', 'build-native.js'), '--threads']);
   const library = join(root, 'dist', 'native-threads', `libcorella-${process.arch}.so`);
-  const followers = join(root, 'build', 'replay', 'follower-stress');
-  run(compiler, [
-    ...['-std=c++17', '-O1', '-g1', '-pthread', '-fsanitize=thread'],
-    ...[join(root, 'scripts', 'replay', 'follower_stress.cpp'), library],
-    ...[`-Wl,-rpath,${dirname(library)}`, '-o', followers],
-  ]);
-  runSteady(followers);
   const program = buildReplay(compiler, 'threads', ['-fsanitize=thread']);
   runSteady(program, [library, '-1', '0', ...record()]);
 }

@@ -10,7 +10,7 @@ import { allocateSpectra, type SpectraCAT } from '../core/axes.js';
 import type { SpectraGap } from '../core/gaps.js';
 import { randomStream } from '../core/random.js';
 import { prepareFlagger } from './index.js';
-import type { Judgement } from './judge.js';
+import { WIDER, type Judgement } from './judgement.js';
 import { planKurtosis, type KurtosisOptions, type KurtosisPlan } from './plan.js';
 import { noisySpectra, without, type Strength } from './samples.testing.js';
 
@@ -64,13 +64,14 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
       asked: KurtosisOptions,
       lengths: readonly number[],
       gapsOf: (samples: number) => readonly SpectraGap[] = () => [],
+      strength: Strength = interference,
     ): Promise<Flagged[]> => {
       const plan = planKurtosis(asked);
       const random = randomStream(41, JSON.stringify(asked));
       const blocks = lengths.map((samples) => {
         const shape = { ...asked, samples };
         const gaps = gapsOf(samples);
-        return { samples, gaps, spectra: without(noisySpectra(shape, random, interference), shape, gaps) };
+        return { samples, gaps, spectra: without(noisySpectra(shape, random, strength), shape, gaps) };
       });
       const made = await flagBlocks(plan, backend(), blocks);
       const expected = await flagBlocks(plan, openReference(), blocks);
@@ -104,6 +105,33 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
       );
     });
 
+    theCase(
+      'carriers of one and of all inputs beside bursts, kept and flagged, and a burst of one polarisation',
+      async () => {
+        const strength: Strength = (c, a, t) => ({
+          noise: t % 512 < 20 && (t < 2048 || a % 2 === 1) ? 6 : 1,
+          carrier: c === 5 || (c === 9 && a === 3) ? 2 : 0,
+        });
+        for (const bursts of ['keep', 'take'] as const) {
+          const [{ judgement }] = await agree(
+            {
+              type: 'cf32',
+              channels: 12,
+              inputs: 10,
+              polarisations: 2,
+              spectraPerWindow: 128,
+              bursts,
+              realChannels: 1,
+            },
+            [4096],
+            () => [],
+            strength,
+          );
+          assert.deepEqual(judgement.everywhere, [0, 4, 8, 12, 16, 20, 24, 28]);
+        }
+      },
+    );
+
     theCase('the mean over inputs, bursts taken, an input left out', async () => {
       const flaggedInputs = Uint8Array.of(0, 0, 1, 1, 0, 0, 1, 0);
       await agree(
@@ -122,7 +150,7 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
           [64 * 12],
         );
         assert.ok(
-          judgement.offenders.some((one) => one > 8),
+          judgement.codes.some((code) => (code & WIDER) !== 0),
           'together',
         );
         const pairs = Array.from({ length: judgement.mask.length / 2 }, (_, n) =>
@@ -145,12 +173,12 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
           { firstInput: 5, endInput: 6, firstChannel: 2, endChannel: 3, firstSample: 0, endSample: 120 },
         ],
       );
-      const { present } = made.judgement;
-      assert.ok(present);
+      const { lost } = made.judgement;
+      assert.ok(lost);
       // Window 0 of channel 0: inputs 0 and 1 lack 100…127. Of channel 1, window 1: they lack all of it, 2 and 3 from 150 on.
-      assert.deepEqual([...present.subarray(0, 6)], [100, 100, 128, 128, 128, 128]);
-      assert.deepEqual([...present.subarray((4 + 1) * 6, (4 + 1) * 6 + 6)], [0, 0, 22, 22, 128, 128]);
-      assert.deepEqual([...present.subarray(2 * 6, 2 * 6 + 6)], [100, 100, 128, 128, 128, 8]);
+      assert.deepEqual([...lost.subarray(0, 6)], [28, 28, 0, 0, 0, 0]);
+      assert.deepEqual([...lost.subarray((4 + 1) * 6, (4 + 1) * 6 + 6)], [128, 128, 106, 106, 0, 0]);
+      assert.deepEqual([...lost.subarray(2 * 6, 2 * 6 + 6)], [28, 28, 0, 0, 0, 120]);
     });
   });
 }

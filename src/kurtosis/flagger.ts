@@ -1,14 +1,11 @@
-/** A prepared flagger, on whichever backend: sums of powers and zeros are the backend's, the judgement is everyone's. */
+/** A prepared flagger, on whichever backend: sums of powers and zeros are the backend's, the rules are the same. */
 import type { SpectraBlock } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
-import { takenBoxes } from './boxes.js';
-import type { Fencing } from './fences.js';
-import { Judge, Judgement } from './judge.js';
+import { Judgement, lostIn } from './judgement.js';
 import { windowEdges, type KurtosisPlan } from './plan.js';
-import { presentIn } from './present.js';
-import type { Screened } from './screen.js';
+import { LimitTables, type Tables } from './tables.js';
 
 export interface Flagger extends Closable {
   readonly plan: KurtosisPlan;
@@ -27,49 +24,37 @@ export interface Flagger extends Closable {
   readonly mostBegun: number;
 }
 
-export interface Powers {
-  /** sums : [w][c][a][S1, S2] */
-  readonly sums: Float64Array;
-  /** Where the backend looked at them already (screen.ts). */
-  readonly screened?: Screened | undefined;
-}
-
 /** What a backend does; the block is its own. */
 export interface PowerEngine extends Closable {
   /**
-   * Over the windows [edges[w], edges[w + 1]); exact for integers. With the fences a backend may screen them itself. All of it
-   * is the caller's until the next call.
+   * Queues the sums over windows [edges[w], edges[w + 1]), exact for integers, and gives what waits for them : [w][c][a][S1, S2]. So
+   * many may be under way, and each's sums are the caller's until so many more were begun.
    */
-  sums(block: SpectraBlock, edges: Int32Array, fencing: Fencing | undefined): Promise<Powers>;
-  /**
-   * Where a backend works by itself: queues the same, and gives what waits for it. So many may be under way, and each's sums are
-   * the caller's until so many more were begun.
-   */
-  begin?(block: SpectraBlock, edges: Int32Array, fencing: Fencing | undefined): () => Promise<Powers>;
-  readonly mostBegun?: number;
-  /** Zeros what was taken, by its mask or by the gaps that it makes, and tells the block of them. */
-  take(block: SpectraBlock, judgement: Judgement, gaps: readonly SpectraGap[]): Promise<void>;
+  begin(block: SpectraBlock, edges: Int32Array): () => Promise<Float64Array>;
+  readonly mostBegun: number;
+  /** Zeros what is flagged, and adds it to the block's gaps. */
+  take(block: SpectraBlock, gaps: readonly SpectraGap[]): Promise<void>;
 }
 
-/** From sums of powers to what is taken: in TypeScript, or in C++, bit for bit the same, and there perhaps on other threads. */
-export interface BlockJudge extends Pick<Judge, 'fencing'> {
-  judge(...given: Parameters<Judge['judge']>): Judgement | Promise<Judgement>;
-}
+/** From sums of powers to codes (decide.ts): in TypeScript, or in C++, and there on other threads. */
+export type Decide = (
+  tables: Tables,
+  sums: Float64Array,
+  lost: Uint32Array | undefined,
+  to: { readonly codes: Uint8Array; readonly bursts: Uint8Array },
+) => void | Promise<void>;
 
 /** A block that is being summed. */
 interface Begun {
   readonly block: SpectraBlock;
   readonly edges: Int32Array;
   /** Once however often it is asked for; undefined where the block is too short. */
-  readonly coming: (() => Promise<Powers>) | undefined;
+  readonly coming: (() => Promise<Float64Array>) | undefined;
 }
 
-export function flaggerOn(
-  plan: KurtosisPlan,
-  engine: PowerEngine,
-  judge: BlockJudge = new Judge(plan),
-): Flagger {
-  const mostBegun = engine.mostBegun ?? 1;
+export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decide): Flagger {
+  const { mostBegun } = engine;
+  const limits = new LimitTables(plan);
   const begun: Begun[] = [];
   /** Of which sums are still read. */
   let judging = 0;
@@ -93,9 +78,8 @@ export function flaggerOn(
       begun.push({ block, edges, coming: undefined });
       return;
     }
-    const fencing = judge.fencing(edges);
-    const wait = engine.begin?.(block, edges, fencing) ?? (() => engine.sums(block, edges, fencing));
-    let coming: Promise<Powers> | undefined;
+    const wait = engine.begin(block, edges);
+    let coming: Promise<Float64Array> | undefined;
     begun.push({ block, edges, coming: () => (coming ??= wait()) });
   };
 
@@ -103,17 +87,21 @@ export function flaggerOn(
     if (!coming) return Judgement.nothing(plan, edges);
     judging++;
     try {
-      const { sums, screened } = await coming();
-      return await judge.judge(edges, sums, presentIn(plan, edges, block.gaps), screened);
+      const sums = await coming();
+      const lost = lostIn(plan, edges, block.gaps);
+      const windows = edges.length - 1;
+      const codes = new Uint8Array(windows * plan.channels * plan.inputs);
+      const bursts = new Uint8Array(windows);
+      await decide(limits.of(edges, lost), sums, lost, { codes, bursts });
+      return new Judgement(plan, edges, codes, bursts, lost);
     } finally {
       judging--;
     }
   };
   const take = async (first: Begun, before: Promise<unknown>): Promise<Judgement> => {
     const judgement = await judged(first);
-    const gaps = takenBoxes(judgement, plan);
     await before;
-    if (gaps.length > 0) await engine.take(first.block, judgement, gaps);
+    if (judgement.boxes.length > 0) await engine.take(first.block, judgement.boxes);
     return judgement;
   };
   const finish = async (): Promise<Judgement> => {

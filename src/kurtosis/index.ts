@@ -1,16 +1,16 @@
 /** Interference in channelised voltages, found by spectral kurtosis and taken out before anything is summed. */
 import type { Backend } from '../backend/backend.js';
-import { closeTogether, preparing, type Closable } from '../core/closing.js';
-import { openHostJudge } from './cpu/judging/host-judge.js';
-import { openNativeJudge } from './cpu/judging/native-judge.js';
+import { preparing } from '../core/closing.js';
+import { nativeDecide, openHostDecide } from './cpu/decide.js';
 import { cpuPowers } from './cpu/prepare.js';
 import { cudaPowers } from './cuda/prepare.js';
-import { flaggerOn, type BlockJudge, type Flagger, type PowerEngine } from './flagger.js';
+import { decide } from './decide.js';
+import { flaggerOn, type Decide, type Flagger } from './flagger.js';
 import type { KurtosisPlan } from './plan.js';
 import { referencePowers } from './reference.js';
 
 export type { Flagger } from './flagger.js';
-export type { Judgement } from './judge.js';
+export { Judgement } from './judgement.js';
 export {
   LEAST_SPECTRA,
   planKurtosis,
@@ -34,29 +34,21 @@ export async function prepareFlagger(
   backend: Backend,
   { blocks }: FlaggerOptions = {},
 ): Promise<Flagger> {
+  const plainly: Decide = (...given) => {
+    decide(plan, ...given);
+  };
   switch (backend.kind) {
     case 'reference':
-      return flaggerOn(plan, referencePowers(plan));
+      return flaggerOn(plan, referencePowers(plan), plainly);
     case 'cpu':
-      // Its threads make spectra while a block is judged.
-      return judged(plan, cpuPowers(plan, backend), () =>
-        openNativeJudge(plan, backend.native, { shares: false }),
-      );
+      // Its threads make spectra meanwhile.
+      return flaggerOn(plan, cpuPowers(plan, backend), nativeDecide(plan, backend.native, { shares: false }));
     case 'cuda':
-      return preparing(async (closers) =>
-        judged(plan, closers.keep(await cudaPowers(plan, backend, blocks)), () => openHostJudge(plan)),
-      );
+      return preparing(async (closers) => {
+        const engine = closers.keep(await cudaPowers(plan, backend, blocks));
+        const host = openHostDecide(plan);
+        if (host) closers.keep(host);
+        return flaggerOn(plan, { ...engine, close: () => closers.close() }, host?.decide ?? plainly);
+      });
   }
-}
-
-/** Natively where that can be; means over inputs are always judged in TypeScript. */
-function judged(
-  plan: KurtosisPlan,
-  engine: PowerEngine,
-  open: () => (BlockJudge & Closable) | undefined,
-): Flagger {
-  const judge = plan.over === 'each' ? open() : undefined;
-  return judge
-    ? flaggerOn(plan, { ...engine, close: closeTogether(engine, judge) }, judge)
-    : flaggerOn(plan, engine);
 }

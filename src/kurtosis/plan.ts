@@ -3,8 +3,6 @@ import type { SpectraType } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import type { GapsCover } from '../core/gaps.js';
 import { cutEvenly, LONG_WINDOW, SUMMED_AT_ONCE, windowsIn } from '../core/windows.js';
-import { kurtosisMoments, momentsOfMean, pearsonLimits, type Limits, type PowerShape } from './limits.js';
-import { roundedCurve, type RoundedCurve } from './rounded.js';
 
 export interface KurtosisOptions {
   readonly type: SpectraType;
@@ -43,8 +41,6 @@ export interface KurtosisPlan {
   readonly takes: GapsCover;
   readonly realChannels: number;
   readonly flaggedInputs: Uint8Array;
-  /** Of complex and of real channels; nothing for floats. */
-  readonly curves: Readonly<Record<'complex' | 'real', RoundedCurve | undefined>>;
 }
 
 /** Fewer spectra than this say nothing: Pearson's curve fits from here on. */
@@ -83,7 +79,6 @@ export function planKurtosis(options: KurtosisOptions): KurtosisPlan {
     takes: options.takes ?? 'inputs',
     realChannels: wholeNumber('kurtosis', 'realChannels', options.realChannels ?? 0, 0, channels),
     flaggedInputs,
-    curves: { complex: roundedCurve(type, 1), real: roundedCurve(type, 0.5) },
   };
 }
 
@@ -95,20 +90,4 @@ export function windowEdges({ spectraPerWindow }: KurtosisPlan, samples: number)
   if (samples < LEAST_SPECTRA) return Int32Array.of(0);
   const step = spectraPerWindow < LONG_WINDOW ? READ_AT_ONCE : SUMMED_AT_ONCE;
   return cutEvenly(samples, windowsIn(samples, spectraPerWindow), step);
-}
-
-/** Limits by the number of spectra, and of inputs whose mean is taken, made when first asked for. */
-export class LimitBook {
-  private readonly known = new Map<string, Limits>();
-
-  constructor(private readonly sigmas: number) {}
-
-  of(spectra: number, shape: PowerShape, inputs = 1): Limits {
-    const key = `${spectra} ${shape} ${inputs}`;
-    const found = this.known.get(key);
-    if (found) return found;
-    const limits = pearsonLimits(momentsOfMean(kurtosisMoments(spectra, shape), inputs), this.sigmas);
-    this.known.set(key, limits);
-    return limits;
-  }
 }

@@ -1,7 +1,9 @@
 /** Sums of powers one by one: slow and obviously right. */
 import { hostSpectra } from '../backend/host-spectra.js';
 import type { SpectraCAT, SpectraType } from '../core/axes.js';
+import type { SpectraBlock } from '../core/blocks.js';
 import { nothingToClose } from '../core/closing.js';
+import { zeroGaps } from '../core/gaps.js';
 import type { PowerEngine } from './flagger.js';
 import type { KurtosisPlan } from './plan.js';
 
@@ -15,9 +17,8 @@ const power = {
 
 export function referencePowers({ type, channels, inputs }: KurtosisPlan): PowerEngine {
   const powerOf = power[type];
-  const width = type === 'ci4' ? 1 : 2;
   // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
-  const sums: PowerEngine['sums'] = async (given, edges) => {
+  const sums = async (given: SpectraBlock, edges: Int32Array): Promise<Float64Array> => {
     const block = hostSpectra('kurtosis', given);
     const spectra = block.view();
     const made = new Float64Array((edges.length - 1) * channels * inputs * 2);
@@ -34,22 +35,13 @@ export function referencePowers({ type, channels, inputs }: KurtosisPlan): Power
         made[at++] = s2;
       }
     }
-    return { sums: made };
+    return made;
   };
   // eslint-disable-next-line @typescript-eslint/require-await -- as above
-  const take: PowerEngine['take'] = async (given, { edges, mask }, gaps) => {
+  const take: PowerEngine['take'] = async (given, gaps) => {
     const block = hostSpectra('kurtosis', given);
-    const spectra = block.view();
-    for (let w = 0; w + 1 < edges.length; w++) {
-      for (let c = 0; c < channels; c++) {
-        for (let a = 0; a < inputs; a++) {
-          if (mask[(w * channels + c) * inputs + a] === 0) continue;
-          const row = (c * inputs + a) * block.samples;
-          spectra.fill(0, (row + edges[w]) * width, (row + edges[w + 1]) * width);
-        }
-      }
-    }
+    zeroGaps(block.view(), { type, inputs, samples: block.samples }, gaps);
     block.addGaps(gaps);
   };
-  return { sums, take, close: nothingToClose };
+  return { begin: (given, edges) => () => sums(given, edges), mostBegun: 1, take, close: nothingToClose };
 }

@@ -1,6 +1,5 @@
 /** What a flagger took, by input, channel and time, and what it should not take unseen: bursts and sweeps. */
-import type { Judgement } from './judge.js';
-import { summedOf } from './judging/summed.js';
+import { BURST, type Judgement } from './judgement.js';
 import type { KurtosisPlan } from './plan.js';
 
 /** Something that most inputs heard: in most channels at once, or in one channel after the other. */
@@ -40,12 +39,7 @@ const MOST_EPISODES = 32;
 const MOST_STRETCHES = 256;
 
 export class KurtosisTally {
-  private windows = 0;
-  private samples = 0;
-  private taken = 0;
-  private above = 0;
-  private below = 0;
-  private unjudged = 0;
+  private readonly sums = { windows: 0, samples: 0, taken: 0, above: 0, below: 0, unjudged: 0 };
   private readonly byInput: Float64Array;
   private readonly byChannel: Float64Array;
   private stretch: number;
@@ -53,63 +47,49 @@ export class KurtosisTally {
   private readonly episodes: Episode[] = [];
   private episodeCount = 0;
   private readonly sweep: SweepWatch;
-  /** Inputs that are not left out anyway. */
-  private readonly asked: number;
 
   constructor(private readonly plan: KurtosisPlan) {
-    this.asked = plan.flaggedInputs.filter((flag) => flag === 0).length;
     this.byInput = new Float64Array(plan.inputs);
     this.byChannel = new Float64Array(plan.channels);
     this.stretch = plan.spectraPerWindow;
-    this.sweep = new SweepWatch(plan, (episode) => {
+    this.sweep = new SweepWatch(plan.channels, (episode) => {
       this.tell(episode);
     });
   }
 
   /** A block whose first spectrum has this number in the stream. */
   add(judgement: Judgement, firstSpectrum: number): void {
-    const { channels, inputs, bursts, flaggedInputs } = this.plan;
-    const { edges, everywhere, common } = judgement;
-    const { byWindow, byChannel, byInput, above, below } = judgement.summed ?? summedOf(this.plan, judgement);
-    this.unjudged += judgement.unjudged;
-    this.above += above;
-    this.below += below;
-    for (let c = 0; c < channels; c++) this.byChannel[c] += byChannel[c];
-    for (let a = 0; a < inputs; a++) this.byInput[a] += byInput[a];
-    this.samples += (edges[edges.length - 1] - edges[0]) * channels * this.asked;
-    judgement.presence?.places.forEach((place, n) => {
-      if (flaggedInputs[place % inputs] === 0) this.samples -= judgement.presence?.lost[n] ?? 0;
-    });
+    const { sums, plan } = this;
+    const { channels } = plan;
+    const { edges, bursts, common, byWindow } = judgement;
+    for (const key of ['samples', 'above', 'below', 'unjudged'] as const) sums[key] += judgement[key];
+    for (const [c, samples] of judgement.byChannel.entries()) this.byChannel[c] += samples;
+    for (const [a, samples] of judgement.byInput.entries()) this.byInput[a] += samples;
     let row = 0;
     for (let w = 0; w + 1 < edges.length; w++) {
-      this.windows++;
-      this.taken += byWindow[w];
+      sums.windows++;
+      sums.taken += byWindow[w];
       this.addTime(firstSpectrum + edges[w], byWindow[w]);
-      const heardFrom = row;
-      while (row < common.length && common[row] < (w + 1) * channels) row++;
+      const found: number[] = [];
+      while (row < common.length && common[row] < (w + 1) * channels)
+        found.push(common[row++] - w * channels);
       const range = { firstSpectrum: firstSpectrum + edges[w], endSpectrum: firstSpectrum + edges[w + 1] };
-      const heard = heardFrom === row ? NOTHING : common.subarray(heardFrom, row);
-      const isEverywhere = everywhere.includes(w);
-      if (isEverywhere) {
-        const channelOf = (n: number): number => (heard.at(n) ?? w * channels - 1) - w * channels;
-        this.tell({
-          ...{ kind: 'everywhere', ...range, channels: heard.length },
-          ...{ fromChannel: channelOf(0), toChannel: channelOf(-1) },
-          fate: bursts === 'keep' ? 'kept' : 'taken',
-        });
-        this.sweep.everywhere(range);
-      } else this.sweep.window(range, heard, w * channels);
+      if (bursts[w] === 0) this.sweep.window(range, found);
+      else {
+        // Nothing is said of single channels, and nothing learnt.
+        this.sweep.pass(range, false);
+        const [fromChannel, toChannel] = [found.at(0) ?? -1, found.at(-1) ?? -1];
+        const fate = bursts[w] === BURST && plan.bursts === 'keep' ? 'kept' : 'taken';
+        this.tell({ kind: 'everywhere', ...range, channels: found.length, fromChannel, toChannel, fate });
+      }
     }
   }
 
   account(): KurtosisAccount {
     this.sweep.end();
-    const { windows, samples, taken, above, below, unjudged, byInput, byChannel } = this;
-    const { episodes, episodeCount } = this;
-    return {
-      ...{ windows, samples, taken, above, below, unjudged, byInput, byChannel },
-      ...{ byTime: { spectraPerStretch: this.stretch, taken: this.byTime }, episodes, episodeCount },
-    };
+    const { sums, byInput, byChannel, episodes, episodeCount } = this;
+    const byTime = { spectraPerStretch: this.stretch, taken: this.byTime };
+    return { ...sums, byInput, byChannel, byTime, episodes, episodeCount };
   }
 
   private tell(episode: Episode): void {
@@ -133,8 +113,6 @@ export class KurtosisTally {
   }
 }
 
-const NOTHING = new Int32Array(0);
-
 /** Windows of quiet that end a sweep, and how long one may last. */
 const QUIET_WINDOWS = 4;
 const LONGEST_WINDOWS = 4096;
@@ -142,11 +120,9 @@ const LONGEST_WINDOWS = 4096;
 const LEAST_CHANNELS = 4;
 const LEAST_PART = 0.2;
 const LEAST_CORRELATION = 0.8;
-/** A channel heard in more than this part of so many windows keeps no sweep alive. */
+/** A channel flagged in more than this part of so many windows keeps no sweep alive. */
 const CHRONIC = 0.5;
 const MEMORY_WINDOWS = 8;
-/** So little is lost when anything is added: 0 is the same. */
-const FORGOTTEN = 1e-18;
 
 interface Range {
   readonly firstSpectrum: number;
@@ -154,74 +130,46 @@ interface Range {
 }
 
 /**
- * A dispersed pulse is heard by most inputs in one channel after the other, and so is a drifting carrier: both are told.
- * A channel that offends most of the time is a carrier of its own, and no part of a sweep.
+ * A dispersed pulse is received by most inputs in one channel after the other, and so is a drifting carrier: both are reported.
+ * A channel that is flagged most of the time is a carrier of its own, and no part of a sweep.
  */
 class SweepWatch {
   private readonly hits: Float64Array;
   private readonly times: Float64Array;
-  /** How often each channel was heard of late, and those of which it is not 0. */
+  /** How often each channel was flagged of late. */
   private readonly habit: Float64Array;
-  private habitual: number[] = [];
-  private readonly heard: Uint8Array;
   private windows = 0;
   private quiet = 0;
   private firstSpectrum = 0;
   private endSpectrum = 0;
 
   constructor(
-    private readonly plan: KurtosisPlan,
+    private readonly channels: number,
     private readonly tell: (episode: Episode) => void,
   ) {
-    this.hits = new Float64Array(plan.channels);
-    this.times = new Float64Array(plan.channels);
-    this.habit = new Float64Array(plan.channels);
-    this.heard = new Uint8Array(plan.channels);
+    [this.hits, this.times, this.habit] = Array.from({ length: 3 }, () => new Float64Array(channels));
   }
 
-  /** rows : those channels that heard something, ascending, as rows from `firstRow` on. */
-  window(range: Range, rows: Int32Array, firstRow: number): void {
-    let any = false;
-    for (const row of rows) {
-      const c = row - firstRow;
-      any ||= this.habit[c] < CHRONIC;
-      this.heard[c] = 1;
-      if (this.habit[c] === 0) this.habitual.push(c);
-    }
-    this.learn();
+  /** found : those channels in which most inputs are flagged. */
+  window(range: Range, found: readonly number[]): void {
+    const any = found.some((c) => this.habit[c] < CHRONIC);
+    for (let c = 0; c < this.habit.length; c++) this.habit[c] *= 1 - 1 / MEMORY_WINDOWS;
+    for (const c of found) this.habit[c] += 1 / MEMORY_WINDOWS;
     if (this.windows > 0 || any)
-      for (const row of rows) {
-        this.hits[row - firstRow]++;
-        this.times[row - firstRow] += this.windows;
+      for (const c of found) {
+        this.hits[c]++;
+        this.times[c] += this.windows;
       }
-    for (const row of rows) this.heard[row - firstRow] = 0;
     this.pass(range, any);
   }
 
-  /** A window of which nothing is said of single channels, and nothing learnt. */
-  everywhere(range: Range): void {
-    this.pass(range, false);
-  }
-
-  private pass(range: Range, any: boolean): void {
+  pass(range: Range, any: boolean): void {
     if (this.windows === 0 && !any) return;
     if (this.windows === 0) this.firstSpectrum = range.firstSpectrum;
     this.windows++;
     if (any) this.endSpectrum = range.endSpectrum;
     this.quiet = any ? 0 : this.quiet + 1;
     if (this.quiet >= QUIET_WINDOWS || this.windows >= LONGEST_WINDOWS) this.end();
-  }
-
-  private learn(): void {
-    const { habit, heard, habitual } = this;
-    let forgotten = 0;
-    for (const c of habitual) {
-      habit[c] += (heard[c] - habit[c]) / MEMORY_WINDOWS;
-      if (habit[c] >= FORGOTTEN) continue;
-      habit[c] = 0;
-      forgotten++;
-    }
-    if (forgotten > 0) this.habitual = habitual.filter((c) => habit[c] !== 0);
   }
 
   end(): void {
@@ -233,34 +181,26 @@ class SweepWatch {
   }
 
   private look(): void {
-    const { channels } = this.plan;
     const most = Math.max(1, (this.windows - this.quiet) / 2);
-    const heard: { readonly channel: number; readonly time: number }[] = [];
-    for (let c = 0; c < channels; c++)
-      if (this.hits[c] > 0 && this.hits[c] <= most)
-        heard.push({ channel: c, time: this.times[c] / this.hits[c] });
-    if (heard.length < Math.max(LEAST_CHANNELS, LEAST_PART * channels)) return;
-    const way = correlation(heard);
+    const found = [...this.hits.keys()].filter((c) => this.hits[c] > 0 && this.hits[c] <= most);
+    if (found.length < Math.max(LEAST_CHANNELS, LEAST_PART * this.channels)) return;
+    const way = correlation(
+      found,
+      found.map((c) => this.times[c] / this.hits[c]),
+    );
     if (Math.abs(way) < LEAST_CORRELATION) return;
-    const [low, high] = [heard[0].channel, heard[heard.length - 1].channel];
-    this.tell({
-      ...{ kind: 'sweep', firstSpectrum: this.firstSpectrum, endSpectrum: this.endSpectrum },
-      ...{ channels: heard.length, fate: 'taken' },
-      ...(way > 0 ? { fromChannel: low, toChannel: high } : { fromChannel: high, toChannel: low }),
-    });
+    const ends = [found[0], found[found.length - 1]];
+    const [fromChannel, toChannel] = way > 0 ? ends : ends.reverse();
+    const { firstSpectrum, endSpectrum } = this;
+    const range = { firstSpectrum, endSpectrum };
+    this.tell({ kind: 'sweep', ...range, channels: found.length, fromChannel, toChannel, fate: 'taken' });
   }
 }
 
-/** Of channel and time. */
-function correlation(points: readonly { readonly channel: number; readonly time: number }[]): number {
-  const mean = (key: 'channel' | 'time'): number =>
-    points.reduce((sum, point) => sum + point[key], 0) / points.length;
-  const [channel, time] = [mean('channel'), mean('time')];
-  let [cc, tt, ct] = [0, 0, 0];
-  for (const point of points) {
-    cc += (point.channel - channel) ** 2;
-    tt += (point.time - time) ** 2;
-    ct += (point.channel - channel) * (point.time - time);
-  }
-  return tt === 0 ? 0 : ct / Math.sqrt(cc * tt);
+function correlation(x: readonly number[], y: readonly number[]): number {
+  const mean = (of: (n: number) => number): number => x.reduce((sum, _, n) => sum + of(n), 0) / x.length;
+  const [mx, my] = [mean((n) => x[n]), mean((n) => y[n])];
+  const xy = mean((n) => (x[n] - mx) * (y[n] - my));
+  const yy = mean((n) => (y[n] - my) ** 2);
+  return yy === 0 ? 0 : xy / Math.sqrt(mean((n) => (x[n] - mx) ** 2) * yy);
 }

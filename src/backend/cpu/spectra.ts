@@ -22,13 +22,6 @@ export interface SpectraOffence {
   readonly sample: number;
 }
 
-/** On the native side (follower.h). */
-export interface Follower {
-  readonly address: bigint;
-  /** Until it reads nothing of the block any more. */
-  settled(): Promise<void>;
-}
-
 export interface CpuSpectraBlock extends SpectraBlock {
   readonly home: 'cpu';
   readonly memory: NativeMemory;
@@ -38,11 +31,6 @@ export interface CpuSpectraBlock extends SpectraBlock {
   readonly powersRoom: NativeMemory | undefined;
   /** The same while they are those of what the block holds: until anything else is written there. */
   readonly powers: NativeMemory | undefined;
-  /** Whoever goes on with the block as soon as a kernel has filled it. */
-  readonly follower: Follower | undefined;
-  follow(follower: Follower | undefined): void;
-  /** Who has begun with what the block holds. */
-  readonly followedBy: Follower | undefined;
   /** For a kernel that writes in place: says how many spectra, which of them are missing, and what is no number. */
   fill(
     samples: number,
@@ -50,7 +38,6 @@ export interface CpuSpectraBlock extends SpectraBlock {
     more?: {
       readonly offences?: readonly SpectraOffence[];
       readonly hasPowers?: boolean;
-      readonly followedBy?: Follower | undefined;
     },
   ): void;
   /** For a kernel that zeroed more of what the block holds. */
@@ -87,14 +74,11 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
     let gaps: readonly SpectraGap[] = [];
     let offences: readonly SpectraOffence[] = [];
     let powers: NativeMemory | undefined;
-    let follower: Follower | undefined;
-    let followedBy: Follower | undefined;
     const fill: CpuSpectraBlock['fill'] = (newSamples, newGaps, more = {}) => {
       samples = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
       gaps = newGaps;
       offences = more.offences ?? [];
       powers = more.hasPowers ? powersRoom : undefined;
-      followedBy = more.followedBy;
     };
     return {
       home: 'cpu',
@@ -103,15 +87,6 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
       powersRoom,
       get powers() {
         return powers;
-      },
-      get follower() {
-        return follower;
-      },
-      follow: (next) => {
-        follower = next;
-      },
-      get followedBy() {
-        return followedBy;
       },
       get samples() {
         return samples;
@@ -126,10 +101,8 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
       addGaps: (more) => {
         gaps = [...gaps, ...more];
         powers = undefined;
-        followedBy = undefined;
       },
       write: async (spectra, newSamples, newGaps = []) => {
-        if (follower) await follower.settled();
         fill(newSamples, newGaps);
         const checked = spectraCAT(spectra, type, channels, inputs, newSamples);
         await write(...sizes, newSamples, checked, memory.address, anyBroken);
@@ -141,7 +114,6 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
         return canonical;
       },
       close: async () => {
-        await follower?.settled();
         await memory.close();
         await powersRoom?.close();
       },

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <memory>
 
-#include "backend/cpu/follower.h"
 #include "backend/cpu/spectra_powers.h"
 #include "channelise/cpu/channelise_sharing.h"
 #include "channelise/cpu/channelise_tables.h"
@@ -298,13 +297,13 @@ CORELLA_EXPORT int32_t corella_channeliser_open(char *error, void *context, int3
 
 // voltages : [a][t]; gaps : [gap][first input, end input, first spectrum, end spectrum]; block as in spectra.h.
 // shifts : [a] and turns : [a][4], where delays were planned; else they are not looked at.
-// `waiting` samples are in the history. powers as in spectra_powers.h, or null; follower (follower.h), or null. told : [all
-// floats are finite, powers were made, the follower has begun], 0 or 1 each; nothing is done where a float is not.
+// `waiting` samples are in the history. powers as in spectra_powers.h, or null. told : [all floats are finite, powers
+// were made], 0 or 1 each; nothing is done where a float is not.
 CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages,
                                                int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps,
                                                int64_t gapCount, const int32_t *shifts, const double *turns,
-                                               void *block, int64_t capacity, void *powers, void *follower,
-                                               int64_t *passed, int32_t *told) {
+                                               void *block, int64_t capacity, void *powers, int64_t *passed,
+                                               int32_t *told) {
   return withContext(error, context, [&](Context &open) {
     auto &engine = *static_cast<Channeliser *>(channeliser);
     const ChanneliseShape &shape = engine.shape;
@@ -318,10 +317,6 @@ CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void 
     require(spectra == std::max<int64_t>(0, whole - shape.taps + 1), "these samples do not make so many spectra");
     require(spectra <= capacity, "more spectra than the block holds");
     *passed = 0;
-    auto *next = static_cast<Follower *>(follower);
-    // Of what the block held before.
-    if (next != nullptr) next->wait();
-    told[2] = 0;
     told[1] = powers != nullptr && engine.makesPowers(open, spectra);
     told[0] = shape.scalar != Scalar::f32 || engine.allFinite(open, static_cast<const float *>(voltages), samples);
     if (told[0] == 0) return;
@@ -337,6 +332,5 @@ CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void 
                                  {shape.output, shape.channels, shape.inputs, capacity},
                                  told[1] != 0 ? static_cast<uint32_t *>(powers) : nullptr};
     *passed = engine.run(open, step);
-    told[2] = next != nullptr && next->begin(step.powers, spectra);
   });
 }

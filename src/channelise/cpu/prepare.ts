@@ -29,7 +29,6 @@ type Run = NativeCall<
     block: bigint,
     capacity: number,
     powers: bigint,
-    follower: bigint,
     passed: BigInt64Array,
     told: Int32Array,
   ]
@@ -53,12 +52,12 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
     'channelise',
     'int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages, ' +
       'int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps, int64_t gapCount, ' +
-      'const int32_t *shifts, const double *turns, void *block, int64_t capacity, void *powers, void *follower, ' +
+      'const int32_t *shifts, const double *turns, void *block, int64_t capacity, void *powers, ' +
       'int64_t *passed, int32_t *told)',
   );
   const stream = openStream(plan);
   const passed = new BigInt64Array(1);
-  const told = new Int32Array(3);
+  const told = new Int32Array(2);
   let saturated = 0;
   return {
     plan,
@@ -66,7 +65,6 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
       checkChanneliseBlocks(plan, voltages, out);
       const block = cpuSpectra('channelise', out);
       const step = stream.next(voltages, delays);
-      const { follower } = block;
       await run(
         engine.address,
         voltages.voltages,
@@ -80,16 +78,12 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
         block.memory.address,
         block.shape.capacity,
         block.powersRoom?.address ?? 0n,
-        follower?.address ?? 0n,
         passed,
         told,
       );
-      const [allFinite, powersMade, followerBegan] = told;
+      const [allFinite, powersMade] = told;
       if (allFinite === 0) checkFinite(voltages);
-      block.fill(step.spectra, step.gaps, {
-        hasPowers: powersMade === 1,
-        followedBy: followerBegan === 1 ? follower : undefined,
-      });
+      block.fill(step.spectra, step.gaps, { hasPowers: powersMade === 1 });
       saturated += Number(passed[0]);
       stream.advance(voltages, step);
     },

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KurtosisTally, planKurtosis, type Judgement } from '../../kurtosis/index.js';
+import { Judgement, KurtosisTally, planKurtosis } from '../../kurtosis/index.js';
 import { nightInterference } from './kurtosis-lines.js';
 import { kurtosisWork } from './kurtosis-options.js';
-
-/** One window of one channel and input, of which so many samples were taken. */
-const judgement = (taken: number): Judgement =>
-  ({
-    ...{ edges: Int32Array.of(0, 256), everywhere: [], common: new Int32Array(0), unjudged: 0 },
-    summed: { byWindow: [taken], byChannel: [taken], byInput: [taken], above: 0, below: 0 },
-  }) as unknown as Judgement;
 
 describe('what a night took', () => {
   it('is told of every session, not of the last alone', () => {
@@ -21,11 +14,13 @@ describe('what a night took', () => {
       polarisations: 1,
       spectraPerWindow: 256,
     });
-    // The second was prepared, and nothing came.
-    for (const taken of [256, undefined, 64]) {
+    // Four windows of one channel and input, some flagged. The second tally was prepared, and nothing came.
+    const edges = Int32Array.of(0, 64, 128, 192, 256);
+    for (const codes of [[1, 1, 1, 1], undefined, [0, 2, 0, 0]]) {
       const tally = new KurtosisTally(plan);
       work.asked.kurtosis?.onPlan?.(plan, tally);
-      if (taken !== undefined) tally.add(judgement(taken), 0);
+      if (codes)
+        tally.add(new Judgement(plan, edges, Uint8Array.from(codes), new Uint8Array(4), undefined), 0);
     }
     const { lines, facts } = nightInterference(work, 1e3);
     assert.deepEqual(

@@ -1,7 +1,6 @@
 // Powers of one channel's block of sixteen inputs (spectra.h), summed over a window of spectra.
 #pragma once
 #include "backend/cpu/spectra.h"
-#include "kurtosis/cpu/kurtosis_screen.h"
 
 namespace corella {
 
@@ -9,24 +8,13 @@ namespace corella {
 struct KurtosisKernel {
   /** sums : [sixteen inputs][S1, S2] of |x|² and |x|⁴; whole numbers, exact, for windows up to 65,536 spectra. */
   void (*sumIntegers)(const int8_t *tiles, int64_t first, int64_t end, double *sums);
-  /** The same of numbers from −8 to 7, four bits unpacked to bytes. */
-  void (*sumNibbles)(const int8_t *tiles, int64_t first, int64_t end, double *sums);
   /** To a millionth; powers below 1e-38, whose float32 is 0, count as silence. */
   void (*sumFloats)(const float *vectors, int64_t first, int64_t end, double *sums);
-  /**
-   * The same of up to four channels, from sums over sixteen spectra (spectra_powers.h) that follow on each other.
-   * sums : [channel][sixteen inputs][S1, S2]
-   */
+  /** The same from sums over sixteen spectra (spectra_powers.h) of up to four channels : [channel][sixteen inputs][S1, S2] */
   void (*sumIntegerGroups)(const uint32_t *cells, int64_t groups, int64_t channels, double *sums);
   void (*sumFloatGroups)(const float *cells, int64_t groups, int64_t channels, double *sums);
   /** Whether float32 held all powers of floats that have these sums; if not, they have to be summed one by one. */
   bool (*isWithin)(const double *sums, int64_t spectra);
-  /** Of a group of at most sixteen inputs in one channel's window; sums : [sixteen inputs][S1, S2], flags : [a]. */
-  void (*screenWindow)(const Screen &screen, const Fence &fence, const double *sums, const uint8_t *flags,
-                       int64_t inputs, uint8_t *marks, double *total);
-  /** The same of a window and the next, added to its marks. */
-  void (*screenPair)(const Screen &screen, const Fence &fence, const double *sums, const double *next,
-                     const uint8_t *flags, int64_t inputs, uint8_t *marks);
 };
 
 CORELLA_DECLARE_BYTES(const KurtosisKernel, kurtosisKernel)

@@ -1,5 +1,4 @@
-// Spectral kurtosis: powers of every input and channel summed over windows of spectra, the first look at the sums, and what
-// is taken zeroed.
+// Spectral kurtosis: powers of every input and channel summed over windows of spectra, and what is flagged zeroed.
 //
 // spectra : [c][a][pitch], rows of (re, im), int8 or float32 as FLOATS says (backend/cuda/spectra.ts)
 // edges   : [w + 1], windows [edges[w], edges[w + 1]); all but the last edge are multiples of 4
@@ -149,106 +148,21 @@ extern "C" __global__ void __launch_bounds__(8 * WARP)
   }
 }
 
-// The first look at sums of powers: which windows and pairs of windows lie outside their fences, and the kurtoses of the
-// others added up. screen.ts does the same, bit for bit: every product, sum and quotient is rounded for itself.
-//
-// marks : [w][c][a]; groupMarks, totals : [w][c][a / 16]
-constexpr int GROUP = 16, GROUPS_AT_ONCE = 16;
-constexpr uint8_t OUTSIDE = 1, PAIR_OUTSIDE = 2;
-
-/** A fence's head as TypeScript packs it (fences.ts). */
-struct Fence {
-  double leastPower, mostPower, scale, firstKey, entries, firstEntry;
-};
-static_assert(sizeof(Fence) == 6 * sizeof(double), "fences.ts packs heads of six float64");
-
-/** Of S2/S1^2: within low and high it is noise's. */
-struct FenceEntry {
-  double low, high, offset, spread;
-};
-
-/** The entry that noise of this strength has to lie within, and does; nullptr where it does not. */
-__device__ __forceinline__ const FenceEntry *within(const Fence *fence, const FenceEntry *tables, double s1,
-                                                    double s2) {
-  if (!(s1 >= fence->leastPower && s1 <= fence->mostPower)) return nullptr;
-  int at = (int)fence->firstEntry;
-  // The octave and a 64th of it.
-  if (fence->entries > 1) at += (int)(__double_as_longlong(s1) >> 46) - (int)fence->firstKey;
-  const FenceEntry *entry = tables + at;
-  const double square = __dmul_rn(s1, s1);
-  return s2 >= __dmul_rn(entry->low, square) && s2 <= __dmul_rn(entry->high, square) ? entry : nullptr;
-}
-
-// Sixteen lanes take a group of inputs; one of them adds up their kurtoses, in order. `places` : [w][complex, real][window, pair]
-extern "C" __global__ void __launch_bounds__(GROUP *GROUPS_AT_ONCE)
-    screenSums(const double2 *sums, int windows, int channels, int inputs, int realChannels, const uint8_t *flags,
-               const Fence *fences, const FenceEntry *tables, const int *places, uint8_t *marks, uint8_t *groupMarks,
-               double *totals) {
-  __shared__ double offsets[GROUPS_AT_ONCE][GROUP + 1];
-  const int lane = threadIdx.x % GROUP, mine = threadIdx.x / GROUP;
-  const uint32_t groups = (inputs + GROUP - 1) / GROUP;
-  const uint32_t items = groups * channels * windows;
-  for (uint32_t first = blockIdx.x * GROUPS_AT_ONCE; first < items; first += gridDim.x * GROUPS_AT_ONCE) {
-    const uint32_t item = first + mine;
-    const uint32_t row = item / groups;
-    const int input = (int)(item % groups) * GROUP + lane;
-    uint8_t mark = 0;
-    double off = 0;
-    if (item < items && input < inputs) {
-      const int64_t at = (int64_t)row * inputs + input;
-      if (flags[input] == 0) {
-        const int window = (int)(row / channels);
-        const int *place = places + 4 * window + (row % channels < realChannels ? 2 : 0);
-        const Fence *fence = fences + place[0];
-        const double2 sum = sums[at];
-        const FenceEntry *entry = within(fence, tables, sum.x, sum.y);
-        if (entry == nullptr)
-          mark = OUTSIDE;
-        else {
-          const double ratio = __ddiv_rn(__dmul_rn(fence->scale, sum.y), __dmul_rn(sum.x, sum.x));
-          off = __ddiv_rn(__dsub_rn(ratio, entry->offset), entry->spread);
-        }
-        if (window + 1 < windows) {
-          const double2 next = sums[at + (int64_t)channels * inputs];
-          if (within(fences + place[1], tables, __dadd_rn(sum.x, next.x), __dadd_rn(sum.y, next.y)) == nullptr)
-            mark |= PAIR_OUTSIDE;
-        }
-      }
-      marks[at] = mark;
-    }
-    offsets[mine][lane] = off;
-    const unsigned half = 0xFFFFu << (threadIdx.x % WARP / GROUP * GROUP);
-    const uint8_t all = ((__ballot_sync(ALL, mark & OUTSIDE) & half) != 0 ? OUTSIDE : 0) |
-                        ((__ballot_sync(ALL, mark & PAIR_OUTSIDE) & half) != 0 ? PAIR_OUTSIDE : 0);
-    if (lane == 0 && item < items) groupMarks[item] = all;
-    __syncthreads();
-    // Who is left out adds 0, which changes no sum: none is ever -0.
-    if (threadIdx.x < GROUPS_AT_ONCE && first + threadIdx.x < items) {
-      double total = 0;
-#pragma unroll
-      for (int a = 0; a < GROUP; ++a) total = __dadd_rn(total, offsets[threadIdx.x][a]);
-      totals[first + threadIdx.x] = total;
-    }
-    __syncthreads();
-  }
-}
-
-/** Channels, inputs and samples that become zeros; few rows each. */
-struct Piece {
+/** Channels, inputs and samples that become zeros. */
+struct Box {
   int firstChannel, endChannel, firstInput, endInput, firstSample, endSample;
 };
 
-// A warp takes a piece. They lie in the host's memory: few, and read once.
-extern "C" __global__ void zeroPieces(int8_t *spectra, int64_t pitch, int inputs, const Piece *pieces, int count) {
-  const int lane = threadIdx.x % WARP;
-  const int warps = (int)(gridDim.x * blockDim.x / WARP);
-  for (int n = (int)(blockIdx.x * blockDim.x + threadIdx.x) / WARP; n < count; n += warps) {
-    const Piece piece = pieces[n];
-    const int first = piece.firstSample / PER_WORD, end = (piece.endSample + PER_WORD - 1) / PER_WORD;
-    for (int c = piece.firstChannel; c < piece.endChannel; ++c)
-      for (int a = piece.firstInput; a < piece.endInput; ++a) {
-        uint2 *words = (uint2 *)(spectra + ((int64_t)c * inputs + a) * pitch);
-        for (int word = first + lane; word < end; word += WARP) words[word] = make_uint2(0, 0);
-      }
+// A warp takes every so manieth row of a box. Boxes are in the host's memory: few, and read once.
+extern "C" __global__ void zeroBoxes(int8_t *spectra, int64_t pitch, int inputs, const Box *boxes, int count) {
+  for (int n = blockIdx.x; n < count; n += gridDim.x) {
+    const Box box = boxes[n];
+    const int first = box.firstSample / PER_WORD, end = (box.endSample + PER_WORD - 1) / PER_WORD;
+    const int across = box.endInput - box.firstInput, rows = across * (box.endChannel - box.firstChannel);
+    for (int row = blockIdx.y; row < rows; row += gridDim.y) {
+      const int64_t channel = box.firstChannel + row / across, input = box.firstInput + row % across;
+      uint2 *words = (uint2 *)(spectra + (channel * inputs + input) * pitch);
+      for (int word = first + (int)threadIdx.x; word < end; word += WARP) words[word] = make_uint2(0, 0);
+    }
   }
 }

@@ -1,22 +1,22 @@
-/** The flagger's kernels on the host, a thread for each of a card's: sums against a plain count, the first look against TypeScript's. */
+/** The flagger's kernels on the host, a thread for each of a card's: sums against a plain count. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { cellsIn } from '../../backend/cuda/power-cells.js';
 import { hostCompiler, prepareOnHost } from '../../backend/cuda/testing/on-host.js';
 import { cellsOfSpectra, plainSums } from '../../backend/cuda/testing/power-sums.js';
 import { closingAfter } from '../../core/closing.js';
+import { zeroGaps } from '../../core/gaps.js';
 import { randomStream } from '../../core/random.js';
-import { FenceBook } from '../fences.js';
+import { packedBoxes } from '../judgement.js';
 import { planKurtosis, windowEdges } from '../plan.js';
 import { allKinds, noisySpectra } from '../samples.testing.js';
-import { allocateScreened, screen } from '../screen.js';
-import { areWholeCells, cellsLaunch, planPowerSums, screenLaunch, sumsLaunch } from './plan.js';
+import { areWholeCells, cellsLaunch, planPowerSums, sumsLaunch, zerosLaunch } from './plan.js';
 
 const skip = hostCompiler === undefined && 'no compiler of C++20 was found';
 
 describe("the flagger's kernels", { skip }, () => {
   for (const type of ['ci8', 'cf32'] as const)
-    it(`${type}: sums of a block and of its powers, and the first look at them`, () =>
+    it(`${type}: sums of a block and of its powers`, () =>
       closingAfter(async (closers) => {
         const [channels, inputs, samples] = [37, 34, 700];
         const plan = planKurtosis({ type, channels, inputs, polarisations: 2, spectraPerWindow: 300 });
@@ -63,22 +63,25 @@ describe("the flagger's kernels", { skip }, () => {
           ...[{ i32: channels }, { i32: inputs }, { memory: onCard }, { i64: pitch }, { memory: sums }],
         ]);
         agree(sums, 'sum of cells', 2e-6);
+      }));
 
-        const look = await prepare('screenSums');
-        const fencing = new FenceBook(plan).fencing(edges);
-        assert.ok(fencing);
-        const wanted = allocateScreened(plan, windows);
-        screen(plan, fencing, sums, wanted);
-        const { marks, groupMarks, totals } = allocateScreened(plan, windows);
-        for (const array of [marks, groupMarks, totals]) array.fill(85);
-        await look.run({ ...screenLaunch(plan, windows), grid: [5, 1] }, [
-          ...[{ memory: sums }, { i32: windows }, { i32: channels }, { i32: inputs }, { i32: 0 }],
-          ...[plan.flaggedInputs, fencing.heads, fencing.tables, fencing.places].map((memory) => ({
-            memory,
-          })),
-          ...[marks, groupMarks, totals].map((memory) => ({ memory })),
+  for (const type of ['ci8', 'cf32'] as const)
+    it(`${type}: boxes become zeros, and nothing else does`, () =>
+      closingAfter(async (closers) => {
+        const [channels, inputs, samples] = [9, 20, 64];
+        const spectra = noisySpectra({ type, channels, inputs, samples }, randomStream(4, type));
+        const boxes = [
+          { firstChannel: 1, endChannel: 8, firstInput: 2, endInput: 19, firstSample: 16, endSample: 32 },
+          { firstChannel: 8, endChannel: 9, firstInput: 19, endInput: 20, firstSample: 48, endSample: 64 },
+          { firstChannel: 0, endChannel: 1, firstInput: 0, endInput: 1, firstSample: 0, endSample: 64 },
+        ];
+        const onCard = new Uint8Array(spectra.buffer.slice(0));
+        const zeros = closers.keep(await prepareOnHost(planPowerSums({ type }), 'zeroBoxes'));
+        await zeros.run({ ...zerosLaunch(boxes.length), grid: [2, 3] }, [
+          ...[{ memory: onCard }, { i64: samples * (type === 'cf32' ? 8 : 2) }, { i32: inputs }],
+          ...[{ memory: packedBoxes(boxes) }, { i32: boxes.length }],
         ]);
-        assert.deepEqual({ marks, groupMarks, totals }, wanted);
-        assert.ok(marks.includes(1) && marks.includes(0));
+        zeroGaps(spectra, { type, inputs, samples }, boxes);
+        assert.deepEqual(onCard, new Uint8Array(spectra.buffer));
       }));
 });

@@ -3,10 +3,8 @@ import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import type { PowerCells } from '../../backend/cuda/power-cells.js';
 import type { SpectraShape } from '../../core/blocks.js';
-import type { SpectraGap } from '../../core/gaps.js';
 import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
-import { groupsOf } from '../screen.js';
 
 const entries = {
   sumPowers: ['pointer', 'i64', 'pointer', 'i32', 'i32', 'i32', 'pointer'],
@@ -14,11 +12,7 @@ const entries = {
     ...(['pointer', 'pointer', 'pointer', 'i32', 'i32', 'i32', 'i32', 'pointer', 'i64'] as const),
     'pointer',
   ],
-  screenSums: [
-    ...(['pointer', 'i32', 'i32', 'i32', 'i32', 'pointer'] as const),
-    ...(['pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'] as const),
-  ],
-  zeroPieces: ['pointer', 'i64', 'i32', 'pointer', 'i32'],
+  zeroBoxes: ['pointer', 'i64', 'i32', 'pointer', 'i32'],
 } as const;
 
 export const planPowerSums = ({ type }: Pick<KurtosisPlan, 'type'>) =>
@@ -29,7 +23,7 @@ export const planPowerSums = ({ type }: Pick<KurtosisPlan, 'type'>) =>
     defines: { FLOATS: type === 'cf32' ? 1 : 0 },
     entries,
     tables: {
-      Piece: {
+      Box: {
         firstChannel: 0,
         endChannel: 4,
         firstInput: 8,
@@ -44,8 +38,8 @@ export const planPowerSums = ({ type }: Pick<KurtosisPlan, 'type'>) =>
 const THREADS = 256;
 /** Windows of rows that a block of `sumPowers` takes. */
 const SUMS_AT_ONCE = 32;
-const GROUPS_AT_ONCE = 16;
-const PIECES_AT_ONCE = 8;
+/** Rows of blocks that a box is divided among: some are a row, some the whole band. */
+const PARTS_OF_BOX = 16;
 
 const blocksFor = (blocks: number): LaunchShape => ({ grid: [Math.max(1, blocks), 1], threads: THREADS });
 
@@ -80,63 +74,21 @@ export function areWholeCells(edges: Int32Array, samples: number, of: Omit<Power
   return cutEvenly(samples, windows, SUMMED_AT_ONCE).every((edge, n) => edge === edges[n]);
 }
 
-export const screenLaunch = (plan: KurtosisPlan, windows: number): LaunchShape =>
-  blocksFor(Math.ceil((windows * plan.channels * groupsOf(plan)) / GROUPS_AT_ONCE));
+export const zerosLaunch = (boxes: number): LaunchShape => ({
+  grid: [Math.max(1, boxes), PARTS_OF_BOX],
+  threads: 32,
+});
 
-export const zerosLaunch = (pieces: number): LaunchShape => blocksFor(Math.ceil(pieces / PIECES_AT_ONCE));
-
-/** Where a block's sums and what was seen in them lie, one behind the other: on the card and where they come down. */
-export interface PowersLayout {
-  readonly windows: number;
-  /** sums : [w][c][a][S1, S2] and marks : [w][c][a]; totals and groupMarks : [w][c][a / 16]. */
-  readonly cells: number;
-  readonly groups: number;
-  readonly totals: number;
-  readonly marks: number;
-  readonly groupMarks: number;
-  /** Without a screen sums alone come down. */
-  readonly sumsBytes: number;
-  readonly bytes: number;
-}
-
-export function powersLayout(plan: KurtosisPlan, windows: number): PowersLayout {
-  const cells = windows * plan.channels * plan.inputs;
-  const groups = windows * plan.channels * groupsOf(plan);
-  const sumsBytes = 16 * cells;
-  const marks = sumsBytes + 8 * groups;
-  const groupMarks = marks + cells;
-  return {
-    windows,
-    cells,
-    groups,
-    totals: sumsBytes,
-    marks,
-    groupMarks,
-    sumsBytes,
-    bytes: groupMarks + groups,
-  };
-}
+/** sums : [w][c][a][S1, S2] */
+export const sumsBytes = ({ channels, inputs }: KurtosisPlan, windows: number): number =>
+  16 * windows * channels * inputs;
 
 /** The card waits for what is judged, so for some milliseconds nobody sleeps. */
 export const EAGER_POLLS = 2000;
 
-/** What a flagger of so many blocks at once keeps on the card for each of this capacity, but for fences, which are small. */
+/** What a flagger of so many blocks at once keeps on the card for each of this capacity, but for windows' edges. */
 export const flaggerBytes = (
   plan: KurtosisPlan,
   { capacity }: Pick<SpectraShape, 'capacity'>,
   blocks = 1,
-): number => blocks * powersLayout(plan, Math.max(0, windowEdges(plan, capacity).length - 1)).bytes;
-
-/** struct Piece of kurtosis.cu, as whole numbers. */
-export const PIECE_NUMBERS = 6;
-/** A warp zeroes a piece: at most so many rows. */
-const ROWS_IN_PIECE = 64;
-
-/** How many inputs and channels of a box make a piece, so that pieces are of one size. */
-export const pieceOf = ({
-  firstInput,
-  endInput,
-}: SpectraGap): { readonly inputs: number; readonly channels: number } => {
-  const inputs = Math.min(ROWS_IN_PIECE, endInput - firstInput);
-  return { inputs, channels: Math.floor(ROWS_IN_PIECE / inputs) };
-};
+): number => blocks * sumsBytes(plan, windowEdges(plan, capacity).length - 1);

@@ -1,68 +1,115 @@
 /**
- * Sums of powers on a card (kurtosis.cu), and the first look at them. They come down by themselves, into locked memory, while
- * the card goes on; what is taken goes up as boxes.
+ * Sums of powers on a card (kurtosis.cu). They come down by themselves, into locked memory, while the card goes on; the host
+ * decides, and what is flagged goes up as boxes.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import { cudaSpectra } from '../../backend/cuda/spectra.js';
-import { preparing } from '../../core/closing.js';
-import type { Fencing } from '../fences.js';
-import type { PowerEngine, Powers } from '../flagger.js';
+import type { Stream } from '../../backend/cuda/session.js';
+import { cudaSpectra, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import { preparing, type Closable } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import type { PowerEngine } from '../flagger.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
-import type { SpectraBlock } from '../../core/blocks.js';
-import { EAGER_POLLS, planPowerSums } from './plan.js';
+import { areWholeCells, cellsLaunch, EAGER_POLLS, planPowerSums, sumsLaunch } from './plan.js';
 import { Room } from './rooms.js';
-import { prepareKernels } from './sums.js';
 import { Zeros } from './zeros.js';
+
+/** Kernels count windows of inputs and channels by 32 bits. */
+const MOST_CELLS = 2 ** 31;
+
+/** What queues a block's sums into a room. */
+async function prepareSums(
+  plan: KurtosisPlan,
+  { shop }: CudaBackend,
+): Promise<(block: CudaSpectraBlock, edges: Int32Array, room: Room, stream: Stream) => void> {
+  const { channels, inputs } = plan;
+  const rows = channels * inputs;
+  const { sumPowers, sumCells } = await shop.prepare(planPowerSums(plan));
+  return (block, edges, room, stream) => {
+    const windows = edges.length - 1;
+    if (windows * rows >= MOST_CELLS) {
+      refuse(
+        'kurtosis',
+        `${windows} windows of ${channels} channels and ${inputs} inputs are more than a card sums at once`,
+        'take shorter blocks',
+      );
+    }
+    room.reserve(windows);
+    const onCard = room.send(edges, stream);
+    const { powers, powersRoom } = block;
+    block.reading(stream);
+    if (powers && powersRoom && areWholeCells(edges, block.samples, powers)) {
+      sumCells.set([
+        ...[powersRoom.pointer, powers.channels.pointer, onCard, windows, powers.perWindow],
+        ...[channels, inputs, block.pointer, block.pitchBytes, room.sums],
+      ]);
+      sumCells.launch(cellsLaunch(plan, windows), stream);
+    } else {
+      const { windowBits, shape } = sumsLaunch(plan, windows);
+      sumPowers.set([block.pointer, block.pitchBytes, onCard, windows, rows, windowBits, room.sums]);
+      sumPowers.launch(shape, stream);
+    }
+    block.doneReading(stream);
+  };
+}
 
 /** Of `blocks` that may be begun before the first is finished. */
 export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1): Promise<PowerEngine> =>
   preparing(async (closers) => {
     const { session, shop } = backend;
     const { beside, mend, download } = session.streams;
-    const kernels = await prepareKernels(plan, backend, closers);
-    const { zeroPieces } = await shop.prepare(planPowerSums(plan));
+    const queueSums = await prepareSums(plan, backend);
+    const { zeroBoxes } = await shop.prepare(planPowerSums(plan));
     const computed = closers.keep(session.createEvent());
     const rooms = Array.from({ length: blocks }, () => new Room(plan, session, closers));
-    const zeros = new Zeros(zeroPieces, session, mend, closers);
+    const zeros = new Zeros(zeroBoxes, session, mend, closers);
     let begun = 0;
     /** The sums that were waited for last. */
     let landed: Promise<void> = Promise.resolve();
-
-    const begin = (
-      given: SpectraBlock,
-      edges: Int32Array,
-      fencing: Fencing | undefined,
-    ): (() => Promise<Powers>) => {
-      // All with the first block: later ones of its capacity make nothing.
-      if (begun === 0) {
-        const windows = windowEdges(plan, given.shape.capacity).length - 1;
-        for (const one of rooms) one.reserve(windows);
-      }
-      const room = rooms[begun++ % blocks];
-      kernels.queue(cudaSpectra('kurtosis', given), edges, fencing, room, beside);
-      computed.record(beside);
-      computed.holdBack(download);
-      room.bringDown(fencing ? 'all' : 'sums', download);
-      return async () => {
-        // In their order: whoever asks for what is last asks so often in vain that it would go to rest.
-        landed = landed.then(() => room.landed.passed(EAGER_POLLS));
-        await landed;
-        return room.powers(fencing !== undefined);
-      };
-    };
     return {
-      begin,
       mostBegun: blocks,
-      sums: async (given, edges, fencing) => {
-        const coming = begin(given, edges, fencing);
-        return coming();
+      begin: (given, edges) => {
+        // All with the first block: later ones of its capacity make nothing.
+        if (begun === 0) {
+          const windows = windowEdges(plan, given.shape.capacity).length - 1;
+          for (const one of rooms) one.reserve(windows);
+        }
+        const room = rooms[begun++ % blocks];
+        queueSums(cudaSpectra('kurtosis', given), edges, room, beside);
+        computed.record(beside);
+        computed.holdBack(download);
+        const sums = room.bringDown(edges.length - 1, download);
+        return async () => {
+          // In their order: whoever asks for what is last asks so often in vain that it would go to rest.
+          landed = landed.then(() => room.landed.passed(EAGER_POLLS));
+          await landed;
+          return sums;
+        };
       },
-      take: async (given, _judgement, gaps) => {
+      take: async (given, gaps) => {
         const block = cudaSpectra('kurtosis', given);
         // Behind no other block, filtered or summed: the one that is filtered into this memory waits for it.
         block.writing(mend);
         await zeros.write(block, gaps);
         block.addGaps(mend, gaps);
+      },
+      close: () => closers.close(),
+    };
+  });
+
+/** The kernels alone over one block, for whoever times them: nothing comes down. */
+export const prepareCardSums = (
+  plan: KurtosisPlan,
+  backend: CudaBackend,
+  block: CudaSpectraBlock,
+): Promise<Closable & { readonly launch: () => void }> =>
+  preparing(async (closers) => {
+    const queueSums = await prepareSums(plan, backend);
+    const { session } = backend;
+    const room = new Room(plan, session, closers);
+    const edges = windowEdges(plan, block.samples);
+    return {
+      launch: () => {
+        queueSums(block, edges, room, session.streams.compute);
       },
       close: () => closers.close(),
     };

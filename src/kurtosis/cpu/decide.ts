@@ -1,0 +1,63 @@
+/** Decisions in C++ (decide.cpp), code for code as decide.ts has them. */
+import { openContext, type NativeCall, type NativeContext } from '../../backend/cpu/context.js';
+import { loadNative } from '../../backend/cpu/library.js';
+import type { Closable } from '../../core/closing.js';
+import type { Decide } from '../flagger.js';
+import type { KurtosisPlan } from '../plan.js';
+import { HEAD, MEAN } from '../tables.js';
+
+type Sizes = [channels: number, inputs: number, polarisations: number, realChannels: number];
+type Block = [edges: Int32Array, windows: number, sums: Float64Array, lost: Uint32Array, missing: number];
+type Noise = [heads: Float64Array, tables: number, entries: Float64Array];
+type Places = [places: Int32Array, byLength: Int32Array, lengths: number];
+type Means = [means: Float64Array, steps: number, sigma: number];
+type Call = NativeCall<
+  [
+    ...[...Sizes, options: Uint8Array, flaggedInputs: Uint8Array, ...Block, ...Noise, ...Places, ...Means],
+    ...[codes: Uint8Array, bursts: Uint8Array],
+  ]
+>;
+
+const ALL_CAME = new Uint32Array(0);
+
+/** On another thread; `shares`: the context's threads help, which they do not where they are busy with spectra. */
+export function nativeDecide(
+  plan: KurtosisPlan,
+  native: NativeContext,
+  { shares }: { readonly shares: boolean },
+): Decide {
+  const call: Call = native.bind(
+    'kurtosis',
+    'int32_t corella_kurtosis_decide(char *error, void *context, int64_t channels, int64_t inputs, ' +
+      'int64_t polarisations, int64_t realChannels, const uint8_t *options, const uint8_t *flaggedInputs, ' +
+      'const int32_t *edges, int64_t windows, const double *sums, const uint32_t *lost, int64_t missing, ' +
+      'const double *heads, ' +
+      'int64_t tables, const double *entries, const int32_t *places, const int32_t *byLength, int64_t lengths, ' +
+      'const double *means, int64_t steps, double sigma, uint8_t *codes, uint8_t *bursts)',
+  );
+  const { channels, inputs, polarisations, realChannels, flaggedInputs } = plan;
+  const isSet = [plan.over === 'inputs', plan.bursts === 'keep', plan.takes === 'stations', shares];
+  const options = Uint8Array.from(isSet, Number);
+  return (
+    { edges, heads, entries, places, byLength, means, sigma },
+    sums,
+    lost = ALL_CAME,
+    { codes, bursts },
+  ) =>
+    call(
+      ...([channels, inputs, polarisations, realChannels, options, flaggedInputs] as const),
+      ...([edges, edges.length - 1, sums, lost, lost.length, heads, heads.length / HEAD, entries] as const),
+      ...([places, byLength, byLength.length / 2, means, means.length / MEAN, sigma, codes, bursts] as const),
+    );
+}
+
+/** Of the host beside a card. */
+const MOST_THREADS = 8;
+
+/** Undefined where there is no native library. Close it. */
+export function openHostDecide(plan: KurtosisPlan): (Closable & { readonly decide: Decide }) | undefined {
+  const library = loadNative();
+  if ('what' in library) return undefined;
+  const native = openContext(library, { isa: library.best, threads: Math.min(MOST_THREADS, library.cores) });
+  return { decide: nativeDecide(plan, native, { shares: true }), close: () => native.close() };
+}

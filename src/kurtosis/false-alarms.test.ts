@@ -1,0 +1,68 @@
+/** How much of pure noise is flagged, beside theory: 0.27 % of the windows at 3 σ. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openReference } from '../backend/reference.js';
+import { randomStream } from '../core/random.js';
+import { tail } from '../core/rounded-noise.js';
+import { prepareFlagger } from './index.js';
+import { planKurtosis } from './plan.js';
+import { noisySpectra } from './samples.testing.js';
+
+const [CHANNELS, INPUTS] = [4, 4];
+
+/** The part of the windows that is flagged, of about so many. Fewer than 8 channels: each input is tested for itself. */
+async function flaggedPart(
+  type: 'ci4' | 'ci8' | 'cf32',
+  spectraPerWindow: number,
+  noise: number,
+  windows: number,
+): Promise<number> {
+  const shape = { type, channels: CHANNELS, inputs: INPUTS };
+  const plan = planKurtosis({ ...shape, polarisations: 1, spectraPerWindow, bursts: 'take' });
+  const reference = openReference();
+  const flagger = await prepareFlagger(plan, reference);
+  const perBlock = 32;
+  const samples = perBlock * spectraPerWindow;
+  const block = reference.allocateSpectra({ ...shape, capacity: samples });
+  const random = randomStream(17, `${type} ${spectraPerWindow} ${noise}`);
+  let [flagged, tested] = [0, 0];
+  while (tested < windows) {
+    await block.write(
+      noisySpectra({ ...shape, samples }, random, () => ({ noise, carrier: 0 })),
+      samples,
+    );
+    const { mask } = await flagger.run(block);
+    flagged += mask.reduce((sum, one) => sum + one, 0);
+    tested += mask.length;
+  }
+  await flagger.close();
+  return flagged / tested;
+}
+
+describe('false alarms of noise', () => {
+  const theory = 2 * tail(3);
+  // Levels: 2.5 of four bits and 20 of eight are nominal; 1.25 and 3.25 of four, 40 and 0.8 of eight are beside it.
+  for (const [type, spectra, noise, windows, factor] of [
+    ['cf32', 32, 1, 40_000, 3],
+    ['cf32', 64, 1, 24_000, 1.5],
+    ['ci8', 32, 1, 40_000, 3],
+    ['ci8', 64, 1, 24_000, 1.5],
+    ['ci8', 64, 0.04, 24_000, 1.5],
+    ['ci8', 64, 2, 24_000, 1.5],
+    ['ci4', 32, 1, 40_000, 3],
+    ['ci4', 32, 0.5, 40_000, 3],
+    ['ci4', 64, 1, 24_000, 1.5],
+    ['ci4', 64, 0.5, 24_000, 1.5],
+    ['ci4', 64, 1.3, 24_000, 1.5],
+    ['ci4', 256, 1, 12_000, 1.5],
+  ] as const)
+    it(`${type}, ${spectra} spectra, level ${noise}: within ${factor} of theory`, async () => {
+      const part = await flaggedPart(type, spectra, noise, windows);
+      // Two standard deviations of the count on top: the factor is what the limits owe.
+      const chance = 2 * Math.sqrt(theory / windows);
+      assert.ok(
+        part <= factor * theory + chance && part >= theory / factor - chance,
+        `${(100 * part).toFixed(3)} % where theory says ${(100 * theory).toFixed(3)} %`,
+      );
+    });
+});

@@ -1,0 +1,189 @@
+/** What was decided of a block: a code for each input's window, and what follows from the codes for those behind. */
+import type { SpectraGap } from '../core/gaps.js';
+
+/** Codes of an input's window: above its limits (pulses) or below (carriers). */
+export const ABOVE = 1;
+export const BELOW = 2;
+/** Flagged with other windows or inputs, not by its own kurtosis. */
+export const WIDER = 4;
+/** Part of a burst that is kept. */
+export const KEPT = 8;
+/** Too short, too weak or silent. */
+export const UNTESTED = 16;
+/** Flagged for the other polarisation of its station alone. */
+export const STATION = 32;
+
+export const isFlagged = (code: number): boolean => (code & (ABOVE | BELOW)) !== 0 && (code & KEPT) === 0;
+
+/** Windows in which most inputs are above their limits in most channels, and in which most are below. */
+export const BURST = 1;
+export const OVERLOAD = 2;
+
+interface Shape {
+  readonly channels: number;
+  readonly inputs: number;
+  readonly polarisations: 1 | 2;
+  readonly flaggedInputs: Uint8Array;
+}
+
+/** Numbers of a box for native code and cards. */
+export const BOX_NUMBERS = 6;
+export const packedBoxes = (boxes: readonly SpectraGap[]): Int32Array => {
+  const packed = new Int32Array(BOX_NUMBERS * boxes.length);
+  for (const [n, box] of boxes.entries()) {
+    const { firstChannel, endChannel, firstInput, endInput, firstSample, endSample } = box;
+    packed.set([firstChannel, endChannel, firstInput, endInput, firstSample, endSample], BOX_NUMBERS * n);
+  }
+  return packed;
+};
+
+type Box = { -readonly [key in keyof SpectraGap]: SpectraGap[key] };
+
+export class Judgement {
+  /** Samples flagged, [w] and [c], and [a] of windows in which the input itself is beyond its limits. */
+  readonly byWindow: Float64Array;
+  readonly byChannel: Float64Array;
+  readonly byInput: Float64Array;
+  /** Samples that came, of inputs that are used. */
+  samples = 0;
+  /** Inputs' windows: of those flagged, above and below, and those that were not tested. */
+  above = 0;
+  below = 0;
+  unjudged = 0;
+  /** What is flagged, as gaps: the same as if it had never come. */
+  readonly boxes: SpectraGap[] = [];
+  /** Rows, [w][c], in which most inputs of a polarisation are beyond their limits, ascending. */
+  readonly common: number[] = [];
+
+  /** codes : [w][c][a]; bursts : [w]; lost : [w][c][a], spectra that never came, where any did not. */
+  constructor(
+    private readonly plan: Shape,
+    readonly edges: Int32Array,
+    readonly codes: Uint8Array,
+    readonly bursts: Uint8Array,
+    readonly lost: Uint32Array | undefined,
+  ) {
+    const windows = edges.length - 1;
+    this.byWindow = new Float64Array(windows);
+    this.byChannel = new Float64Array(plan.channels);
+    this.byInput = new Float64Array(plan.inputs);
+    if (windows === 0) this.unjudged = plan.channels * plan.inputs;
+    this.countSamples();
+    this.count();
+  }
+
+  /** Of a block too short to be tested. */
+  static nothing(plan: Shape, edges: Int32Array): Judgement {
+    return new Judgement(plan, edges, new Uint8Array(0), new Uint8Array(0), undefined);
+  }
+
+  /** Windows that are bursts, or overloaded. */
+  get everywhere(): readonly number[] {
+    return [...this.bursts.keys()].filter((w) => this.bursts[w] !== 0);
+  }
+
+  /** mask : [w][c][a], 1 where an input's samples are flagged; made whenever asked for. */
+  get mask(): Uint8Array {
+    return this.codes.map((code) => (isFlagged(code) ? 1 : 0));
+  }
+
+  private countSamples(): void {
+    const { plan, lost, edges } = this;
+    const { channels, inputs, flaggedInputs } = plan;
+    const used = flaggedInputs.filter((flag) => flag === 0).length;
+    this.samples = edges[edges.length - 1] * channels * used;
+    if (lost)
+      for (let at = 0; at < lost.length; at++)
+        if (lost[at] > 0 && flaggedInputs[at % inputs] === 0) this.samples -= lost[at];
+  }
+
+  /** Row by row of those that have a code: few do. */
+  private count(): void {
+    const { codes, plan } = this;
+    const { channels, inputs, polarisations, flaggedInputs } = plan;
+    const used = [0, 0];
+    for (let a = 0; a < inputs; a++) used[a % polarisations] += 1 - flaggedInputs[a];
+    let open: Box[] = [];
+    for (let row = 0; row * inputs < codes.length; row++) {
+      if (row % channels === 0) open = [];
+      const first = row * inputs;
+      const [sided, untested] = [
+        [0, 0],
+        [0, 0],
+      ];
+      for (let at = first; at < first + inputs; at++) {
+        const code = codes[at];
+        if (code === 0) continue;
+        if ((code & (ABOVE | BELOW)) !== 0) sided[(at - first) % polarisations]++;
+        if ((code & UNTESTED) !== 0) untested[(at - first) % polarisations]++;
+      }
+      this.unjudged += untested[0] + untested[1];
+      if (sided.some((many, p) => 2 * many > used[p] - untested[p])) this.common.push(row);
+      open = sided[0] + sided[1] > 0 ? this.addRow(row, open) : [];
+    }
+  }
+
+  /** Neighbouring inputs, and the same inputs in neighbouring channels, make one box. */
+  private addRow(row: number, open: readonly Box[]): Box[] {
+    const { codes, plan, edges, lost } = this;
+    const { channels, inputs } = plan;
+    const [w, c] = [Math.floor(row / channels), row % channels];
+    const here: Box[] = [];
+    for (let a = 0; a < inputs; a++) {
+      const at = row * inputs + a;
+      const code = codes[at];
+      if (!isFlagged(code)) continue;
+      const samples = edges[w + 1] - edges[w] - (lost ? lost[at] : 0);
+      this.byWindow[w] += samples;
+      this.byChannel[c] += samples;
+      if ((code & STATION) === 0) {
+        this.byInput[a] += samples;
+        if ((code & ABOVE) !== 0) this.above++;
+        else this.below++;
+      }
+      const last = here.at(-1);
+      if (last?.endInput === a) last.endInput++;
+      else
+        here.push({
+          ...{ firstChannel: c, endChannel: c + 1, firstInput: a, endInput: a + 1 },
+          ...{ firstSample: edges[w], endSample: edges[w + 1] },
+        });
+    }
+    return here.map((box) => {
+      const before = open.find(
+        ({ firstInput, endInput }) => firstInput === box.firstInput && endInput === box.endInput,
+      );
+      if (!before) this.boxes.push(box);
+      else before.endChannel = c + 1;
+      return before ?? box;
+    });
+  }
+}
+
+/** lost : [w][c][a], how many spectra of each window never came; undefined where nothing is missing. Gaps may overlap. */
+export function lostIn(
+  { channels, inputs }: Pick<Shape, 'channels' | 'inputs'>,
+  edges: Int32Array,
+  gaps: readonly SpectraGap[],
+): Uint32Array | undefined {
+  if (gaps.length === 0) return undefined;
+  const sorted = [...gaps].sort((x, y) => x.firstSample - y.firstSample);
+  const lost = new Uint32Array((edges.length - 1) * channels * inputs);
+  /** seen : [c][a], up to where samples of this window were counted. */
+  const seen = new Int32Array(channels * inputs);
+  for (let w = 0; w + 1 < edges.length; w++) {
+    seen.fill(edges[w]);
+    for (const gap of sorted) {
+      const to = Math.min(edges[w + 1], gap.endSample);
+      if (to <= Math.max(edges[w], gap.firstSample)) continue;
+      for (let c = gap.firstChannel; c < gap.endChannel; c++)
+        for (let a = gap.firstInput; a < gap.endInput; a++) {
+          const row = c * inputs + a;
+          const from = Math.max(seen[row], gap.firstSample);
+          if (to > from) lost[w * channels * inputs + row] += to - from;
+          seen[row] = Math.max(seen[row], to);
+        }
+    }
+  }
+  return lost;
+}

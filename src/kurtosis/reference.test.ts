@@ -1,4 +1,0 @@
-import { openReference } from '../backend/reference.js';
-import { kurtosisCases } from './cases.js';
-
-kurtosisCases(() => Promise.resolve(openReference()));
