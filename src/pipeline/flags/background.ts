@@ -3,7 +3,7 @@ import { middleOf } from '../../core/median.js';
 import { GOOD, type PlaneShape, type Structure } from './sum-threshold.js';
 
 /** Half the windows of running medians: interference broader than half a window, and always there, is taken for the band. */
-const LEAST_HALF = 5;
+const LEAST_HALF = 12;
 const MOST_HALF = 32;
 const halfFor = (length: number): number => Math.min(MOST_HALF, Math.max(LEAST_HALF, Math.floor(length / 8)));
 /** Of the smooth background, in samples, and where its tails end. */
@@ -26,29 +26,33 @@ export function robustBackground(
   /** What is in the window, sorted. */
   const window = new Float64Array(2 * MOST_HALF + 2);
   const along = (start: number, step: number, length: number): void => {
-    const half = halfFor(length);
+    const half = Math.min(halfFor(length), (length - 1) >> 1);
     let count = 0;
     const insert = (n: number): void => {
-      const at = start + n * step;
-      if (n >= length || state[at] !== GOOD) return;
-      const value = values[at];
+      if (state[start + n * step] !== GOOD) return;
+      const value = values[start + n * step];
       let k = count++;
       for (; k > 0 && window[k - 1] > value; k--) window[k] = window[k - 1];
       window[k] = value;
     };
-    for (let n = 0; n < half; n++) insert(n);
-    for (let n = 0; n < length; n++) {
+    const remove = (n: number): void => {
+      if (state[start + n * step] !== GOOD) return;
+      let k = 0;
+      while (window[k] !== values[start + n * step]) k++;
+      for (count--; k < count; k++) window[k] = window[k + 1];
+    };
+    const set = (from: number, to: number): void => {
+      if (count < LEAST) return;
+      const middle = (window[(count - 1) >> 1] + window[count >> 1]) / 2;
+      for (let n = from; n <= to; n++) middles[start + n * step] = middle;
+    };
+    // At the ends the whole window stays, beside the sample: medians of half as many would be too uncertain to divide by.
+    const last = length - 1 - half;
+    for (let n = 0; n < 2 * half; n++) insert(n);
+    for (let n = half; n <= last; n++) {
       insert(n + half);
-      const gone = start + (n - half - 1) * step;
-      if (gone >= start && state[gone] === GOOD) {
-        const value = values[gone];
-        let k = 0;
-        while (window[k] !== value) k++;
-        for (count--; k < count; k++) window[k] = window[k + 1];
-      }
-      if (count < LEAST) continue;
-      const middle = (count - 1) >> 1;
-      middles[start + n * step] = (window[middle] + window[count >> 1]) / 2;
+      set(n === half ? 0 : n, n === last ? length - 1 : n);
+      remove(n - half);
     }
   };
   if (direction === 'along frequency') for (let t = 0; t < times; t++) along(t * channels, 1, channels);
@@ -146,7 +150,14 @@ const LEAST_NOISE = 2e-3;
 /** Of a normal distribution the middle deviation is so much less than σ. */
 const MAD_TO_SIGMA = 1.4826;
 
-/** (value/background − 1), less its middle, in units of its own spread. What is not good, or has no background, is 0. */
+/** Further out than this, in σ, a sample counts in no mean. */
+const CLIP = 4;
+
+/**
+ * (value/background − 1), less its mean, in units of its own spread. What is not good, or has no background, is 0. Amplitudes are
+ * skewed: of Rayleigh's the median is 0.11 σ below the mean, by which a mean of 64 samples would be off by nearly one of its own σ.
+ * So the mean is taken, of what is within 4 σ of the median.
+ */
 export function whitened(values: Float64Array, background: Float64Array, state: Uint8Array): Float64Array {
   const ratios = new Float64Array(values.length);
   const known = new Float64Array(values.length);
@@ -158,10 +169,17 @@ export function whitened(values: Float64Array, background: Float64Array, state: 
   }
   if (count === 0) return ratios.fill(0);
   const middle = middleOf(known, count);
-  for (let n = 0; n < count; n++) known[n] = Math.abs(known[n] - middle);
-  const noise = Math.max(MAD_TO_SIGMA * middleOf(known, count), LEAST_NOISE);
+  const deviations = Float64Array.from({ length: count }, (_, n) => Math.abs(known[n] - middle));
+  const noise = Math.max(MAD_TO_SIGMA * middleOf(deviations, count), LEAST_NOISE);
+  let [sum, within] = [0, 0];
+  for (let n = 0; n < count; n++)
+    if (Math.abs(known[n] - middle) <= CLIP * noise) {
+      sum += known[n];
+      within++;
+    }
+  const mean = sum / within;
   for (let at = 0; at < ratios.length; at++)
-    ratios[at] = Number.isNaN(ratios[at]) ? 0 : (ratios[at] - middle) / noise;
+    ratios[at] = Number.isNaN(ratios[at]) ? 0 : (ratios[at] - mean) / noise;
   return ratios;
 }
 

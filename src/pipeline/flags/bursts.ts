@@ -42,12 +42,15 @@ export function findBursts(
   const told = new Uint8Array(state.length);
   const isBroad = (cells: readonly number[]): boolean =>
     new Set(cells.map((at) => at % channels)).size >= Math.max(2, LEAST_BAND * ofChannels);
-  const byNumber = pieces(state, { times, channels }).sort((x, y) => y.length - x.length);
+  const steady = steadiness(state, { times, channels });
+  const byNumber = pieces(state, { times, channels })
+    .flatMap((piece) => withoutSteady(piece, steady, state.length, { times, channels }))
+    .sort((x, y) => y.length - x.length);
   for (const piece of byNumber) {
     if (times < 2 || told[piece[0]] === 1) continue;
     const cells = isBroad(piece)
       ? piece
-      : alongWay(piece, state, { times, channels }, middlesS, frequenciesHz);
+      : alongWay(piece, state, steady, { times, channels }, middlesS, frequenciesHz);
     if (!isBroad(cells)) continue;
     const perChannel = timesOf(cells, channels);
     const lengths = [...perChannel.values()].map((list) => list.length).sort((x, y) => x - y);
@@ -68,6 +71,43 @@ export function findBursts(
   return bursts.sort((x, y) => x.firstTime - y.firstTime);
 }
 
+/** A run longer than so many times the middle one of its piece, and one more, is a carrier's. */
+const STEADY = 2;
+
+/** [t][c], how many times that follow on each other are taken there; as long as can be where most of a channel's are. */
+function steadiness(state: Uint8Array, { times, channels }: PlaneShape): Float64Array {
+  const lengths = new Float64Array(state.length);
+  for (let c = 0; c < channels; c++) {
+    let taken = 0;
+    for (let t = 0; t < times; t++) if (state[t * channels + c] === TAKEN) taken++;
+    const isSteady = taken > Math.max(1, MOST_TIME * times);
+    for (let t = 0; t < times; t++) {
+      if (state[t * channels + c] !== TAKEN) continue;
+      let end = t;
+      while (end < times && state[end * channels + c] === TAKEN) end++;
+      const length = isSteady ? Infinity : end - t;
+      for (; t < end; t++) lengths[t * channels + c] = length;
+    }
+  }
+  return lengths;
+}
+
+/** The longest run of a piece that may be a burst's, by one run of each of its channels. */
+function longestOf(piece: readonly number[], steady: Float64Array, { channels }: PlaneShape): number {
+  const lengths = [...new Map(piece.map((at) => [at % channels, steady[at]])).values()].sort((x, y) => x - y);
+  return STEADY * lengths[Math.floor(lengths.length / 2)] + 1;
+}
+
+/** A carrier that a burst crosses hangs together with it, and joins it to the next one: what is left without it is in pieces. */
+function withoutSteady(piece: number[], steady: Float64Array, length: number, shape: PlaneShape): number[][] {
+  const longest = longestOf(piece, steady, shape);
+  const left = piece.filter((at) => steady[at] <= longest);
+  if (left.length === piece.length) return [piece];
+  const state = new Uint8Array(length);
+  for (const at of left) state[at] = TAKEN;
+  return pieces(state, shape);
+}
+
 function timesOf(cells: readonly number[], channels: number): ReadonlyMap<number, readonly number[]> {
   const perChannel = new Map<number, number[]>();
   for (const at of cells) {
@@ -82,6 +122,7 @@ function timesOf(cells: readonly number[], channels: number): ReadonlyMap<number
 function alongWay(
   piece: number[],
   state: Uint8Array,
+  steady: Float64Array,
   { times, channels }: PlaneShape,
   middlesS: Float64Array,
   frequenciesHz: Float64Array,
@@ -91,9 +132,10 @@ function alongWay(
     perChannel.size < LEAST_SEED * channels ? undefined : wayOf(perChannel, middlesS, frequenciesHz);
   if (!way) return piece;
   const nearS = (BESIDE * (middlesS[times - 1] - middlesS[0])) / (times - 1);
+  const longest = longestOf(piece, steady, { times, channels });
   const cells: number[] = [];
   for (let at = 0; at < state.length; at++) {
-    if (state[at] !== TAKEN) continue;
+    if (state[at] !== TAKEN || steady[at] > longest) continue;
     const offS = middlesS[Math.floor(at / channels)] - way.timeS(frequenciesHz[at % channels]);
     if (Math.abs(offS) <= nearS) cells.push(at);
   }

@@ -155,6 +155,65 @@ describe('a plane of noise', () => {
   });
 });
 
+describe('planes of pure noise', () => {
+  // Amplitudes are Rayleigh's without a source, and Rice's with one.
+  for (const [times, channels, planes, source] of [
+    [30, 64, 100, 0],
+    [60, 128, 30, 0],
+    [60, 128, 30, 1],
+    [300, 64, 12, 6],
+  ])
+    it(`of ${times} × ${channels} samples, a source of ${source} σ: less than 0.012 % is flagged`, () => {
+      const random = randomStream(3, `${times} ${channels} ${source}`);
+      let flagged = 0;
+      for (let k = 0; k < planes; k++) {
+        const values = Float64Array.from({ length: times * channels }, () =>
+          Math.hypot(source + random.gaussian(), random.gaussian()),
+        );
+        const state = new Uint8Array(values.length);
+        flagPlane(values, state, { times, channels }, 6);
+        flagged += state.filter((one) => one === TAKEN).length;
+      }
+      const part = flagged / (planes * times * channels);
+      assert.ok(part < 1.2e-4, `${(100 * part).toFixed(4)} %`);
+    });
+});
+
+describe('a burst that crosses carriers', () => {
+  const shape = { times: 60, channels: 64 };
+  const middlesS = Float64Array.from({ length: 60 }, (_, t) => t);
+  const frequenciesHz = Float64Array.from({ length: 64 }, (_, c) => 100e6 + 1e5 * c);
+  const found = (isHit: (t: number, c: number) => boolean) => {
+    const state = new Uint8Array(60 * 64);
+    for (let at = 0; at < state.length; at++) if (isHit(Math.floor(at / 64), at % 64)) state[at] = TAKEN;
+    return findBursts(state, shape, middlesS, frequenciesHz);
+  };
+  it('is as long as itself, and the carriers are no part of it', () => {
+    const isCarrier = (t: number, c: number): boolean =>
+      (c === 20 && t < 40) || c === 41 || (c === 43 && t > 10);
+    const bursts = found((t, c) => t === 17 || t === 30 || isCarrier(t, c));
+    assert.deepEqual(
+      bursts.map(({ firstTime, lastTime, channels }) => [firstTime, lastTime, channels]),
+      [
+        [17, 17, 61],
+        [30, 30, 61],
+      ],
+    );
+    for (const { cells } of bursts)
+      for (let at = 0; at < cells.length; at++)
+        if (isCarrier(Math.floor(at / 64), at % 64)) assert.equal(cells[at], 0);
+  });
+  it('nor are they of one that sweeps', () => {
+    // t = 4148.808 s · DM · ν⁻²: over 100 to 106.3 MHz 0.0477 s a pc/cm³, so 40 s are 838 pc/cm³.
+    const lateS = (c: number): number => 4148.808 * 838 * ((100 + c / 10) ** -2 - 106.3 ** -2);
+    const [pulse, ...others] = found((t, c) => Math.abs(t - 5 - lateS(c)) <= 1 || c === 20);
+    assert.equal(others.length, 0);
+    assert.equal(pulse.channels, 63);
+    assert.ok(pulse.dispersion !== undefined && Math.abs(pulse.dispersion - 838) < 30, `${pulse.dispersion}`);
+    for (let t = 0; t < 60; t++) assert.equal(pulse.cells[t * 64 + 20], 0);
+  });
+});
+
 describe('bursts', () => {
   const shape = { times: 16, channels: 8 };
   const middlesS = Float64Array.from({ length: 16 }, (_, t) => t);

@@ -1,6 +1,6 @@
 /**
  * SumThreshold (Offringa et al. 2010): samples that stand out together are found where none stands out alone. A window of M
- * samples is flagged where the mean of those not yet flagged is above χ = χ₁/ρ^(log₂ n); windows of 1, 2, 4 … samples run along
+ * samples is flagged where the mean of those not yet flagged is above χ = χ₁/ρ^(log₂ n), at least 5/6 χ₁ of its own σ; windows of 1, 2, 4 … samples run along
  * time and along frequency, and what a shorter one found no longer counts in a longer one. n is how many samples the mean is of:
  * the authors take M, which holds the few that are left of a window to the threshold of many, and takes good neighbours with the
  * bad. So do the ends of a window that is longer than what is in it: they stay where they are below half of its threshold. Only excess is looked for: interference adds power, and dips are the sky's own.
@@ -24,8 +24,15 @@ const FALL = 1.5;
 /** Of a window's threshold: ends that are below it did not lift the mean, and stay. */
 const ENDS = 0.5;
 
+/**
+ * Of χ₁, in σ of a mean: ρ alone leaves means of 64 samples a threshold of 0.7 χ₁, which noise passes at 6 σ once in 80,000 windows,
+ * and each takes 64 samples with it.
+ */
+const LEAST_PART = 5 / 6;
+
 /** χ of a window of so many samples. */
-export const thresholdOf = (first: number, samples: number): number => first / FALL ** Math.log2(samples);
+export const thresholdOf = (first: number, samples: number): number =>
+  Math.max(first / FALL ** Math.log2(samples), (LEAST_PART * first) / Math.sqrt(samples));
 
 /**
  * How far channels differ from each other for as long as one looks, and times over the whole band, in units of the samples' own
