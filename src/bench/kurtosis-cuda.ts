@@ -1,7 +1,7 @@
 /**
- * Spectral kurtosis on a card: sums, the first look at them and zeros there, what stands out judged by the host meanwhile. So it
+ * Spectral kurtosis on a card: sums and zeros there, the host decides meanwhile. So it
  * is timed by the wall, a run of blocks from the first launch until the card is idle; the peer is the filter alone, as many
- * blocks without room for powers, timed alike. The card's own part is timed by the card beside it, for whoever asks where time goes.
+ * blocks without room for powers, timed alike.
  */
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
@@ -15,7 +15,6 @@ import type { VoltageBlock } from '../core/blocks.js';
 import type { Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
 import { KurtosisTally, planKurtosis, prepareFlagger, type Judgement } from '../kurtosis/index.js';
-import { prepareCardSums } from '../kurtosis/on-card.js';
 import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
 
@@ -43,11 +42,8 @@ const SENT_A_RUN = 8;
 /** Waiting ends when the card is idle, and not up to a millisecond later. */
 const EAGER_POLLS = 20_000;
 
-/**
- * Voltages that lie on the card; voltages that come up the bus, as the chain has them; and the flagger's kernels alone, timed by
- * the card.
- */
-const PARTS = ['on the card', 'from the host', 'kernels'] as const;
+/** Voltages that are on the card; and voltages that come up the bus, as the chain has them. */
+const PARTS = ['on the card', 'from the host'] as const;
 type Part = (typeof PARTS)[number];
 
 const spectraOf = ({ channels }: Size): number => Math.floor(SAMPLES / INPUTS / channels / WINDOW) * WINDOW;
@@ -83,7 +79,7 @@ async function prepare(
     Array.from({ length: BLOCKS }, () => closers.keep(backend.allocateSpectra({ ...plan.output, ...asked })));
   const blocks = blocksOf({ powers });
   // The filter alone sums no powers.
-  const plain = part === 'kernels' ? [] : blocksOf({});
+  const plain = blocksOf({});
   const pitchBytes = Math.ceil((samples * voltageSizeBytes(inputType) + 16) / 128) * 128;
   const voltages = closers.keep(session.allocate('voltages', INPUTS * pitchBytes));
   const random = closers.keep(await prepareCeilings(backend));
@@ -97,17 +93,6 @@ async function prepare(
   const filter = (block: CudaSpectraBlock): void => {
     channeliser.filter({ pointer: voltages.pointer, pitchBytes }, spectra, block);
   };
-  if (part === 'kernels') {
-    filter(blocks[0]);
-    const sums = closers.keep(await prepareCardSums(judging, backend, blocks[0]));
-    return {
-      ours: cardContestant(session, sums.launch, work),
-      ceiling: {
-        title: 'a copy of the spectra, as bytes in',
-        ...cardContestant(session, ceilings.copy, ceilings.copyBytes / blockSampleBytes(outputType)),
-      },
-    };
-  }
   const flagger = closers.keep(await prepareFlagger(judging, backend, { blocks: BLOCKS }));
   const tally = new KurtosisTally(judging);
   const idle = closers.keep(session.createEvent());
@@ -204,6 +189,3 @@ function fromHost(
     },
   };
 }
-
-/** As spectra lie on the card. */
-const blockSampleBytes = (type: SpectraType): number => (type === 'cf32' ? 8 : 2);

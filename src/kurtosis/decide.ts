@@ -11,7 +11,7 @@
  *    flagged where it is so before and after.
  */
 import { median } from '../core/median.js';
-import { ABOVE, BELOW, BURST, KEPT, OVERLOAD, STATION, UNTESTED, WIDER } from './judgement.js';
+import { ABOVE, BELOW, BURST, isFlagged, KEPT, OVERLOAD, STATION, UNTESTED, WIDER } from './judgement.js';
 import { ENTRY, keyOf } from './noise.js';
 import type { KurtosisPlan } from './plan.js';
 import { HEAD, MEAN, type Tables } from './tables.js';
@@ -30,6 +30,9 @@ const MAD_TO_SIGMA = 1.4826;
 /** A window goes where so many times as many around it are flagged as are not. */
 const FILL = 3;
 const SIDES = ABOVE | BELOW;
+const NOT_TESTED = { z: 0, within: 0, code: UNTESTED };
+const sideOf = (value: number, low: number, high: number): number =>
+  value > high ? ABOVE : value < low ? BELOW : 0;
 
 /** sums : [w][c][a][S1, S2], lost : [w][c][a]; codes : [w][c][a] and bursts : [w] are written (judgement.ts). */
 export function decide(
@@ -46,20 +49,16 @@ export function decide(
   const used = [...flaggedInputs.keys()].filter((a) => flaggedInputs[a] === 0);
   const kindOf = (c: number): number => (c < realChannels ? 1 : 0);
 
-  /** z of sums by a table, and between which limits; nothing where it is not tested. */
-  const test = (
-    table: number,
-    s1: number,
-    s2: number,
-  ): { z: number; low: number; high: number } | undefined => {
-    if (table < 0) return undefined;
+  /** z of sums by a table, the same within its limits, and on which side of them it is. */
+  const test = (table: number, s1: number, s2: number): { z: number; within: number; code: number } => {
     const [spectra, leastPower, firstKey, scale, entries, first] = tables.heads.subarray(HEAD * table);
     const power = s1 / spectra;
-    if (!(power >= leastPower)) return undefined;
+    if (table < 0 || !(power >= leastPower)) return NOT_TESTED;
     const at = ENTRY * (first + Math.min(Math.max(0, keyOf(power) - firstKey), entries - 1));
     const [offset, perSpread, low, high] = tables.entries.subarray(at, at + ENTRY);
     const z = ((scale * s2) / (s1 * s1) - offset) * perSpread;
-    return Number.isNaN(z) ? undefined : { z, low, high };
+    if (Number.isNaN(z)) return NOT_TESTED;
+    return { z, within: Math.min(high, Math.max(low, z)), code: sideOf(z, low, high) };
   };
   const limitsOf = (count: number): readonly [low: number, high: number] => {
     let step = 0;
@@ -86,37 +85,30 @@ export function decide(
         missing === 0
           ? places[4 * w + 2 * kindOf(c)]
           : byLength[(kindOf(c) * byLength.length) / 2 + length - missing];
-      const tested = test(table, sums[2 * at], sums[2 * at + 1]);
-      if (!tested) {
-        codes[at] = UNTESTED;
-        continue;
-      }
-      const { z, low, high } = tested;
-      codes[at] = z > high ? ABOVE : z < low ? BELOW : 0;
-      if (missing > 0) continue;
+      const { z, within, code } = test(table, sums[2 * at], sums[2 * at + 1]);
+      codes[at] = code;
+      if (missing > 0 || code === UNTESTED) continue;
       many[row]++;
-      clipped[row] += Math.min(high, Math.max(low, z));
+      clipped[row] += within;
       sum += z;
-      if (codes[at] !== 0) continue;
+      if (code !== 0) continue;
       good[row]++;
       total[row] += z;
     }
     if (over === 'each' || many[row] < 2) continue;
     for (const a of used) codes[row * inputs + a] &= UNTESTED;
-    const [low, high] = limitsOf(many[row]);
-    const mean = sum / many[row];
-    if (mean > high || mean < low) flagRow(row, mean > high ? ABOVE : BELOW);
+    const side = sideOf(sum / many[row], ...limitsOf(many[row]));
+    if (side !== 0) flagRow(row, side);
   }
 
   // 2. What is usual, by medians: the mean, and how far means scatter where inputs receive the same sky.
-  const tellsUsual = (row: number): boolean => good[row] > 0 && row % channels >= realChannels;
-  const usualRows = Array.from({ length: rows }, (_, row) => row).filter(tellsUsual);
+  const usualRows = [...good.keys()].filter((row) => good[row] > 0 && row % channels >= realChannels);
   const usesMeans =
     over === 'each' && channels - realChannels >= LEAST_CHANNELS && usualRows.length >= LEAST_ROWS;
   let [bias, inflation] = [0, 1];
   if (usesMeans) {
-    bias = median(usualRows.map((row) => total[row] / good[row]));
-    bias = Math.max(-LEAST_OFFSET, Math.min(LEAST_OFFSET, bias));
+    // Few bits of a recorder leave less than 1 everywhere; much more than 1 is a burst.
+    bias = Math.min(LEAST_OFFSET, median(usualRows.map((row) => total[row] / good[row])));
     const scatter = usualRows.map(
       (row) => (Math.abs(total[row] / good[row] - bias) * Math.sqrt(good[row])) / tables.sigma,
     );
@@ -124,10 +116,9 @@ export function decide(
     inflation = Math.max(1, spread * spread);
   }
   /** On which side of noise the mean of so many is, of which so many are alike; 0: neither. */
-  const sideOf = (sum: number, count: number, alike = 1): number => {
-    const mean = sum / count - bias;
+  const sideOfMean = (sum: number, count: number, alike = 1): number => {
     const [low, high] = limitsOf(count / (inflation * alike));
-    return mean > Math.max(LEAST_OFFSET, high) ? ABOVE : mean < Math.min(-LEAST_OFFSET, low) ? BELOW : 0;
+    return sideOf(sum / count - bias, Math.min(-LEAST_OFFSET, low), Math.max(LEAST_OFFSET, high));
   };
   for (let w = 0; w < windows; w++) {
     let [sum, count] = [0, 0];
@@ -135,11 +126,11 @@ export function decide(
       sum += total[row];
       count += good[row];
     }
-    bursts[w] = usesMeans && count > 0 && sideOf(sum, count, CHANNELS_ALIKE) === ABOVE ? BURST : 0;
+    bursts[w] = usesMeans && count > 0 && sideOfMean(sum, count, CHANNELS_ALIKE) === ABOVE ? BURST : 0;
   }
   for (let row = 0; row < rows && usesMeans; row++) {
     if (row % channels < realChannels || many[row] < 2) continue;
-    const side = sideOf(clipped[row], many[row]);
+    const side = sideOfMean(clipped[row], many[row]);
     if (side === 0) continue;
     flagRow(row, side);
     good[row] = total[row] = 0;
@@ -178,8 +169,7 @@ export function decide(
         const [x, y] = [(w * channels + c) * inputs + a, ((w + 1) * channels + c) * inputs + a];
         if (((codes[x] | codes[y]) & SIDES) !== 0 || (lost && lost[x] + lost[y] > 0)) continue;
         const [s1, s2] = [sums[2 * x] + sums[2 * y], sums[2 * x + 1] + sums[2 * y + 1]];
-        const tested = test(places[4 * w + 2 * kindOf(c) + 1], s1, s2);
-        const side = !tested ? 0 : tested.z > tested.high ? ABOVE : tested.z < tested.low ? BELOW : 0;
+        const side = test(places[4 * w + 2 * kindOf(c) + 1], s1, s2).code & SIDES;
         if (side === 0) continue;
         codes[x] |= side | WIDER;
         codes[y] |= side | WIDER;
@@ -194,7 +184,7 @@ export function decide(
           sum += total[w * channels + c];
           count += good[w * channels + c];
         }
-        const side = count === 0 ? 0 : sideOf(sum, count);
+        const side = count === 0 ? 0 : sideOfMean(sum, count);
         for (let w = from; w < to && side !== 0; w++) {
           good[w * channels + c] = total[w * channels + c] = 0;
           if (!isKept(w)) flagRow(w * channels + c, side);
@@ -203,15 +193,17 @@ export function decide(
     // 6. Around what is flagged; windows of a burst that is kept count only where they are below their limits.
     for (const a of used) {
       const at = (w: number): number => (w * channels + c) * inputs + a;
-      const isSet = (w: number): boolean => (codes[at(w)] & SIDES) !== 0 && (codes[at(w)] & KEPT) === 0;
+      const isSet = (w: number): boolean => isFlagged(codes[at(w)]);
       const all = [...bursts.keys()];
       const counted = all.filter((w) => isSet(w) || !isKept(w));
       const flags = counted.map(isSet);
       if (!flags.includes(true)) continue;
-      for (const [n, w] of counted.entries()) {
-        if (flags[n] || !counted.some((_, from) => from <= n && isMostly(flags, from, n))) continue;
-        codes[at(w)] |= ABOVE | WIDER;
-      }
+      for (const [n, w] of counted.entries())
+        for (let from = 0; from <= n && !flags[n]; from++)
+          for (let to = from, balance = 0; to < flags.length; to++) {
+            balance += flags[to] ? 1 : -FILL;
+            if (to >= n && balance >= 0) codes[at(w)] |= ABOVE | WIDER;
+          }
       for (const w of all) {
         if (counted.includes(w)) continue;
         const beside = [counted.filter((one) => one < w).at(-1), counted.find((one) => one > w)];
@@ -224,19 +216,9 @@ export function decide(
     for (let w = 0; w < windows && plan.takes === 'stations' && polarisations === 2; w++)
       for (let a = 0; a < inputs; a++) {
         const [mine, other] = [(w * channels + c) * inputs + a, (w * channels + c) * inputs + (a ^ 1)];
-        const isOther = (codes[other] & SIDES) !== 0 && (codes[other] & (KEPT | STATION)) === 0;
-        if (!isOther || ((codes[mine] & SIDES) !== 0 && (codes[mine] & KEPT) === 0)) continue;
+        const isOther = isFlagged(codes[other]) && (codes[other] & STATION) === 0;
+        if (!isOther || isFlagged(codes[mine])) continue;
         codes[mine] = (codes[mine] & ~(KEPT | SIDES)) | (codes[other] & SIDES) | STATION;
       }
   }
-}
-
-/** Whether enough of [from, to], to some end at or after n, is set. */
-function isMostly(flags: readonly boolean[], from: number, n: number): boolean {
-  let balance = 0;
-  for (let k = from; k < flags.length; k++) {
-    balance += flags[k] ? 1 : -FILL;
-    if (k >= n && balance >= 0) return true;
-  }
-  return false;
 }

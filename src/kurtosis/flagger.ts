@@ -48,9 +48,12 @@ export type Decide = (
 interface Begun {
   readonly block: SpectraBlock;
   readonly edges: Int32Array;
-  /** Once however often it is asked for; undefined where the block is too short. */
-  readonly coming: (() => Promise<Float64Array>) | undefined;
+  /** Once however often it is asked for. */
+  readonly coming: () => Promise<Float64Array>;
 }
+
+/** Of a block too short for a window. */
+const NOTHING = new Float64Array(0);
 
 export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decide): Flagger {
   const { mostBegun } = engine;
@@ -64,27 +67,23 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decid
   const begin = (block: SpectraBlock): void => {
     const { shape, samples } = block;
     if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs) {
+      const text = (of: SpectraBlock['shape'] | KurtosisPlan): string =>
+        `${of.channels} channels of ${of.inputs} inputs as ${of.type}`;
       refuse(
         'kurtosis',
-        `the block holds ${shape.channels} channels of ${shape.inputs} inputs as ${shape.type}, ` +
-          `the plan judges ${plan.channels} of ${plan.inputs} as ${plan.type}`,
-        'plan for the spectra at hand',
+        `the block holds ${text(shape)}, the plan is for ${text(plan)}`,
+        'plan for the block',
       );
     }
     if (begun.length + judging >= mostBegun)
       refuse('kurtosis', `${begun.length + judging} blocks were begun and not finished`, 'finish the first');
     const edges = windowEdges(plan, samples);
-    if (edges.length < 2) {
-      begun.push({ block, edges, coming: undefined });
-      return;
-    }
-    const wait = engine.begin(block, edges);
+    const wait = edges.length < 2 ? () => Promise.resolve(NOTHING) : engine.begin(block, edges);
     let coming: Promise<Float64Array> | undefined;
     begun.push({ block, edges, coming: () => (coming ??= wait()) });
   };
 
   const judged = async ({ block, edges, coming }: Begun): Promise<Judgement> => {
-    if (!coming) return Judgement.nothing(plan, edges);
     judging++;
     try {
       const sums = await coming();
@@ -92,7 +91,7 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decid
       const windows = edges.length - 1;
       const codes = new Uint8Array(windows * plan.channels * plan.inputs);
       const bursts = new Uint8Array(windows);
-      await decide(limits.of(edges, lost), sums, lost, { codes, bursts });
+      if (windows > 0) await decide(limits.of(edges, lost), sums, lost, { codes, bursts });
       return new Judgement(plan, edges, codes, bursts, lost);
     } finally {
       judging--;
@@ -118,7 +117,7 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decid
     begin,
     finish,
     summed: async () => {
-      await begun.at(0)?.coming?.();
+      await begun.at(0)?.coming();
     },
     run: async (block) => {
       if (begun.length > 0) refuse('kurtosis', 'another block was begun', 'finish it first');

@@ -20,19 +20,13 @@ export {
   type KurtosisPlan,
   windowEdges,
 } from './plan.js';
-export { kurtosisMoments, pearsonLimits, type Limits, type PowerShape } from './limits.js';
 export { KurtosisTally, type KurtosisAccount, type Episode } from './tally.js';
 
-export interface FlaggerOptions {
-  /** Blocks that a card may begin before the first of them is finished; memory is kept for each. One unless told. */
-  readonly blocks?: number;
-}
-
-/** Compiles and allocates a flagger on a backend; close it afterwards. */
+/** Compiles and allocates a flagger on a backend; close it. A card may begin so many blocks before the first is finished. */
 export async function prepareFlagger(
   plan: KurtosisPlan,
   backend: Backend,
-  { blocks }: FlaggerOptions = {},
+  { blocks = 1 }: { readonly blocks?: number } = {},
 ): Promise<Flagger> {
   const plainly: Decide = (...given) => {
     decide(plan, ...given);

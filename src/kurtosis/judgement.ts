@@ -1,5 +1,6 @@
 /** What was decided of a block: a code for each input's window, and what follows from the codes for those behind. */
 import type { SpectraGap } from '../core/gaps.js';
+import type { KurtosisPlan } from './plan.js';
 
 /** Codes of an input's window: above its limits (pulses) or below (carriers). */
 export const ABOVE = 1;
@@ -19,12 +20,7 @@ export const isFlagged = (code: number): boolean => (code & (ABOVE | BELOW)) !==
 export const BURST = 1;
 export const OVERLOAD = 2;
 
-interface Shape {
-  readonly channels: number;
-  readonly inputs: number;
-  readonly polarisations: 1 | 2;
-  readonly flaggedInputs: Uint8Array;
-}
+type Shape = Pick<KurtosisPlan, 'channels' | 'inputs' | 'polarisations' | 'flaggedInputs'>;
 
 /** Numbers of a box for native code and cards. */
 export const BOX_NUMBERS = 6;
@@ -68,13 +64,7 @@ export class Judgement {
     this.byChannel = new Float64Array(plan.channels);
     this.byInput = new Float64Array(plan.inputs);
     if (windows === 0) this.unjudged = plan.channels * plan.inputs;
-    this.countSamples();
     this.count();
-  }
-
-  /** Of a block too short to be tested. */
-  static nothing(plan: Shape, edges: Int32Array): Judgement {
-    return new Judgement(plan, edges, new Uint8Array(0), new Uint8Array(0), undefined);
   }
 
   /** Windows that are bursts, or overloaded. */
@@ -87,30 +77,22 @@ export class Judgement {
     return this.codes.map((code) => (isFlagged(code) ? 1 : 0));
   }
 
-  private countSamples(): void {
-    const { plan, lost, edges } = this;
-    const { channels, inputs, flaggedInputs } = plan;
-    const used = flaggedInputs.filter((flag) => flag === 0).length;
-    this.samples = edges[edges.length - 1] * channels * used;
-    if (lost)
-      for (let at = 0; at < lost.length; at++)
-        if (lost[at] > 0 && flaggedInputs[at % inputs] === 0) this.samples -= lost[at];
-  }
-
-  /** Row by row of those that have a code: few do. */
+  /** Row by row: few inputs have a code. */
   private count(): void {
-    const { codes, plan } = this;
+    const { codes, plan, lost, edges } = this;
     const { channels, inputs, polarisations, flaggedInputs } = plan;
     const used = [0, 0];
     for (let a = 0; a < inputs; a++) used[a % polarisations] += 1 - flaggedInputs[a];
+    this.samples = edges[edges.length - 1] * channels * (used[0] + used[1]);
+    lost?.forEach((many, at) => {
+      if (many > 0 && flaggedInputs[at % inputs] === 0) this.samples -= many;
+    });
     let open: Box[] = [];
     for (let row = 0; row * inputs < codes.length; row++) {
       if (row % channels === 0) open = [];
       const first = row * inputs;
-      const [sided, untested] = [
-        [0, 0],
-        [0, 0],
-      ];
+      const sided = [0, 0];
+      const untested = [0, 0];
       for (let at = first; at < first + inputs; at++) {
         const code = codes[at];
         if (code === 0) continue;

@@ -82,8 +82,7 @@ export function pearsonLimits(moments: Moments, sigmas: number): Limits {
   const b0 = (4 * beta2 - 3 * beta1) / scale;
   const b1 = (skew * (beta2 + 3)) / scale;
   const b2 = (2 * beta2 - 3 * beta1 - 6) / scale;
-  const slope = (x: number): number => -(x + b1) / (b0 + b1 * x + b2 * x * x);
-  const isInside = (x: number): boolean => b0 + b1 * x + b2 * x * x > 0;
+  const below = (x: number): number => b0 + b1 * x + b2 * x * x;
   const step = 1 / STEPS;
   const first = -BELOW * STEPS;
   const values = new Float64Array((BELOW + ABOVE) * STEPS + 1);
@@ -94,8 +93,8 @@ export function pearsonLimits(moments: Moments, sigmas: number): Limits {
     for (let n = from; n >= 0 && n < values.length; n += way) {
       values[n] = Math.exp(log);
       const middle = (first + n + way / 2) * step;
-      if (!isInside((first + n + way) * step)) break;
-      log += way * step * slope(middle);
+      if (below((first + n + way) * step) <= 0) break;
+      log -= (way * step * (middle + b1)) / below(middle);
     }
   }
   let sum = 0;

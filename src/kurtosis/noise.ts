@@ -110,11 +110,7 @@ interface Noise {
   readonly fourth: number;
 }
 
-interface ByPower {
-  readonly leastPower: number;
-  readonly firstKey: number;
-  readonly noises: readonly Noise[];
-}
+type ByPower = Pick<NoiseTable, 'leastPower' | 'firstKey'> & { readonly noises: readonly Noise[] };
 const knownPowers = new Map<string, ByPower>();
 
 /** By keys of the power, from the weakest noise to the strongest. */
@@ -144,16 +140,9 @@ function powersOf(type: 'ci8' | 'ci4', shape: PowerShape): ByPower {
   return all;
 }
 
-/** Moments of real numbers: 1, 1·3, 1·3·5 … */
+/** E[x^2h] of real numbers: 1, 1·3, 1·3·5 … */
 export const realNoise = (shape: PowerShape): Noise =>
-  noiseOf(
-    shape,
-    Array.from({ length: 9 }, (_, half) => {
-      let product = 1;
-      for (let k = 1; k <= half; k++) product *= 2 * k - 1;
-      return product;
-    }),
-  );
+  noiseOf(shape, [1, 1, 3, 15, 105, 945, 10_395, 135_135, 2_027_025]);
 
 /** Of an rms in levels: E[q^2h] of q(x), each step k adds k^2h − (k − 1)^2h to whatever is beyond it (core/rounded-noise.ts). */
 export function roundedNoise(rms: number, rail: number, shape: PowerShape): Noise {
@@ -174,11 +163,9 @@ export function roundedNoise(rms: number, rail: number, shape: PowerShape): Nois
 function noiseOf(shape: PowerShape, even: readonly number[]): Noise {
   // E[pⁿ] of p = q², or of the sum of two.
   const raw = even.map((one, n) => {
-    if (shape === 0.5) return one;
-    let sum = 0;
-    for (let k = 0, choose = 1; k <= n; choose = (choose * (n - k)) / (k + 1), k++)
-      sum += choose * even[k] * even[n - k];
-    return sum;
+    let [sum, choose] = [0, 1];
+    for (let k = 0; k <= n; choose = (choose * (n - k)) / (k + 1), k++) sum += choose * even[k] * even[n - k];
+    return shape === 0.5 ? one : sum;
   });
   const unit = raw.map((one, n) => one / raw[1] ** n);
   /** Products of polynomials of p, and their means. */

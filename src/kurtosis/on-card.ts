@@ -1,3 +1,2 @@
-/** Spectral kurtosis on a card, for whoever plans its memory or times its kernels. */
+/** Spectral kurtosis on a card, for whoever plans its memory. */
 export { flaggerBytes } from './cuda/plan.js';
-export { prepareCardSums } from './cuda/prepare.js';

@@ -17,10 +17,7 @@ export interface KurtosisOptions {
   readonly over?: 'each' | 'inputs';
   /** What becomes of a window in which most inputs and channels would go at once; kept unless given. */
   readonly bursts?: 'keep' | 'take';
-  /**
-   * `inputs`, unless given: an input goes alone, and products have counts of their own. `stations`: the other polarisation goes
-   * with it, for whoever counts stations.
-   */
+  /** `inputs`, unless given: an input goes alone. `stations`: so does its other polarisation, for whoever counts stations. */
   readonly takes?: GapsCover;
   /** So many channels, from the first on, are of real numbers: channel 0 of real samples. None unless given. */
   readonly realChannels?: number;
@@ -28,20 +25,7 @@ export interface KurtosisOptions {
   readonly flaggedInputs?: Uint8Array;
 }
 
-export interface KurtosisPlan {
-  readonly type: SpectraType;
-  readonly channels: number;
-  readonly inputs: number;
-  readonly stations: number;
-  readonly polarisations: 1 | 2;
-  readonly spectraPerWindow: number;
-  readonly sigmas: number;
-  readonly over: 'each' | 'inputs';
-  readonly bursts: 'keep' | 'take';
-  readonly takes: GapsCover;
-  readonly realChannels: number;
-  readonly flaggedInputs: Uint8Array;
-}
+export type KurtosisPlan = Required<KurtosisOptions>;
 
 /** Fewer spectra than this say nothing: Pearson's curve fits from here on. */
 export const LEAST_SPECTRA = 24;
@@ -64,7 +48,6 @@ export function planKurtosis(options: KurtosisOptions): KurtosisPlan {
     type,
     channels,
     inputs,
-    stations: inputs / polarisations,
     polarisations,
     spectraPerWindow: wholeNumber(
       'kurtosis',

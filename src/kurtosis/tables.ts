@@ -34,7 +34,6 @@ const shapes = [1, 0.5] as const satisfies readonly PowerShape[];
 
 export class LimitTables {
   private last: Tables | undefined;
-  private readonly tables = new Map<string, NoiseTable>();
   private readonly means = new Map<number, number[]>();
 
   constructor(private readonly plan: KurtosisPlan) {}
@@ -42,55 +41,42 @@ export class LimitTables {
   /** lost : [w][c][a], spectra that never came, where any did not. */
   of(edges: Int32Array, lost: Uint32Array | undefined): Tables {
     if (!lost && this.last && areSameEdges(this.last.edges, edges)) return this.last;
+    const { type, sigmas, channels, inputs } = this.plan;
     const windows = edges.length - 1;
     const used: NoiseTable[] = [];
-    const placeOf = (table: NoiseTable): number => {
-      const at = used.indexOf(table);
-      return at < 0 ? used.push(table) - 1 : at;
+    const known = new Map<string, number>();
+    /** Where a table is among those used. */
+    const placeOf = (shape: PowerShape, spectra: number, moreSigmas = 0, limitsOf = spectra): number => {
+      const name = [shape, spectra, moreSigmas].join();
+      const at = known.get(name) ?? used.length;
+      if (at === used.length) used.push(noiseTable(type, shape, sigmas + moreSigmas, spectra, limitsOf));
+      known.set(name, at);
+      return at;
     };
     const lengths = Array.from({ length: windows }, (_, w) => edges[w + 1] - edges[w]);
     const places = new Int32Array(4 * windows).fill(-1);
     for (const [w, length] of lengths.entries())
       for (const [kind, shape] of shapes.entries()) {
-        if (length >= LEAST_SPECTRA) places[4 * w + 2 * kind] = placeOf(this.tableOf(shape, length));
+        if (length >= LEAST_SPECTRA) places[4 * w + 2 * kind] = placeOf(shape, length);
         if (w + 1 < windows && length + lengths[w + 1] >= LEAST_SPECTRA)
-          places[4 * w + 2 * kind + 1] = placeOf(this.tableOf(shape, length + lengths[w + 1], PAIR_SIGMAS));
+          places[4 * w + 2 * kind + 1] = placeOf(shape, length + lengths[w + 1], PAIR_SIGMAS);
       }
     const most = Math.max(...lengths);
     const byLength = new Int32Array(2 * (most + 1)).fill(-1);
-    if (lost)
-      for (const length of this.lengthsOf(lengths, lost))
-        for (const [kind, shape] of shapes.entries())
-          byLength[kind * (most + 1) + length] = placeOf(this.tableOf(shape, length, 0, fewer(length)));
+    for (let at = 0; lost && at < lost.length; at++) {
+      const came = lengths[Math.floor(at / (channels * inputs))] - lost[at];
+      if (lost[at] === 0 || came < LEAST_SPECTRA || byLength[came] >= 0) continue;
+      for (const [kind, shape] of shapes.entries())
+        byLength[kind * (most + 1) + came] = placeOf(shape, came, 0, fewer(came));
+    }
     const shortest = Math.max(LEAST_SPECTRA, Math.min(...lengths));
     const made = {
       ...{ edges: edges.slice(), places, byLength, ...packed(used) },
-      means: Float64Array.from(
-        this.meansOf(shortest, this.plan.inputs * Math.max(windows, this.plan.channels)),
-      ),
+      means: Float64Array.from(this.meansOf(shortest, inputs * Math.max(windows, channels))),
       sigma: Math.sqrt(kurtosisMoments(shortest, 1).variance),
     };
     if (!lost) this.last = made;
     return made;
-  }
-
-  private tableOf(shape: PowerShape, spectra: number, moreSigmas = 0, limitsOf = spectra): NoiseTable {
-    const key = `${shape} ${spectra} ${moreSigmas} ${limitsOf}`;
-    const found = this.tables.get(key);
-    if (found) return found;
-    const { type, sigmas } = this.plan;
-    const made = noiseTable(type, shape, sigmas + moreSigmas, spectra, limitsOf);
-    this.tables.set(key, made);
-    return made;
-  }
-
-  /** Spectra that came of windows that lack some, each number once. */
-  private lengthsOf(lengths: readonly number[], lost: Uint32Array): Set<number> {
-    const perWindow = this.plan.channels * this.plan.inputs;
-    const came = new Set<number>();
-    for (let at = 0; at < lost.length; at++)
-      if (lost[at] > 0) came.add(lengths[Math.floor(at / perWindow)] - lost[at]);
-    return new Set([...came].filter((length) => length >= LEAST_SPECTRA));
   }
 
   private meansOf(spectra: number, most: number): readonly number[] {

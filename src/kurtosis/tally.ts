@@ -35,8 +35,7 @@ export interface KurtosisAccount {
   readonly episodeCount: number;
 }
 
-const MOST_EPISODES = 32;
-const MOST_STRETCHES = 256;
+const [MOST_EPISODES, MOST_STRETCHES] = [32, 256];
 
 export class KurtosisTally {
   private readonly sums = { windows: 0, samples: 0, taken: 0, above: 0, below: 0, unjudged: 0 };
@@ -100,11 +99,8 @@ export class KurtosisTally {
   /** Stretches grow longer as the stream does, so that there are never many. */
   private addTime(spectrum: number, taken: number): void {
     while (spectrum >= this.stretch * MOST_STRETCHES) {
-      const pairs = Math.ceil(this.byTime.length / 2);
-      this.byTime = Array.from(
-        { length: pairs },
-        (_, n) => this.byTime[2 * n] + (this.byTime.at(2 * n + 1) ?? 0),
-      );
+      const { byTime } = this;
+      this.byTime = byTime.flatMap((one, n) => (n % 2 === 0 ? [one + (byTime.at(n + 1) ?? 0)] : []));
       this.stretch *= 2;
     }
     const at = Math.floor(spectrum / this.stretch);
@@ -114,20 +110,13 @@ export class KurtosisTally {
 }
 
 /** Windows of quiet that end a sweep, and how long one may last. */
-const QUIET_WINDOWS = 4;
-const LONGEST_WINDOWS = 4096;
+const [QUIET_WINDOWS, LONGEST_WINDOWS] = [4, 4096];
 /** A sweep passes at least so many channels and this part of all, and keeps to its way by so much. */
-const LEAST_CHANNELS = 4;
-const LEAST_PART = 0.2;
-const LEAST_CORRELATION = 0.8;
+const [LEAST_CHANNELS, LEAST_PART, LEAST_CORRELATION] = [4, 0.2, 0.8];
 /** A channel flagged in more than this part of so many windows keeps no sweep alive. */
-const CHRONIC = 0.5;
-const MEMORY_WINDOWS = 8;
+const [CHRONIC, MEMORY_WINDOWS] = [0.5, 8];
 
-interface Range {
-  readonly firstSpectrum: number;
-  readonly endSpectrum: number;
-}
+type Range = Pick<Episode, 'firstSpectrum' | 'endSpectrum'>;
 
 /**
  * A dispersed pulse is received by most inputs in one channel after the other, and so is a drifting carrier: both are reported.
@@ -153,7 +142,8 @@ class SweepWatch {
   /** found : those channels in which most inputs are flagged. */
   window(range: Range, found: readonly number[]): void {
     const any = found.some((c) => this.habit[c] < CHRONIC);
-    for (let c = 0; c < this.habit.length; c++) this.habit[c] *= 1 - 1 / MEMORY_WINDOWS;
+    // What is nearly forgotten is 0: ever smaller numbers would be slow.
+    this.habit.forEach((part, c) => (this.habit[c] = part < 1e-9 ? 0 : part * (1 - 1 / MEMORY_WINDOWS)));
     for (const c of found) this.habit[c] += 1 / MEMORY_WINDOWS;
     if (this.windows > 0 || any)
       for (const c of found) {
@@ -174,10 +164,8 @@ class SweepWatch {
 
   end(): void {
     if (this.windows > 1) this.look();
-    this.windows = 0;
-    this.quiet = 0;
-    this.hits.fill(0);
-    this.times.fill(0);
+    this.windows = this.quiet = 0;
+    for (const one of [this.hits, this.times]) one.fill(0);
   }
 
   private look(): void {

@@ -31,20 +31,28 @@ struct Mean {
 };
 static_assert(sizeof(Head) == 48 && sizeof(Entry) == 32 && sizeof(Mean) == 24, "tables.ts packs float64");
 
-/** The plan, a block's sums and its tables, as corella_kurtosis_decide has them. */
-struct Given {
+/** As corella_kurtosis_decide has them. */
+struct Sizes {
   int64_t channels, inputs, polarisations, realChannels, windows, lengths, steps;
+};
+struct Options {
   bool overInputs, keepsBursts, takesStations;
+};
+struct Block {
   const uint8_t *flaggedInputs;
-  const int32_t *edges, *places, *byLength;
+  const int32_t *edges;
   const double *sums;
   const uint32_t *lost;
-  const Head *heads;
-  const Entry *entries;
-  const Mean *means;
-  double sigma;
   uint8_t *codes, *bursts;
 };
+struct Tables {
+  const Head *heads;
+  const Entry *entries;
+  const int32_t *places, *byLength;
+  const Mean *means;
+  double sigma;
+};
+struct Given : Sizes, Options, Block, Tables {};
 
 uint8_t sideOf(double value, double low, double high) {
   return value > high ? uint8_t{ABOVE} : value < low ? uint8_t{BELOW} : uint8_t{0};
@@ -83,8 +91,8 @@ class Decision {
 
  private:
   struct Tested {
-    double z, low, high;
-    bool isTested;
+    double z, within;
+    uint8_t code;
   };
 
   const Given &given;
@@ -111,10 +119,9 @@ class Decision {
   }
 
   Tested test(int32_t table, double s1, double s2) const {
-    if (table < 0) return {0, 0, 0, false};
-    const Head &head = given.heads[table];
+    const Head &head = given.heads[std::max(0, table)];
     const double power = s1 / head.spectra;
-    if (!(power >= head.leastPower)) return {0, 0, 0, false};
+    if (table < 0 || !(power >= head.leastPower)) return {0, 0, UNTESTED};
     int64_t bits;
     std::memcpy(&bits, &power, sizeof bits);
     // The octave and a 32nd of it; powers have no sign.
@@ -122,7 +129,8 @@ class Decision {
     const int64_t at = std::min(std::max<int64_t>(0, key), static_cast<int64_t>(head.entries) - 1);
     const Entry &entry = given.entries[static_cast<int64_t>(head.firstEntry) + at];
     const double z = ((head.scale * s2) / (s1 * s1) - entry.offset) * entry.perSpread;
-    return {z, entry.low, entry.high, !std::isnan(z)};
+    if (std::isnan(z)) return {0, 0, UNTESTED};
+    return {z, std::min(entry.high, std::max(entry.low, z)), sideOf(z, entry.low, entry.high)};
   }
 
   const Mean &limitsOf(double count) const {
@@ -155,10 +163,10 @@ class Decision {
         const int32_t table =
             missing == 0 ? given.places[4 * w + 2 * kind] : given.byLength[kind * given.lengths + length - missing];
         const Tested made = test(table, given.sums[2 * at], given.sums[2 * at + 1]);
-        codes[a] = made.isTested ? sideOf(made.z, made.low, made.high) : uint8_t{UNTESTED};
-        if (missing > 0 || !made.isTested) continue;
+        codes[a] = made.code;
+        if (missing > 0 || made.code == UNTESTED) continue;
         many[row]++;
-        clipped[row] += std::min(made.high, std::max(made.low, made.z));
+        clipped[row] += made.within;
         sum += made.z;
         if (codes[a] != 0) continue;
         good[row]++;
@@ -175,14 +183,15 @@ class Decision {
   void findUsual() {
     if (given.overInputs || given.channels - given.realChannels < LEAST_CHANNELS) return;
     std::vector<double> means, scatter;
+    std::vector<int64_t> usual;
     for (int64_t row = 0; row < rows; row++)
-      if (good[row] > 0 && row % given.channels >= given.realChannels) means.push_back(total[row] / good[row]);
-    usesMeans = static_cast<int64_t>(means.size()) >= LEAST_ROWS;
+      if (good[row] > 0 && row % given.channels >= given.realChannels) usual.push_back(row);
+    usesMeans = static_cast<int64_t>(usual.size()) >= LEAST_ROWS;
     if (!usesMeans) return;
-    bias = std::max(-LEAST_OFFSET, std::min(LEAST_OFFSET, median(means)));
-    for (int64_t row = 0; row < rows; row++)
-      if (good[row] > 0 && row % given.channels >= given.realChannels)
-        scatter.push_back((std::abs(total[row] / good[row] - bias) * std::sqrt(good[row])) / given.sigma);
+    for (const int64_t row : usual) means.push_back(total[row] / good[row]);
+    bias = std::min(LEAST_OFFSET, median(means));
+    for (const int64_t row : usual)
+      scatter.push_back((std::abs(total[row] / good[row] - bias) * std::sqrt(good[row])) / given.sigma);
     const double spread = MAD_TO_SIGMA * median(scatter);
     inflation = std::max(1.0, spread * spread);
     for (int64_t w = 0; w < given.windows; w++) {
@@ -223,8 +232,7 @@ class Decision {
     for (int64_t row = first; row < end && isBurst(w); row++) {
       good[row] = total[row] = 0;
       if (!given.keepsBursts) flagRow(row, ABOVE);
-      for (const int64_t a : used)
-        if (given.keepsBursts && (codesOf(row)[a] & ABOVE) != 0) codesOf(row)[a] |= KEPT;
+      for (const int64_t a : used) codesOf(row)[a] |= given.keepsBursts && (codesOf(row)[a] & ABOVE) != 0 ? KEPT : 0;
     }
   }
 
@@ -237,8 +245,7 @@ class Decision {
         const int64_t x = rowOf(w, c) * given.inputs + a, y = rowOf(w + 1, c) * given.inputs + a;
         if (((given.codes[x] | given.codes[y]) & SIDES) != 0) continue;
         if (given.lost != nullptr && given.lost[x] + given.lost[y] > 0) continue;
-        const Tested made = test(table, sums[2 * x] + sums[2 * y], sums[2 * x + 1] + sums[2 * y + 1]);
-        const uint8_t side = made.isTested ? sideOf(made.z, made.low, made.high) : uint8_t{0};
+        const uint8_t side = test(table, sums[2 * x] + sums[2 * y], sums[2 * x + 1] + sums[2 * y + 1]).code & SIDES;
         if (side == 0) continue;
         given.codes[x] |= side | WIDER;
         given.codes[y] |= side | WIDER;
@@ -317,33 +324,16 @@ CORELLA_EXPORT int32_t corella_kurtosis_decide(char *error, void *context, int64
                                                const double *means, int64_t steps, double sigma, uint8_t *codes,
                                                uint8_t *bursts) {
   return withContext(error, context, [&](Context &open) {
-    require(channels >= 1 && inputs >= 1 && windows >= 1 && steps >= 1, "a block has a size below 1");
+    require(std::min({channels, inputs, windows, steps, tables}) >= 1, "a block has a size below 1");
     for (int64_t n = 0; n < 4 * windows; n++) require(places[n] < tables, "a window has no table");
     for (int64_t n = 0; n < 2 * lengths; n++) require(byLength[n] < tables, "a length has no table");
     for (int64_t n = 0; n < windows; n++) require(edges[n + 1] - edges[n] < lengths, "a window is too long");
     require(missing == 0 || missing == windows * channels * inputs, "what is missing is of another block");
-    const Given given{channels,
-                      inputs,
-                      polarisations,
-                      realChannels,
-                      windows,
-                      lengths,
-                      steps,
-                      options[0] != 0,
-                      options[1] != 0,
-                      options[2] != 0,
-                      flaggedInputs,
-                      edges,
-                      places,
-                      byLength,
-                      sums,
-                      missing > 0 ? lost : nullptr,
-                      reinterpret_cast<const Head *>(heads),
-                      reinterpret_cast<const Entry *>(entries),
-                      reinterpret_cast<const Mean *>(means),
-                      sigma,
-                      codes,
-                      bursts};
+    const Given given{{channels, inputs, polarisations, realChannels, windows, lengths, steps},
+                      {options[0] != 0, options[1] != 0, options[2] != 0},
+                      {flaggedInputs, edges, sums, missing > 0 ? lost : nullptr, codes, bursts},
+                      {reinterpret_cast<const Head *>(heads), reinterpret_cast<const Entry *>(entries), places,
+                       byLength, reinterpret_cast<const Mean *>(means), sigma}};
     Decision(given, options[3] != 0 && open.pool.threads() > 1 ? &open.pool : nullptr).run();
   });
 }

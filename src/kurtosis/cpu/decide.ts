@@ -6,16 +6,18 @@ import type { Decide } from '../flagger.js';
 import type { KurtosisPlan } from '../plan.js';
 import { HEAD, MEAN } from '../tables.js';
 
-type Sizes = [channels: number, inputs: number, polarisations: number, realChannels: number];
+type Plan = [
+  channels: number,
+  inputs: number,
+  polarisations: number,
+  realChannels: number,
+  options: Uint8Array,
+];
 type Block = [edges: Int32Array, windows: number, sums: Float64Array, lost: Uint32Array, missing: number];
-type Noise = [heads: Float64Array, tables: number, entries: Float64Array];
-type Places = [places: Int32Array, byLength: Int32Array, lengths: number];
-type Means = [means: Float64Array, steps: number, sigma: number];
+type Noise = [heads: Float64Array, tables: number, entries: Float64Array, places: Int32Array];
+type More = [byLength: Int32Array, lengths: number, means: Float64Array, steps: number, sigma: number];
 type Call = NativeCall<
-  [
-    ...[...Sizes, options: Uint8Array, flaggedInputs: Uint8Array, ...Block, ...Noise, ...Places, ...Means],
-    ...[codes: Uint8Array, bursts: Uint8Array],
-  ]
+  [...Plan, flaggedInputs: Uint8Array, ...Block, ...Noise, ...More, codes: Uint8Array, bursts: Uint8Array]
 >;
 
 const ALL_CAME = new Uint32Array(0);

@@ -9,8 +9,6 @@
 namespace corella {
 namespace {
 
-constexpr int64_t SUMS = 2 * TILE_INPUTS;
-
 /** A block, the powers beside it (spectra_powers.h) or null, and its windows. */
 struct Source {
   SpectraLayout layout;
@@ -28,75 +26,47 @@ void check(const SpectraLayout &layout, const int32_t *edges, int64_t windows) {
   require(edges[windows] <= layout.capacity, "a window is beyond the block");
 }
 
-/** Up to four channels of sixteen inputs. */
-struct Rows {
-  int64_t firstChannel, channels, inputBlock;
-};
-
-/** One channel, from the block itself. */
-void sumSpectra(const KurtosisKernel &kernel, const Source &source, const Rows &rows, int64_t c, int64_t first,
-                int64_t end, double *sums) {
+/** One channel of sixteen inputs over a window; sums : [sixteen inputs][S1, S2]. */
+void sumWindow(const KurtosisKernel &kernel, const Source &source, int64_t channel, int64_t inputBlock, int64_t w,
+               double *sums) {
   const SpectraLayout &layout = source.layout;
-  const char *at =
-      source.block + (rows.firstChannel + c) * layout.channelBytes() + rows.inputBlock * layout.inputBlockBytes();
-  if (layout.type == SpectraType::cf32)
+  const int64_t first = source.edges[w], end = source.edges[w + 1];
+  const bool isFloat = layout.type == SpectraType::cf32;
+  if (source.powers != nullptr) {
+    const PowersLayout powers(layout);
+    // Behind the block's last spectrum there are zeros.
+    const int64_t firstGroup = first / POWER_SPECTRA, groups = (end + POWER_SPECTRA - 1) / POWER_SPECTRA - firstGroup;
+    const uint32_t *cells = source.powers + inputBlock * powers.inputBlockWords() +
+                            channel / POWER_CHANNELS * powers.quadWords() + firstGroup * POWER_CELL_WORDS +
+                            channel % POWER_CHANNELS * POWER_WORDS;
+    if (!isFloat) return kernel.sumIntegerGroups(cells, groups, sums);
+    kernel.sumFloatGroups(reinterpret_cast<const float *>(cells), groups, sums);
+    if (kernel.isWithin(sums, end - first)) return;
+  }
+  const char *at = source.block + channel * layout.channelBytes() + inputBlock * layout.inputBlockBytes();
+  if (isFloat)
     kernel.sumFloats(reinterpret_cast<const float *>(at), first, end, sums);
   else
     kernel.sumIntegers(reinterpret_cast<const int8_t *>(at), first, end, sums);
-}
-
-/** Whole groups of sixteen spectra from their powers, and what windows cut off at either end from the block. */
-void sumWindow(const KurtosisKernel &kernel, const Source &source, const Rows &rows, int64_t w, double *sums) {
-  const int64_t first = source.edges[w], end = source.edges[w + 1];
-  const bool isLast = w + 1 == source.windows;
-  const int64_t firstGroup = (first + POWER_SPECTRA - 1) / POWER_SPECTRA;
-  // Behind the block's last spectrum there are zeros.
-  const int64_t endGroup = isLast ? (end + POWER_SPECTRA - 1) / POWER_SPECTRA : end / POWER_SPECTRA;
-  const int64_t groups = endGroup - firstGroup;
-  if (source.powers == nullptr || groups < 1) {
-    for (int64_t c = 0; c < rows.channels; c++) sumSpectra(kernel, source, rows, c, first, end, sums + c * SUMS);
-    return;
-  }
-  const PowersLayout powers(source.layout);
-  const uint32_t *cells = source.powers + rows.inputBlock * powers.inputBlockWords() +
-                          rows.firstChannel / POWER_CHANNELS * powers.quadWords() + firstGroup * POWER_CELL_WORDS;
-  const bool isFloat = source.layout.type == SpectraType::cf32;
-  if (isFloat)
-    kernel.sumFloatGroups(reinterpret_cast<const float *>(cells), groups, rows.channels, sums);
-  else
-    kernel.sumIntegerGroups(cells, groups, rows.channels, sums);
-  for (int64_t c = 0; c < rows.channels; c++, sums += SUMS) {
-    const auto add = [&](int64_t from, int64_t to) {
-      if (from >= to) return;
-      double more[SUMS];
-      sumSpectra(kernel, source, rows, c, from, to, more);
-      for (int64_t n = 0; n < SUMS; n++) sums[n] += more[n];
-    };
-    add(first, firstGroup * POWER_SPECTRA);
-    add(endGroup * POWER_SPECTRA, end);
-    if (isFloat && !kernel.isWithin(sums, end - first)) sumSpectra(kernel, source, rows, c, first, end, sums);
-  }
 }
 
 /** sums : [w][c][a][S1, S2] */
 void sumBlock(Context &context, const Source &source, double *sums) {
   const KurtosisKernel &kernel = CORELLA_PICK_BYTES(context.level, kurtosisKernel);
   const SpectraLayout &layout = source.layout;
-  const int64_t quads = (layout.channels + POWER_CHANNELS - 1) / POWER_CHANNELS, inputBlocks = layout.inputBlocks();
+  const int64_t inputBlocks = layout.inputBlocks();
   const auto body = [&](int64_t item, int) {
-    const int64_t firstChannel = item / inputBlocks * POWER_CHANNELS, firstInput = item % inputBlocks * TILE_INPUTS;
-    const Rows rows{firstChannel, std::min(POWER_CHANNELS, layout.channels - firstChannel), item % inputBlocks};
+    const int64_t channel = item / inputBlocks, inputBlock = item % inputBlocks, firstInput = inputBlock * TILE_INPUTS;
     const int64_t inputs = std::min(TILE_INPUTS, layout.inputs - firstInput);
-    double made[POWER_CHANNELS][SUMS];
+    double made[2 * TILE_INPUTS];
     for (int64_t w = 0; w < source.windows; w++) {
-      sumWindow(kernel, source, rows, w, made[0]);
-      for (int64_t c = 0; c < rows.channels; c++)
-        std::memcpy(sums + 2 * ((w * layout.channels + firstChannel + c) * layout.inputs + firstInput), made[c],
-                    static_cast<size_t>(2 * inputs) * sizeof(double));
+      sumWindow(kernel, source, channel, inputBlock, w, made);
+      std::memcpy(sums + 2 * ((w * layout.channels + channel) * layout.inputs + firstInput), made,
+                  static_cast<size_t>(2 * inputs) * sizeof(double));
     }
   };
   // Most of it waits for memory, which few threads keep as busy as all of them; the others make the next block.
-  Pool::Started run = context.pool.start(quads * inputBlocks, std::max(1, context.pool.threads() / 4), body);
+  Pool::Started run = context.pool.start(layout.channels * inputBlocks, std::max(1, context.pool.threads() / 4), body);
   context.pool.wait(run);
 }
 
@@ -135,6 +105,9 @@ CORELLA_EXPORT int32_t corella_kurtosis_sums(char *error, void *context, int32_t
   return withContext(error, context, [&](Context &open) {
     const SpectraLayout layout{static_cast<SpectraType>(type), channels, inputs, capacity};
     check(layout, edges, windows);
+    // Windows that begin within sixteen spectra are summed from the block.
+    for (int64_t w = 0; w < windows; w++)
+      if (edges[w] % POWER_SPECTRA != 0) powers = nullptr;
     sumBlock(open, {layout, static_cast<const char *>(block), static_cast<const uint32_t *>(powers), edges, windows},
              sums);
   });

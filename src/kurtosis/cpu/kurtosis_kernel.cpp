@@ -60,64 +60,41 @@ void store(const double (&s1)[TILE_INPUTS], const double (&s2)[TILE_INPUTS], dou
   }
 }
 
-/** `atOnce` spectra are added in Number: sixteen in float32 to a millionth, a twentieth of what kurtosis would need. */
-template <class Number>
-void sumVectors(const float *vectors, int64_t first, int64_t end, double *sums) {
-  constexpr int64_t AT_ONCE = 16;
+void sumFloats(const float *vectors, int64_t first, int64_t end, double *sums) {
   double s1[TILE_INPUTS] = {}, s2[TILE_INPUTS] = {};
-  for (int64_t from = first; from < end; from += AT_ONCE) {
-    Number powers[TILE_INPUTS] = {}, squares[TILE_INPUTS] = {};
-    for (int64_t t = from; t < end && t < from + AT_ONCE; t++)
-      for (int64_t input = 0; input < TILE_INPUTS; input++) {
-        const Number re = vectors[t * FLOATS_PER_SAMPLE + input];
-        const Number im = vectors[t * FLOATS_PER_SAMPLE + TILE_INPUTS + input];
-        const Number power = re * re + im * im;
-        powers[input] += power;
-        squares[input] += power * power;
-      }
+  for (int64_t t = first; t < end; t++)
     for (int64_t input = 0; input < TILE_INPUTS; input++) {
-      s1[input] += powers[input];
-      s2[input] += squares[input];
+      const double re = vectors[t * FLOATS_PER_SAMPLE + input];
+      const double im = vectors[t * FLOATS_PER_SAMPLE + TILE_INPUTS + input];
+      const double power = re * re + im * im;
+      s1[input] += power;
+      s2[input] += power * power;
     }
-  }
   store(s1, s2, sums);
 }
 
-void sumFloats(const float *vectors, int64_t first, int64_t end, double *sums) {
-  sumVectors<float>(vectors, first, end, sums);
-  if (!isWithin(sums, end - first)) sumVectors<double>(vectors, first, end, sums);
-}
-
-/** cells : [group][c mod 4][S1, S2][a mod 16]; sums : [c mod 4][a mod 16][S1, S2]. */
-void sumIntegerGroups(const uint32_t *cells, int64_t groups, int64_t channels, double *sums) {
-  for (int64_t c = 0; c < channels; c++) {
-    uint64_t s1[TILE_INPUTS] = {}, offsets[TILE_INPUTS] = {};
-    for (int64_t group = 0; group < groups; group++) {
-      const uint32_t *one = cells + group * POWER_CELL_WORDS + c * POWER_WORDS, *two = one + TILE_INPUTS;
-      for (int64_t a = 0; a < TILE_INPUTS; a++) {
-        s1[a] += one[a];
-        offsets[a] += offsetSquares(one[a], two[a]);
-      }
+/** cells : [group][c mod 4][S1, S2][a mod 16], from a channel on. */
+void sumIntegerGroups(const uint32_t *cells, int64_t groups, double *sums) {
+  uint64_t s1[TILE_INPUTS] = {}, offsets[TILE_INPUTS] = {};
+  for (int64_t group = 0; group < groups; group++, cells += POWER_CELL_WORDS)
+    for (int64_t a = 0; a < TILE_INPUTS; a++) {
+      s1[a] += cells[a];
+      offsets[a] += offsetSquares(cells[a], cells[TILE_INPUTS + a]);
     }
-    for (int64_t a = 0; a < TILE_INPUTS; a++, sums += 2) {
-      sums[0] = static_cast<double>(s1[a]);
-      sums[1] = static_cast<double>(squaresOf(s1[a], offsets[a], static_cast<uint64_t>(groups)));
-    }
+  for (int64_t a = 0; a < TILE_INPUTS; a++) {
+    sums[2 * a] = static_cast<double>(s1[a]);
+    sums[2 * a + 1] = static_cast<double>(squaresOf(s1[a], offsets[a], static_cast<uint64_t>(groups)));
   }
 }
 
-void sumFloatGroups(const float *cells, int64_t groups, int64_t channels, double *sums) {
-  for (int64_t c = 0; c < channels; c++, sums += 2 * TILE_INPUTS) {
-    double s1[TILE_INPUTS] = {}, s2[TILE_INPUTS] = {};
-    for (int64_t group = 0; group < groups; group++) {
-      const float *one = cells + group * POWER_CELL_WORDS + c * POWER_WORDS, *two = one + TILE_INPUTS;
-      for (int64_t a = 0; a < TILE_INPUTS; a++) {
-        s1[a] += one[a];
-        s2[a] += two[a];
-      }
+void sumFloatGroups(const float *cells, int64_t groups, double *sums) {
+  double s1[TILE_INPUTS] = {}, s2[TILE_INPUTS] = {};
+  for (int64_t group = 0; group < groups; group++, cells += POWER_CELL_WORDS)
+    for (int64_t a = 0; a < TILE_INPUTS; a++) {
+      s1[a] += cells[a];
+      s2[a] += cells[TILE_INPUTS + a];
     }
-    store(s1, s2, sums);
-  }
+  store(s1, s2, sums);
 }
 
 }  // namespace

@@ -12,8 +12,7 @@ constexpr int PER_WORD = FLOATS ? 1 : 4;
 constexpr unsigned ALL = 0xFFFFFFFFu;
 
 // Rows are read once, from one end to the other, and the sums are few: the card's memory is the limit. Eight lanes take a
-// window, 128 bytes at a time and four times that ahead. A block takes 32: 2^windowBits that follow on each other, of so many
-// rows, whose sums are neighbours.
+// row of a window, 128 bytes at a time and four times that ahead. A block takes 32 rows, whose sums are neighbours.
 constexpr int LANES = 8, AHEAD = 4, AT_ONCE = 32;
 
 #if FLOATS
@@ -49,16 +48,12 @@ __device__ __forceinline__ void add(const uint4 in, Sum1 &s1, Sum2 &s2) {
 #endif
 
 extern "C" __global__ void __launch_bounds__(LANES *AT_ONCE)
-    sumPowers(const int8_t *spectra, int64_t pitch, const int *edges, int windows, int rows, int windowBits,
-              double2 *sums) {
+    sumPowers(const int8_t *spectra, int64_t pitch, const int *edges, int windows, int rows, double2 *sums) {
   const int lane = threadIdx.x % LANES, mine = threadIdx.x / LANES;
-  const int windowsAtOnce = 1 << windowBits, rowsAtOnce = AT_ONCE >> windowBits;
-  const uint32_t across = (windows + windowsAtOnce - 1) >> windowBits;
-  const uint32_t tiles = across * ((rows + rowsAtOnce - 1) / rowsAtOnce);
+  const uint32_t tiles = (uint32_t)windows * ((rows + AT_ONCE - 1) / AT_ONCE);
   for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const int row = (int)(tile / across) * rowsAtOnce + (mine >> windowBits);
-    const int window = (int)(tile % across) * windowsAtOnce + (mine & (windowsAtOnce - 1));
-    const bool isThere = row < rows && window < windows;
+    const int row = (int)(tile / windows) * AT_ONCE + mine, window = (int)(tile % windows);
+    const bool isThere = row < rows;
     // In words of eight bytes: a window may begin or end in the middle of sixteen.
     const int first = isThere ? edges[window] / PER_WORD : 0;
     const int end = isThere ? (edges[window + 1] + PER_WORD - 1) / PER_WORD : 0;

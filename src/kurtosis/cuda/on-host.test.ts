@@ -39,14 +39,13 @@ describe("the flagger's kernels", { skip }, () => {
           closers.keep(await prepareOnHost(request, entry));
 
         const walk = await prepare('sumPowers');
-        const { windowBits, shape } = sumsLaunch(plan, windows);
         const sums = new Float64Array(2 * windows * rows).fill(NaN);
         const pitch = samples * (type === 'cf32' ? 8 : 2);
         const onCard = new Uint8Array(rows * pitch + 16);
         onCard.set(new Uint8Array(spectra.buffer, spectra.byteOffset, spectra.byteLength));
-        await walk.run({ ...shape, grid: [7, 1] }, [
+        await walk.run({ ...sumsLaunch(plan, windows), grid: [7, 1] }, [
           ...[{ memory: onCard }, { i64: pitch }, { memory: edges }],
-          ...[{ i32: windows }, { i32: rows }, { i32: windowBits }, { memory: sums }],
+          ...[{ i32: windows }, { i32: rows }, { memory: sums }],
         ]);
         agree(sums, 'sum of the block', 1e-12);
 

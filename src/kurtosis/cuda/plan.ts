@@ -7,11 +7,8 @@ import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
 
 const entries = {
-  sumPowers: ['pointer', 'i64', 'pointer', 'i32', 'i32', 'i32', 'pointer'],
-  sumCells: [
-    ...(['pointer', 'pointer', 'pointer', 'i32', 'i32', 'i32', 'i32', 'pointer', 'i64'] as const),
-    'pointer',
-  ],
+  sumPowers: ['pointer', 'i64', 'pointer', 'i32', 'i32', 'pointer'],
+  sumCells: ['pointer', 'pointer', 'pointer', 'i32', 'i32', 'i32', 'i32', 'pointer', 'i64', 'pointer'],
   zeroBoxes: ['pointer', 'i64', 'i32', 'pointer', 'i32'],
 } as const;
 
@@ -36,24 +33,15 @@ export const planPowerSums = ({ type }: Pick<KurtosisPlan, 'type'>) =>
   }) satisfies KernelRequest;
 
 const THREADS = 256;
-/** Windows of rows that a block of `sumPowers` takes. */
+/** Rows of a window that a block of `sumPowers` takes. */
 const SUMS_AT_ONCE = 32;
 /** Rows of blocks that a box is divided among: some are a row, some the whole band. */
 const PARTS_OF_BOX = 16;
 
-const blocksFor = (blocks: number): LaunchShape => ({ grid: [Math.max(1, blocks), 1], threads: THREADS });
-
-/** Rows are read four windows at a time where that leaves none over, and else window by window: 2^windowBits. */
-export function sumsLaunch(
-  { channels, inputs }: KurtosisPlan,
-  windows: number,
-): { readonly windowBits: number; readonly shape: LaunchShape } {
-  const windowBits = windows % 4 === 0 ? 2 : 0;
-  const windowsAtOnce = 2 ** windowBits;
-  const rowsAtOnce = SUMS_AT_ONCE / windowsAtOnce;
-  const blocks = Math.ceil(windows / windowsAtOnce) * Math.ceil((channels * inputs) / rowsAtOnce);
-  return { windowBits, shape: blocksFor(blocks) };
-}
+export const sumsLaunch = ({ channels, inputs }: KurtosisPlan, windows: number): LaunchShape => ({
+  grid: [Math.max(1, windows * Math.ceil((channels * inputs) / SUMS_AT_ONCE)), 1],
+  threads: THREADS,
+});
 
 /** Places and inputs that a block of `sumCells` turns over. */
 const PLACES_AT_ONCE = 32;

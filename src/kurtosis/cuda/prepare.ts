@@ -5,7 +5,7 @@
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { Stream } from '../../backend/cuda/session.js';
 import { cudaSpectra, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
-import { preparing, type Closable } from '../../core/closing.js';
+import { preparing } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { PowerEngine } from '../flagger.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
@@ -26,13 +26,12 @@ async function prepareSums(
   const { sumPowers, sumCells } = await shop.prepare(planPowerSums(plan));
   return (block, edges, room, stream) => {
     const windows = edges.length - 1;
-    if (windows * rows >= MOST_CELLS) {
+    if (windows * rows >= MOST_CELLS)
       refuse(
         'kurtosis',
-        `${windows} windows of ${channels} channels and ${inputs} inputs are more than a card sums at once`,
+        `a card cannot sum ${windows} windows of ${rows} rows at once`,
         'take shorter blocks',
       );
-    }
     room.reserve(windows);
     const onCard = room.send(edges, stream);
     const { powers, powersRoom } = block;
@@ -44,9 +43,8 @@ async function prepareSums(
       ]);
       sumCells.launch(cellsLaunch(plan, windows), stream);
     } else {
-      const { windowBits, shape } = sumsLaunch(plan, windows);
-      sumPowers.set([block.pointer, block.pitchBytes, onCard, windows, rows, windowBits, room.sums]);
-      sumPowers.launch(shape, stream);
+      sumPowers.set([block.pointer, block.pitchBytes, onCard, windows, rows, room.sums]);
+      sumPowers.launch(sumsLaunch(plan, windows), stream);
     }
     block.doneReading(stream);
   };
@@ -91,25 +89,6 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1)
         block.writing(mend);
         await zeros.write(block, gaps);
         block.addGaps(mend, gaps);
-      },
-      close: () => closers.close(),
-    };
-  });
-
-/** The kernels alone over one block, for whoever times them: nothing comes down. */
-export const prepareCardSums = (
-  plan: KurtosisPlan,
-  backend: CudaBackend,
-  block: CudaSpectraBlock,
-): Promise<Closable & { readonly launch: () => void }> =>
-  preparing(async (closers) => {
-    const queueSums = await prepareSums(plan, backend);
-    const { session } = backend;
-    const room = new Room(plan, session, closers);
-    const edges = windowEdges(plan, block.samples);
-    return {
-      launch: () => {
-        queueSums(block, edges, room, session.streams.compute);
       },
       close: () => closers.close(),
     };

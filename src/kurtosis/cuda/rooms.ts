@@ -14,10 +14,7 @@ import { sumsBytes } from './plan.js';
 
 export class Room {
   readonly landed: CudaEvent;
-  private onCard: DeviceMemory | undefined;
-  private onHost: PinnedMemory | undefined;
-  private edges: DeviceMemory | undefined;
-  private edgesOnHost: PinnedMemory | undefined;
+  private memory: { readonly sums: Both; readonly edges: Both } | undefined;
   private sent: Int32Array | undefined;
 
   constructor(
@@ -31,39 +28,47 @@ export class Room {
   /** For blocks of so many windows at the most. */
   reserve(windows: number): void {
     const bytes = sumsBytes(this.plan, windows);
-    if (this.onHost && this.onHost.sizeBytes >= bytes) return;
+    if (this.memory && this.memory.sums.onHost.sizeBytes >= bytes) return;
     const { session, closers } = this;
-    this.onCard = closers.keep(session.allocate('sums of powers', bytes));
-    this.onHost = closers.keep(session.allocatePinned('sums of powers', bytes));
-    this.edges = closers.keep(session.allocate('windows', 4 * (windows + 1)));
-    this.edgesOnHost = closers.keep(session.allocatePinned('windows', 4 * (windows + 1)));
+    const both = (what: string, sizeBytes: number): Both => ({
+      onCard: closers.keep(session.allocate(what, sizeBytes)),
+      onHost: closers.keep(session.allocatePinned(what, sizeBytes)),
+    });
+    this.memory = { sums: both('sums of powers', bytes), edges: both('windows', 4 * (windows + 1)) };
     this.sent = undefined;
+  }
+
+  private get reserved(): { readonly sums: Both; readonly edges: Both } {
+    if (!this.memory) throw new Error('nothing was reserved');
+    return this.memory;
   }
 
   /** On the card; sums : [w][c][a][S1, S2]. */
   get sums(): DevicePointer {
-    if (!this.onCard) throw new Error('nothing was reserved');
-    return this.onCard.pointer;
+    return this.reserved.sums.onCard.pointer;
   }
 
   /** Edges go up where they are not those of the room's last block. Nobody reads the room's memory any more. */
   send(edges: Int32Array, stream: Stream): DevicePointer {
-    if (!this.edges || !this.edgesOnHost) throw new Error('nothing was reserved');
-    const { pointer } = this.edges;
-    if (this.sent && areSameEdges(this.sent, edges)) return pointer;
-    new Int32Array(this.edgesOnHost.buffer).set(edges);
-    const { session, edgesOnHost } = this;
-    session.call('cuMemcpyHtoDAsync', pointer, edgesOnHost.pointer, edges.byteLength, stream.handle);
+    const { onCard, onHost } = this.reserved.edges;
+    if (this.sent && areSameEdges(this.sent, edges)) return onCard.pointer;
+    new Int32Array(onHost.buffer).set(edges);
+    this.session.call('cuMemcpyHtoDAsync', onCard.pointer, onHost.pointer, edges.byteLength, stream.handle);
     this.sent = edges.slice();
-    return pointer;
+    return onCard.pointer;
   }
 
   /** Sums of so many windows on their way down, behind everything in the stream; valid until the room is used again. */
   bringDown(windows: number, stream: Stream): Float64Array {
-    if (!this.onHost) throw new Error('nothing was reserved');
+    const { onHost } = this.reserved.sums;
     const bytes = sumsBytes(this.plan, windows);
-    this.session.call('cuMemcpyDtoHAsync', this.onHost.pointer, this.sums, bytes, stream.handle);
+    this.session.call('cuMemcpyDtoHAsync', onHost.pointer, this.sums, bytes, stream.handle);
     this.landed.record(stream);
-    return new Float64Array(this.onHost.buffer, 0, bytes / 8);
+    return new Float64Array(onHost.buffer, 0, bytes / 8);
   }
+}
+
+interface Both {
+  readonly onCard: DeviceMemory;
+  readonly onHost: PinnedMemory;
 }
