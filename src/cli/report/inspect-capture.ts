@@ -68,7 +68,17 @@ export async function inspectCapture(
 /** Options that mean nothing for packets. */
 const meaningless = [
   ...(['spectrum', 'picture', 'telescope', 'frequency', 'inputs', 'polarisations', 'sampleBits'] as const),
-  ...(['sampleType', 'skip', 'start', 'near', 'tuning', 'metafits', 'removeCables', 'storedPair', 'sideband'] as const),
+  ...([
+    'sampleType',
+    'skip',
+    'start',
+    'near',
+    'tuning',
+    'metafits',
+    'removeCables',
+    'storedPair',
+    'sideband',
+  ] as const),
   ...(['column', 'target'] as const),
 ];
 

@@ -181,13 +181,15 @@ function refuseForGood(error: unknown, { server }: Access): never {
 
 /** For who begins: a server without a store keeps no jobs. */
 export async function requireStore({ connection }: Queue, { server }: Access): Promise<void> {
-  await jetStreams().jetstreamManager(connection, { timeout: REQUEST_MS }).catch((error: unknown) => {
-    refuse(
-      server,
-      `has no JetStream, which keeps jobs and results (${messageOf(error)})`,
-      'start it with nats-server -js, or with a jetstream block in its configuration',
-    );
-  });
+  await jetStreams()
+    .jetstreamManager(connection, { timeout: REQUEST_MS })
+    .catch((error: unknown) => {
+      refuse(
+        server,
+        `has no JetStream, which keeps jobs and results (${messageOf(error)})`,
+        'start it with nats-server -js, or with a jetstream block in its configuration',
+      );
+    });
 }
 
 /** Again and again until it succeeds: every call made so may be made twice. Refusals are not tried again. */

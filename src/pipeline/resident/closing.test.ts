@@ -98,7 +98,7 @@ it('a chain that judges interference closes all it opened, its second block of s
   assert.equal(planResident(options).spectraBlocks, 1);
   const plan = planResident({ ...options, kurtosis });
   assert.equal(plan.spectraBlocks, 2);
-  // Blocks of 40 spectra are one window, of which two are kept, and a cell of powers beside two of them.
-  assert.equal(plan.powerBytes, 2 * 2 * (10 * 17 + 9) + 2 * (2 * 10) * 8);
+  // Blocks of 40 spectra are one window: its two sums are kept for two blocks, and a word of powers beside each.
+  assert.equal(plan.powerBytes, 2 * (2 * 10) * 16 + 2 * (2 * 10) * 8);
   assert.ok((await assertClosesAll((backend) => prepareResidentChain(plan, backend))) > 50);
 });

@@ -21,6 +21,8 @@ export interface RequestedKurtosis extends Pick<
   KurtosisOptions,
   'sigmas' | 'spectraPerWindow' | 'over' | 'bursts'
 > {
+  /** What a flagged input takes with it: nothing, or its station, as a card's own chain has it. */
+  readonly takes?: GapsCover;
   /** Whoever wants to know afterwards what was taken. */
   readonly onPlan?: (plan: KurtosisPlan, tally: KurtosisTally) => void;
 }
@@ -71,7 +73,7 @@ export const kurtosisPlan = (
     ...{ ...(sigmas === undefined ? {} : { sigmas }), ...(over && { over }), ...(bursts && { bursts }) },
     spectraPerWindow: windowOf(asked, { channels, inputs }),
     realChannels: realChannels ?? (sampling === 'real' ? 1 : 0),
-    ...(gapsCover && { takes: gapsCover }),
+    takes: asked.takes ?? gapsCover,
     ...(flaggedInputs && { flaggedInputs }),
   });
 };

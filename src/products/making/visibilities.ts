@@ -87,7 +87,11 @@ export function planVisibilities(
         composed: {
           ...{ from: 'integrations', clock, values },
           vanVleck: fields['van-vleck'] === true ? { onPlan: (made) => (tally = made) } : undefined,
-          look: watch && ((one) => { watch.add(stretchOf(one)); }),
+          look:
+            watch &&
+            ((one) => {
+              watch.add(stretchOf(one));
+            }),
           stage: chain(prepareFlagRules({ rules: observed.rules, channels, tally: flagged }), write),
         },
         finish: () => writer.finish(),

@@ -59,8 +59,7 @@ async function settingsOf(trial: LiveTrial, held: Held): Promise<Omit<LiveSettin
     ...{ telescope, frequenciesHz, flaggedInputs, align: 'utc', integrationS: trial.integrationS },
     ...(imaging && { imaging }),
     ...(trial.kurtosis && {
-      gapsCover: 'stations',
-      kurtosis: { ...trial.kurtosis, onPlan: (_plan, tally) => (held.tally = tally) },
+      kurtosis: { ...trial.kurtosis, takes: 'stations', onPlan: (_plan, tally) => (held.tally = tally) },
     }),
   };
 }
