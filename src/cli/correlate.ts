@@ -43,12 +43,7 @@ import { tellingBand } from './report/band-lines.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 import { addPhaseCentreOption, parseCentre, type PhaseCentreOptions } from './options/phase-centre-option.js';
 import { kurtosisFacts, kurtosisHistory, kurtosisLines } from './interference/kurtosis-lines.js';
-import {
-  addKurtosisOptions,
-  kurtosisOptionNames,
-  kurtosisWork,
-  type KurtosisOptions,
-} from './interference/kurtosis-options.js';
+import { addKurtosisOptions, kurtosisWork, type KurtosisOptions } from './interference/kurtosis-options.js';
 import { addVanVleckOption, vanVleckWork, type VanVleckOptions } from './interference/van-vleck-lines.js';
 import { headerOf, integrationFor, largestSum, planWork } from './correlate/work.js';
 import { addTrackOptions, delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
@@ -156,12 +151,6 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
   const screen = openTerminal(options);
   // Refused before hours of work, not after.
   const format = visibilityFormatFor(options.out);
-  if (options.cards !== undefined)
-    refuseGiven(
-      command,
-      [...kurtosisOptionNames, 'vanVleck', 'track', 'fineChannels'],
-      'is for one card: not with --cards',
-    );
   const opened = await openFile(path, await openOptions(options));
   try {
     await checkOutputs({ ...options, paths: [options.out], from: path });

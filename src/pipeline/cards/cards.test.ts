@@ -12,6 +12,7 @@ import { loadTelescope } from '../../telescope/load.js';
 import { selectStations } from '../../telescope/select.js';
 import { planChannels } from '../channels.js';
 import { correlateSpectra, correlateVoltages } from '../correlate.js';
+import { fixedDelays, mostDelaySamples } from '../tracking.js';
 import { imageIntegration } from '../image.js';
 import { spectraInMemory, voltagesInMemory } from '../testing.js';
 import { imageOnCards } from './image.js';
@@ -93,6 +94,30 @@ for (const kind of kinds)
           [account.missingSamples, account.saturated, account.integrations, account.spectra],
         );
       }
+    });
+
+    it('flag, delay and correct for rounding as one', async () => {
+      const fixedS = Float64Array.from({ length: INPUTS }, (_, a) => a * 3.3e-5);
+      const delays = fixedDelays(fixedS, voltages.sampleRateHz);
+      const delayed = planChannels(voltages, {
+        ...{ channels: 7, taps: 4, outputType: 'ci8', leastSpectra: 32 },
+        mostDelaySamples: mostDelaySamples(delays),
+      });
+      const asked = { ...settings, delays, vanVleck: {}, kurtosis: { spectraPerWindow: 32, sigmas: 3 } };
+      const made = await Promise.all(
+        [1, 2].map(async (count) => {
+          const all: Integration[] = [];
+          await withCards(kind, count, (cards) =>
+            correlateVoltages(
+              ...([voltages, delayed, { ...asked, backend: cards[0], backends: cards }] as const),
+              keeping(all),
+            ),
+          );
+          return all;
+        }),
+      );
+      assert.ok(made[0].length >= 4);
+      assert.deepEqual(made[1], made[0]);
     });
 
     it('correlate what came channelised as one', async () => {
