@@ -31,6 +31,7 @@ async function check(path: string, options: CommonOptions): Promise<void> {
       writeObservation(observation).trimEnd(),
       '',
       ...sourceLines(plan),
+      ...plan.warnings,
       ...plan.products.map(
         ({ name, paths, sizeBytes }, k) =>
           `${name}: ${paths.join(', ')}${sizeText(sizeBytes)}; ${formatBytes(disks[k].freeBytes)} free` +
@@ -53,7 +54,7 @@ function sourceLines({ observed: { recording, telescope, spectra } }: Observatio
 }
 
 const factsOf = (
-  { observation, observed, products }: ObservationPlan,
+  { observation, observed, products, warnings }: ObservationPlan,
   disks: readonly { readonly folder: string; readonly freeBytes: number }[],
 ): object => ({
   observation,
@@ -61,6 +62,7 @@ const factsOf = (
   channels: observed.spectra.channels,
   channelWidthHz: observed.spectra.channelWidthHz,
   spectrumRateHz: observed.spectra.grid.spectrumRateHz,
+  warnings,
   products: products.map(({ name, paths, sizeBytes }, k) => ({
     ...{ product: name, paths, sizeBytes, ...disks[k] },
   })),

@@ -3,11 +3,10 @@ import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
 import { readGainFile, type GainsFile, type Recording } from '../formats/index.js';
 import type { KurtosisAccount, KurtosisPlan, KurtosisTally } from '../kurtosis/index.js';
-import { matchGains } from '../pipeline/gains/apply.js';
+import { fitsData, gainsOverTime } from '../pipeline/gains/apply.js';
 import { readFlagFile } from '../pipeline/flags/flag-file.js';
 import type { FlagRule } from '../pipeline/flags/rules.js';
 import { inputsNamed, ruleOf, type FlagContext } from '../pipeline/flags/words.js';
-import type { CalibratedAt } from '../pipeline/sky-image.js';
 import type { RequestedKurtosis } from '../pipeline/stages/kurtosis.js';
 import { planProduct, type Observed, type PlannedProduct } from '../products/index.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -32,6 +31,8 @@ export interface ObservationPlan {
   readonly observed: Observed;
   readonly front: PlannedFront;
   readonly products: readonly PlannedProduct[];
+  /** What is not as one would expect. */
+  readonly warnings: readonly string[];
   /** What kurtosis flagged, once the run is over. */
   readonly kurtosis: () => FlaggedByKurtosis | undefined;
 }
@@ -63,19 +64,23 @@ export async function planObservation(
   const kurtosis = kurtosisOf(flags, (plan, tally) => kept.push({ plan, tally }));
   const front = planFront(asked, recording, telescope, gathered.front, { kurtosis, flaggedInputs });
   const { spectra } = front;
+  const { frequenciesHz } = spectra;
+  const path = gains?.file ?? '';
   const { stations } = telescope;
-  const context = { stations, polarisations: recording.polarisations, frequenciesHz: spectra.frequenciesHz };
+  const context = { stations, polarisations: recording.polarisations, frequenciesHz };
   const observed: Observed = {
     ...{ recording, telescope, front: front.front, spectra, delays: front.delays },
     ...{ centre: gathered.front.delays.centre, flaggedInputs },
     ...{ level: front.level, equaliser: front.equaliser },
     rules: await rulesOf(flags, context),
-    calibrated: calibratedBy(gathered.gains, gains?.file ?? '', telescope, spectra.frequenciesHz),
+    calibrated:
+      gathered.gains && gainsOverTime(gathered.gains, path, telescope, frequenciesHz, 'corella run'),
   };
   const products: PlannedProduct[] = [];
   for (const product of observation.products) products.push(await planProduct(product, observed));
   return {
     ...{ observation, observed, front, products },
+    warnings: gathered.gains ? fitsData(gathered.gains, path, { telescope, frequenciesHz }) : [],
     kurtosis: () =>
       kept
         .slice(-1)
@@ -126,14 +131,3 @@ async function rulesOf(
     ...(file === undefined ? [] : await readFlagFile(file, context)),
   ];
 }
-
-const calibratedBy = (
-  file: GainsFile | undefined,
-  path: string,
-  telescope: Telescope,
-  frequenciesHz: Float64Array,
-): Observed['calibrated'] => {
-  if (!file) return undefined;
-  const at: CalibratedAt = (moment) => matchGains(file, path, telescope, frequenciesHz, moment);
-  return file.later ? at : at(file.time);
-};
