@@ -5,7 +5,8 @@ import type { SpectraType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { sampleRateOf } from '../core/sources.js';
 import { fixedDelaysS, readDelayFile, type DelayFile } from '../delay/index.js';
-import { readText, type Recording, type VoltageRecording } from '../formats/index.js';
+import type { Recording, VoltageRecording } from '../formats/index.js';
+import { readCoefficients } from '../pipeline/coefficients.js';
 import { planChannels, usualSpectra, type ChannelSettings } from '../pipeline/channels.js';
 import { spectraOfFront, type Front, type FrontSpectra } from '../pipeline/compose/front.js';
 import { planFineChannels, streamsOf, type FineChannels } from '../pipeline/fine/streams.js';
@@ -131,19 +132,6 @@ async function filterOf({ filter, taps, window, passband, coefficients }: FrontP
     passbandChannels: passband,
     coefficients: coefficients === undefined ? undefined : await readCoefficients(coefficients),
   };
-}
-
-/** Numbers separated by white space or commas; a wrong one is refused with its line. */
-export async function readCoefficients(path: string): Promise<Float64Array> {
-  const values: number[] = [];
-  for (const [n, line] of (await readText(path)).split('\n').entries())
-    for (const word of line.split(/[\s,]+/).filter((text) => text !== '')) {
-      const value = Number(word);
-      if (!Number.isFinite(value))
-        refuse(`${path}, line ${n + 1}`, `'${word}' is not a number`, 'give the coefficients one a line');
-      values.push(value);
-    }
-  return Float64Array.from(values);
 }
 
 /** Fixed delays of the telescope and of a file, and what is tracked. */

@@ -6,7 +6,8 @@ import { refuse } from '../../core/errors.js';
 import { usualSpectra, type ChannelSettings } from '../../pipeline/channels.js';
 import type { VoltageSource } from '../../core/sources.js';
 import { chooseLevel, type Level } from '../../pipeline/levels.js';
-import { readText, type VoltageRecording } from '../../formats/index.js';
+import { readCoefficients } from '../../pipeline/coefficients.js';
+import type { VoltageRecording } from '../../formats/index.js';
 import { asOne, parseCount } from './command.js';
 import { plainNumber } from './quantity.js';
 
@@ -154,18 +155,4 @@ function parseWindow(text: string): FilterWindow {
 function parseBits(text: string): SpectraType {
   const types: Readonly<Partial<Record<string, SpectraType>>> = { '8': 'ci8', '4': 'ci4', float: 'cf32' };
   return types[text] ?? refuse('--bits', `'${text}' is not a sample size`, 'choose 8, 4 or float');
-}
-
-/** Numbers separated by white space or commas; a wrong one is refused with its line. */
-async function readCoefficients(path: string): Promise<Float64Array> {
-  const values: number[] = [];
-  for (const [n, line] of (await readText(path)).split('\n').entries()) {
-    for (const word of line.split(/[\s,]+/).filter((text) => text !== '')) {
-      const value = Number(word);
-      if (!Number.isFinite(value))
-        refuse(`${path}, line ${n + 1}`, `'${word}' is not a number`, 'give the coefficients one a line');
-      values.push(value);
-    }
-  }
-  return Float64Array.from(values);
 }
