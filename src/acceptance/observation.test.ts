@@ -113,6 +113,16 @@ describe('an observation', () => {
     assert.ok(!(await readdir(folder)).some((name) => name.startsWith('tracked')));
   });
 
+  it('refuses a part of the telescope that does not have the inputs of the recording', async () => {
+    await writeFile(
+      join(folder, 'few.yaml'),
+      'corella: 1\nsource: { recording: v.sigmf-meta }\nstations: 3\nproducts:\n  - visibilities: few.uvh5\n',
+    );
+    const { code, stderr } = await corellaHere(folder, 'check', 'few.yaml');
+    assert.equal(code, 1);
+    assert.match(stderr, /v\.sigmf-meta: has 12 inputs, 6 × 2, where lwasv has 3 stations/);
+  });
+
   it('is checked beforehand: the plan, sizes and free disk', async () => {
     const facts = JSON.parse(await ran('check', 'all.yaml', '--json')) as {
       readonly channels: number;

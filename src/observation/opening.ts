@@ -4,7 +4,6 @@ import { addSeconds, parseInstant } from '../core/instant.js';
 import {
   notingFiles,
   openFile,
-  type OpenedFile,
   type OpenFileOptions,
   type Recording,
   type UnknownFact,
@@ -74,8 +73,7 @@ export async function openRecording(
         const [what, fix] = unknownFactWords[one];
         refuse(path, `does not say ${what}`, fix);
       }
-    const whole = await telescopeOf(opened, name);
-    const telescope = stations === undefined ? whole : selectStations(whole, stations);
+    const telescope = await telescopeOf(opened, name, stations);
     return { opened, recording: usedPart(opened, source, front['float-taps'] === true), telescope, paths };
   } catch (error) {
     await opened.close();
@@ -100,7 +98,11 @@ function usedPart(opened: Recording, { from, to, duration }: SourcePart, isWiden
 }
 
 /** The telescope named by the user, else the file's own; one that does not fit the file's inputs is refused. */
-export async function telescopeOf(opened: Recording, name: string | undefined): Promise<Telescope> {
+export async function telescopeOf(
+  opened: Recording,
+  name: string | undefined,
+  stations?: number,
+): Promise<Telescope> {
   if (name === NO_TELESCOPE) {
     if (opened.telescope)
       refuse(
@@ -111,7 +113,7 @@ export async function telescopeOf(opened: Recording, name: string | undefined): 
     return unplaced(opened.inputs / opened.polarisations, opened.polarisations);
   }
   const { polarisations, inputs } = opened;
-  const telescope =
+  const whole =
     name === undefined
       ? (opened.telescope ??
         refuse(
@@ -120,6 +122,7 @@ export async function telescopeOf(opened: Recording, name: string | undefined): 
           'name its telescope, or a JSON description of it; none where they are unknown (a laboratory, a single dish)',
         ))
       : await loadTelescope(name, polarisations);
+  const telescope = stations === undefined ? whole : selectStations(whole, stations);
   if (inputs !== telescope.stations.length * polarisations || polarisations !== telescope.polarisations)
     refuse(
       opened.path,
@@ -128,6 +131,3 @@ export async function telescopeOf(opened: Recording, name: string | undefined): 
     );
   return telescope;
 }
-
-export const unknownFactsOf = (file: OpenedFile): readonly UnknownFact[] =>
-  file.kind === 'visibilities' ? [] : (file.unknownFacts ?? []);

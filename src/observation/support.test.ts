@@ -37,6 +37,9 @@ describe('what cannot be combined', () => {
       [observed({ source: { listen: 4015 } }), /^source\.listen: .*corella live$/],
       [observed({ gains: { solve: 'all' } }), /^gains\.solve: /],
       [observed({ for: '10s' }), /^for: /],
+      [observed({ eop: 'finals.txt' }), /^eop: /],
+      [observed({ source: { recording: 'v.sigmf-meta', channels: '0-3' } }), /^source\.channels: /],
+      [observed({ source: { recording: 'v.sigmf-meta', epoch: 'clock' } }), /^source\.epoch: /],
       [
         observed({}, { visibilities: 'x.uvh5', 'file-every': '1min' }),
         /^products\.visibilities\.file-every: /,

@@ -78,6 +78,15 @@ const notOfRecordings: readonly (Pick<Unsupported, 'field' | 'why' | 'fix'> & {
     fix: kind === 'visibilities' ? 'use corella image or calibrate' : 'use corella live',
     given: ({ source }: Observation) => source[kind],
   })),
+  ...(['channels', 'interface', 'epoch', 'meta'] as const).map((field) => ({
+    ...{ field: `source.${field}`, why: 'is for live data', fix: 'leave it out' },
+    given: ({ source }: Observation) => source[field],
+  })),
+  {
+    ...{ field: 'eop', why: 'a run takes the built-in orientation of the Earth' },
+    fix: 'leave it out, or use the single commands with --eop',
+    given: ({ eop }) => eop,
+  },
   ...(['start', 'end', 'for'] as const).map((field) => ({
     ...{ field, why: 'is for live data', fix: 'give source.from and source.to of a recording' },
     given: (observation: Observation) => observation[field],
