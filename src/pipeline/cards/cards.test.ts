@@ -8,11 +8,13 @@ import { gainsCA, spectraCAT, voltagesAT } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { parseInstant } from '../../core/instant.js';
 import { randomStream } from '../../core/random.js';
+import { parsePhaseCentre } from '../../sky/phase-centre.js';
 import { loadTelescope } from '../../telescope/load.js';
 import { selectStations } from '../../telescope/select.js';
 import { planChannels } from '../channels.js';
 import { correlateSpectra, correlateVoltages } from '../correlate.js';
-import { fixedDelays, mostDelaySamples } from '../tracking.js';
+import { planFineChannels, streamsOf } from '../fine/streams.js';
+import { fixedDelays, mostDelaySamples, requestDelays } from '../tracking.js';
 import { imageIntegration } from '../image.js';
 import { spectraInMemory, voltagesInMemory } from '../testing.js';
 import { imageOnCards } from './image.js';
@@ -118,6 +120,40 @@ for (const kind of kinds)
       );
       assert.ok(made[0].length >= 4);
       assert.deepEqual(made[1], made[0]);
+    });
+
+    it('track, and make finer channels, as one', async () => {
+      const telescope = selectStations(await loadTelescope('lwasv'), 3);
+      const { sampleRateHz: tickRateHz } = voltages;
+      const track = parsePhaseCentre('CygA', 'test');
+      const ticking = { start, tickRateHz, lastsS: SAMPLES / tickRateHz };
+      const delays = requestDelays({ track }, telescope, ticking);
+      assert.ok(delays?.towards !== undefined);
+      const tracked = planChannels(voltages, {
+        ...{ channels: 7, taps: 4, outputType: 'cf32', mostDelaySamples: mostDelaySamples(delays) },
+      });
+      const streams = streamsOf(spectra);
+      const finer = { inputs: INPUTS, channels: planFineChannels(spectra, 4) };
+      const fine = planChannels(streams, { channels: 4, taps: 4, outputType: 'ci8' });
+      const runs = [
+        (cards: readonly Backend[], into: Integration[]) =>
+          correlateVoltages(
+            ...([voltages, tracked, { ...settings, delays, backend: cards[0], backends: cards }] as const),
+            keeping(into),
+          ),
+        (cards: readonly Backend[], into: Integration[]) =>
+          correlateVoltages(
+            ...([streams, fine, { ...settings, finer, backend: cards[0], backends: cards }] as const),
+            keeping(into),
+          ),
+      ];
+      for (const correlate of runs) {
+        const [one, two]: Integration[][] = [[], []];
+        await withCards(kind, 1, (cards) => correlate(cards, one));
+        await withCards(kind, 2, (cards) => correlate(cards, two));
+        assert.ok(one.length >= 2);
+        assert.deepEqual(two, one);
+      }
     });
 
     it('correlate what came channelised as one', async () => {
