@@ -84,7 +84,7 @@ class Decision {
     share([&](int64_t c) {
       if (!given.overInputs) testPairs(c);
       if (usesMeans && c >= given.realChannels) testRuns(c);
-      for (const int64_t a : used) fill(c, a);
+      fillChannel(c);
       if (given.takesStations && given.polarisations == 2) flagStations(c);
     });
   }
@@ -109,6 +109,13 @@ class Decision {
   int64_t rowOf(int64_t w, int64_t c) const { return w * given.channels + c; }
   uint8_t *codesOf(int64_t row) const { return given.codes + row * given.inputs; }
   bool isBurst(int64_t w) const { return given.bursts[w] == BURST; }
+  /** Most rows are noise, and have no code. */
+  bool hasCodes(int64_t row) const {
+    const uint8_t *codes = codesOf(row);
+    uint8_t any = 0;
+    for (int64_t a = 0; a < given.inputs; a++) any |= codes[a];
+    return any != 0;
+  }
 
   template <class Body>
   void share(Body &&body) {
@@ -215,15 +222,21 @@ class Decision {
 
   void findBurst(int64_t w) {
     const int64_t first = rowOf(w, 0), end = rowOf(w + 1, 0);
-    int64_t tested[2] = {}, above[2] = {}, below[2] = {};
-    for (int64_t row = first; row < end; row++)
+    int64_t tested[2] = {}, above[2] = {}, below[2] = {}, all[2] = {};
+    for (const int64_t a : used) all[a & (given.polarisations - 1)]++;
+    for (int64_t row = first; row < end; row++) {
+      if (!hasCodes(row)) {
+        for (int64_t p = 0; p < given.polarisations; p++) tested[p] += all[p];
+        continue;
+      }
       for (const int64_t a : used) {
         const uint8_t code = codesOf(row)[a];
-        const int64_t p = a % given.polarisations;
+        const int64_t p = a & (given.polarisations - 1);
         tested[p] += (code & UNTESTED) == 0;
         above[p] += (code & (ABOVE | UNTESTED)) == ABOVE;
         below[p] += (code & (BELOW | UNTESTED)) == BELOW;
       }
+    }
     for (int64_t p = given.polarisations - 1; p >= 0; p--) {
       if (tested[p] < LEAST_CELLS) continue;
       if (2 * below[p] > tested[p] && given.bursts[w] == 0) given.bursts[w] = OVERLOAD;
@@ -270,11 +283,17 @@ class Decision {
       }
   }
 
+  void fillChannel(int64_t c) {
+    std::vector<uint8_t> any(static_cast<size_t>(given.inputs));
+    for (int64_t row = c; row < rows; row += given.channels)
+      if (hasCodes(row))
+        for (int64_t a = 0; a < given.inputs; a++) any[static_cast<size_t>(a)] |= isFlagged(codesOf(row)[a]);
+    for (const int64_t a : used)
+      if (any[static_cast<size_t>(a)] != 0) fill(c, a);
+  }
+
   void fill(int64_t c, int64_t a) {
     const auto code = [&](int64_t w) -> uint8_t & { return codesOf(rowOf(w, c))[a]; };
-    int64_t flagged = 0;
-    for (int64_t w = 0; w < given.windows; w++) flagged += isFlagged(code(w));
-    if (flagged == 0) return;
     std::vector<int64_t> counted, kept;
     for (int64_t w = 0; w < given.windows; w++)
       (isFlagged(code(w)) || !(given.keepsBursts && isBurst(w)) ? counted : kept).push_back(w);
@@ -298,13 +317,15 @@ class Decision {
   }
 
   void flagStations(int64_t c) {
-    for (int64_t row = c; row < rows; row += given.channels)
+    for (int64_t row = c; row < rows; row += given.channels) {
+      if (!hasCodes(row)) continue;
       for (int64_t a = 0; a < given.inputs; a++) {
         uint8_t &mine = codesOf(row)[a];
         const uint8_t other = codesOf(row)[a ^ 1];
         if (isFlagged(other) && (other & STATION) == 0 && !isFlagged(mine))
           mine = static_cast<uint8_t>((mine & ~(KEPT | SIDES)) | (other & SIDES) | STATION);
       }
+    }
   }
 };
 
@@ -325,6 +346,7 @@ CORELLA_EXPORT int32_t corella_kurtosis_decide(char *error, void *context, int64
                                                uint8_t *bursts) {
   return withContext(error, context, [&](Context &open) {
     require(std::min({channels, inputs, windows, steps, tables}) >= 1, "a block has a size below 1");
+    require(polarisations == 1 || polarisations == 2, "a station has one or two polarisations");
     for (int64_t n = 0; n < 4 * windows; n++) require(places[n] < tables, "a window has no table");
     for (int64_t n = 0; n < 2 * lengths; n++) require(byLength[n] < tables, "a length has no table");
     for (int64_t n = 0; n < windows; n++) require(edges[n + 1] - edges[n] < lengths, "a window is too long");
