@@ -128,8 +128,12 @@ export class Judgement {
       if (last?.endInput === a) last.endInput++;
       else
         here.push({
-          ...{ firstChannel: c, endChannel: c + 1, firstInput: a, endInput: a + 1 },
-          ...{ firstSample: edges[w], endSample: edges[w + 1] },
+          firstChannel: c,
+          endChannel: c + 1,
+          firstInput: a,
+          endInput: a + 1,
+          firstSample: edges[w],
+          endSample: edges[w + 1],
         });
     }
     return here.map((box) => {
