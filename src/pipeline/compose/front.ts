@@ -9,6 +9,7 @@ import type { SpectraType } from '../../core/axes.js';
 import type { CanonicalSpectra, SpectraShape, VoltageBlock } from '../../core/blocks.js';
 import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
+import { addSamples, type Instant } from '../../core/instant.js';
 import type { KnownLength, Source, SpectraSource, VoltageSource } from '../../core/sources.js';
 import { channelsOf, spectraIn } from '../channels.js';
 import { prepareFold, spectraBehind, type Finer } from '../fine/fold.js';
@@ -16,8 +17,9 @@ import type { InputLevels } from '../levels/input-levels.js';
 import { checkedPhaseLoss } from '../phase-loss.js';
 import { run, type RunOptions } from '../run.js';
 import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
-import type { IntegrationClock, SpectrumGrid } from '../stages/clock.js';
-import { leastSpectraOf, powersFor, prepareKurtosis, type RequestedKurtosis } from '../stages/kurtosis.js';
+import { everySpectra, spectrumStart, type IntegrationClock, type SpectrumGrid } from '../stages/clock.js';
+import { gatherSpectra, gatherVoltages, splitSpectra, type SpectraSpan } from '../stages/flag-blocks.js';
+import { flaggedBlockOf, powersFor, prepareKurtosis, type RequestedKurtosis } from '../stages/kurtosis.js';
 import { prepareSelectChannels } from '../stages/select-channels.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import { chain, type Account, type Stage } from '../stages/stage.js';
@@ -30,6 +32,7 @@ import {
   spectraWithin,
   voltagesOfRange,
   voltagesWithin,
+  widened,
   type Counted,
   type SpectraRange,
 } from './range.js';
@@ -174,26 +177,34 @@ async function voltageFront(
 ): Promise<PreparedFront> {
   const { finer, delays, kurtosis, range } = front;
   const plan = planned(front.channels);
-  const ranged = range && { ...voltagesOfRange(known(source), plan, range), first: range.firstSpectrum };
+  const blockSpectra = kurtosis && flaggedBlockOf(kurtosis, spectraOfFront({ ...front, range: undefined }));
+  const spans = range && spansOf(front, range, blockSpectra);
+  const ranged = range && spans && voltagesOfRange(known(source), plan, range, spans.used);
+  const isTracked = delays?.law.nextAfter(0n) !== undefined;
   const channelise = closers.keep(
     await prepareChannelise({
       ...{ backend, plan, source },
-      clock: ranged ? alsoAt(ranged.first, clock) : clock,
+      clock: cutAlso(blockSpectra === undefined ? clock : everySpectra(blockSpectra), spans),
       firstSpectrum: ranged?.firstMade,
       delays: delays && delaysOfPlan(delays, source, plan),
-      ...(finer ? {} : powersFor(kurtosis, plan.output)),
+      ...(finer || isTracked ? {} : powersFor(kurtosis, plan.output)),
     }),
   );
   const counted: Counted = { missingSamples: 0 };
-  const kept = ranged && ranged.firstMade < ranged.first ? keptFrom(ranged.first, channelise) : channelise;
+  const kept = spans ? keptFrom(spans, channelise) : channelise;
   const accounted = range ? countedOnce(kept, counted, range.firstChannel === 0) : kept;
   const shape = spectraBehind(plan.output, finer);
   const ordered = finer
     ? chain(accounted, closers.keep(prepareFold(backend, plan.output, finer.inputs, finer.channels)))
     : accounted;
-  const stage = await finished(ordered, shape, front, backend, closers);
-  // Windows of kurtosis and sums of floats depend on blocks.
-  const whole = lengths === 'of the whole' || kurtosis !== undefined || plan.outputType === 'cf32';
+  const grid = spectrumGrid(source, plan);
+  const startOf = (spectrum: number): Instant => spectrumStart(grid, spectrum);
+  const flagged = await finished(ordered, shape, front, { backend, clock, startOf, blockSpectra }, closers);
+  const isGathered =
+    blockSpectra !== undefined && blockSpectra * plan.samplesPerSpectrum <= plan.blockSamples;
+  const stage = isGathered ? chain(gatherVoltages(source, plan, blockSpectra), flagged) : flagged;
+  // Sums of floats depend on blocks.
+  const whole = lengths === 'of the whole' || plan.outputType === 'cf32';
   const blocks = (): AsyncIterable<VoltageBlock> =>
     ranged
       ? voltagesWithin(
@@ -218,8 +229,17 @@ async function spectraFront(
 ): Promise<PreparedFront> {
   const { delays, kurtosis, range } = front;
   if (delays) checkedPhaseLoss(source, delays);
+  const blockSpectra = kurtosis && flaggedBlockOf(kurtosis, source);
+  const spans = range && spansOf(front, range, blockSpectra);
   // Kurtosis tests all channels together: those of a range are chosen behind it.
-  const read = range && (kurtosis ? { ...range, firstChannel: 0, endChannel: source.channels } : range);
+  const read =
+    range &&
+    (kurtosis
+      ? {
+          ...{ firstSpectrum: spans?.used.first ?? 0, endSpectrum: spans?.used.end ?? 0 },
+          ...{ firstChannel: 0, endChannel: source.channels },
+        }
+      : range);
   const taken = read
     ? {
         ...source,
@@ -227,28 +247,29 @@ async function spectraFront(
         frequenciesHz: source.frequenciesHz.subarray(read.firstChannel, read.endChannel),
       }
     : source;
-  const least = leastSpectraOf(kurtosis, taken);
   const take = closers.keep(
     await prepareTakeSpectra({
-      ...{ backend, source: taken, clock, delays, ...least },
-      firstSpectrum: range?.firstSpectrum,
+      ...{ backend, source: taken, delays, leastSpectra: blockSpectra },
+      clock: blockSpectra === undefined ? clock : everySpectra(blockSpectra),
+      firstSpectrum: read?.firstSpectrum,
       flagged: kurtosis !== undefined,
     }),
   );
   const counted: Counted = { missingSamples: 0 };
-  const perBlock = spectraPerBlock(taken, least.leastSpectra);
+  const perBlock = spectraPerBlock(taken, blockSpectra);
   const type = delays ? 'cf32' : source.type;
   const shape = { type, channels: taken.channels, inputs: source.inputs, capacity: perBlock } as const;
   const rest = range && kurtosis ? front : { ...front, range: undefined };
   const isCounted = !kurtosis || range?.firstChannel === 0;
+  const startOf = (spectrum: number): Instant => addSamples(source.start, spectrum, source.spectrumRateHz);
   const stage = await finished(
     range ? countedOnce(take, counted, isCounted) : take,
-    ...([shape, rest, backend, closers] as const),
+    ...([shape, rest, { backend, clock, startOf, blockSpectra }, closers] as const),
   );
   const blocks = (): AsyncIterable<CanonicalSpectra> =>
     read
-      ? spectraWithin(source, spectraPerBlock(source, least.leastSpectra), read, counted)
-      : source.blocks(perBlock);
+      ? spectraWithin(source, blockSpectra ?? spectraPerBlock(source), read, counted, spans?.own)
+      : source.blocks(blockSpectra ?? perBlock);
   return {
     ofSpectra: stage,
     run: (behind, options) => run(blocks(), chain(stage, behind), nothing, options),
@@ -256,22 +277,61 @@ async function spectraFront(
   };
 }
 
-/** Flagged by kurtosis, where that is asked for; then the channels of the range. */
+interface Spans {
+  /** The spectra of the range. */
+  readonly own: SpectraSpan;
+  /** Those and their neighbours in whole blocks of the flagger. */
+  readonly used: SpectraSpan;
+}
+
+function spansOf(front: Front, range: SpectraRange, blockSpectra: number | undefined): Spans {
+  const own = { first: range.firstSpectrum, end: range.endSpectrum };
+  return {
+    own,
+    used: blockSpectra === undefined ? own : widened(range, blockSpectra, spectraOfSource(front)),
+  };
+}
+
+/** Also cut where what is made before a range ends, and at both ends of the range. */
+const cutAlso = (clock: IntegrationClock, spans: Spans | undefined): IntegrationClock =>
+  spans
+    ? [spans.used.first, spans.own.first, spans.own.end].reduce((with_, cut) => alsoAt(cut, with_), clock)
+    : clock;
+
+/** Flagged by kurtosis in blocks of its own, where that is asked for; then the channels of the range. */
 async function finished<In>(
   spectra: Stage<In, TimedSpectra>,
   shape: SpectraShape,
   front: Front,
-  backend: Backend,
+  {
+    backend,
+    clock,
+    startOf,
+    blockSpectra,
+  }: {
+    readonly backend: Backend;
+    readonly clock: IntegrationClock;
+    readonly startOf: (spectrum: number) => Instant;
+    readonly blockSpectra: number | undefined;
+  },
   closers: Closers,
 ): Promise<Stage<In, TimedSpectra>> {
   const { kurtosis, flaggedInputs, range } = front;
   const whole = spectraOfFront({ ...front, range: undefined });
-  const flagged = kurtosis
-    ? chain(spectra, closers.keep(await prepareKurtosis(whole, { backend, kurtosis, flaggedInputs })))
-    : spectra;
-  if (!range || range.endChannel - range.firstChannel === shape.channels) return flagged;
+  const keep = <Kept extends Closable>(one: Kept): Kept => closers.keep(one);
+  let stage = spectra;
+  if (kurtosis && blockSpectra !== undefined) {
+    const span = range && { first: range.firstSpectrum, end: range.endSpectrum };
+    const capacity = Math.max(shape.capacity, blockSpectra);
+    stage = chain(
+      ...([stage, keep(gatherSpectra(backend, shape, blockSpectra, clock))] as const),
+      keep(await prepareKurtosis(whole, { backend, kurtosis, flaggedInputs })),
+      keep(splitSpectra(backend, { ...shape, capacity }, clock, startOf, span)),
+    );
+  }
+  if (!range || range.endChannel - range.firstChannel === shape.channels) return stage;
   const channels = { first: range.firstChannel, end: range.endChannel };
-  return chain(flagged, closers.keep(prepareSelectChannels(backend, shape, channels)));
+  return chain(stage, keep(prepareSelectChannels(backend, shape, channels)));
 }
 
 /** What is missing in a range is counted where it is read. Where a range reads all channels, the first one counts for all. */

@@ -16,6 +16,7 @@ import { sliceBlock } from '../slices.js';
 import { sliceSpectra } from '../spectra-slices.js';
 import type { IntegrationClock } from '../stages/clock.js';
 import { gapsWithin } from '../stages/select-channels.js';
+import type { SpectraSpan } from '../stages/flag-blocks.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import type { Emit, Stage } from '../stages/stage.js';
 
@@ -61,18 +62,20 @@ export interface RangeOfVoltages {
   readonly own: SampleRange;
 }
 
+/** `used`: the spectra that are needed for those of the range, where a stage behind the channeliser needs its neighbours. */
 export function voltagesOfRange(
   source: KnownLength,
   plan: ChannelisePlan,
   { firstSpectrum, endSpectrum }: SpectraRange,
+  used: SpectraSpan = { first: firstSpectrum, end: endSpectrum },
 ): RangeOfVoltages {
   const { samplesPerSpectrum: perSpectrum, taps, mostDelaySamples: most = 0 } = plan;
   const before = most > 0 ? Math.ceil((2 * most) / perSpectrum) + 1 : 0;
-  const firstMade = Math.max(0, firstSpectrum - before);
+  const firstMade = Math.max(0, used.first - before);
   return {
     firstMade,
     // The window of the last spectrum reaches into the samples of the next range.
-    read: { first: firstMade * perSpectrum, end: (endSpectrum + taps - 1) * perSpectrum + most },
+    read: { first: firstMade * perSpectrum, end: (used.end + taps - 1) * perSpectrum + most },
     own: {
       first: firstSpectrum * perSpectrum,
       // The samples after the last whole spectrum belong to the last range.
@@ -95,14 +98,32 @@ export const alsoAt = (cut: number, clock: IntegrationClock): IntegrationClock =
   cutAfter: (index) => (index < cut ? Math.min(cut, clock.cutAfter(index)) : clock.cutAfter(index)),
 });
 
-/** Without the spectra before `first`, where a cut must be; what saturated in them is taken off the account. */
-export function keptFrom<In>(first: number, stage: Stage<In, TimedSpectra>): Stage<In, TimedSpectra> {
-  let dropped = 0;
+/** The range widened to whole blocks of so many spectra, within the source. */
+export const widened = (
+  { firstSpectrum, endSpectrum }: SpectraRange,
+  blockSpectra: number,
+  spectra: number,
+): SpectraSpan => ({
+  first: Math.floor(firstSpectrum / blockSpectra) * blockSpectra,
+  end: Math.min(spectra, Math.ceil(endSpectrum / blockSpectra) * blockSpectra),
+});
+
+/**
+ * Without the spectra before those that are used, where a cut must be. Of the others, those outside `own`, at whose ends
+ * cuts must be too, are neighbours: what saturated in them is another range's to count.
+ */
+export function keptFrom<In>(
+  { used, own }: { readonly used: SpectraSpan; readonly own: SpectraSpan },
+  stage: Stage<In, TimedSpectra>,
+): Stage<In, TimedSpectra> {
+  let [before, dropped] = [0, 0];
   const keep =
     (emit: Emit<TimedSpectra>): Emit<TimedSpectra> =>
     async (spectra) => {
-      if (spectra.index >= first) await emit(spectra);
-      else dropped = stage.account().saturated ?? 0;
+      const saturated = stage.account().saturated ?? 0;
+      if (spectra.index < own.first || spectra.index >= own.end) dropped += saturated - before;
+      before = saturated;
+      if (spectra.index >= used.first) await emit(spectra);
     };
   return {
     ...stage,
@@ -138,12 +159,13 @@ export async function* voltagesWithin(
   }
 }
 
-/** The range of a recording of spectra, in its own blocks; what is missing of it is counted. */
+/** The range of a recording of spectra, in its own blocks; what is missing of `own` is counted. */
 export async function* spectraWithin(
   source: SpectraSource,
   blockSpectra: number,
   range: SpectraRange,
   counted: Counted,
+  own: SpectraSpan = { first: range.firstSpectrum, end: range.endSpectrum },
 ): AsyncGenerator<CanonicalSpectra> {
   const { start, spectrumRateHz, type, inputs } = source;
   const channels = { first: range.firstChannel, end: range.endChannel };
@@ -162,7 +184,9 @@ export async function* spectraWithin(
         part.samples,
       );
       const gaps = gapsWithin(part.gaps, channels);
-      counted.missingSamples += channelSamplesIn(gaps);
+      const from = at + some.first;
+      const mine = cut(own, from, part.samples);
+      if (mine) counted.missingSamples += channelSamplesIn(sliceGaps(gaps, mine));
       yield { ...part, spectra, gaps };
     } else block.release?.();
     if (at + block.samples >= wanted.end) return;

@@ -14,6 +14,7 @@ import {
   type KurtosisOptions,
   type KurtosisPlan,
 } from '../../kurtosis/index.js';
+import { BLOCK_BYTES } from '../channels.js';
 import type { TimedSpectra } from './spectra.js';
 import { chain, type Emit, type Stage } from './stage.js';
 
@@ -49,11 +50,27 @@ export const windowOf = (
   spectraPerWindow ??
   Math.max(SHORTEST_WINDOW, Math.min(USUAL_SPECTRA, Math.floor(MOST_SAMPLES / (channels * inputs))));
 
-/** What blocks must hold for a window to find room. */
+/** Windows of a block at the most: whoever waits for an image need not wait longer. */
+const MOST_WINDOWS = 16;
+
+/**
+ * Spectra of the blocks that are tested: whole windows, as many as fit a block of a few megabytes. It depends on the
+ * spectra alone, so that a recording, a range of it and a live stream have the same blocks.
+ */
+export function flaggedBlockOf(
+  asked: RequestedKurtosis,
+  spectra: Pick<Spectra, 'channels' | 'inputs'>,
+): number {
+  const window = windowOf(asked, spectra);
+  const windows = Math.floor(BLOCK_BYTES / (4 * spectra.channels * spectra.inputs * window));
+  return window * Math.max(1, Math.min(MOST_WINDOWS, windows));
+}
+
+/** What blocks must hold for those that are tested. */
 export const leastSpectraOf = (
   asked: RequestedKurtosis | undefined,
   spectra: Pick<Spectra, 'channels' | 'inputs'>,
-): { readonly leastSpectra?: number } => (asked ? { leastSpectra: windowOf(asked, spectra) } : {});
+): { readonly leastSpectra?: number } => (asked ? { leastSpectra: flaggedBlockOf(asked, spectra) } : {});
 
 /** For channelisers before a flagger, which sum powers for its windows (core/blocks.ts). */
 export const powersFor = (
