@@ -12,8 +12,9 @@ import {
   type SeriesImage,
   type SeriesPaths,
 } from '../pipeline/wide/film.js';
-import type { Calibrated, CalibratedAt, ImageSettings } from '../pipeline/sky-image.js';
+import { centreOf, type Calibrated, type CalibratedAt, type ImageSettings } from '../pipeline/sky-image.js';
 import { imageWideSeries } from '../pipeline/wide/series.js';
+import { tiltFacts, tiltLines } from '../pipeline/tilt.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import type { RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -149,7 +150,7 @@ export async function runDirectSeries(
         const plane = stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
         images.push({
           plane: planeML(plane, sky.plan.pixels),
-          ...{ start: sky.start, durationS: sky.durationS, frame: sky.frame, centre: sky.frame.zenith },
+          ...{ start: sky.start, durationS: sky.durationS, frame: sky.frame, centre: centreOf(sky).position },
         });
         return Promise.resolve();
       },
@@ -158,12 +159,17 @@ export async function runDirectSeries(
   if (!first) throw new Error('a recording gave no image');
   const beam = stationBeam(first.plan);
   const series: Series = {
-    ...{ images, plan: first.plan, everyS, centreName: 'zenith', ...(beam && { beam }) },
+    ...{ images, plan: first.plan, everyS, centreName: centreOf(first).name, ...(beam && { beam }) },
     frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
     bandHz: work.channelWidthHz * frequenciesHz.length,
   };
-  const notes = [...roadLines(roadError), ...kurtosisLines(work.kurtosis, work.spectrumRateHz)];
-  const facts = kurtosisFacts(work.kurtosis, work.spectrumRateHz);
+  const notes = [
+    ...roadLines(roadError),
+    ...tiltLines(first.plan),
+    ...kurtosisLines(work.kurtosis, work.spectrumRateHz),
+  ];
+  const tilt = tiltFacts(first.plan);
+  const facts = { ...kurtosisFacts(work.kurtosis, work.spectrumRateHz), ...(tilt && { tilt }) };
   const told = { road: DIRECT_ROAD, seconds: stage.done(), notes, facts };
   await finish(recording, telescope, options, series, told, terminal);
 }

@@ -12,6 +12,7 @@ import type { ImageSettings } from '../pipeline/sky-image.js';
 import type { DataFacts } from '../pipeline/gains/apply.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
+import { tiltFacts, tiltLines } from '../pipeline/tilt.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
@@ -304,6 +305,7 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     const { pixels } = sky.plan;
     const { peak, hand } = seenIn(sky);
     const loss = betweenPixels(sky);
+    const tilt = tiltFacts(sky.plan);
     const stage = terminal.stage('write');
     await writeSky(outputs, sky, products, stage.step);
     await part?.finish();
@@ -316,11 +318,13 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
         unit: products.unit,
         betweenPixels: loss,
         ...made.json,
+        ...(tilt && { tilt }),
         seconds: made.seconds,
       },
       [
         `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
         ...made.notes,
+        ...tiltLines(sky.plan),
         ...coarseLines(sky, loss),
         ...(hand === undefined
           ? crossHandNotes(crossHandsOf(made), telescope, feeds)

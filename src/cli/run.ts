@@ -130,8 +130,8 @@ function productLines({ name, facts }: PlannedProduct, { plan }: RunOutcome): st
     ];
   }
   if (name !== 'images') return [];
-  const { predictedError } = facts as ImageFacts;
-  return predictedError === undefined ? [] : roadLines(predictedError);
+  const { predictedError, tiltLines } = facts as ImageFacts;
+  return [...(predictedError === undefined ? [] : roadLines(predictedError)), ...tiltLines];
 }
 
 export const sizeText = (sizeBytes: number | undefined): string =>

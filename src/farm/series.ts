@@ -2,7 +2,7 @@
 import { planeML } from '../core/axes.js';
 import type { Instant } from '../core/instant.js';
 import { stationBeam } from '../image/index.js';
-import { planSky } from '../pipeline/sky-image.js';
+import { centreAt, planSky, withCentre } from '../pipeline/sky-image.js';
 import type { Series, SeriesImage } from '../pipeline/wide/film.js';
 import { skyFrame } from '../sky/frame.js';
 import { boxesOf, type FarmPlan } from './plan.js';
@@ -34,6 +34,7 @@ export async function collectSeries(
   if (!asked) throw new Error('a series without its settings');
   const { telescope, everyS } = asked;
   const frequenciesHz = Float64Array.from(listed);
+  const settings = withCentre(telescope, frequenciesHz, imageSettingsOf(asked));
   const images: SeriesImage[] = [];
   let plannedFor: Instant | undefined;
   for (const box of boxesOf(cut)) {
@@ -45,21 +46,23 @@ export async function collectSeries(
       const frame = skyFrame(telescope.site, moment);
       plannedFor ??= moment;
       const plane = planeML(floatsOf(body, offsetBytes, pixels * pixels), pixels);
-      images.push({ plane, start, durationS, frame, centre: frame.zenith });
+      images.push({ plane, start, durationS, frame, centre: centreAt(frame, settings.normalEnu).position });
     }
     results.letGo([box]);
   }
   if (!plannedFor) throw new Error('a recording gave no image');
-  const plan = planSky(
-    telescope,
-    skyFrame(telescope.site, plannedFor),
-    frequenciesHz,
-    imageSettingsOf(asked),
-  );
+  const first = skyFrame(telescope.site, plannedFor);
+  const plan = planSky(telescope, first, frequenciesHz, settings);
   const beam = stationBeam(plan);
   return {
     series: {
-      ...{ images, plan, everyS, centreName: 'zenith', ...(beam && { beam }) },
+      ...{
+        images,
+        plan,
+        everyS,
+        centreName: centreAt(first, settings.normalEnu).name,
+        ...(beam && { beam }),
+      },
       frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
       bandHz: channelWidthHz * frequenciesHz.length,
     },

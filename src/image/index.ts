@@ -13,6 +13,17 @@ import { prepareDirectReference } from './direct/reference.js';
 import type { VisibilityImager } from './visibilities/imager.js';
 
 export { fittingPixels } from './aperture.js';
+export {
+  alongImage,
+  chooseCentre,
+  groundAxes,
+  isZenith,
+  planeNormal,
+  skyReach,
+  tiltOf,
+  type ImageCentre,
+  type Tilt,
+} from './array-plane.js';
 export { planImage, pixelCosine } from './plan.js';
 export type { ImageField, ImageKernel, ImageOptions, ImagePlan, KernelSize } from './plan.js';
 export type { DirectImagerOptions } from './direct/autos.js';

@@ -2,6 +2,7 @@
 import { LitElement, html, svg, nothing } from 'lit';
 import type { SkyHead } from '../serve/messages.js';
 import { brightness } from './format.js';
+import { altitudeLine, compassPoint, rimOf, zenithOf, type Place } from './horizon.js';
 import { cssAt } from './colours.js';
 import { openPainter, type SkyPainter } from './sky-gl.js';
 import type { Numbers } from './wire.js';
@@ -27,10 +28,7 @@ function afterFirstPaint(begin: () => void): void {
   observer.observe({ type: 'paint', buffered: true });
 }
 
-export interface Place {
-  readonly l: number;
-  readonly m: number;
-}
+export type { Place };
 
 export class CorellaSky extends LitElement {
   private painter: SkyPainter | undefined;
@@ -156,20 +154,25 @@ export class CorellaSky extends LitElement {
     const scale = 1 / this.reach;
     const isWhole = (head?.halfWidth ?? 1) === 1;
     const radius = (head?.halfWidth ?? 1) * scale;
+    const pointsOf = (line: readonly Place[]): string =>
+      line.map(({ l, m }) => `${(-l * scale).toFixed(4)},${(-m * scale).toFixed(4)}`).join(' ');
     const ring = (altitude: number) => {
-      const r = Math.cos((altitude * Math.PI) / 180) * scale;
-      return svg`<circle class="ring" r=${r} /><text class="degree" x=${0.012} y=${-r + 0.045}>${altitude}°</text>`;
+      const line = altitudeLine(head?.axes, altitude);
+      const { l, m } = line[0];
+      return svg`<polygon class="ring" points=${pointsOf(line)} /><text class="degree" x=${-l * scale + 0.012} y=${-m * scale + 0.045}>${altitude}°</text>`;
     };
-    const letters = [
-      ['N', 0, -1],
-      ['E', -1, 0],
-      ['S', 0, 1],
-      ['W', 1, 0],
-    ] as const;
-    const out = radius + 0.045;
+    const letters = ['N', 'E', 'S', 'W'].map((name, quarter) => {
+      const { l, m } = isWhole
+        ? compassPoint(head?.axes, 90 * quarter)
+        : { l: [0, 1, 0, -1][quarter], m: [1, 0, -1, 0][quarter] };
+      const out = isWhole ? 1 + 0.045 / scale / Math.hypot(l, m) : (radius + 0.045) / scale;
+      return { name, x: -l * scale * out, y: -m * scale * out };
+    });
+    const zenith = zenithOf(head?.axes);
     return svg`
-      ${isWhole ? svg`<circle class="horizon" r=${radius} />${[30, 60].map(ring)}` : svg`<rect class="horizon" x=${-radius} y=${-radius} width=${2 * radius} height=${2 * radius} />`}
-      ${letters.map(([name, x, y]) => svg`<text class="compass" x=${x * out} y=${y * out}>${name}</text>`)}
+      ${isWhole ? svg`<polygon class="horizon" points=${pointsOf(rimOf(head?.axes))} />${[30, 60].map(ring)}` : svg`<rect class="horizon" x=${-radius} y=${-radius} width=${2 * radius} height=${2 * radius} />`}
+      ${zenith ? svg`<path class="ring" d="M${-zenith.l * scale - 0.015} ${-zenith.m * scale}h.03M${-zenith.l * scale} ${-zenith.m * scale - 0.015}v.03" />` : nothing}
+      ${letters.map(({ name, x, y }) => svg`<text class="compass" x=${x} y=${y}>${name}</text>`)}
       ${(this.plain ? [] : (head?.sources ?? []))
         .filter(({ l, m }) => Math.max(Math.abs(l), Math.abs(m)) < (head?.halfWidth ?? 1))
         .map(({ name, l, m }) => {

@@ -82,7 +82,12 @@ export async function imagesDirectly(
 ): Promise<{ readonly account: Account; readonly roadError: number }> {
   const { backend, telescope, delays, kurtosis, everyS, durationS = Infinity, gain } = road;
   const { autos = 'include', calibrated, flaggedInputs, onProgress } = road;
-  const roadError = checkDirectRoad(road, skyFrame(telescope.site, recording.start), settings);
+  const imaged = imagedTelescope(telescope, flaggedInputs);
+  const roadError = checkDirectRoad(
+    { ...road, telescope: imaged },
+    skyFrame(telescope.site, recording.start),
+    settings,
+  );
   const whole: Front = { source: recording, channels, delays, kurtosis, gain, flaggedInputs };
   const { grid, channels: endChannel } = spectraOfFront(whole);
   const all = spectraOfSource(whole);
@@ -131,8 +136,8 @@ export function checkDirectRoad(
   if (error <= MOST_ROAD_ERROR || beyond === 'accept') return error;
   return refuse(
     'image',
-    `the direct road holds for flat, level arrays: here it would be off by up to ${(100 * error).toFixed(0)} % of a ` +
-      'source, since the stations stand at different heights or the kernels are too small',
+    `direct imaging needs stations in one plane: here it would be off by up to ${(100 * error).toFixed(0)} % of a ` +
+      'source, since their heights differ too much from their plane or the kernels are too small',
     'correlate, and image the visibilities; or image a narrower field (--field), or take --kernel 7',
   );
 }

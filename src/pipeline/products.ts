@@ -28,7 +28,8 @@ import { CorellaError } from '../core/errors.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
 import { apparent, brightnessHistory, type Brightness } from './brightness.js';
-import type { SkyImage } from './sky-image.js';
+import { centreOf, type SkyImage } from './sky-image.js';
+import { tiltLines } from './tilt.js';
 
 export interface ProductOptions {
   readonly telescope: Telescope;
@@ -114,7 +115,8 @@ export function brightnessFacts({
 }
 
 function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
-  const { plan, frame } = sky;
+  const { plan } = sky;
+  const centre = centreOf(sky);
   const beam = beamOf(sky);
   const keep = options.channels === 'keep';
   const image = keep ? sky.image : averageChannels(sky.image, plan, sky.weights);
@@ -132,17 +134,18 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
     channelWidthHz: keep ? options.channelWidthHz : band.widthHz,
     ...(beam && { beam }),
     ...(keep && plan.channels > 1 && { beams: beamsOf(sky) }),
-    centre: frame.zenith,
+    centre: centre.position,
     start: sky.start,
     durationS: sky.durationS,
     telescope: options.telescope.name,
-    object: 'zenith',
+    object: centre.name,
     unit: options.unit,
     ...(options.crossHands && { crossHands: options.crossHands }),
     ...brightnessFacts({
       ...options,
       history: [
         ...options.history,
+        ...tiltLines(plan),
         ...(keep && plan.channels > 1
           ? ['BMAJ, BMIN and BPA are of all channels together; table BEAMS has each']
           : []),

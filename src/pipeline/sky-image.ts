@@ -2,8 +2,11 @@
 import type { GainsCA, ImageCPML, WeightsCP } from '../core/axes.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
+import type { Vector3 } from '../core/vector.js';
 import {
+  chooseCentre,
   fittingPixels,
+  isZenith,
   planImage,
   type ImageField,
   type ImageOptions,
@@ -13,7 +16,7 @@ import {
 } from '../image/index.js';
 import { towardsOf, ZENITH, type ElementBeam } from '../sky/beams/element-beam.js';
 import { ownWeights } from '../sky/beams/powers.js';
-import type { SkyFrame } from '../sky/frame.js';
+import type { SkyFrame, SkyPosition, TangentAxes } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { stationPositions } from './geometry.js';
 
@@ -24,6 +27,8 @@ export interface ImageSettings {
   readonly kernelSize: KernelSize;
   /** Of a direct image whose stations differ: each is weighed by its own beam, in a gridding kernel of its own. */
   readonly apertures?: readonly ElementBeam[];
+  /** Where images are centred, once it is chosen for a run (`withCentre`). */
+  readonly normalEnu?: Vector3;
 }
 
 export interface Calibrated {
@@ -55,6 +60,42 @@ export interface SkyImage {
   readonly durationS: number;
 }
 
+/** With the centre that all images of a run have: the zenith, or the normal of the plane that the stations are in. */
+export function withCentre(
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): ImageSettings & Required<Pick<ImageSettings, 'normalEnu'>> {
+  const { pixels, field, kernelSize, apertures } = settings;
+  const normalEnu =
+    settings.normalEnu ??
+    chooseCentre({
+      ...{ pixels, field, frequenciesHz, stationsM: stationPositions(telescope) },
+      kernel: { kind: 'fitted', size: kernelSize },
+      ...(apertures && { patterns: patternsOf(apertures) }),
+    }).normalEnu;
+  return { ...settings, normalEnu };
+}
+
+export interface CentreOnSky {
+  readonly name: 'zenith' | 'array';
+  readonly position: SkyPosition;
+}
+
+/** What is in that direction over the ground; the frame's own zenith where it is that. */
+export const centreAt = (frame: SkyFrame, normalEnu: Vector3): CentreOnSky =>
+  isZenith(normalEnu)
+    ? { name: 'zenith', position: frame.zenith }
+    : { name: 'array', position: frame.positionOf(normalEnu) };
+
+/** Of an image, at its own moment. */
+export const centreOf = ({ plan, frame }: Pick<SkyImage, 'plan' | 'frame'>): CentreOnSky =>
+  centreAt(frame, plan.axes.n);
+
+/** J2000 axes round a direction over the ground. */
+export const axesAt = (frame: SkyFrame, normalEnu: Vector3): TangentAxes =>
+  frame.tangentAxes(centreAt(frame, normalEnu).position);
+
 export function planSky(
   telescope: Telescope,
   frame: SkyFrame,
@@ -81,14 +122,14 @@ const optionsOf = (
 ): Omit<ImageOptions, 'pixels'> => ({
   field: settings.field,
   stationsM: stationPositions(telescope),
-  axes: frame.tangentAxes(frame.zenith),
+  axes: axesAt(frame, withCentre(telescope, frequenciesHz, settings).normalEnu),
   frequenciesHz,
   polarisations: telescope.polarisations,
   kernel: { kind: 'fitted', size: settings.kernelSize },
   ...(settings.apertures && { patterns: patternsOf(settings.apertures) }),
 });
 
-/** Images lie round the zenith, where beams that follow something are pointed too. */
+/** Beams that follow something are pointed at the zenith. */
 function patternsOf(beams: readonly ElementBeam[]): StationPatterns {
   const kinds = [...new Set(beams)];
   const counts = kinds.map((kind) => beams.filter((beam) => beam === kind).length);

@@ -7,6 +7,7 @@ import { refuse } from '../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, toDate, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 import { SECONDS_PER_DAY } from '../core/units.js';
+import type { Vector3 } from '../core/vector.js';
 import { placeOf } from '../image/index.js';
 import type { LiveSettings } from '../pipeline/live/chain.js';
 import type { NightFiles } from '../pipeline/live/file-task.js';
@@ -22,7 +23,7 @@ import { AntennaBook } from './antennas.js';
 import { Film, type Frame } from './film.js';
 import { Latencies } from './latencies.js';
 import { LoadMeter } from './load.js';
-import type { RoadsHead, SkyHead, SkySource, Topic } from './messages.js';
+import type { RoadsHead, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
 import { NightBook } from './night-book.js';
 import { colourRange, handSums, spectrumAt, stokesOf, stokesPlane, type HandSums } from './planes.js';
 import { SendersBook } from './senders.js';
@@ -71,6 +72,9 @@ const instantNow = (): Instant => ({
   unixSeconds: Math.floor(nowS()),
   fraction: (Date.now() % 1000) / 1000,
 });
+
+const enu = ({ x, y, z }: Vector3): readonly [number, number, number] => [x, y, z];
+const axesOnWire = ({ l, m, n }: SkyImage['plan']['axes']): SkyAxes => ({ l: enu(l), m: enu(m), n: enu(n) });
 
 export interface RoadsCompared {
   readonly visibilities: SkyImage;
@@ -292,6 +296,7 @@ export class LiveState implements NightWatcher {
       everyS: imaging?.everyS ?? durationS,
       pixelSize: plan.pixelSize,
       halfWidth: plan.field.kind === 'all-sky' ? 1 : Math.sin((plan.field.widthDeg * Math.PI) / 360),
+      axes: axesOnWire(plan.axes),
       unit: calibrated ? 'Jy/beam' : 'counts',
       road: again ? 'visibilities' : (imaging?.road ?? 'visibilities'),
       ...again,

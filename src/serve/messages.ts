@@ -295,6 +295,13 @@ export interface SkySource {
   readonly azimuthDeg: number;
 }
 
+type Enu = readonly [east: number, north: number, up: number];
+export interface SkyAxes {
+  readonly l: Enu;
+  readonly m: Enu;
+  readonly n: Enu;
+}
+
 export interface SkyHead extends Head {
   readonly time: string;
   readonly durationS: number;
@@ -303,8 +310,10 @@ export interface SkyHead extends Head {
   readonly everyS: number;
   /** Direction cosine from pixel to pixel; row 0 in the south, column 0 in the west. */
   readonly pixelSize: number;
-  /** Half width of what is shown, as a direction cosine: 1 is the horizon. */
+  /** Half width of what is shown, as a direction cosine: 1 is the rim of the projection. */
   readonly halfWidth: number;
+  /** l, m and n of the image, each as [east, north, up]; round the zenith with north up unless given. */
+  readonly axes?: SkyAxes;
   readonly unit: string;
   readonly road: string;
   /** Of a picture that was made again, with weights of its own. */

@@ -4,6 +4,7 @@ import { imageCPML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { instant } from '../core/instant.js';
 import { encodeFitsImage } from '../formats/index.js';
+import { centreAt } from '../pipeline/sky-image.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Again } from './again/again.js';
 import type { Frame } from './film.js';
@@ -79,6 +80,8 @@ async function latestFits({ begun, frame, facts }: LiveState): Promise<Answer> {
   const [pixels] = head.shape;
   const middle = instant(Math.floor(unixS), unixS % 1);
   const start = instant(Math.floor(unixS - head.durationS / 2), (unixS - head.durationS / 2) % 1);
+  const { n: [x, y, z] = [0, 0, 1] } = head.axes ?? {};
+  const centre = centreAt(skyFrame(telescope.site, middle), { x, y, z });
   const parts: Uint8Array[] = [];
   await encodeFitsImage(
     {
@@ -96,11 +99,11 @@ async function latestFits({ begun, frame, facts }: LiveState): Promise<Answer> {
       ...(telescope.polarisations === 2 && { stokes: 'I' as const }),
       frequenciesHz: Float64Array.of((frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2),
       channelWidthHz: begun.channelWidthHz * frequenciesHz.length,
-      centre: skyFrame(telescope.site, middle).zenith,
+      centre: centre.position,
       start,
       durationS: head.durationS,
       telescope: telescope.name,
-      object: 'zenith',
+      object: centre.name,
       unit: head.unit,
       history: [`corella ${facts.version}, live, from ${facts.description}`],
     },

@@ -6,7 +6,7 @@ import { openFile } from '../../formats/index.js';
 import { checkDirectRoad } from '../../pipeline/image.js';
 import { imageClock, imageMiddles } from '../../pipeline/image-part.js';
 import { spectraOf, stretchesOf } from '../../pipeline/parts.js';
-import { pixelsOf, type Calibrated, type ImageSettings } from '../../pipeline/sky-image.js';
+import { pixelsOf, withCentre, type Calibrated } from '../../pipeline/sky-image.js';
 import { planMoments } from '../../pipeline/stages/planned-imager.js';
 import { skyFrame } from '../../sky/frame.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
@@ -92,11 +92,11 @@ async function run(path: string, options: ImageOptions & FarmOptions, command: C
         'corella image --direct --every has them',
       );
     const { plan, frequenciesHz, channelWidthHz, spectrumRateHz, overUsual } = made;
-    const settings: ImageSettings = {
+    const settings = withCentre(telescope, frequenciesHz, {
       ...(options.pixels === undefined ? {} : { pixels: options.pixels }),
       field: fieldOf(options.field),
       kernelSize: options.kernel,
-    };
+    });
     const { calibrated } = applicable(options, await gainsOver(options, telescope, frequenciesHz));
     if (typeof calibrated === 'function')
       refuse(
@@ -116,7 +116,7 @@ async function run(path: string, options: ImageOptions & FarmOptions, command: C
       spectraPerJob: spectraPerJob(recording, spectrumRateHz, options),
       bytesPerChannel: (8 * pixelsAt(frame) ** 2) / channels,
     });
-    const moments = planMoments(frames, pixelsAt);
+    const moments = planMoments(frames, pixelsAt, settings.normalEnu);
     const image: AskedImage = {
       ...{ everyS, kernelSize: options.kernel, autos: autosOf(options) },
       telescope: telescope as AskedImage['telescope'],

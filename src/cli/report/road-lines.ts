@@ -1,10 +1,10 @@
-/** How far the direct road is off for an array. */
+/** How far direct images of an array are off. */
 
-/** Told above one per cent; above ten it was refused. */
+/** Reported above one per cent; above ten it was refused. */
 export const roadLines = (error: number): string[] =>
   error > 0.01
     ? [
-        `for this array the direct road is off by up to ${(100 * error).toFixed(1)} % of a source; ` +
-          'correlating first is exact',
+        `direct images of this array are off by up to ${(100 * error).toFixed(1)} % of a source; ` +
+          'images from visibilities are exact',
       ]
     : [];

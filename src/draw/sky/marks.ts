@@ -2,7 +2,7 @@
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
 import { directionFromAltAz } from '../../sky/frame.js';
-import { placeOf } from '../../image/index.js';
+import { alongImage, isZenith, placeOf, skyReach } from '../../image/index.js';
 import type { Box } from '../cut.js';
 import { around, placeLabels } from '../labels.js';
 import { ellipse, rectangle, type Shape } from '../shapes.js';
@@ -51,17 +51,50 @@ export function horizonMarks(plan: SkyPlan, view: SkyView): Marks {
       boxes: letters.map(([, x, y]) => around(x, y, LETTER_SIZE)),
     };
   }
-  const letters = ['N', 'E', 'S', 'W'].flatMap((words, quarter) => {
-    const place = placeOf(plan, directionFromAltAz(0.01, 90 * quarter));
-    if (!place) return [];
-    const beyond = 1.04 / Math.hypot(place.l, place.m);
-    const { x, y } = view.place({ l: place.l * beyond, m: place.m * beyond });
-    return [letter(words, x, y)];
+  const letters = ['N', 'E', 'S', 'W'].map((words, quarter) => {
+    const { l, m } = alongImage(plan.axes, directionFromAltAz(0, 90 * quarter));
+    const beyond = (skyReach(plan.axes, l, m) + 0.04) / Math.hypot(l, m);
+    const { x, y } = view.place({ l: l * beyond, m: m * beyond });
+    return letter(words, x, y);
   });
-  const rim = ellipse(centre, view.scale);
+  const zenith = zenithMarks(plan, view);
+  return { shapes: [...rimLines(view), ...zenith.shapes, ...letters], boxes: zenith.boxes };
+}
+
+/** The true horizon; dashed where the projection ends above it. */
+function rimLines({ centre, scale, reach }: SkyView): Shape[] {
+  const rim = ellipse(centre, scale);
+  const points = rim.map(({ x, y }) => {
+    const part = reach(x, y) / scale;
+    return { x: centre.x + part * (x - centre.x), y: centre.y + part * (y - centre.y) };
+  });
+  const line = { kind: 'line', width: 1.5, colour: LINE } as const;
+  const isHorizon = rim.map(({ x, y }) => reach(x, y) < scale);
+  const from = isHorizon.findIndex((is, k) => is && !isHorizon[(k || rim.length) - 1]);
+  // Round the zenith the horizon is the rim itself.
+  if (from < 0) return [{ ...line, points, closed: true }];
+  const count = isHorizon.filter(Boolean).length;
+  const inTurn = Array.from({ length: rim.length + 1 }, (_, k) => points[(from + k) % rim.length]);
+  return [
+    { ...line, points: inTurn.slice(0, count) },
+    { ...line, points: inTurn.slice(count - 1), dash: [2, 5] },
+  ];
+}
+
+const CROSS = 6;
+
+/** A cross where the zenith is, in images that have another centre. */
+function zenithMarks(plan: SkyPlan, view: SkyView): Marks {
+  if (isZenith(plan.axes.n)) return { shapes: [], boxes: [] };
+  const { x, y } = view.place(alongImage(plan.axes, { x: 0, y: 0, z: 1 }));
+  const line = { kind: 'line', width: 1.2, colour: INK, opacity: 0.8 } as const;
   return {
-    shapes: [{ kind: 'line', points: rim, closed: true, width: 1.5, colour: LINE }, ...letters],
-    boxes: [],
+    shapes: [
+      { ...line, points: [{ x: x - CROSS, y }, { x: x + CROSS, y }] }, // prettier-ignore
+      { ...line, points: [{ x, y: y - CROSS }, { x, y: y + CROSS }] }, // prettier-ignore
+      text('small', 'zenith', { x: x + CROSS + 4, y: y + 4, halo: PAPER }),
+    ],
+    boxes: [{ left: x - CROSS, top: y - CROSS, right: x + 60, bottom: y + CROSS + 4 }],
   };
 }
 

@@ -5,7 +5,7 @@ import { planeML, type PlaneML } from '../../core/axes.js';
 import { instant } from '../../core/instant.js';
 import { directionFromAltAz, skyFrame } from '../../sky/frame.js';
 import { zenithAxes } from '../../image/cases.js';
-import { planImage, type ImagePlan } from '../../image/index.js';
+import { groundAxes, planImage, type ImagePlan } from '../../image/index.js';
 import { renderCanvas, renderPng } from '../render.js';
 import type { Picture, TextShape } from '../shapes.js';
 import { skyPicture } from './picture.js';
@@ -62,6 +62,35 @@ describe('sky picture', () => {
     assert.ok(Math.abs(x - (450 - 227.1)) < 0.1);
     assert.ok(Math.abs(y - 517) < 0.1);
     assert.ok(wordsOf(picture).includes('East') && !wordsOf(picture).includes('Set'));
+  });
+  it('draws the true horizon, zenith and compass points of an image that leans 10° to the east', () => {
+    const leaning = { ...plan, axes: groundAxes(directionFromAltAz(80, 90)) };
+    const tilted = skyPicture({
+      ...{ plane: spot(8, 8), plan: leaning, title: ['x'], unit: '' },
+      sources: [],
+    });
+    const letters = new Map(textsOf(tilted).map(({ words, x, y }) => [words, { x, y }]));
+    const radius = 405 / 1.07;
+    // East on the true horizon is cos 10° from the centre, to the left; the zenith is sin 10° to the right.
+    const east = letters.get('E');
+    assert.ok(
+      east && Math.abs(east.x - (450 - (Math.cos(Math.PI / 18) + 0.04) * radius)) < 0.1,
+      `${east?.x}`,
+    );
+    const west = letters.get('W');
+    assert.ok(west && Math.abs(west.x - (450 + 1.04 * radius)) < 0.1, `${west?.x}`);
+    const zenith = letters.get('zenith');
+    assert.ok(
+      zenith && Math.abs(zenith.x - 10 - (450 + Math.sin(Math.PI / 18) * radius)) < 0.1,
+      `${zenith?.x}`,
+    );
+    assert.ok(!wordsOf(picture).includes('zenith'));
+    const canvas = renderCanvas(tilted);
+    const colourAt = (x: number): string => canvas.rgb.subarray(3 * (517 * canvas.width + x), 3 * (517 * canvas.width + x) + 3).join(); // prettier-ignore
+    // 9° below the eastern horizon there is no sky, 9° above the western rim there is.
+    const paper = colourAt(3);
+    assert.equal(colourAt(Math.round(450 - 0.995 * radius)), paper);
+    assert.notEqual(colourAt(Math.round(450 + 0.98 * radius)), paper);
   });
   it('shows a narrow field from edge to edge', () => {
     const field = skyPicture({

@@ -122,7 +122,7 @@ const drawPixels = (plane: PlaneML, plan: SkyPlan, view: SkyView, stretch: Stret
       zoom: zoom * view.scale * plan.pixelSize,
       depth:
         view.kind === 'all-sky'
-          ? (x, y) => zoom * view.scale - Math.sqrt(x * x + y * y)
+          ? (x, y) => zoom * view.reach(view.centre.x + x, view.centre.y + y) - Math.sqrt(x * x + y * y)
           : (x, y) => size / 2 - Math.max(Math.abs(x), Math.abs(y)),
       paper: PAPER,
       ground: GROUND,

@@ -1,6 +1,6 @@
 /** Where on a picture the sky lies, and which way round: north up, east to the left. */
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
-import type { ImagePlan } from '../../image/index.js';
+import { skyReach, type ImagePlan } from '../../image/index.js';
 import type { Box, Point } from '../cut.js';
 
 /** What of an image's plan says where its pixels lie on the sky. */
@@ -31,20 +31,23 @@ export interface SkyView {
   readonly centre: Point;
   /** Of the square that is shown, in direction cosines. */
   readonly halfWidth: number;
-  /** The picture's units in a direction cosine of 1: the horizon's radius. */
+  /** The picture's units in a direction cosine of 1: the horizon's radius round the zenith. */
   readonly scale: number;
   /** From direction cosines; l grows east, which is to the left. */
   readonly place: (place: Place) => Point;
+  /** Of a picture of the whole sky: how far the sky reaches from the centre towards a point, in the picture's units. */
+  readonly reach: (x: number, y: number) => number;
   /** Whether a point of the picture is sky. */
   readonly isSky: (x: number, y: number) => boolean;
 }
 
-export function skyView({ field }: Pick<SkyPlan, 'field'>): SkyView {
+export function skyView({ field, axes }: Pick<SkyPlan, 'field' | 'axes'>): SkyView {
   const isField = field.kind === 'field';
   const { left, top, size } = isField ? FIELD : { left: MARGIN, top: TOP, size: SIZE };
   const halfWidth = isField ? Math.sin((field.widthDeg / 2) * RADIANS_PER_DEGREE) : RIM;
   const centre = { x: left + size / 2, y: top + size / 2 };
   const scale = size / 2 / halfWidth;
+  const reach = (x: number, y: number): number => scale * skyReach(axes, centre.x - x, centre.y - y);
   return {
     kind: field.kind,
     box: { left, top, right: left + size, bottom: top + size },
@@ -52,9 +55,10 @@ export function skyView({ field }: Pick<SkyPlan, 'field'>): SkyView {
     halfWidth,
     scale,
     place: ({ l, m }) => ({ x: centre.x - l * scale, y: centre.y - m * scale }),
+    reach,
     isSky: (x, y) =>
       isField
         ? Math.max(Math.abs(x - centre.x), Math.abs(y - centre.y)) < size / 2
-        : Math.hypot(x - centre.x, y - centre.y) < scale,
+        : Math.hypot(x - centre.x, y - centre.y) < reach(x, y),
   };
 }

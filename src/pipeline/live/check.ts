@@ -12,7 +12,7 @@ import { planCorrelation, prepareCorrelator } from '../../correlate/index.js';
 import { prepareDirectImager, prepareVisibilityImager } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { planSky, type ImageSettings, type SkyImage } from '../sky-image.js';
+import { planSky, withCentre, type ImageSettings, type SkyImage } from '../sky-image.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 
 export interface CheckSettings {
@@ -50,6 +50,8 @@ const FLOAT_TOLERANCE = 1e-5;
 export class LiveCheck {
   private dueMs = 0;
   private reference: Backend | undefined;
+  /** With the centre of the whole band's images. */
+  private image: ImageSettings | undefined;
   latest: Checked | undefined;
   checked = 0;
   failed = 0;
@@ -135,8 +137,9 @@ export class LiveCheck {
     channel: number,
     closers: Closers,
   ): Promise<Checked['roads']> {
-    const { backend, telescope, frequenciesHz, image } = this.settings;
-    if (!image) return undefined;
+    const { backend, telescope, frequenciesHz } = this.settings;
+    if (!this.settings.image) return undefined;
+    const image = (this.image ??= withCentre(telescope, frequenciesHz, this.settings.image));
     const frame = skyFrame(telescope.site, time);
     const plan = planSky(telescope, frame, frequenciesHz.slice(channel, channel + 1), image);
     const byPairs = closers.keep(await prepareVisibilityImager(plan, backend));

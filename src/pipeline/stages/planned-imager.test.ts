@@ -52,7 +52,11 @@ describe('plans of a series of images', () => {
   it('go on where another began, as one process would', async () => {
     const everyS = 60;
     const frames = Array.from({ length: 120 }, (_, n) => frameAt(addSeconds(start, n * everyS)));
-    const moments = planMoments(frames, (frame) => pixelsOf(telescope, frame, frequenciesHz, settings));
+    const moments = planMoments(frames, (frame) => pixelsOf(telescope, frame, frequenciesHz, settings), {
+      x: 0,
+      y: 0,
+      z: 1,
+    });
     const { axes, plans } = await axesFrom(0, 120, everyS);
     assert.equal(new Set(moments.map((moment) => secondsBetween(start, moment))).size, plans);
     assert.ok(plans > 2);

@@ -1,5 +1,6 @@
 /**
- * An imager and its plan, kept for as long as they hold. A plan is made for the J2000 axes at the zenith of one moment.
+ * An imager and its plan, kept for as long as they hold. A plan is made for the J2000 axes of one moment round the zenith, or
+ * round the normal of the stations' own plane, which is chosen once for all plans.
  * Against the ground they rotate slowly, by what precession has moved the pole, so the plan of one image serves the next:
  * it is made anew once the axes have rotated by so much that the edge of the image would be off by a hundredth of a pixel.
  * Machines that share a band, and began at different times, take the plans of UTC's own stretches instead: theirs are alike.
@@ -10,7 +11,7 @@ import { instant, type Instant } from '../../core/instant.js';
 import type { ImagePlan } from '../../image/index.js';
 import { skyFrame, type SkyFrame, type TangentAxes } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { pixelsOf, planSky, type ImageSettings } from '../sky-image.js';
+import { axesAt, pixelsOf, planSky, withCentre, type ImageSettings } from '../sky-image.js';
 
 const MOST_ERROR_PIXELS = 0.01;
 
@@ -38,8 +39,12 @@ interface Current<Imager> {
 export class PlannedImager<Imager extends Closable> implements Closable {
   private current: Current<Imager> | undefined;
   private count = 0;
+  private readonly settings: ReturnType<typeof withCentre>;
 
-  constructor(private readonly options: PlannedImagerOptions<Imager>) {}
+  constructor(private readonly options: PlannedImagerOptions<Imager>) {
+    const { telescope, frequenciesHz, settings } = options;
+    this.settings = withCentre(telescope, frequenciesHz, settings);
+  }
 
   /** Plans made so far. */
   get plans(): number {
@@ -47,11 +52,12 @@ export class PlannedImager<Imager extends Closable> implements Closable {
   }
 
   async at(frame: SkyFrame): Promise<{ readonly plan: ImagePlan; readonly imager: Imager }> {
-    if (this.current && isFor(this.current, frame)) return this.current;
+    const { settings } = this;
+    if (this.current && isFor(this.current, frame, settings.normalEnu)) return this.current;
     await this.close();
-    const { telescope, frequenciesHz, settings, plannedFor, prepare } = this.options;
+    const { telescope, frequenciesHz, plannedFor, prepare } = this.options;
     const sizeAt = (moment: SkyFrame): number => pixelsOf(telescope, moment, frequenciesHz, settings);
-    const stretch = plannedFor === 'utc' ? stretchOf(frame, sizeAt(frame)) : undefined;
+    const stretch = plannedFor === 'utc' ? stretchOf(frame, sizeAt(frame), settings.normalEnu) : undefined;
     const plan = planSky(
       telescope,
       stretch?.middle ?? this.begunBefore(frame, sizeAt) ?? frame,
@@ -68,7 +74,8 @@ export class PlannedImager<Imager extends Closable> implements Closable {
     const { plannedFor } = this.options;
     if (plannedFor === undefined || plannedFor === 'utc' || this.count > 0) return undefined;
     const earlier = skyFrame(frame.site, plannedFor);
-    return holds(axesAtZenith(earlier), sizeAt(earlier), frame) ? earlier : undefined;
+    const { normalEnu } = this.settings;
+    return holds(axesAt(earlier, normalEnu), sizeAt(earlier), frame, normalEnu) ? earlier : undefined;
   }
 
   async close(): Promise<void> {
@@ -78,8 +85,8 @@ export class PlannedImager<Imager extends Closable> implements Closable {
   }
 }
 
-function isFor<Imager>({ plan, stretch }: Current<Imager>, frame: SkyFrame): boolean {
-  if (!stretch) return holds(plan.axes, plan.pixels, frame);
+function isFor<Imager>({ plan, stretch }: Current<Imager>, frame: SkyFrame, normalEnu: Vector3): boolean {
+  if (!stretch) return holds(plan.axes, plan.pixels, frame, normalEnu);
   const at = secondsOf(frame.moment);
   return at >= stretch.fromS && at < stretch.toS;
 }
@@ -88,11 +95,12 @@ function isFor<Imager>({ plan, stretch }: Current<Imager>, frame: SkyFrame): boo
 export function planMoments(
   moments: readonly SkyFrame[],
   sizeAt: (frame: SkyFrame) => number,
+  normalEnu: Vector3,
 ): readonly Instant[] {
   let current: { readonly moment: Instant; readonly axes: TangentAxes; readonly pixels: number } | undefined;
   return moments.map((frame) => {
-    if (!current || !holds(current.axes, current.pixels, frame))
-      current = { moment: frame.moment, axes: axesAtZenith(frame), pixels: sizeAt(frame) };
+    if (!current || !holds(current.axes, current.pixels, frame, normalEnu))
+      current = { moment: frame.moment, axes: axesAt(frame, normalEnu), pixels: sizeAt(frame) };
     return current.moment;
   });
 }
@@ -110,26 +118,24 @@ const ROUNDING_S = 1e-6;
 const secondsOf = ({ unixSeconds, fraction }: Instant): number => unixSeconds + fraction + ROUNDING_S;
 
 /** The longest of UTC's hours, halves, quarters and so on in which the plan of its middle holds. */
-function stretchOf({ site, moment }: SkyFrame, pixels: number): Stretch {
+function stretchOf({ site, moment }: SkyFrame, pixels: number, normalEnu: Vector3): Stretch {
   for (let lengthS = LONGEST_STRETCH_S; ; lengthS /= 2) {
     const fromS = Math.floor(secondsOf(moment) / lengthS) * lengthS;
     const toS = fromS + lengthS;
     const frameAt = (unixS: number): SkyFrame =>
       skyFrame(site, instant(Math.floor(unixS), unixS - Math.floor(unixS)));
     const middle = frameAt((fromS + toS) / 2);
-    const axes = axesAtZenith(middle);
+    const axes = axesAt(middle, normalEnu);
     if (
       lengthS / 2 < SHORTEST_STRETCH_S ||
-      [fromS, toS].every((unixS) => holds(axes, pixels, frameAt(unixS)))
+      [fromS, toS].every((unixS) => holds(axes, pixels, frameAt(unixS), normalEnu))
     )
       return { fromS, toS, middle };
   }
 }
 
-const axesAtZenith = (frame: SkyFrame): TangentAxes => frame.tangentAxes(frame.zenith);
-
-function holds(axes: TangentAxes, pixels: number, frame: SkyFrame): boolean {
-  const now = axesAtZenith(frame);
+function holds(axes: TangentAxes, pixels: number, frame: SkyFrame, normalEnu: Vector3): boolean {
+  const now = axesAt(frame, normalEnu);
   const rotatedRad = Math.max(angleBetween(axes.l, now.l), angleBetween(axes.m, now.m));
   return rotatedRad * (pixels / 2) <= MOST_ERROR_PIXELS;
 }

@@ -114,7 +114,7 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
         ...options.history,
         ...(images.every(({ centre }) => centre.raDeg === middle.centre.raDeg)
           ? []
-          : ['each image is of its own zenith: CRVAL is the middle one, table TIMES has all']),
+          : ['each image has a centre of its own: CRVAL is of the middle one, table TIMES has all']),
       ],
     });
     await set.files[1].write(film);

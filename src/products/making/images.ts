@@ -10,7 +10,14 @@ import type { ComposedProduct } from '../../pipeline/compose/compose.js';
 import { checkDirectRoad } from '../../pipeline/image.js';
 import { imagedTelescope } from '../../pipeline/live/left-out.js';
 import { writeSky, type PictureOptions } from '../../pipeline/products.js';
-import { calibratedAt, planSky, type ImageSettings, type SkyImage } from '../../pipeline/sky-image.js';
+import {
+  calibratedAt,
+  centreOf,
+  planSky,
+  type ImageSettings,
+  type SkyImage,
+} from '../../pipeline/sky-image.js';
+import { tiltFacts, tiltLines, type TiltFacts } from '../../pipeline/tilt.js';
 import { integrationClock } from '../../pipeline/stages/clock.js';
 import { prepareFlagRules } from '../../pipeline/stages/flag-rules.js';
 import { prepareImage, type ImageInput } from '../../pipeline/stages/image.js';
@@ -28,11 +35,14 @@ export interface ImageFacts {
   readonly pixels: number;
   /** By how much of a source's peak direct images are off for this array, at the most. */
   readonly predictedError?: number;
+  /** Where images are centred on the normal of the stations' own plane. */
+  readonly tilt?: TiltFacts;
+  readonly tiltLines: readonly string[];
   readonly images: () => number;
 }
 
 export function planImages(fields: Product<'images'>, observed: Observed): PlannedProduct<ImageFacts> {
-  const { recording, telescope, spectra } = observed;
+  const { recording, telescope, spectra, flaggedInputs } = observed;
   const path = fields.images ?? refuse('products.images', 'has no path', 'name a .fits file');
   if (!/\.fits?$/i.test(path))
     refuse('products.images', `'${path}' does not end in .fits`, 'a PNG is written beside it');
@@ -47,8 +57,15 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
   const frame = skyFrame(telescope.site, recording.start);
   const { frequenciesHz, grid } = spectra;
   const predictedError =
-    method === 'direct' ? checkDirectRoad({ telescope, frequenciesHz }, frame, settings) : undefined;
-  const { pixels } = planSky(telescope, frame, frequenciesHz, settings);
+    method === 'direct'
+      ? checkDirectRoad(
+          { telescope: imagedTelescope(telescope, flaggedInputs), frequenciesHz },
+          frame,
+          settings,
+        )
+      : undefined;
+  const imagePlan = planSky(imagedTelescope(telescope, flaggedInputs), frame, frequenciesHz, settings);
+  const { pixels } = imagePlan;
   const clock = integrationClock({ integrationS: every, align: fields.align }, grid);
   const { dir, name } = splitPath(path);
   const paths: SeriesPaths = {
@@ -60,7 +77,10 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
   return {
     ...{ name: 'images', clock, isCalibrated: true },
     paths: picture || every !== undefined ? Object.values(paths) : [path],
-    facts: { method, pixels, predictedError, images: () => count },
+    facts: {
+      ...{ method, pixels, predictedError, images: () => count },
+      ...{ tilt: tiltFacts(imagePlan), tiltLines: tiltLines(imagePlan) },
+    },
     make: (making) => {
       const lastsS = every ?? recording.samples / sampleRateOf(recording);
       const made: SeriesImage[] = [];
@@ -72,7 +92,12 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
           const plane = stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
           made.push({
             plane: planeML(plane, sky.plan.pixels),
-            ...{ start: sky.start, durationS: sky.durationS, frame: sky.frame, centre: sky.frame.zenith },
+            ...{
+              start: sky.start,
+              durationS: sky.durationS,
+              frame: sky.frame,
+              centre: centreOf(sky).position,
+            },
           });
         }
         return Promise.resolve();
@@ -86,7 +111,13 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
         await writeSeries(
           paths,
           {
-            ...{ images: made, plan: sky.plan, everyS: every, centreName: 'zenith', ...(beam && { beam }) },
+            ...{
+              images: made,
+              plan: sky.plan,
+              everyS: every,
+              centreName: centreOf(sky).name,
+              ...(beam && { beam }),
+            },
             frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
             bandHz: spectra.channelWidthHz * frequenciesHz.length,
           },

@@ -106,6 +106,8 @@ function misfit({ head }: ImagePart, taken: readonly ImagePart[]): string | unde
   )
     // prettier-ignore
     return `its images are not those of ${first.head.machine} (${pixels} pixels, not ${first.head.shape[0]}): give all machines one --pixels and --field`;
+  if (!isSameCentre(head.axes?.n, first.head.axes?.n))
+    return `its images have another centre than those of ${first.head.machine}, since the plane of the stations is used at its frequencies: give all machines stations and --kernel alike, or a narrower --field`;
   if (head.unit !== first.head.unit)
     return `its images are in ${head.unit}, those of ${first.head.machine} in ${first.head.unit}: give gains to all or to none`;
   if (head.weights.length !== first.head.weights.length || head.road !== first.head.road)
@@ -115,6 +117,10 @@ function misfit({ head }: ImagePart, taken: readonly ImagePart[]): string | unde
   );
   return twice && `it has channels that ${twice.head.machine} has, too`;
 }
+
+/** A millionth of a radian is far less than a pixel. */
+const isSameCentre = (a: readonly number[] = [0, 0, 1], b: readonly number[] = [0, 0, 1]): boolean =>
+  a.every((value, k) => Math.abs(value - b[k]) < 1e-6);
 
 /** The sum of parts, as the image of one machine would be. */
 export function combined(parts: readonly ImagePart[], without: readonly string[], number: number): Frame {
@@ -132,9 +138,10 @@ export function combined(parts: readonly ImagePart[], without: readonly string[]
       for (let at = hand * size; at < (hand + 1) * size; at++) hands.sums[at] += part.sums[at];
     });
   const plane = stokesOf(hands);
-  const { time, durationS, everyS, pixelSize, halfWidth, unit, road, sources, shape } = head;
+  const { time, durationS, everyS, pixelSize, halfWidth, axes, unit, road, sources, shape } = head;
   const whole: SkyHead = {
     ...{ topic: 'sky', shape, time, durationS, number, everyS, pixelSize, halfWidth, unit, road, sources },
+    ...(axes && { axes }),
     ageS: Math.max(...parts.map((one) => one.head.ageS)),
     ...colourRange(plane),
     ...(without.length > 0 && { without }),

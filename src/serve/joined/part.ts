@@ -12,6 +12,7 @@ import { handSums, type HandSums } from '../planes.js';
 import { encodeMessage } from '../wire.js';
 
 const finite = z.number();
+const enu = z.tuple([finite, finite, finite]);
 const headSchema = z.looseObject({
   topic: z.literal('part'),
   machine: z.string().min(1).max(200),
@@ -26,6 +27,7 @@ const headSchema = z.looseObject({
   everyS: finite.positive(),
   pixelSize: finite.positive(),
   halfWidth: finite.positive(),
+  axes: z.object({ l: enu, m: enu, n: enu }).optional(),
   unit: z.string().max(40),
   road: z.string().max(40),
   sources: z.array(
@@ -74,7 +76,7 @@ export function partOf(state: LiveState, machine: string, sky: SkyImage): Uint8A
 }
 
 export function encodePart(
-  { time, durationS, ageS, everyS, pixelSize, halfWidth, unit, road, sources, shape }: SkyHead,
+  { time, durationS, ageS, everyS, pixelSize, halfWidth, axes, unit, road, sources, shape }: SkyHead,
   machine: string,
   { sums, weights }: HandSums,
   bandHz: readonly [number, number],
@@ -85,7 +87,7 @@ export function encodePart(
   return encodeMessage(
     {
       ...{ topic: 'part', machine, weights: [...weights], channels, bandHz },
-      ...{ time, durationS, ageS, everyS, pixelSize, halfWidth, unit, road, sources, shape },
+      ...{ time, durationS, ageS, everyS, pixelSize, halfWidth, axes, unit, road, sources, shape },
     },
     means,
   );
