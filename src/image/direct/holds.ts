@@ -12,9 +12,10 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
 import type { ImagePlan } from '../plan.js';
 
-/** Places along either axis of the field. */
+/** Places along either axis of the field, and round its rim, where kernels are worst. */
 const LATTICE = 9;
-/** 9 × 9 places find the largest error to a tenth; this makes it a bound. */
+const ROUND_RIM = 32;
+/** They find the largest error to a tenth; this makes it a bound. */
 const MARGIN = 1.2;
 
 /** A bound on the difference between a direct image of one source and the exact one, over its peak. */
@@ -52,15 +53,28 @@ function lattice({ pixels, pixelSize, shown, correction }: ImagePlan): Place[] {
   const steps = Array.from({ length: LATTICE }, (_, k) =>
     Math.round(first + ((last - first) * k) / (LATTICE - 1)),
   );
-  return steps.flatMap((row) =>
-    steps
-      .filter((column) => shown[row * pixels + column] === 1)
-      .map((column) => ({
-        l: (column - pixels / 2) * pixelSize,
-        m: (row - pixels / 2) * pixelSize,
-        untaper: Math.sqrt(correction[row * pixels + column]),
-      })),
-  );
+  const inside = steps.flatMap((row) => steps.map((column) => row * pixels + column));
+  const places = [...inside, ...rimPixels(pixels, shown)].filter((at) => shown[at] === 1);
+  return [...new Set(places)].map((at) => ({
+    l: ((at % pixels) - pixels / 2) * pixelSize,
+    m: (Math.floor(at / pixels) - pixels / 2) * pixelSize,
+    untaper: Math.sqrt(correction[at]),
+  }));
+}
+
+/** The outermost shown pixels, in directions all round the centre. */
+function rimPixels(pixels: number, shown: Uint8Array): number[] {
+  return Array.from({ length: ROUND_RIM }, (_, k) => {
+    const angle = (2 * Math.PI * (k + 0.5)) / ROUND_RIM;
+    let found = (pixels / 2) * (pixels + 1);
+    for (let radius = 0; radius < pixels; radius++) {
+      const row = Math.round(pixels / 2 + radius * Math.cos(angle));
+      const column = Math.round(pixels / 2 + radius * Math.sin(angle));
+      if (Math.min(row, column) < 0 || Math.max(row, column) >= pixels) break;
+      if (shown[row * pixels + column] === 1) found = row * pixels + column;
+    }
+    return found;
+  });
 }
 
 /** [s] complex: e^(−2πi f r·ŝ/c) times the station's pattern; from the first station, a phase common to all. */
