@@ -106,7 +106,7 @@ describe('bad input', () => {
 
   it('one channel', async () => {
     await refused(
-      /channels is 1; give a whole number from 2/,
+      /--channels: 1 is out of range; give a whole number, from 2/,
       'correlate',
       'good.sigmf-meta',
       '--channels',
@@ -181,7 +181,7 @@ describe('bad input', () => {
       'x.uvfits',
     );
     await refused(
-      /'totals' is not a kind of values; choose means or sums/,
+      /--values: "totals" is not allowed; give means or sums/,
       'correlate',
       'good.sigmf-meta',
       '--values',
@@ -261,10 +261,7 @@ describe('bad input', () => {
     await writeFile(file('named.vdif'), vdif);
     await refused(/says itself that it has 32 kHz; leave out --rate/, 'inspect', 'named.vdif', '--rate', '64kHz'); // prettier-ignore
     const help = await corella(folder, 'correlate', '--help');
-    assert.match(
-      help.stdout.replaceAll(/\s+/g, ' '),
-      /--tuning <number> .* \(LWA DRX, LWA DRX8; default: 1\)/,
-    );
+    assert.match(help.stdout.replaceAll(/\s+/g, ' '), /--tuning <number> .* \(LWA DRX\) \(default: 1\)/);
     assert.doesNotMatch(help.stdout, /--metafits/);
   });
 
@@ -319,7 +316,7 @@ describe('bad input', () => {
       'good.sigmf-meta',
     );
     await refused(
-      /good\.sigmf-meta: is the very file/,
+      /good\.sigmf-(?:meta|data): is the very file/,
       'channelise',
       'good.sigmf-meta',
       '--channels',
@@ -353,7 +350,13 @@ describe('bad input', () => {
     );
     await refused(/--tone: altitude in degrees is -91/, 'simulate', '--tone', '58MHz:1:-91:0', ...out);
     await refused(/--duration: '-1s' is no length of time/, 'simulate', '--duration', '-1s', ...out);
-    await refused(/--window: 'kaiser' lacks its β/, 'correlate', 'good.sigmf-meta', '--window', 'kaiser');
+    await refused(
+      /--window: "kaiser" is not a window; .*kaiser:9/,
+      'correlate',
+      'good.sigmf-meta',
+      '--window',
+      'kaiser',
+    );
     await refused(/--type: 'ci9' is not a type of samples/, 'simulate', '--type', 'ci9', ...out);
     await refused(/--noise: '5km' .*give a plain number/, 'simulate', '--noise', '5km', ...out);
   });

@@ -59,7 +59,7 @@ describe('ended early', () => {
         const { by, stderr } = await end;
         assert.equal(by, code, stderr);
         const told =
-          /^corella: v\.uvfits: stopped by SIG[A-Z]+; v\.uvfits is whole and holds the (\d+) integrations that were finished\n$/m.exec(
+          /^corella: correlate: stopped by SIG[A-Z]+; v\.uvfits is whole and holds the (\d+) integrations that were finished\n$/m.exec(
             stderr,
           );
         assert.ok(told, stderr);

@@ -52,6 +52,6 @@ void describe('taps', () => {
       folder,
       ...'correlate v.sigmf-meta --channels 8 --taps 257 -o x.uvh5'.split(' '),
     );
-    assert.match(stderr, /taps is 257; give a whole number from 1 to 256/);
+    assert.match(stderr, /--taps: 257 is out of range; give a whole number, from 1 to 256/);
   });
 });

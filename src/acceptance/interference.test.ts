@@ -138,8 +138,11 @@ void describe('interference in voltages', () => {
       folder,
       ...`correlate radar.sigmf-meta --telescope array.json --kurtosis-over inputs -o x.uvh5`.split(' '),
     );
-    assert.match(alone.stderr, /nothing was asked to look for interference; give --kurtosis too/);
+    assert.match(alone.stderr, /--kurtosis-over: kurtosis is not asked for; give --kurtosis too/);
     const wrong = await corellaHere(folder, ...'correlate radar.sigmf-meta --kurtosis many'.split(' '));
-    assert.match(wrong.stderr, /'many' is no number of standard deviations from 1 to 6/);
+    assert.match(
+      wrong.stderr,
+      /--kurtosis: "many" is not allowed; give .* a number of standard deviations, from 1 to 6/,
+    );
   });
 });

@@ -45,9 +45,20 @@ describe('messages', () => {
       'image t.uvfits',
       `calibrate t.uvfits ${MODEL}`,
     ]) {
-      await told(`${command} -o ''`, '--out: no name was given; name the file to write');
+      const isShorthand = /^(?:correlate|channelise)/.test(command);
+      await told(
+        `${command} -o ''`,
+        isShorthand
+          ? '--out: "" is empty; give the path of a file to write'
+          : '--out: no name was given; name the file to write',
+      );
       for (const name of ['.', '..', './'])
-        await told(`${command} -o ${name}`, `--out: '${name}' is a folder; name a file inside it`);
+        await told(
+          `${command} -o ${name}`,
+          isShorthand
+            ? `--out: "${name}" is a folder; give the path of a file to write`
+            : `--out: '${name}' is a folder; name a file inside it`,
+        );
     }
     await told("demo -o ''", '--out: no name was given; name a folder for the products');
   });
@@ -129,7 +140,7 @@ describe('messages', () => {
     await told(`calibrate t.uvfits ${MODEL} --flag 0-7`, "--flag: '0-7' leaves out every input; keep some");
     await told(
       'correlate t.sigmf-meta --channels 8 --flag 0-7 -o x.uvfits',
-      "--flag: '0-7' leaves out every input; keep some",
+      '--flag: 0-7 leave out every input; keep some',
     );
     await told(
       `calibrate one.uvfits ${MODEL}`,
@@ -156,7 +167,7 @@ describe('messages', () => {
     );
     await told(
       'correlate t.sigmf-meta --passband 90 -o x.uvfits',
-      /the passband in channels \(--passband\) is 90; give a number from 0\.1 to 10$/,
+      /--passband: 90 is out of range; give a number, from 0\.1 to 10 channels$/,
     );
   });
 

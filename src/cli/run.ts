@@ -2,19 +2,10 @@
 import type { Command } from 'commander';
 import { formatBytes, formatSeconds } from '../core/units.js';
 import { readObservation, runObservation, writeObservation, type RunOutcome } from '../observation/index.js';
-import { phaseLossOf } from '../pipeline/compose/front.js';
-import { phaseLossLines } from '../pipeline/phase-loss.js';
-import type { ImageFacts, PlannedProduct, VisibilityFacts } from '../products/index.js';
 import { addBackendOptions, addExamples, type BackendOptions } from './options/command.js';
 import { addOverwriteOption, parseFolder, type OutputOptions } from './options/outputs.js';
-import { kurtosisLines } from './interference/kurtosis-lines.js';
-import { levelsLines } from './options/levels-options.js';
-import { bandLines, bandOfChannels } from './report/band-lines.js';
-import { coherenceLines } from './report/coherence-lines.js';
-import { askedLines } from './report/flag-lines.js';
-import { levelLines, roundedLines } from './report/level-lines.js';
-import { lossLines, railLines } from './report/loss-lines.js';
-import { roadLines } from './report/road-lines.js';
+import { noteUnknownOrientation } from './options/eop-option.js';
+import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 import { version } from './report/version.js';
 
@@ -30,7 +21,7 @@ export function registerRun(program: Command): void {
     .option('--into <folder>', 'where products go (default: this folder)', parseFolder)
     .option('--plan', 'print the observation as it is understood, and open nothing');
   addOverwriteOption(command);
-  addBackendOptions(command).action(run);
+  noteUnknownOrientation(addBackendOptions(command)).action(run);
   addExamples(command, [
     ['run observation.yaml', 'make everything that the file asks for'],
     ['run observation.yaml --into tonight', 'the same, into a folder'],
@@ -69,70 +60,21 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   if (outcome.products.some(({ failure }) => failure)) process.exitCode = SOME_FAILED;
 }
 
-const factsOf = ({ account, products }: RunOutcome, seconds: number): object => ({
-  products: products.map(({ planned, failure }) => ({
-    ...{ product: planned.name, paths: planned.paths },
-    ...(failure && { failure: failure.message }),
+const factsOf = (outcome: RunOutcome, seconds: number): object => ({
+  products: outcome.products.map((one) => ({
+    ...{ product: one.name, paths: one.paths },
+    ...(one.failure ? { failure: one.failure.message } : productFacts(one, outcome)),
   })),
-  ...account,
+  ...frontFacts(outcome),
+  integrations: outcome.account.integrations,
   seconds,
 });
 
-const linesOf = (outcome: RunOutcome, seconds: number): string[] => {
-  const { account, plan, products } = outcome;
-  return [
-    ...products.map(({ planned, failure }) =>
-      failure
-        ? `${planned.name}: failed: ${failure.message}`
-        : `${planned.name}: ${planned.paths.join(', ')}`,
-    ),
-    `${spectraText(account.spectra)}, ${formatSeconds(seconds)}`,
-    ...plan.warnings,
-    ...frontLines(outcome),
-    ...products.flatMap(({ planned }) => productLines(planned, outcome)),
-  ];
-};
-
-/** What the front met: levels, rails, losses, interference. */
-function frontLines({ account, plan }: RunOutcome): string[] {
-  const { front, observed } = plan;
-  const { recording, spectra } = observed;
-  return [
-    ...bandLines(observed.telescope, bandOfChannels(spectra.frequenciesHz)),
-    ...phaseLossLines(phaseLossOf(front.front)),
-    ...levelLines(front.level),
-    ...levelsLines(front.equaliser),
-    ...railLines(account.saturated, 2 * account.spectra * spectra.channels * spectra.inputs),
-    ...lossLines(recording, account.missingSamples, 'they count as missing in every product'),
-    ...kurtosisLines({ asked: {}, told: plan.kurtosis, toldOfAll: () => [] }, spectra.grid.spectrumRateHz),
-  ];
-}
-
-function productLines({ name, facts }: PlannedProduct, { plan }: RunOutcome): string[] {
-  const { front, observed } = plan;
-  if (name === 'visibilities') {
-    const { integration, flagged, rounded } = facts as VisibilityFacts;
-    return [
-      ...(integration.shortenedToS === undefined
-        ? []
-        : [`integrations of ${formatSeconds(integration.shortenedToS)}, which keep 99 % of the amplitude`]),
-      ...(observed.delays?.towards === undefined
-        ? coherenceLines(integration.coherence, integration.longestS, {
-            channel: 'tracking (front.delays.track) avoids it, and so do narrower channels',
-            time: 'tracking (front.delays.track) avoids it, and so do shorter integrations',
-          })
-        : []),
-      ...roundedLines(rounded(), {
-        ...{ type: observed.spectra.type, level: front.level, levels: front.equaliser },
-        advice: 'front.equaliser: measured gives each a gain of its own, front.bits: float needs none',
-      }),
-      ...askedLines(flagged),
-    ];
-  }
-  if (name !== 'images') return [];
-  const { predictedError, tiltLines } = facts as ImageFacts;
-  return [...(predictedError === undefined ? [] : roadLines(predictedError)), ...tiltLines];
-}
+const linesOf = (outcome: RunOutcome, seconds: number): string[] => [
+  ...outcome.products.flatMap((one) => productLines(one, outcome, seconds)),
+  `${spectraText(outcome.account.spectra)}, ${formatSeconds(seconds)}`,
+  ...frontLines(outcome),
+];
 
 export const sizeText = (sizeBytes: number | undefined): string =>
   sizeBytes === undefined ? '' : `, about ${formatBytes(sizeBytes)}`;

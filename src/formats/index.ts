@@ -54,3 +54,5 @@ export { describeSigmf } from './recordings/sigmf/describe.js';
 export { gather, storedProducts, type StoredProduct, type ValueFaults } from './io/gather.js';
 export { writtenProducts } from './visibilities/as-stored.js';
 export { checkOutputs, sameFile, type PlannedOutputs } from './io/outputs.js';
+export { namesIn } from './several/paths.js';
+export { recordingPaths } from './recordings/recording-paths.js';

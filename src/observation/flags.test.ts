@@ -128,10 +128,18 @@ describe('flags of an observation', () => {
       images: { images: 'live.png', every: '100ms', autos: false, picture: false, method: 'direct' },
     });
     const command = new Command('live');
-    const { flagOf } = addFlags(command, settings);
+    const { flagOf, inFlags } = addFlags(command, settings);
     assert.equal(flagOf('products.images.every'), '--image');
     assert.equal(flagOf('products.visibilities.visibilities'), '--out');
-    assert.equal(flagOf('products.images.method'), undefined);
+    assert.equal(flagOf('products.visibilities'), '--out');
+    assert.equal(flagOf('products.images.method'), '--direct');
+    assert.equal(flagOf('products.images.align'), undefined);
+    assert.equal(
+      inFlags(
+        'products.images: no image; give products.images.every: 40ms, or gains.filed and x/gains.file.json',
+      ),
+      '--picture no image; give --image 40ms, or gains.filed and x/gains.file.json',
+    );
     const help = command.helpInformation().replaceAll(/\s+/g, ' ');
     assert.match(help, /Images: .*--image <time> an image this often, like 40ms or 10s \(default: none\)/);
     assert.match(help, /--kernel <size> .*\(default: 5\)/);

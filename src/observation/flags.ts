@@ -29,6 +29,8 @@ export interface Shorthand {
   readonly flag: string;
   readonly help: string;
   readonly group: string;
+  /** Names of the fields that it may fill, for errors. */
+  readonly fields: readonly string[];
   /** Values by the names of fields. A flag without a value gives true. */
   readonly fill: (value: string | boolean) => Readonly<Record<string, unknown>>;
 }
@@ -53,6 +55,8 @@ export interface Flags {
   readonly given: () => GivenFields;
   /** A field's flag in this command, "--taps", by the field's name; for errors. */
   readonly flagOf: (field: string) => string | undefined;
+  /** A sentence with flags of this command where it names fields: "front.bits: float" becomes "--bits float". */
+  readonly inFlags: (text: string) => string;
 }
 
 const partKeys = ['source', 'front', 'flags', 'gains', 'machine'] as const;
@@ -85,11 +89,21 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
   };
   for (const one of offered) {
     const { flag = '', group = 'Options', negatable } = one.about;
-    add(new Option(flag, helpOf(one.about)).argParser(gathered), group, one);
+    // Wrong values are refused before anything else is; a flag without a value has nothing to check.
+    const parse = (text: string | undefined, before: unknown): unknown => {
+      if (text !== undefined) fromText(one, text, longOf(flag));
+      return gathered(text, before);
+    };
+    add(new Option(flag, helpOf(one.about)).argParser(parse), group, one);
     if (negatable !== undefined) add(new Option(flag.replace(/^.*--/, '--no-'), negatable), group, one);
   }
   for (const one of also) add(new Option(one.flag, one.help).argParser(gathered), one.group, one);
-  const longOf = (flag: string): string => new Option(flag).long ?? flag;
+  const flagsByField = new Map([
+    ...also.flatMap(({ flag, fields }) => fields.map((name) => [name, longOf(flag)] as const)),
+    ...offered.flatMap(({ name, path, about }) =>
+      [name, fieldNameOf(path)].map((one) => [one, longOf(about.flag ?? '')] as const),
+    ),
+  ]);
   return {
     given: () => {
       const filled = { observation: {}, products: {} };
@@ -106,15 +120,43 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
       }
       return filled;
     },
-    flagOf: (field) => {
-      const flag = offered.find(({ name }) => name === field)?.about.flag;
-      return flag === undefined ? undefined : longOf(flag);
-    },
+    flagOf: (field) => flagsByField.get(field),
+    inFlags: (text) => translated(text, flagsByField),
   };
 }
 
+const longOf = (flag: string): string => new Option(flag).long ?? flag;
+
+/** As errors name it: a product's path goes by the product, "products.images". */
+const fieldNameOf = (path: readonly string[]): string =>
+  path[0] === 'products' && path.length === 3 && path[1] === path[2] ? `products.${path[1]}` : path.join('.');
+
+/**
+ * Longer names first, since "front.equaliser-out" begins as "front.equaliser" does. Names of one word (telescope) are words of
+ * the language too: only as "telescope: none", or alone, they are the field.
+ */
+function translated(text: string, flags: ReadonlyMap<string, string>): string {
+  const alone = flags.get(text);
+  if (alone !== undefined) return alone;
+  const names = [...flags.keys()].sort((a, b) => b.length - a.length);
+  const either = (some: readonly string[]): string =>
+    ['(?!)', ...some.map((name) => name.replaceAll('.', '\\.'))].join('|');
+  const [paths, words] = [
+    names.filter((name) => name.includes('.')),
+    names.filter((name) => !name.includes('.')),
+  ];
+  const pattern = new RegExp(
+    `(?<![\\w./-])(?:(${either(paths)})(?![\\w-]|\\.\\w)(?::(?= \\S))?|(${either(words)}):(?= \\S))`,
+    'g',
+  );
+  return text.replace(
+    pattern,
+    (all: string, path: string | undefined, word: string | undefined) => flags.get(path ?? word ?? '') ?? all,
+  );
+}
+
 /** Given again, values are gathered; lists join them, other fields refuse. */
-const gathered = (text: string, before: unknown): unknown =>
+const gathered = (text: string | undefined, before: unknown): unknown =>
   before === undefined || typeof before === 'boolean' ? text : [before, text].flat();
 
 function helpOf({ help, range, unit, otherwise, default: preset }: About): string {
@@ -139,7 +181,8 @@ function fromText({ schema }: PlacedField, value: unknown, flag: string): unknow
   const accepted = tried.find(({ problems }) => problems.length === 0);
   if (accepted) return accepted.form;
   const { what, fix } = tried[isList ? 0 : tried.length - 1].problems[0];
-  return refuse(flag, what, fix);
+  // A path of null is for files alone.
+  return refuse(flag, what, fix.replace(/, or null$/, ''));
 }
 
 /** What a shorthand fills in is checked by its field as well. */

@@ -1,5 +1,5 @@
 /** The observation that a product was made by, read back from its own history. */
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { refuse } from '../core/errors.js';
 import { openFile } from '../formats/index.js';
 import { OBSERVATION_MARK } from './history.js';
@@ -33,7 +33,9 @@ const MOST_BLOCKS = 1000;
 
 /** The HISTORY cards of a FITS file's first header, lines that were split over cards put together again. */
 async function fitsHistory(path: string): Promise<readonly string[] | undefined> {
-  const file = await open(path).catch(() => undefined);
+  // A Measurement Set is a folder.
+  const found = await stat(path).catch(() => undefined);
+  const file = found?.isFile() === true ? await open(path).catch(() => undefined) : undefined;
   if (!file) return undefined;
   try {
     const cards: string[] = [];

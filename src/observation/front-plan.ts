@@ -8,7 +8,7 @@ import { fixedDelaysS, readDelayFile, type DelayFile } from '../delay/index.js';
 import type { Recording, VoltageRecording } from '../formats/index.js';
 import { readCoefficients } from '../pipeline/coefficients.js';
 import { planChannels, usualSpectra, type ChannelSettings } from '../pipeline/channels.js';
-import { spectraOfFront, type Front, type FrontSpectra } from '../pipeline/compose/front.js';
+import { spectraOfFront, spectraOfSource, type Front, type FrontSpectra } from '../pipeline/compose/front.js';
 import { planFineChannels, streamsOf, type FineChannels } from '../pipeline/fine/streams.js';
 import { chooseLevel, type Level } from '../pipeline/levels.js';
 import { readEqualiser } from '../pipeline/levels/equaliser-file.js';
@@ -22,6 +22,7 @@ import {
 } from '../pipeline/tracking.js';
 import { parsePhaseCentre, type PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { refuseUnplaced } from '../telescope/unplaced.js';
 import { windowOf, type FrontPart } from './parts/front.js';
 
 /** What the plan needs beside the observation and the source. */
@@ -78,9 +79,13 @@ export async function gatherFront(
   recording: Recording,
   telescope: Telescope,
   backend: () => Promise<Backend>,
+  { ofSky = true }: { readonly ofSky?: boolean } = {},
 ): Promise<GatheredFront> {
   refuseForKind(part, recording);
-  const delays = await gatherDelays(part.delays ?? {}, telescope);
+  if (part['equaliser-out'] !== undefined && part.equaliser === undefined)
+    refuse('front.equaliser-out', 'no equaliser gains are asked for', 'give front.equaliser: measured too');
+  // Channelised data keep the delays of their telescope: whoever correlates them takes these out.
+  const delays = await gatherDelays(part.delays ?? {}, ofSky ? telescope : { ...telescope, delays: [] });
   if (recording.kind === 'spectra' && part.finer === undefined) return { delays };
   const source = recording.kind === 'spectra' ? streamsOf(recording) : recording;
   const channels = part.finer ?? part.channels ?? recording.telescope?.recording.channels;
@@ -115,7 +120,7 @@ async function equalised(
 }
 
 /** The filter; the channeliser's plan refuses what contradicts itself. */
-async function filterOf({ filter, taps, window, passband, coefficients }: FrontPart) {
+export async function filterOf({ filter, taps, window, passband, coefficients }: FrontPart) {
   if (filter !== undefined) {
     for (const [name, value] of Object.entries({ window, passband, coefficients }))
       if (value !== undefined)
@@ -150,6 +155,8 @@ export async function gatherDelays(
       );
     file.fixedS.forEach((delayS, a) => (fixedS[a] += delayS));
   }
+  if (track !== undefined)
+    refuseUnplaced('front.delays.track', telescope, 'there is nothing to follow a source by');
   const followed: PhaseCentre | DelayFile | undefined =
     track === undefined
       ? undefined
@@ -169,6 +176,8 @@ export interface PlannedFront {
   /** One gain over the nominal one, of all filters together. */
   readonly overUsual: number;
   readonly settings?: ChannelSettings;
+  /** Of finer channels: so many, from the first on, are below the band and mirror those above its edge. */
+  readonly mirrored: number;
 }
 
 /** Pure: the channeliser's plan, the delays as a function of the source's own ticks, the gains. */
@@ -183,9 +192,13 @@ export function planFront(
   const lastsS = recording.samples / tickRateHz;
   const delays = requestDelays(request, telescope, { start: recording.start, tickRateHz, lastsS });
   const common = { kurtosis, flaggedInputs };
-  const made = (front: Front, overUsual: number): PlannedFront => ({
-    ...{ front, spectra: spectraOfFront(front), delays, level, equaliser, overUsual, settings },
-  });
+  const made = (front: Front, overUsual: number, mirrored = 0): PlannedFront => {
+    // Too short for one spectrum is refused here.
+    spectraOfSource(front);
+    return {
+      ...{ front, spectra: spectraOfFront(front), delays, level, equaliser, overUsual, settings, mirrored },
+    };
+  };
   if (recording.kind === 'spectra' && fineChannels === undefined)
     return made({ ...common, source: recording, delays }, recording.overUsual ?? 1);
   if (!settings) throw new Error('voltages need settings of their channels');
@@ -203,7 +216,9 @@ export function planFront(
     const channels = planChannels(source, { ...settings, ...least });
     const overUsual = (recording.overUsual ?? 1) * (level?.overUsual ?? 1);
     const finer = { inputs: recording.inputs, channels: fine };
-    return made({ ...common, source, channels, finer, gain: { overUsual } }, overUsual);
+    const mirrored =
+      recording.realChannels === 1 ? Math.max(0, Math.floor((fineChannels ?? 0) / 2) - fine.first) : 0;
+    return made({ ...common, source, channels, finer, gain: { overUsual } }, overUsual, mirrored);
   }
   const channels = planChannels(recording, {
     ...settings,

@@ -32,8 +32,14 @@ export {
 export { observationJsonSchema } from './json-schema.js';
 export { fieldReference } from './reference.js';
 export { directFlag, flagRules, timesFlag } from './shorthands.js';
-export { openRecording, readingOptionsOf, telescopeOf, type OpenedRecording } from './opening.js';
-export { gatherFront, planFront, type GatheredFront, type PlannedFront } from './front-plan.js';
+export {
+  openRecording,
+  readingOptionsOf,
+  telescopeOf,
+  unknownFactWords,
+  type OpenedRecording,
+} from './opening.js';
+export { filterOf, gatherFront, planFront, type GatheredFront, type PlannedFront } from './front-plan.js';
 export {
   gather,
   planObservation,
@@ -42,6 +48,13 @@ export {
   type ObservationPlan,
 } from './plan.js';
 export { historyOf, observationOf, OBSERVATION_MARK } from './history.js';
-export { runObservation, withPlan, type ProductOutcome, type RunOutcome, type RunSettings } from './run.js';
+export {
+  runObservation,
+  withPlan,
+  type FrontOutcome,
+  type ProductOutcome,
+  type RunOutcome,
+  type RunSettings,
+} from './run.js';
 export { supportTable, unsupported, type Unsupported } from './support.js';
 export { observationIn, observationOfProduct } from './from-product.js';

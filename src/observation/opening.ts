@@ -52,14 +52,15 @@ export async function readingOptionsOf(
   };
 }
 
-const unknownFactWords = {
+/** What a recording does not say, and how to give it. */
+export const unknownFactWords = {
   frequency: ['its sky frequency', "give its band's centre with source.frequency, like 58MHz"],
   start: ['when it was recorded', 'give the time with source.start'],
 } as const satisfies Record<UnknownFact, readonly [what: string, fix: string]>;
 
 export async function openRecording(
   { source, telescope: name, stations, front = {} }: Observation,
-  needs: { readonly time: boolean },
+  { ofSky }: { readonly ofSky: boolean },
 ): Promise<OpenedRecording> {
   const path = [source.recording ?? []].flat().join(',');
   if (path === '') refuse('source', 'names no recording', 'give source.recording');
@@ -68,12 +69,13 @@ export async function openRecording(
   try {
     if (opened.kind === 'visibilities')
       return refuse(path, 'holds visibilities already', 'calibrate or image it');
-    if (needs.time)
+    if (ofSky)
       for (const one of opened.unknownFacts ?? []) {
         const [what, fix] = unknownFactWords[one];
         refuse(path, `does not say ${what}`, fix);
       }
-    const telescope = await telescopeOf(opened, name, stations);
+    const isUnknown = !ofSky && name === undefined && !opened.telescope;
+    const telescope = await telescopeOf(opened, isUnknown ? NO_TELESCOPE : name, stations);
     return { opened, recording: usedPart(opened, source, front['float-taps'] === true), telescope, paths };
   } catch (error) {
     await opened.close();
@@ -119,7 +121,7 @@ export async function telescopeOf(
         refuse(
           opened.path,
           'does not say where its stations are',
-          'name its telescope, or a JSON description of it; none where they are unknown (a laboratory, a single dish)',
+          'give telescope: NAME, of one that is known or of a description of it; telescope: none where they are unknown (a laboratory, a single dish)',
         ))
       : await loadTelescope(name, polarisations);
   const telescope = stations === undefined ? whole : selectStations(whole, stations);

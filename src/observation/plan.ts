@@ -4,11 +4,17 @@ import { refuse } from '../core/errors.js';
 import { readGainFile, type GainsFile, type Recording } from '../formats/index.js';
 import type { KurtosisAccount, KurtosisPlan, KurtosisTally } from '../kurtosis/index.js';
 import { fitsData, gainsOverTime } from '../pipeline/gains/apply.js';
-import { readFlagFile } from '../pipeline/flags/flag-file.js';
+import { readStoredFlags, rulesOfFile, type StoredFlags } from '../pipeline/flags/flag-file.js';
 import type { FlagRule } from '../pipeline/flags/rules.js';
 import { inputsNamed, ruleOf, type FlagContext } from '../pipeline/flags/words.js';
 import type { RequestedKurtosis } from '../pipeline/stages/kurtosis.js';
-import { planProduct, type Observed, type PlannedProduct } from '../products/index.js';
+import {
+  isProduct,
+  planProduct,
+  type Observed,
+  type PlannedProduct,
+  type Product,
+} from '../products/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { gatherFront, planFront, type GatheredFront, type PlannedFront } from './front-plan.js';
 import type { FlagsPart } from './parts/flags.js';
@@ -19,6 +25,7 @@ import { refuseUnsupported } from './support.js';
 export interface Gathered {
   readonly front: GatheredFront;
   readonly gains?: GainsFile;
+  readonly flags?: StoredFlags;
 }
 
 export interface FlaggedByKurtosis {
@@ -37,16 +44,20 @@ export interface ObservationPlan {
   readonly kurtosis: () => FlaggedByKurtosis | undefined;
 }
 
+/** Channelised data are of no place: they need neither positions nor a time. */
+export const isOfSky = (product: Product): boolean => !isProduct('spectra', product);
+
 /** Reads side files and measures the first samples. */
 export async function gather(
-  { front = {}, gains }: Observation,
+  { front = {}, gains, flags, products }: Observation,
   recording: Recording,
   telescope: Telescope,
   backend: () => Promise<Backend>,
 ): Promise<Gathered> {
   return {
-    front: await gatherFront(front, recording, telescope, backend),
+    front: await gatherFront(front, recording, telescope, backend, { ofSky: products.some(isOfSky) }),
     gains: gains?.file === undefined ? undefined : await readGainFile(gains.file),
+    flags: flags?.file === undefined ? undefined : await readStoredFlags(flags.file),
   };
 }
 
@@ -72,7 +83,8 @@ export async function planObservation(
     ...{ recording, telescope, front: front.front, spectra, delays: front.delays },
     ...{ centre: gathered.front.delays.centre, flaggedInputs },
     ...{ level: front.level, equaliser: front.equaliser },
-    rules: await rulesOf(flags, context),
+    equaliserIsLost: asked.equaliser === 'measured' && asked['equaliser-out'] === undefined,
+    rules: rulesOf(flags, context, gathered.flags),
     calibrated:
       gathered.gains && gainsOverTime(gathered.gains, path, telescope, frequenciesHz, 'corella run'),
   };
@@ -80,7 +92,10 @@ export async function planObservation(
   for (const product of observation.products) products.push(await planProduct(product, observed));
   return {
     ...{ observation, observed, front, products },
-    warnings: gathered.gains ? fitsData(gathered.gains, path, { telescope, frequenciesHz }) : [],
+    warnings: [
+      ...(gathered.gains ? fitsData(gathered.gains, path, { telescope, frequenciesHz }) : []),
+      ...unflagged(observation),
+    ],
     kurtosis: () =>
       kept
         .slice(-1)
@@ -88,6 +103,15 @@ export async function planObservation(
         .at(0),
   };
 }
+
+/** Channelised data have no place for flags. */
+const unflagged = ({ flags = {}, products }: Observation): string[] =>
+  products.every(isOfSky) ||
+  [flags.inputs, flags.channels, flags.times, flags.baselines, flags.file].every((one) => one === undefined)
+    ? []
+    : [
+        'products.spectra: flags of inputs, channels, times and pairs are not in channelised data; give them again where it is correlated',
+      ];
 
 function kurtosisOf(
   flags: FlagsPart,
@@ -118,16 +142,17 @@ function inputsOf({ inputs = [] }: FlagsPart, recording: Recording, telescope: T
   return flags;
 }
 
-async function rulesOf(
-  { channels, times = [], baselines, file }: FlagsPart,
+function rulesOf(
+  { channels, times = [], baselines }: FlagsPart,
   context: FlagContext,
-): Promise<readonly FlagRule[]> {
+  file: StoredFlags | undefined,
+): readonly FlagRule[] {
   return [
     ...(channels === undefined
       ? []
       : [ruleOf({ channels: channels.map(String).join(',') }, context, 'flags.channels')]),
     ...times.map((span) => ruleOf({ times: span }, context, 'flags.times')),
     ...(baselines === undefined ? [] : [ruleOf({ baselines }, context, 'flags.baselines')]),
-    ...(file === undefined ? [] : await readFlagFile(file, context)),
+    ...(file ? rulesOfFile(file, context) : []),
   ];
 }

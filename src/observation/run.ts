@@ -1,6 +1,6 @@
 /** Runs an observation of a recording: opens, plans, checks the outputs, composes, and lets the products appear. */
 import { mkdir } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { openBackend } from '../backend/select.js';
 import type { Backend } from '../backend/backend.js';
 import { InterruptedError, stoppable } from '../core/ending.js';
@@ -11,14 +11,22 @@ import { observe } from '../pipeline/compose/compose.js';
 import { writeEqualiser } from '../pipeline/levels/equaliser-file.js';
 import type { Account, Emit, Stage } from '../pipeline/stages/stage.js';
 import type { MadeProduct, PlannedProduct } from '../products/index.js';
+import type { Level } from '../pipeline/levels.js';
+import type { InputLevels } from '../pipeline/levels/input-levels.js';
+import { phaseLossOf } from '../pipeline/compose/front.js';
+import { endsEarly } from '../pipeline/write.js';
+import { readEarthOrientation } from '../sky/earth/orientation-file.js';
+import { useEarthOrientation } from '../sky/earth/orientation.js';
 import { historyOf, readLine } from './history.js';
 import { openRecording, type OpenedRecording } from './opening.js';
-import { gather, planObservation, type ObservationPlan } from './plan.js';
+import { gather, isOfSky, planObservation, type FlaggedByKurtosis, type ObservationPlan } from './plan.js';
 import type { Observation } from './schema.js';
 import { refuseNotOfRecordings } from './support.js';
 
 export interface RunSettings {
   readonly version: string;
+  /** The command, for the error where a signal ends it; run unless given. */
+  readonly command?: string;
   /** Where products without an absolute path go. */
   readonly into?: string;
   readonly onProgress?: OnProgress;
@@ -27,25 +35,49 @@ export interface RunSettings {
 }
 
 export interface ProductOutcome {
-  readonly planned: PlannedProduct;
+  readonly name: string;
+  /** Files that were written. */
+  readonly paths: readonly string[];
+  /** What its product says of it: VisibilityFacts, ImageFacts, SpectraFacts. */
+  readonly facts: object;
   /** Why it ended before the others. */
   readonly failure?: Error;
+}
+
+/** What the front met, for all products. */
+export interface FrontOutcome {
+  readonly level?: Level;
+  readonly equaliser?: InputLevels;
+  /** What is lost of an amplitude where delays are taken out of channels by phases alone. */
+  readonly phaseLoss?: number;
+  readonly kurtosis?: FlaggedByKurtosis;
+  /** Of finer channels: so many, from the first on, are below the band and mirror those above its edge. */
+  readonly mirrored: number;
+  /** Where taps of floats were asked for: samples were widened, or have such taps anyway. */
+  readonly floatTaps?: { readonly of: string; readonly widened: boolean };
 }
 
 export interface RunOutcome {
   readonly plan: ObservationPlan;
   readonly account: Account;
+  readonly front: FrontOutcome;
   readonly products: readonly ProductOutcome[];
   /** Where it was computed. */
   readonly backend: string;
 }
 
-/** The same observation with its products in a folder. */
+/** The same observation with what it writes in a folder. */
 export const into = (observation: Observation, folder: string | undefined): Observation =>
   folder === undefined
     ? observation
     : {
         ...observation,
+        ...(observation.front?.['equaliser-out'] !== undefined && {
+          front: {
+            ...observation.front,
+            'equaliser-out': resolve(folder, observation.front['equaliser-out']),
+          },
+        }),
         products: observation.products.map((product) =>
           Object.fromEntries(
             Object.entries(product).map(([key, value]) => [
@@ -66,8 +98,9 @@ export async function withPlan<Result>(
   use: (plan: ObservationPlan, opened: OpenedRecording, backends: Backends) => Promise<Result>,
 ): Promise<Result> {
   refuseNotOfRecordings(observation);
-  const needs = { time: observation.products.some((product) => !('spectra' in product)) };
-  const opened = await openRecording(observation, needs);
+  const { eop } = observation;
+  useEarthOrientation(eop === undefined ? 'built-in' : await readEarthOrientation(eop));
+  const opened = await openRecording(observation, { ofSky: observation.products.some(isOfSky) });
   const backends = new Backends(observation);
   try {
     const { recording, telescope } = opened;
@@ -85,28 +118,27 @@ export async function withPlan<Result>(
 export async function runObservation(asked: Observation, settings: RunSettings): Promise<RunOutcome> {
   const observation = into(asked, settings.into);
   return withPlan(observation, async (plan, opened, backends) => {
-    const paths = plan.products.flatMap((product) => product.paths);
+    const equaliserOut = observation.front?.['equaliser-out'];
+    const paths = [
+      ...plan.products.flatMap((product) => product.paths),
+      ...(equaliserOut === undefined ? [] : [equaliserOut]),
+    ];
     const [from] = opened.paths;
     if (settings.into !== undefined) await mkdir(settings.into, { recursive: true });
     await checkOutputs({ paths, from, overwrite: observation.overwrite });
     await settings.onPlan?.(plan, opened);
     const { equaliser } = plan.front;
-    const equaliserOut = observation.front?.['equaliser-out'];
-    if (equaliserOut !== undefined)
-      await writeEqualiser(
-        equaliserOut,
-        equaliser ??
-          refuse('front.equaliser-out', 'no equaliser gains are asked for', 'give front.equaliser'),
-      );
+    if (equaliserOut !== undefined && equaliser) await writeEqualiser(equaliserOut, equaliser);
     const reads = await Promise.all([...opened.paths, ...sideFiles(observation)].map(readLine));
     const machine = await backends.all();
     const made: Guarded[] = [];
-    const stop = stoppable('run');
+    const stop = stoppable(settings.command ?? 'run');
     try {
       for (const [k, product] of plan.products.entries()) {
         const history = historyOf(settings.version, observation, k, reads);
         for (const path of product.paths) await mkdir(dirname(path), { recursive: true });
-        made.push(new Guarded(product, await product.make({ backend: machine[0], history })));
+        const one = await product.make({ backend: machine[0], history });
+        made.push(new Guarded(product, one, () => made.every(({ failure }) => failure)));
       }
       const { front, flaggedInputs } = plan.observed;
       const account = await observe(
@@ -115,17 +147,31 @@ export async function runObservation(asked: Observation, settings: RunSettings):
         { onProgress: settings.onProgress, stop: stop.signal },
       );
       for (const one of made) await one.finish();
-      const products = made.map(({ planned, failure }) => ({ planned, failure }));
-      const [{ failure: firstFailure }] = products;
-      if (firstFailure && products.every(({ failure }) => failure)) throw firstFailure;
+      const [{ failure: firstFailure }] = made;
+      if (firstFailure && made.every(({ failure }) => failure)) throw firstFailure;
       const on = machine.map((one) => one.description).join(' and ');
-      return { plan, account, products, backend: `${machine[0].kind}: ${on}` };
+      return {
+        ...{ plan, account, front: frontOutcome(plan, opened), backend: `${machine[0].kind}: ${on}` },
+        products: made.map(({ planned: { name, paths: written, facts }, failure }) => ({
+          ...{ name, paths: written, facts: facts(), failure },
+        })),
+      };
     } catch (error) {
-      throw await ended(error, made);
+      throw await ended(error, made, settings.command ?? 'run');
     } finally {
       stop.release();
     }
   });
+}
+
+function frontOutcome(plan: ObservationPlan, { opened }: OpenedRecording): FrontOutcome {
+  const { front, observation } = plan;
+  const { level, equaliser, mirrored } = front;
+  const isAsked = observation.front?.['float-taps'] === true && opened.kind === 'voltages';
+  return {
+    ...{ level, equaliser, mirrored, phaseLoss: phaseLossOf(front.front), kurtosis: plan.kurtosis() },
+    ...(isAsked && { floatTaps: { of: opened.type, widened: /^c?i8$/.test(opened.type) } }),
+  };
 }
 
 /** Files beside the recording that the observation names. */
@@ -139,14 +185,14 @@ const sideFiles = ({ front, flags, gains, eop }: Observation): readonly string[]
   ].filter((path) => path !== undefined);
 
 /** A signal or a full disk: what is finished appears. Anything else leaves nothing behind. */
-async function ended(error: unknown, made: readonly Guarded[]): Promise<unknown> {
+async function ended(error: unknown, made: readonly Guarded[], command: string): Promise<unknown> {
   if (!(error instanceof InterruptedError)) {
     for (const one of made) await one.abandon();
     return error;
   }
   const kept: string[] = [];
   for (const one of made) kept.push(await one.keep());
-  return new InterruptedError(error.signal, 'run', `${error.what}; ${kept.join('; ')}`);
+  return new InterruptedError(error.signal, command, `${error.what}; ${kept.join('; ')}`);
 }
 
 /** A product whose failure is its own: the others go on. */
@@ -157,6 +203,8 @@ class Guarded {
   constructor(
     readonly planned: PlannedProduct,
     private readonly made: MadeProduct,
+    /** Whether no product is left: then the data need not be read to their end. */
+    private readonly isLast: () => boolean,
   ) {}
 
   get composed(): MadeProduct['composed'] {
@@ -172,7 +220,8 @@ class Guarded {
       try {
         await work();
       } catch (error) {
-        await this.fail(error as Error);
+        const failure = await this.fail(error as Error);
+        if (this.isLast()) throw failure;
       }
     };
     return {
@@ -182,8 +231,13 @@ class Guarded {
     };
   }
 
-  private async fail(error: Error): Promise<void> {
+  private async fail(error: Error): Promise<Error> {
     this.isOver = true;
+    if (!endsEarly(error)) {
+      await this.made.abandon();
+      this.failure = error;
+      return error;
+    }
     const kept = await this.made.keep().catch((later: unknown) => String(later));
     this.failure =
       error instanceof CorellaError
@@ -192,6 +246,7 @@ class Guarded {
             { cause: error.cause },
           )
         : error;
+    return this.failure;
   }
 
   async finish(): Promise<void> {

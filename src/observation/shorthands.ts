@@ -6,6 +6,7 @@ import type { Shorthand } from './flags.js';
 export const flagRules: Shorthand = {
   flag: '--flag <list>',
   group: 'Flags',
+  fields: ['flags.inputs', 'flags.channels', 'flags.times', 'flags.baselines'],
   help:
     'flag inputs by number (12, 30-33), stations by name (stand17), one polarisation of a station (stand17:Y), pairs ' +
     '(stand1&stand17), channels=10-20+30 or channels=151MHz..152MHz, times=FROM..TO; may be repeated',
@@ -43,6 +44,7 @@ export const flagRules: Shorthand = {
 export const timesFlag: Shorthand = {
   flag: '--times <from..to>',
   group: 'Source',
+  fields: ['source.from', 'source.to'],
   help: 'use only this part of the recording: 2026-06-21T04:00:00Z..; either end may be left out',
   fill: (text) => {
     const ends = String(text)
@@ -59,6 +61,7 @@ export const timesFlag: Shorthand = {
 export const directFlag: Shorthand = {
   flag: '--direct',
   group: 'Images',
+  fields: ['products.images.method'],
   help: 'image the spectra directly, without correlating them (EPIC)',
   fill: () => ({ 'products.images.method': 'direct' }),
 };

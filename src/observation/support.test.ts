@@ -19,7 +19,7 @@ describe('what cannot be combined', () => {
         observed({ front: { delays: { track: 'CygA' } } }, { spectra: 'c.sigmf-meta' }),
         /^products\.spectra: /,
       ],
-      [observed({ flags: { channels: ['3'] } }, direct), /^flags: .*; flag inputs, or image visibilities$/],
+      [observed({ flags: { baselines: ['a&b'] } }, direct), /^flags\.baselines: .*, or image visibilities$/],
       [observed({ machine: { cards: [0, 1] } }, direct), /^machine\.cards: /],
     ] as const;
     for (const [observation, message] of cases)
@@ -30,6 +30,10 @@ describe('what cannot be combined', () => {
         { message },
       );
     refuseUnsupported(observed({ front: { delays: { track: 'CygA' } } }, direct), 'voltages');
+    refuseUnsupported(
+      observed({ flags: { channels: ['3'], times: ['2026-06-21T04:00:00Z..'] } }, direct),
+      'voltages',
+    );
   });
 
   it('names every field that a run of a recording would not use', () => {
@@ -37,7 +41,6 @@ describe('what cannot be combined', () => {
       [observed({ source: { listen: 4015 } }), /^source\.listen: .*corella live$/],
       [observed({ gains: { solve: 'all' } }), /^gains\.solve: /],
       [observed({ for: '10s' }), /^for: /],
-      [observed({ eop: 'finals.txt' }), /^eop: /],
       [observed({ source: { recording: 'v.sigmf-meta', channels: '0-3' } }), /^source\.channels: /],
       [observed({ source: { recording: 'v.sigmf-meta', epoch: 'clock' } }), /^source\.epoch: /],
       [

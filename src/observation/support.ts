@@ -42,14 +42,10 @@ export const unsupported: readonly Unsupported[] = [
       observation.front?.delays?.track !== undefined && some(observation, (one) => isProduct('spectra', one)),
   },
   {
-    ...{ field: 'flags', with: 'images (direct)' },
-    why: 'direct images have no visibilities to flag by channel, time or pair',
-    fix: 'flag inputs, or image visibilities',
-    applies: (observation) => {
-      const { channels, times, baselines, file } = observation.flags ?? {};
-      const isRuled = [channels, times, baselines, file].some((rule) => rule !== undefined);
-      return isRuled && some(observation, isDirect);
-    },
+    ...{ field: 'flags.baselines', with: 'images (direct)' },
+    why: 'direct images have no visibilities, and so no pairs of stations to flag',
+    fix: 'flag inputs, channels and times, or image visibilities',
+    applies: (observation) => observation.flags?.baselines !== undefined && some(observation, isDirect),
   },
   {
     ...{ field: 'products.images.weights', with: 'images (direct)' },
@@ -82,11 +78,6 @@ const notOfRecordings: readonly (Pick<Unsupported, 'field' | 'why' | 'fix'> & {
     ...{ field: `source.${field}`, why: 'is for live data', fix: 'leave it out' },
     given: ({ source }: Observation) => source[field],
   })),
-  {
-    ...{ field: 'eop', why: 'a run takes the built-in orientation of the Earth' },
-    fix: 'leave it out, or use the single commands with --eop',
-    given: ({ eop }) => eop,
-  },
   ...(['start', 'end', 'for'] as const).map((field) => ({
     ...{ field, why: 'is for live data', fix: 'give source.from and source.to of a recording' },
     given: (observation: Observation) => observation[field],

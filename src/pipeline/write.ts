@@ -36,7 +36,7 @@ export interface KeepingWriter<Item> extends Writer<Item> {
 const DISK_ENDS = ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'];
 
 /** A signal or the disk's end: neither makes what is written worse. */
-function endsEarly(error: unknown): boolean {
+export function endsEarly(error: unknown): boolean {
   if (error instanceof InterruptedError) return true;
   return error instanceof CorellaError && DISK_ENDS.includes(errorCode(error.cause));
 }

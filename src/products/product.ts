@@ -28,6 +28,8 @@ export interface Observed {
   readonly rules: readonly FlagRule[];
   readonly level?: Level;
   readonly equaliser?: InputLevels;
+  /** Equaliser gains that no file has: what is not divided by them now never can be. */
+  readonly equaliserIsLost: boolean;
   /** Gains that calibrate images and beams. */
   readonly calibrated?: Calibrated | CalibratedAt;
 }
@@ -61,6 +63,7 @@ export interface PlannedProduct<Facts extends object = object> {
   readonly sizeBytes?: number;
   /** Whether gains calibrate it. */
   readonly isCalibrated: boolean;
-  readonly facts: Facts;
+  /** What is known of it by now: from the plan, and of the data that came. */
+  readonly facts: () => Facts;
   make(making: Making): Promise<MadeProduct>;
 }

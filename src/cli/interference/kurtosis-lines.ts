@@ -19,10 +19,15 @@ const percent = (part: number): string => `${Number((100 * part).toPrecision(2))
 
 export function kurtosisLines(work: KurtosisWork, spectrumRateHz: number): string[] {
   const told = work.told();
-  return told ? linesOf(told, spectrumRateHz) : [];
+  return told ? kurtosisLinesOf(told, spectrumRateHz, '--kurtosis-bursts take') : [];
 }
 
-function linesOf({ plan, account }: KurtosisTold, spectrumRateHz: number): string[] {
+/** `take`: how bursts are asked to be flagged too. */
+export function kurtosisLinesOf(
+  { plan, account }: KurtosisTold,
+  spectrumRateHz: number,
+  take = 'flags.kurtosis-bursts: take',
+): string[] {
   const { samples, taken, windows, byChannel, byInput, unjudged } = account;
   const expected = expectedPart(plan);
   const perChannel = samples / plan.channels;
@@ -51,20 +56,25 @@ function linesOf({ plan, account }: KurtosisTold, spectrumRateHz: number): strin
       : []),
     ...account.episodes
       .slice(0, MOST_EPISODES)
-      .map((episode) => `  ${episodeText(episode, plan, spectrumRateHz)}`),
+      .map((episode) => `  ${episodeText(episode, plan, spectrumRateHz, take)}`),
     ...(account.episodeCount > MOST_EPISODES
       ? [`  and ${account.episodeCount - MOST_EPISODES} more of the kind`]
       : []),
   ];
 }
 
-function episodeText(episode: Episode, { channels }: KurtosisPlan, spectrumRateHz: number): string {
+function episodeText(
+  episode: Episode,
+  { channels }: KurtosisPlan,
+  spectrumRateHz: number,
+  take: string,
+): string {
   const { kind, firstSpectrum, endSpectrum, fromChannel, toChannel, fate } = episode;
   const at = `${formatSeconds(firstSpectrum / spectrumRateHz)} after the start`;
   const long = formatSeconds((endSpectrum - firstSpectrum) / spectrumRateHz);
   return kind === 'everywhere'
     ? `${at}, ${long} long, most inputs heard something in ${episode.channels} of ${channels} channels at once: it was ${fate}` +
-        (fate === 'kept' ? ', as it may be the sky (--kurtosis-bursts take takes it)' : '')
+        (fate === 'kept' ? `, as it may be the sky (${take} takes it)` : '')
     : `${at}, ${long} long, most inputs heard something sweep from channel ${fromChannel} to ${toChannel}: ` +
         `a dispersed pulse, or a drifting carrier; it was ${fate}`;
 }
@@ -75,10 +85,10 @@ export function kurtosisFacts(
   spectrumRateHz: number,
 ): { readonly interference?: object } {
   const told = work.told();
-  return told ? { interference: factsOf(told, spectrumRateHz) } : {};
+  return told ? { interference: kurtosisFactsOf(told, spectrumRateHz) } : {};
 }
 
-function factsOf({ plan, account }: KurtosisTold, spectrumRateHz: number): object {
+export function kurtosisFactsOf({ plan, account }: KurtosisTold, spectrumRateHz: number): object {
   const { byInput, byChannel, byTime, episodes, ...numbers } = account;
   return {
     sigmas: plan.sigmas,
@@ -112,9 +122,9 @@ export function nightInterference(work: KurtosisWork, spectrumRateHz: number): N
         ? kurtosisLines(work, spectrumRateHz)
         : all.flatMap((told, k) => [
             ...(all.length > 1 ? [`part ${k + 1} of the night:`] : []),
-            ...linesOf(told, spectrumRateHz),
+            ...kurtosisLinesOf(told, spectrumRateHz, '--kurtosis-bursts take'),
           ]),
-    facts: { interference: all.map((told) => factsOf(told, spectrumRateHz)) },
+    facts: { interference: all.map((told) => kurtosisFactsOf(told, spectrumRateHz)) },
   };
 }
 

@@ -22,6 +22,26 @@ export const addVanVleckOption = (command: Command): Command =>
     'take back what rounding to 8 or 4 bits does to powers and correlations of noise (told in the history)',
   );
 
+const ownBits = (recordedBits: number | undefined): string[] =>
+  recordedBits !== undefined && recordedBits <= 2
+    ? [
+        `the recording's own rounding to ${recordedBits === 1 ? 'one bit' : 'two bits'}, which weakens correlations by ${recordedBits === 1 ? 36 : 12} %, is not corrected`,
+      ]
+    : [];
+
+/** What the correction could not do. */
+export const vanVleckLines = (
+  { left, corrected }: Readonly<VanVleckTally>,
+  recordedBits: number | undefined,
+): string[] => [
+  ...(left > 0
+    ? [
+        `${left} of ${left + corrected} products were left as they are: their inputs are too weak or too strong to tell what rounding did`,
+      ]
+    : []),
+  ...ownBits(recordedBits).map((line) => `van Vleck correction: ${line}`),
+];
+
 export function vanVleckWork({
   vanVleck,
   values,
@@ -29,12 +49,6 @@ export function vanVleckWork({
   if (vanVleck !== true) return { asked: {}, history: () => [], lines: () => [], facts: () => ({}) };
   if (values === 'sums')
     refuse('--van-vleck', 'sums are whole numbers as they were summed', 'take means, or leave it out');
-  const ownBits = (recordedBits: number | undefined): string[] =>
-    recordedBits !== undefined && recordedBits <= 2
-      ? [
-          `the recording's own rounding to ${recordedBits === 1 ? 'one bit' : 'two bits'}, which weakens correlations by ${recordedBits === 1 ? 36 : 12} %, is not corrected`,
-        ]
-      : [];
   /** One for each stream epoch. */
   const made: Readonly<VanVleckTally>[] = [];
   const total = (): VanVleckTally =>
@@ -56,17 +70,7 @@ export function vanVleckWork({
         ...ownBits(recordedBits),
       ].join('; '),
     ],
-    lines: (recordedBits) => {
-      const { left, corrected } = total();
-      return [
-        ...(left > 0
-          ? [
-              `${left} of ${left + corrected} products were left as they are: their inputs are too weak or too strong to tell what rounding did`,
-            ]
-          : []),
-        ...ownBits(recordedBits).map((line) => `--van-vleck: ${line}`),
-      ];
-    },
+    lines: (recordedBits) => vanVleckLines(total(), recordedBits),
     facts: () => (made.length > 0 ? { vanVleck: total() } : {}),
   };
 }

@@ -7,6 +7,7 @@ import { readEqualiser, writeEqualiser } from '../../pipeline/levels/equaliser-f
 import { measureLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
 import type { ChannelSettings } from '../../pipeline/channels.js';
 import { withBackend } from '../open.js';
+import { numberText, spanOf } from '../report/level-lines.js';
 import { channelSettings, type ChannelOptions } from './channel-options.js';
 import type { BackendOptions } from './command.js';
 import { checkOutputs, type OutputOptions } from './outputs.js';
@@ -81,40 +82,6 @@ async function roundedSettings(options: ChannelOptions, source: Described): Prom
   return settings;
 }
 
-const spanOf = ({ factors }: InputLevels): { readonly least: number; readonly most: number } => ({
-  least: factors.reduce((least, one) => Math.min(least, one), Infinity),
-  most: factors.reduce((most, one) => Math.max(most, one), 0),
-});
-
-/** For people, for machines and for files' history. */
-export const levelsLines = (levels: InputLevels | undefined): string[] => {
-  if (!levels) return [];
-  const { least, most } = spanOf(levels);
-  const { efficiency, silent = 0, from } = levels;
-  return [
-    `levels by input and channel, ${from}: ${number(least)} to ${number(most)} of the usual gain` +
-      (efficiency === undefined
-        ? ''
-        : `; rounding leaves ${(100 * efficiency).toFixed(1)} % of a weak signal`),
-    ...(silent > 0
-      ? [
-          `${silent} ${silent === 1 ? 'channel of an input is' : 'channels of inputs are'} silent at first: the median level of the input, or of the others, is theirs`,
-        ]
-      : []),
-  ];
-};
-
-export const levelsFacts = (levels: InputLevels | undefined) =>
-  levels
-    ? {
-        levels: {
-          ...{ from: levels.from, ...spanOf(levels) },
-          ...(levels.efficiency !== undefined && { efficiency: levels.efficiency }),
-          ...(levels.silent !== undefined && { silent: levels.silent }),
-        },
-      }
-    : {};
-
 export const levelsHistory = (
   levels: InputLevels | undefined,
   { levels: asked, levelsOut }: LevelsOptions,
@@ -125,8 +92,6 @@ export const levelsHistory = (
   const file = levelsOut ?? (asked === 'measured' ? undefined : asked);
   return [
     `gains before rounding by input and channel, ${levels.from}${file === undefined ? '' : ` (${file})`}: ` +
-      `${number(least)} to ${number(most)} of the usual, ${fate}`,
+      `${numberText(least)} to ${numberText(most)} of the usual, ${fate}`,
   ];
 };
-
-const number = (value: number): string => Number(value.toPrecision(3)).toString();

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { ANY_OPTION } from './command.js';
-import { formats, sameFile, sigmfPaths } from '../../formats/index.js';
+import { sameFile } from '../../formats/index.js';
 
 export interface OutputOptions {
   readonly overwrite?: true;
@@ -26,7 +26,7 @@ export function parseFolder(text: string): string {
   return text;
 }
 
-export { checkOutputs, type PlannedOutputs } from '../../formats/index.js';
+export { checkOutputs, recordingPaths, type PlannedOutputs } from '../../formats/index.js';
 
 /** What a demo leaves last: a folder that has it is a demo's own. */
 const DEMO_MARK = 'summary.json';
@@ -94,20 +94,6 @@ const isOne = async (x: string, y: string): Promise<boolean> => {
   const [a, b] = [x, y].map((path) => resolve(path).replace(/\.sigmf(?:-meta|-data)$/i, '.sigmf'));
   return a === b || sameFile(x, y);
 };
-
-/** The two files of a recording to write; a name that asks for another format is refused, not lengthened. */
-export function recordingPaths(path: string): ReturnType<typeof sigmfPaths> {
-  const asked = [...formats.flatMap(({ extensions }) => extensions), '.fits', '.json', '.png', '.wav'].find(
-    (extension) => !extension.startsWith('.sigmf') && path.toLowerCase().endsWith(extension),
-  );
-  if (asked !== undefined)
-    refuse(
-      path,
-      `cannot be written as '${asked}': recordings are written as SigMF`,
-      'end the name in .sigmf-meta',
-    );
-  return sigmfPaths(path);
-}
 
 export function checkPngName(option: string, path: string): void {
   if (!/\.png$/i.test(path)) refuse(option, `'${path}' does not end in .png`, 'pictures are written as PNG');

@@ -36,7 +36,7 @@ export const bandLines = (telescope: Hearing, data: Band): string[] =>
 export const bandFacts = (telescope: Hearing, data: Band): { readonly outsideBand?: Band } =>
   isDeafTo(telescope, data) ? { outsideBand: telescope.band } : {};
 
-function bandOf(file: OpenedFile): Band {
+export function bandOf(file: OpenedFile): Band {
   if (file.kind !== 'voltages')
     return bandOfChannels((file.kind === 'spectra' ? file : file.header).frequenciesHz);
   return bandOfVoltages(file);

@@ -23,7 +23,7 @@ export function levelLines(level: Level | undefined): string[] {
   const lines: string[] = [];
   if (inputRms === 0)
     return [
-      `the first ${level.silentSamples} samples are silent: the gain is ${follows === 'told' ? 'as told' : 'the usual one'}, and nobody knows what rounding leaves; --gain says another, or take --bits float`,
+      `the first ${level.silentSamples} samples are silent: the gain is ${follows === 'told' ? 'as told' : 'the usual one'}, and nobody knows what rounding leaves; give front.gain, or front.bits: float`,
     ];
   if (follows === 'measured' || efficiency < GOOD)
     lines.push(
@@ -33,7 +33,7 @@ export function levelLines(level: Level | undefined): string[] {
     );
   if (weakestRms < WEAK)
     lines.push(
-      `the weakest input has ${levels(weakestRms)} levels rms: rounding leaves it ${percent(worstEfficiency)} of a weak signal; give a larger --gain, or --bits float`,
+      `the weakest input has ${levels(weakestRms)} levels rms: rounding leaves it ${percent(worstEfficiency)} of a weak signal; give a larger front.gain, or front.bits: float`,
     );
   if (level.silentSamples > FEW_SAMPLES && follows === 'measured')
     lines.push(`silent for ${level.silentSamples} samples: the level is of what follows`);
@@ -65,7 +65,7 @@ export function roundedLines(
     levels: own,
     type,
     of = INTEGRATIONS,
-    advice = '--levels measured gives each a gain of its own, --gain a larger one to all, --bits float needs none',
+    advice = 'front.equaliser: measured gives each a gain of its own, front.gain a larger one to all, front.bits: float needs none',
   }: {
     readonly level?: Level;
     readonly levels?: InputLevels;
@@ -81,7 +81,7 @@ export function roundedLines(
     const left = weakestRms > 0 ? rounding(weakestRms, outputRail[type]).efficiency : 0;
     lines.push(
       `${weak} of ${heard} channels of inputs have less than one level rms in some ${of.one}; rounding leaves the weakest ${percent(left)} of a weak signal: ` +
-        (own ? 'the levels do not fit, or changed; measure them anew, or take --bits float' : advice),
+        (own ? 'the levels do not fit, or changed; measure them anew, or take front.bits: float' : advice),
     );
   }
   const expected = own ? own.outputRms : level?.follows === 'measured' ? level.outputRms : undefined;
@@ -113,3 +113,39 @@ export const roundedFacts = (rounded: Rounded | undefined): { readonly rounded?:
 
 /** For machines, and for the files' history. */
 export const levelFacts = (level: Level | undefined): { readonly level?: Level } => (level ? { level } : {});
+
+export const spanOf = ({ factors }: InputLevels): { readonly least: number; readonly most: number } => ({
+  least: factors.reduce((least, one) => Math.min(least, one), Infinity),
+  most: factors.reduce((most, one) => Math.max(most, one), 0),
+});
+
+/** Equaliser gains, for people and for machines. */
+export const levelsLines = (levels: InputLevels | undefined): string[] => {
+  if (!levels) return [];
+  const { least, most } = spanOf(levels);
+  const { efficiency, silent = 0, from } = levels;
+  return [
+    `levels by input and channel, ${from}: ${numberText(least)} to ${numberText(most)} of the usual gain` +
+      (efficiency === undefined
+        ? ''
+        : `; rounding leaves ${(100 * efficiency).toFixed(1)} % of a weak signal`),
+    ...(silent > 0
+      ? [
+          `${silent} ${silent === 1 ? 'channel of an input is' : 'channels of inputs are'} silent at first: the median level of the input, or of the others, is theirs`,
+        ]
+      : []),
+  ];
+};
+
+export const levelsFacts = (levels: InputLevels | undefined) =>
+  levels
+    ? {
+        levels: {
+          ...{ from: levels.from, ...spanOf(levels) },
+          ...(levels.efficiency !== undefined && { efficiency: levels.efficiency }),
+          ...(levels.silent !== undefined && { silent: levels.silent }),
+        },
+      }
+    : {};
+
+export const numberText = (value: number): string => Number(value.toPrecision(3)).toString();

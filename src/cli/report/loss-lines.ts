@@ -56,7 +56,7 @@ export function railLines(saturated: number, numbers: number): string[] {
   return [
     `${saturated} number${s(saturated)} hit the rails on requantising` +
       (part > MUCH_CLIPPED
-        ? `, ${Number((100 * part).toPrecision(2))} % of all: give a lower --gain, or --bits float`
+        ? `, ${Number((100 * part).toPrecision(2))} % of all: give a lower front.gain, or front.bits: float`
         : ''),
   ];
 }

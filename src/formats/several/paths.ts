@@ -5,6 +5,10 @@ import { basename, dirname, join } from 'node:path';
 import { refuse } from '../../core/errors.js';
 import { isRemote } from '../io/remote.js';
 
+/** The names in a list, before patterns are looked up; a name that is there stands for itself. */
+export const namesIn = (name: string): readonly string[] =>
+  existsSync(name) || !name.includes(',') ? [name] : name.split(',').map((part) => part.trim());
+
 /** The files meant; a name that is there stands for itself, whatever letters it has. */
 export async function pathsOf(name: string): Promise<readonly string[]> {
   if (existsSync(name)) return [name];

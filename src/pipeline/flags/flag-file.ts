@@ -32,8 +32,16 @@ const schema = z.strictObject({
   ),
 });
 
+/** A file of flags as it was read: its rules depend on the data. */
+export interface StoredFlags extends Readonly<z.output<typeof schema>> {
+  readonly path: string;
+}
+
 /** The rules of a file. */
-export async function readFlagFile(path: string, context: FlagContext): Promise<readonly FlagRule[]> {
+export const readFlagFile = async (path: string, context: FlagContext): Promise<readonly FlagRule[]> =>
+  rulesOfFile(await readStoredFlags(path), context);
+
+export async function readStoredFlags(path: string): Promise<StoredFlags> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -56,7 +64,13 @@ export async function readFlagFile(path: string, context: FlagContext): Promise<
       'write it as --flags-out does (docs/flags.md)',
     );
   }
-  const { channels, flags } = parsed.data;
+  return { path, ...parsed.data };
+}
+
+export function rulesOfFile(
+  { path, channels, flags }: StoredFlags,
+  context: FlagContext,
+): readonly FlagRule[] {
   if (channels !== undefined && channels !== context.frequenciesHz.length)
     refuse(
       path,

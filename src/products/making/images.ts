@@ -19,7 +19,6 @@ import {
 } from '../../pipeline/sky-image.js';
 import { tiltFacts, tiltLines, type TiltFacts } from '../../pipeline/tilt.js';
 import { integrationClock } from '../../pipeline/stages/clock.js';
-import { prepareFlagRules } from '../../pipeline/stages/flag-rules.js';
 import { prepareImage, type ImageInput } from '../../pipeline/stages/image.js';
 import { chain, passing, type Stage } from '../../pipeline/stages/stage.js';
 import { writeSeries, type SeriesImage, type SeriesPaths } from '../../pipeline/wide/film.js';
@@ -38,7 +37,8 @@ export interface ImageFacts {
   /** Where images are centred on the normal of the stations' own plane. */
   readonly tilt?: TiltFacts;
   readonly tiltLines: readonly string[];
-  readonly images: () => number;
+  /** How many were made so far. */
+  readonly images: number;
 }
 
 export function planImages(fields: Product<'images'>, observed: Observed): PlannedProduct<ImageFacts> {
@@ -77,10 +77,10 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
   return {
     ...{ name: 'images', clock, isCalibrated: true },
     paths: picture || every !== undefined ? Object.values(paths) : [path],
-    facts: {
-      ...{ method, pixels, predictedError, images: () => count },
+    facts: () => ({
+      ...{ method, pixels, predictedError, images: count },
       ...{ tilt: tiltFacts(imagePlan), tiltLines: tiltLines(imagePlan) },
-    },
+    }),
     make: (making) => {
       const lastsS = every ?? recording.samples / sampleRateOf(recording);
       const made: SeriesImage[] = [];
@@ -153,15 +153,9 @@ function composed(
 ): ComposedProduct {
   const { settings: image, lastsS, take } = of;
   if (method === 'direct') {
-    if (rules.length > 0)
-      refuse(
-        'flags',
-        'direct images have no visibilities to flag by channel, time or pair',
-        'flag inputs, or image visibilities',
-      );
     const autos = fields.autos === false ? 'leave-out' : 'include';
     const direct = prepareDirectProduct(front, {
-      ...{ backend, telescope, calibrated, flaggedInputs, image, autos, lastsS },
+      ...{ backend, telescope, calibrated, flaggedInputs, rules, image, autos, lastsS },
     });
     return { from: 'spectra', clock, stage: chain(direct, passing<SkyImage>(take)) };
   }
@@ -173,10 +167,8 @@ function composed(
   });
   return {
     ...{ from: 'integrations', clock },
-    stage: chain(
-      prepareFlagRules({ rules }),
-      chain(calibrating(images, calibrated), passing<SkyImage>(take)),
-    ),
+    flags: { rules },
+    stage: chain(calibrating(images, calibrated), passing<SkyImage>(take)),
   };
 }
 

@@ -2,7 +2,7 @@
 import { spectraSizeBytes } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples } from '../../core/instant.js';
-import { createSigmfSpectra, sampleRateOf, sigmfPaths } from '../../formats/index.js';
+import { createSigmfSpectra, recordingPaths, sampleRateOf, type UnknownFact } from '../../formats/index.js';
 import { gainOfFront } from '../../pipeline/compose/front.js';
 import { SpectraWatch } from '../../pipeline/levels/watch-spectra.js';
 import type { Rounded } from '../../pipeline/levels/watch.js';
@@ -13,12 +13,17 @@ import type { Observed, PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
 
 export interface SpectraFacts {
-  /** What rounding met, once the run is over. */
-  readonly rounded: () => Rounded | undefined;
+  readonly channels: number;
+  readonly channelWidthHz: number;
+  readonly inputs: number;
+  /** What rounding met so far. */
+  readonly rounded?: Rounded;
+  /** What the file cannot say, since nothing said it here. */
+  readonly unknownFacts: readonly UnknownFact[];
 }
 
 export function planSpectra(fields: Product<'spectra'>, observed: Observed): PlannedProduct<SpectraFacts> {
-  const { recording, front, spectra, delays } = observed;
+  const { recording, telescope, front, spectra, delays } = observed;
   const path = fields.spectra ?? refuse('products.spectra', 'has no path', 'name a file');
   if (delays?.towards !== undefined)
     refuse(
@@ -26,10 +31,22 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
       'tracked spectra would have their phases rotated, which their file cannot say',
       'leave front.delays.track out',
     );
+  if (delays && (telescope.delays ?? []).length > 0)
+    refuse(
+      'products.spectra',
+      `the delays of ${telescope.name} are taken out for the other products, and whoever reads these spectra would take them out again`,
+      'make them in an observation of their own',
+    );
+  if (recording.kind === 'spectra' && !front.finer && !front.kurtosis && !delays)
+    refuse(
+      recording.path,
+      'holds channelised data, not a recording of voltages, and would only be copied',
+      'make finer channels of it with front.finer, or copy it with corella convert',
+    );
   const { type, channels, inputs, polarisations, grid, frequenciesHz, channelWidthHz } = spectra;
   const { overUsual, levels } = gainOfFront(front);
   const watch = new SpectraWatch({ type, channels, inputs });
-  const paths = sigmfPaths(path);
+  const paths = recordingPaths(path);
   const header = {
     ...{ type, inputs, polarisations, channels, frequenciesHz, channelWidthHz },
     ...{ start: grid.start, spectrumRateHz: grid.spectrumRateHz },
@@ -49,7 +66,10 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
       (recording.samples / sampleRateOf(recording)) *
       grid.spectrumRateHz *
       (channels * inputs * spectraSizeBytes(type)),
-    facts: { rounded: () => watch.found() },
+    facts: () => ({
+      ...{ channels, channelWidthHz, inputs, rounded: watch.found() },
+      unknownFacts: recording.unknownFacts ?? [],
+    }),
     make: async ({ history }) => {
       const writer = await createSigmfSpectra(paths[1], {
         ...header,

@@ -7,12 +7,11 @@ import { addSeconds } from '../../core/instant.js';
 import { formatHz, formatSeconds } from '../../core/units.js';
 import { sampleRateOf, visibilityFormatFor, type VisibilityHeader } from '../../formats/index.js';
 import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipeline/coherence.js';
-import { gainOfFront } from '../../pipeline/compose/front.js';
 import { channelsNamed } from '../../pipeline/flags/words.js';
 import { RoundingWatch, stretchOf, type Rounded } from '../../pipeline/levels/watch.js';
 import { integrationClock, refuseSharedDates } from '../../pipeline/stages/clock.js';
-import { prepareFlagRules, type FlagTally } from '../../pipeline/stages/flag-rules.js';
-import { chain, passing } from '../../pipeline/stages/stage.js';
+import type { FlagTally } from '../../pipeline/stages/flag-rules.js';
+import { passing } from '../../pipeline/stages/stage.js';
 import type { VanVleckTally } from '../../pipeline/stages/van-vleck.js';
 import { skyFrame } from '../../sky/frame.js';
 import { parsePhaseCentre } from '../../sky/phase-centre.js';
@@ -21,13 +20,16 @@ import type { Making, Observed, PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
 
 export interface VisibilityFacts {
+  /** How many were written so far. */
+  readonly integrations: number;
   readonly integration: PlannedIntegration;
   readonly header: VisibilityHeader;
-  /** What flags took, as it is found. */
-  readonly flagged: FlagTally;
-  /** What rounding met, once the run is over; of what was rounded here. */
-  readonly rounded: () => Rounded | undefined;
-  readonly vanVleck: () => Readonly<VanVleckTally> | undefined;
+  /** What flags by channel, time and pair took so far. */
+  readonly flagged: Readonly<FlagTally>;
+  /** What rounding met so far; of what was rounded here. */
+  readonly rounded?: Rounded;
+  /** Where the correction is asked for. */
+  readonly vanVleck?: Readonly<VanVleckTally>;
 }
 
 export interface PlannedIntegration {
@@ -52,6 +54,12 @@ export function planVisibilities(
   const { recording, telescope, front, spectra } = observed;
   const values = fields.values ?? 'means';
   if (values === 'sums') refuseSums(observed, fields);
+  if (fields['van-vleck'] === true && spectra.type === 'cf32')
+    refuse(
+      'products.visibilities.van-vleck',
+      'these channels are floats, and were not rounded',
+      'leave the correction out, or take 8 or 4 bits',
+    );
   const integration = planIntegration(fields, observed);
   const clock = integrationClock({ integrationS: integration.chosenS, align: fields.align }, spectra.grid);
   const path = fields.visibilities ?? refuse('products.visibilities', 'has no path', 'name a file');
@@ -66,6 +74,7 @@ export function planVisibilities(
   const watch =
     spectra.type === 'cf32' || front.source.kind === 'spectra' ? undefined : new RoundingWatch(spectra.type);
   let tally: Readonly<VanVleckTally> | undefined;
+  let written = 0;
   const isOne = integration.chosenS === undefined;
   const integrations = isOne
     ? 1
@@ -79,10 +88,15 @@ export function planVisibilities(
       baselineCount(telescope.stations.length) *
       spectra.polarisations ** 2 *
       13,
-    facts: { integration, header, flagged, rounded: () => watch?.found(), vanVleck: () => tally },
+    facts: () => ({
+      ...{ integrations: written, integration, header, flagged, rounded: watch?.found(), vanVleck: tally },
+    }),
     make: async ({ history }: Making) => {
       const writer = await format.createVisibilities(path, { ...header, history }, { values, largestSum });
-      const write = passing<Integration>((one) => writer.append(one));
+      const write = passing<Integration>(async (one) => {
+        await writer.append(one);
+        written++;
+      });
       return {
         composed: {
           ...{ from: 'integrations', clock, values },
@@ -92,7 +106,8 @@ export function planVisibilities(
             ((one) => {
               watch.add(stretchOf(one));
             }),
-          stage: chain(prepareFlagRules({ rules: observed.rules, channels, tally: flagged }), write),
+          flags: { rules: observed.rules, channels, tally: flagged },
+          stage: write,
         },
         finish: () => writer.finish(),
         keep: async () => {
@@ -107,7 +122,10 @@ export function planVisibilities(
   };
 }
 
-function refuseSums({ spectra, delays, front }: Observed, fields: Product<'visibilities'>): void {
+function refuseSums(
+  { spectra, delays, recording, equaliserIsLost }: Observed,
+  fields: Product<'visibilities'>,
+): void {
   const where = 'products.visibilities.values';
   if (delays?.towards !== undefined)
     refuse(
@@ -116,14 +134,14 @@ function refuseSums({ spectra, delays, front }: Observed, fields: Product<'visib
       'take means, or do not track',
     );
   if (spectra.type === 'cf32')
-    refuse(where, 'sums are whole numbers, and these channels are floats', 'take means, or 8 bits');
+    refuse(where, 'sums are whole numbers, and these channels are floats', 'take means, or front.bits: 8');
   if (fields['van-vleck'] === true)
     refuse(where, 'sums are whole numbers as they were summed', 'take means, or leave van-vleck out');
-  if (gainOfFront(front).levels)
+  if (equaliserIsLost || (recording.kind === 'spectra' && recording.levels))
     refuse(
       where,
       'sums stay as they were summed, and the equaliser gains of inputs and channels could not be undone',
-      'take means',
+      'take means, or write the equaliser gains of voltages with front.equaliser-out',
     );
 }
 
@@ -184,9 +202,9 @@ function headerOf(
   const below = frequenciesHz.find((frequencyHz) => !(frequencyHz > 0));
   if (below !== undefined)
     refuse(
-      'products.visibilities',
+      'source.frequency',
       `the band reaches below zero, to ${formatHz(below)}, where there is no sky`,
-      'give its middle with source.frequency where the recording is wrong, or choose channels',
+      'give its middle where the recording is wrong, or choose channels with products.visibilities.channels',
     );
   return {
     ...{ telescope, polarisations: recording.polarisations, frequenciesHz },

@@ -1,0 +1,147 @@
+/** Commands that are shorthands of an observation: filled from flags, printed with --plan, run, and told in flags. */
+import type { Command } from 'commander';
+import { CorellaError } from '../../core/errors.js';
+import { namesIn } from '../../formats/index.js';
+import {
+  addFlags,
+  checkObservation,
+  runObservation,
+  writeObservation,
+  type Flags,
+  type FlagSettings,
+  type Observation,
+  type RunOutcome,
+} from '../../observation/index.js';
+import type { ProductName } from '../../products/index.js';
+import { openTerminal, type Terminal } from '../report/terminal.js';
+import { version } from '../report/version.js';
+import { addCommonOptions, type CommonOptions } from './command.js';
+import { noteUnknownOrientation } from './eop-option.js';
+import { leftoverLines } from './leftover-lines.js';
+
+/** Fields of a recording's observation that no shorthand of a recording takes. */
+export const notOfRecordings = [
+  ...[
+    'stations',
+    'for',
+    'source.capture',
+    'source.listen',
+    'source.interface',
+    'source.epoch',
+    'source.meta',
+  ],
+  ...['source.column', 'source.target', 'source.stored-pair', 'source.metafits', 'source.remove-cables'],
+  'source.duration',
+] as const;
+
+/** What their help says otherwise than that of live data. */
+export const ofRecordings: NonNullable<FlagSettings['renamed']> = {
+  'source.start': { otherwise: 'as the recording says' },
+  'front.gain': { otherwise: 'from the first samples; 8 bits at a good level keep their level' },
+  'front.equaliser': {
+    help: 'a gain for each input and channel beside the common one: measured on the first spectra, or from a file that --levels-out wrote; undone in means',
+  },
+};
+
+export interface ShorthandOptions extends CommonOptions {
+  readonly plan?: true;
+}
+
+/** Flags of the schema, --plan, and what all commands have. */
+export function addShorthand(command: Command, settings: FlagSettings): Flags {
+  const flags = addFlags(command, settings);
+  addCommonOptions(command).option(
+    '--plan',
+    'print this as an observation for corella run, and open nothing',
+  );
+  noteUnknownOrientation(command);
+  return flags;
+}
+
+/** What the command line asks for. */
+export function observationOf(
+  { given, inFlags }: Flags,
+  product: ProductName,
+  { recording, out }: { readonly recording: string; readonly out: string },
+): Observation {
+  const { observation, products } = given();
+  const names = namesIn(recording);
+  return inWordsOf(inFlags, () =>
+    checkObservation(
+      {
+        corella: 1,
+        ...observation,
+        source: { recording: names.length === 1 ? names[0] : names, ...(observation.source as object) },
+        products: [{ [product]: out, ...products[product] }],
+      },
+      'command line',
+    ),
+  );
+}
+
+/** Runs it, or prints it where --plan is given; `tell` makes the result of the outcome. */
+export async function runShorthand(
+  observation: Observation,
+  options: ShorthandOptions,
+  {
+    command,
+    flags,
+    tell,
+  }: {
+    readonly command: string;
+    readonly flags: Flags;
+    readonly tell: (
+      outcome: RunOutcome,
+      seconds: number,
+    ) => { readonly facts: object; readonly lines: readonly string[] };
+  },
+): Promise<void> {
+  if (options.plan === true) {
+    process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
+    return;
+  }
+  const terminal = inFlagsOf(openTerminal(options), flags);
+  const stage = terminal.stage(command);
+  const outcome = await inWordsOf(flags.inFlags, () =>
+    runObservation(observation, {
+      ...{ version: version(), command, onProgress: stage.update },
+      onPlan: async ({ products }) => {
+        for (const path of products.flatMap(({ paths }) => paths))
+          for (const line of await leftoverLines(path)) terminal.say(line);
+      },
+    }),
+  );
+  const { facts, lines } = tell(outcome, stage.done(outcome.backend));
+  terminal.result(facts, lines);
+}
+
+/** Errors name fields; whoever typed flags reads flags. The one place where that is done. */
+function inWordsOf<Result>(inFlags: Flags['inFlags'], work: () => Result): Result {
+  const fail = (error: unknown): never => {
+    throw error instanceof CorellaError ? renamed(error, inFlags) : error;
+  };
+  try {
+    const result = work();
+    return result instanceof Promise ? (result.catch(fail) as Result) : result;
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** The same error, of the same class, in other words. */
+function renamed(error: CorellaError, inFlags: Flags['inFlags']): CorellaError {
+  const [where, what] = [inFlags(error.where), inFlags(error.what)];
+  const fix = error.fix === undefined ? undefined : inFlags(error.fix);
+  const { message } = new CorellaError({ where, what, fix });
+  return Object.assign(error, { where, what, message }, fix === undefined ? {} : { fix });
+}
+
+const inFlagsOf = (terminal: Terminal, { inFlags }: Flags): Terminal => ({
+  ...terminal,
+  say: (line) => {
+    terminal.say(inFlags(line));
+  },
+  result: (json, lines) => {
+    terminal.result(json, lines.map(inFlags));
+  },
+});
