@@ -173,6 +173,9 @@ const char *ms_text(void *handle, const char *what) {
         if (word == "antennas")
           for (rownr_t row = 0; row < set.ms->antenna().nrow(); row++)
             set.text += set.columns->antenna().name()(row) + "\n";
+        else if (word == "mounts")
+          for (rownr_t row = 0; row < set.ms->antenna().nrow(); row++)
+            set.text += set.columns->antenna().mount()(row) + "\n";
         else if (word == "fields")
           for (rownr_t row = 0; row < set.ms->field().nrow(); row++)
             set.text += set.columns->field().name()(row) + "\n";
@@ -310,7 +313,8 @@ int ms_values(void *handle, double from, double count, double channels, double p
 void *ms_create(const char *path, const char *telescope, const char *names, double antennas, const double *positions,
                 const double *diameters, double channels, const double *frequencies, double channelWidth,
                 double products, const int32_t *correlations, const char *field, double longitude, double latitude,
-                const char *own, const char *history, const char *units, const double *receptorAngles) {
+                const char *own, const char *history, const char *units, const double *receptorAngles,
+                const char *mount) {
   return guarded(
       [&]() -> void * {
         TableDesc description(MS::requiredTableDesc());
@@ -344,7 +348,7 @@ void *ms_create(const char *path, const char *telescope, const char *names, doub
           columns.antenna().name().put(row, name);
           columns.antenna().station().put(row, name);
           columns.antenna().type().put(row, "GROUND-BASED");
-          columns.antenna().mount().put(row, "ALT-AZ");
+          columns.antenna().mount().put(row, mount);
           Vector<Double> place(3), none(3, 0.0);
           for (int k = 0; k < 3; k++) place(k) = positions[3 * row + k];
           columns.antenna().position().put(row, place);

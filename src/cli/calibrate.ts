@@ -57,6 +57,8 @@ import { tellingFlags, withOrientation } from './report/flag-lines.js';
 import { openVisibilities, refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { polarise } from './options/polarise-option.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { stokesFrameOf } from '../pipeline/stokes.js';
 import { chooseSources } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
 
@@ -82,7 +84,13 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     await checkOutputs({ ...options, paths: [...paths, ...beside], from: path });
     const { file, told, finish: finishPart } = await partOf(opened, options);
     checkFull(options, file.header);
-    const telescope = await telescopeFor(file, options);
+    const { telescope: own, frame: data } = stokesFrameOf(
+      await telescopeFor(file, options),
+      { feedFrame: file.header.feedFrame },
+      options.feeds,
+    );
+    // Models are of the feeds as they are mounted only where the data are.
+    const telescope: Telescope = data.kind === 'feeds' ? own : { ...own, mount: undefined };
     const terminal = tellingBand(
       tellingFlags(screen, options.polarise.length > 0 ? withOrientation(told) : told, options),
       telescope,
@@ -245,6 +253,10 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         ...misfits,
         modelLine(sources),
         ...(options.diffuse ? [`model: and a diffuse sky, ${options.diffuse.title}`] : []),
+        ...(data.kind === 'unknown' &&
+        sources.some(({ source: { stokes } }) => Math.hypot(stokes.q, stokes.u) > 0)
+          ? [`warning: Q and U of the model count as those of X and Y as they are: ${data.why}`]
+          : []),
         ...(element === undefined && telescope.beamExponent === 0
           ? ['model: without a beam, none being known of these stations (--element): fluxes are apparent']
           : []),

@@ -19,6 +19,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import type { DataFacts } from '../pipeline/gains/apply.js';
 import { gainsFor, gainsOver, type GainsOver } from './image-gains.js';
 import { runDirectSeries } from './image-series.js';
+import type { FeedsOptions } from './options/feeds-option.js';
 import type { WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
 import { measuredSettings, type ChannelOptions } from './options/channel-options.js';
@@ -44,6 +45,7 @@ export interface ImageOptions
     KurtosisOptions,
     OpenFlags,
     ElementOptions,
+    FeedsOptions,
     TrackOptions {
   readonly crossHand?: 'known';
   readonly direct?: true;

@@ -9,7 +9,7 @@ import {
   matchGains,
   type DataFacts,
 } from '../pipeline/gains/apply.js';
-import type { Calibrated, CalibratedAt, CalibratedFully } from '../pipeline/sky-image.js';
+import type { Calibrated, CalibratedAt, CalibratedFully, StokesPlanes } from '../pipeline/sky-image.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { CommonOptions } from './options/command.js';
 import { openTerminal } from './report/terminal.js';
@@ -37,20 +37,28 @@ export const crossHandsOf = ({
   calibrated && !crossHandsKnown(calibrated) ? { crossHands: calibrated.leakage ? 'open' : 'unknown' } : {};
 
 /** What of the Stokes parameters is not there, and why. */
-export const crossHandNotes = (
+export const stokesNotes = (
+  stokes: StokesPlanes | undefined,
   { crossHands }: { readonly crossHands?: CrossHandLack },
   { polarisations }: Pick<Telescope, 'polarisations'>,
   feeds: 'linear' | 'circular' = 'linear',
-): string[] =>
-  crossHands === undefined || polarisations === 1
-    ? []
+): string[] => {
+  const isLinearLeftOut = stokes?.linear !== undefined;
+  if (polarisations === 1) return [];
+  return crossHands === undefined
+    ? isLinearLeftOut
+      ? [...stokes.history]
+      : []
     : [
         crossHands === 'open'
           ? 'plane I alone: the model of these gains leaves a rotation of Q, U and V open (it takes three sources of different polarisation)'
-          : feeds === 'linear'
-            ? 'planes I and Q alone: these gains do not know the phase between X and Y (calibrate --cross-hand), without which U and V are mixed'
-            : 'planes I and V alone: these gains do not know the phase between R and L (calibrate --cross-hand), without which Q and U are mixed',
+          : feeds === 'linear' && isLinearLeftOut
+            ? 'plane I alone: these gains do not know the phase between X and Y (calibrate --cross-hand), without which Q, U and V are mixed'
+            : feeds === 'linear'
+              ? 'planes I and Q alone: these gains do not know the phase between X and Y (calibrate --cross-hand), without which U and V are mixed'
+              : 'planes I and V alone: these gains do not know the phase between R and L (calibrate --cross-hand), without which Q and U are mixed',
       ];
+};
 
 /** The gains of one moment. */
 export async function gainsFor(

@@ -10,6 +10,7 @@ import { frameAtMiddle } from '../pipeline/geometry.js';
 import type { ImageSettings } from '../pipeline/sky-image.js';
 import { planSky } from '../pipeline/sky-image.js';
 import { chooseIntegration } from '../pipeline/select.js';
+import type { StokesFrame } from '../pipeline/stokes.js';
 import { loneHandOf } from '../pipeline/wide/choose-products.js';
 import { correctedWide } from '../pipeline/wide/brightness.js';
 import { imageWide, type WideSkyImage } from '../pipeline/wide/image.js';
@@ -37,6 +38,7 @@ import {
 import { history } from './report/history.js';
 import { loneHandNote } from './report/image-notes.js';
 import type { Terminal } from './report/terminal.js';
+import { wideStokes } from './image-stokes.js';
 
 export interface WideCommandOptions extends BackendOptions, OutputOptions, IntegrationOptions, WideOptions {
   readonly out?: string;
@@ -64,6 +66,8 @@ export interface WideChoice {
   readonly field: WideFieldOptions;
   /** Divided out of the image, where that is asked for. */
   readonly beam?: ElementBeam;
+  /** In which frame the data's Stokes parameters are. */
+  readonly data?: StokesFrame;
   /** Why this road, where the user did not ask for it. */
   readonly note?: string;
 }
@@ -150,12 +154,22 @@ export async function runWide(
     ...(options.accuracy === undefined ? {} : { accuracy: options.accuracy }),
     ...(clean && { clean }),
   };
+  const stokes =
+    options.stokes === 'IQUV' && choice.data
+      ? wideStokes(gains, choice.data, {
+          ...{ telescope, header, centre: choice.centre, field: choice.field },
+          ...(choice.beam && { beam: choice.beam }),
+          ...(options.integration === 'sum' && {
+            durationS: file.durationsS?.reduce((sum, one) => sum + one, 0),
+          }),
+        })
+      : undefined;
   const stage = terminal.stage('image');
   const made = await withBackend(options, (backend) =>
     imageWide(
       () => integrationsOf(file, options.integration),
       {
-        ...{ backend, telescope, ...gains, polarisations: header.polarisations },
+        ...{ backend, telescope, ...(stokes?.gains ?? gains), polarisations: header.polarisations },
         ...(header.products && { codes: header.products }),
         ...(choice.beam && { kinds: kindsOf(choice.beam, telescope.stations.length) }),
         ...{ frequenciesHz: header.frequenciesHz, channelWidthHz: header.channelWidthHz },
@@ -171,7 +185,8 @@ export async function runWide(
   const seconds = stage.done();
   const unit = imageUnit(file, options);
   const dividing = choice.beam && terminal.stage('beam');
-  const sky = choice.beam ? correctedWide(made, choice.beam, telescope, header.phaseCentre) : made;
+  const divided = choice.beam ? correctedWide(made, choice.beam, telescope, header.phaseCentre) : made;
+  const sky = stokes?.finish(divided) ?? divided;
   dividing?.done();
   const writing = terminal.stage('write');
   const products = {
@@ -249,6 +264,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice, feeds
       ...(sky.method === 'gridded' && { planes: sky.plan.w.planes }),
       ...(sky.empty.length > 0 && { empty: sky.empty }),
       ...(sky.beyond.visibilities > 0 && { beyond: sky.beyond }),
+      ...(sky.stokes && { stokes: sky.stokes.history }),
       ...{ smearing: sky.smearing, ...(clean && { clean }), seconds },
     },
     [
@@ -268,6 +284,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice, feeds
       ...beyondLines(sky.beyond),
       ...sharesLines(sky),
       ...emptyLines(sky),
+      ...(sky.stokes?.history ?? []),
       ...handLines(sky.hands, feeds),
       ...smearLine('the width of a channel', bandwidth),
       ...smearLine('the length of an integration', time),

@@ -12,6 +12,7 @@ import type { ImageSettings } from '../pipeline/sky-image.js';
 import type { DataFacts } from '../pipeline/gains/apply.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
+import { snapshotOnSky, stokesFrameOf } from '../pipeline/stokes.js';
 import { tiltFacts, tiltLines } from '../pipeline/tilt.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
@@ -51,7 +52,7 @@ import {
   type Made,
 } from './image-direct.js';
 import {
-  crossHandNotes,
+  stokesNotes,
   crossHandsOf,
   dataFacts,
   gainsFor,
@@ -59,6 +60,7 @@ import {
   imageUnit,
   parseKnown,
 } from './image-gains.js';
+import { addFeedsOption } from './options/feeds-option.js';
 import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
@@ -114,6 +116,7 @@ export function registerImage(program: Command): void {
   addWideOptions(command);
   addBeamCorrectedOption(command);
   addElementOption(command);
+  addFeedsOption(command);
   addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
   addPartOptions(command, 'has');
@@ -223,7 +226,11 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     refuseUnknown(opened);
     const part = opened.kind === 'visibilities' ? await partOf(opened, given) : undefined;
     const file = part?.file ?? opened;
-    const telescope = await telescopeFor(file, options);
+    const { telescope, frame: data } = stokesFrameOf(
+      await telescopeFor(file, options),
+      { feedFrame: file.kind === 'visibilities' ? file.header.feedFrame : 'feeds' },
+      options.feeds,
+    );
     const terminal = tellingBand(
       part
         ? tellingFlags(screen, options.stokes === 'IQUV' ? withOrientation(part.told) : part.told, given)
@@ -265,7 +272,8 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
       if (wide) {
         refuseGiven(command, ['cards'], 'is for images round the zenith');
         const gains = await gainsOver(options, telescope, frequenciesHz, facts);
-        await runWide(visibilities, telescope, options, { ...wide, ...(beam && { beam }) }, gains, terminal);
+        const choice = { ...wide, data, ...(beam && { beam }) };
+        await runWide(visibilities, telescope, options, choice, gains, terminal);
         await part?.finish();
         return;
       }
@@ -284,8 +292,13 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
             terminal,
           )
         : await fromVisibilities(visibilitiesOf(file), telescope, options, { ...settings, facts }, terminal);
-    const sky = beam ? corrected(made, beam, file, options) : made.sky;
     const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
+    const sky = snapshotOnSky(beam ? corrected(made, beam, file, options) : made.sky, data, {
+      ...{ telescope, ...(feeds && { feeds }), ...(beam && { beam }), ...crossHandsOf(made) },
+      autos: (options.direct === true ? options.autos !== false : options.autos === true)
+        ? 'include'
+        : 'leave-out',
+    });
     const products: PictureOptions = {
       telescope,
       ...(feeds === undefined ? {} : { feeds }),
@@ -317,6 +330,7 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
         peak,
         unit: products.unit,
         betweenPixels: loss,
+        ...(sky.stokes && { stokes: sky.stokes.history }),
         ...made.json,
         ...(tilt && { tilt }),
         seconds: made.seconds,
@@ -327,7 +341,7 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
         ...tiltLines(sky.plan),
         ...coarseLines(sky, loss),
         ...(hand === undefined
-          ? crossHandNotes(crossHandsOf(made), telescope, feeds)
+          ? stokesNotes(sky.stokes, crossHandsOf(made), telescope, feeds)
           : [loneHandNote(hand, feeds)]),
       ],
     );

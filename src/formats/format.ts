@@ -136,6 +136,8 @@ export interface VisibilityHeader {
   readonly units?: string;
   /** Where X points: east unless said; a file that does not say makes it 'unknown', and so do copies of it. */
   readonly xOrientation?: 'east' | 'north' | 'unknown';
+  /** Whether products are of the feeds as they are mounted, or rotated to the sky; undefined where it is not stated. */
+  readonly feedFrame?: 'feeds' | 'sky';
   /** Where that is not the telescope's name. */
   readonly instrument?: string;
   /** Antennas of the file's table that are in none of its pairs. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { fixedDelaySchema } from '../telescope/description.js';
 import { issueWords } from '../core/schema-words.js';
-import type { Telescope } from '../telescope/telescope.js';
+import { mounts, type Telescope } from '../telescope/telescope.js';
 
 const finite = z.number();
 const positive = z.number().positive();
@@ -38,6 +38,8 @@ export const telescopeSchema = z.object({
     bits: z.union([z.literal(4), z.literal(8)]),
   }),
   beamExponent: z.number().min(0),
+  mount: z.enum(mounts).exactOptional(),
+  feedAngleDeg: z.number().exactOptional(),
   delays: z.array(fixedDelaySchema).exactOptional(),
 }) satisfies z.ZodType<Telescope>;
 

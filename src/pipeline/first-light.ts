@@ -34,7 +34,8 @@ import {
 import { imageDirectly, imageIntegration } from './image.js';
 import { writeSky, type PictureOptions } from './products.js';
 import { recordSimulation } from './record.js';
-import { planSky, type ImageSettings } from './sky-image.js';
+import { planSky, type ImageSettings, type SkyImage } from './sky-image.js';
+import { snapshotOnSky } from './stokes.js';
 import type { Account } from './stages/stage.js';
 import { written } from './write.js';
 
@@ -146,6 +147,7 @@ async function fromRecording(
     channelWidthHz,
     phaseCentre: skyFrame(telescope.site, middle).zenith,
     object: 'zenith',
+    feedFrame: 'feeds',
     history,
   };
   for (const name of ['visibilities.uvfits', 'visibilities.uvh5']) {
@@ -197,9 +199,15 @@ async function fromRecording(
     history,
     sources,
   };
+  const onSky = <Sky extends SkyImage>(sky: Sky, autos: 'include' | 'leave-out'): Sky =>
+    snapshotOnSky(sky, { kind: 'feeds' }, { telescope, autos, crossHands: pictures.crossHands });
   const imageStage = watcher.stage('image from visibilities');
   const image = await imageIntegration(integration, { ...road, autos: 'leave-out' }, settings.image);
-  await writeSky({ fits: join(folder, 'image.fits'), png: join(folder, 'image.png') }, image, pictures);
+  await writeSky(
+    { fits: join(folder, 'image.fits'), png: join(folder, 'image.png') },
+    onSky(image, 'leave-out'),
+    pictures,
+  );
   const imageS = imageStage.done();
 
   const directStage = watcher.stage('image directly');
@@ -210,10 +218,14 @@ async function fromRecording(
     { ...common, calibrated: calibration, onProgress: directStage.update, beyond: 'accept' },
     settings.image,
   );
-  await writeSky({ fits: join(folder, 'direct.fits'), png: join(folder, 'direct.png') }, direct, {
-    ...pictures,
-    road: `Direct imaging (EPIC) · ${backend.kind} backend`,
-  });
+  await writeSky(
+    { fits: join(folder, 'direct.fits'), png: join(folder, 'direct.png') },
+    onSky(direct, 'include'),
+    {
+      ...pictures,
+      road: `Direct imaging (EPIC) · ${backend.kind} backend`,
+    },
+  );
   const directS = directStage.done(`${direct.samples} time steps`);
 
   const compareStage = watcher.stage('compare');

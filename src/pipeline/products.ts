@@ -28,7 +28,7 @@ import { CorellaError } from '../core/errors.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
 import { apparent, brightnessHistory, type Brightness } from './brightness.js';
-import { centreOf, type SkyImage } from './sky-image.js';
+import { centreOf, type SkyImage, type StokesPlanes } from './sky-image.js';
 import { tiltLines } from './tilt.js';
 
 export interface ProductOptions {
@@ -141,11 +141,13 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
     object: centre.name,
     unit: options.unit,
     ...(options.crossHands && { crossHands: options.crossHands }),
+    ...(hand === undefined && planesOf(sky.stokes)),
     ...brightnessFacts({
       ...options,
       history: [
         ...options.history,
         ...tiltLines(plan),
+        ...(hand === undefined && plan.polarisations === 2 ? (sky.stokes?.history ?? []) : []),
         ...(keep && plan.channels > 1
           ? ['BMAJ, BMIN and BPA are of all channels together; table BEAMS has each']
           : []),
@@ -153,6 +155,12 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
     }),
   };
 }
+
+/** Of Q and U: left out, or without a value where dipoles are too low. */
+export const planesOf = (stokes: StokesPlanes | undefined): Pick<FitsImage, 'linear' | 'noLinear'> => ({
+  ...(stokes?.linear && { linear: stokes.linear }),
+  ...(stokes?.noLinear && { noLinear: stokes.noLinear }),
+});
 
 export interface PictureOptions extends ProductOptions {
   /** Named where they stand. */

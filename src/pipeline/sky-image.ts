@@ -49,6 +49,16 @@ export type CalibratedAt = (moment: Instant) => Calibrated;
 export const calibratedAt = (calibrated: Calibrated | CalibratedAt, moment: Instant): Calibrated =>
   typeof calibrated === 'function' ? calibrated(moment) : calibrated;
 
+/** What an image has of Stokes parameters, and why. */
+export interface StokesPlanes {
+  /** Q and U are left out. */
+  readonly linear?: 'left-out';
+  /** noLinear : [m][l], 1 where Q and U have no value. */
+  readonly noLinear?: Uint8Array;
+  /** For headers and people. */
+  readonly history: readonly string[];
+}
+
 /** A picture of one moment: everything needed to write or draw it. */
 export interface SkyImage {
   readonly image: ImageCPML;
@@ -58,6 +68,8 @@ export interface SkyImage {
   readonly frame: SkyFrame;
   readonly start: Instant;
   readonly durationS: number;
+  /** What was done about the frame of its feeds (stokes.ts); of two polarisations. */
+  readonly stokes?: StokesPlanes;
 }
 
 /** With the centre that all images of a run have: the zenith, or the normal of the plane that the stations are in. */

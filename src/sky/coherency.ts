@@ -1,4 +1,5 @@
-/** From Stokes parameters to what the dipoles X (east–west) and Y (north–south) feel. */
+/** From Stokes parameters to what X and Y record. */
+import { throughFeed, type FeedJones } from './feeds.js';
 import type { StokesFractions } from './source.js';
 
 /** Per unit of I: XX = ⟨|X|²⟩, YY = ⟨|Y|²⟩, XY = ⟨X·conj(Y)⟩ (docs/conventions.md, polarisation). */
@@ -9,12 +10,11 @@ export interface Coherency {
   readonly xyIm: number;
 }
 
-export const coherency = ({ q, u, v }: StokesFractions): Coherency => ({
-  xx: 1 - q,
-  yy: 1 + q,
-  xyRe: u,
-  xyIm: -v,
-});
+/** Of a source through the Jones matrix of an element. */
+export function coherency(stokes: StokesFractions, jones: FeedJones): Coherency {
+  const { i, q, u, v } = throughFeed(jones, { i: 1, ...stokes });
+  return { xx: i - q, yy: i + q, xyRe: u, xyIm: -v };
+}
 
 /**
  * How to mix two independent unit signals n₁, n₂ into X = x1·n₁ and Y = y1·n₁ + y2·n₂ with that coherency:
@@ -28,8 +28,8 @@ export interface Mix {
 }
 
 export function mixOf({ xx, yy, xyRe, xyIm }: Coherency): Mix {
-  // A source wholly along Y leaves X nothing, and then XY is nothing too.
-  if (xx <= 0) return { x1: 0, y1Re: 0, y1Im: 0, y2: Math.sqrt(yy) };
+  // A source wholly along Y leaves X nothing but rounding, and then XY is nothing too.
+  if (xx <= 1e-14 * yy) return { x1: 0, y1Re: 0, y1Im: 0, y2: Math.sqrt(yy) };
   const x1 = Math.sqrt(xx);
   // Wholly polarised sources make this 0 but for rounding, which must not reach the root as −1e-17.
   const rest = Math.max(0, yy - (xyRe ** 2 + xyIm ** 2) / xx);

@@ -8,9 +8,10 @@ import { planFft } from '../core/fft.js';
 import { addSamples } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import type { Vector3 } from '../core/vector.js';
-import { elementVoltage } from './beam.js';
+import { elementJones } from './beam.js';
 import { coherency, mixOf } from './coherency.js';
 import { skyFrame } from './frame.js';
+import type { FeedJones } from './feeds.js';
 import { binFrequencyHz } from './frequency-grid.js';
 import { isOn, type PulsedInterferer } from './interferers.js';
 import type { SimulationPlan } from './simulation-plan.js';
@@ -59,11 +60,11 @@ export function prepareSkySignals(plan: SimulationPlan, memory: 'own' | 'shared'
     const middle = addSamples(plan.start, (chunk + 0.5) * grid.chunkSamples, plan.sampleRateHz);
     const frame = skyFrame(telescope.site, middle);
     for (const { source, signal, rms } of stars) {
-      const direction = frame.directionEnu(source.position(frame));
-      const beam = elementVoltage(telescope, direction);
-      signal.directionEnu = direction;
-      signal.heard = beam > 0;
-      if (signal.heard) drawStar(signal.spectra, source, rms, beam, plan.seed, chunk);
+      const axes = frame.tangentAxes(source.position(frame));
+      signal.directionEnu = axes.n;
+      signal.heard = axes.n.z > 0;
+      if (signal.heard)
+        drawStar(signal.spectra, source, rms, elementJones(telescope, axes), plan.seed, chunk);
     }
     for (const { signal, draw } of pulses) draw(signal, chunk);
   }
@@ -81,14 +82,14 @@ function drawStar(
   spectra: readonly Float64Array[],
   source: Source,
   rms: Float64Array,
-  beam: number,
+  jones: FeedJones,
   seed: number,
   chunk: number,
 ): void {
-  const { x1, y1Re, y1Im, y2 } = mixOf(coherency(source.stokes));
+  const { x1, y1Re, y1Im, y2 } = mixOf(coherency(source.stokes, jones));
   const stream = randomStream(seed, 'source', source.name, chunk);
   for (let j = 0; j < rms.length; j++) {
-    const level = rms[j] * beam;
+    const level = rms[j];
     const firstRe = level * stream.gaussian();
     const firstIm = level * stream.gaussian();
     const secondRe = level * stream.gaussian();

@@ -6,6 +6,7 @@ import { dot, cross } from '../core/vector.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { sourcesUp } from './above.js';
 import { elementVoltage } from './beam.js';
+import { IDENTITY } from './feeds.js';
 import { coherency, mixOf } from './coherency.js';
 import { altitudeDeg, azimuthDeg, directionFromAltAz, skyFrame } from './frame.js';
 import { fixedSource, parseSource, sourceAt } from './source.js';
@@ -190,7 +191,7 @@ describe('beam', () => {
 
 describe('coherency', () => {
   it('follows XX = I − Q, YY = I + Q, XY = U − iV', () => {
-    assert.deepEqual(coherency({ q: 0.25, u: 0.5, v: 0.125 }), {
+    assert.deepEqual(coherency({ q: 0.25, u: 0.5, v: 0.125 }, IDENTITY), {
       xx: 0.75,
       yy: 1.25,
       xyRe: 0.5,
@@ -206,7 +207,7 @@ describe('coherency', () => {
       [1, 0, 0],
       [0, 0, 1],
     ]) {
-      const wanted = coherency({ q, u, v });
+      const wanted = coherency({ q, u, v }, IDENTITY);
       const { x1, y1Re, y1Im, y2 } = mixOf(wanted);
       close(x1 ** 2, wanted.xx, 1e-12);
       close(y1Re ** 2 + y1Im ** 2 + y2 ** 2, wanted.yy, 1e-12);

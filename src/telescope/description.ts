@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { issueWords } from '../core/schema-words.js';
 import { refuse } from '../core/errors.js';
+import { mounts } from './telescope.js';
 
 const positive = z.number().positive();
 
@@ -35,6 +36,9 @@ const schema = z
       bits: z.union([z.literal(4), z.literal(8)]),
     }),
     beamExponent: z.number().min(0).max(100),
+    /** How its feeds are held, and the position angle of X. */
+    mount: z.enum(mounts).optional(),
+    feedAngleDeg: z.number().min(-180).max(180).optional(),
     /** Beams by station where they differ, as --element names them; "*" is all others. */
     elements: z.record(z.string().min(1), z.string().min(1)).optional(),
     /** Fixed delays and cables, as "fixed" of delays.json has them. */

@@ -24,9 +24,12 @@ export function parseTelescope(files: {
   const description = parseDescription(files.description.text, files.description.path);
   const places = parsePositions(files.positions.text, files.positions.path, description.site);
   const stations = withElements(places, description.elements, files.description.path);
-  const { name, title, site, polarisations, band, recording, beamExponent, delays } = description;
+  const { name, title, site, polarisations, band, recording, beamExponent, delays, mount, feedAngleDeg } =
+    description;
   return {
     ...{ name, title, site, stations, polarisations, band, recording, beamExponent },
+    ...(mount && { mount }),
+    ...(feedAngleDeg !== undefined && { feedAngleDeg }),
     ...(delays && { delays }),
   };
 }

@@ -43,5 +43,6 @@ export function parseSsmif(text: string, path: string): Telescope {
     band: { lowHz: 3e6, highHz: 88e6 },
     recording: { centreFrequencyHz: 58e6, sampleRateHz: 1.6e6, channels: 64, bits: 4 },
     beamExponent: 0.8,
+    mount: 'fixed',
   };
 }

@@ -21,6 +21,10 @@ export interface Site {
   readonly heightM: number;
 }
 
+/** How feeds are held: dishes that follow a source by altitude and azimuth or about the pole, or dipoles fixed to the ground. */
+export const mounts = ['altaz', 'equatorial', 'fixed'] as const;
+export type Mount = (typeof mounts)[number];
+
 /** What a recording of this telescope looks like unless the user says otherwise. */
 export interface RecordingDefaults {
   readonly centreFrequencyHz: number;
@@ -50,6 +54,10 @@ export interface Telescope {
   readonly recording: RecordingDefaults;
   /** Exponent of the element's voltage beam, cos(zenith angle)^exponent: 0 sees the whole sky alike. */
   readonly beamExponent: number;
+  /** How its feeds are held; unknown where it is not stated. */
+  readonly mount?: Mount;
+  /** Position angle of X from the north of its mount (the ground's north for `fixed`) through east, Y being 90° less; 90, X east, by default. */
+  readonly feedAngleDeg?: number;
   /** Cables and the like, which correlating takes out. */
   readonly delays?: readonly FixedDelay[];
 }

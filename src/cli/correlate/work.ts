@@ -207,6 +207,7 @@ export function headerOf(
     frequenciesHz,
     channelWidthHz,
     ...(centre ? phasedAt(centre, telescope.site, middle) : zenith),
+    feedFrame: 'feeds',
     history: [
       ...history({ from: recording, telescope }),
       ...(delays?.towards === undefined

@@ -5,6 +5,7 @@ import type { OverBand } from '../../pipeline/gains/over-band.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
 import { CROSS_HAND_WORDS, parseCrossHand, type CrossHandChoice } from './cross-hand-option.js';
 import { addEopOption } from './eop-option.js';
+import { addFeedsOption, type FeedsOptions } from './feeds-option.js';
 import { addIntegrationOption, type IntegrationOptions } from './integration-options.js';
 import { addModelOptions, type ModelOptions } from './model-options.js';
 import { addOpenOptions, type OpenFlags } from './open-options.js';
@@ -16,7 +17,14 @@ import { duration, plainNumber } from './quantity.js';
 import { addSourceOption } from './sky-options.js';
 
 export interface CalibrateOptions
-  extends BackendOptions, OutputOptions, PartOptions, IntegrationOptions, OpenFlags, ModelOptions {
+  extends
+    BackendOptions,
+    OutputOptions,
+    PartOptions,
+    IntegrationOptions,
+    OpenFlags,
+    FeedsOptions,
+    ModelOptions {
   readonly out: string;
   readonly sources: string;
   readonly minAltitude: number;
@@ -87,6 +95,7 @@ export function addCalibrateOptions(command: Command): void {
     )
     .option('--cross-hand <how>', CROSS_HAND_WORDS, parseCrossHand);
   addPolarisationOption(command);
+  addFeedsOption(command);
   addPolariseOption(command);
   addModelOptions(command);
   addIntegrationOption(command);

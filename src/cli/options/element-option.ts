@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { beamOfElements, hasElements, parseElements } from '../../sky/beams/mixed.js';
 import { beamOfTelescope, beamWords, findBeam } from '../../sky/beams/registry.js';
+import { withFeed } from '../../sky/beams/with-feed.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
@@ -30,11 +31,14 @@ export const elementOf = async (
   { element }: ElementOptions,
   telescope: Telescope,
 ): Promise<ElementBeam | undefined> => {
+  const find = async (name: string): Promise<ElementBeam> => withFeed(await findBeam(name), telescope);
   if (element?.includes('=') === true)
-    return beamOfElements(parseElements(element, telescope), telescope, findBeam);
-  if (element !== undefined) return findBeam(element);
-  if (!hasElements(telescope)) return beamOfTelescope(telescope);
-  return beamOfElements(telescope.stations.map((station) => station.element), telescope, findBeam); // prettier-ignore
+    return beamOfElements(parseElements(element, telescope), telescope, find);
+  if (element !== undefined) return find(element);
+  if (hasElements(telescope))
+    return beamOfElements(telescope.stations.map((station) => station.element), telescope, find); // prettier-ignore
+  const own = beamOfTelescope(telescope);
+  return own && withFeed(own, telescope);
 };
 
 /** Dishes follow one place: of several targets each was looked at in its turn. */

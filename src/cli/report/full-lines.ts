@@ -48,6 +48,9 @@ export function fullFacts(found: readonly CrossHanded[]) {
     : {};
 }
 
+/** Of the other polarisation: no feed that works receives so much. */
+const MOST_LEAKAGE = 0.5;
+
 const percent = (part: number): string => `${(100 * part).toFixed(1)} %`;
 
 export function fullLines(found: readonly CrossHanded[]): string[] {
@@ -55,6 +58,11 @@ export function fullLines(found: readonly CrossHanded[]): string[] {
   if (!leakage || !frame) return [];
   return [
     `leakage ${percent(leakage.middle)} in the middle, ${percent(leakage.largest)} at most`,
+    ...(leakage.largest > MOST_LEAKAGE
+      ? [
+          `warning: leakage above ${percent(MOST_LEAKAGE)} is no antenna's: the model's polarisation has wrong signs, its feeds are held in another way (--feeds), or X and Y are swapped`,
+        ]
+      : []),
     frame.open === 0
       ? `I, Q, U and V are held by the model, their rotation to ${(frame.errorRad * DEGREES_PER_RADIAN).toPrecision(2)}°`
       : `the model leaves ${frame.open === 1 ? 'one rotation' : `${frame.open} rotations`} of Q, U and V open: images hold I alone. ` +

@@ -40,6 +40,10 @@ export interface FitsImage {
   /** A lone plane that is Stokes I already, of two polarisations. */
   readonly stokes?: 'I';
   readonly crossHands?: CrossHandLack;
+  /** Stokes Q and U are left out: their frame is unknown, or cannot be had. */
+  readonly linear?: 'left-out';
+  /** noLinear : [m][l], 1 where Q and U have no value. */
+  readonly noLinear?: Uint8Array;
   /** The fitted beam; of a cube, one channel's that stands for all. */
   readonly beam?: FitsBeam;
   /** beams : [c], of a cube whose channels have beams of their own. */
@@ -84,19 +88,25 @@ const stokesWeights = {
 const parallelStokes = { linear: [0, 1], circular: [0, 3] } as const;
 
 /** Which of I, Q, U, V are written; 0 alone where there is one plane. */
-function stokesOf({ polarisations, crossHands, feeds = 'linear' }: FitsImage): readonly number[] {
+function stokesOf({ polarisations, crossHands, linear, feeds = 'linear' }: FitsImage): readonly number[] {
   if (polarisations === 1 || crossHands === 'open') return [0];
-  return crossHands === 'unknown' ? parallelStokes[feeds] : [0, 1, 2, 3];
+  const planes = crossHands === 'unknown' ? parallelStokes[feeds] : [0, 1, 2, 3];
+  return linear ? planes.filter((stokes) => stokes === 0 || stokes === 3) : planes;
 }
 
 /** Says what is not there, and how to get it. */
-function crossHandHistory({ polarisations, crossHands, feeds = 'linear' }: FitsImage): readonly string[] {
+function crossHandHistory({
+  polarisations,
+  crossHands,
+  linear,
+  feeds = 'linear',
+}: FitsImage): readonly string[] {
   if (polarisations === 1 || crossHands === undefined) return [];
   if (crossHands === 'open')
     return ['Stokes Q, U and V are left out: the model of the gains leaves a rotation of them open'];
   return [
     feeds === 'linear'
-      ? 'Stokes U and V are left out: the phase between X and Y is unknown (calibrate --cross-hand)'
+      ? `Stokes ${linear ? '' : 'U and '}V ${linear ? 'is' : 'are'} left out: the phase between X and Y is unknown (calibrate --cross-hand)`
       : 'Stokes Q and U are left out: the phase between R and L is unknown (calibrate --cross-hand)',
   ];
 }
@@ -145,7 +155,7 @@ export async function writeFitsImage(path: string, file: FitsImage): Promise<voi
 /** Big-endian float32, row 0 in the south, columns from east to west. */
 function fillPlane(
   plane: DataView,
-  { image, pixels, feeds = 'linear' }: FitsImage,
+  { image, pixels, noLinear, feeds = 'linear' }: FitsImage,
   channel: number,
   stokes: number,
   products: 1 | 4,
@@ -159,6 +169,7 @@ function fillPlane(
       for (const [product, weight] of weights.entries()) {
         if (weight !== 0) value += weight * image[(channel * products + product) * size + from];
       }
+      if ((stokes === 1 || stokes === 2) && noLinear?.[from] === 1) value = Number.NaN;
       plane.setFloat32(4 * (row * pixels + column), value);
     }
   }

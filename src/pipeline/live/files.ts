@@ -186,7 +186,7 @@ export class FilesByTime {
       : { phaseCentre: frame.zenith, object: 'zenith' };
     const writer = await visibilityFormatFor(path).createVisibilities(
       path,
-      { ...header, ...stopped },
+      { ...header, ...stopped, feedFrame: 'feeds' },
       { values, appears: 'first-integration', ...(largestSum !== undefined && { largestSum }) },
     );
     this.opened++;

@@ -64,7 +64,7 @@ export function runResident(
     const freeBytes = backend.session.freeMemoryBytes();
     const running = closers.keep(await prepareResidentChain(plan, backend));
     const measuredBytes = freeBytes - backend.session.freeMemoryBytes();
-    await running.setSky(modelComponents(telescope, plan.image.frequenciesHz, sky.up));
+    await running.setSky(modelComponents(telescope, plan.image.frequenciesHz, sky.up, frame));
     let image: ImageF32CPML | ImageCPML | undefined;
     const run = async (images: number): Promise<void> => {
       const last = images - 1;

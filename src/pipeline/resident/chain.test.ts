@@ -297,7 +297,7 @@ function onCard(): void {
         const sky = await simulateSky(chainPlan, backend, {
           ...{ telescope, frame, start: frame.moment, sources, seed: 5, blocks: 3 },
         });
-        const components = modelComponents(telescope, plan.image.frequenciesHz, sky.up);
+        const components = modelComponents(telescope, plan.image.frequenciesHz, sky.up, frame);
         const chain = await prepareResidentChain(plan, backend);
         await chain.setSky(components);
         const blocks: HostBlock[] = [0, 1, 2, 1, 0].map((n) => sky.blocks[n]);

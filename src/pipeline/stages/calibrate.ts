@@ -26,10 +26,12 @@ import type { OnStep } from '../../core/progress.js';
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
 import { sourcesUp, type SourceUp } from '../../sky/above.js';
-import { elementVoltage } from '../../sky/beam.js';
+import { dipoleVoltage, elementVoltage } from '../../sky/beam.js';
 import { towardsOf, ZENITH, type ElementBeam } from '../../sky/beams/element-beam.js';
+import { projectedLengths } from '../../sky/beams/with-feed.js';
 import type { DiffuseSky } from '../../sky/diffuse/diffuse.js';
 import type { SkyFrame, SkyPosition, TangentAxes } from '../../sky/frame.js';
+import { normalisedRows, spreadDeg, telescopeJones, throughFeed } from '../../sky/feeds.js';
 import type { GaussianShape, Source } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle, stationPositions } from '../geometry.js';
@@ -122,7 +124,18 @@ function beamsFor(
     };
   };
   return (direction: Vector3): Pick<ModelComponent, 'beam' | 'stationBeams'> => {
-    if (!element) return { beam: elementVoltage(telescope, direction) };
+    if (!element) {
+      const voltage = elementVoltage(telescope, direction);
+      if (telescope.mount !== 'fixed') return { beam: voltage };
+      const [x, y] = projectedLengths(direction, telescope);
+      const rms = dipoleVoltage(direction);
+      return {
+        beam: {
+          x: new Float64Array(frequenciesHz.length).fill((voltage * x) / rms),
+          y: new Float64Array(frequenciesHz.length).fill((voltage * y) / rms),
+        },
+      };
+    }
     const { beam, towardsEnu } = element;
     if (!beam.perStation) {
       const alike = voltagesOf(beam, direction, towardsEnu);
@@ -145,23 +158,39 @@ const fractionsOf = ({ q, u, v }: Source['stokes'], feeds: Feeds) =>
     ? { fractionQ: q, fractionU: u, fractionV: v }
     : { fractionQ: -v, fractionU: q, fractionV: -u };
 
-/** Shapes take a frame: without one all are points. */
+/** What a source is in the frame of the feeds, whose voltages are the beam's: flux and fractions. */
+function throughFeeds(
+  source: Source,
+  position: SkyPosition,
+  frame: SkyFrame,
+  telescope: Telescope,
+): { readonly times: number; readonly stokes: Source['stokes'] } {
+  if (!telescope.mount) return { times: 1, stokes: source.stokes };
+  const jones = normalisedRows(telescopeJones(telescope, frame.tangentAxes(position)));
+  const { i, q, u, v } = throughFeed(jones, { i: 1, ...source.stokes });
+  return { times: i, stokes: { q: q / i, u: u / i, v: v / i } };
+}
+
+/** Of sources that are up. */
 export function modelComponents(
   telescope: Telescope,
   frequenciesHz: Float64Array,
   up: readonly SourceUp[],
-  frame?: SkyFrame,
+  frame: SkyFrame,
   element?: Element,
   feeds: Feeds = 'linear',
 ): ModelComponent[] {
   const beamTo = beamsFor(telescope, frequenciesHz, element, feeds);
-  return up.map(({ source, directionEnu, position }) => ({
-    directionEnu,
-    fluxJy: frequenciesHz.map((frequencyHz) => source.fluxJy(frequencyHz)),
-    ...beamTo(directionEnu),
-    ...fractionsOf(source.stokes, feeds),
-    ...(source.shape && frame && { gaussian: gaussianAxes(source.shape, frame.tangentAxes(position)) }),
-  }));
+  return up.map(({ source, directionEnu, position }) => {
+    const { times, stokes } = throughFeeds(source, position, frame, telescope);
+    return {
+      directionEnu,
+      fluxJy: frequenciesHz.map((frequencyHz) => times * source.fluxJy(frequencyHz)),
+      ...beamTo(directionEnu),
+      ...fractionsOf(stokes, feeds),
+      ...(source.shape && { gaussian: gaussianAxes(source.shape, frame.tangentAxes(position)) }),
+    };
+  });
 }
 
 /** The longer axis runs from north, m, through east, l. */
@@ -186,11 +215,15 @@ function gaussianAxes(
 
 /** Cross hands take two polarisations, and a model that says what they should be. */
 function crossHandRule(
-  { crossHand = { kind: 'model' }, polarisations }: CalibrateSettings,
+  { crossHand = { kind: 'model' }, polarisations, telescope, sources, feeds }: CalibrateSettings,
   components: readonly ModelComponent[],
 ): CrossHandRule {
   if (polarisations === 1) return { kind: 'unknown' };
-  const isPolarised = components.some(({ fractionU, fractionV }) => fractionU !== 0 || fractionV !== 0);
+  // Sources that the sky polarises: what dipoles make of unpolarised ones is no better known than the dipoles.
+  const isPolarised =
+    components.some(({ fractionU, fractionV }) => fractionU !== 0 || fractionV !== 0) &&
+    (telescope.mount === undefined ||
+      sources.some(({ stokes: { q, u, v } }) => q !== 0 || u !== 0 || (v !== 0 && feeds !== 'circular')));
   return crossHand.kind === 'model' && !isPolarised ? { kind: 'unknown' } : crossHand;
 }
 
@@ -204,12 +237,24 @@ function refuseVZero({ crossHand, feeds }: CalibrateSettings): void {
     );
 }
 
+/** Mounts of a telescope as wide as a continent stand at different angles, which models of one matrix do not hold. */
+function refuseSpread({ telescope, sources }: CalibrateSettings): void {
+  const degrees = spreadDeg(telescope);
+  if (degrees < 0.5 || !sources.some(({ stokes: { q, u } }) => q !== 0 || u !== 0)) return;
+  refuse(
+    'calibrate',
+    `horizons differ by ${degrees.toFixed(0)} degrees over the array, and with them the angles of its feeds`,
+    'leave the polarisation of sources out of the model (--polarise)',
+  );
+}
+
 /** The stage from integrations to gains by a model of the sky. */
 export async function prepareCalibrate(
   settings: CalibrateSettings,
 ): Promise<Stage<Integration, CalibratedIntegration>> {
   const { telescope, frequenciesHz, polarisations, minimumAltitudeDeg, feeds } = settings;
   refuseVZero(settings);
+  refuseSpread(settings);
   const stationsM = stationPositions(telescope);
   const plan = planCalibration({
     stations: telescope.stations.length,

@@ -21,6 +21,7 @@ import {
 } from '../../image/index.js';
 import type { SkyFrame, SkyPosition, TangentAxes } from '../../sky/frame.js';
 import { loneHandOf, productsOf } from './choose-products.js';
+import type { StokesPlanes } from '../sky-image.js';
 import { hiddenPixels } from './horizon.js';
 import { channelOf, type Integrations, type RowReader } from './rows.js';
 import type { WidePixels, WideSettings } from './settings.js';
@@ -80,6 +81,8 @@ export interface WideSkyImage extends WideSpan {
   readonly axes: TangentAxes;
   readonly smearing: Smearing;
   readonly hands: HandTally;
+  /** What was done about the frame of the feeds, of all four Stokes parameters. */
+  readonly stokes?: StokesPlanes;
 }
 
 /** An image anywhere on the sky by u, v and w, CLEANed where that is asked for. */

@@ -8,7 +8,7 @@ import { renderPng, skyPicture } from '../../draw/index.js';
 import { encodeFitsImage, openOutputSet, type FitsImage } from '../../formats/index.js';
 import { sourcesUp } from '../../sky/above.js';
 import { apparent } from '../brightness.js';
-import { brightnessFacts, handName, type PictureOptions } from '../products.js';
+import { brightnessFacts, handName, planesOf, type PictureOptions } from '../products.js';
 import type { WideSkyImage } from './image.js';
 
 /** `model`, `residual` and `dirty` are of CLEANed images alone. */
@@ -91,10 +91,12 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
     object: sky.centreName,
     unit: options.unit,
     ...(options.crossHands && { crossHands: options.crossHands }),
+    ...(products.length === 4 && planesOf(sky.stokes)),
     ...brightnessFacts({
       ...options,
       history: [
         ...options.history,
+        ...(products.length === 4 ? (sky.stokes?.history ?? []) : []),
         ...(frequenciesHz.length > 1 && beam
           ? [`BMAJ, BMIN and BPA are of channel ${standingChannel(sky)}, counted from 0; table BEAMS has all`]
           : []),

@@ -5,6 +5,8 @@ import { refuse } from '../../core/errors.js';
 import { addSeconds } from '../../core/instant.js';
 import { sampleRateOf } from '../../formats/index.js';
 import { averageChannels, stationBeam, stokesI } from '../../image/index.js';
+import { crossHandsKnown } from '../../pipeline/gains/apply.js';
+import { snapshotOnSky } from '../../pipeline/stokes.js';
 import { prepareDirectProduct } from '../../pipeline/compose/direct.js';
 import type { ComposedProduct } from '../../pipeline/compose/compose.js';
 import { checkDirectRoad } from '../../pipeline/image.js';
@@ -105,8 +107,11 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
       const finish = async (): Promise<void> => {
         const sky = only ?? refuse(path, 'no image was made', 'record for longer');
         const options = optionsOf(fields, observed, making, sky);
+        const autos = (fields.autos ?? method === 'direct') ? 'include' : 'leave-out';
+        const { crossHands } = options;
+        const onSky = snapshotOnSky(sky, { kind: 'feeds' }, { telescope, autos, crossHands });
         if (every === undefined)
-          return writeSky({ fits: path, ...(picture && { png: paths.png }) }, sky, options);
+          return writeSky({ fits: path, ...(picture && { png: paths.png }) }, onSky, options);
         const beam = stationBeam(sky.plan);
         await writeSeries(
           paths,
@@ -187,6 +192,12 @@ const calibrating = <Out>(
   },
 });
 
+/** What the gains of an image do not say of X and Y together. */
+function lackOf(calibrated: Observed['calibrated'], { start }: SkyImage): Pick<PictureOptions, 'crossHands'> {
+  const gains = calibrated && calibratedAt(calibrated, start);
+  return gains && !crossHandsKnown(gains) ? { crossHands: gains.leakage ? 'open' : 'unknown' } : {};
+}
+
 const optionsOf = (
   fields: Product<'images'>,
   { telescope, spectra, calibrated }: Observed,
@@ -201,6 +212,7 @@ const optionsOf = (
   unit: calibrated ? 'Jy/beam' : 'counts',
   channelWidthHz: spectra.channelWidthHz,
   channels: fields.cube === true ? 'keep' : 'average',
+  ...lackOf(calibrated, sky),
   history,
   sources: parseSources(fields.sources ?? 'all')(sky.frame),
 });

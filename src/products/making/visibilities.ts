@@ -210,6 +210,7 @@ function headerOf(
     ...{ telescope, polarisations: recording.polarisations, frequenciesHz },
     channelWidthHz: spectra.channelWidthHz,
     ...(centre ? phasedAt(centre, telescope.site, middle) : zenith),
+    feedFrame: 'feeds',
     history: [],
   };
 }

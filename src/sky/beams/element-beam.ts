@@ -11,6 +11,8 @@ export interface ElementBeam {
   readonly title: string;
   /** What it is pointed at: the zenith, one direction over the ground, or the place the telescope follows. */
   readonly pointing: 'zenith' | 'followed' | { readonly directionEnu: Vector3 };
+  /** Of X and Y: each one's own voltage, or nothing (the whole sky alike); their mean power unless stated. */
+  readonly states?: 'each' | 'nothing';
   /** perStation : [s], where stations differ; then `voltage` is that of the array's pairs, for who takes one (powers.ts has all). */
   readonly perStation?: readonly ElementBeam[];
   /** At a frequency, 1 where it points: |x|² multiplies XX, |y|² YY, and x·conj(y) XY. */

@@ -6,7 +6,7 @@ import type { ElementBeam } from './element-beam.js';
 import { airy, cosine, cosineTaper, dipoleOverGround, tile } from './formulae.js';
 import { readBeamTable } from './table.js';
 
-type Named = Pick<ElementBeam, 'title' | 'pointing' | 'voltage'>;
+type Named = Pick<ElementBeam, 'title' | 'pointing' | 'voltage' | 'states'>;
 
 /** The MWA's bow-ties, which EDA2 has too: heights, spacing and delay steps of its own beam software. */
 const mwaDipole = dipoleOverGround(0.278);
@@ -14,20 +14,22 @@ const named: Readonly<Record<string, Named>> = {
   'mwa-dipole': {
     title: 'a short dipole 0.278 m over a ground screen, as of MWA and EDA2',
     pointing: 'zenith',
+    states: 'each',
     voltage: mwaDipole,
   },
   'mwa-tile': {
     title: '4 × 4 MWA dipoles 1.1 m apart, delays in steps of 435 ps, no coupling',
     pointing: 'zenith',
+    states: 'each',
     voltage: tile({ side: 4, spacingM: 1.1, stepS: 435e-12, element: mwaDipole }),
   },
   'lwa-dipole': {
-    title: 'power cos(zenith angle)^1.6, X and Y alike',
+    title: 'power cos(zenith angle)^1.6, the mean of X and Y',
     pointing: 'zenith',
     voltage: cosine(0.8),
   },
   skala: {
-    title: 'power cos(zenith angle)^2.4, X and Y alike, for log-periodic trees',
+    title: 'power cos(zenith angle)^2.4, the mean of X and Y, for log-periodic trees',
     pointing: 'zenith',
     voltage: cosine(1.2),
   },
@@ -63,12 +65,13 @@ function formulaOf(word: string): Named {
   const [kind, number] = word.split(':') as [string, string?];
   const value = Number(number);
   if (kind === 'none' && number === undefined)
-    return { title: 'none: the whole sky alike', pointing: 'zenith', voltage: cosine(0) };
+    return { title: 'none: the whole sky alike', pointing: 'zenith', states: 'nothing', voltage: cosine(0) };
   if (kind === 'cosine' && value >= 0 && value <= 100)
     return {
-      title: `power cos(zenith angle)^${2 * value}, X and Y alike`,
+      title: `power cos(zenith angle)^${2 * value}, the mean of X and Y`,
       pointing: 'zenith',
       voltage: cosine(value),
+      ...(value === 0 && { states: 'nothing' }),
     };
   if (kind === 'airy' && value > 0 && value < 1000)
     return { title: `Airy pattern of a uniform ${value} m dish`, pointing: 'followed', voltage: airy(value) };

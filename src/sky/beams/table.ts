@@ -109,6 +109,7 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
     name: path,
     title: `table ${path}`,
     pointing: 'zenith',
+    states: 'each',
     voltage: (frequencyHz, { x, y, z }) => {
       if (z <= 0) return [0, 0];
       const zenithDeg = (Math.atan2(Math.hypot(x, y), z) * 180) / Math.PI;

@@ -1,5 +1,6 @@
 /** Where X points by a set's FEED table: position angles, from north through east, of receptors by name. */
 import { DEGREES_PER_RADIAN } from '../../../core/units.js';
+import { mounts, type Mount } from '../../../telescope/telescope.js';
 import { orientationOf, type Orientation } from '../header-facts.js';
 
 export interface FeedOrientation {
@@ -49,4 +50,13 @@ export function orientationOfSet(pyuvdataSays: string, lines: readonly string[])
           `by its FEED table X lies ${orientation} and Y ${orientation === 'north' ? 'west' : 'south'}: U and V may have the other sign`,
         ],
   };
+}
+
+/** casacore's words of mounts; there is none for dipoles, and writers of their data put this. */
+export const mountWords = { altaz: 'ALT-AZ', equatorial: 'EQUATORIAL', fixed: 'FIXED' } as const;
+
+/** Of ANTENNA::MOUNT, where all antennas have the same. */
+export function mountOfSet(lines: readonly string[]): Mount | undefined {
+  const words = new Set(lines.map((word) => word.trim().toUpperCase()));
+  return mounts.find((mount) => words.size === 1 && words.has(mountWords[mount]));
 }

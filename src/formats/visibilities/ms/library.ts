@@ -28,6 +28,7 @@ export interface Casacore {
 /** What ms_text answers to. */
 export type Text =
   | 'antennas'
+  | 'mounts'
   | 'fields'
   | 'telescope'
   | 'observer'
@@ -58,7 +59,7 @@ type Name = keyof typeof prototypes;
 const openers = {
   ms_open: 'void* ms_open(const char* path, const char* column)',
   ms_create:
-    'void* ms_create(const char* path, const char* telescope, const char* names, double antennas, const double* positions, const double* diameters, double channels, const double* frequencies, double channelWidth, double products, const int32_t* correlations, const char* field, double longitude, double latitude, const char* own, const char* history, const char* units, const double* receptorAngles)',
+    'void* ms_create(const char* path, const char* telescope, const char* names, double antennas, const double* positions, const double* diameters, double channels, const double* frequencies, double channelWidth, double products, const int32_t* correlations, const char* field, double longitude, double latitude, const char* own, const char* history, const char* units, const double* receptorAngles, const char* mount)',
 } as const;
 
 let loaded: Casacore | undefined;

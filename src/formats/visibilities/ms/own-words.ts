@@ -9,6 +9,7 @@ const schema = z.object({
   telescope: telescopeSchema,
   units: z.string().exactOptional(),
   xOrientation: z.enum(['east', 'north', 'unknown']).exactOptional(),
+  feedFrame: z.enum(['feeds', 'sky']).exactOptional(),
   instrument: z.string().exactOptional(),
   extraKeywords: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).exactOptional(),
   channelWidthHz: z.number().exactOptional(),
@@ -19,14 +20,25 @@ const schema = z.object({
 export type OwnWords = z.infer<typeof schema>;
 
 export function ownWordsOf(header: VisibilityHeader): string {
-  const { telescope, units, xOrientation, instrument, extraKeywords, channelWidthHz, history } = header;
+  const { telescope, units, xOrientation, feedFrame, instrument, extraKeywords, channelWidthHz, history } =
+    header;
   const unusedNumbers = Object.fromEntries(
     (header.unusedAntennas ?? []).flatMap(({ station, place }) =>
       station.number === undefined ? [] : [[String(place), station.number]],
     ),
   );
   return JSON.stringify({
-    ...{ telescope, units, xOrientation, instrument, extraKeywords, channelWidthHz, unusedNumbers, history },
+    ...{
+      telescope,
+      units,
+      xOrientation,
+      feedFrame,
+      instrument,
+      extraKeywords,
+      channelWidthHz,
+      unusedNumbers,
+      history,
+    },
   });
 }
 

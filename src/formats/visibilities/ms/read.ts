@@ -27,7 +27,7 @@ import { recordingSeen } from '../as-stored.js';
 import { orientationHere, splitTable, turnedRaDeg, turnedToEast, unitsOf } from '../header-facts.js';
 import { chooseTarget, severalTargetsLine, type Target } from '../targets.js';
 import { checkUvw, placesInUse } from '../uvw-fit.js';
-import { orientationOfSet } from './feeds.js';
+import { mountOfSet, orientationOfSet } from './feeds.js';
 import { checkFrames, frameOfField } from './frames.js';
 import { openCasacore, type Casacore } from './library.js';
 import { readOwnWords, type OwnWords } from './own-words.js';
@@ -82,7 +82,7 @@ function opened(
     correlations,
     directions,
   );
-  const lines = (what: 'antennas' | 'fields' | 'fieldFrames' | 'columns' | 'feeds'): string[] =>
+  const lines = (what: 'antennas' | 'mounts' | 'fields' | 'fieldFrames' | 'columns' | 'feeds'): string[] =>
     casacore.text(path, handle, what).split('\n').slice(0, -1);
   // Tables list fields that the rows may have none of.
   const names = lines('fields');
@@ -131,7 +131,8 @@ function opened(
   const polarisations = polarisationsOf(products);
   const column = options.column ?? DATA;
   const units = unitsIn(column, casacore.text(path, handle, 'units'), own);
-  const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations };
+  const mount = own ? own.telescope.mount : mountOfSet(lines('mounts'));
+  const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations, ...(mount && { mount }) };
   const phaseCentre: SkyPosition = {
     raDeg: turnedRaDeg(directions[2 * field] * DEGREES_PER_RADIAN),
     decDeg: directions[2 * field + 1] * DEGREES_PER_RADIAN,
@@ -172,6 +173,7 @@ function opened(
     history: own?.history ?? [],
     xOrientation: orientationHere(xOrientation),
     ...(units.units !== undefined && { units: units.units }),
+    ...(own?.feedFrame && { feedFrame: own.feedFrame }),
     ...(own?.instrument !== undefined && { instrument: own.instrument }),
     ...(own?.extraKeywords && { extraKeywords: own.extraKeywords }),
     ...(!own && observer !== '' && { extraKeywords: { OBSERVER: observer } }),

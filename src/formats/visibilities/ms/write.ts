@@ -16,7 +16,7 @@ import { isMeasurementSet } from '../../io/measurement-set.js';
 import { storedIntegrationS, storedUvwM, writtenProducts } from '../as-stored.js';
 import { antennaTableOf } from '../header-facts.js';
 import { fillGroup, stationUvwS } from '../uvfits/groups-out.js';
-import { EAST_ANGLES } from './feeds.js';
+import { EAST_ANGLES, mountWords } from './feeds.js';
 import { openCasacore } from './library.js';
 import { ownWordsOf } from './own-words.js';
 import { casacoreCodes } from './read.js';
@@ -62,6 +62,7 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
     // Where nothing is said others take DATA for uncalibrated; of values that are nobody says more.
     header.units === 'uncalib' ? '' : (header.units ?? ''),
     Float64Array.from(isEast ? EAST_ANGLES : [0, 0]),
+    telescope.mount ? mountWords[telescope.mount] : 'UNKNOWN',
   );
   const channels = frequenciesHz.length;
   const perRow = channels * codes.length;

@@ -3,7 +3,14 @@ import { refuse } from '../../../core/errors.js';
 import type { Instant } from '../../../core/instant.js';
 import { dot, scale, type Vector3 } from '../../../core/vector.js';
 import { DEGREES_PER_DAY, earthAtMidnight } from '../../../sky/earth/sidereal.js';
-import type { RecordingDefaults, Site, Station, Telescope } from '../../../telescope/telescope.js';
+import {
+  mounts,
+  type Mount,
+  type RecordingDefaults,
+  type Site,
+  type Station,
+  type Telescope,
+} from '../../../telescope/telescope.js';
 import { ecefToEnu, ecefToSite, enuToEcef, siteToEcef, turnAboutAxis } from '../../../telescope/earth.js';
 import { integerCard, realCard, textCards, toAscii, type FitsUnit } from '../../fits/fits.js';
 import { checkedSite } from '../../../telescope/site.js';
@@ -14,13 +21,23 @@ import { antennaTableOf, type NumberedStation } from '../header-facts.js';
 
 const HIGHEST_GROUND_M = 10_000;
 
+/** AIPS's codes of mounts; an aperture array is 6. */
+const mountCodes = { altaz: 0, equatorial: 1, fixed: 6 } as const;
+
+/** By their codes, where all antennas have the same; 7 is pyuvdata's own for what is fixed to the ground. */
+function mountOf(table: FitsTable): Mount | undefined {
+  const codes = table.has('MNTSTA') ? [...new Set(table.numbers('MNTSTA', 1).map(([code]) => code))] : [];
+  const byCode: Readonly<Record<number, Mount>> = { 0: 'altaz', 1: 'equatorial', 6: 'fixed', 7: 'fixed' };
+  return codes.length === 1 ? byCode[codes[0]] : undefined;
+}
+
 /**
  * STABXYZ holds offsets from ARRAYX, ARRAYY, ARRAYZ in the frame whose x axis points to the local meridian: ECEF
  * turned about the Earth's axis by minus the longitude, as AIPS, pyuvdata and cotter have it.
  */
 export function antennaTable(
   telescope: Telescope,
-  facts: Pick<VisibilityHeader, 'feeds' | 'unusedAntennas' | 'xOrientation'> & {
+  facts: Pick<VisibilityHeader, 'feeds' | 'unusedAntennas' | 'xOrientation' | 'feedFrame'> & {
     readonly start: Instant;
     readonly referenceFrequencyHz: number;
   },
@@ -38,7 +55,9 @@ export function antennaTable(
   const names = each((station) => toAscii(station.name));
   const nameWidth = Math.max(8, ...names.map((name) => name.length));
   const letters = { linear: 'XY', circular: 'RL' }[facts.feeds ?? 'linear'];
-  const xAngleDeg = facts.xOrientation === 'unknown' ? 0 : 90;
+  const isAngleKnown = facts.xOrientation !== 'unknown' || telescope.feedAngleDeg !== undefined;
+  const xAngleDeg = isAngleKnown ? (telescope.feedAngleDeg ?? 90) : 0;
+  const mountCode = telescope.mount === undefined ? 0 : mountCodes[telescope.mount];
   const columns = [
     { name: 'ANNAME', form: `${nameWidth}A`, rows: names },
     {
@@ -53,13 +72,13 @@ export function antennaTable(
       }),
     },
     { name: 'NOSTA', form: '1J', rows: each(({ number }) => [number + shift]) },
-    { name: 'MNTSTA', form: '1J', rows: each(() => [0]) },
+    { name: 'MNTSTA', form: '1J', rows: each(() => [mountCode]) },
     { name: 'STAXOF', form: '1E', unit: 'METERS', rows: each(() => [0]) },
     { name: 'POLTYA', form: '1A', rows: each(() => letters[0]) },
     // X lies east–west, 90° from north through east, unless nobody knows.
     { name: 'POLAA', form: '1E', unit: 'DEGREES', rows: each(() => [xAngleDeg]) },
     { name: 'POLTYB', form: '1A', rows: each(() => letters[1]) },
-    { name: 'POLAB', form: '1E', unit: 'DEGREES', rows: each(() => [0]) },
+    { name: 'POLAB', form: '1E', unit: 'DEGREES', rows: each(() => [isAngleKnown ? xAngleDeg - 90 : 0]) },
     ...(stations.some(({ diameterM }) => diameterM !== undefined)
       ? [{ name: 'DIAMETER', form: '1D', unit: 'METERS', rows: each(({ diameterM }) => [diameterM ?? 0]) }]
       : []),
@@ -97,6 +116,9 @@ export function antennaTable(
     integerCard('RECCHAN', recording.channels),
     integerCard('RECBITS', recording.bits),
     realCard('BEAMEXP', telescope.beamExponent),
+    ...(telescope.mount ? textCards('MOUNT', telescope.mount, 'how feeds are held') : []),
+    ...(telescope.feedAngleDeg === undefined ? [] : [realCard('FEEDANG', telescope.feedAngleDeg, 'deg')]),
+    ...(facts.feedFrame ? textCards('POLFRAME', facts.feedFrame, 'frame of products') : []),
     realCard('SITELAT', site.latitudeDeg),
     realCard('SITELON', site.longitudeDeg),
     realCard('SITEHGT', site.heightM),
@@ -123,6 +145,10 @@ export interface Antennas {
   readonly positions: 'offsets' | 'absolute';
   /** Of the first feed, degrees from north through east, where the table says that it means it (HASFEED). */
   readonly feedsTold: number | undefined;
+  /** How feeds are held, the position angle of X where it is neither east nor north, and the frame of products. */
+  readonly mount?: Mount;
+  readonly feedAngleDeg?: number;
+  readonly feedFrame?: 'feeds' | 'sky';
   /** Present where we wrote the table ourselves. */
   readonly own?: Pick<Telescope, 'title' | 'band' | 'recording' | 'beamExponent'>;
 }
@@ -194,8 +220,35 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
     frame: header.text('FRAME', ''),
     positions: absolute ? 'absolute' : 'offsets',
     ...own,
+    ...feedFacts(unit, table, own.own !== undefined),
     feedsTold: header.has('HASFEED') && header.logical('HASFEED') ? feedAngleDeg(table) : undefined,
   };
+}
+
+/** A file of ours states it in words; its codes have none for what is unknown. */
+function feedFacts(
+  { header }: FitsUnit,
+  table: FitsTable,
+  isOurs: boolean,
+): Pick<Antennas, 'mount' | 'feedAngleDeg' | 'feedFrame'> {
+  const word = header.text('MOUNT', '').trim();
+  const mount = isOurs ? mounts.find((one) => one === word) : mountOf(table);
+  const frame = header.text('POLFRAME', '').trim().toLowerCase();
+  const toldDeg = header.has('HASFEED') && header.logical('HASFEED') ? rotatedFeedDeg(table) : undefined;
+  const angleDeg = header.has('FEEDANG') ? header.real('FEEDANG') : toldDeg;
+  return {
+    ...(mount && { mount }),
+    ...(angleDeg !== undefined && { feedAngleDeg: angleDeg }),
+    ...((frame === 'feeds' || frame === 'sky') && { feedFrame: frame }),
+  };
+}
+
+/** Of feeds that lie neither along north nor along east, Y 90° before X. */
+function rotatedFeedDeg(table: FitsTable): number | undefined {
+  const first = feedAngleDeg(table);
+  if (first === undefined || Math.abs(first - 90 * Math.round(first / 90)) < 1e-3) return undefined;
+  const [second] = table.numbers('POLAB', 1)[0];
+  return Math.abs(first - second - 90) < 1e-3 ? first : undefined;
 }
 
 /** Where the first feed points; feeds that do not stand at right angles, both at 0 say, were never measured. */

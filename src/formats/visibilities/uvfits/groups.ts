@@ -90,6 +90,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     polarisations: layout.polarisations,
     ...codesFor(of, antennas, products),
     feeds: feedsOf(layout.products),
+    ...(antennas.feedFrame && { feedFrame: antennas.feedFrame }),
     frequenciesHz: Float64Array.from(layout.channels, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: layout.channelWidthHz,
     phaseCentre,
@@ -226,6 +227,8 @@ function telescopeOf(antennas: Antennas, layout: UvfitsLayout, name: string): Te
     stations: antennas.stations,
     polarisations: layout.polarisations,
     ...(antennas.own ?? seen),
+    ...(antennas.mount && { mount: antennas.mount }),
+    ...(antennas.feedAngleDeg !== undefined && { feedAngleDeg: antennas.feedAngleDeg }),
   };
 }
 

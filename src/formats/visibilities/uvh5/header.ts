@@ -55,6 +55,7 @@ export interface Uvh5Header extends Omit<Centre, 'assumed'> {
     VisibilityHeader,
     | 'units'
     | 'xOrientation'
+    | 'feedFrame'
     | 'instrument'
     | 'unusedAntennas'
     | 'extraKeywords'
@@ -326,12 +327,14 @@ function factsOf(
   const units = unitsOf(optionalText(file, 'vis_units'));
   const instrument = optionalText(file, 'instrument')?.trim() ?? '';
   const extraKeywords = keywordsIn(file);
+  const frame = optionalText(file, 'extra_keywords/corella_feed_frame');
   const counts = of.slots.map(({ runs }) => runs.reduce((sum, { first, end }) => sum + end - first, 0));
   const most = counts.reduce((x, y) => Math.max(x, y), 0);
   const times = counts.every((rows) => rows === most) ? 'alike' : 'different';
   return {
     ...(units !== undefined && { units }),
     ...(of.orientation && { xOrientation: orientationHere(of.orientation) }),
+    ...((frame === 'feeds' || frame === 'sky') && { feedFrame: frame }),
     ...(instrument !== '' && instrument !== telescope.name && { instrument }),
     ...(of.unused.length > 0 && { unusedAntennas: of.unused }),
     ...(of.codes && { products: of.codes }),

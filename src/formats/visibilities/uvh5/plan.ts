@@ -35,9 +35,12 @@ const storedAs = {
   whole128: 'complex128',
 } satisfies Record<Uvh5Options['values'], Hdf5Type>;
 
+/** pyuvdata's words. */
+export const mountWords = { altaz: 'alt-az', equatorial: 'equatorial', fixed: 'fixed' } as const;
+
 /** What UVH5 and CalH5 say of a telescope, item for item. */
 export function telescopeItems(
-  { name, site, stations }: Telescope,
+  { name, site, stations, mount }: Telescope,
   facts: Pick<VisibilityHeader, 'instrument' | 'unusedAntennas' | 'xOrientation'> = {},
 ): Record<string, Fixed> {
   const table = antennaTableOf(stations, facts.unusedAntennas);
@@ -60,6 +63,7 @@ export function telescopeItems(
     ...(table.some(({ diameterM }) => diameterM !== undefined) && {
       antenna_diameters: reals(table.map(({ diameterM }) => diameterM ?? 0)),
     }),
+    ...(mount && { mount_type: texts(table.map(() => mountWords[mount])) }),
     ...(facts.xOrientation === 'unknown' ? {} : { x_orientation: text('east') }),
   };
 }
@@ -194,6 +198,7 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
             kind: 'group',
             items: {
               corella_telescope: text(JSON.stringify(telescope)),
+              ...(header.feedFrame && { corella_feed_frame: text(header.feedFrame) }),
               corella_values: text(isWhole(options) ? 'sum' : 'mean'),
               ...keywordItems(header.extraKeywords),
             },

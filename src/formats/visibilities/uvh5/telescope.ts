@@ -1,8 +1,9 @@
 /** The telescope of a UVH5 file: as its arrays have it, or in full where we wrote it ourselves. */
-import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
+import { mounts, type Site, type Station, type Telescope } from '../../../telescope/telescope.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { telescopeSchema } from '../../telescope-json.js';
 import { recordingSeen } from '../as-stored.js';
+import { mountWords } from './plan.js';
 import { optionalText } from './optional-text.js';
 
 export function telescopeOf(of: {
@@ -22,9 +23,18 @@ export function telescopeOf(of: {
     stations,
     polarisations,
     ...recordingSeen(channels, channelWidthHz),
+    ...mountIn(file),
   };
   const own = ownTelescope(optionalText(file, 'extra_keywords/corella_telescope'));
   return own && standAlike(own.stations, stations) ? { ...own, polarisations } : seen;
+}
+
+/** Where all antennas have the same. */
+function mountIn(file: Hdf5File): Pick<Telescope, 'mount'> {
+  if (!file.has('Header/mount_type')) return {};
+  const words = new Set(file.texts('Header/mount_type').map((word) => word.trim().toLowerCase()));
+  const mount = mounts.find((one) => words.size === 1 && words.has(mountWords[one]));
+  return mount ? { mount } : {};
 }
 
 /** Other programs leave our words in a file whose antennas they chose, reordered or moved: then the arrays hold. */
