@@ -90,9 +90,9 @@ async function fringesPoint(path: string, { l, m }: { l: number; m: number }): P
 
 /** The brightest pixel's direction by the file's own CRVAL, CDELT and CRPIX, as an astronomer's program reads it. */
 async function fitsPoints(path: string, expected: { l: number; m: number }): Promise<void> {
-  const { details, pixels } = await readFitsImage(path);
+  const { details, pixels, planes } = await readFitsImage(path);
   const bytes = await readFile(path);
-  const dataStart = bytes.length - Math.ceil((4 * 4 * pixels * pixels) / 2880) * 2880;
+  const dataStart = bytes.length - Math.ceil((4 * planes * pixels * pixels) / 2880) * 2880;
   let best = 0;
   for (let k = 0; k < pixels * pixels; k++) {
     const value = bytes.readFloatBE(dataStart + 4 * k);

@@ -93,7 +93,7 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
   const writer = await format.createVisibilities(path, {
     ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.from(frequenciesHz), channelWidthHz: 1e5 },
     ...(sky.unit && { units: sky.unit }),
-    ...{ object: 'zenith', history: [], phaseCentre: followedBy(sky, telescope) },
+    ...{ object: 'zenith', history: [], phaseCentre: followedBy(sky, telescope), feedFrame: 'sky' },
   });
   const valuesAt = (time: number): Float64Array => {
     const values = new Float64Array(8 * channels * baselines);

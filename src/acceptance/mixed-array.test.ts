@@ -198,7 +198,7 @@ describe('an array of unlike stations', () => {
       const [altDeg, azDeg] = [Math.asin(up) / RADIANS, Math.atan2(east, north) / RADIANS];
       await record(join(folder, `one${autos}`), [{ altDeg, azDeg, jy: 100 }]);
       const peakOf = async (...element: readonly string[]) => {
-        await corella('image', '--direct', `one${autos}.sigmf-meta`, '--gains', 'mixed.json', '--no-picture', '--pixels', '256', '--kernel', '7', '--beam-corrected', ...element, autos, '-o', 'direct.fits', '--overwrite'); // prettier-ignore
+        await corella('image', '--direct', `one${autos}.sigmf-meta`, '--gains', 'mixed.json', '--no-picture', '--pixels', '256', '--kernel', '7', '--feeds', 'corrected', '--beam-corrected', ...element, autos, '-o', 'direct.fits', '--overwrite'); // prettier-ignore
         const { values, pixels } = await readFitsImage(join(folder, 'direct.fits'));
         // Planes I and Q, at the highest pixel of I within four of its place.
         let best = { I: -Infinity, Q: 0, off: 0 };

@@ -86,7 +86,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     checkFull(options, file.header);
     const { telescope: own, frame: data } = stokesFrameOf(
       await telescopeFor(file, options),
-      { feedFrame: file.header.feedFrame },
+      file.header,
       options.feeds,
     );
     // Models are of the feeds as they are mounted only where the data are.

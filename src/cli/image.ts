@@ -228,7 +228,7 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     const file = part?.file ?? opened;
     const { telescope, frame: data } = stokesFrameOf(
       await telescopeFor(file, options),
-      { feedFrame: file.kind === 'visibilities' ? file.header.feedFrame : 'feeds' },
+      file.kind === 'visibilities' ? file.header : { feedFrame: 'feeds' },
       options.feeds,
     );
     const terminal = tellingBand(

@@ -6,6 +6,7 @@ import { gainsCA, imageCPML, type ImageCPML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { adjoint, timesMatrix } from '../core/jones.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
+import type { VisibilityHeader } from '../formats/index.js';
 import type { Vector3 } from '../core/vector.js';
 import {
   axesTowards,
@@ -52,7 +53,7 @@ const LEAST_SINE = Math.sin(LEAST_ALTITUDE_DEG * RADIANS_PER_DEGREE);
 /** The telescope with the feeds that were asked for, and the frame its data are in. */
 export function stokesFrameOf<Of extends Telescope>(
   telescope: Of,
-  { feedFrame }: { readonly feedFrame?: 'feeds' | 'sky' },
+  { feedFrame, feeds, xOrientation }: Partial<Pick<VisibilityHeader, 'feedFrame' | 'feeds' | 'xOrientation'>>,
   asked: FeedsWord | undefined,
 ): { readonly telescope: Of; readonly frame: StokesFrame } {
   if (asked === 'corrected') return { telescope, frame: { kind: 'sky' } };
@@ -76,6 +77,8 @@ export function stokesFrameOf<Of extends Telescope>(
         why: `the file does not state whether the rotation of its feeds is applied: ${give}`,
       },
     };
+  if (xOrientation === 'unknown' && feeds !== 'circular' && telescope.feedAngleDeg === undefined)
+    return { telescope, frame: { kind: 'unknown', why: `the file does not state where X points: ${give}` } };
   return telescope.mount === undefined
     ? { telescope, frame: { kind: 'unknown', why: `the mount of its feeds is unknown: ${give}` } }
     : { telescope, frame: { kind: 'feeds' } };

@@ -144,7 +144,7 @@ export function axesTowards(poleEnu: Vector3, n: Vector3): TangentAxes {
   const east = cross(poleEnu, n);
   const size = Math.sqrt(dot(east, east));
   // At the pole itself east is anywhere.
-  const l = size > 1e-9 ? normalise(east) : normalise(cross({ x: 0, y: 1, z: 0 }, n));
+  const l = size > 1e-9 ? normalise(east) : normalise(cross({ x: 1, y: 0, z: 0 }, n));
   return { l, m: cross(n, l), n };
 }
 

@@ -142,6 +142,7 @@ function opened(file: Hdf5File, telescope: Telescope, { storedPair }: OpenOption
       channelWidthHz: CHANNEL_WIDTH_HZ,
       phaseCentre: skyFrame(telescope.site, first).zenith,
       object: 'zenith',
+      feedFrame: 'feeds',
       // The stations of SKA-Low stand turned, their antennas with them: X points where the station's number says.
       ...(/^s\d+-\d+$/.test(telescope.name) && { xOrientation: 'unknown' as const }),
       history: [`${basename(path)}: SKA-Low station correlator, channel ${channelId}`],

@@ -52,7 +52,7 @@ export async function recordHour(path: string, history: readonly string[]): Prom
   const random = randomStream(5, 'hour');
   const writer = await visibilityFormatFor(path).createVisibilities(path, {
     ...{ telescope, polarisations: POLARISATIONS, frequenciesHz, channelWidthHz: CHANNEL_WIDTH_HZ },
-    ...{ phaseCentre: centre, object: FIELD.object, history, units: 'Jy' },
+    ...{ phaseCentre: centre, object: FIELD.object, history, units: 'Jy', feedFrame: 'sky' },
   });
   try {
     for (let time = 0; time < TIMES; time++) {

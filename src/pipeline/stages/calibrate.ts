@@ -31,7 +31,7 @@ import { towardsOf, ZENITH, type ElementBeam } from '../../sky/beams/element-bea
 import { projectedLengths } from '../../sky/beams/with-feed.js';
 import type { DiffuseSky } from '../../sky/diffuse/diffuse.js';
 import type { SkyFrame, SkyPosition, TangentAxes } from '../../sky/frame.js';
-import { normalisedRows, spreadDeg, telescopeJones, throughFeed } from '../../sky/feeds.js';
+import { axesTowards, normalisedRows, spreadDeg, telescopeJones, throughFeed } from '../../sky/feeds.js';
 import type { GaussianShape, Source } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle, stationPositions } from '../geometry.js';
@@ -248,6 +248,15 @@ function refuseSpread({ telescope, sources }: CalibrateSettings): void {
   );
 }
 
+/** What X and Y of fixed dipoles have in common of an unpolarised source: they are not seen at right angles. */
+const alikeOf = (telescope: Telescope): ((directionEnu: Vector3) => number) | undefined =>
+  telescope.mount === 'fixed'
+    ? (n) => {
+        const axes = axesTowards({ x: 0, y: 1, z: 0 }, n);
+        return throughFeed(normalisedRows(telescopeJones(telescope, axes)), { i: 1, q: 0, u: 0, v: 0 }).u;
+      }
+    : undefined;
+
 /** The stage from integrations to gains by a model of the sky. */
 export async function prepareCalibrate(
   settings: CalibrateSettings,
@@ -288,7 +297,8 @@ export async function prepareCalibrate(
       };
       const components = modelComponents(telescope, frequenciesHz, up, frame, element, feeds);
       const beamTo = beamsFor(telescope, frequenciesHz, element, feeds);
-      const everywhere = diffuse && diffuseModel(diffuse, frame, stationsM, frequenciesHz, beamTo);
+      const everywhere =
+        diffuse && diffuseModel(diffuse, frame, stationsM, frequenciesHz, beamTo, alikeOf(telescope));
       const sky = { stationsM, frequenciesHz, components };
       const { calibration, diffuseI, ...judging } = await solve.push(integration, sky, everywhere);
       const modelled = { sources: up, ...(diffuseI && { diffuse: diffuseI }) };
@@ -320,8 +330,8 @@ const kept = <Found extends Calibration>(plan: CalibrationPlan, found: Found): F
   plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
 
 /**
- * Adds a diffuse sky to model : [c][b][product], and says what it put there. Parallel hands stand first and last among the
- * products; it has no others.
+ * Adds a diffuse sky to model : [c][b][product], and says what it put there. Parallel hands are first and last among the
+ * products.
  */
 function addDiffuse(
   model: Float64Array,
@@ -330,19 +340,13 @@ function addDiffuse(
   polarisations: 1 | 2,
 ): DiffuseStokesI {
   const baselines = everywhere.modelled.length;
-  const drawn = diffuseVisibilities(everywhere, stationsM, frequenciesHz, polarisations);
   const products = model.length / (2 * frequenciesHz.length * baselines);
-  for (let row = 0; row < frequenciesHz.length * baselines; row++) {
-    for (let p = 0; p < polarisations; p++) {
-      const to = 2 * (row * products + (p === 0 ? 0 : products - 1));
-      const from = 2 * (row * polarisations + p);
-      model[to] += drawn[from];
-      model[to + 1] += drawn[from + 1];
-    }
-  }
+  const kinds = products === 4 ? 'all' : 'parallel';
+  const drawn = diffuseVisibilities(everywhere, stationsM, frequenciesHz, polarisations, kinds);
+  for (let k = 0; k < model.length; k++) model[k] += drawn[k];
   return (c, b) => {
-    const first = 2 * polarisations * (c * baselines + b);
-    const last = first + 2 * (polarisations - 1);
+    const first = 2 * products * (c * baselines + b);
+    const last = first + 2 * (products - 1);
     return [(drawn[first] + drawn[last]) / 2, (drawn[first + 1] + drawn[last + 1]) / 2];
   };
 }

@@ -23,12 +23,14 @@ export interface DiffuseModel {
 /** How a component's beam is found, as of any source of the model. */
 type BeamTo = (directionEnu: Vector3) => Pick<ModelComponent, 'beam' | 'stationBeams'>;
 
+/** `alike`: what X and Y have in common of an unpolarised cell, −1 to 1; nothing where feeds are at right angles. */
 export function diffuseModel(
   diffuse: DiffuseSky,
   frame: SkyFrame,
   stationsM: readonly Vector3[],
   frequenciesHz: Float64Array,
   beamTo: BeamTo,
+  alike?: (directionEnu: Vector3) => number,
 ): DiffuseModel {
   const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
   const lengths = new Float64Array(baselineCount(stationsM.length));
@@ -50,6 +52,7 @@ export function diffuseModel(
       fluxOfTemperature(temperatures[cell * channels + c], frequencyHz, cells.solidAnglesSr[cell]),
     ),
     ...beamTo(directionEnu),
+    ...(alike && { fractionU: alike(directionEnu) }),
   }));
   return {
     components,
@@ -57,6 +60,10 @@ export function diffuseModel(
     modelled: Uint8Array.from(lengths, (length) => Number(length <= mostWavelengths * (1 + 1e-9))),
   };
 }
+
+/** Which of X, Y and what is alike make XX and YY; and XX, XY, YX, YY. */
+const parallel = [[0, 0], [1, 1]] as const; // prettier-ignore
+const crossed = [[0, 0], [2, 1], [1, 2], [1, 1]] as const; // prettier-ignore
 
 /** Cells at a time: their voltages at all stations stay near. */
 const TOGETHER = 128;
@@ -71,25 +78,27 @@ export function diffuseVisibilities(
   stationsM: readonly Vector3[],
   frequenciesHz: Float64Array,
   polarisations: 1 | 2,
+  products: 'parallel' | 'all' = 'parallel',
 ): Float64Array {
   const stations = stationsM.length;
   const baselines = modelled.length;
-  const sums = new Float64Array(2 * frequenciesHz.length * baselines * polarisations);
-  // [p][s][cell] complex
-  const heard = new Float64Array(2 * polarisations * stations * TOGETHER);
+  const kinds = products === 'all' ? crossed : parallel.slice(0, polarisations);
+  const sums = new Float64Array(2 * frequenciesHz.length * baselines * kinds.length);
+  // [X, Y, and what of X is alike in Y][s][cell] complex
+  const heard = new Float64Array(2 * 3 * stations * TOGETHER);
   frequenciesHz.forEach((frequencyHz, c) => {
     for (let first = 0; first < components.length; first += TOGETHER) {
       const cells = components.slice(first, first + TOGETHER);
       cells.forEach((cell, q) => {
         fillHeard(heard, cell, q, stationsM, frequencyHz, c, polarisations);
       });
-      for (let p = 0; p < polarisations; p++) {
-        const from = 2 * p * stations * TOGETHER;
+      for (const [k, [p, q]] of kinds.entries()) {
+        const place = (kind: number, s: number): number => 2 * (kind * stations + s) * TOGETHER;
         for (let i = 0, b = 0; i < stations; i++)
           for (let j = 0; j <= i; j++, b++) {
             if (modelled[b] === 0) continue;
-            const at = 2 * ((c * baselines + b) * polarisations + p);
-            addProduct(sums, at, heard, from + 2 * i * TOGETHER, from + 2 * j * TOGETHER, cells.length);
+            const at = 2 * ((c * baselines + b) * kinds.length + k);
+            addProduct(sums, at, heard, place(p, i), place(q, j), cells.length);
           }
       }
     }
@@ -99,7 +108,7 @@ export function diffuseVisibilities(
 
 function fillHeard(
   heard: Float64Array,
-  { directionEnu, fluxJy, beam = 1, stationBeams }: ModelComponent,
+  { directionEnu, fluxJy, beam = 1, stationBeams, fractionU = 0 }: ModelComponent,
   q: number,
   stationsM: readonly Vector3[],
   frequencyHz: number,
@@ -117,6 +126,10 @@ function fillHeard(
       const at = 2 * ((p * stationsM.length + s) * TOGETHER + q);
       heard[at] = re * cos - im * sin;
       heard[at + 1] = re * sin + im * cos;
+      if (p > 0) continue;
+      const alike = 2 * ((2 * stationsM.length + s) * TOGETHER + q);
+      heard[alike] = fractionU * heard[at];
+      heard[alike + 1] = fractionU * heard[at + 1];
     }
   }
 }

@@ -196,6 +196,7 @@ export async function openCor(
       channelWidthHz: CHANNEL_WIDTH_HZ,
       phaseCentre: skyFrame(telescope.site, start).zenith,
       object: 'zenith',
+      feedFrame: 'feeds',
       history: [`read from LWA COR frames`],
     },
     integrationCount,

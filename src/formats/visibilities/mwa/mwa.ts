@@ -213,6 +213,7 @@ async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
       channelWidthHz: observation.fineChannelHz,
       phaseCentre: { raDeg: observation.phaseCentre.raDeg, decDeg: observation.phaseCentre.decDeg },
       object: observation.object,
+      feedFrame: 'feeds',
       history: [
         ...observation.history,
         `${basename(path)}: MWA observation ${observation.obsId}, ${correlator} correlator, ${pieces.length} files`,
