@@ -1,8 +1,7 @@
 // Checks the modules (docs/design.md): which may import which, through which entry point, and no cycles.
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize, relative } from 'node:path';
-
-const source = new URL('../src/', import.meta.url).pathname;
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { importGraph, moduleOf as roomOf, source, sourceFiles } from './import-graph.js';
 
 const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
 const kernels = ['channelise', 'kurtosis', 'correlate', 'calibrate', 'image'];
@@ -76,28 +75,16 @@ const isForTests = (file) => /(?:^|\/)(?:testing\/.*|cases\.ts|compare\.ts|[^/]*
 /** @param {string} file */
 const isTest = (file) => file.endsWith('.test.ts') || isForTests(file) || file.startsWith('acceptance/');
 
-const files = readdirSync(source, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile())
-  .map((entry) => relative(source, join(entry.parentPath, entry.name)));
-const modules = new Set(files.filter((name) => name.endsWith('.ts')));
-/** @param {string} file */
-const roomOf = (file) => file.split('/')[0];
-const importLine =
-  /(?:^|\n)\s*(?:import|export)\b[^'";]*?\bfrom\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g;
+const modules = new Set(sourceFiles().filter((name) => name.endsWith('.ts')));
+const graph = importGraph(modules);
 
 /** @type {string[]} */
 const faults = [];
-/** @type {Map<string, string[]>} */
-const graph = new Map();
-for (const file of modules) {
+for (const [file, targets] of graph) {
   const room = roomOf(file);
   const allowed = below[room];
   if (!allowed) faults.push(`src/${file}: '${room}' is no room; add it to scripts/check-imports.js`);
-  const targets = [];
-  for (const [, fromName, called] of readFileSync(join(source, file), 'utf8').matchAll(importLine)) {
-    const target = normalize(join(dirname(file), fromName || called)).replace(/\.js$/, '.ts');
-    if (target.startsWith('..') || !modules.has(target)) continue;
-    targets.push(target);
+  for (const target of targets) {
     const there = roomOf(target);
     if (there === room) continue;
     if (allowed && !allowed.includes(there)) {
@@ -114,7 +101,20 @@ for (const file of modules) {
       faults.push(`src/${file} takes src/${target}, which is for those who keep data on a card`);
     }
   }
-  graph.set(file, targets);
+}
+
+// A format's name is compared in its own folder alone: elsewhere a property of the format decides.
+const ofFormats = [...modules]
+  .filter((file) => /^(?:packets|formats)\//.test(file) && !isTest(file))
+  .flatMap((file) => [...readFileSync(join(source, file), 'utf8').matchAll(/^ {2}name: '([\w-]+)',$/gm)])
+  .map(([, name]) => name);
+const compared = new RegExp(`(?:[!=]==|\\bcase) '(?:${ofFormats.join('|')})'`);
+if (ofFormats.length < 15) faults.push(`only ${ofFormats.length} names of formats were found`);
+for (const file of modules) {
+  if (/^(?:packets|formats)\//.test(file) || isTest(file)) continue;
+  const [found] = compared.exec(readFileSync(join(source, file), 'utf8')) ?? [];
+  if (found !== undefined)
+    faults.push(`src/${file} compares a format's name (${found}): ask for a property of the format`);
 }
 
 // Depth-first walk; a file met again while still on the path closes a circle.

@@ -1,14 +1,16 @@
 // The C prototypes of what our C++ sources export, as they are compared and recorded.
 
 /**
- * A prototype as it is compared: koffi's notes on direction are not C's. src/backend/prototype.ts does the same.
+ * A prototype as it is compared: koffi's notes on direction are not C's, nor are ours on lengths. src/backend/prototype.ts does the same.
  * @param {string} text
  */
 export const normal = (text) =>
   text
+    .replace(/\/\*.*?\*\//gs, '')
     .replace(/\b_(?:Out|Inout)_ /g, '')
     .replace(/\s+/g, ' ')
     .replace(/ ?\* ?/g, ' *')
+    .replace(/ (?=[,)])/g, '')
     .trim();
 
 /**

@@ -113,6 +113,6 @@ export {
   type ReceiveSettings,
   type Reception,
 } from './receive/index.js';
-export { packetFormats } from './packets/registry.js';
+export { packetFormats, type PacketFormatName } from './packets/registry.js';
 export { guessPlan, usualFormat } from './packets/guess-plan.js';
-export type { PacketFormatName, StreamPlan } from './packets/packet-format.js';
+export type { StreamPlan } from './packets/packet-format.js';

@@ -49,7 +49,7 @@ describe('live refuses before the first packet', () => {
   const cases: readonly (readonly [options: string, why: RegExp])[] = [
     ['-o o.fits', /cannot write '\.fits'/],
     ['-o o.uvfits --values sums', /sums as \.uvh5/],
-    ['-o o.ms', /appears when it is finished; write \.uvh5/],
+    ['-o o.ms', /appears when it is finished; write \.uvfits or \.uvh5/],
     ['-o nowhere/o.uvh5', /folder .*nowhere does not exist/],
     ['-o o.uvh5 --integration 1s --file-every 500ms', /--file-every: .*shorter than an integration/],
     ['-o o.uvh5 --epoch yesterday', /--epoch: 'yesterday'/],

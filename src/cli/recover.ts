@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { formatBytes } from '../core/units.js';
-import { finalNameOf, findLeftovers, visibilityFormatFor, type Leftover } from '../formats/index.js';
+import { finalNameOf, findLeftovers, formats, visibilityFormatFor, type Leftover } from '../formats/index.js';
 import { openVisibilities } from './open.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { addOverwriteOption, type OutputOptions } from './options/outputs.js';
@@ -85,7 +85,7 @@ const isThere = (path: string): Promise<boolean> =>
 async function recoverAll(left: readonly Leftover[], { overwrite }: OutputOptions): Promise<Recovered[]> {
   const found: Recovered[] = [];
   for (const { path: from, finalPath: path } of left) {
-    const isVisibilities = VISIBILITIES.test(path);
+    const isVisibilities = isGrowing(path);
     const integrations = isVisibilities ? await visibilityFormatFor(path).mend(from) : 0;
     const outcome = isVisibilities ? 'nothing was finished' : 'no visibilities';
     found.push({ path, from, integrations, outcome: integrations > 0 ? 'recovered' : outcome });
@@ -106,11 +106,16 @@ async function recoverAll(left: readonly Leftover[], { overwrite }: OutputOption
   return found;
 }
 
-const VISIBILITIES = /\.(?:uvfits|uvh5)$/i;
+/** By its name: a file of a kind that is whole after each integration. */
+const isGrowing = (path: string): boolean =>
+  formats.some(
+    ({ grows, extensions }) =>
+      grows === true && extensions.some((extension) => path.toLowerCase().endsWith(extension)),
+  );
 
 /** A file under its own name, which `live` lets grow. */
 const isPlainOutput = async (path: string): Promise<boolean> =>
-  VISIBILITIES.test(path) && (await stat(path).catch(() => undefined))?.isFile() === true;
+  isGrowing(path) && (await stat(path).catch(() => undefined))?.isFile() === true;
 
 async function mendInPlace(path: string): Promise<Recovered> {
   const writer = await writerOf(path);

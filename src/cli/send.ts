@@ -2,6 +2,7 @@
 import { isIPv4 } from 'node:net';
 import type { Command } from 'commander';
 import { openBackend } from '../backend/select.js';
+import type { SpectraType } from '../core/axes.js';
 import { Closers } from '../core/closing.js';
 import { InterruptedError, stoppable } from '../core/ending.js';
 import { refuse } from '../core/errors.js';
@@ -12,15 +13,20 @@ import type { Source, VoltageSource } from '../core/sources.js';
 import { formatSeconds } from '../core/units.js';
 import { openFile } from '../formats/index.js';
 import type { Endpoint } from '../packets/addresses.js';
-import type { PacketFormatName, StreamPlan } from '../packets/packet-format.js';
-import { isPacketFormatName, packetFormats } from '../packets/registry.js';
+import type { StreamPlan } from '../packets/packet-format.js';
+import {
+  isPacketFormatName,
+  packetFormatNamed,
+  packetFormats,
+  type PacketFormatName,
+} from '../packets/registry.js';
 import { planChannels } from '../pipeline/channels.js';
 import { channelisedSource } from '../pipeline/send/channelised.js';
 import { toCapture, toSocket, type Destination } from '../pipeline/send/destinations.js';
 import { isFaultless, sendPacked, type PackedSent } from '../pipeline/send/packed.js';
 import { sendPackets, type Sent } from '../pipeline/send/send.js';
 import { widenedSource } from '../pipeline/send/widened.js';
-import { firstTickOf, streamFor, wantedSpectra, type FirstTick } from '../pipeline/send/stream-for.js';
+import { firstTickOf, streamFor, type FirstTick } from '../pipeline/send/stream-for.js';
 import { canPace, openNativeSender, openPacedSender, planListening } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnknown } from './open.js';
@@ -219,11 +225,23 @@ async function openSource(
   return { source: file, path, ...(telescope && { telescope }), ...(assumed && { assumed }) };
 }
 
+/** What voltages are channelised to; undefined where packets hold voltages. */
+function wantedSpectra(name: PacketFormatName): SpectraType | undefined {
+  const { sends } = packetFormatNamed(name);
+  return 'spectra' in sends ? sends.spectra[0] : undefined;
+}
+
 /** Voltages are channelised where the format wants spectra. */
 async function asWanted(opened: OpenedSource, options: SendOptions, closers: Closers): Promise<Source> {
   const { source, telescope, path } = opened;
-  if (options.format === 'spead-digitiser' && source.kind === 'voltages' && /^i(8|16)$/.test(source.type))
-    return widenedSource(source);
+  const { sends, name } = packetFormatNamed(options.format);
+  if (
+    'voltages' in sends &&
+    sends.keptInI16 !== undefined &&
+    source.kind === 'voltages' &&
+    /^i(8|16)$/.test(source.type)
+  )
+    return widenedSource(source, name, sends.keptInI16);
   const type = wantedSpectra(options.format);
   if (type === undefined || source.kind === 'spectra') return source;
   const voltages: VoltageSource = source;

@@ -231,6 +231,10 @@ export interface Format {
     header: VisibilityHeader,
     options?: VisibilityFileOptions,
   ): Promise<VisibilityWriter>;
+  /** Files that can be read while they are written, and may appear with the first integration. */
+  readonly grows?: true;
+  /** Files that keep whole sums, `values: 'sums'`. */
+  readonly holdsSums?: true;
   /** Makes a file of ours whole whose writer was killed: how many integrations it holds, 0 where none was finished. */
   mend?(path: string): Promise<number>;
 }

@@ -92,11 +92,27 @@ describe('format registry', () => {
   });
 
   it('chooses a writer by the name', () => {
-    assert.equal(visibilityFormatFor('x/Y.TWO', known).name, 'two');
+    assert.equal(visibilityFormatFor('x/Y.TWO', {}, known).name, 'two');
     assert.throws(
-      () => visibilityFormatFor('x.one', known),
+      () => visibilityFormatFor('x.one', {}, known),
       /cannot write '.one' files; visibilities are written as TWO \(\.two\)/,
     );
-    assert.throws(() => visibilityFormatFor('x', known), /no extension/);
+    assert.throws(() => visibilityFormatFor('x', {}, known), /no extension/);
+  });
+
+  it('refuses a writer that cannot hold what is asked, and names those that can', () => {
+    const growing = { appears: 'first-integration' } as const;
+    const sums = { values: 'sums' } as const;
+    for (const path of ['a.uvfits', 'a.uvh5']) assert.ok(visibilityFormatFor(path, growing).grows);
+    assert.equal(visibilityFormatFor('a.uvh5', sums).name, 'uvh5');
+    assert.throws(
+      () => visibilityFormatFor('a.ms', growing),
+      /a Measurement Set appears when it is finished; write \.uvfits or \.uvh5/,
+    );
+    assert.throws(() => visibilityFormatFor('a.ms', sums), /not whole sums; write sums as \.uvh5/);
+    assert.throws(() => visibilityFormatFor('a.uvfits', sums), /UVFITS keeps means .* write sums as \.uvh5/);
+    // One that says nothing of itself grows not, and holds no sums.
+    assert.throws(() => visibilityFormatFor('a.two', growing, known), /appears when it is finished/);
+    assert.throws(() => visibilityFormatFor('a.two', sums, known), /not whole sums/);
   });
 });

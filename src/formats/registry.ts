@@ -210,14 +210,37 @@ async function openOne(
   return refuse(path, 'is in no format known here', `known are ${listed(known)}`);
 }
 
-/** The format that a file's name asks for when visibilities are written. */
-export function visibilityFormatFor(path: string, known: readonly Format[] = formats): VisibilityFormat {
+/** The format that a file's name asks for when visibilities are written; refused where it cannot hold what is asked. */
+export function visibilityFormatFor(
+  path: string,
+  asked: Pick<VisibilityFileOptions, 'values' | 'appears'> = {},
+  known: readonly Format[] = formats,
+): VisibilityFormat {
   const writers = known.filter(
     (format): format is VisibilityFormat =>
       format.createVisibilities !== undefined && format.mend !== undefined,
   );
   const format = writers.find((candidate) => hasExtension(candidate, path));
-  if (format) return format;
+  if (format) {
+    const only = (fits: (one: Format) => boolean): string =>
+      writers
+        .filter(fits)
+        .flatMap(({ extensions }) => extensions)
+        .join(' or ');
+    if (asked.appears === 'first-integration' && !format.grows)
+      refuse(
+        path,
+        `a ${format.title} appears when it is finished`,
+        `write ${only(({ grows }) => grows === true)}, and convert it afterwards`,
+      );
+    if (asked.values === 'sums' && !format.holdsSums)
+      refuse(
+        path,
+        `${format.title} keeps means in floats, not whole sums`,
+        `write sums as ${only(({ holdsSums }) => holdsSums === true)}`,
+      );
+    return format;
+  }
   const extension = extname(path);
   return refuse(
     path,

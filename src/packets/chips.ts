@@ -3,8 +3,10 @@
  * in the high nibble. Sequence numbers count spectra since the F-engines' start; only the control system knows when
  * that was, and its readers differ by one in where they count from.
  */
-import { wholeNumber } from '../core/errors.js';
+import { refuse, wholeNumber } from '../core/errors.js';
 import { rational } from '../core/clock/rational.js';
+import type { SpectraSource } from '../core/sources.js';
+import { formatHz } from '../core/units.js';
 import { viewOf } from './bytes.js';
 import { checkedPlan, lanesSideBySide } from './checked-plan.js';
 import {
@@ -16,6 +18,7 @@ import {
   type RefusedPacket,
   type StreamPlan,
 } from './packet-format.js';
+import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand, upTo } from './sending.js';
 import { commonNumbers, usual } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
@@ -48,7 +51,7 @@ type Names = 'channels' | 'firstChannel' | 'sequenceFrom';
 
 const HEADER_BYTES = 16;
 const INPUTS = 32;
-export const CHIPS_CHANNEL_HZ = 25_000;
+const CHANNEL_HZ = 25_000;
 
 function parse(datagram: Uint8Array): ParsedPacket<ChipsHeader> | RefusedPacket {
   if (datagram.length < HEADER_BYTES) return invalid(`${datagram.length} bytes are too few for CHIPS`);
@@ -98,7 +101,7 @@ function plan({
     cellBytes: channels * INPUTS,
     ticksPerSlot: 1,
     samplesPerSlot: 1,
-    tickRateHz: rational(BigInt(CHIPS_CHANNEL_HZ)),
+    tickRateHz: rational(BigInt(CHANNEL_HZ)),
     wrapBits: 64,
     cell: {
       axes: ['t', 'c', 'a'],
@@ -125,6 +128,29 @@ function guess(packets: readonly ParsedPacket<ChipsHeader>[]): Guess<ChipsOption
   }
   const boards = commonNumbers(packets.map(({ header }) => header.board)).filter((board) => board > 0);
   return { options: { boards, channels, firstChannel: firsts[0], subbands } };
+}
+
+function planOf(source: SpectraSource): StreamPlan<Names> {
+  const { inputs, spectrumRateHz } = source;
+  if (spectrumRateHz !== CHANNEL_HZ)
+    refuse(
+      'chips',
+      `channels of ${formatHz(spectrumRateHz)}`,
+      'choose --rate and --channels so that they are 25 kHz wide',
+    );
+  if (inputs % INPUTS !== 0)
+    refuse(
+      'chips',
+      `${inputs} inputs are no whole boards of ${INPUTS}`,
+      'choose 16, 32 … stations of two polarisations',
+    );
+  const channels = largestPart(source.channels, (part) => part <= 255 && part * INPUTS <= MOST_PAYLOAD);
+  return plan({
+    boards: upTo(inputs / INPUTS, 1),
+    channels,
+    subbands: source.channels / channels,
+    firstChannel: firstChannelOf(source, 'chips', CHANNEL_HZ),
+  });
 }
 
 export const chips = packetFormat<ChipsHeader, ChipsOptions, Names>({
@@ -167,4 +193,10 @@ export const chips = packetFormat<ChipsHeader, ChipsOptions, Names>({
   looksLike: ({ header }) =>
     header.board >= 1 && header.board <= header.boards && header.subband < Math.max(1, header.subbands),
   guess,
+  band: ({ channels, numbers }) => numberedBand(channels, numbers.firstChannel, CHANNEL_HZ),
+  sends: { spectra: ['ci4'], plan: planOf },
+  example: () => ({
+    plan: plan({ boards: [1, 2, 4], channels: 3, firstChannel: 1128, subbands: 2 }),
+    firstTick: 25_000n,
+  }),
 });

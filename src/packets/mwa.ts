@@ -3,10 +3,12 @@
  * sampled ones (1.28 MHz) and oversampled ones (1.6384 MHz) may come mixed; a plan takes one kind. Times are GPS seconds,
  * which know no leap seconds.
  */
-import { wholeNumber } from '../core/errors.js';
+import { refuse, wholeNumber } from '../core/errors.js';
 import { GPS_EPOCH_UNIX_SECONDS } from '../core/clock/epochs.js';
 import { rational } from '../core/clock/rational.js';
 import { instant } from '../core/instant.js';
+import type { VoltageSource } from '../core/sources.js';
+import { formatHz } from '../core/units.js';
 import { viewOf } from './bytes.js';
 import { checkedPlan, lanesSideBySide } from './checked-plan.js';
 import {
@@ -18,6 +20,7 @@ import {
   type RefusedPacket,
   type StreamPlan,
 } from './packet-format.js';
+import { upTo } from './sending.js';
 import { commonNumbers, usual } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
@@ -53,6 +56,7 @@ type Names = 'code' | 'coarseChannel' | 'packetsPerSecond';
 
 const HEADER_BYTES = 16;
 const SAMPLES = 2048;
+const COARSE_HZ = 1_280_000;
 
 const kindOf = (code: number): MwaKind | undefined =>
   code === mwaKinds.critical.code
@@ -137,6 +141,17 @@ function guess(packets: readonly ParsedPacket<MwaHeader>[]): Guess<MwaOptions> {
   };
 }
 
+function planOf({ inputs, sampleRateHz, centreFrequencyHz }: VoltageSource): StreamPlan<Names> {
+  const coarseChannel = centreFrequencyHz / COARSE_HZ;
+  if (sampleRateHz !== COARSE_HZ || !Number.isInteger(coarseChannel))
+    refuse(
+      'mwa',
+      `${formatHz(sampleRateHz)} around ${formatHz(centreFrequencyHz)}`,
+      'its coarse channels are 1.28 MHz wide, around multiples of 1.28 MHz',
+    );
+  return plan({ coarseChannel, inputs: upTo(inputs) });
+}
+
 export const mwa = packetFormat<MwaHeader, MwaOptions, Names>({
   name: 'mwa',
   title: "MWA's receivers",
@@ -181,4 +196,10 @@ export const mwa = packetFormat<MwaHeader, MwaOptions, Names>({
   ],
   looksLike: ({ header }) => header.packet < mwaKinds[header.kind].packetsPerSecond,
   guess,
+  band: ({ numbers: { coarseChannel } }) => ({ centreFrequencyHz: coarseChannel * COARSE_HZ }),
+  sends: { voltages: ['ci8'], plan: planOf },
+  example: () => ({
+    plan: plan({ coarseChannel: 137, inputs: [22, 23, 24, 25] }),
+    firstTick: 1_425_000_007n * 625n + 623n,
+  }),
 });

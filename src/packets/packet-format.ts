@@ -1,5 +1,6 @@
 /**
- * What a packet format must offer. Each format is one file that exports a `PacketFormat`, and one line in registry.ts.
+ * What a packet format must offer. Each format is one file that exports a `PacketFormat`, and one line in registry.ts;
+ * its native parser is one file of receive/native/formats, and one line in registry.h there.
  * Decoders are pure and never throw, whatever the bytes: a datagram is placed, is control, or is refused with the
  * reason it is counted under. They are the oracle of native parsers (verdict.ts).
  */
@@ -7,11 +8,9 @@ import type { SpectraType, VoltageType } from '../core/axes.js';
 import type { Rational } from '../core/clock/rational.js';
 import type { Instant } from '../core/instant.js';
 import type { CellLayout } from '../core/presence/presence.js';
+import type { SpectraSource, VoltageSource } from '../core/sources.js';
 import type { CellOrder } from './cell.js';
 import type { TickField } from './tick-fields.js';
-
-export type PacketFormatName =
-  'spead-feng' | 'spead-digitiser' | 'chips' | 'snap2' | 'vdif' | 'vdif-vtp' | 'mwa';
 
 /** Which cell a packet fills: who sent it, which part of the band it holds, and when. */
 export interface PacketPlace {
@@ -49,7 +48,8 @@ export type PlanNumbers<Names extends string = string> = Readonly<Record<Names, 
 
 /** Where the cells of a stream go. Plain data. */
 export interface StreamPlan<Names extends string = string> extends CellLayout {
-  readonly format: PacketFormatName;
+  /** The name of the packet format. */
+  readonly format: string;
   readonly holds: 'spectra' | 'voltages';
   /** What the corner turn makes of the cells. */
   readonly type: SpectraType | VoltageType;
@@ -80,11 +80,49 @@ export interface GuessHints {
 
 /** Where tick 0 lies in UTC: told by every packet, or by nobody. */
 export type PacketEpoch =
-  | { readonly told: 'packet'; of(session: bigint | undefined): Instant }
+  | {
+      readonly told: 'packet';
+      of(session: bigint | undefined): Instant;
+      /** The last session whose epoch is not after a moment; absent where all packets have one epoch. */
+      sessionAt?(unixSeconds: number): bigint;
+    }
   | { readonly told: 'nobody'; readonly means: string };
 
+export interface SpectraBand {
+  /** frequenciesHz : [c], the middle of each channel. */
+  readonly frequenciesHz: Float64Array;
+  readonly channelWidthHz: number;
+}
+export interface VoltageBand {
+  /** Of the middle of the band. */
+  readonly centreFrequencyHz: number;
+}
+export type Band = SpectraBand | VoltageBand;
+
+/** Which recordings can be sent as packets of a format, and how such a stream is planned. */
+export type Sending<Names extends string> =
+  | {
+      /** Types of spectra; voltages are channelised to the first. */
+      readonly spectra: readonly SpectraType[];
+      plan(source: SpectraSource): StreamPlan<Names>;
+    }
+  | {
+      readonly voltages: readonly VoltageType[];
+      /** Bits of a packet's samples that are kept in i16, where there is no type of so many: i8 is widened. */
+      readonly keptInI16?: number;
+      plan(source: VoltageSource): StreamPlan<Names>;
+    };
+
+/** A small stream, from which shared cases and the fuzzer make packets. */
+export interface ExampleStream {
+  readonly plan: StreamPlan;
+  /** A multiple of ticksPerSlot. */
+  readonly firstTick: bigint;
+  readonly session?: bigint;
+}
+
 export interface FormatParts<Header, Options, Names extends string> {
-  readonly name: PacketFormatName;
+  readonly name: string;
   readonly title: string;
   readonly holds: 'spectra' | 'voltages';
   readonly epoch: PacketEpoch;
@@ -108,6 +146,12 @@ export interface FormatParts<Header, Options, Names extends string> {
   looksLike(packet: ParsedPacket<Header>): boolean;
   /** Options that fit the packets at hand, which are all of this format. */
   guess(packets: readonly ParsedPacket<Header>[], hints: GuessHints): Guess<Options>;
+  /** Sky frequencies of a stream, where packets number channels from a known place; undefined where they do not. */
+  band?(plan: StreamPlan<Names>): Band | undefined;
+  readonly sends: Sending<Names>;
+  /** A packet without data that senders repeat every few seconds, where a receiver needs one. */
+  describe?(plan: StreamPlan<Names>): Uint8Array;
+  example(): ExampleStream;
 }
 
 export interface PacketFormat<

@@ -2,7 +2,7 @@
 import { refuse } from '../core/errors.js';
 import { chips } from './chips.js';
 import { mwa } from './mwa.js';
-import type { PacketFormat, PacketFormatName } from './packet-format.js';
+import type { PacketFormat } from './packet-format.js';
 import { snap2 } from './snap2.js';
 import { speadDigitiser } from './spead/digitiser.js';
 import { speadFeng } from './spead/feng.js';
@@ -17,7 +17,8 @@ export const packetFormats = {
   mwa: { code: 4, format: mwa }, // the Murchison Widefield Array's receivers
   snap2: { code: 5, format: snap2 }, // F-engines of OVRO-LWA and LWA-NA
   chips: { code: 6, format: chips }, // F-engines of LWA-SV
-} as const satisfies Record<PacketFormatName, { readonly code: number; readonly format: unknown }>;
+} as const;
+export type PacketFormatName = keyof typeof packetFormats;
 
 /** With headers and options of any kind: what one format made is given back to the same. */
 export const anyPacketFormats: readonly PacketFormat[] = Object.values(packetFormats).map(
@@ -40,3 +41,8 @@ export function packetFormatNamed(name: string): PacketFormat {
 
 export const recogniseDatagram = (datagram: Uint8Array): PacketFormat | undefined =>
   anyPacketFormats.find((format) => format.recognise(datagram));
+
+/** The number of a format in native tables. */
+export const packetCodeOf = (format: PacketFormat): number =>
+  Object.values(packetFormats).find((one) => one.format.name === format.name)?.code ??
+  refuse('packets', `'${format.name}' is not registered`, 'add it to src/packets/registry.ts');

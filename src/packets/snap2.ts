@@ -4,8 +4,9 @@
  * numbers count from.
  */
 import { refuse, wholeNumber } from '../core/errors.js';
-import { rationalOf, type Rational } from '../core/clock/rational.js';
+import { numberOf, rational, rationalOf, type Rational } from '../core/clock/rational.js';
 import { instant } from '../core/instant.js';
+import type { SpectraSource } from '../core/sources.js';
 import { viewOf } from './bytes.js';
 import { checkedPlan } from './checked-plan.js';
 import {
@@ -18,6 +19,7 @@ import {
   type RefusedPacket,
   type StreamPlan,
 } from './packet-format.js';
+import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand } from './sending.js';
 import { commonNumbers, usual } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
@@ -161,11 +163,28 @@ function guess(packets: readonly ParsedPacket<Snap2Header>[], { rateHz }: GuessH
   };
 }
 
+function planOf(source: SpectraSource): StreamPlan<Names> {
+  const { inputs, channels, spectrumRateHz } = source;
+  const signals = largestPart(inputs, (part) => part <= 64);
+  return plan({
+    signals: inputs,
+    signalsPerPacket: signals,
+    channels,
+    channelsPerPacket: largestPart(channels, (part) => part * signals <= MOST_PAYLOAD),
+    firstChannel: firstChannelOf(source, 'snap2', spectrumRateHz),
+    spectrumRateHz: rationalOf(spectrumRateHz),
+  });
+}
+
 export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
   name: 'snap2',
   title: "SNAP2, OVRO-LWA's and LWA-NA's F-engine",
   holds: 'spectra',
-  epoch: { told: 'packet', of: (session) => instant(Number(session ?? 0n)) },
+  epoch: {
+    told: 'packet',
+    of: (session) => instant(Number(session ?? 0n)),
+    sessionAt: (unixSeconds) => BigInt(unixSeconds),
+  },
   numbers: ['signals', 'channels', 'firstChannel'],
   senderName: (signal) => `signals from ${signal}`,
   plan,
@@ -204,4 +223,20 @@ export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
   looksLike: ({ header }) =>
     header.firstSignal + header.signals <= header.signalsInAll && header.channels <= header.channelsInAll,
   guess,
+  // Critically sampled: a channel is as wide as there are spectra a second.
+  band: ({ channels, numbers, tickRateHz }) =>
+    tickRateHz && numberedBand(channels, numbers.firstChannel, numberOf(tickRateHz)),
+  sends: { spectra: ['ci4'], plan: planOf },
+  example: () => ({
+    plan: plan({
+      signals: 12,
+      signalsPerPacket: 4,
+      channels: 6,
+      channelsPerPacket: 3,
+      firstChannel: 1000,
+      spectrumRateHz: rational(196_000_000n, 8192n),
+    }),
+    firstTick: 9600n,
+    session: 1_700_000_000n,
+  }),
 });

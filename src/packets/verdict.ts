@@ -3,7 +3,7 @@
  * field by field with `verdictOf`, over sound and damaged packets.
  */
 import type { RefusalReason, StreamPlan } from './packet-format.js';
-import { packetFormatNamed, packetFormats } from './registry.js';
+import { packetFormatNamed, packetCodeOf } from './registry.js';
 
 export const verdictCodes = {
   placed: 0,
@@ -50,9 +50,9 @@ export interface NativePlan {
 }
 
 export function nativePlan(plan: StreamPlan): NativePlan {
-  const { code, format } = packetFormats[plan.format];
+  const format = packetFormatNamed(plan.format);
   return {
-    format: code,
+    format: packetCodeOf(format),
     lanes: plan.lanes.length,
     fragments: plan.fragments,
     cellBytes: plan.cellBytes,

@@ -1,46 +1,12 @@
 /** Which sky frequencies a stream holds, where its packets number channels from a known place. */
 import { refuse } from '../core/errors.js';
-import { numberOf } from '../core/clock/rational.js';
-import { CHIPS_CHANNEL_HZ } from '../packets/chips.js';
-import type { StreamPlan } from '../packets/packet-format.js';
+import type { Band, StreamPlan } from '../packets/packet-format.js';
+import { packetFormatNamed } from '../packets/registry.js';
 
-export interface SpectraBand {
-  /** frequenciesHz : [c], the middle of each channel. */
-  readonly frequenciesHz: Float64Array;
-  readonly channelWidthHz: number;
-}
-export interface VoltageBand {
-  /** Of the middle of the band. */
-  readonly centreFrequencyHz: number;
-}
-export type Band = SpectraBand | VoltageBand;
-
-const MWA_COARSE_HZ = 1_280_000;
-
-const stepped = (channels: number, firstHz: number, stepHz: number): SpectraBand => ({
-  frequenciesHz: Float64Array.from({ length: channels }, (_, c) => firstHz + c * stepHz),
-  channelWidthHz: stepHz,
-});
+export type { Band, SpectraBand, VoltageBand } from '../packets/packet-format.js';
 
 /** Undefined where only the operator knows. */
-export function bandOf({ format, channels, numbers, tickRateHz }: StreamPlan): Band | undefined {
-  switch (format) {
-    case 'chips':
-      return stepped(channels, numbers.firstChannel * CHIPS_CHANNEL_HZ, CHIPS_CHANNEL_HZ);
-    case 'snap2': {
-      // Critically sampled: a spectrum lasts as long as a channel is narrow.
-      const stepHz = tickRateHz && numberOf(tickRateHz);
-      return stepHz === undefined ? undefined : stepped(channels, numbers.firstChannel * stepHz, stepHz);
-    }
-    case 'mwa':
-      return { centreFrequencyHz: numbers.coarseChannel * MWA_COARSE_HZ };
-    case 'spead-feng':
-    case 'spead-digitiser':
-    case 'vdif':
-    case 'vdif-vtp':
-      return undefined;
-  }
-}
+export const bandOf = (plan: StreamPlan): Band | undefined => packetFormatNamed(plan.format).band?.(plan);
 
 /** What was given, or what the packets' numbers mean; refused where it does not fit. */
 export function knownBand(stream: StreamPlan, given: Band | undefined): Band {

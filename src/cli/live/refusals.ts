@@ -105,22 +105,10 @@ function refuseProducts(options: LiveOptions): void {
       `${fileEvery} s is shorter than an integration of ${integrationS} s`,
       'give that or more, or a shorter --integration',
     );
-  if (out !== undefined) refuseFormat(out, values);
+  if (out !== undefined) visibilityFormatFor(out, { values, appears: 'first-integration' });
   if (options.sources.includes('@'))
     refuse('--sources', 'places by altitude and azimuth move with the sky', 'give RA and Dec');
   parseSources(options.sources);
-}
-
-function refuseFormat(out: string, values: LiveOptions['values']): void {
-  const { name } = visibilityFormatFor(out);
-  if (name === 'ms')
-    refuse(
-      out,
-      'a Measurement Set appears when it is finished',
-      'write .uvh5 or .uvfits, which grow; convert makes one of them',
-    );
-  if (name !== 'uvh5' && values === 'sums')
-    refuse(out, 'whole sums are kept by UVH5 alone', 'write sums as .uvh5');
 }
 
 function refuseListening(listen: string, options: LiveOptions): void {

@@ -4,6 +4,7 @@
  */
 import { wholeNumber } from '../../core/errors.js';
 import { rationalOf, type Rational } from '../../core/clock/rational.js';
+import type { VoltageSource } from '../../core/sources.js';
 import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
 import {
   packetFormat,
@@ -13,6 +14,7 @@ import {
   type ParsedPacket,
   type StreamPlan,
 } from '../packet-format.js';
+import { upTo } from '../sending.js';
 import { commonNumbers, usual } from '../survey.js';
 import { hasData, heapFacts } from './data-heap.js';
 import {
@@ -38,6 +40,8 @@ export interface DigitiserOptions {
 }
 
 const BITS = 10;
+/** Of a heap that we send, as MeerKAT's. */
+const SENT_SAMPLES = 4096;
 const HEAP_NAMES = ['heapBytes'] as const;
 
 function plan({ digitisers, samplesPerHeap, sampleRateHz }: DigitiserOptions): StreamPlan<'heapBytes'> {
@@ -127,4 +131,18 @@ export const speadDigitiser = packetFormat<SpeadHeader, DigitiserOptions, 'heapB
   ],
   looksLike: ({ header }) => hasData(header, ids),
   guess,
+  sends: {
+    voltages: ['i16', 'i8'],
+    keptInI16: BITS,
+    plan: ({ inputs, sampleRateHz }: VoltageSource) =>
+      plan({
+        digitisers: upTo(inputs),
+        samplesPerHeap: SENT_SAMPLES,
+        sampleRateHz: rationalOf(sampleRateHz),
+      }),
+  },
+  example: () => ({
+    plan: plan({ digitisers: [0, 1, 6, 7], samplesPerHeap: 64 }),
+    firstTick: 2n ** 48n - 64n * 3n,
+  }),
 });

@@ -4,7 +4,9 @@
  * its offset, so that a heap that lost one keeps the others.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
-import { rationalOf, type Rational } from '../../core/clock/rational.js';
+import { rational, rationalOf, type Rational } from '../../core/clock/rational.js';
+import { powerOfTwoFrom } from '../../core/round-up.js';
+import type { SpectraSource } from '../../core/sources.js';
 import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
 import {
   invalid,
@@ -15,8 +17,10 @@ import {
   type ParsedPacket,
   type StreamPlan,
 } from '../packet-format.js';
+import { largestPart, MOST_PAYLOAD, upTo } from '../sending.js';
 import { commonNumbers, usual, usualStep } from '../survey.js';
 import { hasData, heapFacts } from './data-heap.js';
+import { fengDescriptor } from './describe.js';
 import { descriptorsOf } from './descriptors.js';
 import {
   address,
@@ -158,6 +162,26 @@ function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessH
   };
 }
 
+/** Of a heap, as MeerKAT's. */
+const HEAP_SPECTRA = 256;
+
+function planOf({ inputs, polarisations, type, channels, spectrumRateHz }: SpectraSource): StreamPlan<Names> {
+  const bits = type === 'ci8' ? 8 : 4;
+  const ticksPerSpectrum = powerOfTwoFrom(2 * channels);
+  const bytesOfChannel = (HEAP_SPECTRA * polarisations * 2 * bits) / 8;
+  return plan({
+    antennas: upTo(inputs / polarisations),
+    firstChannel: 0,
+    channelsPerHeap: channels,
+    spectraPerHeap: HEAP_SPECTRA,
+    ticksPerSpectrum,
+    packetBytes: largestPart(channels, (part) => part * bytesOfChannel <= MOST_PAYLOAD) * bytesOfChannel,
+    polarisations,
+    bits,
+    clockRateHz: rationalOf(spectrumRateHz * ticksPerSpectrum),
+  });
+}
+
 export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
   name: 'spead-feng',
   title: "SPEAD, an F-engine's channelised voltages (MeerKAT)",
@@ -208,4 +232,19 @@ export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
   ],
   looksLike: ({ header }) => hasData(header, ids),
   guess,
+  sends: { spectra: ['ci8', 'ci4'], plan: planOf },
+  describe: fengDescriptor,
+  example: () => ({
+    plan: plan({
+      antennas: [0, 1, 5],
+      firstChannel: 48,
+      channelsPerHeap: 8,
+      heaps: 2,
+      spectraPerHeap: 4,
+      ticksPerSpectrum: 2048,
+      packetBytes: 64,
+      clockRateHz: rational(1_712_000_000n),
+    }),
+    firstTick: 2n ** 48n - 4n * 2048n * 3n,
+  }),
 });

@@ -7,6 +7,7 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import { vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
 import { rational } from '../../core/clock/rational.js';
 import { instant } from '../../core/instant.js';
+import type { VoltageSource } from '../../core/sources.js';
 import { viewOf } from '../bytes.js';
 import type { CellBits } from '../cell.js';
 import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
@@ -20,6 +21,7 @@ import {
   type ParsedPacket,
   type StreamPlan,
 } from '../packet-format.js';
+import { largestPart, MOST_PAYLOAD, upTo } from '../sending.js';
 import { commonNumbers, usual } from '../survey.js';
 import { tickItself, type TickField } from '../tick-fields.js';
 import {
@@ -147,6 +149,34 @@ function framesBeforeTurn(headers: readonly VdifHeader[]): number | undefined {
   return whole.length === 0 ? undefined : Math.max(...whole);
 }
 
+function optionsOf({ inputs, polarisations, type, sampleRateHz }: VoltageSource): VdifOptions {
+  const parts = type === 'ci8' ? 2 : 1;
+  const fits = (part: number): boolean => (part * parts) % 8 === 0 && part * parts <= MOST_PAYLOAD;
+  const samples = largestPart(sampleRateHz, fits);
+  return {
+    threads: upTo(inputs).map((input) => ({
+      station: 1 + Math.floor(input / polarisations),
+      thread: input % polarisations,
+    })),
+    parts,
+    bits: 8,
+    frameBytes: 32 + samples * parts,
+    sampleRateHz,
+  };
+}
+
+const exampleFrames: VdifOptions = {
+  threads: [
+    { thread: 0, station: 0x436f },
+    { thread: 3, station: 0x436f },
+  ],
+  channels: 2,
+  parts: 2,
+  bits: 8,
+  frameBytes: 32 + 2 * 2 * 16,
+  sampleRateHz: 16 * 1000,
+};
+
 /** Eight bytes little-endian, as MeerKAT's sender writes them. */
 export interface VtpHeader extends VdifHeader {
   readonly sequence: bigint;
@@ -163,7 +193,15 @@ function formatAs<Header extends VdifHeader>(
   return packetFormat<Header, VdifOptions, Names>({
     ...parts,
     holds: 'voltages',
-    epoch: { told: 'packet', of: (session) => instant(vdifEpochUnixSeconds(Number(session ?? 0n))) },
+    epoch: {
+      told: 'packet',
+      of: (session) => instant(vdifEpochUnixSeconds(Number(session ?? 0n))),
+      sessionAt: (unixSeconds) => {
+        let half = 0;
+        while (vdifEpochUnixSeconds(half + 1) <= unixSeconds) half++;
+        return BigInt(half);
+      },
+    },
     numbers: ['headerBytes', 'framesPerSecond', 'log2Channels', 'parts', 'bits'],
     senderName: (source) => `${stationName(Math.floor(source / 1024))} thread ${source % 1024}`,
     plan: (options) => planAs(parts.name, options),
@@ -188,6 +226,15 @@ function formatAs<Header extends VdifHeader>(
     },
     looksLike: ({ header }) => header.version <= 1 && isBits(header.bits) && header.log2Channels <= 12,
     guess,
+    sends: {
+      voltages: ['i8', 'ci8'],
+      plan: (source: VoltageSource) => planAs(parts.name, optionsOf(source)),
+    },
+    example: () => ({
+      plan: planAs(parts.name, exampleFrames),
+      firstTick: 13_000_000n * 1000n + 998n,
+      session: 50n,
+    }),
   });
 }
 

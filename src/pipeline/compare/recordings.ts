@@ -51,9 +51,8 @@ const streamFacts = (file: Recording): Record<string, unknown> => {
 };
 
 /** What SigMF's global object says beside what our reader takes from it; a telescope and missing samples are compared apart. */
-function sigmfCards({ format, details }: Recording): Content['cards'] {
-  if (format !== 'sigmf') return new Map();
-  const { global, corella } = details as Record<'global' | 'corella', Record<string, unknown>>;
+function sigmfCards({ details: { global, corella } }: Recording): Content['cards'] {
+  if (typeof global !== 'object') return new Map();
   return new Map(
     [...factsOf({ ...global, corella })].filter(
       ([name]) => !/^(?:core:(?:sha512|description|dataset)$|corella\.history\[)/.test(name),

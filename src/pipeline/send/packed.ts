@@ -6,7 +6,7 @@ import { freemem } from 'node:os';
 import { numberOf } from '../../core/clock/rational.js';
 import type { Source } from '../../core/sources.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
-import { fengDescriptor } from '../../packets/spead/describe.js';
+import { packetFormatNamed } from '../../packets/registry.js';
 import { packetsOfTickZero, type PacedSender, type PackedSlots } from '../../receive/index.js';
 import { isLost, type Block } from './blocks.js';
 import { slotsPacker } from './cells.js';
@@ -101,6 +101,7 @@ interface Road {
 
 export async function sendPacked(settings: PackedSettings): Promise<PackedSent> {
   const { source, plan, speed, limitS } = settings;
+  const format = packetFormatNamed(plan.format);
   const slotS = plan.tickRateHz ? plan.ticksPerSlot / numberOf(plan.tickRateHz) : 0;
   const slotNs = Number.isFinite(speed) ? (1e9 * slotS) / speed : 0;
   const slotsACall = Math.max(1, Math.floor((1e9 * CALL_S) / (slotNs > 0 ? slotNs : 1e9 * slotS)));
@@ -122,9 +123,9 @@ export async function sendPacked(settings: PackedSettings): Promise<PackedSent> 
     headed.add(packed);
     for (let from = 0; from < packed.slots && !isDone();) {
       const sinceS = totals.slots * slotS;
-      if (plan.format === 'spead-feng' && sinceS - totals.describedS >= DESCRIBE_S) {
+      if (format.describe && sinceS - totals.describedS >= DESCRIBE_S) {
         totals.describedS = sinceS;
-        await settings.describe(fengDescriptor(plan));
+        await settings.describe(format.describe(plan));
         totals.sent++;
       }
       const to = Math.min(packed.slots, from + slotsACall, from + mostSlots - totals.slots);

@@ -8,7 +8,6 @@ import type { Source } from '../../core/sources.js';
 import { emptyPresence, gapsOfPresence, markSlots, rowOf } from '../../core/presence/presence.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import { packetFormatNamed } from '../../packets/registry.js';
-import { fengDescriptor } from '../../packets/spead/describe.js';
 import { isLost, type Block } from './blocks.js';
 import { cellPacker } from './cells.js';
 import { Faults, type FaultCounts, type FaultSettings, type Outgoing } from './faults.js';
@@ -75,9 +74,9 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
     { tick, session }: FirstTick,
   ): Promise<void> => {
     const sinceS = slot * slotS;
-    if (plan.format === 'spead-feng' && sinceS - describedS >= DESCRIBE_S) {
+    if (format.describe && sinceS - describedS >= DESCRIBE_S) {
       describedS = sinceS;
-      out({ datagram: fengDescriptor(plan), sinceS });
+      out({ datagram: format.describe(plan), sinceS });
     }
     for (let lane = 0; lane < plan.lanes.length; lane++) {
       for (let fragment = 0; fragment < plan.fragments; fragment++) {

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "backend/cpu/context.h"
+#include "formats/registry.h"
 #include "ring.h"
 #include "socket.h"
 
@@ -17,11 +18,12 @@ Ring &ringAt(void *ring) {
 
 // plan : format, lanes, fragments, cellBytes, wrapBits, ticksPerSlot, count of numbers
 Stream streamFrom(const int64_t *plan, const int64_t *numbers, const int64_t *sources) {
-  require(plan[0] >= 0 && plan[0] <= 6, "no such packet format");
+  const Parser *format = parserNumbered(plan[0]);
+  require(format != nullptr, "no such packet format");
+  require(plan[6] == format->numbers, "another count of numbers than the packet format has");
   require(plan[1] > 0 && plan[2] > 0 && plan[3] > 0 && plan[5] > 0, "a size of the stream is not above 0");
-  return Stream(static_cast<Format>(plan[0]), static_cast<int32_t>(plan[1]), static_cast<int32_t>(plan[2]),
-                static_cast<int32_t>(plan[3]), static_cast<int32_t>(plan[4]), plan[5],
-                std::vector<int64_t>(numbers, numbers + plan[6]), sources);
+  return Stream(*format, static_cast<int32_t>(plan[1]), static_cast<int32_t>(plan[2]), static_cast<int32_t>(plan[3]),
+                static_cast<int32_t>(plan[4]), plan[5], std::vector<int64_t>(numbers, numbers + plan[6]), sources);
 }
 
 }  // namespace
@@ -161,7 +163,8 @@ CORELLA_EXPORT int32_t corella_parse_packet(char *error, const int64_t *plan, co
     std::unique_ptr<uint8_t[]> copy(new uint8_t[static_cast<size_t>(bytes)]);
     if (bytes > 0) std::memcpy(copy.get(), datagram, static_cast<size_t>(bytes));
     Packet packet;
-    const Verdict code = parse(streamFrom(plan, numbers, sources), copy.get(), bytes, packet);
+    const Stream stream = streamFrom(plan, numbers, sources);
+    const Verdict code = stream.parser.parse(stream, copy.get(), bytes, packet);
     const int64_t values[] = {
         static_cast<int64_t>(code), packet.tick, packet.lane, packet.fragment, packet.epoch, packet.payloadAt};
     std::memcpy(verdict, values, sizeof values);

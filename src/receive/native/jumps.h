@@ -9,23 +9,12 @@
 
 namespace corella::receive {
 
-/** Unix seconds of what packets call their epoch: SNAP2's sync time, VDIF's half-years since 2000, MWA's GPS time. */
-constexpr int64_t epochUnixSeconds(Format format, int64_t epoch) {
-  if (format == Format::snap2) return epoch;
-  if (format == Format::mwa) return 315964800;
-  const int64_t years = epoch / 2, days = 10957 + 365 * years + (years + 3) / 4;
-  return 86400 * (days + (epoch % 2 == 0 ? 0 : 181 + (years % 4 == 0 ? 1 : 0)));
-}
-
-constexpr bool tellsEpoch(Format format) {
-  return format == Format::snap2 || format == Format::mwa || format == Format::vdif || format == Format::vdifVtp;
-}
-
 class Jumps {
  public:
   /** `hz`: ticks a second, 0 where nobody knows. */
-  Jumps(Format named, double hz, int64_t ticksOfBlock, int64_t ticksSkipped, int32_t window, int64_t cellsOfBlock)
-      : format(named),
+  Jumps(const Parser &format, double hz, int64_t ticksOfBlock, int64_t ticksSkipped, int32_t window,
+        int64_t cellsOfBlock)
+      : epochOf(format.epochUnixSeconds),
         rateHz(hz),
         blockTicks(ticksOfBlock),
         skipTicks(ticksSkipped),
@@ -35,7 +24,7 @@ class Jumps {
   }
 
   bool isDated(Moment moment) const {
-    if (!tellsEpoch(format) || rateHz <= 0) return true;
+    if (!epochOf || rateHz <= 0) return true;
     const double time = timeS(moment);
     return time >= -62135596800.0 && time < 253402300800.0;
   }
@@ -94,15 +83,15 @@ class Jumps {
     if (!isTrusted && isAfter && goesOn) return true;
     if (isLimited) return false;
     if (isAfter && aheadS <= silentS + AHEAD_S) return true;
-    return !tellsEpoch(format) && isLeft;
+    return !epochOf && isLeft;
   }
 
   double timeS(Moment moment) const {
-    const double epochS = tellsEpoch(format) ? double(epochUnixSeconds(format, moment.epoch)) : 0;
+    const double epochS = epochOf ? double(epochOf(moment.epoch)) : 0;
     return epochS + double(moment.tick) / (rateHz > 0 ? rateHz : 1);
   }
 
-  const Format format;
+  int64_t (*const epochOf)(int64_t epoch);
   const double rateHz;
   const int64_t blockTicks, skipTicks;
   const double slackS;

@@ -18,7 +18,7 @@ Ring::Ring(Stream named, Settings settings, const int64_t *cellAddresses, const 
       blockTicks(settings.slotsPerBlock * stream.ticksPerSlot),
       rowWords((settings.slotsPerBlock + 63) / 64),
       clocks(stream.lanes, blockTicks, settings.hearingSpan),
-      jumps(stream.format, settings.tickRateHz, blockTicks, settings.skipTicks, settings.window, cells),
+      jumps(stream.parser, settings.tickRateHz, blockTicks, settings.skipTicks, settings.window, cells),
       totals(TOTALS),
       outcomes(OUTCOMES),
       laneNumbers(static_cast<size_t>(stream.lanes) * LANE_NUMBERS) {
@@ -52,7 +52,7 @@ Outcome Ring::feed(const uint8_t *datagram, int64_t bytes, int64_t unixNs) {
   Packet packet;
   Outcome outcome = Outcome::invalid;
   bool hasLane = false;
-  switch (parse(stream, datagram, bytes, packet)) {
+  switch (stream.parser.parse(stream, datagram, bytes, packet)) {
     case Verdict::placed:
       outcome = place(packet, datagram + packet.payloadAt, unixNs);
       hasLane = true;

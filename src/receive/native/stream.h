@@ -7,9 +7,6 @@
 
 namespace corella::receive {
 
-/** Numbers of packets/registry.ts. */
-enum class Format : int32_t { speadFeng = 0, speadDigitiser = 1, vdif = 2, vdifVtp = 3, mwa = 4, snap2 = 5, chips = 6 };
-
 /** Numbers of packets/verdict.ts. */
 enum class Verdict : int32_t { placed = 0, control = 1, invalid = 2, unknownSource = 3, misaligned = 4 };
 
@@ -21,15 +18,28 @@ struct Packet {
   int32_t payloadAt = 0;
 };
 
+struct Stream;
+
+/** A packet format, of which each file of formats/ has one. */
+struct Parser {
+  const char *name;
+  int32_t code;     // of packets/registry.ts
+  int32_t numbers;  // how many of its own a stream has
+  /** Never reads outside the datagram, whatever its bytes. */
+  Verdict (*parse)(const Stream &stream, const uint8_t *datagram, int64_t bytes, Packet &out);
+  /** Unix seconds of what a packet calls its epoch; null where packets do not give one. */
+  int64_t (*epochUnixSeconds)(int64_t epoch);
+};
+
 struct Stream {
-  Format format;
+  const Parser &parser;
   int32_t lanes, fragments, cellBytes, wrapBits;
   int64_t ticksPerSlot;
   std::vector<int64_t> numbers;  // the format's own, in the order of its `numbers`
 
-  Stream(Format named, int32_t laneCount, int32_t fragmentCount, int32_t bytes, int32_t bits, int64_t ticks,
+  Stream(const Parser &format, int32_t laneCount, int32_t fragmentCount, int32_t bytes, int32_t bits, int64_t ticks,
          std::vector<int64_t> own, const int64_t *sources)
-      : format(named),
+      : parser(format),
         lanes(laneCount),
         fragments(fragmentCount),
         cellBytes(bytes),
@@ -58,8 +68,5 @@ struct Stream {
   std::vector<std::pair<int64_t, int32_t>> bySource;
   std::vector<int32_t> direct;
 };
-
-/** Never reads outside the datagram, whatever its bytes. */
-Verdict parse(const Stream &stream, const uint8_t *datagram, int64_t bytes, Packet &out);
 
 }  // namespace corella::receive

@@ -12,6 +12,7 @@ export const uvfits: Format = {
   name: 'uvfits',
   title: 'UVFITS',
   extensions: ['.uvfits'],
+  grows: true,
   kinds: [{ title: 'UVFITS', holds: 'visibilities', reads: ['target'] }],
   // Random groups alone have a first axis of no length.
   recognise: (_path, head) =>

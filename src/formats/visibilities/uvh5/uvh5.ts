@@ -10,6 +10,8 @@ export const uvh5: Format = {
   name: 'uvh5',
   title: 'UVH5',
   extensions: ['.uvh5'],
+  grows: true,
+  holdsSums: true,
   kinds: [{ title: 'UVH5', holds: 'visibilities', reads: ['target'] }],
   // A file of ours that was cut off still has its temporary name.
   recognise: (path, head, names) =>
