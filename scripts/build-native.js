@@ -1,6 +1,8 @@
 // Builds the native library of the cpu backend: every .cpp under src/, once, or once for each instruction-set
 // level that its first line names, into dist/native/. Objects are kept by the hash of all that made them, so a
 // second build costs nothing. A first line `// rounding: every step` keeps products and sums from being fused.
+// The same sources, flags and compiler make the same bytes in any folder. The library says what it was built from
+// (`corella_build`), so that an older one under a newer build.json is refused (src/backend/prototype.ts).
 // Where there is no compiler the install still succeeds: dist/native/build.json says why the library is absent, and
 // `corella devices` repeats it.
 //
@@ -66,8 +68,17 @@ const common = [
     '-Wno-uninitialized',
     '-Wno-maybe-uninitialized',
   ],
-  `-I${join(root, 'src')}`,
+  // From the project's folder, so that none of its bytes depend on where it is.
+  '-Isrc',
 ];
+/** Packets come from anyone: what parses them is watched. Sanitizers watch more. */
+const hardened = sanitize ? [] : ['-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=2'];
+/** Not in kernels of an instruction-set level: their arrays are our own, and their loops are the ones that are timed. */
+const guardedStack = sanitize ? [] : ['-fstack-protector-strong'];
+/** Debug information names sources from here, wherever that is. */
+const samePaths = [`-ffile-prefix-map=${root}=./`, `-ffile-prefix-map=${root.replace(/\/$/, '')}=.`];
+/** The table of imported functions is filled at load and read-only afterwards. */
+const linking = system === 'linux' ? ['-Wl,-z,relro', '-Wl,-z,now', '-Wl,--build-id=none'] : [];
 const sanitizersOf = {
   sanitize: ['-fsanitize=address,undefined', '-fno-sanitize-recover=undefined', '-fno-omit-frame-pointer'],
   threads: ['-fsanitize=thread', '-fno-omit-frame-pointer'],
@@ -118,7 +129,7 @@ function findCompiler() {
  */
 function run(program, args) {
   return new Promise((resolve, reject) => {
-    execFile(program, args, { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+    execFile(program, args, { cwd: root, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       if (stderr) process.stderr.write(stderr);
       if (error) reject(new Error(`${program} failed on ${args.at(-1)}`));
       else resolve({ stdout, stderr });
@@ -182,15 +193,16 @@ function planObjects(compiler) {
     const here = wanted ? wanted.filter((level) => level in levels) : [undefined];
     const rounding = text.startsWith('// rounding: every step\n') ? ['-ffp-contract=off'] : [];
     return here.map((level) => {
-      const own = level === undefined ? rounding : [`-DCORELLA_LEVEL=${level}`, ...levels[level]];
-      const all = [...compiler.extra, ...flags, ...own];
+      const own =
+        level === undefined ? [...guardedStack, ...rounding] : [`-DCORELLA_LEVEL=${level}`, ...levels[level]];
+      const all = [...compiler.extra, ...flags, ...hardened, ...own];
       const hash = hashOf(
         compiler.title,
         ...withHeaders(source).map((path) => readFileSync(path, 'utf8')),
         ...all,
       );
       const object = join(objectFolder, `${basename(source, '.cpp')}-${level ?? 'once'}-${hash}.o`);
-      return { source, level, object, args: [...all, '-c', source, '-o'] };
+      return { source, level, object, args: [...all, ...samePaths, '-c', relative(root, source), '-o'] };
     });
   });
 }
@@ -294,7 +306,7 @@ async function main() {
   const units = planObjects(compiler);
   const objects = units.map((unit) => unit.object);
   const functions = exportedFunctions();
-  const hash = hashOf(...objects, JSON.stringify(functions));
+  const hash = hashOf(...objects.map((object) => basename(object)), ...linking, JSON.stringify(functions));
   if (recordedHash() === hash && existsSync(library)) {
     if (strict) refuseWarnings(units);
     return;
@@ -302,8 +314,13 @@ async function main() {
   await inParallel(units.map((unit) => () => compile(compiler, unit)));
   // A new file under the old name: a program that has the old library open keeps it whole.
   const half = `${library}.${process.pid}`;
-  const link = ['-shared', '-pthread', ...sanitizers, ...objects, '-o', half];
-  await run(compiler.program, [...compiler.extra, ...link]);
+  const name = join(objectFolder, 'build.cpp');
+  writeFileSync(
+    name,
+    `extern "C" __attribute__((visibility("default"))) const char *corella_build() { return "${hash}"; }\n`,
+  );
+  const link = ['-shared', '-fPIC', '-pthread', ...sanitizers, ...linking, ...samePaths];
+  await run(compiler.program, [...compiler.extra, ...link, relative(root, name), ...objects, '-o', half]);
   renameSync(half, library);
   record({ library: libraryName, compiler: compiler.title, levels: Object.keys(levels), hash, functions });
   const kept = new Set(objects.flatMap((object) => [basename(object), basename(warningsOf(object))]));

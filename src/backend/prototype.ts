@@ -10,17 +10,21 @@ export type Recorded = Readonly<Record<string, string>>;
 
 export interface Built {
   readonly path: string;
+  /** Of all that it was built from, by the record beside it. */
+  readonly hash: string | undefined;
   readonly functions: Recorded | undefined;
   /** How to build it again. */
   readonly command: string;
 }
 
-/** As scripts/prototypes.js has it: koffi's notes on direction are not C's. */
+/** As scripts/prototypes.js has it: koffi's notes on direction are not C's, nor are ours on lengths. */
 const normal = (prototype: string): string =>
   prototype
+    .replace(/\/\*.*?\*\//gs, '')
     .replace(/\b_(?:Out|Inout)_ /g, '')
     .replace(/\s+/g, ' ')
     .replace(/ ?\* ?/g, ' *')
+    .replace(/ (?=[,)])/g, '')
     .trim();
 
 export function refuseOtherPrototype({ path, functions, command }: Built, prototype: string): void {
@@ -34,5 +38,22 @@ export function refuseOtherPrototype({ path, functions, command }: Built, protot
       : built === undefined
         ? `it has no ${name}`
         : `its ${name} takes other arguments`;
+  refuseLibrary(path, why, command);
+}
+
+const refuseLibrary = (path: string, why: string, command: string): never =>
   refuse(path, `the native library was built from other sources than this program: ${why}`, `run ${command}`);
+
+/**
+ * The record beside a library says what it was built from, and so does the library itself (`corella_build`): an older
+ * library under a newer record would be called by prototypes that are not its own.
+ */
+export function refuseOtherBuild({ path, hash, command }: Built, ofLibrary: () => string): void {
+  let own: string;
+  try {
+    own = ofLibrary();
+  } catch {
+    return refuseLibrary(path, 'it does not say what it was built from', command);
+  }
+  if (own !== hash) refuseLibrary(path, 'it is not the library that its build.json describes', command);
 }

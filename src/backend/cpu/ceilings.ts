@@ -1,6 +1,5 @@
 /** This machine's own limits, measured (ceilings.cpp): what a kernel's rate is held against. */
 import { nothingToClose, type Closable } from '../../core/closing.js';
-import type { NativeCall } from './context.js';
 import type { CpuBackend } from './cpu.js';
 
 /** One short run at full speed; returns the work done, in the ceiling's unit times seconds. */
@@ -27,13 +26,15 @@ const FLOAT_REPEATS = 6e5;
 const BYTES_AT_ONCE = 2 ** 27;
 
 export function cpuCeilings({ native, isa, threads }: CpuBackend): Ceilings {
-  const compute: NativeCall<[kind: number, repeats: number, operations: Float64Array]> = native.bind(
+  const compute = native.bind(
     'ceiling',
-    'int32_t corella_ceiling_arithmetic(char *error, void *context, int32_t kind, int64_t repeats, double *operations)',
+    `int32_t corella_ceiling_arithmetic(char *error, void *context, int32_t kind, int64_t repeats,
+      double *operations /*[1]*/)`,
   );
-  const read: NativeCall<[memory: bigint, sizeBytes: number, repeats: number]> = native.bind(
+  const read = native.bind(
     'ceiling',
-    'int32_t corella_ceiling_read(char *error, void *context, const void *memory, int64_t sizeBytes, int64_t repeats)',
+    `int32_t corella_ceiling_read(char *error, void *context, const void *memory, int64_t sizeBytes,
+      int64_t repeats)`,
   );
   const multiply = (kind: keyof typeof arithmeticNumbers, title: string, repeats: number): Ceiling => {
     const operations = new Float64Array(1);

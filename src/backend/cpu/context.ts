@@ -2,27 +2,24 @@
 import { closes, type Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { isaNumber, type Isa } from './levels.js';
-import { errorBuffer, settle, type NativeArgument, type NativeLibrary } from './library.js';
+import { errorBuffer, settle, type NativeFunction, type NativeLibrary } from './library.js';
+import type { Address, CallArguments, OpenArguments, Opened } from '../c-arguments.js';
 
 /** An object or memory on the native side, closed with its context at the latest. */
-export interface NativeHandle extends Closable {
-  readonly address: bigint;
+export interface NativeHandle<Kind extends Address<string> = Address<string>> extends Closable {
+  readonly address: Kind;
 }
 
 /** Zeroed, aligned to 64 bytes. */
-export interface NativeMemory extends NativeHandle {
+export interface NativeMemory extends NativeHandle<Address<'memory'>> {
   readonly sizeBytes: number;
 }
 
-/** A bound function; give it the argument types of its prototype where it is declared. */
-export type NativeCall<Args extends readonly NativeArgument[] = NativeArgument[]> = (
-  ...args: Args
-) => Promise<void>;
+/** A bound function. */
+export type NativeCall<Prototype extends string> = (...args: CallArguments<Prototype>) => Promise<void>;
 
 /** The same here and now, of what takes microseconds: the event loop waits. */
-export type NativeCallHere<Args extends readonly NativeArgument[] = NativeArgument[]> = (
-  ...args: Args
-) => void;
+export type NativeCallHere<Prototype extends string> = (...args: CallArguments<Prototype>) => void;
 
 export interface NativeContext extends Closable {
   /**
@@ -30,10 +27,14 @@ export interface NativeContext extends Closable {
    * are put in by the call. It runs on another thread: the event loop goes on, and arrays passed must be left
    * alone until it has settled. `where` names the caller in refusals.
    */
-  bind(where: string, prototype: string): NativeCall;
-  bindHere(where: string, prototype: string): NativeCallHere;
+  bind<Prototype extends string>(where: string, prototype: Prototype): NativeCall<Prototype>;
+  bindHere<Prototype extends string>(where: string, prototype: Prototype): NativeCallHere<Prototype>;
   /** Calls, here and now, a function whose last argument is `void **` and receives a new object's address. */
-  open(where: string, prototype: string, ...args: readonly NativeArgument[]): NativeHandle;
+  open<Prototype extends string>(
+    where: string,
+    prototype: Prototype,
+    ...args: OpenArguments<Prototype>
+  ): NativeHandle<Opened<Prototype>>;
   allocate(sizeBytes: number): NativeMemory;
   /** Waits for the calls under way, ends the threads, frees all memory; safe to call twice. */
   close(): Promise<void>;
@@ -62,30 +63,34 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
     }
   };
   withError('cpu', (error) => open(error, isaNumber(isa), threads, handle));
-  let context: bigint | undefined = handle[0];
-  const opened = (where: string): bigint => context ?? refuse(where, 'the cpu backend is closed');
+  let context: Address<'context'> | undefined = handle[0] as Address<'context'>;
+  const opened = (where: string): Address<'context'> => context ?? refuse(where, 'the cpu backend is closed');
 
   /** What native code is reading or writing; held here so that it is not collected meanwhile. */
   const underWay = new Map<readonly unknown[], Promise<number>>();
 
-  const openHandle = (where: string, prototype: string, ...args: readonly NativeArgument[]): NativeHandle => {
-    const native = library.function(prototype);
+  /** Of any prototype: the arguments were checked where it was written. */
+  const bound = (prototype: string): NativeFunction<readonly unknown[]> =>
+    library.function(prototype) as NativeFunction<readonly never[]> as NativeFunction<readonly unknown[]>;
+
+  const openHandle: NativeContext['open'] = (where, prototype, ...args) => {
+    const native = bound(prototype);
     const address: [bigint] = [0n];
     withError(where, (error) => native(error, opened(where), ...args, address));
     let closed = false;
     return {
-      address: address[0],
+      address: address[0] as Opened<typeof prototype>,
       close: closes(() => {
         if (closed || context === undefined) return;
         closed = true;
-        withError(where, (error) => release(error, opened(where), address[0]));
+        withError(where, (error) => release(error, opened(where), address[0] as Address<'memory'>));
       }),
     };
   };
 
   return {
     bind: (where, prototype) => {
-      const native = library.function(prototype);
+      const native = bound(prototype);
       return async (...args) => {
         const error = spare.pop() ?? errorBuffer();
         const all = [error, opened(where), ...args];
@@ -105,7 +110,7 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
       };
     },
     bindHere: (where, prototype) => {
-      const native = library.function(prototype);
+      const native = bound(prototype);
       return (...args) => {
         withError(where, (error) => native(error, opened(where), ...args));
       };
@@ -117,7 +122,7 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
         'int32_t corella_allocate(char *error, void *context, int64_t sizeBytes, _Out_ void **memory)',
         sizeBytes,
       );
-      return { ...handle, sizeBytes };
+      return { ...handle, address: handle.address as bigint as Address<'memory'>, sizeBytes };
     },
     close: async () => {
       if (context === undefined) return;

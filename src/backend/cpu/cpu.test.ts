@@ -146,10 +146,11 @@ describe('instruction-set levels', () => {
     const folder = temporaryFolder('other-library');
     const recorded = readFileSync(join(dirname(library.path), 'build.json'), 'utf8');
     /** What opening it says, with another record beside the same library. */
-    const opened = (name: string, record: string): string => {
+    const opened = (name: string, record: string, bytes?: Buffer): string => {
       const place = join(folder, name);
       mkdirSync(place);
-      copyFileSync(library.path, join(place, basename(library.path)));
+      if (bytes) writeFileSync(join(place, basename(library.path)), bytes);
+      else copyFileSync(library.path, join(place, basename(library.path)));
       writeFileSync(join(place, 'build.json'), record);
       const cpu = new URL('cpu.js', import.meta.url).href;
       const words = `import('${cpu}').then((m) => m.openCpu()).then(() => 'opened', (e) => e.message).then(console.log)`;
@@ -157,6 +158,21 @@ describe('instruction-set levels', () => {
       return execFileSync(process.execPath, ['-e', words], { env, encoding: 'utf8' });
     };
     assert.match(opened('same', recorded), /^opened/);
+    // An older library that kept its name: it is asked itself what it was built from.
+    const { hash } = JSON.parse(recorded) as { readonly hash: string };
+    const bytes = readFileSync(library.path);
+    assert.ok(bytes.indexOf(hash, 0, 'latin1') > 0, 'the library knows its own hash');
+    const forged = Buffer.from(bytes.toString('latin1').replaceAll(hash, '0123456789abcdef'), 'latin1');
+    assert.match(
+      opened('forged', recorded, forged),
+      /was built from other sources than this program: it is not the library that its build\.json describes; run npm/,
+    );
+    const silent = Buffer.from(
+      bytes.toString('latin1').replaceAll('corella_build', 'corella_bu1ld'),
+      'latin1',
+    );
+    assert.equal(silent.length, bytes.length);
+    assert.match(opened('silent', recorded, silent), /it does not say what it was built from; run npm/);
     const another = recorded.replace(
       'corella_open(char *error, ',
       'corella_open(char *error, int32_t more, ',
@@ -177,4 +193,40 @@ describe('instruction-set levels', () => {
       /nothing says what it offers; run npm (run build|rebuild corella)/,
     );
   });
+
+  it('is hardened: a guarded stack, imported functions in read-only memory', (test) => {
+    if ('what' in library) return;
+    if (process.platform !== 'linux' || process.env.CORELLA_NATIVE !== undefined) {
+      test.skip('a build for Linux alone, without sanitizers');
+      return;
+    }
+    const file = readFileSync(library.path);
+    assert.ok(file.includes('__stack_chk_fail'), 'the stack protector');
+    assert.ok(/__\w+_chk\0/.test(file.toString('latin1').replaceAll('__stack_chk', '')), '_FORTIFY_SOURCE');
+    const { segments, dynamic } = elf(file);
+    assert.ok(segments.includes(0x6474e552), 'PT_GNU_RELRO');
+    // DF_BIND_NOW of DT_FLAGS or DF_1_NOW of DT_FLAGS_1.
+    assert.ok(
+      dynamic.some(
+        ([tag, value]) =>
+          (tag === 30n && (value & 8n) !== 0n) || (tag === 0x6ffffffbn && (value & 1n) !== 0n),
+      ),
+      '-z now',
+    );
+  });
 });
+
+/** Types of an ELF file's segments, and the entries of its dynamic section (64 bits, little-endian). */
+function elf(file: Buffer): { segments: number[]; dynamic: (readonly [bigint, bigint])[] } {
+  const [at, each, count] = [Number(file.readBigUInt64LE(32)), file.readUInt16LE(54), file.readUInt16LE(56)];
+  const headers = Array.from({ length: count }, (_, n) => at + n * each);
+  const own = headers.find((header) => file.readUInt32LE(header) === 2) ?? 0;
+  const [first, bytes] = [own + 8, own + 32].map((place) => Number(file.readBigUInt64LE(place)));
+  return {
+    segments: headers.map((header) => file.readUInt32LE(header)),
+    dynamic: Array.from({ length: bytes / 16 }, (_, n) => [
+      file.readBigInt64LE(first + 16 * n),
+      file.readBigInt64LE(first + 16 * n + 8),
+    ]),
+  };
+}

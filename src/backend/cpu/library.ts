@@ -9,15 +9,13 @@ import koffi from 'koffi';
 import { z } from 'zod';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { levelsOf, type Isa } from './levels.js';
-import { refuseOtherPrototype, type Built } from '../prototype.js';
+import { lengthCheck, plainPrototype, type ArgumentsOf } from '../c-arguments.js';
+import { refuseOtherBuild, refuseOtherPrototype, type Built } from '../prototype.js';
 
-/** Addresses are bigints; arrays are passed in place, never copied. */
-export type NativeArgument = number | bigint | ArrayBufferView;
-
-/** A bound function; `async` runs it on a worker thread and calls back with the code. */
-export interface NativeFunction {
-  (...args: readonly unknown[]): number;
-  async(...args: readonly unknown[]): void;
+/** A bound function; `async` runs it on a worker thread and calls back with the code. Arrays are passed in place. */
+export interface NativeFunction<Arguments extends readonly unknown[] = never[]> {
+  (...args: Arguments): number;
+  async(...args: [...Arguments, done: (fault: unknown, code: number) => void]): void;
 }
 
 export interface NativeLibrary {
@@ -25,7 +23,7 @@ export interface NativeLibrary {
   readonly compiler: string;
   readonly best: Isa;
   readonly cores: number;
-  function(prototype: string): NativeFunction;
+  function<Prototype extends string>(prototype: Prototype): NativeFunction<ArgumentsOf<Prototype>>;
 }
 
 /** Why the library cannot be used on this machine, and what to do about it. */
@@ -41,6 +39,8 @@ const buildRecord = z.union([
   z.object({
     library: z.string(),
     compiler: z.string(),
+    /** Of all that it was built from. */
+    hash: z.string().exactOptional(),
     /** Libraries of before this was recorded have none. */
     functions: z.record(z.string(), z.string()).exactOptional(),
   }),
@@ -68,7 +68,8 @@ export function loadNative(): NativeLibrary | Absence {
   if ('problem' in record) return { what: record.problem, fix: record.fix };
   const path = join(nativeFolder(), record.library);
   try {
-    loaded = bindLibrary({ path, functions: record.functions, command: buildCommand() }, record.compiler);
+    const { hash, functions, compiler } = record;
+    loaded = bindLibrary({ path, hash, functions, command: buildCommand() }, compiler);
   } catch (error) {
     if (error instanceof CorellaError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -80,9 +81,10 @@ export function loadNative(): NativeLibrary | Absence {
 function bindLibrary(built: Built, compiler: string): NativeLibrary {
   const { path } = built;
   const library = koffi.load(path);
-  const bind = (prototype: string): NativeFunction => {
+  refuseOtherBuild(built, () => (library.func('const char *corella_build(void)') as () => string)());
+  const bind = <Prototype extends string>(prototype: Prototype): NativeFunction<ArgumentsOf<Prototype>> => {
     refuseOtherPrototype(built, prototype);
-    return library.func(prototype);
+    return checked(prototype, library.func(plainPrototype(prototype)));
   };
   const machine = bind('int32_t corella_machine(char *error, _Out_ int32_t *level, _Out_ int32_t *cores)');
   const level = [0];
@@ -90,6 +92,24 @@ function bindLibrary(built: Built, compiler: string): NativeLibrary {
   const error = errorBuffer();
   settle('cpu', machine(error, level, cores), error);
   return { path, compiler, best: levelsOf(process.arch)[level[0]], cores: cores[0], function: bind };
+}
+
+/** The function, its arrays held to the lengths of its prototype. */
+function checked<Arguments extends readonly unknown[]>(
+  prototype: string,
+  native: NativeFunction<Arguments>,
+): NativeFunction<Arguments> {
+  const check = lengthCheck(prototype);
+  if (!check) return native;
+  const call = (...args: Arguments): number => {
+    check(args);
+    return native(...args);
+  };
+  const async: NativeFunction<Arguments>['async'] = (...args) => {
+    check(args);
+    native.async(...args);
+  };
+  return Object.assign(call, { async });
 }
 
 /** Codes of the ABI (context.h); any other is a bug of ours. */

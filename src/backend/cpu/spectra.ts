@@ -9,7 +9,7 @@ import {
 import type { SpectraBlock, SpectraShape } from '../../core/blocks.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
-import type { NativeCall, NativeContext, NativeMemory } from './context.js';
+import type { NativeContext, NativeMemory } from './context.js';
 
 /** In the order of the numbers that the library knows them by (spectra.h). */
 const typeNumbers = { ci8: 0, ci4: 1, cf32: 2 } satisfies Record<SpectraType, number>;
@@ -52,17 +52,16 @@ const broken = {
 
 /** Blocks of one context share their bound functions. */
 export function spectraAllocator(context: NativeContext): (shape: SpectraShape) => CpuSpectraBlock {
-  const write: NativeCall<
-    [number, number, number, number, number, ArrayBufferView, bigint, ArrayBufferView]
-  > = context.bind(
+  const write = context.bind(
     'spectra block',
-    'int32_t corella_spectra_write(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, int64_t samples, const void *canonical, void *block, int32_t *broken)',
+    `int32_t corella_spectra_write(char *error, void *context, int32_t type, int64_t channels,
+      int64_t inputs, int64_t capacity, int64_t samples, const void *canonical, void *block,
+      int32_t *broken /*[1]*/)`,
   );
-  const read: NativeCall<[number, number, number, number, number, bigint, ArrayBufferView]> = context.bind(
+  const read = context.bind(
     'spectra block',
-    'int32_t corella_spectra_read(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, int64_t samples, const void *block, void *canonical)',
+    `int32_t corella_spectra_read(char *error, void *context, int32_t type, int64_t channels,
+      int64_t inputs, int64_t capacity, int64_t samples, const void *block, void *canonical)`,
   );
   return (shape) => {
     const { type, channels, inputs, capacity } = shape;

@@ -1,5 +1,5 @@
 /** The F-engine in C++ (channelise.cpp): filter, transform, rounding and corner turn in one walk through the caches. */
-import type { NativeCall } from '../../backend/cpu/context.js';
+import { NULL } from '../../backend/c-arguments.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
 import type { VoltageType } from '../../core/axes.js';
@@ -15,45 +15,27 @@ export const scalarNumbers = { i8: 0, ci8: 0, i16: 1, ci16: 1, f32: 2, cf32: 2 }
   number
 >;
 
-type Run = NativeCall<
-  [
-    channeliser: bigint,
-    voltages: ArrayBufferView,
-    samples: number,
-    waiting: number,
-    spectra: number,
-    gaps: BigInt64Array,
-    gapCount: number,
-    shifts: Int32Array,
-    turns: Float64Array,
-    block: bigint,
-    capacity: number,
-    powers: bigint,
-    passed: BigInt64Array,
-    told: Int32Array,
-  ]
->;
-
 export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBackend): Channeliser {
   const engine = native.open(
     'channelise',
-    'int32_t corella_channeliser_open(char *error, void *context, int32_t scalar, int32_t real, int32_t output, ' +
-      'int64_t channels, int64_t taps, int64_t inputs, const void *tapValues, const double *factors, ' +
-      'int64_t factorCount, int64_t mostDelay, _Out_ void **channeliser)',
+    `int32_t corella_channeliser_open(char *error, void *context, int32_t scalar, int32_t real,
+      int32_t output, int64_t channels, int64_t taps, int64_t inputs, const void *tapValues,
+      const double *factors /*[factorCount]*/, int64_t factorCount, int64_t mostDelay,
+      _Out_ void **channeliser)`,
     scalarNumbers[plan.inputType],
     plan.sampling === 'real' ? 1 : 0,
     spectraTypeNumber(plan.outputType),
-    ...[plan.channels, plan.taps, plan.inputs],
+    ...([plan.channels, plan.taps, plan.inputs] as const),
     plan.kernel.taps,
     ...factorsOf(plan),
     plan.mostDelaySamples ?? -1,
   );
-  const run: Run = native.bind(
+  const run = native.bind(
     'channelise',
-    'int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages, ' +
-      'int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps, int64_t gapCount, ' +
-      'const int32_t *shifts, const double *turns, void *block, int64_t capacity, void *powers, ' +
-      'int64_t *passed, int32_t *told)',
+    `int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages,
+      int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps /*[gapCount * 4]*/,
+      int64_t gapCount, const int32_t *shifts, const double *turns, void *block, int64_t capacity,
+      void *powers, int64_t *passed /*[1]*/, int32_t *told /*[2]*/)`,
   );
   const stream = openStream(plan);
   const passed = new BigInt64Array(1);
@@ -77,7 +59,7 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
         delays?.turns ?? noTurns,
         block.memory.address,
         block.shape.capacity,
-        block.powersRoom?.address ?? 0n,
+        block.powersRoom?.address ?? NULL,
         passed,
         told,
       );

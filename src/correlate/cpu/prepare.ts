@@ -1,5 +1,4 @@
 /** The X-engine in C++ (correlate.cpp): exact 32-bit sums, moved to float64 before they could overflow. */
-import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
 import { visibilitiesCBPP } from '../../core/axes.js';
@@ -12,20 +11,19 @@ export function prepareCpuCorrelator(plan: CorrelatePlan, { native }: CpuBackend
   const { stations, polarisations, channels, baselines, flaggedInputs } = plan;
   const engine = native.open(
     'correlate',
-    'int32_t corella_correlator_open(char *error, void *context, int32_t type, int64_t channels, ' +
-      'int64_t stations, int64_t polarisations, _Out_ void **correlator)',
+    `int32_t corella_correlator_open(char *error, void *context, int32_t type, int64_t channels,
+      int64_t stations, int64_t polarisations, _Out_ void **correlator)`,
     ...[spectraTypeNumber(plan.type), channels, stations, polarisations],
   );
-  const accumulate: NativeCall<[correlator: bigint, block: bigint, capacity: number, samples: number]> =
-    native.bind(
-      'correlate',
-      'int32_t corella_correlator_accumulate(char *error, void *context, void *correlator, const void *block, ' +
-        'int64_t capacity, int64_t samples)',
-    );
-  const finish: NativeCall<[correlator: bigint, flags: Uint8Array, visibilities: Float64Array]> = native.bind(
+  const accumulate = native.bind(
     'correlate',
-    'int32_t corella_correlator_finish(char *error, void *context, void *correlator, const uint8_t *flags, ' +
-      'double *visibilities)',
+    `int32_t corella_correlator_accumulate(char *error, void *context, void *correlator,
+        const void *block, int64_t capacity, int64_t samples)`,
+  );
+  const finish = native.bind(
+    'correlate',
+    `int32_t corella_correlator_finish(char *error, void *context, void *correlator, const uint8_t *flags,
+      double *visibilities)`,
   );
   const counter = new SampleCounter(plan, flaggedInputs);
   return {

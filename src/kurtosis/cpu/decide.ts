@@ -1,24 +1,10 @@
 /** Decisions in C++ (decide.cpp), code for code as decide.ts has them. */
-import { openContext, type NativeCall, type NativeContext } from '../../backend/cpu/context.js';
+import { openContext, type NativeContext } from '../../backend/cpu/context.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import type { Closable } from '../../core/closing.js';
 import type { Decide } from '../flagger.js';
 import type { KurtosisPlan } from '../plan.js';
 import { HEAD, MEAN } from '../tables.js';
-
-type Plan = [
-  channels: number,
-  inputs: number,
-  polarisations: number,
-  realChannels: number,
-  options: Uint8Array,
-];
-type Block = [edges: Int32Array, windows: number, sums: Float64Array, lost: Uint32Array, missing: number];
-type Noise = [heads: Float64Array, tables: number, entries: Float64Array, places: Int32Array];
-type More = [byLength: Int32Array, lengths: number, means: Float64Array, steps: number, sigma: number];
-type Call = NativeCall<
-  [...Plan, flaggedInputs: Uint8Array, ...Block, ...Noise, ...More, codes: Uint8Array, bursts: Uint8Array]
->;
 
 const ALL_CAME = new Uint32Array(0);
 
@@ -28,14 +14,16 @@ export function nativeDecide(
   native: NativeContext,
   { shares }: { readonly shares: boolean },
 ): Decide {
-  const call: Call = native.bind(
+  const call = native.bind(
     'kurtosis',
-    'int32_t corella_kurtosis_decide(char *error, void *context, int64_t channels, int64_t inputs, ' +
-      'int64_t polarisations, int64_t realChannels, const uint8_t *options, const uint8_t *flaggedInputs, ' +
-      'const int32_t *edges, int64_t windows, const double *sums, const uint32_t *lost, int64_t missing, ' +
-      'const double *heads, ' +
-      'int64_t tables, const double *entries, const int32_t *places, const int32_t *byLength, int64_t lengths, ' +
-      'const double *means, int64_t steps, double sigma, uint8_t *codes, uint8_t *bursts)',
+    `int32_t corella_kurtosis_decide(char *error, void *context, int64_t channels, int64_t inputs,
+      int64_t polarisations, int64_t realChannels, const uint8_t *options /*[4]*/,
+      const uint8_t *flaggedInputs /*[inputs]*/, const int32_t *edges /*[windows + 1]*/,
+      int64_t windows, const double *sums /*[windows * channels * inputs * 2]*/,
+      const uint32_t *lost /*[missing]*/, int64_t missing, const double *heads, int64_t tables,
+      const double *entries, const int32_t *places, const int32_t *byLength, int64_t lengths,
+      const double *means, int64_t steps, double sigma,
+      uint8_t *codes /*[windows * channels * inputs]*/, uint8_t *bursts /*[windows]*/)`,
   );
   const { channels, inputs, polarisations, realChannels, flaggedInputs } = plan;
   const isSet = [plan.over === 'inputs', plan.bursts === 'keep', plan.takes === 'stations', shares];

@@ -1,5 +1,5 @@
 /** Sums of powers in C++ (kurtosis.cpp), over the block in place, or from those that are beside it already. */
-import type { NativeCall } from '../../backend/cpu/context.js';
+import { NULL } from '../../backend/c-arguments.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
 import { nothingToClose } from '../../core/closing.js';
@@ -7,25 +7,24 @@ import type { PowerEngine } from '../flagger.js';
 import { packedBoxes } from '../judgement.js';
 import type { KurtosisPlan } from '../plan.js';
 
-type Block = [type: number, channels: number, inputs: number, capacity: number, block: bigint];
-type Sums = NativeCall<[...Block, powers: bigint, edges: Int32Array, windows: number, sums: Float64Array]>;
-type Zero = NativeCall<[...Block, boxes: Int32Array, count: number]>;
-
 /** Blocks whose sums may be there at once: two that are to be tested, and one that is made meanwhile. */
 const MOST_BEGUN = 3;
 
 export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngine {
   const { channels, inputs } = plan;
   const type = spectraTypeNumber(plan.type);
-  const sum: Sums = native.bind(
+  const sum = native.bind(
     'kurtosis',
-    'int32_t corella_kurtosis_sums(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, const void *block, const void *powers, const int32_t *edges, int64_t windows, double *sums)',
+    `int32_t corella_kurtosis_sums(char *error, void *context, int32_t type, int64_t channels,
+      int64_t inputs, int64_t capacity, const void *block, const void *powers,
+      const int32_t *edges /*[windows + 1]*/, int64_t windows,
+      double *sums /*[windows * channels * inputs * 2]*/)`,
   );
-  const zero: Zero = native.bind(
+  const zero = native.bind(
     'kurtosis',
-    'int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, void *block, const int32_t *boxes, int64_t count)',
+    `int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels,
+      int64_t inputs, int64_t capacity, void *block, const int32_t *boxes /*[count * 6]*/,
+      int64_t count)`,
   );
   const rooms = Array.from({ length: MOST_BEGUN }, () => new Float64Array(0));
   let begun = 0;
@@ -39,7 +38,7 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
         rooms[at] = new Float64Array(2 * windows * channels * inputs);
       const sums = rooms[at];
       // Those that the channeliser made on its way, where there are any; they reach to the block's end.
-      const powers = (edges[windows] === block.samples ? block.powers?.address : undefined) ?? 0n;
+      const powers = (edges[windows] === block.samples ? block.powers?.address : undefined) ?? NULL;
       const summed = sum(
         ...([type, channels, inputs, block.shape.capacity, block.memory.address] as const),
         ...([powers, edges, windows, sums] as const),

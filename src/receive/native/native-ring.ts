@@ -7,7 +7,8 @@ import { numberOf } from '../../core/clock/rational.js';
 import { refuse } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import { emptyPresence, type Presence } from '../../core/presence/presence.js';
-import { errorBuffer, loadNative, settle, type NativeFunction } from '../../backend/cpu/library.js';
+import type { Address } from '../../backend/c-arguments.js';
+import { errorBuffer, loadNative, settle, type NativeLibrary } from '../../backend/cpu/library.js';
 import { planListening, type ListenSettings } from '../listen.js';
 import { blockBytesOf, hearingSpan, type RingPlan } from '../plan.js';
 import {
@@ -75,25 +76,30 @@ function pagesFor(sizeBytes: number, garbage: number): RingMemory & { readonly c
   return { bytes, cells: bytes.subarray(0, sizeBytes), address: start + BigInt(skip) };
 }
 
-const bindings = (bind: (prototype: string) => NativeFunction) => ({
+const bindings = (bind: NativeLibrary['function']) => ({
   open: bind(
-    'int32_t corella_ring_open(char *error, const int64_t *plan, const int64_t *numbers, const int64_t *sources, ' +
-      'const int64_t *settings, double tickRateHz, const int64_t *cells, const int64_t *presence, _Out_ void **ring)',
+    `int32_t corella_ring_open(char *error, const int64_t *plan /*[7]*/, const int64_t *numbers,
+      const int64_t *sources, const int64_t *settings /*[6]*/, double tickRateHz,
+      const int64_t *cells, const int64_t *presence, _Out_ void **ring)`,
   ),
   close: bind('int32_t corella_ring_close(char *error, void *ring)'),
   feed: bind(
-    'int32_t corella_ring_feed(char *error, void *ring, const uint8_t *datagram, int64_t bytes, int64_t unixNs, ' +
-      'int32_t *outcome)',
+    `int32_t corella_ring_feed(char *error, void *ring, const uint8_t *datagram /*[bytes]*/, int64_t bytes,
+      int64_t unixNs, int32_t *outcome /*[1]*/)`,
   ),
   flush: bind('int32_t corella_ring_flush(char *error, void *ring)'),
-  take: bind('int32_t corella_ring_take(char *error, void *ring, int64_t *told, int32_t *state)'),
+  take: bind(
+    `int32_t corella_ring_take(char *error, void *ring, int64_t *told /*[7]*/, int32_t *state /*[1]*/)`,
+  ),
   release: bind('int32_t corella_ring_release(char *error, void *ring, int64_t index)'),
   account: bind(
-    'int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *lanes, int64_t *facts)',
+    `int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *lanes,
+      int64_t *facts /*[3]*/)`,
   ),
-  listen: bind('int32_t corella_ring_listen(char *error, void *ring, const int64_t *asked, int64_t *given)'),
+  listen: bind(`int32_t corella_ring_listen(char *error, void *ring, const int64_t *asked /*[5]*/,
+    int64_t *given /*[3]*/)`),
   stop: bind('int32_t corella_ring_stop(char *error, void *ring)'),
-  wake: bind('int32_t corella_ring_wake(char *error, void *ring, int32_t *descriptor)'),
+  wake: bind(`int32_t corella_ring_wake(char *error, void *ring, int32_t *descriptor /*[1]*/)`),
   trouble: bind('int32_t corella_ring_trouble(char *error, void *ring)'),
 });
 
@@ -105,7 +111,7 @@ export function openNativeRing(
 ): NativeRing {
   const library = loadNative();
   if ('what' in library) refuse('receive', library.what, library.fix);
-  const native = bindings((prototype) => library.function(prototype));
+  const native = bindings(library.function);
   const { stream, slotsPerBlock, blocks, window, skipTicks, flushMs } = plan;
   const lanes = stream.lanes.length;
   const pages = Array.from({ length: blocks }, () => pagesFor(blockBytesOf(plan), garbage));
@@ -130,8 +136,8 @@ export function openNativeRing(
       handle,
     ),
   );
-  let open: bigint | undefined = handle[0];
-  const ring = (): bigint => open ?? refuse('receive', 'the ring is closed');
+  let open: Address<'corella_ring'> | undefined = handle[0] as Address<'corella_ring'>;
+  const ring = (): Address<'corella_ring'> => open ?? refuse('receive', 'the ring is closed');
   const told = new BigInt64Array(7);
   const state = new Int32Array(1);
   const outcome = new Int32Array(1);

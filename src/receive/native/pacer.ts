@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
+import { NULL } from '../../backend/c-arguments.js';
 import { errorBuffer, loadNative, settle } from '../../backend/cpu/library.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import { packetFormatNamed } from '../../packets/registry.js';
@@ -84,12 +85,13 @@ export function openPacedSender(options: PacedSenderOptions): PacedSender {
   const library = loadNative();
   if ('what' in library) refuse('send', library.what, library.fix);
   const open = library.function(
-    'int32_t corella_sender_open(char *error, const char *address, const char *interface, const int64_t *asked, ' +
-      'int32_t *descriptor)',
+    `int32_t corella_sender_open(char *error, const char *address, const char *interface,
+      const int64_t *asked /*[3]*/, int32_t *descriptor /*[1]*/)`,
   );
   const pace = library.function(
-    'int32_t corella_sender_pace(char *error, const int32_t *descriptors, uint8_t *datagrams, const uint8_t *left, ' +
-      'const uint64_t *bases, const int64_t *fields, const int64_t *sizes, double slotNs, int64_t *told)',
+    `int32_t corella_sender_pace(char *error, const int32_t *descriptors, uint8_t *datagrams,
+      const uint8_t *left, const uint64_t *bases, const int64_t *fields, const int64_t *sizes,
+      double slotNs, int64_t *told /*[2]*/)`,
   );
   const close = library.function('int32_t corella_sender_close(char *error, int32_t descriptor)');
   const { plan, to, sendBufferBytes = 2 ** 23, hops = 4, offload = 'on' } = options;
@@ -141,13 +143,12 @@ export function openPacedSender(options: PacedSenderOptions): PacedSender {
       ]);
       const told = new BigInt64Array(2);
       const sending = new Promise<number>((resolve, reject) => {
-        pace.async(
-          ...[error, descriptors, packed.datagrams, packed.left ?? null, bases, table, sizes, slotNs, told],
-          (fault: unknown, code: number) => {
-            if (fault instanceof Error) reject(fault);
-            else resolve(code);
-          },
-        );
+        const done = (fault: unknown, code: number): void => {
+          if (fault instanceof Error) reject(fault);
+          else resolve(code);
+        };
+        const left = packed.left ?? NULL;
+        pace.async(error, descriptors, packed.datagrams, left, bases, table, sizes, slotNs, told, done);
       });
       underWay = sending.catch(() => undefined);
       settle('send', await sending, error);

@@ -17,8 +17,9 @@ export function nativeParser(stream: StreamPlan): NativeParser | Absence {
   const library = loadNative();
   if ('what' in library) return library;
   const parse = library.function(
-    'int32_t corella_parse_packet(char *error, const int64_t *plan, const int64_t *numbers, ' +
-      'const int64_t *sources, const uint8_t *datagram, int64_t bytes, int64_t *verdict)',
+    `int32_t corella_parse_packet(char *error, const int64_t *plan /*[7]*/, const int64_t *numbers,
+      const int64_t *sources, const uint8_t *datagram /*[bytes]*/, int64_t bytes,
+      int64_t *verdict /*[6]*/)`,
   );
   const plan = planNumbers(stream);
   const said = new BigInt64Array(6);

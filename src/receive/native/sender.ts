@@ -25,12 +25,12 @@ export function openNativeSender(options: NativeSenderOptions): NativeSender {
   if ('what' in library) refuse('send', library.what, library.fix);
   if (process.platform !== 'linux') refuse('send', 'the native sender runs on Linux alone');
   const open = library.function(
-    'int32_t corella_sender_open(char *error, const char *address, const char *interface, const int64_t *asked, ' +
-      'int32_t *descriptor)',
+    `int32_t corella_sender_open(char *error, const char *address, const char *interface,
+      const int64_t *asked /*[3]*/, int32_t *descriptor /*[1]*/)`,
   );
   const send = library.function(
-    'int32_t corella_sender_send(char *error, int32_t descriptor, const uint8_t *datagrams, int64_t each, ' +
-      'int64_t count, int32_t offload)',
+    `int32_t corella_sender_send(char *error, int32_t descriptor,
+      const uint8_t *datagrams /*[each * count]*/, int64_t each, int64_t count, int32_t offload)`,
   );
   const close = library.function('int32_t corella_sender_close(char *error, int32_t descriptor)');
   const { to, sendBufferBytes = 2 ** 23, hops = 4, offload = 'on' } = options;

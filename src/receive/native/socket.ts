@@ -19,8 +19,8 @@ export class NativeSocket implements Closable {
   constructor(settings: ListenSettings) {
     const { address, group, interfaceAddress, port, receiveBufferBytes } = planListening(settings);
     const open = this.library().function(
-      'int32_t corella_socket_open(char *error, const char *address, const char *group, const int64_t *asked, ' +
-        'int64_t *given)',
+      `int32_t corella_socket_open(char *error, const char *address, const char *group,
+        const int64_t *asked /*[2]*/, int64_t *given /*[3]*/)`,
     );
     const given = new BigInt64Array(3);
     const asked = BigInt64Array.from([port, receiveBufferBytes], BigInt);
@@ -36,8 +36,8 @@ export class NativeSocket implements Closable {
   /** As many as asked for, or as many as come in the time. */
   async survey({ datagrams, seconds }: SurveyLimits): Promise<Uint8Array[]> {
     const survey = this.library().function(
-      'int32_t corella_socket_survey(char *error, int32_t descriptor, const int64_t *limits, uint8_t *bytes, ' +
-        'int64_t *lengths, int64_t *found)',
+      `int32_t corella_socket_survey(char *error, int32_t descriptor, const int64_t *limits /*[3]*/,
+        uint8_t *bytes, int64_t *lengths, int64_t *found /*[2]*/)`,
     );
     const bytes = new Uint8Array(KEPT_BYTES);
     const lengths = new BigInt64Array(datagrams);

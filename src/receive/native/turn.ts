@@ -11,8 +11,9 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
   const library = loadNative();
   if ('what' in library) return library;
   const native = library.function(
-    'int32_t corella_turn_cells(char *error, const int64_t *shape, const int64_t *boxes, int32_t bytes, ' +
-      'const uint8_t *cells, const void *presence, const void *table, const int64_t *levels, void *target)',
+    `int32_t corella_turn_cells(char *error, const int64_t *shape, const int64_t *boxes, int32_t bytes,
+      const uint8_t *cells, const void *presence, const void *table, const int64_t *levels,
+      void *target)`,
   );
   const { cell, lanes, fragments, cellBytes, inputs, samplesPerSlot, channels } = stream;
   const { bits, sizes } = cell;
@@ -43,6 +44,7 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
     const part = async (firstLane: number, endLane: number): Promise<void> => {
       const error = errorBuffer();
       const args = [
+        error,
         BigInt64Array.from([...shape, firstLane, endLane], BigInt),
         boxes,
         sample.BYTES_PER_ELEMENT,
@@ -51,9 +53,9 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
         levels,
         BigInt64Array.from(turnOf, BigInt),
         target,
-      ];
+      ] as const;
       const code = await new Promise<number>((resolve, reject) => {
-        native.async(error, ...args, (fault: unknown, result: number) => {
+        native.async(...args, (fault: unknown, result: number) => {
           if (fault instanceof Error) reject(fault);
           else resolve(result);
         });

@@ -1,5 +1,4 @@
 /** Spectra turned in C++ (turn_spectra.cpp), from block to block where they lie. */
-import type { NativeCall } from '../../../backend/cpu/context.js';
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../../backend/cpu/spectra.js';
 import { nothingToClose } from '../../../core/closing.js';
@@ -7,30 +6,15 @@ import type { TurningPlan } from '../plan.js';
 import { turningRuns } from '../runs.js';
 import { checkTurning, type Turner } from '../turner.js';
 
-type Turn = NativeCall<
-  [
-    type: number,
-    channels: number,
-    inputs: number,
-    capacity: number,
-    outCapacity: number,
-    block: bigint,
-    frequenciesHz: Float64Array,
-    edges: Int32Array,
-    runs: number,
-    laws: Float64Array,
-    out: bigint,
-  ]
->;
-
 export function cpuTurner(plan: TurningPlan, { native }: CpuBackend): Turner {
   const { channels, inputs, frequenciesHz } = plan;
   const type = spectraTypeNumber(plan.type);
-  const turn: Turn = native.bind(
+  const turn = native.bind(
     'turning',
-    'int32_t corella_turn_spectra(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, int64_t outCapacity, const void *block, const double *frequenciesHz, ' +
-      'const int32_t *edges, int64_t runs, const double *laws, void *out)',
+    `int32_t corella_turn_spectra(char *error, void *context, int32_t type, int64_t channels,
+      int64_t inputs, int64_t capacity, int64_t outCapacity, const void *block,
+      const double *frequenciesHz /*[channels]*/, const int32_t *edges /*[runs + 1]*/, int64_t runs,
+      const double *laws /*[runs * inputs * 4]*/, void *out)`,
   );
   return {
     run: async (given, made, law, first) => {

@@ -1,5 +1,4 @@
 /** Direct imaging in C++ (direct.cpp): a register full of time steps at once. */
-import type { NativeCall } from '../../../backend/cpu/context.js';
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../../backend/cpu/spectra.js';
 import { DirectAccount } from '../account.js';
@@ -30,38 +29,28 @@ export function prepareCpuDirectImager(
   const { pixels, channels, stations, polarisations, products, kernelSize } = plan;
   const engine = native.open(
     WHERE,
-    'int32_t corella_direct_open(char *error, void *context, int64_t pixels, int64_t channels, int64_t stations, ' +
-      'int64_t polarisations, int64_t kernelSize, const int32_t *corners, const double *taps, ' +
-      'const uint8_t *shown, int32_t bits, _Out_ void **imager)',
-    ...[pixels, channels, stations, polarisations, kernelSize],
-    ...[plan.corners, plan.taps, plan.shown, bitsFor(plan)],
+    `int32_t corella_direct_open(char *error, void *context, int64_t pixels, int64_t channels,
+      int64_t stations, int64_t polarisations, int64_t kernelSize,
+      const int32_t *corners /*[channels * stations * 2]*/,
+      const double *taps /*[channels * stations * kernelSize * kernelSize * 2]*/,
+      const uint8_t *shown /*[pixels * pixels]*/, int32_t bits, _Out_ void **imager)`,
+    ...([pixels, channels, stations, polarisations, kernelSize] as const),
+    ...([plan.corners, plan.taps, plan.shown, bitsFor(plan)] as const),
   );
-  const accumulate: NativeCall<
-    [imager: bigint, type: number, block: bigint, capacity: number, samples: number, factors: Float64Array]
-  > = native.bind(
+  const accumulate = native.bind(
     WHERE,
-    'int32_t corella_direct_accumulate(char *error, void *context, void *imager, int32_t type, ' +
-      'const void *block, int64_t capacity, int64_t samples, const double *factors)',
+    `int32_t corella_direct_accumulate(char *error, void *context, void *imager, int32_t type,
+      const void *block, int64_t capacity, int64_t samples, const double *factors)`,
   );
-  const finish: NativeCall<[imager: bigint, sums: Float64Array]> = native.bind(
+  const finish = native.bind(
     WHERE,
     'int32_t corella_direct_finish(char *error, void *context, void *imager, double *sums)',
   );
-  const addPowers: NativeCall<
-    [
-      type: number,
-      channels: number,
-      stations: number,
-      polarisations: number,
-      block: bigint,
-      capacity: number,
-      samples: number,
-      powers: Float64Array,
-    ]
-  > = native.bind(
+  const addPowers = native.bind(
     WHERE,
-    'int32_t corella_direct_powers(char *error, void *context, int32_t type, int64_t channels, int64_t stations, ' +
-      'int64_t polarisations, const void *block, int64_t capacity, int64_t samples, double *powers)',
+    `int32_t corella_direct_powers(char *error, void *context, int32_t type, int64_t channels,
+      int64_t stations, int64_t polarisations, const void *block, int64_t capacity, int64_t samples,
+      double *powers /*[channels * stations * polarisations * polarisations]*/)`,
   );
   const account = new DirectAccount(plan, autos);
   const powers = new Float64Array(autos === 'leave-out' ? powerCount(plan) : 0);

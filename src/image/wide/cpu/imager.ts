@@ -1,5 +1,5 @@
 /** Wide images in C++ (wide.cpp), float32 or float64 as the plan says. */
-import type { NativeCall } from '../../../backend/cpu/context.js';
+import { NULL } from '../../../backend/c-arguments.js';
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { planeML, visibilitiesRC } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
@@ -16,56 +16,37 @@ export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): Wi
   const radices = radicesOf(plan.gridCells) ?? refuse(WHERE, `a grid of ${plan.gridCells} cells`);
   const engine = native.open(
     WHERE,
-    'int32_t corella_wide_open(char *error, void *context, const int64_t *sizes, const double *numbers, ' +
-      'const int32_t *radices, const double *taps, const double *wTaps, const double *corrections, ' +
-      'const double *series, _Out_ void **imager)',
-    ...[sizesOf(plan, radices.length), numbersOf(plan), Int32Array.from(radices)],
-    ...[plan.taps.coefficients, plan.w.taps.coefficients, plan.corrections, plan.w.series],
+    `int32_t corella_wide_open(char *error, void *context, const int64_t *sizes /*[12]*/,
+      const double *numbers /*[6]*/, const int32_t *radices, const double *taps, const double *wTaps,
+      const double *corrections, const double *series, _Out_ void **imager)`,
+    ...([sizesOf(plan, radices.length), numbersOf(plan), Int32Array.from(radices)] as const),
+    ...([plan.taps.coefficients, plan.w.taps.coefficients, plan.corrections, plan.w.series] as const),
   );
-  const add: NativeCall<
-    [
-      imager: bigint,
-      rows: number,
-      channels: number,
-      uvw: Float64Array,
-      scales: Float64Array,
-      values: Float32Array | Float64Array | bigint,
-      weights: Float32Array,
-      totals: Float64Array,
-    ]
-  > = native.bind(
+  const add = native.bind(
     WHERE,
-    'int32_t corella_wide_add(char *error, void *context, void *imager, int64_t rows, int64_t channels, ' +
-      'const double *uvw, const double *scales, const void *values, const float *weights, double *totals)',
+    `int32_t corella_wide_add(char *error, void *context, void *imager, int64_t rows, int64_t channels,
+      const double *uvw /*[rows * 3]*/, const double *scales /*[channels]*/, const void *values,
+      const float *weights /*[rows * channels]*/, double *totals /*[2]*/)`,
   );
-  const finish: NativeCall<[imager: bigint, weight: number, image: Float64Array]> = native.bind(
+  const finish = native.bind(
     WHERE,
     'int32_t corella_wide_finish(char *error, void *context, void *imager, double weight, double *image)',
   );
-  const loadModel: NativeCall<[imager: bigint, image: Float64Array]> = native.bind(
+  const loadModel = native.bind(
     WHERE,
     'int32_t corella_wide_model(char *error, void *context, void *imager, const double *image)',
   );
-  const predict: NativeCall<
-    [
-      imager: bigint,
-      rows: number,
-      channels: number,
-      uvw: Float64Array,
-      scales: Float64Array,
-      values: Float32Array | Float64Array,
-    ]
-  > = native.bind(
+  const predict = native.bind(
     WHERE,
-    'int32_t corella_wide_predict(char *error, void *context, void *imager, int64_t rows, int64_t channels, ' +
-      'const double *uvw, const double *scales, void *values)',
+    `int32_t corella_wide_predict(char *error, void *context, void *imager, int64_t rows, int64_t channels,
+      const double *uvw /*[rows * 3]*/, const double *scales /*[channels]*/, void *values)`,
   );
   let weightSum = 0;
   let visibilities = 0;
   const pass = async (rows: WideRows): Promise<void> => {
     const totals = new Float64Array(2);
     const scales = wavelengthsPerMetre(rows.frequenciesHz);
-    const values = rows.visibilities ? inPrecision(rows.visibilities, precision) : 0n;
+    const values = rows.visibilities ? inPrecision(rows.visibilities, precision) : NULL;
     await add(
       ...([engine.address, rowCount(rows), scales.length, rows.uvwM, scales] as const),
       ...([values, rows.weights, totals] as const),
