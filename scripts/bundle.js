@@ -3,6 +3,7 @@
 //   node             the runtime: this one, or npm's of the same version for another machine
 //   lib/             its C++ library, used only where the machine has none that suits
 //   app/             the compiled project with its tests, the CPU library, and production dependencies
+//   sbom.cdx.json    what of other people's is in it (CycloneDX); THIRD-PARTY-NOTICES.txt their licences
 //   corella          the command
 //   corella-test     the tests: corella-test [WORD …]
 // and build/bundle.tar.xz, the same packed. Run `npm run build` first.
@@ -26,6 +27,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { unpackPackage } from './bundle-parts.js';
+import { writeBill } from './sbom.js';
 import { here, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -143,6 +145,9 @@ for (const [path, facts] of Object.entries(packages)) {
     filter: (file) => !unread.some((pattern) => pattern.test(join(name, relative(from, file)))),
   });
 }
+
+// What of other people's is in it, beside the command.
+writeBill(bundle, values.target);
 
 /** @param {string} script */
 const launcher = (script) => `#!/bin/sh

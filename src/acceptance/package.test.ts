@@ -1,16 +1,33 @@
 /** What an install from the registry brings: all that runs, all that builds the native library, and nothing else. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { program } from './corella.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const packed = z.array(z.object({ files: z.array(z.object({ path: z.string() })) }));
 
 const pinned = z.record(z.string(), z.string().regex(/^\d+\.\d+\.\d+$/));
+
+const cycloneDx = z.object({
+  bomFormat: z.string(),
+  specVersion: z.string(),
+  components: z.array(
+    z.object({
+      name: z.string(),
+      version: z.string(),
+      'bom-ref': z.string(),
+      purl: z.string().optional(),
+      hashes: z.array(z.object({ alg: z.literal('SHA-512'), content: z.string() })).optional(),
+    }),
+  ),
+  dependencies: z.array(z.object({ ref: z.string(), dependsOn: z.array(z.string()) })),
+});
 
 describe('the package', () => {
   it('names every dependency by one version', () => {
@@ -51,6 +68,50 @@ describe('the package', () => {
         assert.ok(kept.has(wanted), `${path} needs ${wanted}`);
       }
     }
+  });
+
+  it('lists what of other people is shipped, the same bytes from the same lock file', (test) => {
+    const script = `${root}/scripts/sbom.js`;
+    if (!existsSync(script)) {
+      test.skip('a bundle has no scripts');
+      return;
+    }
+    const made = ['one', 'two'].map((name) => {
+      const folder = join(temporaryFolder('sbom'), name);
+      execFileSync(process.execPath, [script, '--out', folder, '--target', 'linux-x64']);
+      const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
+      return { bill: read('sbom.cdx.json'), notices: read('THIRD-PARTY-NOTICES.txt') };
+    });
+    assert.deepEqual(made[0], made[1]);
+    const { bill, notices } = made[0];
+    const { components, dependencies, ...head } = cycloneDx.parse(JSON.parse(bill));
+    assert.deepEqual([head.bomFormat, head.specVersion], ['CycloneDX', '1.5']);
+    const manifest = z
+      .object({ dependencies: pinned })
+      .parse(JSON.parse(readFileSync(`${root}/package.json`, 'utf8')));
+    // lit and uplot are in the page's script, and h5wasm's licence is not one of SPDX's.
+    const wanted = [
+      ...Object.keys(manifest.dependencies),
+      'lit',
+      'lit-html',
+      'uplot',
+      '@koromix/koffi-linux-x64',
+    ];
+    for (const name of wanted) {
+      const found = components.find((one) => one.name === name);
+      assert.ok(found?.purl?.endsWith(`@${found.version}`) && found.hashes?.[0].content.length === 128, name);
+      assert.ok(found && notices.includes(`${name} ${found.version}, `), name);
+    }
+    assert.ok(notices.includes('Copyright (c) 2011 Einar Otto Stangvik'), "ws's licence");
+    const names = components.map(({ name }) => name);
+    for (const absent of ['typescript', 'eslint', '@koromix/koffi-win32-x64'])
+      assert.ok(!names.includes(absent));
+    assert.ok(names.includes('node'));
+    // Every reference leads somewhere.
+    const refs = new Set([...components.map((one) => one['bom-ref']), dependencies[0].ref]);
+    for (const { ref, dependsOn } of dependencies)
+      for (const one of [ref, ...dependsOn]) assert.ok(refs.has(one), one);
+    assert.ok(dependencies[0].dependsOn.length >= Object.keys(manifest.dependencies).length + 2);
   });
 
   it('tells an old Node in one line', () => {
