@@ -40,6 +40,7 @@ export {
   makeFolder,
   openOutput,
   openOutputSet,
+  TRUNCATED,
   writeFileWhole,
 } from './io/output.js';
 export { createSigmf, createSigmfSpectra, sigmfPaths } from './recordings/sigmf/sigmf.js';

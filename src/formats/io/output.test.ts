@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CorellaError } from '../../core/errors.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { openInput } from './input.js';
-import { makeFolder, openOutput, openOutputSet, writeFileWhole } from './output.js';
+import { makeFolder, openOutput, openOutputSet, writeFileWhole, type OutputFile } from './output.js';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 
@@ -70,6 +70,44 @@ describe('output files', () => {
     await file.finish();
     assert.equal(await readFile(join(folder, 'c.bin'), 'utf8'), 'abdef');
     await rm(join(folder, 'c.bin'));
+  });
+
+  it('are refused by name where another program cut them: no hole is left where their bytes were', async () => {
+    const steps: Record<string, (file: OutputFile) => Promise<void>> = {
+      write: (file) => file.write(text('89')),
+      patch: (file) => file.writeAt(0, text('xx')),
+      resize: (file) => file.resize(20),
+      finish: (file) => file.finish(),
+    };
+    for (const [step, go] of Object.entries(steps)) {
+      const path = join(folder, `cut-${step}.bin`);
+      const file = await openOutput(path);
+      await file.write(text('01234567'));
+      await file.appear();
+      // What grows under its own name is there for others to spoil.
+      await truncate(path, 3);
+      await assert.rejects(
+        go(file),
+        (error: unknown) =>
+          error instanceof CorellaError &&
+          error.message.startsWith(
+            `${path}: was truncated by another program while it was written: 3 bytes are left of 8; write it again`,
+          ),
+        step,
+      );
+      await file.abandon();
+      assert.equal(await readFile(path, 'utf8'), '012', `${step}: left as it was found`);
+      await rm(path);
+    }
+    // Cutting it ourselves is no such thing, nor is growing by another's hand.
+    const path = join(folder, 'ours.bin');
+    const file = await openOutput(path);
+    await file.write(text('01234567'));
+    await file.resize(4);
+    await file.write(text('ab'));
+    await file.finish();
+    assert.equal(await readFile(path, 'utf8'), '0123ab');
+    await rm(path);
   });
 
   it('say why a place cannot be written', async () => {

@@ -97,6 +97,20 @@ function cannotWrite(path: string, error: unknown): never {
   throw new CorellaError({ where: path, what: `cannot be written: ${what}`, fix }, { cause: error });
 }
 
+/** The code of a file that another program cut while it was written. */
+export const TRUNCATED = 'ETRUNCATED';
+
+function refuseTruncated(path: string, size: number, takenBytes: number): never {
+  throw new CorellaError(
+    {
+      where: path,
+      what: `was truncated by another program while it was written: ${size} bytes are left of ${takenBytes}`,
+      fix: 'write it again, and let no other program change it meanwhile',
+    },
+    { cause: Object.assign(new Error('truncated'), { code: TRUNCATED }) },
+  );
+}
+
 /** Finishing replaces what has the name: never a folder, a device or pipe (/dev/null, /dev/stdout), nor what is read. */
 async function refuseUnlessFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
@@ -167,10 +181,19 @@ async function openPending(path: string): Promise<PendingFile> {
   let state: 'open' | 'sealed' | 'closed' = 'open';
   let hasAppeared = false;
   let sizeBytes = 0;
+  /** What the system has taken: the file is never shorter, unless another program cuts it. */
+  let takenBytes = 0;
 
+  /** Writing on would leave a hole of zeros where integrations were. */
+  const checkLength = async (): Promise<void> => {
+    const { size } = await handle.stat().catch((error: unknown) => cannotWrite(path, error));
+    if (size < takenBytes) refuseTruncated(path, size, takenBytes);
+  };
   const put = async (bytes: Uint8Array, position: number): Promise<void> => {
     if (state !== 'open') throw new Error(`${path} was written to after it was finished or abandoned`);
+    await checkLength();
     await writeAll(handle, bytes, position).catch((error: unknown) => cannotWrite(path, error));
+    takenBytes = Math.max(takenBytes, position + bytes.length);
   };
   const abandon = async (): Promise<void> => {
     if (state === 'closed') return;
@@ -184,6 +207,7 @@ async function openPending(path: string): Promise<PendingFile> {
     if (state !== 'open') throw new Error(`${path} was finished twice`);
     try {
       await handle.sync();
+      await checkLength();
       await handle.close();
       state = 'sealed';
     } catch (error) {
@@ -225,8 +249,10 @@ async function openPending(path: string): Promise<PendingFile> {
     },
     resize: async (size) => {
       if (state !== 'open') throw new Error(`${path} was written to after it was finished or abandoned`);
+      await checkLength();
       await handle.truncate(size).catch((error: unknown) => cannotWrite(path, error));
       sizeBytes = size;
+      takenBytes = size;
     },
     worthKeeping: () => {
       forget(temporary);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -129,6 +129,30 @@ describe('files that are taken away while they are written', () => {
     const [name] = await readdir(join(folder, 'removed'));
     assert.deepEqual(files.paths, [join(folder, 'removed', name)]);
     assert.equal((await read(join('removed', name))).length, 2);
+  });
+
+  it('cut by another program: what was in them counts as lost, and a new one begins', async () => {
+    const { files, told } = await begin('cut');
+    await truncate(join(folder, 'cut', 'v.uvh5'), 1000);
+    for (let n = 3; n < 6; n++) await files.append(integration(n));
+    // The one during which it was noticed is lost, too.
+    assert.deepEqual([files.written, files.unwritten], [2, 4]);
+    const [second] = (await readdir(join(folder, 'cut'))).filter((name) => name !== 'v.uvh5');
+    await truncate(join(folder, 'cut', second), 1000);
+    await files.close();
+    assert.deepEqual([files.paths, files.written, files.unwritten], [[], 0, 6]);
+    assert.deepEqual(kinds(told), [
+      ['opened', 0],
+      ['gone', 3],
+      ['opened', 0],
+      ['gone', 2],
+    ]);
+    assert.match(told[1].why ?? '', /was truncated by another program .* 1000 bytes are left of \d{4,}/);
+    assert.equal(
+      (await stat(join(folder, 'cut', 'v.uvh5'))).size,
+      1000,
+      'nothing was written after the hole',
+    );
   });
 
   it('at the very end', async () => {

@@ -6,6 +6,7 @@ import { CorellaError } from '../../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
 import {
   errorCode,
+  TRUNCATED,
   visibilityFormatFor,
   type StoredValues,
   type VisibilityHeader,
@@ -106,7 +107,8 @@ export class FilesByTime {
     } catch (error) {
       if (!(error instanceof CorellaError)) throw error;
       const code = errorCode(error.cause);
-      if (this.opened > 0 && PLACE_GONE.includes(code)) await this.withoutPlace(error.what);
+      if (code === TRUNCATED) await this.lose(error.what);
+      else if (this.opened > 0 && PLACE_GONE.includes(code)) await this.withoutPlace(error.what);
       else if (DISK_ENDS.includes(code)) {
         this.retryAtMs = performance.now() + RETRY_MS;
         await this.keep(error.what);
@@ -135,6 +137,19 @@ export class FilesByTime {
     this.onEvent({ kind: 'moved', path, integrations, to: movedTo });
   }
 
+  /** Another program cut the file: none of its integrations is known to be whole. The next begins a new file. */
+  private async lose(why: string): Promise<void> {
+    const lost = this.open;
+    this.open = undefined;
+    if (!lost) return;
+    const { path, integrations, writer, growing } = lost;
+    await growing?.close();
+    await writer.abandon();
+    this.written -= integrations;
+    this.unwritten += integrations;
+    this.onEvent({ kind: 'gone', path, integrations, why });
+  }
+
   /** Tried anew with every integration, and told once. */
   private async withoutPlace(why: string): Promise<void> {
     const { path } = this.open ?? this.settings;
@@ -148,15 +163,23 @@ export class FilesByTime {
   async close(): Promise<void> {
     await this.look();
     const done = this.open;
-    this.open = undefined;
     if (!done) return;
     const { path, integrations, writer } = done;
-    await done.growing?.close();
     if (integrations === 0) {
+      this.open = undefined;
+      await done.growing?.close();
       await writer.abandon();
       return;
     }
-    await writer.finish();
+    try {
+      await writer.finish();
+    } catch (error) {
+      if (!(error instanceof CorellaError) || errorCode(error.cause) !== TRUNCATED) throw error;
+      await this.lose(error.what);
+      return;
+    }
+    this.open = undefined;
+    await done.growing?.close();
     this.paths.push(path);
     this.onEvent({ kind: 'closed', path, integrations });
   }
