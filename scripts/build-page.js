@@ -1,7 +1,7 @@
 // The browser's half: src/page → dist/page, one script and one style sheet, nothing loaded from elsewhere. Types are
 // checked beforehand by tsc; a page that grew beyond its bound fails.
 //   node scripts/build-page.js [--lenient]   with --lenient a machine without esbuild goes on without the page
-import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -32,6 +32,18 @@ async function build() {
     outdir: to,
     bundle: true,
     minify: true,
+    logLevel: 'warning',
+  });
+  // Tests of single modules, for Node: the page itself is tried in a browser (scripts/test-page.js).
+  await bundle({
+    entryPoints: readdirSync(from)
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => join(from, name)),
+    outdir: to,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
     logLevel: 'warning',
   });
   for (const name of ['index.html', 'icon.svg']) cpSync(join(from, name), join(to, name));

@@ -1,0 +1,75 @@
+// npm test: builds, then runs tests.
+//   npm test                            every test
+//   npm test -- correlate               those with 'correlate' in their path
+//   npm test -- --affected              what the changes since HEAD touch, by the import graph; only what those tests need
+//                                       is built, and types are not checked
+//   npm test -- --affected --since main what the changes since another commit touch
+//   npm test -- --affected --far        also tests that reach a change through other modules
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { affectedTests, importGraph, sourceFiles } from './import-graph.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const words = process.argv.slice(2);
+
+/**
+ * Ends with the code of what failed.
+ * @param {string} program
+ * @param {readonly string[]} args
+ */
+function must(program, args) {
+  const { status } = spawnSync(program, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+/** @param {readonly string[]} args */
+const node = (...args) => {
+  must(process.execPath, args);
+};
+
+/** Files that differ from a commit, those that git does not know yet among them. @param {string} since */
+function changedSince(since) {
+  /** @param {readonly string[]} args */
+  const git = (...args) =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line !== '');
+  return [...git('diff', '--name-only', since), ...git('ls-files', '--others', '--exclude-standard')];
+}
+
+function affected() {
+  const since = words.includes('--since') ? words[words.indexOf('--since') + 1] : 'HEAD';
+  const changed = changedSince(since).filter((path) => path.startsWith('src/'));
+  const modules = new Set(sourceFiles().filter((name) => name.endsWith('.ts')));
+  // What is not TypeScript is read or bound by what is beside it, or in the folder above.
+  const touched = changed.flatMap((path) => {
+    const file = path.slice('src/'.length);
+    if (modules.has(file)) return [file];
+    const beside = [dirname(file), dirname(dirname(file))].map((folder) =>
+      [...modules].filter((one) => dirname(one) === folder),
+    );
+    return beside.find((files) => files.length > 0) ?? [];
+  });
+  const { near, far } = affectedTests(importGraph(modules), touched);
+  const chosen = words.includes('--far') ? [...near, ...far] : near;
+  const left = words.includes('--far') ? 0 : far.length;
+  console.log(
+    `${changed.length} files of src/ changed since ${since}: ${chosen.length} test files` +
+      (left > 0 ? `; ${left} more reach them through other modules (--far)` : ''),
+  );
+  if (chosen.length === 0) return;
+  // Emits what changed and leaves the checking of types to the next build.
+  must('npx', ['--no-install', 'tsc', '-p', 'tsconfig.json', '--noCheck']);
+  node('scripts/copy-assets.js');
+  if (changed.some((path) => path.startsWith('src/page/'))) node('scripts/build-page.js');
+  if (changed.some((path) => /\.(?:cpp|h)$/.test(path)) || !existsSync(join(root, 'dist/native')))
+    node('scripts/build-native.js');
+  node('scripts/run-tests.js', ...chosen.map((file) => file.replace(/\.ts$/, '.js')));
+}
+
+if (words.includes('--affected')) affected();
+else {
+  must('npm', ['run', 'build', '--silent']);
+  node('scripts/run-tests.js', ...words);
+}
