@@ -36,8 +36,9 @@ const lock = lockFile.parse(JSON.parse(readFileSync(join(root, 'package-lock.jso
 /** Those in the page, and all that they need. */
 function pagePackages() {
   const found = new Set(inPage);
+  const byPath = new Map(Object.entries(lock));
   for (const name of found)
-    for (const other of Object.keys(lock[`node_modules/${name}`]?.dependencies ?? {}))
+    for (const other of Object.keys(byPath.get(`node_modules/${name}`)?.dependencies ?? {}))
       if (!other.startsWith('@types/')) found.add(other);
   return found;
 }

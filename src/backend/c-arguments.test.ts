@@ -18,8 +18,9 @@ const SOLVE = `int32_t corella_full_solver_run(char *error, void *context, void 
 
 /** Compiles where both are the same type. */
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
-const isSame = <Answer extends true>(answer: Answer): void => {
+const isSame = <Answer extends true>(answer: Answer): Answer => {
   assert.equal(answer, true);
+  return answer;
 };
 
 describe('arguments of a C function', () => {

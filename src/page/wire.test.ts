@@ -74,7 +74,7 @@ describe('the page and its socket', () => {
     // One that comes later has what is known at once.
     ends.push(listen('alarms', (value) => seen.push([3, value])));
     assert.deepEqual(
-      seen,
+      [...seen],
       [1, 2, 3].map((k) => [k, ['full disk']]),
     );
     ends[0]();

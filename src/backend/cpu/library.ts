@@ -23,7 +23,9 @@ export interface NativeLibrary {
   readonly compiler: string;
   readonly best: Isa;
   readonly cores: number;
-  function<Prototype extends string>(prototype: Prototype): NativeFunction<ArgumentsOf<Prototype>>;
+  readonly function: <Prototype extends string>(
+    prototype: Prototype,
+  ) => NativeFunction<ArgumentsOf<Prototype>>;
 }
 
 /** Why the library cannot be used on this machine, and what to do about it. */
