@@ -55,6 +55,8 @@ const WRITTEN: readonly string[] = [
   'antennas',
   'truth',
 ];
+/** Other options whose value may be a file; --bits float is none. */
+const MAY_NAME_A_FILE = /<[^>]*(?:path|file|place|capture|list|beam)|^--telescope/;
 const WRITTEN_ARGUMENT = 'to';
 const READ = 'what is read';
 
@@ -63,7 +65,8 @@ export async function refuseNamedTwice(command: Command): Promise<void> {
   const options = command.options.flatMap((option) => {
     const name = option.attributeName();
     const isWritten = WRITTEN.includes(name);
-    if (!isWritten && command.getOptionValueSource(name) !== 'cli') return [];
+    if (!isWritten && !(command.getOptionValueSource(name) === 'cli' && MAY_NAME_A_FILE.test(option.flags)))
+      return [];
     const value: unknown = command.getOptionValue(name);
     return typeof value === 'string' ? [{ what: option.long ?? name, path: value, isWritten }] : [];
   });
