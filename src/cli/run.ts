@@ -5,6 +5,7 @@ import { readObservation, runObservation, writeObservation, type RunOutcome } fr
 import { addBackendOptions, addExamples, type BackendOptions } from './options/command.js';
 import { addOverwriteOption, parseFolder, type OutputOptions } from './options/outputs.js';
 import { noteUnknownOrientation } from './options/eop-option.js';
+import { reportSkyModels } from './options/sky-options.js';
 import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 import { version } from './report/version.js';
@@ -51,6 +52,9 @@ async function run(path: string, options: RunOptions, command: Command): Promise
     process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
     return;
   }
+  for (const product of observation.products)
+    if ('sources' in product && product.sources !== undefined)
+      await reportSkyModels(product.sources, options);
   const stage = terminal.stage('run');
   const outcome = await runObservation(observation, {
     ...{ version: version(), into: options.into, onProgress: stage.update },

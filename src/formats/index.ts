@@ -57,3 +57,4 @@ export { writtenProducts } from './visibilities/as-stored.js';
 export { checkOutputs, sameFile, type PlannedOutputs } from './io/outputs.js';
 export { namesIn } from './several/paths.js';
 export { recordingPaths } from './recordings/recording-paths.js';
+export { prepareSkyModels } from './models/prepare.js';

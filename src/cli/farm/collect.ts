@@ -31,7 +31,7 @@ import {
   recordingPaths,
   type OutputOptions,
 } from '../options/outputs.js';
-import { parseSources } from '../options/sky-options.js';
+import { parseSources, reportSkyModels } from '../options/sky-options.js';
 import { railLines } from '../report/loss-lines.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
 import { version } from '../report/version.js';
@@ -123,6 +123,7 @@ async function writeCollectedSeries(ledger: Ledger, product: SeriesProduct, out:
   const { series, collected } = await collectSeries(plan, product, new Results(ledger));
   const { telescope } = plan.work.image ?? refuse(ledger.folder, 'is of no images', 'submit again');
   const middle = series.images[Math.floor(series.images.length / 2)];
+  await reportSkyModels(product.sources, {});
   await writeSeries(seriesPaths(out, product.sheet), series, {
     ...{ telescope, road: DIRECT_ROAD, unit: product.unit, history: [...product.history] },
     sources: parseSources(product.sources)(middle.frame),

@@ -65,10 +65,11 @@ describe('CalH5', () => {
       name: string,
       changed: GroupPlan['items'] = {},
       terms: readonly number[] = [1, 0, 0, 2, 1, 0, 1, 0],
+      times = 1,
     ): Promise<string> => {
       const path = join(folder, name);
       const output = await openOutput(path);
-      const dims = [2, 1, 1, terms.length / 4];
+      const dims = [2, 1, times, terms.length / 4 / times];
       const gammas = bytesOf(Float64Array.from(terms));
       const file = await createHdf5(output, {
         kind: 'group',
@@ -152,6 +153,26 @@ describe('CalH5', () => {
       );
       assert.deepEqual([...lone.gains.subarray(2 * place, 2 * place + 2)], [0, 0.5]);
     }
+    // Two times, the second first: Data/gains is [antenna][channel][time][term].
+    const several = await readGainFile(
+      await write(
+        'several.calh5',
+        {
+          time_array: reals([2_459_561.5, 2_459_560.5]),
+          gain_convention: text('divide'),
+          x_orientation: text('east'),
+        },
+        [1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0],
+        2,
+      ),
+    );
+    assert.deepEqual(
+      [several, ...(several.later ?? [])].map(({ time }) => formatInstant(time, 0)),
+      ['2021-12-12T00:00:00Z', '2021-12-13T00:00:00Z'],
+    );
+    // Antenna 7 is station 2, terms Y, X: at the first time Y 3 and X 4, at the second 1 and 2.
+    assert.deepEqual([...several.gains.subarray(8, 12)], [4, 0, 3, 0]);
+    assert.deepEqual([...(several.later?.[0].gains.subarray(8, 12) ?? [])], [2, 0, 1, 0]);
     for (const [changed, words] of [
       [{ cal_type: text('delay') }, /holds delays/],
       [{ wide_band: truth('yes') }, /gains of whole bands/],

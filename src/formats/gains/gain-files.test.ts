@@ -53,7 +53,10 @@ describe('files of gains', () => {
     assert.equal(await holdsGains(join(folder, 'nowhere')), false);
     // JSON of some other making is looked into, so that the message says what is wrong with it.
     await assert.rejects(readGainFile(json), /other\.json: is not a gains file \(.*format/);
-    await assert.rejects(readGainFile(text), /other\.txt: holds no gains: it is neither JSON nor CalH5/);
+    await assert.rejects(
+      readGainFile(text),
+      /other\.txt: holds no gains: it is neither JSON, CalH5 nor CalFITS/,
+    );
   });
 
   it('say of a channel without data that it has none', async () => {

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
 import { encodeCalH5, type CalH5Facts } from './calh5.js';
+import { isCalFits, readCalFits } from './calfits.js';
 import { readCalH5 } from './calh5-read.js';
 import { encodeGains, readGains, type GainsFile } from './gains.js';
 import { isHdf5, openHdf5 } from '../hdf5/read.js';
@@ -36,11 +37,14 @@ export async function writeGainFiles(
 }
 
 /** 'marked' JSON begins by saying that it holds gains; 'json' may hold anything. */
-type GainForm = 'marked' | 'json' | 'calh5';
+type GainForm = 'marked' | 'json' | 'calh5' | 'calfits';
+
+/** Cards that say what a FITS file holds are among its first. */
+const HEAD_BYTES = 4 * 2880;
 
 async function gainForm(path: string): Promise<GainForm | undefined> {
   const file = await openInput(path, 'make gains with corella calibrate');
-  const head = new Uint8Array(Math.min(64, file.sizeBytes));
+  const head = new Uint8Array(Math.min(HEAD_BYTES, file.sizeBytes));
   try {
     await file.readExactly(head, 0);
   } finally {
@@ -49,6 +53,7 @@ async function gainForm(path: string): Promise<GainForm | undefined> {
   const text = new TextDecoder('latin1').decode(head);
   if (/^\s*\{\s*"format":\s*"corella-gains"/.test(text)) return 'marked';
   if (/^\s*\{/.test(text)) return 'json';
+  if (isCalFits(text)) return 'calfits';
   if (!isHdf5(head)) return undefined;
   const hdf5 = await openHdf5(path);
   try {
@@ -63,15 +68,23 @@ export async function holdsGains(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() !== true) return false;
   const form = await gainForm(path);
-  return form === 'marked' || form === 'calh5';
+  return form === 'marked' || form === 'calh5' || form === 'calfits';
 }
 
 /** Gains in either form, by what the file holds. */
 export async function readGainFile(path: string): Promise<GainsFile> {
   const form = await gainForm(path);
   if (form === undefined)
-    refuse(path, 'holds no gains: it is neither JSON nor CalH5', 'make gains with corella calibrate');
-  const file = await (form === 'calh5' ? readCalH5(path) : readGains(path));
+    refuse(
+      path,
+      'holds no gains: it is neither JSON, CalH5 nor CalFITS',
+      'make gains with corella calibrate',
+    );
+  const file = await (form === 'calh5'
+    ? readCalH5(path)
+    : form === 'calfits'
+      ? readCalFits(path)
+      : readGains(path));
   for (const { gains, leakage, solved } of [file, ...(file.later ?? [])])
     for (const [n, isSolved] of solved.entries()) {
       if (isSolved === 0) continue;

@@ -266,7 +266,7 @@ export async function readGains(path: string): Promise<GainsFile> {
 }
 
 /** Whoever put several files together may have them in any order; of one time twice nobody knows which holds. */
-function inOrderOfTime(series: readonly GainsAt[], path: string): readonly GainsAt[] {
+export function inOrderOfTime(series: readonly GainsAt[], path: string): readonly GainsAt[] {
   const sorted = [...series].sort((one, other) => secondsBetween(other.time, one.time));
   sorted.forEach(({ time }, k) => {
     if (k > 0 && secondsBetween(sorted[k - 1].time, time) <= 0)

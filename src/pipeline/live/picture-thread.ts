@@ -4,13 +4,15 @@ import { imageCPML, weightsCP } from '../../core/axes.js';
 import { addSeconds } from '../../core/instant.js';
 import { renderPng, skyPicture } from '../../draw/index.js';
 import { averageChannels, stokesI } from '../../image/index.js';
-import { writeFileWhole } from '../../formats/index.js';
+import { prepareSkyModels, writeFileWhole } from '../../formats/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import { sourcesNamed } from '../../sky/models/named.js';
 import { pictureParts } from '../products.js';
 import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
 
 const settings = workerData as PictureSettings;
+// What there is to report of them, the main thread did.
+if (settings.sources !== 'all') await prepareSkyModels(settings.sources.join());
 const sources = sourcesNamed(settings.sources);
 
 async function draw({

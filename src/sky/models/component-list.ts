@@ -3,7 +3,8 @@
  * line, points and Gaussians, polarised or not, with any number of spectral terms.
  */
 import { refuse } from '../../core/errors.js';
-import { checkedStokes, type Source } from '../source.js';
+import { checkedStokes } from '../source.js';
+import type { Component } from './brightest.js';
 import { fluxOf } from './spectrum.js';
 
 interface Format {
@@ -19,8 +20,11 @@ const FORMS = [/^#?\s*format\s*=\s*(.+)$/i, /^#\s*\((.+)\)\s*=\s*format\s*$/i];
 export const splitLine = (line: string): string[] =>
   (line.match(/(?:\[[^\]]*\]|'[^']*'|"[^"]*"|[^,])+|(?<=,)(?=,|$)|^(?=,)/g) ?? []).map((part) => part.trim());
 
+/** The line that says the columns is one of these. */
+const MOST_LINES_BEFORE = 1000;
+
 export const isComponentList = (text: string): boolean =>
-  text.split(/\r?\n/, 50).some((line) => FORMS.some((form) => form.test(line.trim())));
+  text.split(/\r?\n/, MOST_LINES_BEFORE).some((line) => FORMS.some((form) => form.test(line.trim())));
 
 function formatOf(lines: readonly string[], path: string): Format {
   for (const [line, text] of lines.entries()) {
@@ -47,26 +51,38 @@ function formatOf(lines: readonly string[], path: string): Format {
   );
 }
 
-export function parseComponentList(text: string, path: string): Source[] {
-  const lines = text.split(/\r?\n/);
-  const format = formatOf(lines, path);
-  return lines.flatMap((line, n) => {
-    if (n <= format.line || line.trim() === '' || line.trim().startsWith('#')) return [];
+export function* parseComponentList(text: string, path: string): Generator<Component> {
+  const format = formatOf(text.split(/\r?\n/, MOST_LINES_BEFORE), path);
+  const places = new Map(format.columns.map(({ name }, at) => [name, at]));
+  let n = -1;
+  for (const line of linesOf(text)) {
+    n++;
+    if (n <= format.line || line.trim() === '' || line.trim().startsWith('#')) continue;
     const where = `${path}, line ${n + 1}`;
     const words = splitLine(line);
     const word = (name: string): string => {
-      const at = format.columns.findIndex((column) => column.name === name);
-      if (at < 0) return '';
+      const at = places.get(name);
+      if (at === undefined) return '';
       const own = words.at(at) ?? '';
       return own === '' ? (format.columns[at].otherwise ?? '') : own;
     };
     // A patch has a place and no component of its own.
-    if (word('name') === '' && word('type') === '') return [];
-    return [componentOf(word, where)];
-  });
+    if (word('name') === '' && word('type') === '') continue;
+    yield componentOf(word, where);
+  }
 }
 
-function componentOf(word: (name: string) => string, where: string): Source {
+/** One by one: a list of a million lines is larger than its text. */
+export function* linesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const end = text.indexOf('\n', at);
+    const line = text.slice(at, end < 0 ? text.length : end);
+    yield line.endsWith('\r') ? line.slice(0, -1) : line;
+    at = end < 0 ? text.length : end + 1;
+  }
+}
+
+function componentOf(word: (name: string) => string, where: string): Component {
   const number = (name: string, otherwise: number): number => {
     const text = word(name).replaceAll(/['"]/g, '');
     const value = text === '' ? otherwise : Number(text);
@@ -94,7 +110,7 @@ function componentOf(word: (name: string) => string, where: string): Source {
   const position = { raDeg: rightAscension(word('ra'), where), decDeg: declination(word('dec'), where) };
   const majorDeg = number('majoraxis', 0) / 3600;
   const minorDeg = number('minoraxis', 0) / 3600;
-  return {
+  const source = {
     name: word('name') || 'component',
     position: () => position,
     fluxJy: fluxOf({
@@ -105,6 +121,7 @@ function componentOf(word: (name: string) => string, where: string): Source {
     ...(type === 'GAUSSIAN' &&
       majorDeg > 0 && { shape: { majorDeg, minorDeg, positionAngleDeg: number('orientation', 0) } }),
   };
+  return { source, fluxJy };
 }
 
 /** 12:34:56.7, 12h34m56.7s, or degrees with deg or as plain as the file has them. */
@@ -116,12 +133,19 @@ export function rightAscension(text: string, where: string): number {
   return refuse(where, `its Ra is '${text}'`, 'write 12:34:56.7 or 188.7deg');
 }
 
-/** -26.42.11.5 as BBS has it, -26:42:11.5, -26d42m11.5s, or degrees with deg. */
+/** -26.42.11.5 as BBS has it, +031.39.42.012 as DP3's tools do, -26:42:11.5, -26d42m11.5s, or degrees with deg. */
 export function declination(text: string, where: string): number {
+  const decDeg = degreesOf(text);
+  return Math.abs(decDeg) <= 90
+    ? decDeg
+    : refuse(where, `its Dec is '${text}'`, 'write -26.42.11.5, -26:42:11.5 or -26.7deg, to 90 degrees');
+}
+
+function degreesOf(text: string): number {
   const degrees = /^([+-]?[\d.]+)\s*deg$/i.exec(text);
   if (degrees) return Number(degrees[1]);
-  const parts = /^([+-]?)(\d{1,2})[.:d](\d{1,2})[.:m]([\d.]+)s?$/i.exec(text);
-  if (!parts) return refuse(where, `its Dec is '${text}'`, 'write -26.42.11.5, -26:42:11.5 or -26.7deg');
+  const parts = /^([+-]?)(\d{1,3})[.:d](\d{1,2})[.:m]([\d.]+)s?$/i.exec(text);
+  if (!parts) return Number.NaN;
   const size = Number(parts[2]) + Number(parts[3]) / 60 + Number(parts[4]) / 3600;
   return parts[1] === '-' ? -size : size;
 }

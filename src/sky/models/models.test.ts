@@ -1,8 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { parseSources } from '../chosen-sources.js';
+import type { Source } from '../source.js';
 import { findSources } from '../sources.js';
-import { parseCatalogue } from './catalogue.js';
-import { parseComponentList, splitLine } from './component-list.js';
+import { brightestOf } from './brightest.js';
+import * as catalogue from './catalogue.js';
+import * as lists from './component-list.js';
+import { parseHyperdrive } from './hyperdrive.js';
+import { readSkyModel, readTextModel } from './read.js';
+
+const { splitLine } = lists;
+const parseCatalogue = (text: string, path: string): Source[] =>
+  [...catalogue.parseCatalogue(text, path)].map(({ source }) => source);
+const parseComponentList = (text: string, path: string): Source[] =>
+  [...lists.parseComponentList(text, path)].map(({ source }) => source);
 
 const close = (found: number, wanted: number, tolerance = 1e-9): void => {
   assert.ok(Math.abs(found - wanted) <= tolerance, `${found} where ${wanted} belongs`);
@@ -72,6 +86,127 @@ describe('sky models', () => {
     assert.throws(wrong('a,SHAPELET,1:0:0,1.0.0,1,'), /line 2: is a SHAPELET/);
     assert.throws(wrong('a,POINT,1:0:0,1.0.0,1,[-0.7]'), /no ReferenceFrequency/);
     assert.throws(wrong('a,POINT,noon,1.0.0,1,'), /its Ra is 'noon'/);
+  });
+
+  it('of DP3: degrees of three digits', () => {
+    const [one, two] = parseComponentList(
+      'Format = Name, Type, Ra, Dec, I\na, POINT, 00:00:00, +031.39.42.012, 1\nb, POINT, 00:00:00, -005.30.00, 1\n',
+      'dp3.skymodel',
+    );
+    close((place(one) as { decDeg: number }).decDeg, 31 + 39 / 60 + 42.012 / 3600);
+    assert.deepEqual(place(two), { raDeg: 0, decDeg: -5.5 });
+    assert.throws(
+      () => parseComponentList('Format = Name, Type, Ra, Dec, I\na, POINT, 0:0:0, +131.0.0, 1\n', 'd.txt'),
+      /its Dec is '\+131\.0\.0'/,
+    );
+  });
+
+  it('of hyperdrive: points and Gaussians, power laws, curved ones and lists', () => {
+    // The shape of a list as hyperdrive writes it, made by hand.
+    const text = `
+one:
+- ra: 10.0
+  dec: -27.0
+  comp_type: point
+  flux_type:
+    list:
+    - freq: 200e6
+      i: 5.0
+    - freq: 100e6
+      i: 10.0
+two:
+- ra: 0.5
+  dec: -35.0
+  comp_type:
+    gaussian: { maj: 20.0, min: 10.0, pa: 75.0 }
+  flux_type:
+    power_law:
+      si: -0.8
+      fd: { freq: 170000000.0, i: 5.0, q: 1.0, u: 2.0, v: 3.0 }
+- ra: 155.0
+  dec: -10.0
+  comp_type: point
+  flux_type:
+    curved_power_law:
+      si: -0.6
+      fd: { freq: 150000000.0, i: 50.0 }
+      q: 0.2
+`;
+    const found = [...parseHyperdrive(text, 'a.yaml')].map(({ source }) => source);
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      ['one', 'two 1', 'two 2'],
+    );
+    assert.deepEqual(place(found[0]), { raDeg: 10, decDeg: -27 });
+    // An index of −1 between the two, and beyond them.
+    close(found[0].fluxJy(125e6), 8);
+    close(found[0].fluxJy(400e6), 2.5);
+    assert.deepEqual(found[1].shape, { majorDeg: 20 / 3600, minorDeg: 10 / 3600, positionAngleDeg: 75 });
+    assert.deepEqual(found[1].stokes, { q: 0.2, u: 0.4, v: 0.6 });
+    close(found[1].fluxJy(340e6), 5 * 2 ** -0.8);
+    close(found[2].fluxJy(300e6), 50 * 2 ** -0.6 * Math.exp(0.2 * Math.log(2) ** 2));
+    const wrong = (from: string, to: string) => () => [...parseHyperdrive(text.replace(from, to), 'a.yaml')];
+    assert.throws(wrong('gaussian:', 'shapelet:'), /two, component 1: its comp_type is shapelet/);
+    assert.throws(wrong('i: 10.0', 'i: ten'), /one, component 1: its i is "ten"/);
+    assert.throws(wrong('i: 10.0', 'i: 10.0\n      q: 1.0'), /Q is another fraction of I/);
+    assert.throws(wrong('dec: -27.0', 'dec: -127.0'), /its dec is -127/);
+  });
+
+  it('of GLEAM without a fit: the wide band and its median index, reported', () => {
+    const notes: string[] = [];
+    const text = 'Name,RAJ2000,DEJ2000,int_flux_wide,alpha,int_flux_fit_200\na,1,2,3,-1,4\nb,1,2,3,,\n';
+    const [one, two] = [...catalogue.parseCatalogue(text, 'g.csv', notes)];
+    close(one.source.fluxJy(100e6), 8);
+    close(two.source.fluxJy(100e6), 3 * 2 ** 0.8);
+    assert.match(
+      notes.join(),
+      /^1 of its sources have no fitted spectrum: int_flux_wide and an index of -0\.8/,
+    );
+  });
+
+  it('by file: what is no file is a file error, and lists of others are refused by name', () => {
+    const folder = temporaryFolder('models');
+    const refused = (name: string, text: string, words: RegExp): void => {
+      writeFileSync(join(folder, name), text);
+      assert.throws(() => readSkyModel(join(folder, name)), words);
+    };
+    for (const name of ['nothing.yaml', 'nothing.skyh5', './nothing', 'gone.fits'])
+      assert.throws(
+        () => parseSources(name),
+        /nothing|gone.*: the sky model cannot be read; check the path/,
+        name,
+      );
+    assert.throws(() => parseSources('nobody'), /'nobody' is not one we know/);
+    refused(
+      'rts.txt',
+      'SOURCE J1 12.5 -27.2\nFREQ 150e+6 1.0 0 0 0\nENDSOURCE\n',
+      /is a source list of the RTS.*srclist-convert/,
+    );
+    refused(
+      'woden.txt',
+      'SOURCE a P 1 G 0 S 0 0\nCOMPONENT POINT 4.0 -27.0\nLINEAR 1.8e+08 10 0 0 0 -0.8\nENDCOMPONENT\n',
+      /is a source list of WODEN/,
+    );
+    refused('v.xml', '<?xml version="1.0"?>\n<VOTABLE version="1.3">\n', /is a VOTable.*CSV or FITS/);
+  });
+
+  it('of many components: the brightest are kept, in bounded memory, and reported', () => {
+    const keeper = brightestOf(2);
+    const [source] = findSources(['Cyg A']);
+    for (const fluxJy of [1, 5, 2, 3, -4, 1])
+      keeper.add({ source: { ...source, name: String(fluxJy) }, fluxJy });
+    const { sources, notes } = keeper.finish();
+    assert.deepEqual(
+      sources.map(({ name }) => name),
+      ['5', '-4'],
+    );
+    assert.match(notes.join(), /^the 2 brightest of its 6 components are used: 56\.25 % of its flux/);
+    const path = join(temporaryFolder('many'), 'many.txt');
+    const lines = Array.from({ length: 2500 }, (_, k) => `s${k}, POINT, 00:00:00, +00.00.00, 1`);
+    writeFileSync(path, ['Format = Name, Type, Ra, Dec, I', ...lines].join('\n'));
+    const seen: number[] = [];
+    const model = readTextModel(path, ({ done }) => seen.push(done));
+    assert.deepEqual([model.sources.length, model.notes.length, seen], [2500, 0, [1000, 2000]]);
   });
 
   it('by name: calibrators as the literature has them at 150 MHz', () => {

@@ -1,14 +1,55 @@
-/** Sky models by file: lists of WSClean and BBS, catalogues as CSV. */
-import { readFileSync } from 'node:fs';
+/** Sky models by file: lists of WSClean, BBS and hyperdrive, catalogues as CSV; FITS and skyh5 where they were prepared. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { CorellaError, refuse } from '../../core/errors.js';
+import type { OnProgress } from '../../core/progress.js';
 import type { Source } from '../source.js';
+import { brightestOf, type Component, type SkyModel } from './brightest.js';
 import { parseCatalogue } from './catalogue.js';
 import { isComponentList, parseComponentList } from './component-list.js';
+import { isHyperdriveList, parseHyperdrive } from './hyperdrive.js';
 
-export const isSkyModelPath = (text: string): boolean => /\.(txt|csv|skymodel|bbs|lst|model)$/i.test(text);
+/** A path, an ending or a file that is there: what is meant as a file is never looked up as a source's name. */
+export const isSkyModelPath = (text: string): boolean =>
+  !/^[^/]*[:@]/.test(text) &&
+  (/\.[a-z][a-z0-9]{1,9}$/i.test(text) ||
+    text.includes('/') ||
+    (existsSync(text) && statSync(text).isFile()));
 
-/** What it holds says which kind it is; small enough to be read at once, while options are. */
+/** Models that were read before the options: those too long to be read twice, and those that only `formats` reads. */
+const prepared = new Map<string, SkyModel>();
+
+export const keepSkyModel = (path: string, model: SkyModel): void => void prepared.set(path, model);
+
+/** Lists of others that are recognised, and refused. */
+const foreign: readonly { readonly what: string; readonly fix: string; readonly form: RegExp }[] = [
+  {
+    what: 'is a source list of WODEN, which is not read here',
+    fix: 'write it as YAML (hyperdrive srclist-convert --input-type woden)',
+    form: /^\s*COMPONENT\s+(?:POINT|GAUSSIAN|SHAPELET)\b/m,
+  },
+  {
+    what: 'is a source list of the RTS, which is not read here',
+    fix: 'write it as YAML (hyperdrive srclist-convert --input-type rts)',
+    form: /^\s*SOURCE\s+\S+\s+[-+\d.]+\s+[-+\d.]+[^]*^\s*FREQ\s+[\d.]/m,
+  },
+  {
+    what: 'is a VOTable, which is not read here',
+    fix: 'write it as CSV or FITS (astropy: Table.read, write)',
+    form: /<VOTABLE\b/,
+  },
+];
+
+/** What it holds says which kind it is; read at once, while options are. */
 export function readSkyModel(path: string): readonly Source[] {
+  const known = prepared.get(path);
+  if (known) return known.sources;
+  const { sources, notes } = readTextModel(path);
+  return notes.length === 0
+    ? sources
+    : refuse(path, notes[0], 'commands report it: read it with prepareSkyModels first');
+}
+
+export function readTextModel(path: string, onProgress?: OnProgress): SkyModel {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -18,6 +59,33 @@ export function readSkyModel(path: string): readonly Source[] {
       { cause: error },
     );
   }
-  const sources = isComponentList(text) ? parseComponentList(text, path) : parseCatalogue(text, path);
-  return sources.length > 0 ? sources : refuse(path, 'holds no source', 'give one with at least one');
+  const head = text.slice(0, 2 ** 16);
+  const found = foreign.find(({ form }) => form.test(head));
+  if (found) refuse(path, found.what, found.fix);
+  const notes: string[] = [];
+  return collect(path, componentsOf(text, path, notes), notes, onProgress);
+}
+
+function componentsOf(text: string, path: string, notes: string[]): Iterable<Component> {
+  if (isComponentList(text)) return parseComponentList(text, path);
+  if (isHyperdriveList(text)) return parseHyperdrive(text, path);
+  return parseCatalogue(text, path, notes);
+}
+
+/** `notes` are complete once the last component was read. */
+export function collect(
+  path: string,
+  components: Iterable<Component>,
+  notes: readonly string[],
+  onProgress?: OnProgress,
+): SkyModel {
+  const keeper = brightestOf();
+  let count = 0;
+  for (const component of components) {
+    keeper.add(component);
+    if (++count % 1000 === 0) onProgress?.({ done: count, unit: 'components' });
+  }
+  if (count === 0) refuse(path, 'holds no source', 'give one with at least one');
+  const model = keeper.finish();
+  return { sources: model.sources, notes: [...notes, ...model.notes] };
 }

@@ -1,0 +1,179 @@
+/** Gains in pyuvdata's words (UVCal), of CalH5 and CalFITS: antennas × channels × times × Jones terms. */
+import { gainsCA } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import { fromJulianDate, type Instant } from '../../core/instant.js';
+import { inverseMatrix } from '../../core/jones.js';
+import { inOrderOfTime, type CrossHandFacts, type GainsAt, type GainsFile } from './gains.js';
+
+/** In AIPS's manner: X or R with itself, Y or L with itself; then what X (R) hears of Y (L), and the other way. */
+const termOf: Readonly<Partial<Record<number, Term>>> = {
+  ...{ [-5]: { p: 0, q: 0 }, [-6]: { p: 1, q: 1 }, [-7]: { p: 0, q: 1 }, [-8]: { p: 1, q: 0 } },
+  ...{ [-1]: { p: 0, q: 0 }, [-2]: { p: 1, q: 1 }, [-3]: { p: 0, q: 1 }, [-4]: { p: 1, q: 0 } },
+};
+/** What is recorded, and what of the sky it is. */
+interface Term {
+  readonly p: number;
+  readonly q: number;
+}
+
+export interface UvCal {
+  readonly path: string;
+  readonly names: readonly string[];
+  readonly numbers: ArrayLike<number>;
+  /** Numbers of the antennas that have gains. */
+  readonly solvedAntennas: ArrayLike<number>;
+  readonly frequenciesHz: Float64Array;
+  readonly times: readonly Instant[];
+  /** Jones terms in AIPS's codes. */
+  readonly codes: ArrayLike<number>;
+  readonly convention: string;
+  readonly xOrientation: string;
+  readonly referenceName: string;
+  /** How X and Y got one phase reference, where our own file says it. */
+  readonly crossHand?: CrossHandFacts['how'];
+  /** Of one of the solved antennas. values : [channel][time][term][re, im], flagged : [channel][time][term] */
+  antenna(row: number): { readonly values: Float64Array; readonly flagged: ArrayLike<number> };
+}
+
+type Conversion = 'divide' | 'multiply';
+
+/** The gains in our words. */
+export function gainsOfUvCal(
+  cal: UvCal,
+): Omit<GainsFile, 'telescope' | 'sources' | 'history' | 'dataUnits' | 'element'> {
+  const { path, names, frequenciesHz, times, convention } = cal;
+  if (convention !== 'divide' && convention !== 'multiply')
+    refuse(path, `its gain convention is '${convention}'`, 'it must be divide or multiply');
+  if (names.length !== cal.numbers.length || new Set(Array.from(cal.codes)).size !== cal.codes.length)
+    refuse(path, 'contradicts itself', 'it is damaged');
+  const places = placesOf(cal);
+  // Y alone is the second of two, as in visibilities.
+  const polarisations = places.length === 1 && places[0].p === 0 ? 1 : 2;
+  const inputs = names.length * polarisations;
+  const channels = frequenciesHz.length;
+  const isFull = places.length === 4;
+  const series = times.map((time) => {
+    const gains = new Float64Array(2 * channels * inputs).fill(Number.NaN);
+    return {
+      time,
+      gains,
+      leakage: isFull ? gains.slice() : undefined,
+      solved: new Uint8Array(channels * inputs),
+    };
+  });
+  const numbers = Array.from(cal.numbers);
+  for (let row = 0; row < cal.solvedAntennas.length; row++) {
+    const number = cal.solvedAntennas[row];
+    const station = numbers.indexOf(number);
+    if (station < 0) refuse(path, `antenna ${number} is not in antenna_numbers`, 'it is damaged');
+    const { values, flagged } = cal.antenna(row);
+    for (let c = 0; c < channels; c++)
+      series.forEach((one, t) => {
+        const from = (c * series.length + t) * places.length;
+        const at = c * inputs + station * polarisations;
+        if (one.leakage) {
+          const matrix = matrixOf(places, values, flagged, from, convention);
+          if (!matrix) return;
+          one.gains.set([...matrix.subarray(0, 2), ...matrix.subarray(6, 8)], 2 * at);
+          one.leakage.set(matrix.subarray(2, 6), 2 * at);
+          one.solved.fill(1, at, at + 2);
+        } else setGains(one, places, { values, flagged, from, at, convention });
+      });
+  }
+  const referenceStation = Math.max(0, names.indexOf(cal.referenceName));
+  const [first, ...later] = inOrderOfTime(
+    series.map(({ time, gains, leakage, solved }): GainsAt => ({
+      time,
+      gains: gainsCA(gains, channels, inputs),
+      ...(leakage && { leakage: gainsCA(leakage, channels, inputs) }),
+      solved,
+      solutions: [],
+      // The angle itself is in the gains of Y.
+      ...(cal.crossHand &&
+        polarisations === 2 && {
+          crossHand: { how: cal.crossHand, phaseRad: crossPhases(gains, channels, referenceStation) },
+        }),
+    })),
+    path,
+  );
+  return {
+    stations: names,
+    polarisations,
+    frequenciesHz,
+    referenceStation,
+    ...first,
+    ...(later.length > 0 && { later }),
+  };
+}
+
+function setGains(
+  one: { readonly gains: Float64Array; readonly solved: Uint8Array },
+  places: readonly Term[],
+  of: {
+    readonly values: Float64Array;
+    readonly flagged: ArrayLike<number>;
+    readonly from: number;
+    readonly at: number;
+    readonly convention: Conversion;
+  },
+): void {
+  places.forEach(({ p }, q) => {
+    const [re, im] = of.values.subarray(2 * (of.from + q), 2 * (of.from + q) + 2);
+    const size = re * re + im * im;
+    if (of.flagged[of.from + q] !== 0 || !(size > 0) || !Number.isFinite(size)) return;
+    one.solved[of.at + p] = 1;
+    // The file keeps conj(g), or the conjugate of its inverse: conj(1/γ) = γ/|γ|².
+    one.gains.set(of.convention === 'divide' ? [re, 0 - im] : [re / size, im / size], 2 * (of.at + p));
+  });
+}
+
+function placesOf({ path, codes, xOrientation }: UvCal): readonly Term[] {
+  const northern = /^n/i.test(xOrientation);
+  return Array.from(codes, (code): Term => {
+    const term = termOf[code];
+    if (!term || (term.p !== term.q && codes.length !== 4))
+      return refuse(
+        path,
+        `holds the Jones term ${code}`,
+        'give the terms of X and Y, or R and L, alone, or all four',
+      );
+    // X is east here; right and left are the same whichever way it lies.
+    return northern && code <= -5 ? { p: 1 - term.p, q: 1 - term.q } : term;
+  });
+}
+
+/** A station's matrix, rows recorded; nothing where a term is flagged, or it cannot be undone. */
+function matrixOf(
+  places: readonly Term[],
+  values: ArrayLike<number>,
+  flagged: ArrayLike<number>,
+  from: number,
+  convention: 'divide' | 'multiply',
+): Float64Array | undefined {
+  const matrix = new Float64Array(8);
+  for (const [k, { p, q }] of places.entries()) {
+    if (flagged[from + k] !== 0) return undefined;
+    // The file keeps conjugates.
+    matrix[4 * p + 2 * q] = values[2 * (from + k)];
+    matrix[4 * p + 2 * q + 1] = 0 - values[2 * (from + k) + 1];
+  }
+  const inverse = matrix.every(Number.isFinite) ? inverseMatrix(matrix) : undefined;
+  return inverse && (convention === 'divide' ? matrix : inverse);
+}
+
+/** ψ of each channel by the reference, whose X and Y were both real before they got one phase; 0 where it is unsolved. */
+function crossPhases(gains: Float64Array, channels: number, reference: number): Float64Array {
+  const inputs = gains.length / 2 / channels;
+  return Float64Array.from({ length: channels }, (_, c) => {
+    const [xRe, xIm, yRe, yIm] = gains.subarray(2 * (c * inputs + 2 * reference));
+    return Math.atan2(yIm * xRe - yRe * xIm, yRe * xRe + yIm * xIm) || 0;
+  });
+}
+
+/** A moment by its Julian Date. */
+export function timeOfJulianDate(path: string, days: number): Instant {
+  if (!(days > 2_400_000 && days < 2_500_000))
+    refuse(path, `its time is Julian Date ${days}`, 'it is damaged');
+  const midnight = Math.floor(days - 0.5) + 0.5;
+  return fromJulianDate(midnight, days - midnight);
+}

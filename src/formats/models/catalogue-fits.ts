@@ -1,0 +1,72 @@
+/** Catalogues as FITS tables, by the same columns as CSV: GLEAM's is one. Read in pieces: GLEAM's has 400 MB. */
+import { closingAfter } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import type { OnProgress } from '../../core/progress.js';
+import { brightestOf, type SkyModel } from '../../sky/models/brightest.js';
+import { catalogueColumns, catalogueNotes, catalogueRow } from '../../sky/models/catalogue.js';
+import { readUnit, type FitsUnit } from '../fits/fits.js';
+import { columnPlaces, type ColumnPlace } from '../fits/table.js';
+import { openInput, type InputFile } from '../io/input.js';
+
+const PIECE_BYTES = 2 ** 24;
+const MOST_ROWS = 2 ** 31;
+
+export const readCatalogueFits = (path: string, onProgress?: OnProgress): Promise<SkyModel> =>
+  closingAfter(async (closers) => {
+    const file = closers.keep(await openInput(path));
+    const unit = await tableIn(file);
+    const { header } = unit;
+    const places = columnPlaces(header, path);
+    const names = [...places.keys()];
+    const columns = catalogueColumns(path, names);
+    const list = [...places.values()];
+    const rowBytes = header.whole('NAXIS1', 1, PIECE_BYTES);
+    const rowCount = header.whole('NAXIS2', 0, MOST_ROWS);
+    const keeper = brightestOf();
+    const rowsAtOnce = Math.max(1, Math.floor(PIECE_BYTES / rowBytes));
+    for (let from = 0; from < rowCount; from += rowsAtOnce) {
+      const count = Math.min(rowsAtOnce, rowCount - from);
+      const bytes = new Uint8Array(count * rowBytes);
+      await file.readExactly(bytes, unit.dataStart + from * rowBytes);
+      for (let row = 0; row < count; row++)
+        keeper.add(
+          catalogueRow(columns, `${path}, row ${from + row + 1}`, (column) =>
+            cellOf(bytes, row * rowBytes, list[column]),
+          ),
+        );
+      onProgress?.({ done: from + count, of: rowCount, unit: 'components' });
+    }
+    const { sources, notes } = keeper.finish();
+    if (sources.length === 0) refuse(path, 'holds no source', 'give one with at least one');
+    return { sources, notes: [...catalogueNotes(columns), ...notes] };
+  });
+
+async function tableIn(file: InputFile): Promise<FitsUnit> {
+  for (let at = 0; ;) {
+    const unit = await readUnit(file, at);
+    if (!unit)
+      return refuse(file.path, 'is FITS without a table of sources', 'give a catalogue, like that of GLEAM');
+    if (unit.header.text('XTENSION', '') === 'BINTABLE') return unit;
+    at = unit.end;
+  }
+}
+
+/** Undefined where it is empty or no number. */
+function cellOf(bytes: Uint8Array, row: number, place: ColumnPlace): string | number | undefined {
+  const at = row + place.offset;
+  if (place.letter === 'A') {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, place.repeat).toString('latin1');
+    return text.replace(/\0[^]*$/, '').trim() || undefined;
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const value = {
+    L: () => view.getUint8(at),
+    B: () => view.getUint8(at),
+    I: () => view.getInt16(at),
+    J: () => view.getInt32(at),
+    K: () => Number(view.getBigInt64(at)),
+    E: () => view.getFloat32(at),
+    D: () => view.getFloat64(at),
+  }[place.letter]();
+  return Number.isNaN(value) ? undefined : value;
+}

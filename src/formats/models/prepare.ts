@@ -1,0 +1,39 @@
+/** Sky models that are read ahead of the options, with progress and what there is to report: FITS, HDF5 and lists. */
+import { stat } from 'node:fs/promises';
+import type { OnProgress } from '../../core/progress.js';
+import type { SkyModel } from '../../sky/models/brightest.js';
+import { isSkyModelPath, keepSkyModel, readTextModel } from '../../sky/models/read.js';
+import { isHdf5 } from '../hdf5/read.js';
+import { openInput } from '../io/input.js';
+import { readCatalogueFits } from './catalogue-fits.js';
+import { readSkyH5 } from './skyh5.js';
+
+/** Reads the files among these words, which are sources as --sources has them; returns what there is to report. */
+export async function prepareSkyModels(words: string, onProgress?: OnProgress): Promise<readonly string[]> {
+  const notes: string[] = [];
+  for (const path of words.split(',').map((word) => word.trim())) {
+    if (!isSkyModelPath(path)) continue;
+    const model = await readModel(path, onProgress);
+    if (!model) continue;
+    keepSkyModel(path, model);
+    notes.push(...model.notes.map((note) => `${path}: ${note}`));
+  }
+  return notes;
+}
+
+async function readModel(path: string, onProgress: OnProgress | undefined): Promise<SkyModel | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  // What is not there is refused where it is used.
+  if (found?.isFile() !== true) return undefined;
+  const file = await openInput(path);
+  const head = new Uint8Array(Math.min(80, file.sizeBytes));
+  try {
+    await file.readExactly(head, 0);
+  } finally {
+    await file.close();
+  }
+  if (isHdf5(head)) return readSkyH5(path);
+  if (new TextDecoder('latin1').decode(head).startsWith('SIMPLE  ='))
+    return readCatalogueFits(path, onProgress);
+  return readTextModel(path, onProgress);
+}
