@@ -21,8 +21,10 @@
 #include <casacore/tables/DataMan/TiledShapeStMan.h>
 #include <casacore/tables/Tables/ArrColDesc.h>
 #include <casacore/tables/Tables/SetupNewTab.h>
+#include <casacore/tables/Tables/TableAttr.h>
 #include <casacore/tables/Tables/TableDesc.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -30,6 +32,8 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace casacore;
 
@@ -56,6 +60,40 @@ struct Set {
   // Held for whoever asked last.
   std::string text;
 };
+
+/** Tables that a set must have by the rules and that are not read here: WSRT's and DP3's sets lack some. */
+const std::vector<std::pair<const char *, TableDesc (*)()>> &unreadTables() {
+  static const std::vector<std::pair<const char *, TableDesc (*)()>> all = {
+      {"POINTING", [] { return MSPointing::requiredTableDesc(); }},
+      {"STATE", [] { return MSState::requiredTableDesc(); }},
+      {"PROCESSOR", [] { return MSProcessor::requiredTableDesc(); }},
+      {"FLAG_CMD", [] { return MSFlagCmd::requiredTableDesc(); }},
+      {"HISTORY", [] { return MSHistory::requiredTableDesc(); }},
+  };
+  return all;
+}
+
+/** Read only. A missing table that is not read is replaced by an empty one in memory; the set itself is not touched. */
+std::unique_ptr<MeasurementSet> openSet(const String &path) {
+  const Table whole(path, Table::Old);
+  const auto isThere = [&](const char *name) {
+    const auto &keywords = whole.keywordSet();
+    return keywords.isDefined(name) && keywords.dataType(name) == TpTable &&
+           Table::isReadable(keywords.tableAttributes(name).name());
+  };
+  const auto &tables = unreadTables();
+  if (std::all_of(tables.begin(), tables.end(), [&](const auto &one) { return isThere(one.first); }))
+    return std::make_unique<MeasurementSet>(path, Table::Old);
+  // A table of one part has keywords of its own, in memory alone; casacore hands out those of a set on disk read-only.
+  const Table view(Block<Table>(1, whole), Block<String>(), String());
+  auto &keywords = const_cast<TableRecord &>(view.keywordSet());
+  for (const auto &[name, description] : tables) {
+    if (isThere(name)) continue;
+    SetupNewTable fresh(path + "/" + name, description(), Table::Scratch);
+    keywords.defineTable(name, Table(fresh, Table::Memory, 0));
+  }
+  return std::make_unique<MeasurementSet>(view);
+}
 
 Set *of(void *handle) { return static_cast<Set *>(handle); }
 
@@ -92,6 +130,14 @@ std::string feedsOf(const Set &set) {
   return all;
 }
 
+/** The tables of baseline-dependent averaging (DP3) that it has. */
+std::string averagingOf(const Set &set) {
+  std::string all;
+  for (const char *name : {"BDA_TIME_AXIS", "BDA_FACTORS", "BDA_TIME_FACTOR"})
+    if (set.ms->keywordSet().isDefined(name)) all += std::string(name) + "\n";
+  return all;
+}
+
 /** Of a field, in its own frame. */
 MDirection phaseDirection(const Set &set, rownr_t field) {
   return set.columns->field().phaseDirMeasCol()(field).data()[0];
@@ -123,7 +169,7 @@ void *ms_open(const char *path, const char *column) {
         LogSinkInterface *silence = new NullLogSink;
         LogSink::globalSink(silence);
         auto set = std::make_unique<Set>();
-        set->ms = std::make_unique<MeasurementSet>(String(path), Table::Old);
+        set->ms = openSet(path);
         set->columns = std::make_unique<MSColumns>(*set->ms);
         set->dataColumn = column;
         return set.release();
@@ -200,6 +246,8 @@ const char *ms_text(void *handle, const char *what) {
         else if (word == "frequencyFrame")
           set.text = MFrequency::showType(static_cast<uInt>(
               set.columns->spectralWindow().measFreqRef()(set.columns->dataDescription().spectralWindowId()(0))));
+        else if (word == "averaging")
+          set.text = averagingOf(set);
         else if (word == "feeds")
           set.text = feedsOf(set);
         else if (word == "pyuvdataOrientation" && set.ms->keywordSet().isDefined("pyuvdata_xorient"))
@@ -262,7 +310,7 @@ int ms_rows(void *handle, double from, double count, double *times, double *inte
           const rownr_t row = first + k;
           times[k] = set.columns->time()(row);
           const double exposure = set.columns->exposure()(row);
-          intervals[k] = exposure > 0 ? exposure : set.columns->interval()(row);
+          intervals[k] = exposure != 0 ? exposure : set.columns->interval()(row);
           antenna1[k] = set.columns->antenna1()(row);
           antenna2[k] = set.columns->antenna2()(row);
           fields[k] = set.columns->fieldId()(row);

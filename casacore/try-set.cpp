@@ -53,7 +53,7 @@ bool stands(const char *path, const char *column) {
                 directions.data()) != 0)
     return false;
   for (const char *what : {"antennas", "fields", "telescope", "observer", "own", "fieldFrames", "timeFrame",
-                           "antennaFrame", "frequencyFrame", "columns"})
+                           "antennaFrame", "frequencyFrame", "averaging", "columns"})
     if (ms_text(set, what) == nullptr) return false;
   const std::string columns(std::string("\n") + ms_text(set, "columns"));
   if (columns.find(std::string("\n") + column + "\n") == std::string::npos) {

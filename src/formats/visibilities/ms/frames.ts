@@ -1,6 +1,9 @@
 /** Frames of a set's numbers, as casacore names them: what is not the usual one is converted, told or refused by name. */
 import { refuse } from '../../../core/errors.js';
+import { instant } from '../../../core/instant.js';
+import { earthOrientation } from '../../../sky/earth/orientation.js';
 import type { Casacore } from './library.js';
+import { MJD_TO_UNIX_S, type Rows } from './rows.js';
 
 /** Where places are as they stand in the set: ICRS and J2000 differ by 0.03″ at most. */
 const ours = ['J2000', 'ICRS'];
@@ -30,12 +33,40 @@ export function frameOfField(
   );
 }
 
-/** Of times, antennas and channels; what was taken to be so. */
+/** Times as the set counts them, and how they become UTC. Birli before 2023 counted in UT1. */
+export function clockOf(
+  path: string,
+  frame: string,
+): { readonly toUtc: (rows: Rows) => Rows; readonly assumed: readonly string[] } {
+  if (frame === 'UTC') return { toUtc: (rows) => rows, assumed: [] };
+  if (frame !== 'UT1') return refuse(path, `counts its times in ${frame}`, 'write it with times in UTC');
+  return {
+    toUtc: (rows) => {
+      const known = new Map<number, number>();
+      const times = rows.times.map((timeS) => {
+        const utcS = known.get(timeS) ?? utcOf(timeS);
+        known.set(timeS, utcS);
+        return utcS;
+      });
+      return { ...rows, times };
+    },
+    assumed: ["its times are in UT1: converted to UTC by the table of the Earth's orientation"],
+  };
+}
+
+/** Seconds of MJD. UT1 is within a second of UTC, over which the difference changes by less than 0.1 µs. */
+function utcOf(ut1S: number): number {
+  const unix = ut1S - MJD_TO_UNIX_S;
+  // What is no date is refused with its row.
+  if (!(ut1S > 0 && ut1S < 1e10)) return ut1S;
+  const differenceS = (at: number): number =>
+    earthOrientation(instant(Math.floor(at), at - Math.floor(at))).ut1MinusUtcS;
+  return ut1S - differenceS(unix - differenceS(unix));
+}
+
+/** Of antennas and channels; what was taken to be so. */
 export function checkFrames(casacore: Casacore, path: string, handle: unknown): readonly string[] {
-  const frame = (what: 'timeFrame' | 'antennaFrame' | 'frequencyFrame'): string =>
-    casacore.text(path, handle, what);
-  const time = frame('timeFrame');
-  if (time !== 'UTC') refuse(path, `counts its times in ${time}`, 'write it with times in UTC');
+  const frame = (what: 'antennaFrame' | 'frequencyFrame'): string => casacore.text(path, handle, what);
   const place = frame('antennaFrame');
   if (place !== 'ITRF')
     refuse(path, `gives its antennas' places in ${place}`, 'write it with places in ITRF');

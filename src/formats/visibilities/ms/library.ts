@@ -37,6 +37,7 @@ export type Text =
   | 'units'
   | 'fieldFrames'
   | 'feeds'
+  | 'averaging'
   | 'pyuvdataOrientation'
   | 'timeFrame'
   | 'antennaFrame'

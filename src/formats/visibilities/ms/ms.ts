@@ -8,7 +8,7 @@ export const ms: Format = {
   name: 'ms',
   title: 'Measurement Set',
   extensions: ['.ms'],
-  kinds: [{ title: 'Measurement Sets', holds: 'visibilities', reads: ['column', 'target'] }],
+  kinds: [{ title: 'Measurement Sets', holds: 'visibilities', reads: ['column', 'uvw', 'target'] }],
   recognise: () => false,
   open: (path, options) => openMs(path, options),
   createVisibilities: (path, header, { values = 'means', appears = 'finished' } = {}) => {

@@ -1,8 +1,10 @@
 /** Measurement Sets as others leave them: columns beside DATA, units, frames, several fields. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { secondsBetween } from '../../../core/instant.js';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import type { OpenOptions, VisibilityFile } from '../../format.js';
 import { openFile } from '../../registry.js';
@@ -164,6 +166,44 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     );
     const lsrk = await facts(await changed('update SET::SPECTRAL_WINDOW set MEAS_FREQ_REF=1'));
     assert.match(lsrk.assumed?.join() ?? '', /frequencies are said to be in LSRK/);
+  });
+
+  it('with times in UT1, as Birli wrote them, are read in UTC', async () => {
+    const plain = await readVisibilities(await changed());
+    // UT1 − UTC was −0.107847 s at 2021-12-11T04:00 (IERS Bulletin B, by astropy).
+    const shifted = await readVisibilities(
+      await changed(
+        'update SET set TIME=TIME-0.107847',
+        "alter table SET set keyword TIME::MEASINFO.Ref='UT1'",
+      ),
+    );
+    plain.all.forEach((one, k) => {
+      const apartS = secondsBetween(one.start, shifted.all[k].start);
+      assert.ok(Math.abs(apartS) < 2e-5, `integration ${k}: ${apartS} s`);
+    });
+    assert.match(String(shifted.file.assumed), /its times are in UT1: converted to UTC/);
+  });
+
+  it('without tables that are not read (WSRT, DP3) are read, and stay as they are', async () => {
+    const plain = await readVisibilities(await changed());
+    for (const names of [['POINTING'], ['POINTING', 'STATE', 'PROCESSOR']]) {
+      const path = await changed(...names.map((name) => `alter table SET drop keyword ${name}`));
+      for (const name of names) rmSync(join(path, name), { recursive: true });
+      const { all } = await readVisibilities(path);
+      assert.deepEqual(
+        all.map(({ asStored }) => asStored?.means),
+        plain.all.map(({ asStored }) => asStored?.means),
+      );
+      for (const name of names) assert.equal(existsSync(join(path, name)), false);
+    }
+  });
+
+  it('with baseline-dependent averaging are refused by name', async () => {
+    const path = await changed("alter table SET set keyword BDA_TIME_AXIS='table'");
+    await assert.rejects(
+      facts(path),
+      /holds baseline-dependent averaging \(BDA_TIME_AXIS\); expand it with DP3 first \(steps=\[bdaexpander\]\)/,
+    );
   });
 
   it('with several fields are read whole, or of one field by its name or number', async () => {

@@ -28,7 +28,7 @@ import { orientationHere, splitTable, turnedRaDeg, turnedToEast, unitsOf } from 
 import { chooseTarget, severalTargetsLine, type Target } from '../targets.js';
 import { checkUvw, placesInUse } from '../uvw-fit.js';
 import { mountOfSet, orientationOfSet } from './feeds.js';
-import { checkFrames, frameOfField } from './frames.js';
+import { checkFrames, clockOf, frameOfField } from './frames.js';
 import { openCasacore, type Casacore } from './library.js';
 import { readOwnWords, type OwnWords } from './own-words.js';
 import { readRows, rowsOfField, slotsOf, startOf, type Rows } from './rows.js';
@@ -64,7 +64,9 @@ function opened(
   const [rowCount, antennaCount, channels, productCount, , fieldCount] = shape;
   if (!(rowCount > 0 && rowCount < MOST_ROWS))
     refuse(path, `holds ${rowCount} rows`, 'it is empty or damaged');
-  const every = readRows(casacore, handle, path, { rowCount });
+  refuseAveraged(path, casacore.text(path, handle, 'averaging'));
+  const clock = clockOf(path, casacore.text(path, handle, 'timeFrame'));
+  const every = clock.toUtc(readRows(casacore, handle, path, { rowCount }));
   const positions = new Float64Array(3 * antennaCount);
   const diameters = new Float64Array(antennaCount);
   const frequencies = new Float64Array(channels);
@@ -154,6 +156,7 @@ function opened(
   const { sign, assumed: oddUvw } = checkUvw(path, placesInUse(telescope, options.telescope), {
     middle: slots[0].middle,
     stoppedAt: phaseCentre,
+    uvw: options.uvw,
     rows: slots[0].rows
       .filter((row) => rows.fields[row] === field)
       .map((row) => {
@@ -187,6 +190,7 @@ function opened(
     ...(!isAll && { rows: { most, times } }),
   };
   const assumed = [
+    ...clock.assumed,
     ...checkFrames(casacore, path, handle),
     ...fieldFrame.assumed,
     ...oddUvw,
@@ -220,6 +224,7 @@ function opened(
       for (const slot of slots) {
         await Promise.resolve();
         const gathering = gather({
+          path,
           ...{ channels, stations: telescope.stations.length, polarisations: header.polarisations },
           ...{ products, values: 'mean', faults },
           ...(isStopped && { stoppedAt: phaseCentre }),
@@ -249,6 +254,16 @@ function opened(
     },
     close,
   };
+}
+
+/** DP3 averages short baselines for longer, each row over its own time and channels. */
+function refuseAveraged(path: string, tables: string): void {
+  if (tables !== '')
+    refuse(
+      path,
+      `holds baseline-dependent averaging (${tables.trim().split('\n').join(', ')})`,
+      'expand it with DP3 first (steps=[bdaexpander])',
+    );
 }
 
 /** Calibration programs leave what they made beside what came, and a reader may want either. */
@@ -317,6 +332,8 @@ function antennasOf(
   const beyond = [...used].find((antenna) => antenna < 0 || antenna >= diameters.length);
   if (beyond !== undefined)
     refuse(path, `antenna ${beyond} is in no row of its ANTENNA table`, 'it is damaged');
+  if ([...used].every((k) => positions.subarray(3 * k, 3 * k + 3).every((part) => part === 0)))
+    refuse(path, 'all its antennas are at (0, 0, 0)', 'correct POSITION in its ANTENNA table');
   const mean: Vector3 = { x: 0, y: 0, z: 0 };
   const place = (k: number): Vector3 => ({
     x: positions[3 * k],
