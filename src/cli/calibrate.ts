@@ -141,7 +141,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     refuseNoneConverged(solved.stretches, options.iterations ?? options.mostIterations);
     const judged = judge(solved.stretches, channelWidthHz, options.acceptModel === true);
     const [left, kept] = [judged.filter((one) => one.isLeftOut), judged.filter((one) => !one.isLeftOut)];
-    if (kept.length === 0) refuseWrongModel(bestOf(judged).check, judged.length);
+    if (kept.length === 0) refuseWrongModel(bestOf(judged).check, judged.length, options);
     const sources = allSources(kept);
     const found = kept.map(({ calibration }) => calibration);
     if (found[0].leakage) refuseOpenFrame(options.crossHand, found);

@@ -4,6 +4,8 @@ import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { createHdf5 } from './hdf5/write.js';
+import { openOutput } from './io/output.js';
 import { openFile } from './registry.js';
 import { encodeVdif } from './testing/plain-vdif.js';
 import { encodeSkalow } from './testing/skalow-dump.js';
@@ -97,6 +99,15 @@ describe('content decides', () => {
     tar.write('ustar', 257);
     writeFileSync(at('recording.sigmf'), tar);
     await refused(at('recording.sigmf'), /is an archive \(tar\).*tar xf/);
+    writeFileSync(at('20240101_120000_xst.dat'), Buffer.alloc(4096, 0x55));
+    await refused(at('20240101_120000_xst.dat'), /is by its name a LOFAR crosslet or array statistics file/);
+    const statistics = await openOutput(at('statistics.h5'));
+    const group = { kind: 'group', items: {} } as const;
+    await (
+      await createHdf5(statistics, { kind: 'group', items: { 'XST_2024-01-01T00:00:00.000_SB100': group } })
+    ).commit();
+    await statistics.finish();
+    await refused(at('statistics.h5'), /holds crosslet statistics of a LOFAR station \(XST\)/);
     // A frame of 64 tracks: a sync word of 32 ones on each.
     const tracks = Buffer.alloc(20_000, 0x5a);
     tracks.fill(0xff, 9000, 9256);

@@ -1,5 +1,6 @@
 /** Formats of the field that are not read here: a file of theirs is refused by its own name, with a way on. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { refuse } from '../core/errors.js';
 import type { Hdf5Look } from './hdf5/look.js';
 
@@ -44,6 +45,11 @@ const foreigners: readonly Foreign[] = [
       ['a1b2c3d4', 'd4c3b2a1', 'a1b23c4d', '4d3cb2a1', '0a0d0d0a'].includes(
         Buffer.from(head.subarray(0, 4)).toString('hex'),
       ),
+  },
+  {
+    what: 'is by its name a LOFAR crosslet or array statistics file (XST, ACC), which is not read here',
+    fix: 'write it as UVFITS or UVH5 (lofarimaging reads it; pyuvdata writes)',
+    recognise: (_head, _text, path) => /(?:_xst|_acc|^xst)[^/]*\.dat$/i.test(basename(path)),
   },
   {
     what: 'is an archive (tar), as SigMF archives are',
@@ -107,6 +113,13 @@ export function refuseMark4(path: string, start: Uint8Array): void {
 export function refuseForeign(path: string, head: Uint8Array, names: Hdf5Look | undefined): void {
   if (names === 'damaged')
     refuse(path, 'is HDF5 that cannot be read', 'it is damaged or cut short: copy it again');
+  // LOFAR2.0 stations: a group for each time, XST_2024-01-01T00:00:00.000_SB100.
+  if (names && [...names].some((name) => name.startsWith('XST_')))
+    refuse(
+      path,
+      'holds crosslet statistics of a LOFAR station (XST), which are not read here',
+      'write them as UVFITS or UVH5 (lofarstationtools; pyuvdata writes)',
+    );
   if (names)
     refuse(
       path,

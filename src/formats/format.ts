@@ -61,6 +61,8 @@ export interface OpenOptions {
   readonly storedPair?: 'V12' | 'V21';
   /** Which of its columns of visibilities (Measurement Sets): DATA unless said. */
   readonly column?: string;
+  /** `file`: its uvw are used although they contradict its antennas' positions (UVFITS, FITS-IDI, UVH5, Measurement Sets). */
+  readonly uvw?: 'file';
   /** Which of a file's targets, by name or number, where it holds several; 'all' of them. */
   readonly target?: string;
   /** Which sideband voltages hold: `lower` was recorded inverted (high-side mixing, second Nyquist zone). Upper unless said. */

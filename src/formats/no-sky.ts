@@ -1,7 +1,7 @@
 /** Values that no sky and no band has, refused by name before anything is computed with them. */
 import { refuse } from '../core/errors.js';
 import { checkedSite } from '../telescope/site.js';
-import type { OpenedFile, VisibilityHeader } from './format.js';
+import type { OpenedFile, VisibilityFile, VisibilityHeader, VoltageRecording } from './format.js';
 
 /** Beyond it is no radio: a hundred terahertz. */
 const HIGHEST_HZ = 1e14;
@@ -11,7 +11,28 @@ const FARTHEST_M = 1e9;
 export function refuseNoSky(file: OpenedFile): void {
   if (file.telescope) checkedSite(file.path, file.telescope.site);
   if (file.kind === 'visibilities') refuseHeader(file.path, file.header);
+  else if (file.kind === 'voltages') refuseVoltages(file);
   else if (file.kind === 'spectra') refuseBand(file.path, file.frequenciesHz, file.channelWidthHz, 'any');
+}
+
+function refuseVoltages({ path, sampleRateHz, centreFrequencyHz }: VoltageRecording): void {
+  if (!(sampleRateHz > 0 && sampleRateHz < HIGHEST_HZ))
+    refuse(path, `its sample rate is ${sampleRateHz} Hz`, 'correct it: a rate above 0');
+  if (!(centreFrequencyHz >= 0 && centreFrequencyHz < HIGHEST_HZ))
+    refuse(path, `the middle of its band is at ${centreFrequencyHz} Hz`, 'correct it: 0 or above');
+}
+
+/** What is allowed and may mislead, in lines for people. */
+export function doubtsOf(file: VisibilityFile): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { name } of file.header.telescope.stations) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const equal = [...counts].filter(([, count]) => count > 1);
+  if (equal.length === 0) return [];
+  const [[name, count]] = equal;
+  const more = equal.length > 1 ? `, and ${equal.length - 1} more names are not unique` : '';
+  return [
+    `${count} of its antennas are named '${name}'${more}: where an option takes a name, the first is meant`,
+  ];
 }
 
 function refuseHeader(path: string, header: VisibilityHeader): void {

@@ -23,6 +23,7 @@ export const readingFlags = {
   storedPair: '--stored-pair',
   secondsOfThread: '--seconds-of',
   column: '--column',
+  uvw: '--uvw',
   target: '--target',
 } as const satisfies Record<ReadingOption, string>;
 

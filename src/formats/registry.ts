@@ -24,7 +24,7 @@ import { isHdf5 } from './hdf5/read.js';
 import { openInput } from './io/input.js';
 import { isMeasurementSet } from './io/measurement-set.js';
 import { isRemote } from './io/remote.js';
-import { refuseNoSky } from './no-sky.js';
+import { doubtsOf, refuseNoSky } from './no-sky.js';
 import { lwa } from './recordings/lwa/lwa.js';
 import { mark5b } from './recordings/mark5b.js';
 import { ms } from './visibilities/ms/ms.js';
@@ -106,7 +106,8 @@ const openAgreeing = (
     const file = closers.keep(await format.open(path, options));
     refuseNoSky(file);
     refuseContradictions(file, options);
-    return file;
+    const doubts = file.kind === 'visibilities' ? doubtsOf(file) : [];
+    return doubts.length === 0 ? file : { ...file, assumed: [...(file.assumed ?? []), ...doubts] };
   });
 
 /**

@@ -48,7 +48,7 @@ export async function readingOptionsOf(
     ...{ tuning: source.tuning, metafits: source.metafits, sideband: source.sideband },
     cables: source['remove-cables'] === true ? 'remove' : undefined,
     ...{ storedPair: source['stored-pair'], secondsOfThread: source['seconds-of'] },
-    ...{ column: source.column, target: source.target },
+    ...{ column: source.column, uvw: source.uvw, target: source.target },
   };
 }
 

@@ -65,6 +65,7 @@ export interface OpenFlags {
   readonly storedPair?: 'V12' | 'V21';
   readonly secondsOf?: number;
   readonly column?: string;
+  readonly uvw?: 'file';
   readonly target?: string;
 }
 
@@ -115,6 +116,11 @@ const offers = {
     parse: parseWhole,
   },
   column: { value: 'name', what: 'which column, like CORRECTED_DATA', preset: 'DATA' },
+  uvw: {
+    value: 'whose',
+    what: "file: use its uvw although they contradict its antennas' positions; right at its own phase centre alone",
+    parse: parseUvw,
+  },
   target: {
     value: 'name',
     what: 'which of several targets (fields, sources, phase centres), by name or number, or all',
@@ -172,8 +178,13 @@ export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
     ...(flags.storedPair === undefined ? {} : { storedPair: flags.storedPair }),
     ...(flags.secondsOf === undefined ? {} : { secondsOfThread: flags.secondsOf }),
     ...(flags.column === undefined ? {} : { column: flags.column }),
+    ...(flags.uvw === undefined ? {} : { uvw: flags.uvw }),
     ...(flags.target === undefined ? {} : { target: flags.target }),
   };
+}
+
+function parseUvw(text: string): 'file' {
+  return text === 'file' ? text : refuse('--uvw', `'${text}' is not understood`, 'write --uvw file');
 }
 
 function parseSideband(text: string): 'upper' | 'lower' {

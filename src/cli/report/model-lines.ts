@@ -17,11 +17,19 @@ export function modelLine(sources: readonly SourceUp[]): string {
 }
 
 /** Gains by a model of another sky are not written; `times` are those at which it was tried, none of them better. */
-export function refuseWrongModel({ unexplained }: ModelCheck, times: number): never {
+export function refuseWrongModel(
+  { unexplained }: ModelCheck,
+  times: number,
+  asked: { readonly minBaseline?: unknown; readonly diffuse?: unknown },
+): never {
+  const diffuse = [
+    ...(asked.diffuse === undefined ? ['put the diffuse sky into the model (--diffuse galaxy)'] : []),
+    ...(asked.minBaseline === undefined ? ['leave out baselines that see it (--min-baseline 5wl)'] : []),
+  ].join(' or ');
   refuse(
     'calibrate',
     `the model explains ${explained(unexplained)} of the sky's power, noise taken away${times > 1 ? `, at the best of ${times} times` : ''}: gains by it would put the sky where it is not`,
-    'name what was up (--sources), leave out baselines that see the diffuse sky (--min-baseline 5wl), check the ' +
+    `name what was up (--sources), ${diffuse === '' ? '' : `${diffuse}, `}check the ` +
       "telescope's positions and the time; --accept-model writes them all the same",
   );
 }

@@ -100,6 +100,8 @@ export interface GatherShape {
   readonly values: 'mean' | 'sum';
   /** Where every row's fringes are stopped; left out where they run, or stop at several places. */
   readonly stoppedAt?: SkyPosition;
+  /** For the words of what is refused. */
+  readonly path?: string;
   /** Where values that are no numbers are counted: each is a flag. */
   readonly faults?: ValueFaults;
 }
@@ -132,8 +134,8 @@ export function gather(shape: GatherShape): Gathering {
   const { channels, stations, polarisations, stoppedAt } = shape;
   const baselines = baselineCount(stations);
   const cells = channels * baselines * polarisations ** 2;
-  /** Of good values alone. Of means they are weight · mean, and so not kept until a value comes twice. */
-  let sums: Float64Array | undefined = shape.values === 'sum' ? new Float64Array(2 * cells) : undefined;
+  /** Of good values alone. Of means they are weight · mean, and made when they are asked for. */
+  let sums = shape.values === 'sum' ? new Float64Array(2 * cells) : undefined;
   const means = new Float64Array(2 * cells);
   /** NaN where nothing came. */
   const weights = new Float64Array(cells);
@@ -142,11 +144,12 @@ export function gather(shape: GatherShape): Gathering {
   for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
   const there = new Uint8Array(baselines);
   let b = 0;
+  let pair: readonly [number, number] = [0, 0];
   let order: 'i is first' | 'i is second' = 'i is first';
-  let repeated = 0;
 
   return {
     row: (s1, s2, row) => {
+      pair = [s1, s2];
       order = s1 >= s2 ? 'i is first' : 'i is second';
       b = baselineIndex(Math.max(s1, s2), Math.min(s1, s2));
       there[b] = 1;
@@ -168,23 +171,24 @@ export function gather(shape: GatherShape): Gathering {
       // V₂₁[p₂][p₁] is the conjugate of V₁₂[p₁][p₂].
       const [pi, pj, sign] = order === 'i is first' ? [p1, p2, 1] : [p2, p1, -1];
       const at = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
-      const isNew = Number.isNaN(weights[at]);
-      if (!isNew) {
-        repeated++;
-        sums ??= weighted(means, weights);
-      }
+      // Which of the two holds, and whether their sum would, nothing says.
+      if (!Number.isNaN(weights[at]))
+        refuse(
+          shape.path ?? 'visibilities',
+          `the pair of its antennas ${pair[0]} and ${pair[1]} (counted from 0) is there twice at one time`,
+          'keep one row of each pair and time, or one target with --target',
+        );
       const size = Math.abs(weight);
       const perMean = shape.values === 'mean' || !(size > 0) ? 1 : size;
       means[2 * at] = re / perMean;
       means[2 * at + 1] = (sign * im) / perMean;
       if (weight > 0) {
         if (sums) {
-          const perSum = shape.values === 'sum' ? 1 : weight;
-          sums[2 * at] += re * perSum;
-          sums[2 * at + 1] += sign * im * perSum;
+          sums[2 * at] = re;
+          sums[2 * at + 1] = sign * im;
         }
-        weights[at] = (weights[at] > 0 ? weights[at] : 0) + weight;
-      } else if (isNew) weights[at] = size > 0 ? -size : -0;
+        weights[at] = weight;
+      } else weights[at] = size > 0 ? -size : -0;
     },
     finish: (when) => {
       const settled = settleCounts(shape, weights);
@@ -208,8 +212,7 @@ export function gather(shape: GatherShape): Gathering {
         },
         ...settled,
         ...(there.includes(0) && { pairs: there.slice() }),
-        // A pair that comes twice at one time has no single value to write again: the sums alone are kept.
-        ...(repeated === 0 && { asStored }),
+        asStored,
       };
     },
     clear: () => {
@@ -217,7 +220,6 @@ export function gather(shape: GatherShape): Gathering {
       sums = shape.values === 'sum' ? new Float64Array(2 * cells) : undefined;
       for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
       there.fill(0);
-      repeated = 0;
     },
   };
 }

@@ -18,7 +18,7 @@ export const fitsidi: Format = {
   name: 'fitsidi',
   title: 'FITS-IDI',
   extensions: ['.idifits', '.fitsidi'],
-  kinds: [{ title: 'FITS-IDI', holds: 'visibilities', reads: ['target'] }],
+  kinds: [{ title: 'FITS-IDI', holds: 'visibilities', reads: ['uvw', 'target'] }],
   // Random groups by its header, yet no axes of them: the visibilities are in a table.
   recognise: (_path, head) => {
     const text = new TextDecoder('latin1').decode(head.subarray(0, 2880));
@@ -27,7 +27,10 @@ export const fitsidi: Format = {
   open: (path, options = {}) => openTaken(path, (file) => openIdi(file, options)),
 };
 
-async function openIdi(file: InputFile, { target, telescope: places }: OpenOptions): Promise<VisibilityFile> {
+async function openIdi(
+  file: InputFile,
+  { target, telescope: places, uvw }: OpenOptions,
+): Promise<VisibilityFile> {
   const { path } = file;
   const primary = (await readUnit(file, 0)) ?? refuse(path, 'the file is empty', 'copy it again');
   const tables = await readTables(file, primary);
@@ -66,6 +69,7 @@ async function openIdi(file: InputFile, { target, telescope: places }: OpenOptio
     index,
     targets: several,
     places,
+    uvw,
     phaseCentre: source.position,
     object: source.name,
     history: primary.header.remarks,

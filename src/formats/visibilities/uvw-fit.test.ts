@@ -52,14 +52,14 @@ describe('uvw beside places', () => {
     assert.match(String(told.assumed), /run the other way than its format has them/);
   });
 
-  it('say nothing where nothing tells: autocorrelations, uvw of zero, a few metres', () => {
+  it('say nothing where nothing tells: autocorrelations, a few metres; uvw of zero are refused', () => {
     const none = { sign: 1, assumed: [] };
     const zero: UvwRow[] = [
       { s1: 0, s2: 0, uvwM: [1, 2, 3] },
       { s1: 0, s2: 1, uvwM: [0, 0, 0] },
       { s1: 0, s2: 2, uvwM: [Number.NaN, 0, 1] },
     ];
-    assert.deepEqual(checkUvw('a file', wide, { ...at, rows: zero }), none);
+    assert.throws(() => checkUvw('a file', wide, { ...at, rows: zero }), /its uvw are all 0 although/);
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: [] }), none);
     // u and v alone.
     const flat = rowsOf(1).map((row): UvwRow => ({ ...row, uvwM: [row.uvwM[0], row.uvwM[1], 0] }));
@@ -86,6 +86,14 @@ describe('uvw beside places', () => {
       () => checkUvw('a file', turned, { ...at, rows: rowsOf(1) }),
       /its uvw contradict its antennas' places.* m long and differ .* by .* m \(rms\).*--telescope/,
     );
+    // As asked for, with a warning.
+    const asked = checkUvw('a file', turned, { ...at, rows: rowsOf(1), uvw: 'file' });
+    assert.equal(asked.sign, 1);
+    assert.match(
+      String(asked.assumed),
+      /contradict its antennas' positions by .* its uvw are used, as asked; images at its own/,
+    );
+    assert.throws(() => checkUvw('a file', turned, { ...at, rows: rowsOf(1) }), /--uvw file uses its uvw/);
     const [first, ...others] = rowsOf(1);
     const rows = [{ ...first, uvwM: [50, 50, 50] as const }, ...others];
     const { assumed } = checkUvw('a file', wide, { ...at, rows });

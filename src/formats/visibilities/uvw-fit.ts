@@ -86,6 +86,27 @@ function fitUvw(
   };
 }
 
+/** uvw that were never set tell neither the conjugate nor where a pair is in the uv plane. */
+function refuseUnset(path: string, { stations }: Places, rows: readonly UvwRow[]): void {
+  const apart = rows.filter(({ s1, s2 }) => {
+    const [one, two] = [stations[s1], stations[s2]];
+    return Math.hypot(one.eastM - two.eastM, one.northM - two.northM, one.upM - two.upM) > LEAST_TELLING_M;
+  });
+  const isUnset = ({ uvwM }: UvwRow): boolean =>
+    uvwM.every((part) => part === 0) || uvwM.some((part) => !Number.isFinite(part));
+  if (apart.length >= LEAST_TELLING_PAIRS && apart.every(isUnset))
+    refuse(
+      path,
+      `its uvw are all ${apart[0].uvwM.some(Number.isNaN) ? 'NaN' : '0'} although its antennas are apart`,
+      'compute them from the positions (pyuvdata: set_uvws_from_antenna_positions)',
+    );
+}
+
+/** Antennas nearer than this may have uvw that were rounded to 0. */
+const LEAST_TELLING_M = 0.1;
+/** A single pair makes no image, and programs that write one leave its uvw out. */
+const LEAST_TELLING_PAIRS = 2;
+
 const metres = (value: number): string => `${Number(value.toPrecision(3))} m`;
 
 /**
@@ -95,8 +116,9 @@ const metres = (value: number): string => `${Number(value.toPrecision(3))} m`;
 export function checkUvw(
   path: string,
   places: Places,
-  of: Stopped & { readonly rows: readonly UvwRow[]; readonly usual?: 1 },
+  of: Stopped & { readonly rows: readonly UvwRow[]; readonly usual?: 1; readonly uvw?: 'file' | undefined },
 ): { readonly sign: 1 | -1; readonly assumed: readonly string[] } {
+  refuseUnset(path, places, of.rows);
   const fit = fitUvw(places, of, of.rows);
   if (!fit) return { sign: 1, assumed: [] };
   const { sign, pairs, apart } = fit;
@@ -107,11 +129,18 @@ export function checkUvw(
         `its uvw contradict its antennas' positions by ${metres(fit.apartM)} (rms), whichever way they run: the positions are used`,
       ],
     };
+  if (2 * apart > pairs && of.uvw === 'file')
+    return {
+      sign,
+      assumed: [
+        `its uvw contradict its antennas' positions by ${metres(fit.apartM)} (rms): its uvw are used, as asked; images at its own phase centre are right, other centres, calibration and the sign of V are not`,
+      ],
+    };
   if (2 * apart > pairs)
     refuse(
       path,
       `its uvw contradict its antennas' places, times or phase centre: they are ${metres(fit.lengthM)} long and differ from what these give by ${metres(fit.apartM)} (rms), whichever way they run`,
-      'correct the table of antennas (casacore does not turn the places of UVFITS with ARRAYX, ARRAYY, ARRAYZ), or name the telescope whose stations stand where they did with --telescope',
+      'correct the table of antennas (casacore does not turn the places of UVFITS with ARRAYX, ARRAYY, ARRAYZ), or name the telescope whose stations are at those positions with --telescope; --uvw file uses its uvw, for images at its own phase centre',
     );
   return {
     sign,

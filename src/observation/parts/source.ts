@@ -245,6 +245,12 @@ const fields = z.strictObject({
     help: 'column of visibilities, like CORRECTED_DATA (Measurement Sets)',
     otherwise: 'DATA',
   }),
+  uvw: field(z.enum(['file']), {
+    flag: '--uvw <whose>',
+    group: reading,
+    changes: 'never',
+    help: "file: use its uvw although they contradict its antennas' positions; right at its own phase centre alone (UVFITS, FITS-IDI, UVH5, Measurement Sets)",
+  }),
   target: field(words('the name or number of a target, or all'), {
     flag: '--target <name>',
     group: reading,

@@ -2,7 +2,7 @@
  * An hour of visibilities of a few points in the sky, by the formula of docs/conventions.md and with noise: what would
  * take days to correlate from voltages, in a second. For trying weights, CLEAN and series.
  */
-import { baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
+import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import { modelVisibilities } from '../../calibrate/index.js';
 import { addSeconds, parseInstant } from '../../core/instant.js';
 import { randomStream } from '../../core/random.js';
@@ -77,6 +77,7 @@ export async function recordHour(path: string, history: readonly string[]): Prom
           values[to + 1] += model[2 * (row * POLARISATIONS + p) + 1];
         }
       }
+      hermitianAutos(values, stations);
       await writer.append({
         ...{ start, durationS: INTEGRATION_S, channels: CHANNELS, stations, polarisations: POLARISATIONS },
         visibilities: visibilitiesCBPP(values, CHANNELS, baselines, POLARISATIONS),
@@ -89,4 +90,19 @@ export async function recordHour(path: string, history: readonly string[]): Prom
     await writer.abandon();
     throw error;
   }
+}
+
+/** values : [c][b][p][p] (re, im). A station with itself: XX and YY are real, YX is the conjugate of XY. */
+export function hermitianAutos(values: Float64Array, stations: number): void {
+  const perBaseline = 2 * POLARISATIONS ** 2;
+  const channels = values.length / perBaseline / baselineCount(stations);
+  for (let c = 0; c < channels; c++)
+    for (let s = 0; s < stations; s++) {
+      const [xx, xy, yx, yy] = [0, 2, 4, 6].map(
+        (at) => (c * baselineCount(stations) + baselineIndex(s, s)) * perBaseline + at,
+      );
+      values[xx + 1] = values[yy + 1] = 0;
+      values[yx] = values[xy];
+      values[yx + 1] = -values[xy + 1];
+    }
 }

@@ -26,6 +26,22 @@ const saturatedIn = Uint8Array.from(
   (_, byte) => Number(byte >>> 4 === 8) + Number((byte & 15) === 8),
 );
 
+/** The digitisers' band ends at half their clock. */
+function refuseBeyondBand(
+  path: string,
+  groups: readonly number[],
+  perFrame: number,
+  channelWidthHz: number,
+): void {
+  const beyond = groups.find((first) => (first + perFrame) * channelWidthHz > CLOCK_HZ / 2);
+  if (beyond !== undefined)
+    refuse(
+      path,
+      `its channel ${beyond} is beyond the digitisers' band, which ends at ${CLOCK_HZ / 2e6} MHz`,
+      'it is damaged: copy it again',
+    );
+}
+
 export async function openSpectra(
   file: InputFile,
   shape: LwaShape & { readonly kind: 'tbf' | 'tbx' },
@@ -71,6 +87,7 @@ export async function openSpectra(
     Math.round(span.lastTicks / ticks) + 1,
     Math.ceil(file.sizeBytes / frameBytes),
   );
+  refuseBeyondBand(path, groups, perFrame, channelWidthHz);
   const channels = groups.length * perFrame;
   const tally = emptyTally();
   const reading = lwaReading(file, shape, tally, (view, at, payload) => {

@@ -66,6 +66,8 @@ export interface OpenedGroups {
   readonly history: readonly string[];
   /** Whose stations stand elsewhere than the file has them. */
   readonly places?: Telescope | undefined;
+  /** Its uvw are used whatever the positions say. */
+  readonly uvw?: 'file' | undefined;
   /** What the tables before the groups left open. */
   readonly assumed?: readonly string[];
   /** Facts of the header that some formats tell. */
@@ -134,7 +136,7 @@ const inUtc = ({ unixSeconds, fraction }: Instant, utcOffsetS: number): Instant 
 
 /** How far the file's uvw go with its places; rows of antennas that no table has are told as they are read. */
 function oddUvwOf(
-  { file, index: { sample }, places }: OpenedGroups,
+  { file, index: { sample }, places, uvw }: OpenedGroups,
   { numbers }: Antennas,
   { telescope, phaseCentre }: VisibilityHeader,
   utcOffsetS: number,
@@ -146,6 +148,7 @@ function oddUvwOf(
     middle: inUtc(sample.middle, utcOffsetS),
     stoppedAt: phaseCentre,
     usual: 1,
+    uvw,
     rows: sample.rows.flatMap(({ numbers: [one, two], uvwS: [u, v, w] }) => {
       const [s1, s2] = [stationOf.get(one), stationOf.get(two)];
       return s1 === undefined || s2 === undefined
@@ -262,6 +265,7 @@ interface Gathered {
 async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
   const { layout, antennas, reader, slot, stoppedAt } = of;
   const gathering = gather({
+    path: file.path,
     channels: layout.channels.length,
     stations: antennas.stations.length,
     polarisations: layout.polarisations,

@@ -18,7 +18,7 @@ export const openUvfits = (path: string, options: OpenOptions = {}): Promise<Vis
 
 async function openGroups(
   file: InputFile,
-  { target, telescope: places }: OpenOptions,
+  { target, telescope: places, uvw }: OpenOptions,
 ): Promise<VisibilityFile> {
   const { path } = file;
   const primary = (await readUnit(file, 0)) ?? refuse(path, 'the file is empty', 'copy it again');
@@ -67,6 +67,7 @@ async function openGroups(
     index,
     targets: several,
     places,
+    uvw,
     phaseCentre: source?.position ?? layout.phaseCentre,
     object: source?.name ?? header.text('OBJECT', 'unknown'),
     history: header.remarks,

@@ -147,7 +147,7 @@ export interface GroupIndex {
   readonly antennas: ReadonlySet<number>;
   /** Rows of each time. */
   readonly rows: { readonly most: number; readonly times: 'alike' | 'different' };
-  /** Rows of one time and the first source, the most of them, where any has a uvw. */
+  /** Rows of one time and the first source that have uvw; those without where none has. */
   readonly sample?: {
     readonly middle: Instant;
     readonly rows: readonly {
@@ -180,6 +180,8 @@ export async function indexGroups(
   const isOrderTold = hasOneCrossHand(layout.products);
   let sample:
     { tick: number; middle: Instant; rows: NonNullable<GroupIndex['sample']>['rows'][number][] } | undefined;
+  /** Pairs whose uvw are 0, for files that have no others. */
+  let unset: typeof sample;
   let longestDelayS = 0;
   let lastTick = Number.NaN;
   let origin = Number.NaN;
@@ -203,10 +205,13 @@ export async function indexGroups(
       longestDelayS = Math.max(longestDelayS, Math.abs(uvwS[2]));
       sources.add(reader.source(group));
       const pair = reader.antennas(group);
-      if (pair[0] !== pair[1] && uvwS.some((part) => part !== 0) && sources.size === 1) {
-        sample ??= { tick, middle: fromJulianDate(days, fraction), rows: [] };
-        if (sample.tick === tick && sample.rows.length < SAMPLE_ROWS)
-          sample.rows.push({ numbers: pair, uvwS });
+      if (pair[0] !== pair[1] && sources.size === 1) {
+        const isUnset = uvwS.every((part) => part === 0);
+        const middle = fromJulianDate(days, fraction);
+        if (isUnset) unset ??= { tick, middle, rows: [] };
+        else sample ??= { tick, middle, rows: [] };
+        const rows = isUnset ? unset : sample;
+        if (rows?.tick === tick && rows.rows.length < SAMPLE_ROWS) rows.rows.push({ numbers: pair, uvwS });
       }
       for (const number of pair) antennas.add(number);
       if (isOrderTold) pairs.set(pair.join(), pair);
@@ -237,7 +242,7 @@ export async function indexGroups(
     antennas,
     rows: { most, times },
     pairs,
-    ...(sample && { sample }),
+    ...((sample ?? unset) && { sample: sample ?? unset }),
   };
 }
 
@@ -262,4 +267,7 @@ function checkGroup(
   }
   const [, , delayS] = reader.uvwS(group);
   if (!(Math.abs(delayS) < 1)) refuse(where, `its WW is ${delayS} s`, 'UU, VV and WW must be in seconds');
+  const integrationS = reader.integrationS(group);
+  if (integrationS !== undefined && integrationS < 0)
+    refuse(where, `its INTTIM is ${integrationS} s`, 'correct it: seconds above 0, or 0 where it is unknown');
 }

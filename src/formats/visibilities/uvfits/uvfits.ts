@@ -13,7 +13,7 @@ export const uvfits: Format = {
   title: 'UVFITS',
   extensions: ['.uvfits'],
   grows: true,
-  kinds: [{ title: 'UVFITS', holds: 'visibilities', reads: ['target'] }],
+  kinds: [{ title: 'UVFITS', holds: 'visibilities', reads: ['uvw', 'target'] }],
   // Random groups alone have a first axis of no length.
   recognise: (_path, head) =>
     /^SIMPLE {2}= +T.*NAXIS1 {2}= +0 /s.test(new TextDecoder('latin1').decode(head.subarray(0, 2880))),

@@ -237,7 +237,7 @@ function primaryHeader(
     realCard('OBSDEC', numberOr(header.extraKeywords?.OBSDEC, phaseCentre.decDeg)),
     realCard('EPOCH', 2000),
     // In small letters, as pyuvdata writes it and alone can read it; AIPS and casacore go by EPOCH.
-    ...textCards('RADESYS', 'icrs'),
+    ...textCards('RADESYS', 'ICRS'),
     realCard('BSCALE', 1),
     realCard('BZERO', 0),
     ...textCards('BUNIT', (header.units ?? 'uncalib').replace('uncalib', 'UNCALIB')),

@@ -63,7 +63,7 @@ const fileOf = ({ direction, axes, type }: Made): Promise<string> =>
       ...(items['Data/visdata'] as Extract<GroupPlan['items'][string], { kind: 'fixed' }>),
       bytes: new Uint8Array(Float32Array.from(values).buffer),
     };
-  });
+  }, telescope);
 
 /** V_ij = e^(+2πi f (r_i − r_j)·ŝ/c), whatever the file's direction. */
 async function checkSky(path: string): Promise<Awaited<ReturnType<typeof readAll>>> {

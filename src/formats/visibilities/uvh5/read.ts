@@ -93,7 +93,7 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
       for (const slot of header.slots) {
         // Reading is synchronous; others get their turn between integrations.
         await Promise.resolve();
-        yield integrationOf(data, header, slot, faults);
+        yield integrationOf(path, data, header, slot, faults);
       }
     },
     close: () => file.close(),
@@ -122,7 +122,7 @@ function directionOf(
   const stoppedAt = pointed.length > 0 ? header.uvwTowards(pointed[0].row) : undefined;
   if (stoppedAt === undefined) return { direction: 1, assumed: [] };
   const { sign, assumed } = checkUvw(path, placesInUse(telescope, options.telescope), {
-    ...{ middle, stoppedAt, rows: pointed },
+    ...{ middle, stoppedAt, rows: pointed, uvw: options.uvw },
   });
   return {
     direction: sign,
@@ -172,13 +172,20 @@ function ends({ visibilities, uvw }: Data, { rows }: Uvh5Header): Record<string,
   };
 }
 
-function integrationOf(data: Data, header: Weighed, slot: TimeSlot, faults: ValueFaults): Integration {
+function integrationOf(
+  path: string,
+  data: Data,
+  header: Weighed,
+  slot: TimeSlot,
+  faults: ValueFaults,
+): Integration {
   const { channels, products, polarisations, stationOf, telescope, direction } = header;
   const atCentre = slot.runs.every((run) => {
     for (let row = run.first; row < run.end; row++) if (!header.atPhaseCentre(row)) return false;
     return true;
   });
   const gathering = gather({
+    path,
     channels: channels.length,
     stations: telescope.stations.length,
     polarisations,

@@ -103,13 +103,25 @@ export function wideIntegration(k: number): Integration {
   };
 }
 
+/** Stations so near each other that their uvw are 0 as far as anyone can tell. */
+const together: Telescope = {
+  ...telescope,
+  stations: telescope.stations.map((one) => ({
+    ...one,
+    eastM: one.eastM / 1000,
+    northM: one.northM / 1000,
+    upM: one.upM / 1000,
+  })),
+};
+
 /** A file like ours with some items changed. */
 export async function altered(
   change: (items: Record<string, GroupPlan['items'][string]>) => void,
+  of: Telescope = together,
 ): Promise<string> {
   const path = nextPath();
   const plan = planUvh5(
-    header,
+    { ...header, telescope: of },
     { values: 'complex64' },
     { count: () => 2, first: () => undefined, rows: () => 12, pairs: () => 6 },
   );

@@ -12,7 +12,7 @@ export const uvh5: Format = {
   extensions: ['.uvh5'],
   grows: true,
   holdsSums: true,
-  kinds: [{ title: 'UVH5', holds: 'visibilities', reads: ['target'] }],
+  kinds: [{ title: 'UVH5', holds: 'visibilities', reads: ['uvw', 'target'] }],
   // A file of ours that was cut off still has its temporary name.
   recognise: (path, head, names) =>
     names === undefined || names === 'damaged'
