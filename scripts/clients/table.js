@@ -40,6 +40,7 @@ const rows = [
     otherwise: 'aavs_uv’s UVFITS of the same dump, and the sky',
   },
   { format: 'calh5', title: 'CalH5 (gains)', read: true, written: true },
+  { format: 'calfits', title: 'CalFITS (gains)', read: true },
   { format: 'fits', title: 'FITS images', read: true, written: true },
 ];
 

@@ -12,7 +12,7 @@ export function refuseNoSky(file: OpenedFile): void {
   if (file.telescope) checkedSite(file.path, file.telescope.site);
   if (file.kind === 'visibilities') refuseHeader(file.path, file.header);
   else if (file.kind === 'voltages') refuseVoltages(file);
-  else if (file.kind === 'spectra') refuseBand(file.path, file.frequenciesHz, file.channelWidthHz, 'any');
+  else refuseBand(file.path, file.frequenciesHz, file.channelWidthHz, 'any');
 }
 
 function refuseVoltages({ path, sampleRateHz, centreFrequencyHz }: VoltageRecording): void {
