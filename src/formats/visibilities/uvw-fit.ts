@@ -90,7 +90,8 @@ function fitUvw(
 function refuseUnset(path: string, { stations }: Places, rows: readonly UvwRow[]): void {
   const apart = rows.filter(({ s1, s2 }) => {
     const [one, two] = [stations[s1], stations[s2]];
-    return Math.hypot(one.eastM - two.eastM, one.northM - two.northM, one.upM - two.upM) > LEAST_TELLING_M;
+    const lengthM = Math.hypot(one.eastM - two.eastM, one.northM - two.northM, one.upM - two.upM);
+    return lengthM > LEAST_TELLING_M && lengthM < MOST_TELLING_M;
   });
   const isUnset = ({ uvwM }: UvwRow): boolean =>
     uvwM.every((part) => part === 0) || uvwM.some((part) => !Number.isFinite(part));
@@ -104,6 +105,8 @@ function refuseUnset(path: string, { stations }: Places, rows: readonly UvwRow[]
 
 /** Antennas nearer than this may have uvw that were rounded to 0. */
 const LEAST_TELLING_M = 0.1;
+/** Positions farther apart are refused by themselves. */
+const MOST_TELLING_M = 1e9;
 /** A single pair makes no image, and programs that write one leave its uvw out. */
 const LEAST_TELLING_PAIRS = 2;
 

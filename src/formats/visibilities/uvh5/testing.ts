@@ -104,7 +104,7 @@ export function wideIntegration(k: number): Integration {
 }
 
 /** Stations so near each other that their uvw are 0 as far as anyone can tell. */
-const together: Telescope = {
+export const together: Telescope = {
   ...telescope,
   stations: telescope.stations.map((one) => ({
     ...one,
