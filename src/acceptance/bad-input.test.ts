@@ -335,7 +335,7 @@ describe('bad input', () => {
     await refused(/nowhere.*does not exist/, 'image', 'good.sigmf-meta', '-o', 'nowhere/a.fits');
     const uncalibrated = ['image', '--direct', 'good.sigmf-meta', '--channels', '8', '-o', 'a.fits', '--gains'] as const; // prettier-ignore
     await refused(/good\.sigmf-meta: is not a gains file/, ...uncalibrated, 'good.sigmf-meta');
-    await refused(/good\.sigmf-data: holds no gains: it is neither JSON nor CalH5/, ...uncalibrated, 'good.sigmf-data'); // prettier-ignore
+    await refused(/good\.sigmf-data: holds no gains: it is neither JSON, CalH5 nor CalFITS/, ...uncalibrated, 'good.sigmf-data'); // prettier-ignore
     await refused(/g\.txt: is no name for JSON/, 'calibrate', 'good.sigmf-meta', '-o', 'g.txt');
   });
 

@@ -122,8 +122,8 @@ export async function imagesDirectly(
   return { account, roadError };
 }
 
-/** Above it the direct road is refused: correlating first is right for every array. */
-const MOST_ROAD_ERROR = 0.1;
+/** A larger bound is refused: correlating first is right for every array. */
+const MOST_ROAD_ERROR = 0.125;
 
 /** How far, over a source's peak, the direct road is off for this array and field (image/direct/holds.ts). */
 export function checkDirectRoad(

@@ -185,7 +185,8 @@ export function gather(shape: GatherShape): Gathering {
       if (weight > 0) {
         if (sums) {
           sums[2 * at] = re;
-          sums[2 * at + 1] = sign * im;
+          // No −0: a conjugated 0 is 0.
+          sums[2 * at + 1] = 0 + sign * im;
         }
         weights[at] = weight;
       } else weights[at] = size > 0 ? -size : -0;
