@@ -186,7 +186,6 @@ describe('the loss by phases alone', () => {
       await cables(2e-6);
       const { stdout, stderr } = await ran(command, ...spectra, '--delays', 'loss.json');
       assert.match(stdout + stderr, /phases alone.*loses 0\.41 % of its amplitude/);
-      assert.ok((await read('loss.uvh5')).header.history.some((line) => line.includes('0.41 %')));
       await cables(8e-6);
       await refused([command, ...spectra, '--delays', 'loss.json'], /6\.45 % of the amplitude would be lost/);
     });
