@@ -178,13 +178,16 @@ async function voltageFront(
   const { finer, delays, kurtosis, range } = front;
   const plan = planned(front.channels);
   const blockSpectra = kurtosis && flaggedBlockOf(kurtosis, spectraOfFront({ ...front, range: undefined }));
-  const spans = range && spansOf(front, range, blockSpectra);
+  // Phases are counted from the first spectrum that is made at a time, and rounded by it.
+  const runSpectra = delays?.towards === undefined ? undefined : trackedRunOf(plan);
+  const own = [blockSpectra, runSpectra].filter((spectra) => spectra !== undefined);
+  const spans = range && spansOf(front, range, own);
   const ranged = range && spans && voltagesOfRange(known(source), plan, range, spans.used);
-  const isTracked = delays?.law.nextAfter(0n) !== undefined;
+  const isTracked = runSpectra !== undefined;
   const channelise = closers.keep(
     await prepareChannelise({
       ...{ backend, plan, source },
-      clock: cutAlso(blockSpectra === undefined ? clock : everySpectra(blockSpectra), spans),
+      clock: alsoAt(spans?.used.first ?? 0, own.length === 0 ? clock : cutAtMultiples(own)),
       firstSpectrum: ranged?.firstMade,
       delays: delays && delaysOfPlan(delays, source, plan),
       ...(finer || isTracked ? {} : powersFor(kurtosis, plan.output)),
@@ -199,10 +202,11 @@ async function voltageFront(
     : accounted;
   const grid = spectrumGrid(source, plan);
   const startOf = (spectrum: number): Instant => spectrumStart(grid, spectrum);
-  const flagged = await finished(ordered, shape, front, { backend, clock, startOf, blockSpectra }, closers);
-  const isGathered =
-    blockSpectra !== undefined && blockSpectra * plan.samplesPerSpectrum <= plan.blockSamples;
-  const stage = isGathered ? chain(gatherVoltages(source, plan, blockSpectra), flagged) : flagged;
+  const cutBehind = { backend, clock, startOf, blockSpectra, isCut: own.length === 0 };
+  const flagged = await finished(ordered, shape, front, cutBehind, closers);
+  const gathered = runSpectra ?? blockSpectra;
+  const isGathered = gathered !== undefined && gathered * plan.samplesPerSpectrum <= plan.blockSamples;
+  const stage = isGathered ? chain(gatherVoltages(source, plan, gathered), flagged) : flagged;
   // Sums of floats depend on blocks.
   const whole = lengths === 'of the whole' || plan.outputType === 'cf32';
   const blocks = (): AsyncIterable<VoltageBlock> =>
@@ -230,7 +234,7 @@ async function spectraFront(
   const { delays, kurtosis, range } = front;
   if (delays) checkedPhaseLoss(source, delays);
   const blockSpectra = kurtosis && flaggedBlockOf(kurtosis, source);
-  const spans = range && spansOf(front, range, blockSpectra);
+  const spans = range && spansOf(front, range, blockSpectra === undefined ? [] : [blockSpectra]);
   // Kurtosis tests all channels together: those of a range are chosen behind it.
   const read =
     range &&
@@ -264,7 +268,7 @@ async function spectraFront(
   const startOf = (spectrum: number): Instant => addSamples(source.start, spectrum, source.spectrumRateHz);
   const stage = await finished(
     range ? countedOnce(take, counted, isCounted) : take,
-    ...([shape, rest, { backend, clock, startOf, blockSpectra }, closers] as const),
+    ...([shape, rest, { backend, clock, startOf, blockSpectra, isCut: !kurtosis }, closers] as const),
   );
   const blocks = (): AsyncIterable<CanonicalSpectra> =>
     read
@@ -280,23 +284,32 @@ async function spectraFront(
 interface Spans {
   /** The spectra of the range. */
   readonly own: SpectraSpan;
-  /** Those and their neighbours in whole blocks of the flagger. */
+  /** Those and their neighbours in whole blocks of the flagger, and whole runs of tracking. */
   readonly used: SpectraSpan;
 }
 
-function spansOf(front: Front, range: SpectraRange, blockSpectra: number | undefined): Spans {
+function spansOf(front: Front, range: SpectraRange, blocks: readonly number[]): Spans {
   const own = { first: range.firstSpectrum, end: range.endSpectrum };
+  const used = blocks.map((spectra) => widened(range, spectra, spectraOfSource(front)));
   return {
     own,
-    used: blockSpectra === undefined ? own : widened(range, blockSpectra, spectraOfSource(front)),
+    used: {
+      first: Math.min(own.first, ...used.map(({ first }) => first)),
+      end: Math.max(own.end, ...used.map(({ end }) => end)),
+    },
   };
 }
 
-/** Also cut where what is made before a range ends, and at both ends of the range. */
-const cutAlso = (clock: IntegrationClock, spans: Spans | undefined): IntegrationClock =>
-  spans
-    ? [spans.used.first, spans.own.first, spans.own.end].reduce((with_, cut) => alsoAt(cut, with_), clock)
-    : clock;
+/** Spectra that are tracked at a time: a power of two, 256 or what fits a block. */
+function trackedRunOf({ blockSamples, samplesPerSpectrum }: ChannelisePlan): number {
+  const most = Math.min(MOST_TRACKED_SPECTRA, Math.floor(blockSamples / samplesPerSpectrum));
+  return 2 ** Math.floor(Math.log2(Math.max(1, most)));
+}
+const MOST_TRACKED_SPECTRA = 256;
+
+const cutAtMultiples = (lengths: readonly number[]): IntegrationClock => ({
+  cutAfter: (index) => Math.min(...lengths.map((spectra) => (Math.floor(index / spectra) + 1) * spectra)),
+});
 
 /** Flagged by kurtosis in blocks of its own, where that is asked for; then the channels of the range. */
 async function finished<In>(
@@ -308,11 +321,14 @@ async function finished<In>(
     clock,
     startOf,
     blockSpectra,
+    isCut,
   }: {
     readonly backend: Backend;
     readonly clock: IntegrationClock;
     readonly startOf: (spectrum: number) => Instant;
     readonly blockSpectra: number | undefined;
+    /** Whether spectra arrive cut where the clock cuts, and without what is outside the range. */
+    readonly isCut: boolean;
   },
   closers: Closers,
 ): Promise<Stage<In, TimedSpectra>> {
@@ -320,14 +336,15 @@ async function finished<In>(
   const whole = spectraOfFront({ ...front, range: undefined });
   const keep = <Kept extends Closable>(one: Kept): Kept => closers.keep(one);
   let stage = spectra;
-  if (kurtosis && blockSpectra !== undefined) {
-    const span = range && { first: range.firstSpectrum, end: range.endSpectrum };
-    const capacity = Math.max(shape.capacity, blockSpectra);
+  if (kurtosis && blockSpectra !== undefined)
     stage = chain(
       ...([stage, keep(gatherSpectra(backend, shape, blockSpectra, clock))] as const),
       keep(await prepareKurtosis(whole, { backend, kurtosis, flaggedInputs })),
-      keep(splitSpectra(backend, { ...shape, capacity }, clock, startOf, span)),
     );
+  if (!isCut) {
+    const span = range && { first: range.firstSpectrum, end: range.endSpectrum };
+    const capacity = Math.max(shape.capacity, blockSpectra ?? 0);
+    stage = chain(stage, keep(splitSpectra(backend, { ...shape, capacity }, clock, startOf, span)));
   }
   if (!range || range.endChannel - range.firstChannel === shape.channels) return stage;
   const channels = { first: range.firstChannel, end: range.endChannel };

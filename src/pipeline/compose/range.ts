@@ -109,8 +109,8 @@ export const widened = (
 });
 
 /**
- * Without the spectra before those that are used, where a cut must be. Of the others, those outside `own`, at whose ends
- * cuts must be too, are neighbours: what saturated in them is another range's to count.
+ * Without the spectra before those that are used, where a cut must be. What saturated in a block is counted by the range
+ * in which the block begins: the neighbour makes the same block.
  */
 export function keptFrom<In>(
   { used, own }: { readonly used: SpectraSpan; readonly own: SpectraSpan },

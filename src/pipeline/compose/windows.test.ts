@@ -11,8 +11,9 @@ import { instant } from '../../core/instant.js';
 import { randomStream } from '../../core/random.js';
 import { fixedDelays, type RequestedDelays } from '../tracking.js';
 import { planChannels } from '../channels.js';
-import { everySpectra, type IntegrationClock } from '../stages/clock.js';
+import { everySpectra, oneIntegration, type IntegrationClock } from '../stages/clock.js';
 import { leastSpectraOf } from '../stages/kurtosis.js';
+import type { TimedSpectra } from '../stages/spectra.js';
 import { passing } from '../stages/stage.js';
 import { spectraInMemory, voltagesInMemory } from '../testing.js';
 import { stretchesOf } from '../parts.js';
@@ -23,8 +24,14 @@ const [INPUTS, CHANNELS, WINDOW] = [4, 4, 32];
 const kurtosis = { spectraPerWindow: WINDOW };
 
 /** Noise, with pulses in one input: some windows are flagged, others are not. */
-function frontOfVoltages(delays?: RequestedDelays): Front {
-  const samples = 3000;
+function frontOfVoltages(
+  delays?: RequestedDelays,
+  {
+    blockS = 0.2,
+    samples = 3000,
+    outputType = 'ci8',
+  }: { blockS?: number; samples?: number; outputType?: 'ci8' | 'cf32' } = {},
+): Front {
   const voltages = allocateVoltages('ci8', INPUTS, samples);
   const random = randomStream(5, 'windows');
   for (let a = 0; a < INPUTS; a++)
@@ -36,9 +43,9 @@ function frontOfVoltages(delays?: RequestedDelays): Front {
   const whole = { type: 'ci8', inputs: INPUTS, samples, voltages, gaps: [], start: instant(50) } as const;
   const source = voltagesInMemory(whole, { polarisations: 2, sampleRateHz: 1000, centreFrequencyHz: 1e6 });
   const channels = planChannels(source, {
-    ...{ channels: CHANNELS, taps: 3, outputType: 'ci8', blockS: 0.2 },
+    ...{ channels: CHANNELS, taps: 3, outputType, blockS },
     ...leastSpectraOf(kurtosis, { channels: CHANNELS, inputs: INPUTS }),
-    mostDelaySamples: delays && 9,
+    mostDelaySamples: delays && 40,
   });
   return { source, channels, kurtosis, delays };
 }
@@ -78,6 +85,23 @@ const moving = (): RequestedDelays => {
         return { ...piece, delayS: piece.delayS + 0.001 * step, fromTick: (tick / 76n) * 76n };
       },
       nextAfter: later,
+    },
+  };
+};
+
+/** Tracked: a delay that drifts, and is rotated out spectrum by spectrum before rounding. */
+const drifting = (): RequestedDelays => {
+  const fixed = fixedDelays(Float64Array.of(0, 0.001, 0.002, 0.003), 1000);
+  const { law } = fixed;
+  return {
+    ...fixed,
+    towards: 'a place',
+    law: {
+      ...law,
+      at: (input, tick) => ({
+        ...law.at(input, tick),
+        ...{ fromTick: 0n, delayRate: 3e-4 * input, phaseRad: 0.3, phaseRateRadS: 0.7123 * input },
+      }),
     },
   };
 };
@@ -142,6 +166,19 @@ async function inRanges(front: Front, backend: Backend, times: readonly number[]
   return sums;
 }
 
+/** Of the whole, as the correlator leaves them: not rotated back. */
+async function raw(front: Front, backend: Backend, clock: IntegrationClock): Promise<Integration[]> {
+  const made: Integration[] = [];
+  const [endSpectrum, endChannel] = [spectraOfSource(front), spectraOfFront(front).channels];
+  const range = { firstSpectrum: 0, endSpectrum, firstChannel: 0, endChannel };
+  const share = await shareOf({ front, products: [] }, backend, clock, range, (one) => {
+    made.push(copied(one));
+    return Promise.resolve();
+  });
+  await share.run();
+  return made;
+}
+
 const library = loadNative();
 const backends = [
   ['reference', () => Promise.resolve(openReference())],
@@ -180,4 +217,53 @@ for (const [kind, open] of backends)
           await backend.close();
         }
       });
+
+    it('tracked spectra are the same bits whatever the cuts, the blocks and the range', async () => {
+      const backend = await open();
+      const make = (blockS: number): Front =>
+        frontOfVoltages(drifting(), { blockS, samples: 20_000, outputType: 'cf32' });
+      const spectraOf = async (front: Front, clock: IntegrationClock): Promise<Map<number, number[]>> => {
+        const made = new Map<number, number[]>();
+        const stage = passing<TimedSpectra>(async ({ block, index }) => {
+          const values = await block.read();
+          for (let t = 0; t < block.samples; t++)
+            made.set(
+              index + t,
+              Array.from(
+                { length: 2 * CHANNELS * INPUTS },
+                (_, n) => values[2 * ((n >> 1) * block.samples + t) + (n & 1)],
+              ),
+            );
+        });
+        await observe(
+          { front: { ...front, kurtosis: undefined }, products: [{ from: 'spectra', clock, stage }] },
+          [backend],
+        );
+        return made;
+      };
+      try {
+        const alone = await spectraOf(make(2), oneIntegration);
+        assert.deepEqual(await spectraOf(make(2), everySpectra(37)), alone);
+        assert.deepEqual(await spectraOf(make(1.7), A), alone);
+        const range = { firstSpectrum: 1333, endSpectrum: 2345, firstChannel: 0, endChannel: CHANNELS };
+        const part = await spectraOf({ ...make(2), range }, A);
+        assert.deepEqual([...part.keys()].at(0), 1333);
+        assert.equal(part.size, 2345 - 1333);
+        for (const [index, values] of part) assert.deepEqual(values, alone.get(index), `spectrum ${index}`);
+      } finally {
+        await backend.close();
+      }
+    });
+
+    it('tracking and kurtosis: in ranges the same sums', async () => {
+      const backend = await open();
+      const make = (): Front => frontOfVoltages(drifting(), { blockS: 2, samples: 20_000 });
+      try {
+        const alone = (await raw(make(), backend, A)).map(numbersOf);
+        const ranges = await inRanges(make(), backend, [50, 97, 1333, 2345, 4001], [0, 1, CHANNELS]);
+        assert.deepEqual(ranges, alone);
+      } finally {
+        await backend.close();
+      }
+    });
   });
