@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { cutChannelising, cutCorrelation, MOST_RESULT_BYTES } from './cut.js';
-import { boxesOf } from './plan.js';
+import { rangesOf } from './job.js';
 
 const every = (length: number, count: number, last = length) =>
   Array.from({ length: count }, (_, n) => ({
@@ -52,7 +52,7 @@ describe('where a correlation is cut', () => {
       for (const channelsPerJob of [1, 3, 8]) {
         const cut = cutCorrelation({ ...usual, integrations: every(9, 4, 5), spectraPerJob, channelsPerJob });
         const seen = new Uint8Array(32 * 8);
-        for (const box of boxesOf(cut))
+        for (const box of rangesOf(cut))
           for (let t = box.firstSpectrum; t < box.endSpectrum; t++)
             for (let c = box.firstChannel; c < box.endChannel; c++) seen[t * 8 + c]++;
         assert.ok(

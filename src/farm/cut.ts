@@ -1,6 +1,6 @@
 /** Where a recording is cut: pure arithmetic over spectra and channels. */
 import type { SampleRange } from '../core/sources.js';
-import type { Cut } from './plan.js';
+import type { Cut } from './job.js';
 
 /** A result stays below this where it can: it is held in memory by worker and collector. */
 export const MOST_RESULT_BYTES = 64 * 2 ** 20;

@@ -1,5 +1,4 @@
 /** Work that is spread over machines: plans, jobs, the ledger, and the queue between them. */
-export { cutChannelising, cutCorrelation, MOST_RESULT_BYTES } from './cut.js';
 export {
   createLedger,
   handIn,
@@ -10,12 +9,10 @@ export {
   type Verdict,
 } from './ledger.js';
 export { encodeResult } from './result.js';
-export { boxesOf, checkJob, jobsOf, makePlan, type FarmPlan, type Job, type Work } from './plan.js';
-export { factsOf, marksOf } from './same-recording.js';
-export { writeProduct, type Product } from './products.js';
-export { Results } from './results.js';
-export { collectSeries, type SeriesProduct } from './series.js';
-export { doJob, imageSettingsOf, type Workplace } from './work.js';
+export { checkJob, jobsOf, type FarmPlan, type Job } from './job.js';
+export { mergeProducts, type Merged } from './merge.js';
+export { planFarm, type Submission, type Submitted } from './submit.js';
+export { doJob, type Workplace } from './work.js';
 export { connectQueue, openServerWarning, requireStore, type Access, type Queue } from './queue/connect.js';
 export { putJobs } from './queue/jobs.js';
 export {

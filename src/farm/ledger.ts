@@ -3,15 +3,22 @@
  * job's name, whole and on the disk; whatever comes for that job afterwards is dropped and counted. Queues may be lost.
  *
  *   night.farm/plan.json · jobs/N.json (without a server) · results/JOB.result · failed/JOB.json · dropped.json
+ *
+ * Of a job that two workers do, answers wait in answers/JOB/ until two of different workers agree: that is its result, and
+ * checked/JOB.json says who agreed and who differed.
  */
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CorellaError, refuse } from '../core/errors.js';
-import { jobsOf, PROTOCOL, refuseOtherVersion, type Failure, type FarmPlan, type Job } from './plan.js';
+import { canonicalJson } from '../observation/index.js';
+import { jobsOf, PROTOCOL, refuseOtherVersion, type Failure, type FarmPlan, type Job } from './job.js';
+import { openChecks } from './checks.js';
 import { wrongShape } from './shape.js';
 import { decodeResult, encodeResult, type Result, type ResultHead } from './result.js';
-import { messageOf } from './words.js';
+import { writeSafely } from './write-safely.js';
+
+export { writeSafely };
 
 /** What became of a result that came. */
 export type Verdict =
@@ -22,12 +29,15 @@ export type Verdict =
   | 'late'
   /** Another attempt that gave other bytes: machines that do not compute alike. */
   | 'differs'
+  /** Of a job that two workers do: the first of them, or one that agrees with none so far. */
+  | 'waiting'
   /** Of no job of this plan. */
   | 'foreign'
   /** Cut short, changed on the way, or of another version. */
   | 'damaged';
 
-export type Dropped = Record<Exclude<Verdict, 'merged'>, number>;
+type Dropping = Exclude<Verdict, 'merged' | 'waiting'>;
+export type Dropped = Record<Dropping, number>;
 const droppedSchema = z.object({
   ...{ duplicate: z.number(), late: z.number(), differs: z.number() },
   ...{ foreign: z.number(), damaged: z.number() },
@@ -48,11 +58,20 @@ export interface Ledger {
   readonly done: ReadonlySet<string>;
   readonly dropped: Readonly<Dropped>;
   readonly setAside: ReadonlyMap<string, SetAside>;
+  /** Of jobs that two workers did: those that differed from two that agreed, and how often. */
+  readonly wrongWorkers: ReadonlyMap<string, number>;
+  /** Jobs that two workers were to do, and one did. */
+  readonly unchecked: ReadonlySet<string>;
   /** Jobs that have neither a result nor been set aside. */
   missing(): Job[];
+  /** The same as a queue should have them: twice where two workers do a job. */
+  waiting(): Job[];
+  /** No other worker comes: jobs that one has answered count so, those whose answers differ are set aside. */
+  settle(): Promise<{ readonly unchecked: readonly string[]; readonly undecided: readonly SetAside[] }>;
   /** Counts a result once; when this resolves it is on the disk. */
   take(bytes: Uint8Array): Promise<Verdict>;
-  putAside(one: SetAside): Promise<void>;
+  /** False where it is no job of this plan, or done by now. */
+  putAside(one: SetAside): Promise<boolean>;
   /** Lets jobs that were set aside be tried again. */
   forgive(): Promise<number>;
   /** Looks again at what is there: others may write results, too. */
@@ -74,17 +93,14 @@ export async function createLedger(folder: string, plan: FarmPlan): Promise<Ledg
       'name another folder with --farm, or remove this one',
     );
   await mkdir(join(folder, 'results'), { recursive: true });
-  await mkdir(join(folder, 'failed'), { recursive: true });
+  for (const name of ['failed', 'answers', 'checked']) await mkdir(join(folder, name), { recursive: true });
   if (there === undefined) await writeSafely(join(folder, PLAN), JSON.stringify(plan));
   return openLedger(folder, plan.version);
 }
 
-/** Of the command line in a product's history nothing depends: a server may have moved. */
-function isSamePlan(x: FarmPlan, y: FarmPlan): boolean {
-  const text = ({ id, product }: FarmPlan): string =>
-    JSON.stringify([id, product], (key, value: unknown) => (key === 'history' ? undefined : value));
-  return text(x) === text(y);
-}
+/** The same work, and the same files are made of it. */
+const isSamePlan = (x: FarmPlan, y: FarmPlan): boolean =>
+  x.id === y.id && canonicalJson(x.observation.products) === canonicalJson(y.observation.products);
 
 /** Opens a farm's folder; made by another version it is refused. */
 export async function openLedger(folder: string, version: string): Promise<Ledger> {
@@ -96,6 +112,8 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
   const jobs = jobsOf(plan);
   const names = new Set(jobs.map(({ id }) => id));
   const state = { done: new Set<string>(), dropped: noneDropped(), setAside: new Map<string, SetAside>() };
+  const verified = new Set(jobs.flatMap(({ id, verified: of }) => (of ? [id] : [])));
+  const checks = await openChecks(folder, plan);
   const pathOf = (job: string): string => join(folder, 'results', job + RESULT);
 
   const refresh = async (): Promise<void> => {
@@ -103,6 +121,7 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
       const job = file.endsWith(RESULT) ? file.slice(0, -RESULT.length) : '';
       if (names.has(job)) state.done.add(job);
     }
+    await checks.refresh();
     state.setAside.clear();
     for (const file of await readdir(join(folder, 'failed'))) {
       if (!file.endsWith('.json')) continue;
@@ -110,14 +129,26 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
       if (names.has(one.job) && !state.done.has(one.job)) state.setAside.set(one.job, one);
     }
   };
-  const drop = async (why: Exclude<Verdict, 'merged'>): Promise<Verdict> => {
-    state.dropped[why]++;
+  const drop = async (why: Dropping, count = 1): Promise<Verdict> => {
+    state.dropped[why] += count;
     await writeSafely(join(folder, 'dropped.json'), JSON.stringify(state.dropped));
     return why;
   };
   const headOf = async (job: string): Promise<ResultHead> => (await read(job)).head;
   const read = async (job: string): Promise<Result> => decodeResult(await readFile(pathOf(job)), pathOf(job));
 
+  const merge = async (job: string, bytes: Uint8Array): Promise<void> => {
+    await writeSafely(pathOf(job), bytes);
+    state.done.add(job);
+    state.setAside.delete(job);
+  };
+  const missing = (): Job[] => jobs.filter(({ id }) => !state.done.has(id) && !state.setAside.has(id));
+  const putAside = async (one: SetAside): Promise<boolean> => {
+    if (!names.has(one.job) || state.done.has(one.job)) return false;
+    await writeSafely(join(folder, 'failed', `${one.job}.json`), JSON.stringify(one));
+    state.setAside.set(one.job, one);
+    return true;
+  };
   const before = await readFile(join(folder, 'dropped.json'), 'utf8').catch(() => undefined);
   if (before !== undefined) state.dropped = droppedSchema.parse(JSON.parse(before));
   await refresh();
@@ -132,7 +163,39 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
     get setAside() {
       return state.setAside;
     },
-    missing: () => jobs.filter(({ id }) => !state.done.has(id) && !state.setAside.has(id)),
+    get wrongWorkers() {
+      return checks.wrong();
+    },
+    get unchecked() {
+      return checks.unchecked();
+    },
+    missing,
+    waiting: () =>
+      missing().flatMap((job) => {
+        if (!job.verified) return [job];
+        const not = checks.answersOf(job.id).map(({ worker }) => worker);
+        const copy = { ...job, verified: { not } };
+        return not.length === 0 ? [copy, copy] : [copy];
+      }),
+    settle: async () => {
+      const unchecked: string[] = [];
+      const undecided: SetAside[] = [];
+      for (const { id } of missing()) {
+        const answers = checks.answersOf(id);
+        if (answers.length === 0) continue;
+        const workers = answers.map(({ worker }) => worker);
+        if (answers.length === 1) {
+          await merge(id, await answers[0].read());
+          await checks.close(id, { agreed: workers, differed: [] });
+          unchecked.push(id);
+          continue;
+        }
+        const error = `${workers.join(' and ')} made different results of it, and no other worker decides between them`;
+        const one = { job: id, failures: workers.map((worker) => ({ worker, error })) };
+        if (await putAside(one)) undecided.push(one);
+      }
+      return { unchecked, undecided };
+    },
     take: async (bytes) => {
       let head: ResultHead;
       try {
@@ -149,20 +212,23 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
         if (kept.attempt === head.attempt) return drop('duplicate');
         return drop(kept.sha256 === head.sha256 ? 'late' : 'differs');
       }
-      await writeSafely(pathOf(head.job), bytes);
-      state.done.add(head.job);
-      state.setAside.delete(head.job);
+      if (verified.has(head.job)) {
+        const outcome = await checks.add(bytes);
+        if (typeof outcome === 'string') return outcome === 'waiting' ? outcome : drop(outcome);
+        await merge(head.job, outcome.bytes);
+        await checks.close(head.job, outcome);
+        if (outcome.differed.length > 0) await drop('differs', outcome.differed.length);
+        return 'merged';
+      }
+      await merge(head.job, bytes);
       return 'merged';
     },
-    putAside: async (one) => {
-      if (!names.has(one.job) || state.done.has(one.job)) return;
-      await writeSafely(join(folder, 'failed', `${one.job}.json`), JSON.stringify(one));
-      state.setAside.set(one.job, one);
-    },
+    putAside,
     forgive: async () => {
       const count = state.setAside.size;
       for (const job of state.setAside.keys())
         await rm(join(folder, 'failed', `${job}.json`), { force: true });
+      for (const job of state.setAside.keys()) await checks.forget(job);
       state.setAside.clear();
       return count;
     },
@@ -185,31 +251,3 @@ const isThere = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-/** On the disk under its name, whole, or not there: written aside, synced, renamed, and the folder synced. */
-export async function writeSafely(path: string, contents: Uint8Array | string): Promise<void> {
-  const aside = `${path}.${process.pid}.part`;
-  try {
-    const file = await open(aside, 'w');
-    try {
-      await file.writeFile(contents);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(aside, path);
-    const folder = await open(join(path, '..'), 'r');
-    await folder.sync().catch(() => undefined);
-    await folder.close();
-  } catch (error) {
-    await rm(aside, { force: true });
-    throw new CorellaError(
-      {
-        where: path,
-        what: `cannot be written: ${messageOf(error)}`,
-        fix: 'make room there, then collect again',
-      },
-      { cause: error },
-    );
-  }
-}

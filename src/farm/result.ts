@@ -1,10 +1,11 @@
 /**
  * What a worker hands over: a head in JSON, then numbers. [u32 length of the head][head, padded to 8 bytes][body], all
- * little-endian. The body is the same whoever made it; the head says who did, and the body's sha256.
+ * little-endian. The body is the same whoever made it; the head says who did, and a sha256 of job, plan, parts and body.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { refuse } from '../core/errors.js';
+import { canonicalJson } from '../observation/index.js';
 import { firstIssueWords } from './words.js';
 
 const whole = z.number().int().nonnegative();
@@ -13,7 +14,12 @@ const gapSchema = z.strictObject({
   ...{ firstInput: whole, endInput: whole, firstChannel: whole, endChannel: whole },
   ...{ firstSample: whole, endSample: whole },
 });
+/** Number of the product of parts that are sums, for all products from integrations. */
+export const SUMS = -1;
+
 const partSchema = z.strictObject({
+  /** Which product of the observation it is of. */
+  product: z.number().int().min(SUMS),
   /** Spectra by their number in the recording. */
   first: whole,
   end: whole,
@@ -37,6 +43,8 @@ const headSchema = z.strictObject({
   attempt: z.string(),
   worker: z.string(),
   backend: z.string(),
+  /** The backend in words: where two agree, they compute alike to the last bit. */
+  machine: z.string(),
   /** Of the whole job, and of it what was neither reading nor computing: opening, preparing. */
   seconds: z.number(),
   overheadS: z.number(),
@@ -52,7 +60,15 @@ export interface Result {
   readonly body: Uint8Array;
 }
 
-export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+/** Of whose result it is, what it says of its parts, and the numbers. */
+export const checksumOf = (
+  { protocol, version, plan, job, account, parts }: Omit<ResultHead, 'sha256' | 'seconds' | 'overheadS'>,
+  body: Uint8Array,
+): string =>
+  createHash('sha256')
+    .update(canonicalJson({ protocol, version, plan, job, account, parts }))
+    .update(body)
+    .digest('hex');
 
 export function encodeResult({ head, body }: Result): Uint8Array {
   const text = new TextEncoder().encode(JSON.stringify(head));
@@ -81,7 +97,7 @@ export function decodeResult(bytes: Uint8Array, where: string): Result {
   if (!checked.success) return damaged(`has a damaged head (${firstIssueWords(checked.error, json)})`);
   const head = checked.data;
   const body = bytes.subarray(4 + length);
-  if (sha256(body) !== head.sha256) damaged('does not have the checksum it says');
+  if (checksumOf(head, body) !== head.sha256) damaged('does not have the checksum it says');
   for (const { offsetBytes, sizeBytes } of head.parts)
     if (offsetBytes + sizeBytes > body.length) damaged('ends before its parts do');
   return { head, body };

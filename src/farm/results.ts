@@ -1,7 +1,7 @@
 /** Results of a ledger that has everything, as whoever writes a product needs them. */
-import type { SpectraBox } from '../pipeline/parts.js';
+import type { SpectraRange } from '../pipeline/compose/range.js';
 import type { Ledger } from './ledger.js';
-import { jobName } from './plan.js';
+import { jobName } from './job.js';
 import type { Result } from './result.js';
 
 /** Counted over all jobs. */
@@ -20,7 +20,7 @@ export class Results {
 
   constructor(private readonly ledger: Ledger) {}
 
-  async of(box: SpectraBox): Promise<Result> {
+  async of(box: SpectraRange): Promise<Result> {
     const name = jobName(box);
     const held = this.held.get(name);
     if (held) return held;
@@ -32,7 +32,7 @@ export class Results {
     return result;
   }
 
-  letGo(boxes: readonly SpectraBox[]): void {
+  letGo(boxes: readonly SpectraRange[]): void {
     for (const box of boxes) this.held.delete(jobName(box));
   }
 

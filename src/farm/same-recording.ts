@@ -8,11 +8,11 @@ import { basename } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { formatInstant } from '../core/instant.js';
 import { openInput, type OpenedFile } from '../formats/index.js';
-import type { Work } from './plan.js';
+import type { SubmittedRecording } from './job.js';
 
-type Facts = Work['recording']['facts'];
+type Facts = SubmittedRecording['facts'];
 /** A file of the recording: its size, and a checksum of pieces. */
-export type FileMark = NonNullable<Work['recording']['files']>[number];
+export type FileMark = SubmittedRecording['files'][number];
 
 const PIECE_BYTES = 16 * 1024;
 /** Evenly from a file's first byte to its last; smaller ones are looked at whole. */

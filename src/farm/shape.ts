@@ -1,70 +1,87 @@
-/** Whether a result holds what its job's plan says: checked when it arrives, so that a wrong one is not merged. */
-import { baselineCount, spectraSizeBytes, type SpectraType } from '../core/axes.js';
+/** Whether a result holds what its job was to make: checked when it comes, before it counts. */
+import { baselineCount, spectraSizeBytes } from '../core/axes.js';
 import type { SampleRange } from '../core/sources.js';
-import { boxesOf, jobName, type FarmPlan } from './plan.js';
-import type { ResultHead } from './result.js';
-
-/** Of the products in a plan (products.ts, series.ts) what their results' shapes follow from. */
-type Shaped =
-  | {
-      readonly kind: 'correlation';
-      readonly integrations: readonly SampleRange[];
-      readonly stations: number;
-      readonly header: { readonly polarisations: 1 | 2 };
-    }
-  | {
-      readonly kind: 'spectra';
-      readonly header: { readonly type: SpectraType; readonly channels: number; readonly inputs: number };
-    }
-  | { readonly kind: 'series' }
-  | { readonly kind?: undefined };
+import type { SpectraRange } from '../pipeline/compose/range.js';
+import { jobName, rangesOf, type FarmPlan } from './job.js';
+import { SUMS, type Part, type ResultHead } from './result.js';
 
 /** Nothing, or what is wrong with the parts of a result. */
-export function wrongShape(plan: FarmPlan, { job, parts }: ResultHead): string | undefined {
-  const product = plan.product as Shaped;
-  const box = boxesOf(plan.cut).find((one) => jobName(one) === job);
-  if (!box) return 'is of no job of the plan';
-  const width = box.endChannel - box.firstChannel;
-  const ranges = parts.map(({ first, end }) => ({ first, end }));
-  const isCovered = (): boolean =>
-    ranges.every(
-      ({ first, end }, k) => end > first && first === (k === 0 ? box.firstSpectrum : ranges[k - 1].end),
-    ) && ranges.at(-1)?.end === box.endSpectrum;
-  switch (product.kind) {
-    case 'correlation': {
-      const { integrations, stations, header } = product;
-      const wanted = integrations
-        .map(({ first, end }) => ({
-          first: Math.max(first, box.firstSpectrum),
-          end: Math.min(end, box.endSpectrum),
-        }))
-        .filter(({ first, end }) => end > first);
-      if (JSON.stringify(wanted) !== JSON.stringify(ranges)) return 'has other integrations than its job';
-      const products = header.polarisations ** 2;
-      const perPair = [2 * products + 1, 3 * products].map(
-        (one) => 8 * width * baselineCount(stations) * one,
-      );
-      return parts.every(({ sizeBytes }) => perPair.includes(sizeBytes))
-        ? undefined
-        : 'has parts of another size';
-    }
-    case 'spectra': {
-      if (!isCovered()) return 'has other spectra than its job';
-      const { type, channels, inputs } = product.header;
-      const perSpectrum = channels * inputs * spectraSizeBytes(type);
-      return parts.every(({ first, end, sizeBytes }) => sizeBytes === (end - first) * perSpectrum)
-        ? undefined
-        : 'has parts of another size';
-    }
-    case 'series': {
-      if (!isCovered()) return 'has other images than its job';
-      const pixels = parts.map(({ sizeBytes }) => Math.sqrt(sizeBytes / 8));
-      return pixels.every((side) => Number.isInteger(side) && side === pixels[0]) &&
-        parts.every(({ image }) => image)
-        ? undefined
-        : 'has images of another size';
-    }
-    case undefined:
-      return undefined;
+export function wrongShape({ cut, shape }: FarmPlan, { job, parts }: ResultHead): string | undefined {
+  const range = rangesOf(cut).find((one) => jobName(one) === job);
+  if (!range) return 'is of no job of the plan';
+  const known = new Set([
+    ...(shape.sums.length > 0 ? [SUMS] : []),
+    ...shape.pieces.map((one) => one.product),
+  ]);
+  if (parts.some(({ product }) => !known.has(product))) return 'has parts of no product';
+  let at = 0;
+  for (const { offsetBytes, sizeBytes } of parts) {
+    if (offsetBytes !== at) return 'has parts that overlap';
+    at += sizeBytes;
   }
+  const of = (product: number): Part[] => parts.filter((part) => part.product === product);
+  const sums = of(SUMS);
+  if (!isSame(sums, within(shape.sums, range))) return 'has other integrations than its job';
+  const width = range.endChannel - range.firstChannel;
+  const products = shape.polarisations ** 2;
+  const sumBytes = [2 * products + 1, 3 * products].map(
+    (numbers) => 8 * width * baselineCount(shape.stations) * numbers,
+  );
+  if (sums.some(({ sizeBytes }) => !sumBytes.includes(sizeBytes))) return 'has parts of another size';
+  for (const piece of shape.pieces) {
+    const own = of(piece.product);
+    const wrong =
+      piece.kind === 'spectra' ? wrongSpectra(own, range, shape) : wrongImages(own, piece.images, range);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+/** What of some stretches is in a range. */
+const within = (stretches: readonly SampleRange[], range: SpectraRange): SampleRange[] =>
+  stretches
+    .map(({ first, end }) => ({
+      first: Math.max(first, range.firstSpectrum),
+      end: Math.min(end, range.endSpectrum),
+    }))
+    .filter(({ first, end }) => end > first);
+
+const isSame = (parts: readonly SampleRange[], wanted: readonly SampleRange[]): boolean =>
+  parts.length === wanted.length &&
+  parts.every(({ first, end }, n) => first === wanted[n].first && end === wanted[n].end);
+
+function wrongSpectra(
+  parts: readonly Part[],
+  { firstSpectrum, endSpectrum }: SpectraRange,
+  { type, channels, inputs }: FarmPlan['shape'],
+): string | undefined {
+  let at = firstSpectrum;
+  for (const { first, end, sizeBytes, gaps = [] } of parts) {
+    if (first !== at || end <= first) return 'has other spectra than its job';
+    at = end;
+    if (sizeBytes !== (end - first) * channels * inputs * spectraSizeBytes(type))
+      return 'has parts of another size';
+    const isInside = (from: number, to: number, of: number): boolean => from < to && to <= of;
+    const isGap = gaps.every(
+      (gap) =>
+        isInside(gap.firstChannel, gap.endChannel, channels) &&
+        isInside(gap.firstInput, gap.endInput, inputs) &&
+        isInside(gap.firstSample, gap.endSample, end - first),
+    );
+    if (!isGap) return 'has gaps outside its spectra';
+  }
+  return at === endSpectrum ? undefined : 'has other spectra than its job';
+}
+
+function wrongImages(
+  parts: readonly Part[],
+  images: readonly SampleRange[],
+  range: SpectraRange,
+): string | undefined {
+  if (!isSame(parts, within(images, range))) return 'has other images than its job';
+  const sides = parts.map(({ sizeBytes }) => Math.sqrt(sizeBytes / 8));
+  return sides.every((side) => Number.isInteger(side) && side > 0 && side === sides[0]) &&
+    parts.every(({ image }) => image)
+    ? undefined
+    : 'has images of another size';
 }

@@ -5,14 +5,14 @@ import { openReference } from '../backend/reference.js';
 import { spectraCAT } from '../core/axes.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { createSigmfSpectra, notingFiles, openFile } from '../formats/index.js';
-import { jobName, PROTOCOL, type Job } from './plan.js';
+import { jobName, PROTOCOL, type Job } from './job.js';
 import { marksOf, type FileMark } from './same-recording.js';
-import { doJob } from './work.js';
+import { doJob, WrongJobError } from './work.js';
 
 const folder = temporaryFolder('jobs');
 const path = join(folder, 'x.sigmf-meta');
 const place = { name: 'w', version: '1.2.3', backend: openReference(), roots: [] };
-let facts: Job['work']['recording']['facts'];
+let facts: Job['recording']['facts'];
 let files: FileMark[];
 
 before(async () => {
@@ -37,22 +37,18 @@ before(async () => {
   files = await marksOf(paths);
 });
 
-const jobOf = (box: Partial<Job['box']>, flaggedInputs: number[] = []): Job => {
-  const whole = { firstSpectrum: 0, endSpectrum: 50, firstChannel: 0, endChannel: 4, ...box };
+const jobOf = (changed: Partial<Job['range']>, observation: object = {}, others: Partial<Job> = {}): Job => {
+  const range = { firstSpectrum: 0, endSpectrum: 50, firstChannel: 0, endChannel: 4, ...changed };
   return {
-    ...{
-      protocol: PROTOCOL,
-      version: '1.2.3',
-      plan: 'correlate-x',
-      id: jobName(whole),
-      box: whole,
-      failures: [],
+    ...{ protocol: PROTOCOL, version: '1.2.3', plan: 'run-x', id: jobName(range), range, failures: [] },
+    observation: {
+      ...{ corella: 1, source: { recording: path }, telescope: 'none' },
+      products: [{ visibilities: 'part.uvh5', integration: '20ms' }],
+      ...observation,
     },
-    work: {
-      command: 'correlate',
-      recording: { path, open: {}, facts, files },
-      ...{ align: 'first-sample', flaggedInputs, backend: 'auto', integrationS: 0.02 },
-    },
+    recording: { facts, files, remote: [] },
+    ...{ attached: {}, plannedFor: [], backend: 'auto' },
+    ...others,
   };
 };
 
@@ -74,8 +70,38 @@ describe('a job', () => {
       { firstChannel: 3, endChannel: 5 },
       { firstChannel: 2, endChannel: 2 },
     ];
-    for (const range of ranges)
-      await assert.rejects(doJob(jobOf(range), place), /t\d+-\d+\.c\d+-\d+: /, JSON.stringify(range));
-    for (const input of [2, 99]) await assert.rejects(doJob(jobOf({}, [input]), place), /a flagged input/);
+    const refuses = (job: Job, words: RegExp): Promise<void> =>
+      assert.rejects(doJob(job, place), (error) => {
+        // Nobody need try it again.
+        assert.ok(error instanceof WrongJobError, String(error));
+        assert.match(error.message, words);
+        return true;
+      });
+    for (const range of ranges) await refuses(jobOf(range), /t\d+-\d+\.c\d+-\d+: /);
+    for (const input of [2, 99]) await refuses(jobOf({}, { flags: { inputs: [input] } }), /flags\.inputs/);
+    await refuses(jobOf({}, { flags: { channels: [4] } }), /flags\.channels/);
+    await refuses(jobOf({}, { products: [{ visibilities: 'x.uvh5', channels: [7] }] }), /channels/);
+    await refuses(jobOf({}, { products: [{ images: 'x.fits', every: '20ms', method: 'direct' }] }), /./);
+    await refuses(
+      jobOf({}, {}, { plannedFor: [{ product: 3, moment: facts.start }] }),
+      /no series of images 3/,
+    );
+    await refuses(jobOf({}, { nonsense: 1 }), /nonsense/);
+    await refuses(jobOf({}, { source: { listen: 4015 } }), /source\.listen/);
+  });
+
+  it('reads no file but its recording and those that it carries', async () => {
+    const refuses = (observation: object, attached: Job['attached'] = {}): Promise<void> =>
+      assert.rejects(doJob(jobOf({}, observation, { attached }), place), /does not carry|is called/);
+    await refuses({ flags: { file: '/etc/passwd' } });
+    await refuses({ flags: { file: 'attached:0/none.json' } });
+    await refuses({ front: { delays: { track: '/etc/hosts.json' } } });
+    await refuses({ gains: { file: 'gains.json' } });
+    await refuses({ telescope: '/etc/passwd' });
+    await refuses({ telescope: 'attached:0/t.json' }, { '0/t.json': Buffer.from('{"positions":"/etc/passwd"}').toString('base64') }); // prettier-ignore
+    await refuses({}, { '0/..': '' });
+    const flags = Buffer.from('{"flags":[{"channels":"1"}]}').toString('base64');
+    const { head } = await doJob(jobOf({}, { flags: { file: 'attached:0/f.json' } }, { attached: { '0/f.json': flags } }), place); // prettier-ignore
+    assert.equal(head.parts.length, 3);
   });
 });

@@ -1,42 +1,37 @@
-/** A job done: its box of the recording read, worked on, and made a result. */
+/** A job done: its range of the recording read, the observation planned and composed on it, and made a result. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Backend } from '../backend/backend.js';
-import { gainsCA, spectraSizeBytes, voltageSizeBytes } from '../core/axes.js';
+import { spectraSizeBytes, voltageSizeBytes } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
-import { refuse, wholeNumber } from '../core/errors.js';
+import { CorellaError, refuse } from '../core/errors.js';
+import { allowReading, checkSame, isRemote, remoteIdentities } from '../formats/index.js';
 import {
-  checkSame,
-  isRemote,
-  notingFiles,
-  openFile,
-  remoteIdentities,
-  sampleRateOf,
-  type Recording,
-} from '../formats/index.js';
-import { averageChannels, stokesI } from '../image/index.js';
-import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { imageClock, imagePart } from '../pipeline/image-part.js';
-import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
-import {
-  channelisePart,
-  clockOf,
-  correlatePart,
-  spectraOf,
-  stretchesOf,
-  type PartAccount,
-  type SpectraBox,
-} from '../pipeline/parts.js';
-import { checkRange } from '../pipeline/compose/range.js';
-import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
-import type { Emit } from '../pipeline/stages/stage.js';
-import { partOfRecording } from '../pipeline/part-of-recording.js';
-import { fixedDelays, mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
-import type { ChannelisePlan } from '../channelise/index.js';
-import { channelSettingsOf, PROTOCOL, type Job, type Work } from './plan.js';
+  checkObservation,
+  gather,
+  isOfSky,
+  openRecording,
+  planObservation,
+  refuseNotOfRecordings,
+  type Observation,
+  type ObservationPlan,
+  type OpenedRecording,
+} from '../observation/index.js';
+import { composeShare, type FromSpectra } from '../pipeline/compose/compose.js';
+import { spectraOfSource } from '../pipeline/compose/front.js';
+import { checkRange, type SpectraRange } from '../pipeline/compose/range.js';
+import { stretchesOf } from '../pipeline/parts.js';
+import type { ProductPart } from '../products/index.js';
+import { readEarthOrientation } from '../sky/earth/orientation-file.js';
+import { useEarthOrientation } from '../sky/earth/orientation.js';
+import { unpackFiles } from './attach.js';
+import { PROTOCOL, type Job } from './job.js';
+import { bytesOf, checksumOf, SUMS, type Part, type Result } from './result.js';
 import { checkFacts, checkMarks } from './same-recording.js';
-import { bytesOf, sha256, type Part, type Result } from './result.js';
+import { sumsClock } from './submit.js';
 
 /** Who works, and where it may look. */
 export interface Workplace {
@@ -47,78 +42,85 @@ export interface Workplace {
   readonly roots: readonly string[];
 }
 
+/** Wrong in itself, whoever does it: no other worker need try. */
+export class WrongJobError extends CorellaError {}
+
+/** What is refused here is the job's own fault. */
+async function ofJob<Made>(work: () => Promise<Made>): Promise<Made> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CorellaError)) throw error;
+    const { where, what, fix } = error;
+    throw new WrongJobError({ where, what, fix }, { cause: error });
+  }
+}
+
 /** Does one job; the recording is opened and closed for it. */
 export async function doJob(job: Job, place: Workplace, stop?: AbortSignal): Promise<Result> {
   const begun = performance.now();
-  const { work } = job;
-  if (work.backend !== 'auto' && work.backend !== place.backend.kind)
+  if (job.backend !== 'auto' && job.backend !== place.backend.kind)
     refuse(
       job.id,
-      `asks for the backend '${work.backend}', and this worker has '${place.backend.kind}'`,
+      `asks for the backend '${job.backend}', and this worker has '${place.backend.kind}'`,
       'start a worker that has it',
     );
-  const { recording, checkUnchanged } = await openRecording(work, place.roots);
-  try {
-    const plan = planOf(work, recording);
-    const channels = recording.kind === 'spectra' ? recording.channels : (plan?.channels ?? 0);
-    checkRange(job.box, { spectra: spectraOf(recording, plan), channels }, job.id);
-    const body = new Body();
-    const opened = performance.now();
-    const doing = { correlate, channelise, image }[work.command];
-    const account = await doing(job, recording, plan, place, body, stop);
-    await checkUnchanged();
-    const made = performance.now();
-    const bytes = body.bytes();
-    return {
-      body: bytes,
-      head: {
+  return inFolder(async (folder) => {
+    const observation = await ofJob(() => observationOf(job, place.roots, folder));
+    const opened = await openSubmitted(job, observation);
+    try {
+      const plan = await ofJob(() => planOf(job, observation, opened, place.backend));
+      const ready = performance.now();
+      const body = new Body();
+      const account = await make(job, plan, place.backend, body, stop);
+      await checkMarks(opened.paths, job.recording.files);
+      const made = performance.now();
+      const head = {
         ...{ protocol: PROTOCOL, version: place.version, plan: job.plan, job: job.id },
         ...{ attempt: randomUUID(), worker: place.name, backend: place.backend.kind },
-        seconds: (performance.now() - begun) / 1000,
-        overheadS: (opened - begun + performance.now() - made) / 1000,
-        bytesRead: bytesRead(recording, plan, job.box),
-        account,
-        ...{ parts: body.parts, sha256: sha256(bytes) },
-      },
-    };
-  } finally {
-    await recording.close();
-  }
-}
-
-interface Submitted {
-  readonly recording: Recording;
-  /** Refuses files that have changed since they were submitted. */
-  readonly checkUnchanged: () => Promise<void>;
-}
-
-/** The recording that the submitter meant, or a refusal. */
-async function openRecording(
-  { recording: { path, open, facts, times, files = [], remote = [] } }: Work,
-  roots: readonly string[],
-): Promise<Submitted> {
-  const place = placeOf(path, roots);
-  const { opened, paths } = await notingFiles(() => openFile(place, open));
-  const recording = times && opened.kind !== 'visibilities' ? partOfRecording(opened, times) : opened;
-  const checkUnchanged = (): Promise<void> => checkMarks(paths, files);
-  try {
-    for (const { url, ...was } of remote) {
-      const is = remoteIdentities().find((one) => one.url === url);
-      if (is) checkSame(url, was, is);
+        ...{ machine: place.backend.description, account, parts: body.parts },
+        bytesRead: bytesRead(plan, job.range),
+      };
+      const bytes = body.bytes();
+      return {
+        body: bytes,
+        head: {
+          ...head,
+          seconds: (performance.now() - begun) / 1000,
+          overheadS: (ready - begun + performance.now() - made) / 1000,
+          sha256: checksumOf(head, bytes),
+        },
+      };
+    } finally {
+      await opened.opened.close();
     }
-    checkFacts(path, recording, facts);
-    await checkUnchanged();
-  } catch (error) {
-    await recording.close();
-    throw error;
+  });
+}
+
+/** A folder for the files that a job carries, which this process may read too. */
+async function inFolder<Made>(work: (folder: string) => Promise<Made>): Promise<Made> {
+  const folder = await mkdtemp(join(tmpdir(), 'corella-job-'));
+  const release = await allowReading(folder);
+  try {
+    return await work(folder);
+  } finally {
+    release();
+    await rm(folder, { recursive: true, force: true });
   }
-  return { recording: recording as Recording, checkUnchanged };
+}
+
+/** Checked like any other, with its files where this worker has them. */
+async function observationOf(job: Job, roots: readonly string[], folder: string): Promise<Observation> {
+  const checked = checkObservation(job.observation, job.id);
+  refuseNotOfRecordings(checked);
+  const observation = await unpackFiles(checked, job.attached, folder, job.id);
+  const recording = [observation.source.recording ?? []].flat().map((path) => placeOf(path, roots));
+  return { ...observation, source: { ...observation.source, recording } };
 }
 
 function placeOf(path: string, roots: readonly string[]): string {
-  if (isRemote(path)) return path;
   // Lists and patterns are whole paths, each of which is looked at when it is opened.
-  if (isAbsolute(path)) return path;
+  if (isRemote(path) || isAbsolute(path)) return path;
   const folders = roots.filter((root) => !isRemote(root));
   return (
     folders.map((root) => join(root, path)).find((candidate) => existsSync(candidate)) ??
@@ -126,18 +128,92 @@ function placeOf(path: string, roots: readonly string[]): string {
   );
 }
 
-function planOf(work: Work, recording: Recording): ChannelisePlan | undefined {
-  if (recording.kind !== 'voltages' || !work.channels) return undefined;
-  const delays = delaysOf(work, recording);
-  return planChannels(recording, {
-    ...channelSettingsOf(work.channels),
-    ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
-  });
+/** The recording that the submitter meant, or a refusal. */
+async function openSubmitted(
+  { recording: { facts, files, remote } }: Job,
+  observation: Observation,
+): Promise<OpenedRecording> {
+  const opened = await openRecording(observation, { ofSky: observation.products.some(isOfSky) });
+  try {
+    for (const { url, ...was } of remote) {
+      const is = remoteIdentities().find((one) => one.url === url);
+      if (is) checkSame(url, was, is);
+    }
+    checkFacts(opened.recording.path, opened.recording, facts);
+    await checkMarks(opened.paths, files);
+    return opened;
+  } catch (error) {
+    await opened.opened.close();
+    throw error;
+  }
 }
 
-/** Fixed ones, as a law of the recording's own ticks. */
-const delaysOf = ({ delaysS }: Work, recording: Recording): RequestedDelays | undefined =>
-  delaysS && fixedDelays(Float64Array.from(delaysS), sampleRateOf(recording));
+/** The range is checked before anything is measured or made for it. */
+async function planOf(
+  job: Job,
+  observation: Observation,
+  { recording, telescope }: OpenedRecording,
+  backend: Backend,
+): Promise<ObservationPlan> {
+  const { range, level } = job;
+  const { eop } = observation;
+  useEarthOrientation(eop === undefined ? 'built-in' : await readEarthOrientation(eop));
+  // No more spectra than samples, whatever the plan will be: what is planned for a range stays small.
+  checkRange(range, { spectra: recording.samples, channels: 2 ** 24 }, job.id);
+  const gathered = await gather(observation, recording, telescope, () => Promise.resolve(backend), level);
+  const plan = await planObservation(observation, recording, telescope, gathered);
+  const { channels } = plan.observed.spectra;
+  checkRange(range, { spectra: spectraOfSource(plan.front.front), channels }, job.id);
+  const inTime = plan.products.some(({ parts }) => parts.cut === 'time');
+  if (inTime && (range.firstChannel !== 0 || range.endChannel !== channels))
+    refuse(job.id, 'direct images and spectra are made of all channels', 'submit it again');
+  for (const { product } of job.plannedFor)
+    if (plan.products.at(product)?.parts.cut !== 'time')
+      refuse(job.id, `it has no series of images ${product}`, 'submit it again');
+  return plan;
+}
+
+/** What was met on the way, of this range alone: over all ranges it adds up to the whole's. */
+interface PartAccount {
+  readonly missingSamples: number;
+  readonly saturated: number;
+}
+
+async function make(
+  { range, plannedFor }: Job,
+  { observed, products }: ObservationPlan,
+  backend: Backend,
+  body: Body,
+  stop: AbortSignal | undefined,
+): Promise<PartAccount> {
+  const cuts = sumsClock(products);
+  const ends = cuts ? stretchesOf(cuts, range.firstSpectrum, range.endSpectrum) : [];
+  let summed = 0;
+  const addSums = ({ visibilities, counts, productCounts }: Integration): Promise<void> => {
+    const stretch = ends.at(summed++);
+    if (!stretch) throw new Error(`more than the ${ends.length} integrations of the plan`);
+    body.add({ ...stretch, product: SUMS }, visibilities, productCounts ?? counts);
+    return Promise.resolve();
+  };
+  const front = { ...observed.front, range };
+  const pieces = products.flatMap(({ parts, clock }, product): FromSpectra[] => {
+    if (parts.cut !== 'time') return [];
+    const moment = plannedFor.find((one) => one.product === product)?.moment;
+    const emit = ({ first, end, gaps, image, values }: ProductPart): Promise<void> => {
+      body.add({ product, first, end, ...(gaps && { gaps: [...gaps] }), ...(image && { image }) }, values);
+      return Promise.resolve();
+    };
+    const machine = { backend, ...(moment && { plannedFor: moment }) };
+    return [{ from: 'spectra', clock, stage: parts.make(front, machine, emit) }];
+  });
+  const share = await composeShare(observed, backend, range, {
+    ...(cuts && { sums: { cuts, emit: addSums } }),
+    products: pieces,
+  });
+  const { missingSamples, saturated } = await share.run({ stop });
+  if (summed !== ends.length) throw new Error(`${summed} integrations were made instead of ${ends.length}`);
+  return { missingSamples, saturated };
+}
 
 /** Grows by parts. */
 class Body {
@@ -145,7 +221,7 @@ class Body {
   private readonly pieces: Uint8Array[] = [];
   private length = 0;
 
-  add(part: Pick<Part, 'first' | 'end' | 'gaps' | 'image'>, ...arrays: readonly ArrayBufferView[]): void {
+  add(part: Omit<Part, 'offsetBytes' | 'sizeBytes'>, ...arrays: readonly ArrayBufferView[]): void {
     const offsetBytes = this.length;
     for (const array of arrays) {
       // Some backends fill the same memory again.
@@ -167,133 +243,13 @@ class Body {
   }
 }
 
-async function correlate(
-  { work, box }: Job,
-  recording: Recording,
-  plan: ChannelisePlan | undefined,
-  { backend }: Workplace,
-  body: Body,
-  stop?: AbortSignal,
-): Promise<PartAccount> {
-  const { integrationS, align } = work;
-  const delays = delaysOf(work, recording);
-  const settings = {
-    ...{ backend, align, ...(integrationS === undefined ? {} : { integrationS }) },
-    flaggedInputs: flagsOf(work, recording.inputs),
-    ...(delays && { delays }),
-    ...(stop && { stop }),
-  };
-  const stretches = stretchesOf(clockOf(settings, recording, plan), box.firstSpectrum, box.endSpectrum);
-  return eachOnce(
-    stretches,
-    (emit: Emit<Integration>) => correlatePart(recording, plan, settings, box, emit),
-    (stretch, { visibilities, counts, productCounts }) => {
-      body.add(stretch, visibilities, productCounts ?? counts);
-    },
-  );
-}
-
-/** What is made of a part, one for each stretch that its plan has: no more, and no fewer. */
-async function eachOnce<Stretch, One>(
-  stretches: readonly Stretch[],
-  make: (emit: Emit<One>) => Promise<PartAccount>,
-  take: (stretch: Stretch, one: One) => void,
-): Promise<PartAccount> {
-  let made = 0;
-  const account = await make((one) => {
-    const stretch = stretches.at(made++);
-    if (!stretch) throw new Error(`more than the ${stretches.length} of the plan`);
-    take(stretch, one);
-    return Promise.resolve();
-  });
-  if (made !== stretches.length) throw new Error(`${made} were made instead of ${stretches.length}`);
-  return account;
-}
-
-/** flags : [a] */
-export function flagsOf({ flaggedInputs }: Work, inputs: number): Uint8Array {
-  const flags = new Uint8Array(inputs);
-  for (const input of flaggedInputs) flags[wholeNumber('job', 'a flagged input', input, 0, inputs - 1)] = 1;
-  return flags;
-}
-
-function channelise(
-  { work, box }: Job,
-  recording: Recording,
-  plan: ChannelisePlan | undefined,
-  { backend }: Workplace,
-  body: Body,
-  stop?: AbortSignal,
-): Promise<PartAccount> {
-  if (recording.kind !== 'voltages' || !plan)
-    refuse(work.recording.path, 'holds no voltages', 'channelise a recording of voltages');
-  return channelisePart(recording, plan, { backend, ...(stop && { stop }) }, box, (made) => {
-    const { firstSpectrum, samples, gaps, spectra } = made;
-    body.add({ first: firstSpectrum, end: firstSpectrum + samples, gaps: [...gaps] }, spectra);
-    return Promise.resolve();
-  });
-}
-
-/** Stokes I, or the one product there is, of each image: float64. */
-async function image(
-  { work, box, plannedFor }: Job,
-  recording: Recording,
-  plan: ChannelisePlan | undefined,
-  { backend }: Workplace,
-  body: Body,
-  stop?: AbortSignal,
-): Promise<PartAccount> {
-  const { image: asked } = work;
-  if (!asked || !plannedFor)
-    return refuse(work.recording.path, 'the job does not say which images', 'submit it again');
-  const { everyS, autos, telescope, overUsual } = asked;
-  const { frequenciesHz } =
-    recording.kind === 'voltages'
-      ? channelsOf(
-          recording,
-          plan ?? refuse(work.recording.path, 'voltages need channels', 'submit it again'),
-        )
-      : recording;
-  const stretches = stretchesOf(imageClock(everyS, recording, plan), box.firstSpectrum, box.endSpectrum);
-  const calibrated = gainsOf(asked, frequenciesHz.length, recording.inputs);
-  const settings = {
-    ...{ backend, telescope, frequenciesHz, everyS, image: imageSettingsOf(asked), autos, plannedFor },
-    gain: { overUsual },
-    ...(calibrated && { calibrated }),
-    ...(stop && { stop }),
-  };
-  return eachOnce(
-    stretches,
-    (emit: Emit<DirectSkyImage>) => imagePart(recording, plan, settings, box, emit),
-    (stretch, { image: made, plan: planned, weights, start, durationS, frame }) => {
-      const plane = stokesI(averageChannels(made, planned, weights), planned, 0);
-      body.add({ ...stretch, image: { start, durationS, moment: frame.moment } }, plane);
-    },
-  );
-}
-
-type AskedImage = NonNullable<Work['image']>;
-
-export const imageSettingsOf = ({ pixels, fieldDeg, kernelSize }: AskedImage): ImageSettings => ({
-  ...(pixels === undefined ? {} : { pixels }),
-  field: fieldDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: fieldDeg },
-  kernelSize,
-});
-
-function gainsOf({ gains: sent }: AskedImage, channels: number, inputs: number): Calibrated | undefined {
-  if (!sent) return undefined;
-  const bytes = Uint8Array.from(Buffer.from(sent.gains, 'base64'));
-  const solved = Uint8Array.from(Buffer.from(sent.solved, 'base64'));
-  if (bytes.length !== 16 * channels * inputs || solved.length !== channels * inputs)
-    refuse('gains', 'are not those of the recording', 'submit it again');
-  return { gains: gainsCA(new Float64Array(bytes.buffer), channels, inputs), solved };
-}
-
-/** Of the recording, for this box; readers that cannot seek read more. */
-function bytesRead(recording: Recording, plan: ChannelisePlan | undefined, box: SpectraBox): number {
-  const spectra = box.endSpectrum - box.firstSpectrum;
-  if (recording.kind === 'spectra')
-    return spectra * recording.channels * recording.inputs * spectraSizeBytes(recording.type);
+/** Of the recording, for this range; readers that cannot seek read more. */
+function bytesRead({ observed, front }: ObservationPlan, range: SpectraRange): number {
+  const { recording } = observed;
+  const spectra = range.endSpectrum - range.firstSpectrum;
+  const plan = front.front.channels;
   const samples = plan ? (spectra + plan.taps - 1) * plan.samplesPerSpectrum : spectra;
-  return samples * recording.inputs * voltageSizeBytes(recording.type);
+  return recording.kind === 'spectra'
+    ? samples * recording.channels * recording.inputs * spectraSizeBytes(recording.type)
+    : samples * recording.inputs * voltageSizeBytes(recording.type);
 }

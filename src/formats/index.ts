@@ -31,7 +31,7 @@ export { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
 export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
 export { notingFiles } from './io/noted.js';
 export { checkSame, isRemote, remoteIdentities, type RemoteIdentity } from './io/remote.js';
-export { confineReading, openInput, readText, type InputFile } from './io/input.js';
+export { allowReading, confineReading, openInput, readText, type InputFile } from './io/input.js';
 export { telescopeSchema } from './telescope-json.js';
 export {
   checkOutput,

@@ -79,7 +79,7 @@ export async function gatherFront(
   recording: Recording,
   telescope: Telescope,
   backend: () => Promise<Backend>,
-  { ofSky = true }: { readonly ofSky?: boolean } = {},
+  { ofSky = true, level: known }: { readonly ofSky?: boolean; readonly level?: Level } = {},
 ): Promise<GatheredFront> {
   refuseForKind(part, recording);
   if (part['equaliser-out'] !== undefined && part.equaliser === undefined)
@@ -98,7 +98,7 @@ export async function gatherFront(
     gain: part.gain,
   };
   if (part.equaliser !== undefined) return { delays, ...(await equalised(part, source, settings, backend)) };
-  const level = await chooseLevel(source, settings);
+  const level = known ?? (await chooseLevel(source, settings));
   return { delays, level, settings: level ? { ...settings, gain: level.gain } : settings };
 }
 

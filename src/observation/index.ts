@@ -42,19 +42,21 @@ export {
 export { filterOf, gatherFront, planFront, type GatheredFront, type PlannedFront } from './front-plan.js';
 export {
   gather,
+  isOfSky,
   planObservation,
   type FlaggedByKurtosis,
   type Gathered,
   type ObservationPlan,
 } from './plan.js';
-export { historyOf, observationOf, OBSERVATION_MARK } from './history.js';
+export { historyOf, observationOf, OBSERVATION_MARK, readLine } from './history.js';
 export {
   runObservation,
+  sideFiles,
   withPlan,
   type FrontOutcome,
   type ProductOutcome,
   type RunOutcome,
   type RunSettings,
 } from './run.js';
-export { supportTable, unsupported, type Unsupported } from './support.js';
+export { refuseNotOfRecordings, supportTable, unsupported, type Unsupported } from './support.js';
 export { observationIn, observationOfProduct } from './from-product.js';

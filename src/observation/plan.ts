@@ -7,6 +7,7 @@ import { fitsData, gainsOverTime } from '../pipeline/gains/apply.js';
 import { readStoredFlags, rulesOfFile, type StoredFlags } from '../pipeline/flags/flag-file.js';
 import type { FlagRule } from '../pipeline/flags/rules.js';
 import { inputsNamed, ruleOf, type FlagContext } from '../pipeline/flags/words.js';
+import type { Level } from '../pipeline/levels.js';
 import type { RequestedKurtosis } from '../pipeline/stages/kurtosis.js';
 import {
   isProduct,
@@ -47,15 +48,16 @@ export interface ObservationPlan {
 /** Channelised data are of no place: they need neither positions nor a time. */
 export const isOfSky = (product: Product): boolean => !isProduct('spectra', product);
 
-/** Reads side files and measures the first samples. */
+/** Reads side files and measures the first samples, unless their level is known. */
 export async function gather(
   { front = {}, gains, flags, products }: Observation,
   recording: Recording,
   telescope: Telescope,
   backend: () => Promise<Backend>,
+  level?: Level,
 ): Promise<Gathered> {
   return {
-    front: await gatherFront(front, recording, telescope, backend, { ofSky: products.some(isOfSky) }),
+    front: await gatherFront(front, recording, telescope, backend, { ofSky: products.some(isOfSky), level }),
     gains: gains?.file === undefined ? undefined : await readGainFile(gains.file),
     flags: flags?.file === undefined ? undefined : await readStoredFlags(flags.file),
   };

@@ -175,7 +175,7 @@ function frontOutcome(plan: ObservationPlan, { opened }: OpenedRecording): Front
 }
 
 /** Files beside the recording that the observation names. */
-const sideFiles = ({ front, flags, gains, eop }: Observation): readonly string[] =>
+export const sideFiles = ({ front, flags, gains, eop }: Observation): readonly string[] =>
   [
     front?.coefficients,
     front?.equaliser === 'measured' ? undefined : front?.equaliser,

@@ -8,7 +8,13 @@ import { randomStream } from '../core/random.js';
 import type { Recording, VoltageRecording } from '../formats/index.js';
 import { planChannels } from './channels.js';
 import { correlateSpectra, correlateVoltages } from './correlate.js';
-import { channelisePart, clockOf, correlatePart, spectraOf, stretchesOf } from './parts.js';
+import { composeShare, shareOf } from './compose/compose.js';
+import { spectraOfFront, spectraOfSource } from './compose/front.js';
+import type { SpectraRange } from './compose/range.js';
+import { stretchesOf } from './parts.js';
+import { integrationClock, oneIntegration, type IntegrationClock } from './stages/clock.js';
+import type { TimedSpectra } from './stages/spectra.js';
+import { passing, type Emit } from './stages/stage.js';
 import { spectraInMemory, voltagesInMemory } from './testing.js';
 
 const RATE_HZ = 1000;
@@ -52,6 +58,31 @@ function spectra(type: 'ci8' | 'cf32'): Recording {
       frequenciesHz: Float64Array.of(1e6, 1.1e6, 1.2e6),
     },
   );
+}
+
+type Plan = ReturnType<typeof planChannels> | undefined;
+
+const spectraOf = (source: Recording, channels: Plan): number => spectraOfSource({ source, channels });
+
+const clockOf = (of: { integrationS: number }, source: Recording, channels: Plan): IntegrationClock =>
+  integrationClock(of, spectraOfFront({ source, channels }).grid);
+
+async function correlatePart(
+  source: Recording,
+  channels: Plan,
+  { integrationS, flaggedInputs, backend }: typeof settings & { integrationS: number },
+  range: SpectraRange,
+  emit: Emit<Integration>,
+) {
+  const clock = clockOf({ integrationS }, source, channels);
+  const share = await shareOf(
+    { front: { source, channels, flaggedInputs }, flaggedInputs },
+    backend,
+    clock,
+    range,
+    emit,
+  );
+  return share.run();
 }
 
 const settings = { backend: openReference(), flaggedInputs: Uint8Array.of(0, 1, 0, 0) };
@@ -165,11 +196,15 @@ describe('parts of channelised data', () => {
       const rows: number[][] = Array.from({ length: 4 * 4 }, () => []);
       for (let t = 1; t < cuts.length; t++) {
         const box = { firstSpectrum: cuts[t - 1], endSpectrum: cuts[t], firstChannel: 0, endChannel: 4 };
-        await channelisePart(recording, plan, settings, box, ({ firstSpectrum, samples, spectra: made }) => {
-          assert.equal(firstSpectrum, rows[0].length / 2);
+        const stage = passing<TimedSpectra>(async ({ block, index }) => {
+          const { samples } = block;
+          const made = await block.read();
+          assert.equal(index, rows[0].length / 2);
           rows.forEach((row, n) => row.push(...made.subarray(2 * n * samples, 2 * (n + 1) * samples)));
-          return Promise.resolve();
         });
+        const products = [{ from: 'spectra', clock: oneIntegration, stage }] as const;
+        const front = { source: recording, channels: plan };
+        await (await composeShare({ front }, settings.backend, box, { products })).run();
       }
       return rows.flat();
     };

@@ -8,7 +8,7 @@ export {
   type ProductName,
 } from './registry.js';
 export { modelSources, solvingFields } from './solving.js';
-export type { MadeProduct, Making, Observed, PlannedProduct } from './product.js';
+export type { MadeProduct, Making, Observed, PlannedProduct, ProductPart, ProductParts } from './product.js';
 export { planProduct } from './runtimes.js';
 export type { VisibilityFacts } from './making/visibilities.js';
 export type { SpectraFacts } from './making/spectra.js';

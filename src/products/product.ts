@@ -1,5 +1,7 @@
 /** What a product is to the composer: planned from its fields, made as a stage with a sink behind it. */
 import type { Backend } from '../backend/backend.js';
+import type { SpectraGap } from '../core/gaps.js';
+import type { Instant } from '../core/instant.js';
 import type { Recording } from '../formats/index.js';
 import type { ComposedProduct } from '../pipeline/compose/compose.js';
 import type { Front, FrontSpectra } from '../pipeline/compose/front.js';
@@ -8,6 +10,8 @@ import type { Level } from '../pipeline/levels.js';
 import type { InputLevels } from '../pipeline/levels/input-levels.js';
 import type { Calibrated, CalibratedAt } from '../pipeline/sky-image.js';
 import type { IntegrationClock } from '../pipeline/stages/clock.js';
+import type { TimedSpectra } from '../pipeline/stages/spectra.js';
+import type { Emit, Stage } from '../pipeline/stages/stage.js';
 import type { RequestedDelays } from '../pipeline/tracking.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -44,6 +48,8 @@ export interface Making {
 /** A product while data come. */
 export interface MadeProduct {
   readonly composed: ComposedProduct;
+  /** Takes pieces that other machines made, in the order of time, instead of data; of products that are cut in time. */
+  take?(part: ProductPart): Promise<void>;
   /** The data are at their end: the product appears. */
   finish(): Promise<void>;
   /** Ends early: what is finished appears; a sentence on how much that is. */
@@ -51,6 +57,38 @@ export interface MadeProduct {
   /** Leaves nothing behind. */
   abandon(): Promise<void>;
 }
+
+/** A piece of a product that is cut in time, as one of many machines makes it. */
+export interface ProductPart {
+  /** Spectra by their number in the recording. */
+  readonly first: number;
+  readonly end: number;
+  /** Of spectra. */
+  readonly gaps?: readonly SpectraGap[];
+  /** Of an image: when it begins, how long it lasts, and the moment of its geometry. */
+  readonly image?: { readonly start: Instant; readonly durationS: number; readonly moment: Instant };
+  readonly values: ArrayBufferView;
+}
+
+/**
+ * How many machines make a product. `both`: from integrations, whose sums are cut in time and in channels, and merged before
+ * the product is made of them. `whole`: the same, and the product needs all integrations at once. `time`: each machine
+ * makes whole pieces of it, of all channels.
+ */
+export type ProductParts =
+  | { readonly cut: 'both' | 'whole' }
+  | {
+      readonly cut: 'time';
+      readonly kind: 'spectra' | 'images';
+      /** Of images: for which moment the plan was made that one machine would have at each image's place. */
+      readonly moments?: () => readonly Instant[];
+      /** The front's range says which pieces. */
+      readonly make: (
+        front: Front,
+        machine: { readonly backend: Backend; readonly plannedFor?: Instant },
+        emit: Emit<ProductPart>,
+      ) => Stage<TimedSpectra, unknown>;
+    };
 
 /** A product that was checked, with what its plan says. */
 export interface PlannedProduct<Facts extends object = object> {
@@ -63,6 +101,7 @@ export interface PlannedProduct<Facts extends object = object> {
   readonly sizeBytes?: number;
   /** Whether gains calibrate it. */
   readonly isCalibrated: boolean;
+  readonly parts: ProductParts;
   /** What is known of it by now: from the plan, and of the data that came. */
   readonly facts: () => Facts;
   make(making: Making): Promise<MadeProduct>;

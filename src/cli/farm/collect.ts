@@ -1,46 +1,31 @@
 /** corella farm collect: results into the ledger, and when all are in, the file that one process would have written. */
 import type { Command } from 'commander';
-import type { Integration } from '../../core/blocks.js';
 import { stoppable } from '../../core/ending.js';
 import { refuse } from '../../core/errors.js';
 import { formatBytes, formatSeconds } from '../../core/units.js';
 import {
   collect,
-  collectSeries,
   connectQueue,
-  openServerWarning,
+  mergeProducts,
   openLedger,
-  Results,
-  writeProduct,
+  openServerWarning,
   type Access,
   type CollectEvent,
-  type FarmPlan,
   type Ledger,
-  type Product,
-  type SeriesProduct,
 } from '../../farm/index.js';
-import { writeSeries } from '../../pipeline/wide/film.js';
-import { readEarthOrientation } from '../../sky/earth/orientation-file.js';
-import { useEarthOrientation } from '../../sky/earth/orientation.js';
-import { DIRECT_ROAD, seriesPaths } from '../image-series.js';
-import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
-import {
-  addOverwriteOption,
-  checkOutputs,
-  parseOutput,
-  recordingPaths,
-  type OutputOptions,
-} from '../options/outputs.js';
-import { parseSources, reportSkyModels } from '../options/sky-options.js';
+import { checkOutputs } from '../../formats/index.js';
+import { withBackend } from '../open.js';
+import { addBackendOptions, addExamples, type BackendOptions } from '../options/command.js';
+import { addOverwriteOption, parseOutput, type OutputOptions } from '../options/outputs.js';
+import { reportSkyModels } from '../options/sky-options.js';
 import { railLines } from '../report/loss-lines.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
 import { version } from '../report/version.js';
 import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
-import { throughChosen } from './chosen.js';
 import { droppedLines } from './status.js';
 import { addPatienceOption } from './jobs.js';
 
-interface CollectOptions extends CommonOptions, AccessOptions, OutputOptions {
+interface CollectOptions extends BackendOptions, AccessOptions, OutputOptions {
   readonly out?: string;
   readonly patience: number;
 }
@@ -55,7 +40,7 @@ export function registerCollect(farm: Command): void {
   addOverwriteOption(command);
   addPatienceOption(command);
   addAccessOptions(command, 'none: results that lie in the folder');
-  addCommonOptions(command);
+  addBackendOptions(command);
   addExamples(command, [
     [
       'farm collect night.uvh5.farm --server nats://head:4222',
@@ -68,67 +53,52 @@ export function registerCollect(farm: Command): void {
 async function run(folder: string, options: CollectOptions): Promise<void> {
   const terminal = openTerminal(options);
   const ledger = await openLedger(folder, version());
-  const { product } = ledger.plan as FarmPlan<Product>;
-  const out = options.out ?? product.out;
-  const paths =
-    product.kind === 'spectra'
-      ? recordingPaths(out)
-      : product.kind === 'series'
-        ? (Object.values(seriesPaths(out, product.sheet)) as string[])
-        : [out];
-  await checkOutputs({ ...options, paths: [...paths] });
-  const access = await accessOf(options);
-  const rates = access ? await gather(ledger, access, options, terminal) : undefined;
-  refuseUnfinished(ledger);
-  if (product.eop !== undefined) useEarthOrientation(await readEarthOrientation(product.eop));
-  const writing = terminal.stage('write');
-  const { missingSamples, saturated, backends } =
-    product.kind === 'series'
-      ? await writeCollectedSeries(ledger, product, out)
-      : await writeProduct(ledger, product, out, await chosenIn(product));
-  const seconds = writing.done(out);
-  const { jobs, dropped } = ledger;
-  terminal.result(
-    {
-      ...{ paths, jobs: jobs.length, dropped, missingSamples, saturated, backends, ...rates, seconds },
-    },
-    [
-      `${paths.join(', ')}: from ${jobs.length} job${jobs.length === 1 ? '' : 's'}, ${formatSeconds(seconds)}`,
-      ...(rates
-        ? [
-            `${rates.merged} results in ${formatSeconds(rates.collectS)}: ${rates.jobsPerS.toFixed(1)} jobs a second, ${formatBytes(rates.bytesPerS)} a second`,
-          ]
-        : []),
-      ...(missingSamples > 0 ? [`${missingSamples} samples were missing; the counts say where`] : []),
-      ...railLines(saturated, Infinity),
-      ...(backends.length > 1
-        ? [
-            `made by ${backends.join(' and ')}: they agree to rounding, not bit for bit; --backend at farm submit takes one`,
-          ]
-        : []),
-      ...droppedLines(ledger),
-    ],
-  );
-}
-
-async function chosenIn(product: Product): Promise<((one: Integration) => Integration) | undefined> {
-  if (product.kind !== 'correlation' || !product.chosen) return undefined;
-  const { header, chosen } = product;
-  return throughChosen({ ...header, frequenciesHz: Float64Array.from(header.frequenciesHz) }, chosen);
-}
-
-/** The cube, the film and the sheet. */
-async function writeCollectedSeries(ledger: Ledger, product: SeriesProduct, out: string) {
   const { plan } = ledger;
-  const { series, collected } = await collectSeries(plan, product, new Results(ledger));
-  const { telescope } = plan.work.image ?? refuse(ledger.folder, 'is of no images', 'submit again');
-  const middle = series.images[Math.floor(series.images.length / 2)];
-  await reportSkyModels(product.sources, {});
-  await writeSeries(seriesPaths(out, product.sheet), series, {
-    ...{ telescope, road: DIRECT_ROAD, unit: product.unit, history: [...product.history] },
-    sources: parseSources(product.sources)(middle.frame),
+  if (options.out !== undefined && plan.observation.products.length > 1)
+    refuse('--out', 'renames one product, and the observation has several', 'leave it out');
+  // Images from visibilities are made here, as one process would make them.
+  const backend =
+    options.backend === 'auto' && plan.work.backend !== 'cuda' ? plan.work.backend : options.backend;
+  await withBackend({ ...options, backend }, async (opened) => {
+    const merging = {
+      ...{ version: version(), backend: opened, outs: [options.out] },
+      overwrite: options.overwrite ?? plan.observation.overwrite,
+    };
+    const { overwrite } = merging;
+    await checkOutputs({ paths: options.out === undefined ? plan.outputs : [options.out], overwrite });
+    const access = await accessOf(options);
+    const rates = access ? await gather(ledger, access, options, terminal) : undefined;
+    refuseUnfinished(ledger);
+    for (const product of plan.observation.products)
+      if ('images' in product && product.sources !== undefined)
+        await reportSkyModels(product.sources, options);
+    const writing = terminal.stage('write');
+    const { missingSamples, saturated, backends, paths } = await mergeProducts(ledger, merging);
+    const seconds = writing.done(paths.join(', '));
+    const { jobs, dropped, wrongWorkers, unchecked } = ledger;
+    terminal.result(
+      {
+        ...{ paths, jobs: jobs.length, dropped, missingSamples, saturated, backends, ...rates },
+        ...{ wrongWorkers: Object.fromEntries(wrongWorkers), unchecked: unchecked.size, seconds },
+      },
+      [
+        `${paths.join(', ')}: from ${jobs.length} job${jobs.length === 1 ? '' : 's'}, ${formatSeconds(seconds)}`,
+        ...(rates
+          ? [
+              `${rates.merged} results in ${formatSeconds(rates.collectS)}: ${rates.jobsPerS.toFixed(1)} jobs a second, ${formatBytes(rates.bytesPerS)} a second`,
+            ]
+          : []),
+        ...(missingSamples > 0 ? [`${missingSamples} samples were missing; the counts say where`] : []),
+        ...railLines(saturated, Infinity),
+        ...(backends.length > 1
+          ? [
+              `made by ${backends.join(' and ')}: they agree to rounding, not bit for bit; --backend at farm submit takes one`,
+            ]
+          : []),
+        ...droppedLines(ledger),
+      ],
+    );
   });
-  return collected;
 }
 
 interface Rates {
@@ -162,6 +132,9 @@ async function gather(
         break;
       case 'set-aside':
         say(`${event.job} is set aside: ${event.errors.join('; ')}`);
+        break;
+      case 'unchecked':
+        say(`${event.jobs} jobs were to be checked by a second worker, and none came: they count unchecked`);
         break;
       case 'put-back':
         say(`${event.jobs} jobs were on no queue any more, and are put back`);
@@ -198,7 +171,7 @@ function refuseUnfinished(ledger: Ledger): void {
     const [first] = setAside.values();
     refuse(
       folder,
-      `${setAside.size} of ${jobs.length} jobs failed three times and ${setAside.size === 1 ? 'is' : 'are'} set aside; ${first.job}: ${first.failures.at(-1)?.error ?? ''}`,
+      `${setAside.size} of ${jobs.length} jobs failed and ${setAside.size === 1 ? 'is' : 'are'} set aside; ${first.job}: ${first.failures.at(-1)?.error ?? ''}`,
       'put right what they say, then farm submit again: what is done stays done',
     );
   }

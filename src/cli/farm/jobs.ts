@@ -1,51 +1,34 @@
-/** What every submission has in common: options of the farm, the work as jobs carry it, jobs onto a queue or into files. */
-import { existsSync } from 'node:fs';
+/** What every submission has in common: options of the farm, jobs onto a queue or into files. */
 import { mkdir } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { spectraSizeBytes, voltageSizeBytes } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import {
   connectQueue,
   createLedger,
-  factsOf,
-  marksOf,
   putJobs,
   requireStore,
   writeSafely,
   type FarmPlan,
   type Ledger,
-  type Product,
-  type Work as FarmWork,
 } from '../../farm/index.js';
-import {
-  isRemote,
-  notingFiles,
-  openFile,
-  remoteIdentities,
-  type OpenFileOptions,
-  type Recording,
-} from '../../formats/index.js';
-import type { ChannelSettings } from '../../pipeline/channels.js';
-import { parseCount, type BackendOptions } from '../options/command.js';
+import { parseCount, type CommonOptions } from '../options/command.js';
 import { parseFolder } from '../options/outputs.js';
 import { duration } from '../options/quantity.js';
 import type { Terminal } from '../report/terminal.js';
 import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
 
-export interface FarmOptions extends AccessOptions {
+export interface FarmOptions extends AccessOptions, CommonOptions {
   readonly farm?: string;
   readonly jobTime?: number;
   readonly jobChannels?: number;
   readonly root?: string;
+  readonly verify?: number;
   readonly patience: number;
-  readonly eop?: string;
 }
 
 /** A worker that nobody hears of for so long has lost its job. */
 export const USUAL_PATIENCE_S = 30;
-/** About so much of a recording a job: seconds of work on most machines. */
-const JOB_BYTES = 256 * 2 ** 20;
 
 export const addPatienceOption = (command: Command): Command =>
   command.option(
@@ -75,99 +58,33 @@ export function addFarmOptions(command: Command): Command {
     )
     .option(
       '--root <folder>',
-      'workers find the recording under their own --root as it lies under this one here',
+      'workers find the recording under their own --root as it is under this one here',
+    )
+    .option(
+      '--verify <1/N>',
+      'one job in N is done by two workers, and counts when they agree; a worker that differs is reported',
+      parseVerify,
     );
   addPatienceOption(command);
   return addAccessOptions(command, 'none: jobs become files, for Slurm and the like');
 }
 
-export const eopOf = (options: { readonly eop?: string }): { readonly eop?: string } =>
-  options.eop === undefined ? {} : { eop: resolve(options.eop) };
-
-export function spectraPerJob(recording: Recording, rateHz: number, { jobTime }: FarmOptions): number {
-  if (jobTime !== undefined) return Math.max(1, Math.round(jobTime * rateHz));
-  const sampleBytes =
-    recording.kind === 'voltages'
-      ? recording.inputs * voltageSizeBytes(recording.type) * (recording.sampleRateHz / rateHz)
-      : recording.inputs * recording.channels * spectraSizeBytes(recording.type);
-  return Math.max(1, Math.round(JOB_BYTES / sampleBytes));
-}
-
-export async function workOf(
-  command: FarmWork['command'],
-  path: string,
-  recording: Recording,
-  told: {
-    readonly open: OpenFileOptions;
-    readonly options: BackendOptions & FarmOptions;
-    readonly settings: ChannelSettings | undefined;
-    readonly flags: Uint8Array;
-    readonly times?: FarmWork['recording']['times'];
-    readonly integration: Pick<FarmWork, 'align' | 'integrationS'>;
-  },
-): Promise<FarmWork> {
-  const { open, options, settings, flags, times, integration } = told;
-  const remote = remoteIdentities();
-  // Opened once more, for the names of its files alone.
-  const { opened, paths } = await notingFiles(() => openFile(path, open));
-  await opened.close();
-  const files = await marksOf(paths);
-  return {
-    command,
-    recording: {
-      path: sentPath(path, options.root),
-      open: open as FarmWork['recording']['open'],
-      facts: factsOf(recording),
-      ...(times && { times }),
-      ...(files.length > 0 && { files }),
-      ...(remote.length > 0 && { remote: remote.map((one) => ({ ...one })) }),
-    },
-    ...(settings && { channels: listed(settings) }),
-    ...integration,
-    flaggedInputs: Array.from(flags.keys()).filter((a) => flags[a] === 1),
-    backend: options.backend,
-  };
-}
-
-/** As workers will open it: whole, or from their own roots. */
-function sentPath(path: string, root: string | undefined): string {
-  const parts = existsSync(path) ? [path] : path.split(',').map((part) => part.trim());
-  const sent = parts.map((part) => {
-    if (isRemote(part)) return part;
-    if (root === undefined) return resolve(part);
-    const under = relative(resolve(root), resolve(part));
-    if (under.startsWith('..'))
-      refuse('--root', `${part} does not lie under ${root}`, 'name a folder above it');
-    return under;
-  });
-  if (root !== undefined && sent.length > 1)
-    refuse(
-      '--root',
-      'is for one file, and several were named',
-      'leave it out, and mount them alike everywhere',
-    );
-  return sent.join(',');
-}
-
-function listed(settings: ChannelSettings & { readonly level?: unknown }): NonNullable<FarmWork['channels']> {
-  const { channels, taps, window, outputType, gain, passbandChannels, coefficients } = settings;
-  return {
-    ...{ channels, taps, outputType },
-    ...(window && { window }),
-    ...(gain === undefined ? {} : { gain }),
-    ...(passbandChannels === undefined ? {} : { passbandChannels }),
-    ...(coefficients && { coefficients: Array.from(coefficients) }),
-  };
+export function parseVerify(text: string): number {
+  const [, number] = /^1\/(\d{1,6})$/.exec(text.trim()) ?? [];
+  const every = Number(number);
+  return every >= 1 ? every : refuse('--verify', `'${text}' is no part of all jobs`, 'write it like 1/10');
 }
 
 export async function submit(
-  plan: FarmPlan<Product>,
-  options: FarmOptions & { readonly out: string },
+  plan: FarmPlan,
+  folder: string,
+  options: FarmOptions,
   terminal: Terminal,
   notes: readonly string[],
 ): Promise<void> {
-  const folder = options.farm ?? `${options.out}.farm`;
   const access = await accessOf(options);
+  if (plan.verify !== undefined && !access)
+    refuse('--verify', 'compares workers of a queue, and no server is named', 'give --server too');
   const queue = access && (await connectQueue(access, 'corella submit'));
   try {
     if (queue) await requireStore(queue, access);
@@ -175,7 +92,7 @@ export async function submit(
     const again = await ledger.forgive();
     const missing = ledger.missing();
     if (queue)
-      await putJobs(queue, plan, missing, {
+      await putJobs(queue, plan, ledger.waiting(), {
         patienceS: options.patience,
         onTrouble: (line) => {
           terminal.say(line);

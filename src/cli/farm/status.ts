@@ -31,6 +31,7 @@ async function run(folder: string, options: CommonOptions & AccessOptions): Prom
         ...{ folder, plan: ledger.plan.id, version: ledger.plan.version },
         ...{ jobs: ledger.jobs.length, done: ledger.done.size, missing: ledger.missing().length },
         ...{ setAside, dropped: ledger.dropped, ...(waits && { queue: waits }) },
+        wrongWorkers: Object.fromEntries(ledger.wrongWorkers),
       },
       [
         `${ledger.done.size} of ${ledger.jobs.length} jobs done` +
@@ -59,9 +60,18 @@ const workerRow = (one: WorkerStatus): string[] => [
 ];
 
 /** What was dropped, each with its reason; equal results that came twice are no news. */
-export function droppedLines({ dropped }: Pick<Ledger, 'dropped'>): string[] {
+export function droppedLines({
+  dropped,
+  wrongWorkers,
+  unchecked,
+}: Pick<Ledger, 'dropped' | 'wrongWorkers' | 'unchecked'>): string[] {
   const { duplicate, late, differs, foreign, damaged } = dropped;
   return [
+    ...[...wrongWorkers].map(
+      ([worker, jobs]) =>
+        `WRONG: ${worker} differed from two workers that agree in ${jobs} job${jobs === 1 ? '' : 's'}; what else it made is in this result: take it off the farm, and submit again`,
+    ),
+    ...(unchecked.size > 0 ? [`${unchecked.size} jobs were not checked: one worker alone did them`] : []),
     ...(duplicate + late > 0
       ? [`dropped: ${duplicate} results that came twice, ${late} of jobs that were done by then`]
       : []),

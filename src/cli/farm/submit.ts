@@ -1,192 +1,200 @@
-/** corella farm submit: a recording's work cut into jobs, on a queue or as files. */
+/** corella farm submit: an observation of a recording cut into jobs, on a queue or as files. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { baselineCount, spectraSizeBytes } from '../../core/axes.js';
-import { refuse } from '../../core/errors.js';
-import { cutChannelising, cutCorrelation, makePlan, type Product } from '../../farm/index.js';
-import { openFile, sampleRateOf, visibilityFormatFor } from '../../formats/index.js';
-import { spectraHeader } from '../../pipeline/channelise.js';
-import { firstSpectrumStart, planChannels } from '../../pipeline/channels.js';
-import { timesNamed } from '../../pipeline/flags/words.js';
-import { levelHistory } from '../../pipeline/levels.js';
-import { clockOf, spectraOf, stretchesOf } from '../../pipeline/parts.js';
-import { mostDelaySamples } from '../../pipeline/tracking.js';
-import { addChanneliseOptions, type ChanneliseOptions } from '../channelise.js';
-import { addCorrelateOptions, type CorrelateOptions } from '../correlate.js';
-import { headerOf, integrationFor, largestSum, planWork } from '../correlate/work.js';
-import { kurtosisWork } from '../interference/kurtosis-options.js';
-import { openVoltages, refuseUnknown, telescopeFor } from '../open.js';
-import { channelOptionNames, measuredSettings } from '../options/channel-options.js';
-import { addExamples, refuseGiven } from '../options/command.js';
-import { correlatePart, stretchOf } from '../options/correlate-part.js';
-import { openOptions } from '../options/open-options.js';
-import { checkOutputs, recordingPaths } from '../options/outputs.js';
-import { parseCentre } from '../options/phase-centre-option.js';
-import { delayRequest, requestedFor } from '../options/track-options.js';
-import { history } from '../report/history.js';
+import { openBackend } from '../../backend/select.js';
+import type { Backend } from '../../backend/backend.js';
+import { formatSeconds } from '../../core/units.js';
+import { planFarm, type Submitted } from '../../farm/index.js';
+import { checkOutputs } from '../../formats/index.js';
+import {
+  addFlags,
+  checkObservation,
+  directFlag,
+  flagRules,
+  readObservation,
+  timesFlag,
+  type FlagSettings,
+  type Observation,
+} from '../../observation/index.js';
+import type { ImageFacts, ProductName, VisibilityFacts } from '../../products/index.js';
+import { addCommonOptions, addExamples } from '../options/command.js';
+import { addOverwriteOption, type OutputOptions } from '../options/outputs.js';
+import { inWordsOf, notOfRecordings, observationOf } from '../options/shorthand.js';
+import { roadLines } from '../report/road-lines.js';
 import { openTerminal } from '../report/terminal.js';
 import { version } from '../report/version.js';
-import { chosenOf } from './chosen.js';
-import { addFarmOptions, eopOf, spectraPerJob, submit, workOf, type FarmOptions } from './jobs.js';
-import { registerSubmitImage } from './submit-image.js';
+import { addFarmOptions, submit, type FarmOptions } from './jobs.js';
+
+/** Fields that a farm of a recording has no use for. */
+const notOfFarms = [...notOfRecordings, 'machine.threads', 'machine.cards'];
+
+interface Shorthand {
+  readonly name: string;
+  readonly description: string;
+  readonly product: ProductName;
+  readonly out: string;
+  readonly settings: FlagSettings;
+  /** Filled in whatever is given. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly examples: readonly (readonly [string, string])[];
+}
+
+const shorthands: readonly Shorthand[] = [
+  {
+    ...{ name: 'correlate', description: 'correlate, spread over workers', product: 'visibilities' },
+    out: 'visibilities.uvfits',
+    settings: {
+      parts: ['products.visibilities', 'source', 'observation', 'front', 'flags', 'machine'],
+      renamed: { 'products.visibilities.visibilities': { otherwise: 'visibilities.uvfits' } },
+      without: [...notOfFarms, 'products.visibilities.file-every'],
+      also: [flagRules, timesFlag],
+    },
+    examples: [
+      [
+        'farm submit correlate /data/night.sigmf-meta --integration 10s -o night.uvh5 --server nats://head:4222',
+        'onto the queue',
+      ],
+      [
+        'farm submit correlate /data/night.sigmf-meta -o night.uvh5',
+        'job files in night.uvh5.farm/jobs, no server',
+      ],
+      [
+        'farm submit correlate /data/night.sigmf-meta -o night.uvh5 --server tls://head:4222 --tls-ca ca.pem --creds me.creds',
+        'secured',
+      ],
+    ],
+  },
+  {
+    ...{ name: 'channelise', description: 'channelise, spread over workers', product: 'spectra' },
+    out: 'channels.sigmf-meta',
+    settings: {
+      parts: ['products.spectra', 'source', 'observation', 'front', 'flags', 'machine'],
+      renamed: { 'products.spectra.spectra': { otherwise: 'channels.sigmf-meta' } },
+      without: notOfFarms,
+      also: [timesFlag],
+    },
+    examples: [
+      [
+        'farm submit channelise /data/night.sigmf-meta --channels 64 -o channels.sigmf-meta --server nats://head:4222',
+        'onto the queue',
+      ],
+    ],
+  },
+  {
+    ...{ name: 'image', description: 'image --direct --every, spread over workers', product: 'images' },
+    out: 'series.fits',
+    settings: {
+      parts: ['products.images', 'source', 'observation', 'front', 'flags', 'gains', 'machine'],
+      renamed: {
+        'products.images.images': {
+          help: 'the FITS cube to write; the animation goes beside it',
+          otherwise: 'series.fits',
+        },
+      },
+      without: [
+        ...notOfFarms,
+        ...['products.images.weights', 'products.images.cube', 'products.images.element'],
+        ...['products.images.beam-corrected', 'products.images.picture'],
+      ],
+      also: [flagRules, timesFlag, directFlag],
+    },
+    fields: { method: 'direct' },
+    examples: [
+      [
+        'farm submit image /data/night.sigmf-meta --direct --every 40ms -o night.fits --server nats://head:4222',
+        'a series of images of all of it, by all workers',
+      ],
+    ],
+  },
+];
 
 export function registerSubmit(farm: Command): void {
-  const submit = farm
+  const submitting = farm
     .command('submit')
-    .description('cut a recording’s work into jobs, and put those that have no result on the queue');
-  const correlate = addCorrelateOptions(submit.command('correlate')).action(submitCorrelate);
-  correlate.description('correlate, spread over workers');
-  addExamples(addFarmOptions(correlate), [
-    [
-      'farm submit correlate /data/night.sigmf-meta --integration 10s -o night.uvh5 --server nats://head:4222',
-      'onto the queue',
-    ],
-    [
-      'farm submit correlate /data/night.sigmf-meta -o night.uvh5',
-      'job files in night.uvh5.farm/jobs, no server',
-    ],
-    [
-      'farm submit correlate /data/night.sigmf-meta -o night.uvh5 --server tls://head:4222 --tls-ca ca.pem --creds me.creds',
-      'secured',
-    ],
+    .description('cut the work on a recording into jobs, and put those that have no result on the queue');
+  // Without a command's name, an observation is meant.
+  const command = submitting
+    .command('observation', { isDefault: true })
+    .description('everything that an observation file asks for, spread over workers')
+    .argument('<observation>', 'an observation of a recording (docs/observation.md)')
+    .option('--backend <name>', 'workers must have this one (default: as the file says, else any)');
+  addOverwriteOption(addCommonOptions(command));
+  addExamples(addFarmOptions(command), [
+    ['farm submit observation.yaml --server nats://head:4222', 'everything that the file asks for'],
   ]);
-  const channelise = addChanneliseOptions(submit.command('channelise')).action(submitChannelise);
-  channelise.description('channelise, spread over workers');
-  addExamples(addFarmOptions(channelise), [
-    [
-      'farm submit channelise /data/night.sigmf-meta --channels 64 -o channels.sigmf-meta --server nats://head:4222',
-      'onto the queue',
-    ],
-  ]);
-  registerSubmitImage(submit);
+  command.action(
+    async (path: string, options: FarmOptions & OutputOptions & { readonly backend?: string }) => {
+      const { observation: read } = await readObservation(path);
+      const observation = checkObservation({
+        ...read,
+        ...(options.backend !== undefined && { machine: { ...read.machine, backend: options.backend } }),
+        ...(options.overwrite === true && { overwrite: true }),
+      });
+      await run(observation, options);
+    },
+  );
+  for (const shorthand of shorthands) registerShorthand(submitting, shorthand);
 }
 
-/** What looks at spectra side by side that jobs may part, and what follows the sky by whole integrations. */
-const ONE_PROCESS = ['kurtosis', 'kurtosisSpectra', 'kurtosisOver', 'kurtosisBursts', 'vanVleck', 'track'];
+function registerShorthand(submitting: Command, shorthand: Shorthand): void {
+  const { name, description, product, out, settings, fields, examples } = shorthand;
+  const command = submitting
+    .command(name)
+    .description(description)
+    .argument('<recording>', 'voltages or channelised data in any format we read');
+  const flags = addFlags(command, settings);
+  addExamples(addFarmOptions(addCommonOptions(command)), examples);
+  command.action(async (recording: string, options: FarmOptions) => {
+    const asked = observationOf(flags, product, { recording, out });
+    const observation = checkObservation({
+      ...asked,
+      products: asked.products.map((one) => ({ ...one, ...fields })),
+    });
+    await inWordsOf(flags.inFlags, () => run(observation, options));
+  });
+}
 
-async function submitCorrelate(
-  path: string,
-  options: CorrelateOptions & FarmOptions,
-  command: Command,
-): Promise<void> {
+const OUTPUTS = ['visibilities', 'images', 'spectra', 'gains'] as const;
+
+async function run(observation: Observation, options: FarmOptions): Promise<void> {
   const terminal = openTerminal(options);
-  refuseGiven(command, ONE_PROCESS, 'is not spread over machines: corella correlate has it');
-  visibilityFormatFor(options.out);
-  const open = await openOptions(options);
-  const opened = await openFile(path, open);
+  const [first] = observation.products;
+  const key = OUTPUTS.find((name) => name in first) ?? 'visibilities';
+  const folder = options.farm ?? `${String((first as Readonly<Record<string, unknown>>)[key])}.farm`;
+  if (observation.front?.equaliser === 'measured') await mkdir(folder, { recursive: true });
+  const { backend: choice = 'auto', threads } = observation.machine ?? {};
+  let backend: Backend | undefined;
   try {
-    await checkOutputs({ ...options, paths: [options.out], from: path });
-    if (opened.kind === 'visibilities') refuse(path, 'holds visibilities already', 'calibrate or image it');
-    refuseUnknown(opened);
-    const recording = stretchOf(opened, options);
-    if (recording.kind === 'spectra')
-      refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
-    const telescope = await telescopeFor(recording, options);
-    const request = await delayRequest(options, telescope);
-    const delays = requestedFor(recording, telescope, request);
-    const work = await planWork(recording, options, delays, kurtosisWork({}));
-    const part = await correlatePart(headerOf(recording, telescope, work, parseCentre(options), []), options);
-    const { header } = part;
-    const { chosenS, longestS, lines } = integrationFor(recording, telescope, work, options);
-    const plan =
-      work.settings && recording.kind === 'voltages'
-        ? planChannels(recording, {
-            ...work.settings,
-            ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
-          })
-        : undefined;
-    const settings = { ...(chosenS === undefined ? {} : { integrationS: chosenS }), align: options.align };
-    const integrations = stretchesOf(clockOf(settings, recording, plan), 0, spectraOf(recording, plan));
-    const channels = work.frequenciesHz.length;
-    const stations = telescope.stations.length;
-    const rateHz = plan ? sampleRateOf(recording) / plan.samplesPerSpectrum : sampleRateOf(recording);
-    const type = plan ? plan.outputType : delays ? 'cf32' : recording.type;
-    const cut = cutCorrelation({
-      ...{ channels, integrations, sums: type === 'cf32' ? 'floats' : 'whole-numbers' },
-      spectraPerJob: spectraPerJob(recording, rateHz, options),
-      bytesPerChannel: 8 * baselineCount(stations) * (2 * recording.polarisations ** 2 + 1),
-      ...(options.jobChannels === undefined ? {} : { channelsPerJob: options.jobChannels }),
+    const submitted = await planFarm(observation, {
+      ...{ version: version(), backend: choice, jobS: options.jobTime, jobChannels: options.jobChannels },
+      ...{ root: options.root, verify: options.verify, equaliserPath: join(folder, 'equaliser.json') },
+      openBackend: async () =>
+        (backend ??= await openBackend(choice, threads === undefined ? {} : { threads })),
     });
-    const product: Product = {
-      ...{ kind: 'correlation', out: options.out, values: options.values, integrations, stations, channels },
-      header: { ...header, frequenciesHz: Array.from(header.frequenciesHz) },
-      grid: plan
-        ? { start: firstSpectrumStart(recording as never, plan), rateHz, counts: 'seconds' }
-        : { start: recording.start, rateHz, counts: 'samples' },
-      ...(work.overUsual !== 1 && { level: { overUsual: work.overUsual } }),
-      largestSum: largestSum(work, recording, longestS),
-      ...(await chosenOf(options, work.frequenciesHz)),
-      ...eopOf(options),
-    };
-    const farmed = makePlan(version(), {
-      work: {
-        ...(await workOf('correlate', path, recording, {
-          ...{ open, options, settings: work.settings, integration: settings },
-          flags: part.flaggedInputs,
-          ...(options.times !== undefined && { times: timesNamed(options.times, '--times') }),
-        })),
-        ...(delays && { delaysS: Array.from(request.fixedS ?? []) }),
-      },
-      ...{ cut, product },
-    });
-    await submit(farmed, options, terminal, [...(recording.assumed ?? []), ...lines]);
+    const paths = submitted.planned.products.flatMap((product) => product.paths);
+    const [from] = [observation.source.recording ?? []].flat();
+    await checkOutputs({ paths, from, overwrite: observation.overwrite });
+    await submit(submitted.plan, folder, options, terminal, notesOf(submitted));
   } finally {
-    await opened.close();
+    await backend?.close();
   }
 }
 
-async function submitChannelise(
-  path: string | undefined,
-  options: ChanneliseOptions & FarmOptions,
-  command: Command,
-): Promise<void> {
-  const terminal = openTerminal(options);
-  refuseGiven(command, ['response'], 'needs no farm');
-  refuseGiven(command, ONE_PROCESS, 'is not spread over machines: corella channelise has it');
-  if (path === undefined) refuse('channelise', 'no recording was named', 'name one');
-  const outputs = recordingPaths(options.out ?? 'channels.sigmf-meta');
-  const [, out] = outputs;
-  await checkOutputs({ ...options, paths: outputs, from: path });
-  const open = await openOptions(options);
-  const recording = await openVoltages(path, open);
-  try {
-    const settings = await measuredSettings(options, recording);
-    const plan = planChannels(recording, settings);
-    const spectra = spectraOf(recording, plan);
-    const { channels, samplesPerSpectrum, taps, blockSamples, inputs } = plan;
-    const cut = cutChannelising({
-      ...{ channels, spectra, blockSamples, samplesPerSpectrum, taps },
-      bytesPerSpectrum: channels * inputs * spectraSizeBytes(plan.outputType),
-      ...(options.jobTime === undefined
-        ? {}
-        : { spectraPerJob: (options.jobTime * recording.sampleRateHz) / samplesPerSpectrum }),
-    });
-    if (options.jobChannels !== undefined)
-      refuse('--job-channels', 'is for correlate: a channeliser makes all', 'leave it out');
-    const header = spectraHeader(recording, plan, [
-      ...history({ from: recording }),
-      ...levelHistory(settings.level),
-    ]);
-    const product: Product = {
-      ...{ kind: 'spectra', out },
-      header: {
-        ...{ ...header, frequenciesHz: Array.from(header.frequenciesHz) },
-        ...(settings.level && { overUsual: settings.level.overUsual }),
-      },
-    };
-    const work = await workOf('channelise', path, recording, {
-      open,
-      options,
-      settings,
-      flags: new Uint8Array(0),
-      integration: { align: 'first-sample' },
-    });
-    await submit(
-      makePlan(version(), { work, cut, product }),
-      { ...options, out },
-      terminal,
-      recording.assumed ?? [],
-    );
-  } finally {
-    await recording.close();
-  }
+function notesOf({ planned }: Submitted): string[] {
+  return [
+    ...(planned.observed.recording.assumed ?? []),
+    ...planned.warnings,
+    ...planned.products.flatMap(({ name, facts }) => {
+      if (name === 'images') {
+        const { predictedError } = facts() as ImageFacts;
+        return predictedError === undefined ? [] : roadLines(predictedError);
+      }
+      if (name !== 'visibilities') return [];
+      const { shortenedToS } = (facts() as VisibilityFacts).integration;
+      return shortenedToS === undefined
+        ? []
+        : [`integrations of ${formatSeconds(shortenedToS)}, which keep 99 % of the amplitude`];
+    }),
+  ];
 }

@@ -116,7 +116,7 @@ export async function runShorthand(
 }
 
 /** Errors name fields; whoever typed flags reads flags. The one place where that is done. */
-function inWordsOf<Result>(inFlags: Flags['inFlags'], work: () => Result): Result {
+export function inWordsOf<Result>(inFlags: Flags['inFlags'], work: () => Result): Result {
   const fail = (error: unknown): never => {
     throw error instanceof CorellaError ? renamed(error, inFlags) : error;
   };

@@ -1,6 +1,6 @@
 /** Results over the queue: in pieces that every server takes, put together again by the collector. */
 import type { JsMsg } from '@nats-io/jetstream';
-import type { Failure } from '../plan.js';
+import type { Failure } from '../job.js';
 import { insist, type Patience, type Queue } from './connect.js';
 import { nats } from './nats.js';
 import { resultSubject } from './streams.js';

@@ -23,6 +23,8 @@ import {
 export type CollectEvent =
   | { readonly kind: 'result'; readonly verdict: Verdict; readonly sizeBytes: number }
   | { readonly kind: 'set-aside'; readonly job: string; readonly errors: readonly string[] }
+  /** Two workers were to do them, and one did. */
+  | { readonly kind: 'unchecked'; readonly jobs: number }
   | { readonly kind: 'put-back'; readonly jobs: number };
 
 export interface CollectSettings extends Patience {
@@ -37,9 +39,13 @@ const LOOK_MS = 3000;
 /** Quiet for so many patiences, whatever the queue says, what is missing is put back. */
 const LONGEST_QUIET = 5;
 
+/** Letters of a message. */
+const MOST_WORDS = 10_000;
 const failedSchema = z.object({
   job: z.string(),
-  failures: z.array(z.object({ worker: z.string(), error: z.string() })),
+  failures: z
+    .array(z.object({ worker: z.string().max(MOST_WORDS), error: z.string().max(MOST_WORDS) }))
+    .max(100),
 });
 
 /** Collects until every job is done or set aside; then what else has come is counted and let go. */
@@ -78,11 +84,17 @@ export async function collect(queue: Queue, ledger: Ledger, settings: CollectSet
     lookedMs = nowMs;
     await ledger.refresh();
     emptyLooks = (await isQueueEmpty(queue, ledger)) ? emptyLooks + 1 : 0;
+    if (nowMs - progressMs > 1000 * settings.patienceS) {
+      const { unchecked, undecided } = await ledger.settle();
+      for (const { job, failures } of undecided)
+        settings.onEvent({ kind: 'set-aside', job, errors: [failures[0].error] });
+      if (unchecked.length > 0) settings.onEvent({ kind: 'unchecked', jobs: unchecked.length });
+    }
     const isTooQuiet = nowMs - progressMs > 1000 * LONGEST_QUIET * settings.patienceS;
     if (emptyLooks < 2 && !isTooQuiet) continue;
     const missing = ledger.missing();
     if (missing.length === 0) break;
-    await putJobs(queue, plan, missing, settings);
+    await putJobs(queue, plan, ledger.waiting(), settings);
     settings.onEvent({ kind: 'put-back', jobs: missing.length });
     consumer = await attend();
     [progressMs, emptyLooks] = [performance.now(), 0];
@@ -110,9 +122,14 @@ async function receive(
   if (arrived.kind === 'failed') {
     const checked = failedSchema.safeParse(arrived.json);
     if (checked.success) {
-      await ledger.putAside(checked.data);
       const { job, failures } = checked.data;
-      onEvent({ kind: 'set-aside', job, errors: failures.map(({ worker, error }) => `${worker}: ${error}`) });
+      // Anyone may send failures: those of other jobs are nobody's.
+      if (await ledger.putAside(checked.data))
+        onEvent({
+          kind: 'set-aside',
+          job,
+          errors: failures.map(({ worker, error }) => `${worker}: ${error}`),
+        });
     }
   } else {
     const bytes = arrived.kind === 'result' ? arrived.bytes : new Uint8Array(0);

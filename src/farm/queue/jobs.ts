@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
-import type { FarmPlan, Job } from '../plan.js';
+import type { FarmPlan, Job } from '../job.js';
 import { insist, type Patience, type Queue } from './connect.js';
 import { ensureStreams, ensureWorkers, jobSubject, JOBS } from './streams.js';
 

@@ -1,6 +1,6 @@
 /** Who works, and what waits. */
 import { z } from 'zod';
-import type { FarmPlan } from '../plan.js';
+import type { FarmPlan } from '../job.js';
 import { jsonOf } from '../words.js';
 import { sleep, type Queue } from './connect.js';
 import { nats } from './nats.js';

@@ -1,7 +1,7 @@
 /** What the server keeps for us: two streams, jobs and results, each message until someone has done with it. */
 import type { Consumer, ConsumerInfo, JetStreamManager } from '@nats-io/jetstream';
 import { refuse } from '../../core/errors.js';
-import type { FarmPlan } from '../plan.js';
+import type { FarmPlan } from '../job.js';
 import { messageOf } from '../words.js';
 import type { Queue } from './connect.js';
 import { jetStreams } from './nats.js';

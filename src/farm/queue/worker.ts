@@ -3,9 +3,9 @@
  * and only then lets go of the job; whatever kills it before, another does the job again.
  */
 import type { JsMsg } from '@nats-io/jetstream';
-import { checkJob, type Failure, type Job } from '../plan.js';
+import { checkJob, type Failure, type Job } from '../job.js';
 import { encodeResult, type ResultHead } from '../result.js';
-import { doJob, type Workplace } from '../work.js';
+import { doJob, WrongJobError, type Workplace } from '../work.js';
 import { messageOf } from '../words.js';
 import { sendFailed, sendResult } from './chunks.js';
 import { insist, sleep, type Patience, type Queue } from './connect.js';
@@ -63,6 +63,11 @@ export interface WorkerAccount {
   sendS: number;
 }
 
+interface OwnAccount extends WorkerAccount {
+  /** Jobs that two workers do, of which this one has done its part. */
+  readonly answered: Set<string>;
+}
+
 /** Works until it is stopped, or idle for long enough. */
 export async function runWorker(
   queue: Queue,
@@ -70,7 +75,8 @@ export async function runWorker(
   settings: WorkerSettings,
 ): Promise<WorkerAccount> {
   const { stop, onEvent, untilIdleS } = settings;
-  const account: WorkerAccount = {
+  const account: OwnAccount = {
+    answered: new Set(),
     jobs: 0,
     failed: 0,
     sentBytes: 0,
@@ -133,7 +139,8 @@ export async function runWorker(
   } finally {
     silence();
   }
-  return account;
+  const { jobs, failed, sentBytes, readBytes, busyS, overheadS, sendS } = account;
+  return { jobs, failed, sentBytes, readBytes, busyS, overheadS, sendS };
 }
 
 /** One job, however it ends; whether it was done. */
@@ -142,7 +149,7 @@ async function work(
   place: Workplace,
   message: JsMsg,
   settings: WorkerSettings,
-  account: WorkerAccount,
+  account: OwnAccount,
   now: { job?: string },
 ): Promise<boolean> {
   const { stop, onEvent } = settings;
@@ -161,6 +168,11 @@ async function work(
     return false;
   }
   now.job = job.id;
+  const answered = `${job.plan} ${job.id}`;
+  if (job.verified && (account.answered.has(answered) || job.verified.not.includes(place.name))) {
+    await leave(queue, place, message, job, settings);
+    return false;
+  }
   try {
     if (message.info.deliveryCount > MOST_DELIVERIES)
       throw new Error(`taken up ${MOST_DELIVERIES} times, and no worker lived to say why it failed`);
@@ -172,6 +184,7 @@ async function work(
     await message.ackAck().catch(() => false);
     const sendS = (performance.now() - sending) / 1000;
     account.jobs++;
+    if (job.verified) account.answered.add(answered);
     account.sentBytes += bytes.length;
     account.readBytes += head.bytesRead;
     account.busyS += head.seconds;
@@ -197,6 +210,20 @@ async function work(
   }
 }
 
+/** Another worker checks what this one did. */
+async function leave(
+  queue: Queue,
+  place: Workplace,
+  message: JsMsg,
+  job: Job,
+  settings: WorkerSettings,
+): Promise<void> {
+  const not = [...new Set([...(job.verified?.not ?? []), place.name])];
+  const subject = jobSubject({ version: job.version, id: job.plan });
+  await putJob(queue, subject, { ...job, verified: { not } }, settings);
+  await message.ackAck().catch(() => false);
+}
+
 /** Back onto the queue with what went wrong, or, after the third time, aside. */
 async function fail(
   queue: Queue,
@@ -207,7 +234,10 @@ async function fail(
   settings: WorkerSettings,
 ): Promise<void> {
   const failures = [...job.failures, { worker: place.name, error: messageOf(error) }];
-  const isSetAside = failures.length >= MOST_FAILURES || message.info.deliveryCount > MOST_DELIVERIES;
+  const isSetAside =
+    error instanceof WrongJobError ||
+    failures.length >= MOST_FAILURES ||
+    message.info.deliveryCount > MOST_DELIVERIES;
   settings.onEvent({ kind: 'failed', job: job.id, failures, isSetAside });
   if (isSetAside) await sendFailed(queue, job.plan, { job: job.id, failures }, settings);
   else

@@ -43,6 +43,16 @@ export async function confineReading(folders: readonly string[]): Promise<() => 
   };
 }
 
+/** Where reading is confined, this folder is allowed too, until it is released. */
+export async function allowReading(folder: string): Promise<() => void> {
+  if (!confinedTo) return () => undefined;
+  const real = await realpath(folder);
+  confinedTo = [...confinedTo, real];
+  return () => {
+    confinedTo = confinedTo?.filter((one) => one !== real);
+  };
+}
+
 async function refuseOutside(path: string, folders: readonly string[]): Promise<void> {
   const isInside = isRemote(path)
     ? isUnder(path, folders.filter(isRemote))

@@ -130,7 +130,7 @@ export const behindFront = (
 
 const prepareCorrelator = (
   spectra: FrontSpectra,
-  { flaggedInputs }: Observing,
+  { flaggedInputs }: Pick<Observing, 'flaggedInputs'>,
   backend: Backend,
 ): Promise<Stage<TimedSpectra, Integration>> => {
   const { polarisations, grid } = spectra;
@@ -208,33 +208,55 @@ function onCards(
   });
 }
 
-/** The correlation of a range, as it leaves the correlator. */
-export function shareOf(
-  observing: Observing,
+/** What is made of a range by one of several machines. */
+export interface Share {
+  /** Sums as they leave the correlator, cut by `cuts`; whoever merges them finishes them as a whole run would. */
+  readonly sums?: { readonly cuts: IntegrationClock; readonly emit: Emit<Integration> };
+  /** Products that are made of spectra. */
+  readonly products?: readonly FromSpectra[];
+}
+
+/** The work of a range. */
+export function composeShare(
+  observing: Pick<Observing, 'front' | 'flaggedInputs'>,
   backend: Backend,
-  cuts: IntegrationClock,
   range: SpectraRange,
-  emit: Emit<Integration>,
+  { sums, products = [] }: Share,
 ): Promise<Composition> {
   return preparing(async (closers) => {
     const front = { ...observing.front, range };
-    const [prepared, correlate] = await closers.keepAll([
-      prepareFront(front, { backend, clock: cuts, blocks: 'as short as the range' }),
-      prepareCorrelator(spectraOfFront(front), observing, backend),
-    ]);
+    const cuts = unionOf([...(sums ? [sums.cuts] : []), ...products.map(({ clock }) => clock)]);
+    const stages = products.map(({ stage, clock }) => recut(stage, clock, cuts));
+    if (sums) {
+      const correlate = await prepareCorrelator(spectraOfFront(front), observing, backend);
+      closers.keep(correlate);
+      stages.unshift(chain(recut(correlate, sums.cuts, cuts), passing(sums.emit)));
+    }
+    // Images are floats, which depend on blocks.
+    const blocks = products.length > 0 ? 'of the whole' : 'as short as the range';
+    const prepared = closers.keep(await prepareFront(front, { backend, clock: cuts, blocks }));
     return {
-      run: (options) => prepared.run(chain(correlate, passing(emit)), options),
+      run: (options) => prepared.run(tee(stages), options),
       close: () => closers.close(),
     };
   });
 }
 
+/** The correlation of a range, as it leaves the correlator. */
+export const shareOf = (
+  observing: Pick<Observing, 'front' | 'flaggedInputs'>,
+  backend: Backend,
+  cuts: IntegrationClock,
+  range: SpectraRange,
+  emit: Emit<Integration>,
+): Promise<Composition> => composeShare(observing, backend, range, { sums: { cuts, emit } });
+
 /** Spectra cut more often than this product wants. */
-const recut = (
-  stage: Stage<TimedSpectra, unknown>,
+const recut = <Out>(
+  stage: Stage<TimedSpectra, Out>,
   clock: IntegrationClock,
   cuts: IntegrationClock,
-): Stage<TimedSpectra, unknown> =>
+): Stage<TimedSpectra, Out> =>
   clock === cuts
     ? stage
     : {

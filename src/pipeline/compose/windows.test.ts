@@ -152,7 +152,7 @@ async function inRanges(front: Front, backend: Backend, times: readonly number[]
       };
       const parts = stretchesOf(A, range.firstSpectrum, range.endSpectrum);
       let at = 0;
-      const share = await shareOf({ front, products: [] }, backend, A, range, (one) => {
+      const share = await shareOf({ front }, backend, A, range, (one) => {
         const { first } = parts[at++];
         const n = ends.findIndex((stretch) => first >= stretch.first && first < stretch.end);
         const [values, counts] = numbersOf(one);
@@ -171,7 +171,7 @@ async function raw(front: Front, backend: Backend, clock: IntegrationClock): Pro
   const made: Integration[] = [];
   const [endSpectrum, endChannel] = [spectraOfSource(front), spectraOfFront(front).channels];
   const range = { firstSpectrum: 0, endSpectrum, firstChannel: 0, endChannel };
-  const share = await shareOf({ front, products: [] }, backend, clock, range, (one) => {
+  const share = await shareOf({ front }, backend, clock, range, (one) => {
     made.push(copied(one));
     return Promise.resolve();
   });

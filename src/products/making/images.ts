@@ -2,25 +2,31 @@
 import { join, parse as splitPath } from 'node:path';
 import { planeML } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-import { addSeconds } from '../../core/instant.js';
+import { addSeconds, type Instant } from '../../core/instant.js';
 import { sampleRateOf } from '../../formats/index.js';
 import { averageChannels, stationBeam, stokesI } from '../../image/index.js';
 import { crossHandsKnown } from '../../pipeline/gains/apply.js';
 import { snapshotOnSky } from '../../pipeline/stokes.js';
 import { prepareDirectProduct } from '../../pipeline/compose/direct.js';
 import type { ComposedProduct } from '../../pipeline/compose/compose.js';
+import { spectraOfSource } from '../../pipeline/compose/front.js';
 import { checkDirectRoad } from '../../pipeline/image.js';
+import { imageMiddles } from '../../pipeline/image-part.js';
 import { imagedTelescope } from '../../pipeline/live/left-out.js';
 import { writeSky, type PictureOptions } from '../../pipeline/products.js';
 import {
   calibratedAt,
   centreOf,
+  pixelsOf,
   planSky,
+  withCentre,
   type ImageSettings,
   type SkyImage,
 } from '../../pipeline/sky-image.js';
 import { tiltFacts, tiltLines, type TiltFacts } from '../../pipeline/tilt.js';
-import { integrationClock } from '../../pipeline/stages/clock.js';
+import { integrationClock, type IntegrationClock } from '../../pipeline/stages/clock.js';
+import { planMoments } from '../../pipeline/stages/planned-imager.js';
+import { stretchesOf } from '../../pipeline/parts.js';
 import { prepareImage, type ImageInput } from '../../pipeline/stages/image.js';
 import { chain, passing, type Stage } from '../../pipeline/stages/stage.js';
 import { writeSeries, type SeriesImage, type SeriesPaths } from '../../pipeline/wide/film.js';
@@ -28,7 +34,7 @@ import type { Integration } from '../../core/blocks.js';
 import { skyFrame } from '../../sky/frame.js';
 import { parseSources } from '../../sky/chosen-sources.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
-import type { Making, MadeProduct, Observed, PlannedProduct } from '../product.js';
+import type { Making, MadeProduct, Observed, PlannedProduct, ProductParts } from '../product.js';
 import type { Product } from '../registry.js';
 
 export interface ImageFacts {
@@ -75,9 +81,11 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
     png: join(dir, `${name}.png`),
     ...(sheet && every !== undefined && { sheet: join(dir, `${name}-sheet.png`) }),
   };
+  const direct = directParts(fields, observed, settings, clock);
   let count = 0;
   return {
     ...{ name: 'images', clock, isCalibrated: true },
+    parts: method === 'direct' ? direct : { cut: 'whole' },
     paths: picture || every !== undefined ? Object.values(paths) : [path],
     facts: () => ({
       ...{ method, pixels, predictedError, images: count },
@@ -87,13 +95,14 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
       const lastsS = every ?? recording.samples / sampleRateOf(recording);
       const made: SeriesImage[] = [];
       let only: SkyImage | undefined;
+      /** The plan of the last image, and its moment. */
+      let last: Pick<SkyImage, 'plan' | 'frame' | 'start'> | undefined;
       const take = (sky: SkyImage): Promise<void> => {
         count++;
-        only = sky;
-        if (every !== undefined) {
-          const plane = stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
+        only = last = sky;
+        if (every !== undefined)
           made.push({
-            plane: planeML(plane, sky.plan.pixels),
+            plane: planeML(planeOf(sky), sky.plan.pixels),
             ...{
               start: sky.start,
               durationS: sky.durationS,
@@ -101,26 +110,28 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
               centre: centreOf(sky).position,
             },
           });
-        }
         return Promise.resolve();
       };
       const finish = async (): Promise<void> => {
-        const sky = only ?? refuse(path, 'no image was made', 'record for longer');
-        const options = optionsOf(fields, observed, making, sky);
-        const autos = (fields.autos ?? method === 'direct') ? 'include' : 'leave-out';
-        const { crossHands } = options;
-        const onSky = snapshotOnSky(sky, { kind: 'feeds' }, { telescope, autos, crossHands });
-        if (every === undefined)
+        const newest = last ?? refuse(path, 'no image was made', 'record for longer');
+        const { plan, frame: lastFrame } = newest;
+        const options = optionsOf(fields, observed, making, newest);
+        if (every === undefined) {
+          if (!only) throw new Error('one image of everything is not made in pieces');
+          const autos = (fields.autos ?? method === 'direct') ? 'include' : 'leave-out';
+          const { crossHands } = options;
+          const onSky = snapshotOnSky(only, { kind: 'feeds' }, { telescope, autos, crossHands });
           return writeSky({ fits: path, ...(picture && { png: paths.png }) }, onSky, options);
-        const beam = stationBeam(sky.plan);
+        }
+        const beam = stationBeam(plan);
         await writeSeries(
           paths,
           {
             ...{
               images: made,
-              plan: sky.plan,
+              plan,
               everyS: every,
-              centreName: centreOf(sky).name,
+              centreName: centreOf({ plan, frame: lastFrame }).name,
               ...(beam && { beam }),
             },
             frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
@@ -131,6 +142,23 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
       };
       const product: MadeProduct = {
         composed: composed(method, { settings, lastsS, take }, fields, observed, making, clock),
+        take: ({ image, values }) => {
+          if (!image) throw new Error('a piece of a series without its times');
+          const floats = new Uint8Array(values.buffer, values.byteOffset, values.byteLength).slice();
+          const plane = new Float64Array(floats.buffer);
+          const side = Math.sqrt(plane.length);
+          const moments = direct.moments();
+          const imaged = skyFrame(telescope.site, image.moment);
+          const { start, durationS } = image;
+          const centre = centreOf({ plan: imagePlan, frame: imaged }).position;
+          made.push({ plane: planeML(plane, side), start, durationS, frame: imaged, centre });
+          count++;
+          if (count < moments.length) return Promise.resolve();
+          const of = skyFrame(telescope.site, moments[moments.length - 1]);
+          const imagedBy = imagedTelescope(telescope, observed.flaggedInputs);
+          last = { plan: planSky(imagedBy, of, frequenciesHz, settings), frame: imaged, start };
+          return Promise.resolve();
+        },
         finish,
         keep: async () => {
           if (count === 0) return `${path}: no image was finished, and nothing was written`;
@@ -140,6 +168,56 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
         abandon: () => Promise.resolve(),
       };
       return Promise.resolve(product);
+    },
+  };
+}
+
+/** Stokes I, or the one product there is : [m][l] float64. */
+const planeOf = (sky: Pick<SkyImage, 'image' | 'plan' | 'weights'>): Float64Array =>
+  stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
+
+/** Direct images of a series in pieces: those of a range, with the plans that they would have in the whole. */
+function directParts(
+  fields: Product<'images'>,
+  observed: Observed,
+  settings: ImageSettings,
+  clock: IntegrationClock,
+): Extract<ProductParts, { readonly cut: 'time' }> & { readonly moments: () => readonly Instant[] } {
+  const { telescope, flaggedInputs, calibrated, spectra, front } = observed;
+  const { frequenciesHz } = spectra;
+  let known: readonly Instant[] | undefined;
+  const moments = (): readonly Instant[] => {
+    if (known) return known;
+    const imaged = imagedTelescope(telescope, flaggedInputs);
+    const all = stretchesOf(clock, 0, spectraOfSource(front));
+    const frames = imageMiddles(all, clock, front).map((at) => skyFrame(telescope.site, at));
+    const { normalEnu } = withCentre(imaged, frequenciesHz, settings);
+    known = planMoments(frames, (at) => pixelsOf(imaged, at, frequenciesHz, settings), normalEnu);
+    return known;
+  };
+  return {
+    ...{ cut: 'time', kind: 'images', moments },
+    make: (ranged, { backend, plannedFor }, emit) => {
+      const autos = fields.autos === false ? 'leave-out' : 'include';
+      const lastsS = fields.every ?? refuse('products.images.every', 'is not given', 'give it');
+      const images = prepareDirectProduct(ranged, {
+        ...{ backend, telescope, calibrated, flaggedInputs, autos, lastsS, plannedFor, image: settings },
+      });
+      const first = ranged.range?.firstSpectrum ?? 0;
+      const end = ranged.range?.endSpectrum ?? spectraOfSource(front);
+      const pieces = stretchesOf(clock, first, end);
+      let made = 0;
+      const hand = passing<SkyImage>((sky) => {
+        const piece = pieces.at(made++);
+        if (!piece) throw new Error(`more than the ${pieces.length} images of the plan`);
+        const { start, durationS, frame } = sky;
+        return emit({
+          ...piece,
+          image: { start, durationS, moment: frame.moment },
+          values: planeOf(sky),
+        });
+      });
+      return chain(images, hand);
     },
   };
 }
@@ -193,7 +271,10 @@ const calibrating = <Out>(
 });
 
 /** What the gains of an image do not say of X and Y together. */
-function lackOf(calibrated: Observed['calibrated'], { start }: SkyImage): Pick<PictureOptions, 'crossHands'> {
+function lackOf(
+  calibrated: Observed['calibrated'],
+  { start }: Pick<SkyImage, 'start'>,
+): Pick<PictureOptions, 'crossHands'> {
   const gains = calibrated && calibratedAt(calibrated, start);
   return gains && !crossHandsKnown(gains) ? { crossHands: gains.leakage ? 'open' : 'unknown' } : {};
 }
@@ -202,7 +283,7 @@ const optionsOf = (
   fields: Product<'images'>,
   { telescope, spectra, calibrated }: Observed,
   { history }: Making,
-  sky: SkyImage,
+  { frame, start }: Pick<SkyImage, 'frame' | 'start'>,
 ): PictureOptions => ({
   telescope,
   road:
@@ -212,7 +293,7 @@ const optionsOf = (
   unit: calibrated ? 'Jy/beam' : 'counts',
   channelWidthHz: spectra.channelWidthHz,
   channels: fields.cube === true ? 'keep' : 'average',
-  ...lackOf(calibrated, sky),
+  ...lackOf(calibrated, { start }),
   history,
-  sources: parseSources(fields.sources ?? 'all')(sky.frame),
+  sources: parseSources(fields.sources ?? 'all')(frame),
 });

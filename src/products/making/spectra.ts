@@ -1,5 +1,6 @@
 /** Channelised data in a SigMF recording. */
-import { spectraSizeBytes } from '../../core/axes.js';
+import { basename } from 'node:path';
+import { spectraCAT, spectraSizeBytes, type SpectraType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples } from '../../core/instant.js';
 import { createSigmfSpectra, recordingPaths, sampleRateOf, type UnknownFact } from '../../formats/index.js';
@@ -62,6 +63,14 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
   };
   return {
     ...{ name: 'spectra', clock: oneIntegration, paths, isCalibrated: false },
+    parts: {
+      ...{ cut: 'time', kind: 'spectra' },
+      make: (_front, _machine, emit) =>
+        passing<TimedSpectra>(async ({ block, index }) => {
+          const { samples, gaps } = block;
+          await emit({ first: index, end: index + samples, gaps, values: await block.read() });
+        }),
+    },
     sizeBytes:
       (recording.samples / sampleRateOf(recording)) *
       grid.spectrumRateHz *
@@ -74,7 +83,7 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
       const writer = await createSigmfSpectra(paths[1], {
         ...header,
         history,
-        description: `${channels} channels of ${recording.path}`,
+        description: `${channels} channels of ${basename(recording.path)}`,
       });
       const write = passing<TimedSpectra>(async ({ block, index }) => {
         const made = await block.read();
@@ -84,6 +93,13 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
       });
       return {
         composed: { from: 'spectra', clock: oneIntegration, stage: write },
+        take: async ({ first, end, gaps = [], values }) => {
+          const samples = end - first;
+          const stored = spectraCAT(elementsOf(type, values), type, channels, inputs, samples);
+          watch.add({ samples, gaps }, stored, first);
+          const start = addSamples(grid.start, first, grid.spectrumRateHz);
+          await writer.append({ samples, spectra: stored, gaps, start });
+        },
         finish: () => writer.finish(),
         keep: async () => {
           await writer.abandon();
@@ -93,4 +109,14 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
       };
     },
   };
+}
+
+/** Bytes in memory of their own as what they hold. */
+function elementsOf(type: SpectraType, { buffer, byteOffset, byteLength }: ArrayBufferView) {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength).slice();
+  return type === 'ci4'
+    ? bytes
+    : type === 'ci8'
+      ? new Int8Array(bytes.buffer)
+      : new Float32Array(bytes.buffer);
 }

@@ -81,7 +81,7 @@ export function planVisibilities(
     : Math.ceil(recording.samples / sampleRateOf(recording) / integration.longestS);
   const { frequenciesHz } = header;
   return {
-    ...{ name: 'visibilities', clock, paths: [path], isCalibrated: false },
+    ...{ name: 'visibilities', clock, paths: [path], isCalibrated: false, parts: { cut: 'both' } },
     sizeBytes:
       integrations *
       frequenciesHz.length *

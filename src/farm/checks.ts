@@ -1,0 +1,103 @@
+/** Jobs that two workers do: answers are kept until two of different workers agree, and who differed is named. */
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isAlike } from './compare.js';
+import type { FarmPlan } from './job.js';
+import { decodeResult, type Result } from './result.js';
+import { writeSafely } from './write-safely.js';
+
+const outcomeSchema = z.object({ agreed: z.array(z.string()), differed: z.array(z.string()) });
+/** Names of workers. One that agreed alone was not checked. */
+export type Outcome = z.infer<typeof outcomeSchema>;
+
+interface Answer {
+  readonly worker: string;
+  readonly attempt: string;
+  read(): Promise<Uint8Array>;
+}
+
+export interface Checks {
+  /** What has come of a job, of each worker the first. */
+  answersOf(job: string): readonly Answer[];
+  /** Keeps an answer; or, where it agrees with one before it, what counts. */
+  add(
+    bytes: Uint8Array,
+  ): Promise<'waiting' | 'duplicate' | 'late' | (Outcome & { readonly bytes: Uint8Array })>;
+  /** The job is decided. */
+  close(job: string, outcome: Outcome): Promise<void>;
+  forget(job: string): Promise<void>;
+  wrong(): ReadonlyMap<string, number>;
+  unchecked(): ReadonlySet<string>;
+  refresh(): Promise<void>;
+}
+
+export async function openChecks(folder: string, { shape }: FarmPlan): Promise<Checks> {
+  const answers = new Map<string, Answer[]>();
+  const outcomes = new Map<string, Outcome>();
+  const placeOf = (job: string): string => join(folder, 'answers', job);
+  const list = (path: string): Promise<string[]> => readdir(path).catch(() => []);
+  const answerOf = ({ head }: Result, path: string): Answer => ({
+    ...{ worker: head.worker, attempt: head.attempt },
+    read: () => readFile(path),
+  });
+  const refresh = async (): Promise<void> => {
+    answers.clear();
+    for (const job of await list(join(folder, 'answers'))) {
+      const own: Answer[] = [];
+      for (const file of (await list(placeOf(job))).filter((name) => name.endsWith('.result')).sort()) {
+        const path = join(placeOf(job), file);
+        own.push(answerOf(decodeResult(await readFile(path), path), path));
+      }
+      answers.set(job, own);
+    }
+    for (const file of await list(join(folder, 'checked')))
+      if (file.endsWith('.json')) {
+        const text = await readFile(join(folder, 'checked', file), 'utf8');
+        outcomes.set(file.slice(0, -'.json'.length), outcomeSchema.parse(JSON.parse(text)));
+      }
+  };
+  const forget = async (job: string): Promise<void> => {
+    answers.delete(job);
+    await rm(placeOf(job), { recursive: true, force: true });
+  };
+  await refresh();
+  return {
+    refresh,
+    forget,
+    answersOf: (job) => answers.get(job) ?? [],
+    add: async (bytes) => {
+      const result = decodeResult(bytes, 'a result');
+      const { job, worker, attempt } = result.head;
+      const own = answers.get(job) ?? [];
+      if (own.some((one) => one.attempt === attempt)) return 'duplicate';
+      if (own.some((one) => one.worker === worker)) return 'late';
+      const agreed: Answer[] = [];
+      const differed: string[] = [];
+      for (const one of own) {
+        const alike = isAlike(shape, decodeResult(await one.read(), one.worker), result);
+        if (alike) agreed.push(one);
+        else differed.push(one.worker);
+      }
+      const [first] = agreed;
+      if (agreed.length > 0) return { agreed: [first.worker, worker], differed, bytes: await first.read() };
+      await mkdir(placeOf(job), { recursive: true });
+      const path = join(placeOf(job), `${own.length}.result`);
+      await writeSafely(path, bytes);
+      answers.set(job, [...own, answerOf(result, path)]);
+      return 'waiting';
+    },
+    close: async (job, { agreed, differed }) => {
+      outcomes.set(job, { agreed, differed });
+      await writeSafely(join(folder, 'checked', `${job}.json`), JSON.stringify({ agreed, differed }));
+      await forget(job);
+    },
+    wrong: () => {
+      const counts = new Map<string, number>();
+      for (const { differed } of outcomes.values())
+        for (const worker of differed) counts.set(worker, (counts.get(worker) ?? 0) + 1);
+      return counts;
+    },
+    unchecked: () => new Set([...outcomes].flatMap(([job, { agreed }]) => (agreed.length < 2 ? [job] : []))),
+  };
+}

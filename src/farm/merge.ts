@@ -1,0 +1,209 @@
+/** From results to the files that one process would have written: by the same products, from merged integrations and pieces. */
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Backend } from '../backend/backend.js';
+import { baselineCount, visibilitiesCBPP } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { addSamples, type Instant } from '../core/instant.js';
+import type { SampleRange } from '../core/sources.js';
+import { refuse } from '../core/errors.js';
+import { checkOutputs } from '../formats/index.js';
+import {
+  gather,
+  historyOf,
+  isOfSky,
+  openRecording,
+  planObservation,
+  readLine,
+  sideFiles,
+  type Observation,
+  type ObservationPlan,
+  type OpenedRecording,
+} from '../observation/index.js';
+import { finishing } from '../pipeline/compose/compose.js';
+import type { SpectraRange } from '../pipeline/compose/range.js';
+import { spectrumStart } from '../pipeline/stages/clock.js';
+import type { MadeProduct } from '../products/index.js';
+import { readEarthOrientation } from '../sky/earth/orientation-file.js';
+import { useEarthOrientation } from '../sky/earth/orientation.js';
+import { rangesOf, type FarmPlan, type FarmShape } from './job.js';
+import type { Ledger } from './ledger.js';
+import { PartCounts } from './part-counts.js';
+import { floatsOf, SUMS } from './result.js';
+import { Results, type Collected } from './results.js';
+import { checkFacts, checkMarks } from './same-recording.js';
+import { sumsClock } from './submit.js';
+
+export interface Merging {
+  readonly version: string;
+  readonly backend: Backend;
+  readonly overwrite?: boolean;
+  /** Other names for what is written, by product. */
+  readonly outs?: readonly (string | undefined)[];
+}
+
+export interface Merged extends Collected {
+  readonly paths: readonly string[];
+  readonly planned: ObservationPlan;
+}
+
+/** Opens the recording that was submitted, plans as one process would, and hands on the plan; closes it behind. */
+async function withMergePlan<Made>(
+  { observation: submitted, work }: FarmPlan,
+  { backend, outs = [] }: Merging,
+  use: (plan: ObservationPlan, opened: OpenedRecording) => Promise<Made>,
+): Promise<Made> {
+  const observation = renamedOutputs(submitted, outs);
+  const { eop } = observation;
+  useEarthOrientation(eop === undefined ? 'built-in' : await readEarthOrientation(eop));
+  const opened = await openRecording(observation, { ofSky: observation.products.some(isOfSky) });
+  try {
+    const { recording, telescope, paths } = opened;
+    checkFacts(recording.path, recording, work.recording.facts);
+    await checkMarks(paths, work.recording.files);
+    const ready = (): Promise<Backend> => Promise.resolve(backend);
+    const gathered = await gather(observation, recording, telescope, ready, work.level);
+    return await use(await planObservation(observation, recording, telescope, gathered), opened);
+  } finally {
+    await opened.opened.close();
+  }
+}
+
+const OUTPUTS = ['visibilities', 'images', 'spectra', 'gains'] as const;
+
+const renamedOutputs = (observation: Observation, outs: readonly (string | undefined)[]): Observation => ({
+  ...observation,
+  products: observation.products.map((product, n) => {
+    const key = OUTPUTS.find((name) => name in product);
+    return outs[n] === undefined || key === undefined ? product : { ...product, [key]: outs[n] };
+  }),
+});
+
+/** Writes everything from a ledger that has everything. */
+export function mergeProducts(ledger: Ledger, merging: Merging): Promise<Merged> {
+  const { plan } = ledger;
+  return withMergePlan(plan, merging, async (planned, opened) => {
+    const paths = planned.products.flatMap((product) => product.paths);
+    await checkOutputs({ paths, from: opened.paths[0], overwrite: merging.overwrite });
+    const { observation } = planned;
+    const reads = await Promise.all([...opened.paths, ...sideFiles(observation)].map(readLine));
+    const results = new Results(ledger);
+    const made: MadeProduct[] = [];
+    try {
+      for (const [k, product] of planned.products.entries()) {
+        for (const path of product.paths) await mkdir(dirname(path), { recursive: true });
+        const history = historyOf(merging.version, observation, k, reads);
+        made.push(await product.make({ backend: merging.backend, history }));
+      }
+      await mergeSums(plan, planned, made, results);
+      await mergePieces(plan, made, results);
+      for (const product of made) await product.finish();
+    } catch (error) {
+      for (const product of made) await product.abandon().catch(() => undefined);
+      throw error;
+    }
+    return { ...results.collected(), paths, planned };
+  });
+}
+
+/** Products from integrations: sums are added, and go through what a whole run has behind its correlator. */
+async function mergeSums(
+  { cut, shape }: FarmPlan,
+  { observed, products }: ObservationPlan,
+  made: readonly MadeProduct[],
+  results: Results,
+): Promise<void> {
+  const cuts = sumsClock(products);
+  if (!cuts) return;
+  const { front, flaggedInputs, spectra, recording } = observed;
+  const composed = made.map((one) => one.composed).filter(({ from }) => from === 'integrations');
+  const stage = finishing({ front, flaggedInputs, products: composed }, cuts);
+  const ranges = rangesOf(cut);
+  const { grid } = spectra;
+  const startOf = (spectrum: number): Instant =>
+    front.source.kind === 'voltages'
+      ? spectrumStart(grid, spectrum)
+      : addSamples(recording.start, spectrum, grid.spectrumRateHz);
+  try {
+    let from = 0;
+    for (const stretch of shape.sums) {
+      let end = from;
+      while (end < ranges.length && ranges[end].firstSpectrum < stretch.end) end++;
+      const mine = ranges.slice(from, end);
+      const sums = await integrate(shape, stretch, mine, results, flaggedInputs);
+      const durationS = (stretch.end - stretch.first) / grid.spectrumRateHz;
+      await stage.push({ ...sums, start: startOf(stretch.first), durationS }, nothing);
+      const over = mine.filter(({ endSpectrum }) => endSpectrum <= stretch.end);
+      results.letGo(over);
+      from += over.length;
+    }
+    await stage.flush(nothing);
+  } finally {
+    await stage.close();
+  }
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+/** Parts are added in the order of time: of whole numbers any order would do. */
+async function integrate(
+  { channels, stations, polarisations }: FarmShape,
+  range: SampleRange,
+  ranges: readonly SpectraRange[],
+  results: Results,
+  flaggedInputs: Uint8Array,
+): Promise<Omit<Integration, 'start' | 'durationS'>> {
+  const baselines = baselineCount(stations);
+  const perChannel = 2 * baselines * polarisations ** 2;
+  const sums = new Float64Array(channels * perChannel);
+  const counts = new PartCounts({ channels, stations, polarisations, flaggedInputs });
+  const covered = new Float64Array(channels);
+  for (const one of ranges) {
+    const { head, body } = await results.of(one);
+    const width = one.endChannel - one.firstChannel;
+    const part = head.parts.find(
+      ({ product, first, end }) => product === SUMS && first < range.end && end > range.first,
+    );
+    const kind = (['pairs', 'products'] as const).find(
+      (kinds) => part?.sizeBytes === 8 * width * (perChannel + counts.widthOf(kinds)),
+    );
+    if (!part || !kind) throw new Error(`${head.job}: its result does not hold what its plan says`);
+    const values = floatsOf(body, part.offsetBytes, width * (perChannel + counts.widthOf(kind)));
+    const at = one.firstChannel * perChannel;
+    for (let n = 0; n < width * perChannel; n++) sums[at + n] += values[n];
+    counts.add(kind, one.firstChannel, values.subarray(width * perChannel));
+    for (let c = one.firstChannel; c < one.endChannel; c++) covered[c] += part.end - part.first;
+  }
+  // Nothing twice, nothing left out.
+  if (covered.some((spectra) => spectra !== range.end - range.first))
+    throw new Error(`spectra ${range.first} to ${range.end}: the results do not add up to the integration`);
+  return {
+    ...{ channels, stations, polarisations },
+    visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
+    ...counts.finish(),
+    flaggedInputs,
+  };
+}
+
+/** Products that are cut in time: their pieces, one after the other. */
+async function mergePieces(
+  { cut, shape }: FarmPlan,
+  made: readonly MadeProduct[],
+  results: Results,
+): Promise<void> {
+  if (shape.pieces.length === 0) return;
+  const next = new Map(shape.pieces.map(({ product }) => [product, 0]));
+  for (const range of rangesOf(cut)) {
+    const { head, body } = await results.of(range);
+    for (const { product, first, end, gaps, image, offsetBytes, sizeBytes } of head.parts) {
+      if (product === SUMS) continue;
+      if (first !== next.get(product)) throw new Error(`${head.job}: begins with spectrum ${first}`);
+      next.set(product, end);
+      const take = made[product].take?.bind(made[product]);
+      if (!take) return refuse(head.job, `product ${product} is not made in pieces`, 'submit it again');
+      const values = body.subarray(offsetBytes, offsetBytes + sizeBytes);
+      await take({ first, end, ...(gaps && { gaps }), ...(image && { image }), values });
+    }
+    results.letGo([range]);
+  }
+}
