@@ -98,6 +98,7 @@ export function groundAxes(n: Vector3): TangentAxes {
 
 /** A plane that is level to a thousandth of a second of arc is level. */
 const LEVEL = 5e-9;
+/** Whether a direction is straight up. */
 export const isZenith = ({ x, y }: Vector3): boolean => Math.hypot(x, y) < LEVEL;
 
 export interface Tilt {
