@@ -195,8 +195,8 @@ describe('live refuses', () => {
   const from = ['live', 'sky.sigmf-meta', ...EVERY, '-o', 'refused.uvh5'];
   it('what cannot be done, by name', async () => {
     await refused([...from, ...FOUR, '--values', 'sums', '--track', 'CygA'], /sums.*tracked/);
-    await refused([...from, '--channels', '4', '--levels', 'measured'], /cannot read ahead/);
-    await refused([...from, ...FOUR, '--fine-channels', '4'], /voltages come.*--channels/s);
+    await refused([...from, '--channels', '4', '--levels', 'measured'], /--levels: live data cannot be read ahead/);
+    await refused([...from, ...FOUR, '--fine-channels', '4'], /holds voltages.*--channels/s);
     await refused([...from, ...FOUR, '--bits', 'float', '--van-vleck'], /floats, and were not rounded/);
     await refused([...from, ...FOUR, '--values', 'sums', '--van-vleck'], /sums are whole numbers/);
     await refused([...from, ...FOUR, '--flag', 'channels=9'], /outside channels 0 to 3/);

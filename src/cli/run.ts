@@ -1,7 +1,13 @@
 /** corella run: an observation file, everything it asks for at once. */
 import type { Command } from 'commander';
 import { formatBytes, formatSeconds } from '../core/units.js';
-import { readObservation, runObservation, writeObservation, type RunOutcome } from '../observation/index.js';
+import {
+  readObservation,
+  runObservation,
+  sourceKind,
+  writeObservation,
+  type RunOutcome,
+} from '../observation/index.js';
 import { addBackendOptions, addExamples, type BackendOptions } from './options/command.js';
 import { addOverwriteOption, parseFolder, type OutputOptions } from './options/outputs.js';
 import { noteUnknownOrientation } from './options/eop-option.js';
@@ -50,6 +56,12 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   const terminal = openTerminal(options);
   if (options.plan === true) {
     process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
+    return;
+  }
+  const kind = sourceKind(observation.source);
+  if (kind === 'capture' || kind === 'listen' || kind === 'stream' || observation.log !== undefined) {
+    const { runLiveObservation } = await import('./live.js');
+    await runLiveObservation(observation, { json: options.json, quiet: options.quiet, into: options.into });
     return;
   }
   for (const product of observation.products)

@@ -52,7 +52,7 @@ import { duration } from './options/quantity.js';
 import { addSimulationOptions, simulatedSource, type SimulationOptions } from './send/simulation.js';
 import { faultsToCome, isCapture, refuseSenders, refuseSending } from './send/refusals.js';
 import { openTruth } from './send/truth.js';
-import { listenSettings } from './live/packets.js';
+import { listenSettings } from '../live/index.js';
 import { openTerminal } from './report/terminal.js';
 
 interface SendOptions extends BackendOptions, ChannelOptions, FaultOptions, OutputOptions, SimulationOptions {

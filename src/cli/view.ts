@@ -24,8 +24,8 @@ import { skyFrame, type SkyPosition } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
 import { pageAddress } from './live/page.js';
 import { pageLines, tokenIsFor } from './live/page-lines.js';
-import { parseEpoch } from './live/packets.js';
-import { openCaptureInput, showCapture, type CaptureOptions } from './live/view-capture.js';
+import { openCaptureInput, showCapture, viewFlagOf, type CaptureOptions } from './live/view-capture.js';
+import { namingFlags } from './options/field-flags.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
 import {
   addBackendOptions,
@@ -40,7 +40,7 @@ import { telescopeWords } from './options/sky-options.js';
 import { fieldOf } from './image.js';
 import { withBackend } from './open.js';
 import { outsideLines } from './report/image-notes.js';
-import { leftOutWords } from './report/left-out-frames.js';
+import { leftOutWords, parseEpoch } from '../live/index.js';
 import { openTerminal } from './report/terminal.js';
 import { version } from './report/version.js';
 
@@ -90,7 +90,7 @@ async function run(paths: readonly string[], options: ViewOptions, command: Comm
   const terminal = openTerminal(options);
   if (!paths.some(isCapturePath))
     refuseGiven(command, [...ofCaptures, ...channelOptionNames], 'is for captures, and none is shown');
-  if (options.epoch !== undefined) parseEpoch(options.epoch);
+  if (options.epoch !== undefined) parseEpoch(options.epoch, '--epoch');
   await withBackend(options, (backend) =>
     showFiles(paths, {
       ...(options.page !== undefined && { page: options.page }),
@@ -132,8 +132,11 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
       'give the visibilities that the gains are for; corella inspect looks at gains',
     );
   const path = of('capture').at(0);
+  const { packets } = settings;
   const input =
-    path === undefined || !settings.packets ? undefined : await openCaptureInput(path, settings.packets, say);
+    path === undefined || !packets
+      ? undefined
+      : await namingFlags(viewFlagOf, () => openCaptureInput(path, packets, say));
   const stop = stoppable('view');
   const ended = new Promise<void>((resolve) => {
     stop.signal.addEventListener('abort', () => {
@@ -163,16 +166,17 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
   try {
     for (const path of of('fits')) await showFits(page, path);
     for (const path of of('visibilities')) await showVisibilities(page, path, of('gains').at(0), settings);
-    if (input && settings.packets) {
-      say(`${path ?? ''} is worked through at ${page.url}`);
+    if (input && settings.packets && path !== undefined) {
+      say(`${path} is worked through at ${page.url}`);
       const gains = of('gains').at(0);
       stop.signal.addEventListener('abort', () => {
         input.stop();
       });
-      await showCapture(page, input, { ...settings.packets, ...(gains && { gains }) }, backend);
+      const asked = { ...settings.packets, ...(gains && { gains }) };
+      await namingFlags(viewFlagOf, () => showCapture(page, input, path, asked, backend));
       const { endsEarly, leftOut } = input.packets?.() ?? {};
-      if (leftOut) say(`${path ?? ''}: left out are ${leftOutWords(leftOut).join(', ')}`);
-      if (endsEarly) say(`${path ?? ''} ends early, at byte ${endsEarly.atByte}: ${endsEarly.why}`);
+      if (leftOut) say(`${path}: left out are ${leftOutWords(leftOut).join(', ')}`);
+      if (endsEarly) say(`${path} ends early, at byte ${endsEarly.atByte}: ${endsEarly.why}`);
     }
     if (page.state.frame === undefined && page.state.antennas === undefined)
       refuse(

@@ -59,7 +59,7 @@ export interface Flags {
   readonly inFlags: (text: string) => string;
 }
 
-const partKeys = ['source', 'front', 'flags', 'gains', 'machine'] as const;
+const partKeys = ['source', 'front', 'flags', 'gains', 'page', 'machine'] as const;
 
 const partNamed = (name: PartName): readonly PlacedField[] => {
   const part = partKeys.find((key) => key === name);
@@ -95,7 +95,8 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
       return gathered(text, before);
     };
     add(new Option(flag, helpOf(one.about)).argParser(parse), group, one);
-    if (negatable !== undefined) add(new Option(flag.replace(/^.*--/, '--no-'), negatable), group, one);
+    if (negatable !== undefined)
+      add(new Option(flag.replace(/^.*--/, '--no-').replace(/ .*$/, ''), negatable), group, one);
   }
   for (const one of also) add(new Option(one.flag, one.help).argParser(gathered), one.group, one);
   const flagsByField = new Map([

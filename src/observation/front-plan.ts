@@ -79,9 +79,19 @@ export async function gatherFront(
   recording: Recording,
   telescope: Telescope,
   backend: () => Promise<Backend>,
-  { ofSky = true, level: known }: { readonly ofSky?: boolean; readonly level?: Level } = {},
+  {
+    ofSky = true,
+    level: known,
+    readsAhead = true,
+  }: { readonly ofSky?: boolean; readonly level?: Level; readonly readsAhead?: boolean } = {},
 ): Promise<GatheredFront> {
   refuseForKind(part, recording);
+  if (!readsAhead && part.equaliser === 'measured')
+    refuse(
+      'front.equaliser',
+      'live data cannot be read ahead to measure the equaliser gains',
+      'measure them on a recording (front.equaliser-out writes them) and give that file',
+    );
   if (part['equaliser-out'] !== undefined && part.equaliser === undefined)
     refuse('front.equaliser-out', 'no equaliser gains are asked for', 'give front.equaliser: measured too');
   // Channelised data keep the delays of their telescope: whoever correlates them takes these out.
@@ -98,7 +108,7 @@ export async function gatherFront(
     gain: part.gain,
   };
   if (part.equaliser !== undefined) return { delays, ...(await equalised(part, source, settings, backend)) };
-  const level = known ?? (await chooseLevel(source, settings));
+  const level = known ?? (readsAhead ? await chooseLevel(source, settings) : undefined);
   return { delays, level, settings: level ? { ...settings, gain: level.gain } : settings };
 }
 

@@ -25,7 +25,7 @@ const withoutFolder = (value: unknown): unknown =>
 
 /** What a product's history says of it: this product only, names without folders, nothing of the machine. */
 export function observationOf(observation: Observation, product: number): Observation {
-  const { corella, stations, start, end, source, front, flags, gains, telescope, eop } = observation;
+  const { corella, stations, start, end, source, front, flags, gains, telescope, eop, log } = observation;
   const paths = <Part extends object>(part: Part | undefined, ...names: (keyof Part)[]): Part | undefined =>
     part && {
       ...part,
@@ -51,6 +51,7 @@ export function observationOf(observation: Observation, product: number): Observ
     ...(flags && { flags: paths(flags, 'file') }),
     ...(gains && { gains: paths(gains, 'file') }),
     ...(eop !== undefined && { eop: basename(eop) }),
+    ...(log !== undefined && { log: basename(log) }),
     products: [paths(chosen, ...(['visibilities', 'images', 'spectra', 'gains'] as never[])) ?? chosen],
   };
 }

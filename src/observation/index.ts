@@ -10,6 +10,7 @@ export { flags, type FlagsPart } from './parts/flags.js';
 export { front, windowOf, type FrontPart } from './parts/front.js';
 export { gains, type GainsPart } from './parts/gains.js';
 export { machine, type MachinePart } from './parts/machine.js';
+export { page, type PagePart } from './parts/page.js';
 export { source, sourceKind, sourceKinds, type SourceKind, type SourcePart } from './parts/source.js';
 export { canonicalJson } from './canonical.js';
 export { checkObservation, fieldName, ObservationError, type ObservationProblem } from './check.js';
@@ -39,17 +40,29 @@ export {
   unknownFactWords,
   type OpenedRecording,
 } from './opening.js';
-export { filterOf, gatherFront, planFront, type GatheredFront, type PlannedFront } from './front-plan.js';
+export {
+  filterOf,
+  gatherDelays,
+  gatherFront,
+  planFront,
+  type GatheredFront,
+  type PlannedFront,
+} from './front-plan.js';
 export {
   gather,
   isOfSky,
+  inputsOf,
+  kurtosisOf,
   planObservation,
+  rulesOf,
   type FlaggedByKurtosis,
   type Gathered,
   type ObservationPlan,
 } from './plan.js';
 export { historyOf, observationOf, OBSERVATION_MARK, readLine } from './history.js';
 export {
+  Guarded,
+  into,
   runObservation,
   sideFiles,
   withPlan,
@@ -58,5 +71,12 @@ export {
   type RunOutcome,
   type RunSettings,
 } from './run.js';
-export { refuseNotOfRecordings, supportTable, unsupported, type Unsupported } from './support.js';
+export {
+  refuseNotLive,
+  refuseNotOfRecordings,
+  refuseUnsupported,
+  supportTable,
+  unsupported,
+  type Unsupported,
+} from './support.js';
 export { observationIn, observationOfProduct } from './from-product.js';

@@ -115,7 +115,7 @@ const unflagged = ({ flags = {}, products }: Observation): string[] =>
         'products.spectra: flags of inputs, channels, times and pairs are not in channelised data; give them again where it is correlated',
       ];
 
-function kurtosisOf(
+export function kurtosisOf(
   flags: FlagsPart,
   onPlan: NonNullable<RequestedKurtosis['onPlan']>,
 ): RequestedKurtosis | undefined {
@@ -135,7 +135,11 @@ function kurtosisOf(
   };
 }
 
-function inputsOf({ inputs = [] }: FlagsPart, recording: Recording, telescope: Telescope): Uint8Array {
+export function inputsOf(
+  { inputs = [] }: FlagsPart,
+  recording: Pick<Recording, 'polarisations'>,
+  telescope: Telescope,
+): Uint8Array {
   const count = telescope.stations.length * recording.polarisations;
   const words = inputs.map(String);
   const flags = inputsNamed(words, count, recording.polarisations, telescope.stations, 'flags.inputs');
@@ -144,7 +148,7 @@ function inputsOf({ inputs = [] }: FlagsPart, recording: Recording, telescope: T
   return flags;
 }
 
-function rulesOf(
+export function rulesOf(
   { channels, times = [], baselines }: FlagsPart,
   context: FlagContext,
   file: StoredFlags | undefined,

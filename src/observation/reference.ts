@@ -3,7 +3,7 @@ import { allowedWords, fieldsOf, type PlacedField } from '../fields/index.js';
 import { productFields, productNames } from '../products/index.js';
 import { observation } from './schema.js';
 
-const parts = ['source', 'front', 'flags', 'gains', 'machine'] as const;
+const parts = ['source', 'front', 'flags', 'gains', 'page', 'machine'] as const;
 
 /** A heading and a table for each part and each product. */
 export function fieldReference(): string {

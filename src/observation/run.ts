@@ -22,6 +22,7 @@ import { openRecording, type OpenedRecording } from './opening.js';
 import { gather, isOfSky, planObservation, type FlaggedByKurtosis, type ObservationPlan } from './plan.js';
 import type { Observation } from './schema.js';
 import { refuseNotOfRecordings } from './support.js';
+import { sourceKind } from './parts/source.js';
 
 export interface RunSettings {
   readonly version: string;
@@ -97,6 +98,9 @@ export async function withPlan<Result>(
   observation: Observation,
   use: (plan: ObservationPlan, opened: OpenedRecording, backends: Backends) => Promise<Result>,
 ): Promise<Result> {
+  const kind = sourceKind(observation.source);
+  if (kind !== 'recording' && kind !== 'visibilities')
+    refuse(`source.${kind}`, 'live data are not there before they are received', 'use corella run');
   refuseNotOfRecordings(observation);
   const { eop } = observation;
   useEarthOrientation(eop === undefined ? 'built-in' : await readEarthOrientation(eop));
@@ -196,12 +200,12 @@ async function ended(error: unknown, made: readonly Guarded[], command: string):
 }
 
 /** A product whose failure is its own: the others go on. */
-class Guarded {
+export class Guarded<Planned extends Pick<PlannedProduct, 'name' | 'paths'> = PlannedProduct> {
   failure: Error | undefined;
   private isOver = false;
 
   constructor(
-    readonly planned: PlannedProduct,
+    readonly planned: Planned,
     private readonly made: MadeProduct,
     /** Whether no product is left: then the data need not be read to their end. */
     private readonly isLast: () => boolean,

@@ -6,6 +6,7 @@ import { flags } from './parts/flags.js';
 import { front } from './parts/front.js';
 import { gains } from './parts/gains.js';
 import { machine } from './parts/machine.js';
+import { page } from './parts/page.js';
 import { source } from './parts/source.js';
 
 /** Raised when files of an older version would no longer mean the same. Older versions stay readable. */
@@ -77,6 +78,13 @@ export const observation = z.strictObject({
     changes: 'never',
     default: false,
     help: 'replace files that exist already',
+  }),
+  page: field(page, { changes: 'never', help: 'live: the page in a browser; false for none' }),
+  log: field(inputPath, {
+    group: 'Running',
+    changes: 'never',
+    help: 'changes to make at the spectra where an earlier run was changed: the log that was written beside its products',
+    otherwise: 'none',
   }),
   machine: field(machine, { changes: 'never', help: 'where it is computed' }),
 });

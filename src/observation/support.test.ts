@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { checkObservation } from './check.js';
-import { refuseNotOfRecordings, refuseUnsupported, supportTable } from './support.js';
+import { refuseNotLive, refuseNotOfRecordings, refuseUnsupported, supportTable } from './support.js';
 
 const observed = (more: object, ...products: object[]) =>
   checkObservation({
@@ -38,7 +38,6 @@ describe('what cannot be combined', () => {
 
   it('names every field that a run of a recording would not use', () => {
     const cases = [
-      [observed({ source: { listen: 4015 } }), /^source\.listen: .*corella live$/],
       [observed({ gains: { solve: 'all' } }), /^gains\.solve: /],
       [observed({ for: '10s' }), /^for: /],
       [observed({ source: { recording: 'v.sigmf-meta', channels: '0-3' } }), /^source\.channels: /],
@@ -59,8 +58,28 @@ describe('what cannot be combined', () => {
     refuseNotOfRecordings(observed({}));
   });
 
+  it('names every field that a live run would not use', () => {
+    const live = (more: object, ...products: object[]) =>
+      observed({ source: { capture: 'c.pcap', ...more } }, ...products);
+    const cases = [
+      [live({ duration: '1s' }), /^source\.duration: is for recordings/],
+      [live({ 'sample-type': 'cu8' }), /^source\.sample-type: .*packets say it themselves/],
+      [live({ interface: 'eth0' }), /^source\.interface: /],
+      [live({}, { visibilities: 'v.ms' }), /appears when it is finished; write \.uvh5/],
+      [live({}, { images: 'sky.png', sheet: true }), /^products\.images\.sheet: /],
+    ] as const;
+    for (const [observation, message] of cases)
+      assert.throws(
+        () => {
+          refuseNotLive(observation);
+        },
+        { message },
+      );
+    refuseNotLive(live({ format: 'snap2', epoch: 'clock', rate: '25kHz' }));
+  });
+
   it('is a table in the docs', () => {
     assert.match(supportTable(), /\| `front\.finer` \| front\.delays \|/);
-    assert.match(supportTable(), /\| `source\.listen` \| `corella run` \|/);
+    assert.match(supportTable(), /\| `source\.duration` \| live data \|/);
   });
 });

@@ -48,6 +48,20 @@ export const unsupported: readonly Unsupported[] = [
     applies: (observation) => observation.flags?.baselines !== undefined && some(observation, isDirect),
   },
   {
+    ...{ field: 'products.images.van-vleck', with: 'images (direct)' },
+    why: 'direct images are made of the samples as they were rounded',
+    fix: 'leave it out, or image visibilities',
+    applies: (observation) =>
+      some(observation, (one) => isDirect(one) && 'van-vleck' in one && one['van-vleck'] === true),
+  },
+  {
+    ...{ field: 'gains.file', with: 'products without images' },
+    why: 'gains calibrate images, and none are made',
+    fix: 'leave the gains out, or ask for images',
+    applies: (observation) =>
+      observation.gains?.file !== undefined && !some(observation, (one) => isProduct('images', one)),
+  },
+  {
     ...{ field: 'products.images.weights', with: 'images (direct)' },
     why: 'direct images weight every visibility alike',
     fix: 'leave the weights out, or image visibilities',
@@ -64,16 +78,19 @@ export const unsupported: readonly Unsupported[] = [
   },
 ];
 
-/** Fields that `corella run` of a recording does not use: refused, never ignored. */
-const notOfRecordings: readonly (Pick<Unsupported, 'field' | 'why' | 'fix'> & {
+/** A field that is refused, never ignored. */
+type NotUsed = Pick<Unsupported, 'field' | 'why' | 'fix'> & {
   readonly given: (observation: Observation) => unknown;
-})[] = [
-  ...(['visibilities', 'capture', 'listen', 'stream'] as const).map((kind) => ({
-    field: `source.${kind}`,
-    why: 'observation files are run from recordings of voltages or spectra',
-    fix: kind === 'visibilities' ? 'use corella image or calibrate' : 'use corella live',
-    given: ({ source }: Observation) => source[kind],
-  })),
+};
+
+/** Fields that a run of a recording does not use. */
+const notOfRecordings: readonly NotUsed[] = [
+  {
+    field: 'source.visibilities',
+    why: 'observation files are run from recordings of voltages or spectra, and from live data',
+    fix: 'use corella image or calibrate',
+    given: ({ source }) => source.visibilities,
+  },
   ...(['channels', 'interface', 'epoch', 'meta'] as const).map((field) => ({
     ...{ field: `source.${field}`, why: 'is for live data', fix: 'leave it out' },
     given: ({ source }: Observation) => source[field],
@@ -116,19 +133,105 @@ const notOfRecordings: readonly (Pick<Unsupported, 'field' | 'why' | 'fix'> & {
   },
 ];
 
+const someOf =
+  <Name extends 'visibilities' | 'images'>(name: Name, is: (product: Product<Name>) => boolean) =>
+  (observation: Observation): true | undefined =>
+    some(observation, (one) => isProduct(name, one) && is(one)) || undefined;
+
+/** Fields that a live run does not use: packets, streams, captures. */
+const notLive: readonly NotUsed[] = [
+  ...(['from', 'to', 'duration'] as const).map((field) => ({
+    ...{ field: `source.${field}`, why: 'is for recordings', fix: 'give start, end or for' },
+    given: ({ source }: Observation) => source[field],
+  })),
+  ...(
+    [
+      ...(['sample-bits', 'skip', 'near', 'tuning', 'metafits', 'remove-cables', 'sideband'] as const),
+      ...(['stored-pair', 'seconds-of', 'column', 'target'] as const),
+    ] as const
+  ).map((field) => ({
+    ...{ field: `source.${field}`, why: 'is for files', fix: 'leave it out' },
+    given: ({ source }: Observation) => source[field],
+  })),
+  ...(['sample-type', 'inputs', 'start', 'meta'] as const).map((field) => ({
+    field: `source.${field}`,
+    ...{ why: 'is for streams of plain samples; packets say it themselves', fix: 'leave it out' },
+    given: ({ source }: Observation) => (source.stream === undefined ? source[field] : undefined),
+  })),
+  ...(['format', 'epoch'] as const).map((field) => ({
+    ...{ field: `source.${field}`, why: 'is for packets', fix: 'leave it out' },
+    given: ({ source }: Observation) => (source.stream === undefined ? undefined : source[field]),
+  })),
+  {
+    ...{ field: 'source.interface', why: 'is by which a group is joined, with source.listen' },
+    fix: 'leave it out',
+    given: ({ source }) => (source.listen === undefined ? source.interface : undefined),
+  },
+  {
+    ...{ field: 'front.float-taps', why: 'live 8-bit samples are filtered with taps of 16 bits' },
+    fix: 'leave it out, or record and correlate the recording',
+    given: ({ front }) => front?.['float-taps'] === true || undefined,
+  },
+  {
+    ...{ field: 'front.equaliser-out', why: 'live equaliser gains come from a file' },
+    fix: 'leave it out; a run of a recording measures and writes them',
+    given: ({ front }) => front?.['equaliser-out'],
+  },
+  {
+    ...{ field: 'gains.cross-hand', why: 'live images show the total intensity', fix: 'leave it out' },
+    given: ({ gains }) => gains?.['cross-hand'],
+  },
+  {
+    ...{ field: 'machine.cards', why: 'live data go to one card', fix: 'name one card' },
+    given: ({ machine }) => ((machine?.cards?.length ?? 0) > 1 ? true : undefined),
+  },
+  {
+    ...{ field: 'products.visibilities', why: 'a Measurement Set appears when it is finished' },
+    fix: 'write .uvh5 or .uvfits, which grow; convert makes one of them',
+    given: someOf('visibilities', ({ visibilities }) => /\.ms\/?$/i.test(visibilities ?? '')),
+  },
+  {
+    ...{ field: 'products.images.cube', why: 'a series averages its channels', fix: 'leave it out' },
+    given: someOf('images', ({ cube }) => cube === true),
+  },
+  ...(['beam-corrected', 'element'] as const).map((field) => ({
+    field: `products.images.${field}`,
+    why: 'live images are of apparent brightness',
+    fix: 'leave it out, or write visibilities and use corella image',
+    given: someOf('images', (one) => (one[field] ?? false) !== false),
+  })),
+  {
+    ...{ field: 'products.images.file-every', why: 'is for .fits', fix: 'leave it out, or name a .fits' },
+    given: someOf('images', (one) => one['file-every'] !== undefined && !isFits(one.images)),
+  },
+  {
+    ...{ field: 'products.images.sheet', why: 'is for .fits', fix: 'leave it out, or name a .fits' },
+    given: someOf('images', ({ sheet, images }) => sheet === true && !isFits(images)),
+  },
+];
+
+const isFits = (path: string | null): boolean => /\.fits?$/i.test(path ?? '');
+
 /** The table of the docs. */
 export const supportTable = (): string =>
   [
     '| field | not with | why | instead |',
     '| --- | --- | --- | --- |',
     ...unsupported.map((one) => `| \`${one.field}\` | ${one.with} | ${one.why} | ${one.fix} |`),
-    ...notOfRecordings.map((one) => `| \`${one.field}\` | \`corella run\` | ${one.why} | ${one.fix} |`),
+    ...notOfRecordings.map((one) => `| \`${one.field}\` | recordings | ${one.why} | ${one.fix} |`),
+    ...notLive.map((one) => `| \`${one.field}\` | live data | ${one.why} | ${one.fix} |`),
     '',
   ].join('\n');
 
 /** Called before the source is opened: what no recording could change. */
 export function refuseNotOfRecordings(observation: Observation): void {
   for (const { field, why, fix, given } of notOfRecordings)
+    if (given(observation) !== undefined) refuse(field, why, fix);
+}
+
+/** Called before anything is waited for: what live data could not change. */
+export function refuseNotLive(observation: Observation): void {
+  for (const { field, why, fix, given } of notLive)
     if (given(observation) !== undefined) refuse(field, why, fix);
 }
 

@@ -2,7 +2,7 @@
 import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { addSamples, secondsBetween, type Instant } from '../core/instant.js';
-import type { SampleRange } from '../core/sources.js';
+import type { SampleRange, Source } from '../core/sources.js';
 import { sampleRateOf, type Recording } from '../formats/index.js';
 import { sliceBlock } from './slices.js';
 import { sliceSpectra } from './spectra-slices.js';
@@ -40,6 +40,32 @@ export function partOfRecording<Of extends Recording>(
   };
 }
 
+/**
+ * Of a stream without an end: whole samples from the first at or after `from` to the last before `to`. Undefined where
+ * it began after `to`.
+ */
+export function partOfStream(
+  source: Source,
+  { from, to }: { readonly from?: Instant; readonly to?: Instant },
+): Source | undefined {
+  if (!from && !to) return source;
+  const rateHz = sampleRateOf(source);
+  const placeOf = (at: Instant): number => Math.ceil((secondsBetween(source.start, at) - 1e-9) * rateHz);
+  const first = from ? Math.max(0, placeOf(from)) : 0;
+  const end = to ? placeOf(to) : Infinity;
+  if (!(end > first)) return undefined;
+  const start = addSamples(source.start, first, rateHz);
+  if (source.kind === 'voltages') {
+    const cut = (block: VoltageBlock, range: SampleRange): VoltageBlock => sliceBlock(block, range, rateHz);
+    return { ...source, start, blocks: (size) => within(source.blocks(size), source, { first, end }, cut) };
+  }
+  const { ...others } = source;
+  // Packet slots would be those of the whole.
+  Reflect.deleteProperty(others, 'cells');
+  const cut = (block: CanonicalSpectra, range: SampleRange) => sliceSpectra(block, source, range);
+  return { ...others, start, blocks: (size) => within(source.blocks(size), source, { first, end }, cut) };
+}
+
 /** A range of the part, in the whole. */
 const shifted = (range: SampleRange | undefined, by: number): [] | [SampleRange] =>
   range ? [{ first: range.first + by, end: range.end + by }] : [];
@@ -47,7 +73,7 @@ const shifted = (range: SampleRange | undefined, by: number): [] | [SampleRange]
 /** Blocks lie where those of the whole lie. */
 async function* within<Block extends { readonly samples: number; readonly start: Instant; release?(): void }>(
   blocks: AsyncIterable<Block>,
-  recording: Recording,
+  recording: Source,
   { first, end }: SampleRange,
   cut: (block: Block, range: SampleRange) => Block,
 ): AsyncGenerator<Block> {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import {
   angleDeg,
+  channelList,
   field,
   flagged,
   productPath,
@@ -31,7 +32,7 @@ export const images = z.strictObject({
     unit: 's',
     range: { above: 0 },
     help: 'an image this often, like 40ms or 10s',
-    otherwise: 'one image of everything',
+    otherwise: 'one image of everything; live 1s',
   }),
   method: field(z.enum(['visibilities', 'direct']), {
     group,
@@ -85,6 +86,18 @@ export const images = z.strictObject({
     default: 'natural',
     help: 'of images from visibilities: natural is deepest, uniform is sharpest',
   }),
+  channels: field(channelList, {
+    group,
+    changes: 'never',
+    help: 'image only these channels, by number from 0, 10-20,30, or by frequency, 151MHz..152MHz',
+    otherwise: 'all',
+  }),
+  'van-vleck': field(flagged, {
+    group,
+    changes: 'cut',
+    default: false,
+    help: 'of images from visibilities: correct powers and correlations for the rounding to 8 or 4 bits',
+  }),
   autos: field(flagged, {
     flag: '--autos',
     negatable: 'leave autocorrelations out',
@@ -120,7 +133,7 @@ export const images = z.strictObject({
     group,
     changes: 'never',
     default: true,
-    help: 'beside a .fits also a PNG: the image, or an animation of the series',
+    help: 'beside a .fits also a PNG: the image, or an animation of the series; live only where it is given',
   }),
   sheet: field(flagged, {
     flag: '--sheet',

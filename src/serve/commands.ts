@@ -1,10 +1,10 @@
-/** What changes something: checked, carried out from the next integration on, written down, answered by its tick. */
+/** What changes something: checked as at the start, carried out from the next integration on, logged, answered by its tick. */
 import { z } from 'zod';
 import { refuse } from '../core/errors.js';
 import { formatInstant, parseInstant, type Instant } from '../core/instant.js';
 import { issueWords } from '../core/schema-words.js';
 import type { LiveGains } from '../pipeline/live/gains.js';
-import type { From, Steering } from '../pipeline/live/steering.js';
+import { withFlags, type By, type From, type MadeChange, type Steering } from '../pipeline/live/steering.js';
 import type { Calibrated, CalibratedAt } from '../pipeline/sky-image.js';
 import { inputName, type Telescope } from '../telescope/telescope.js';
 import type { AlarmBook } from './alarms.js';
@@ -72,6 +72,7 @@ const schemas = {
     time: z.string().max(40),
   }),
   capture: z.strictObject({ seconds: z.number().positive().max(3600) }),
+  cancel: z.strictObject({ change: z.int().positive() }),
   stop: z.strictObject({}),
 } as const;
 export type CommandName = keyof typeof schemas;
@@ -105,7 +106,7 @@ export class Commands {
       checked(name, schemas.stop, body);
       return mode === 'run' ? this.stop(who) : { accepted: true, fromTick: '', from: '', journal: 0 };
     }
-    if ((name === 'epoch' || name === 'capture') && mode === 'rehearse')
+    if ((name === 'epoch' || name === 'capture' || name === 'cancel') && mode === 'rehearse')
       refuse(name, 'one machine at a time is told this', 'steer that machine by its own page');
     if (name === 'epoch') return this.epoch(checked(name, schemas.epoch, body), who);
     if (name === 'capture') return this.capture(checked(name, schemas.capture, body), who);
@@ -117,10 +118,13 @@ export class Commands {
         return this.gains(checked(name, schemas.gains, body), helm, who, mode);
       case 'integration': {
         const { seconds, from: at } = checked(name, schemas.integration, body);
-        if (mode === 'rehearse') return rehearsed(helm.steering.tryIntegration(seconds, wanted(at)));
-        const since = helm.steering.setIntegration(seconds, wanted(at));
-        return this.answer(since, who, `integrations of ${seconds} s`);
+        const change = { integrationS: seconds };
+        if (mode === 'rehearse') return rehearsed(helm.steering.try(change, wanted(at)));
+        const made = helm.steering.make(change, byToken(who), wanted(at));
+        return this.answer(made.from, who, `integrations of ${seconds} s`, made.id);
       }
+      case 'cancel':
+        return this.cancel(checked(name, schemas.cancel, body).change, helm, who);
       case 'recording':
         return this.recording(checked(name, schemas.recording, body), helm, who, mode);
     }
@@ -161,10 +165,19 @@ export class Commands {
     return { accepted: true, journal: entry.number };
   }
 
-  private answer(since: From, who: string, what: string): Steered {
+  private answer(since: From, who: string, what: string, change?: number): Steered {
     const [fromTick, from] = [since.tick.toString(), formatInstant(since.at, 6)];
-    const { number } = this.bridge.journal.add({ who, what, fromTick, from });
-    return { accepted: true, fromTick, from, journal: number };
+    const id = change === undefined ? {} : { change };
+    const { number } = this.bridge.journal.add({ who, what, fromTick, from, ...id });
+    return { accepted: true, fromTick, from, journal: number, ...id };
+  }
+
+  private cancel(id: number, { steering, gainsChanged }: Helm, who: string): Steered {
+    const { from: since } = steering.cancel(id, byToken(who));
+    gainsChanged();
+    const [fromTick, from] = [since.tick.toString(), formatInstant(since.at, 6)];
+    const { number } = this.bridge.journal.add({ who, what: `cancelled change ${id}`, cancels: id });
+    return { accepted: true, fromTick, from, journal: number, change: id };
   }
 
   private flags(
@@ -180,22 +193,18 @@ export class Commands {
         'were left out from the start: images have no place for them',
         'start again without --flag',
       );
-    const since = steering.next(wanted(at));
-    const changed = (before: Uint8Array): Uint8Array => {
-      const flags = before.slice();
-      for (const a of chosen) flags[a] = flag ? 1 : 0;
-      return flags;
-    };
-    if (steering.flags.since(since.at).some((flags) => changed(flags).every((one) => one === 1)))
+    const change = { flags: { inputs: chosen, flag } };
+    const since = steering.try(change, wanted(at));
+    const isAll = (flags: Uint8Array): boolean => withFlags(flags, chosen, flag).every((one) => one === 1);
+    if (steering.flags.since(since.at).some(isAll))
       refuse('flags.inputs', 'would leave out every input', 'keep some');
     if (mode === 'rehearse') return rehearsed(since);
-    // What was flagged from a later time on is not so before it.
-    steering.flags.change(since.at, changed);
+    const made = steering.make(change, byToken(who), wanted(at));
     gainsChanged();
     const names = chosen.map((a) => inputName(telescope, a, telescope.polarisations));
     const shown =
       names.length > 8 ? `${names.slice(0, 8).join(', ')} and ${names.length - 8} more` : names.join(', ');
-    return this.answer(since, who, `${flag ? 'flagged' : 'unflagged'} ${shown}`);
+    return this.answer(made.from, who, `${flag ? 'flagged' : 'unflagged'} ${shown}`, made.id);
   }
 
   private async gains(
@@ -208,6 +217,7 @@ export class Commands {
     const calibrated = command.do === 'load' ? await loadGains(command.name) : undefined;
     const since = steering.next(command.do === 'hold' ? undefined : wanted(command.from));
     if (mode === 'rehearse') return rehearsed(since);
+    let made: MadeChange | undefined;
     switch (command.do) {
       case 'solve':
         gains.solve(since, command.everyS);
@@ -217,7 +227,11 @@ export class Commands {
         break;
       case 'reset':
       case 'load':
-        gains.set(since, calibrated);
+        gains.replaced();
+        made = steering.make(
+          { gains: { file: command.do === 'load' ? command.name : undefined, calibrated } },
+          ...([byToken(who), wanted(command.from)] as const),
+        );
         break;
     }
     gainsChanged();
@@ -227,7 +241,7 @@ export class Commands {
       reset: 'no gains',
       load: `gains of ${command.do === 'load' ? command.name : ''}`,
     }[command.do];
-    return this.answer(since, who, what);
+    return this.answer(since, who, what, made?.id);
   }
 
   private recording(
@@ -237,10 +251,10 @@ export class Commands {
     mode: 'run' | 'rehearse',
   ): Steered {
     if (!hasFiles) refuse('recording', 'no file was asked for', 'start with -o night.uvh5');
-    const since = steering.next(wanted(at));
-    if (mode === 'rehearse') return rehearsed(since);
-    steering.recording.set(since.at, what === 'start');
-    return this.answer(since, who, `recording ${what === 'start' ? 'on' : 'off'}`);
+    const change = { recording: what === 'start' };
+    if (mode === 'rehearse') return rehearsed(steering.try(change, wanted(at)));
+    const made = steering.make(change, byToken(who), wanted(at));
+    return this.answer(made.from, who, `recording ${what === 'start' ? 'on' : 'off'}`, made.id);
   }
 
   private stop(who: string): Steered {
@@ -250,6 +264,9 @@ export class Commands {
     return { accepted: true, fromTick: '', from: '', journal: number };
   }
 }
+
+/** Whoever steers has the token, by HTTP or through the queue. */
+const byToken = (who: string): By => ({ who, authenticated: true });
 
 const rehearsed = (since: From): Steered => ({
   accepted: true,

@@ -26,6 +26,10 @@ export interface JournalEntry {
   /** From which tick, and when that is; absent of what has no moment. */
   readonly fromTick?: string;
   readonly from?: string;
+  /** Its number, by which it can be cancelled until it takes effect. */
+  readonly change?: number;
+  /** The change that was cancelled. */
+  readonly cancels?: number;
 }
 
 /** Every command that steers is answered so. */
@@ -34,6 +38,8 @@ export interface Steered {
   readonly fromTick: string;
   readonly from: string;
   readonly journal: number;
+  /** The number of the change, for `cancel`. */
+  readonly change?: number;
 }
 
 /** What a refusal looks like on the wire. */

@@ -29,6 +29,12 @@ const ownBits = (recordedBits: number | undefined): string[] =>
       ]
     : [];
 
+const totalOf = (made: readonly Readonly<VanVleckTally>[]): VanVleckTally =>
+  made.reduce((sum, one) => ({ corrected: sum.corrected + one.corrected, left: sum.left + one.left }), {
+    corrected: 0,
+    left: 0,
+  });
+
 /** What the correction could not do. */
 export const vanVleckLines = (
   { left, corrected }: Readonly<VanVleckTally>,
@@ -51,11 +57,6 @@ export function vanVleckWork({
     refuse('--van-vleck', 'sums are whole numbers as they were summed', 'take means, or leave it out');
   /** One for each stream epoch. */
   const made: Readonly<VanVleckTally>[] = [];
-  const total = (): VanVleckTally =>
-    made.reduce((sum, one) => ({ corrected: sum.corrected + one.corrected, left: sum.left + one.left }), {
-      corrected: 0,
-      left: 0,
-    });
   return {
     asked: {
       vanVleck: {
@@ -70,7 +71,18 @@ export function vanVleckWork({
         ...ownBits(recordedBits),
       ].join('; '),
     ],
-    lines: (recordedBits) => vanVleckLines(total(), recordedBits),
-    facts: () => (made.length > 0 ? { vanVleck: total() } : {}),
+    lines: (recordedBits) => vanVleckLines(totalOf(made), recordedBits),
+    facts: () => (made.length > 0 ? { vanVleck: totalOf(made) } : {}),
   };
+}
+
+/** Of a live run: one tally for each stream epoch. */
+export function liveVanVleck(
+  tallies: readonly Readonly<VanVleckTally>[],
+  recordedBits: number | undefined,
+): { readonly lines: readonly string[]; readonly facts: { readonly vanVleck?: Readonly<VanVleckTally> } } {
+  const total = totalOf(tallies);
+  return tallies.length === 0
+    ? { lines: [], facts: {} }
+    : { lines: vanVleckLines(total, recordedBits), facts: { vanVleck: total } };
 }

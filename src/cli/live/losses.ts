@@ -4,7 +4,7 @@
  */
 import { formatSeconds } from '../../core/units.js';
 import { hasRivals, type ReceiveAccount } from '../../receive/index.js';
-import type { OpenedInput, Say } from './opened-input.js';
+import type { OpenedInput, Say } from '../../live/index.js';
 import { notPlaced, refusedLine, rivalLine } from './packet-lines.js';
 
 const LOOK_S = 10;

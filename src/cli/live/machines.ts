@@ -29,7 +29,7 @@ export interface MachineOptions {
   readonly tlsCa?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
-  readonly night: string;
+  readonly night?: string;
   readonly machine?: string;
 }
 
@@ -46,7 +46,7 @@ export const addMachineOptions = (command: Command): Command =>
     .option('--tls-ca <path>', 'the authority that signed its certificate')
     .option('--tls-cert <path>', 'our own certificate, where it asks for one')
     .option('--tls-key <path>', 'and its key')
-    .option('--night <name>', 'what all machines of one telescope are called by', 'night')
+    .option('--night <name>', 'name that all machines of one telescope share (default: night)')
     .option('--machine <name>', 'what this one is called (default: its host name)');
 
 /** What a machine is asked for. */
@@ -91,7 +91,7 @@ export async function joinMachines(
   page: Steerable | undefined,
   say: (line: string) => void,
 ): Promise<Closable | undefined> {
-  const { night } = options;
+  const { night = 'night' } = options;
   const access = await accessOfMachine(options);
   if (!access) return undefined;
   if (!page)

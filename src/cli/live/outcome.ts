@@ -1,5 +1,6 @@
 /** How a night ended, for scripts: 0 where what was asked for is there, 1 where nothing is, 2 where something is missing. */
 import { refuse } from '../../core/errors.js';
+import type { LiveOutcome } from '../../live/index.js';
 import type { NightSummary } from '../../pipeline/live/night.js';
 import { PartlyDone } from '../report/outcome.js';
 
@@ -9,6 +10,28 @@ interface Asked {
   readonly out?: string;
   readonly image?: number;
   readonly picture: string;
+}
+
+/** The same of what runLive gives; a product that failed by itself is reported. */
+export function reportOutcome(
+  { summary, observation: { products }, isStopped, failures }: LiveOutcome,
+  say: (line: string) => void,
+): void {
+  for (const line of failures) say(line);
+  const out = products.flatMap((one) => ('visibilities' in one ? [one.visibilities] : [])).at(0);
+  const images = products.find((one) => 'images' in one);
+  const picture = images?.images ?? undefined;
+  tellOutcome(
+    summary,
+    {
+      out: out ?? undefined,
+      image: picture === undefined ? undefined : images?.every,
+      picture: picture ?? '',
+    },
+    isStopped,
+    say,
+  );
+  if (failures.length > 0) throw new PartlyDone(failures.join('; '));
 }
 
 /** `stopped`: somebody ended it, by a signal or on the page; whoever does so before anything came knows. */

@@ -1,6 +1,6 @@
 /** The account of every packet, for people. */
 import { formatSeconds } from '../../core/units.js';
-import { leftOutWords } from '../report/left-out-frames.js';
+import { leftOutWords, surveyedLine } from '../../live/index.js';
 import { hasRivals, outcomes, type Outcome, type ReceiveAccount } from '../../receive/index.js';
 
 type Sender = ReceiveAccount['senders'][number];
@@ -31,10 +31,6 @@ export const notPlaced = (
 
 export const rivalLine = ({ name, rivals }: Sender): string =>
   `${name}: ${rivals} packets under its name have another clock, and are left out: two senders share the name, or one comes by two ways`;
-
-/** What a run did not receive at its beginning. */
-export const surveyedLine = ({ packets, seconds }: NonNullable<ReceiveAccount['surveyed']>): string =>
-  `${packets} packets in ${formatSeconds(seconds)} before receiving began: surveyed to find their format, or came while everything was prepared; they are not in the data`;
 
 export const refusedLine = (count: number): string =>
   `the senders' clocks jumped ${count} time${count === 1 ? '' : 's'} to a time that is not followed: before the running stream, too far ahead of it, or too often in a minute; followed once all senders confirm it for 10 s`;

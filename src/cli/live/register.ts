@@ -1,10 +1,11 @@
 /** The options of corella live; what runs it is loaded when it runs. */
 import type { Command } from 'commander';
-import { addLiveOptions, type GivenOptions } from './options.js';
+import { addLiveOptions, type LiveOptions } from './options.js';
 
 export const registerLive = (program: Command): void => {
-  addLiveOptions(program.command('live')).action(
-    async (origins: readonly string[], given: GivenOptions, command: Command) =>
-      (await import('../live.js')).run(origins, given, command),
+  const command = program.command('live');
+  const flags = addLiveOptions(command);
+  command.action(async (origins: readonly string[], options: LiveOptions) =>
+    (await import('../live.js')).run(origins, options, flags),
   );
 };

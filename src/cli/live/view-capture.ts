@@ -1,15 +1,24 @@
-/** A capture on the page of corella view: its packets through the chain of a night, as fast as they are worked through. */
+/** A capture on the page of corella view: its packets through the live chain, as fast as they are processed. */
 import type { Backend } from '../../backend/backend.js';
+import type { FilterWindow } from '../../channelise/index.js';
+import type { SpectraType } from '../../core/axes.js';
+import {
+  openLiveInput,
+  planLive,
+  resolveLive,
+  steeringOf,
+  telescopeOf,
+  type OpenedInput,
+  type Say,
+} from '../../live/index.js';
+import { checkObservation, type Observation } from '../../observation/index.js';
 import type { LiveSettings } from '../../pipeline/live/chain.js';
 import { runNight } from '../../pipeline/live/night.js';
 import { watchInput, type Page } from '../../serve/index.js';
 import { findSources } from '../../sky/sources.js';
+import { loadTelescope } from '../../telescope/load.js';
 import { selectStations } from '../../telescope/select.js';
 import type { ChannelOptions } from '../options/channel-options.js';
-import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput, type Say } from './input.js';
-import { steeringOf } from './page.js';
-import { delayRequest } from '../options/track-options.js';
-import { imagingOf, planFront } from './plans.js';
 
 export interface CaptureOptions extends ChannelOptions {
   readonly telescope?: string;
@@ -20,34 +29,70 @@ export interface CaptureOptions extends ChannelOptions {
   readonly frequency?: number;
   /** From one image to the next, and of each integration. */
   readonly image: number;
-  /** Degrees round the zenith; the whole sky unless given. */
+  /** Degrees round the zenith; the whole sky by default. */
   readonly field?: number;
+  readonly gains?: string;
 }
 
 const BLOCK_S = 0.25;
 
-export const openCaptureInput = (path: string, options: CaptureOptions, say: Say): Promise<OpenedInput> => {
-  const { telescope, format, epoch, rate, frequency } = options;
-  const given: InputOptions = {
-    from: path,
-    blockS: BLOCK_S,
-    ...(telescope !== undefined && { telescope }),
-    ...(format !== undefined && { format }),
-    ...(epoch !== undefined && { epoch }),
-    ...(rate !== undefined && { rate }),
-    ...(frequency !== undefined && { frequency }),
-  };
-  return openLiveInput([], given, say);
-};
+const bitsOf = { ci8: 8, ci4: 4, cf32: 'float' } as const satisfies Record<SpectraType, unknown>;
+const windowText = (window: FilterWindow): string =>
+  'beta' in window ? `kaiser:${window.beta}` : window.kind;
+
+/** What the options of view ask for. */
+function observationOf(capture: string, options: CaptureOptions): Observation {
+  const { telescope, stations, format, epoch, rate, frequency, image, field, gains } = options;
+  const { channels, filter, taps, window, bits, gain, passband, coefficients } = options;
+  return resolveLive(
+    checkObservation(
+      {
+        ...{ corella: 1, telescope, stations, source: { capture, format, epoch, rate, frequency } },
+        front: {
+          ...{ channels, filter, taps, gain, passband, coefficients },
+          window: window && windowText(window),
+          bits: bits && bitsOf[bits],
+        },
+        gains: gains === undefined ? undefined : { file: gains },
+        products: [
+          { visibilities: null, integration: image },
+          { images: null, every: image, field },
+        ],
+      },
+      'view',
+    ),
+  );
+}
+
+/** A field as view's option names it: they are called alike. */
+export const viewFlagOf = (name: string): string | undefined =>
+  /^(?:source|front)\.\w+$/.test(name)
+    ? `--${name.split('.')[1]}`
+    : { telescope: '--telescope', 'products.images.every': '--image', 'products.images.field': '--field' }[
+        name
+      ];
+
+export async function openCaptureInput(
+  path: string,
+  options: CaptureOptions,
+  say: Say,
+): Promise<OpenedInput> {
+  const observation = observationOf(path, options);
+  const { telescope: name, stations } = observation;
+  const whole = name === undefined ? undefined : await loadTelescope(name);
+  const telescope = whole && stations !== undefined ? selectStations(whole, stations) : whole;
+  return openLiveInput({ observation, telescope, blockS: BLOCK_S, say });
+}
 
 /** Until the capture is at its end. */
 export async function showCapture(
   page: Page,
   input: OpenedInput,
-  options: CaptureOptions & { readonly gains?: string },
+  path: string,
+  options: CaptureOptions,
   backend: Backend,
 ): Promise<void> {
-  const { stations, image: everyS, gains, field } = options;
+  const observation = observationOf(path, options);
   await runNight({
     input: watchInput(input, page.state),
     onEvent: () => undefined,
@@ -64,38 +109,16 @@ export async function showCapture(
       },
     },
     prepare: async (source) => {
-      const whole = input.telescope;
-      const telescope = telescopeOf(
-        source,
-        whole && stations !== undefined ? selectStations(whole, stations) : whole,
-        input.description,
-      );
-      // Cables of the telescope's own.
-      const front = { telescope, delays: await delayRequest({}, telescope) };
-      const { channels, spectra } = await planFront(source, options, front, BLOCK_S);
-      const { frequenciesHz, channelWidthHz, grid } = spectra;
-      const imaging = await imagingOf(
-        {
-          image: everyS,
-          kernel: 5,
-          weight: 'natural',
-          ...(gains !== undefined && { gains }),
-          ...(field !== undefined && { field }),
-        },
-        telescope,
-        frequenciesHz,
-      );
-      const settings: LiveSettings = {
-        ...{ ...front, backend, frequenciesHz, integrationS: everyS, align: 'utc', imaging },
-        flaggedInputs: new Uint8Array(source.inputs),
-        ...(channels && { channels }),
-      };
+      const { description } = input;
+      const telescope = telescopeOf(source, input.telescope, description);
+      const machine = { backend, blockS: BLOCK_S, description };
+      const { settings, spectra } = await planLive(observation, source, telescope, machine);
       const steering = steeringOf(settings);
       const live: LiveSettings = { ...settings, steering };
       page.state.begin({
         live,
-        channelWidthHz,
-        spectrumRateHz: grid.spectrumRateHz,
+        channelWidthHz: spectra.channelWidthHz,
+        spectrumRateHz: spectra.grid.spectrumRateHz,
         sources: findSources('all'),
       });
       page.showGains(steering);

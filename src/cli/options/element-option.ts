@@ -1,9 +1,9 @@
 /** --element and --beam-corrected: how stations hear the sky, and whether an image is to be rid of it. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
-import { beamOfElements, hasElements, parseElements } from '../../sky/beams/mixed.js';
-import { beamOfTelescope, beamWords, findBeam } from '../../sky/beams/registry.js';
-import { withFeed } from '../../sky/beams/with-feed.js';
+import { elementBeam } from '../../pipeline/gains/model.js';
+import { hasElements } from '../../sky/beams/mixed.js';
+import { beamWords } from '../../sky/beams/registry.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
@@ -27,19 +27,10 @@ export const addBeamCorrectedOption = (command: Command): Command =>
   );
 
 /** The one that was asked for, else the telescope's own; nothing where neither says. */
-export const elementOf = async (
+export const elementOf = (
   { element }: ElementOptions,
   telescope: Telescope,
-): Promise<ElementBeam | undefined> => {
-  const find = async (name: string): Promise<ElementBeam> => withFeed(await findBeam(name), telescope);
-  if (element?.includes('=') === true)
-    return beamOfElements(parseElements(element, telescope), telescope, find);
-  if (element !== undefined) return find(element);
-  if (hasElements(telescope))
-    return beamOfElements(telescope.stations.map((station) => station.element), telescope, find); // prettier-ignore
-  const own = beamOfTelescope(telescope);
-  return own && withFeed(own, telescope);
-};
+): Promise<ElementBeam | undefined> => elementBeam(element, telescope);
 
 /** Dishes follow one place: of several targets each was looked at in its turn. */
 function refuseSeveral(beam: ElementBeam | undefined, { target }: ElementOptions): ElementBeam | undefined {

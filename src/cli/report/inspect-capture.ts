@@ -17,7 +17,7 @@ import {
 import type { LaneTally } from '../../pipeline/inspect/stream-account.js';
 import { line } from './inspect-text.js';
 import type { OpenFlags } from '../options/open-options.js';
-import { leftOutWords } from './left-out-frames.js';
+import { leftOutWords } from '../../live/index.js';
 import type { Terminal } from './terminal.js';
 
 /** What is read of a large capture unless all is asked for. */

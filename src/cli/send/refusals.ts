@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import { planListening } from '../../receive/index.js';
-import { listenSettings } from '../live/packets.js';
+import { listenSettings } from '../../live/index.js';
 import { refuseGiven } from '../options/command.js';
 import type { FaultOptions } from './fault-options.js';
 import type { SimulationOptions } from './simulation.js';

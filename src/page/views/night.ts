@@ -25,6 +25,12 @@ class Night extends View {
     this.hear('plan', (plan) => (this.plan = plan));
   }
 
+  /** Whether a change has not taken effect yet, and was not cancelled. */
+  private isPending(change: number, from = ''): boolean {
+    const newest = this.status?.newestSample ?? '';
+    return from > newest && !this.entries.some(({ cancels }) => cancels === change);
+  }
+
   /** Of each machine what others have and it has not. */
   private missing({ machines = [] }: NightView) {
     if (machines.length === 0) return nothing;
@@ -216,7 +222,7 @@ class Night extends View {
             this.entries.length === 0
               ? html`<p class="dim">Nothing was changed.</p>`
               : html`<ol class="journal">
-                  ${[...this.entries].reverse().map(({ number, time, who, what, fromTick, from }) => html`<li value=${number}><time>${time.slice(11, 19)}</time><span>${what}${fromTick ? html`<small>from tick ${fromTick}, ${from?.slice(11, 23)} UTC</small>` : nothing}</span><em>${who}</em></li>`)}
+                  ${[...this.entries].reverse().map(({ number, time, who, what, fromTick, from, change }) => html`<li value=${number}><time>${time.slice(11, 19)}</time><span>${what}${fromTick ? html`<small>from tick ${fromTick}, ${from?.slice(11, 23)} UTC</small>` : nothing}${change !== undefined && this.isPending(change, from) ? html`<button @click=${() => void steer('cancel', { change })}>Cancel</button>` : nothing}</span><em>${who}</em></li>`)}
                 </ol>`
           }
         </div>

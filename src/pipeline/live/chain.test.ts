@@ -77,7 +77,7 @@ describe('integrations of several images', () => {
     assert.equal(imagesIn(1, 1 / 3), 3);
     assert.equal(imagesIn(0.3, 0.1), 3);
     assert.equal(imagesIn(1, 0.333333333333), 3);
-    assert.throws(() => imagesIn(1, 0.3333333), /0\.9999999s; or --image 0\.333333333333s/);
+    assert.throws(() => imagesIn(1, 0.3333333), /0\.9999999s; or products\.images\.every 0\.333333333333s/);
     assert.throws(() => imagesIn(0.5000000001, 0.5), /give --integration .* 0\.5s/);
   });
 

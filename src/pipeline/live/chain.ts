@@ -13,12 +13,11 @@ import { refuseUnfitSums, spectraOfFront, type Front } from '../compose/front.js
 import { run, type RunOptions } from '../run.js';
 import { calibratedAt, isEmptyImage, type Calibrated, type SkyImage } from '../sky-image.js';
 import { dividedClock, integrationClock, type SpectrumGrid } from '../stages/clock.js';
-import { flagsOfAll } from '../stages/flag-rules.js';
 import { prepareImage, type ImageInput } from '../stages/image.js';
 import { chain, passing, type Account, type Stage } from '../stages/stage.js';
 import { frontOf } from './front.js';
 import { imagedInputs } from './left-out.js';
-import type { LiveSettings } from './settings.js';
+import type { LiveImaging, LiveSettings } from './settings.js';
 import type { LiveSinks } from './sinks.js';
 import { flagged, type Clocks } from './steering.js';
 
@@ -35,9 +34,9 @@ export function imagesIn(integrationS: number, everyS: number): number {
     const whole = Math.max(1, images);
     const seconds = (length: number): string => `${Number(length.toPrecision(12))}s`;
     refuse(
-      'live',
+      'products.visibilities.integration',
       `an integration of ${integrationS} s is no whole number of images of ${everyS} s`,
-      `give --integration as a multiple of --image, like ${seconds(whole * everyS)}; or --image ${seconds(integrationS / whole)}`,
+      `give products.visibilities.integration as a multiple of products.images.every, like ${seconds(whole * everyS)}; or products.images.every ${seconds(integrationS / whole)}`,
     );
   }
   return images;
@@ -83,9 +82,21 @@ export async function runSession(
     return run(source.cells(), stage, nobody, options);
   }
   const { backend, flaggedInputs, look, steering } = settings;
-  const products = productsOf(front, { cuts, files }, settings, sinks);
   const integrations = steering && flagged(steering);
-  return observe({ front, products, flaggedInputs, look, integrations }, [backend], options);
+  const own = productsOf(front, { cuts, files }, settings, sinks);
+  const further = await settings.further?.(front, source);
+  const products = [...own, ...(further?.composed ?? [])];
+  try {
+    const account = await observe(
+      { front, products, flaggedInputs, look, integrations },
+      ...([[backend], options] as const),
+    );
+    await further?.finish();
+    return account;
+  } catch (error) {
+    await further?.keep();
+    throw error;
+  }
 }
 
 /** Whether blocks can be taken as the ring holds them. */
@@ -115,10 +126,11 @@ function productsOf(
   // Machines with parts of one band cut at UTC's instants, and take the same plans.
   const plannedFor = settings.align === 'utc' ? ('utc' as const) : undefined;
   const { everyS, image } = imaging;
-  const rules = flags && flagsOfAll(flags, frequenciesHz.length);
+  const { rules, autos } = imaging;
   if (imaging.road === 'direct') {
     const direct = prepareDirectProduct(front, {
       ...{ backend, telescope: settings.telescope, image, plannedFor, lastsS: everyS, flaggedInputs, rules },
+      autos,
       calibrated: steering
         ? (start) => steering.directGains(start, frequenciesHz.length)
         : imaging.calibrated,
@@ -126,19 +138,31 @@ function productsOf(
     const stage = forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks);
     return [kept, { from: 'spectra', clock: cuts, stage }];
   }
+  const stage = forgiving(
+    imagedByVisibilities({ ...settings, imaging }, passing<SkyImage>(sinks.image)),
+    sinks,
+  );
+  const { vanVleck: corrected } = imaging;
+  return [kept, { from: 'integrations', clock: cuts, vanVleck: corrected, flags: rules && { rules }, stage }];
+}
+
+/** Images of integrations, with the gains that are theirs. */
+export function imagedByVisibilities(
+  settings: LiveSettings & { readonly imaging: LiveImaging },
+  sink: Stage<SkyImage, unknown>,
+): Stage<Integration, unknown> {
+  const { backend, frequenciesHz, imaging, steering, align } = settings;
   const { telescope, calibrated } = imagedInputs(settings);
   const images = prepareImage({
-    ...{ backend, telescope, frequenciesHz, image, plannedFor },
-    ...{ weight: imaging.weight, autos: 'leave-out', beam: 'leave-out' },
+    ...{ backend, telescope, frequenciesHz, image: imaging.image },
+    plannedFor: align === 'utc' ? 'utc' : undefined,
+    ...{ weight: imaging.weight, autos: imaging.autos ?? 'leave-out', beam: 'leave-out' },
   });
   const gainsOf = ({ start, durationS }: Integration): Calibrated | undefined => {
     const middle = addSeconds(start, durationS / 2);
     return steering ? steering.calibratedAt(start, middle) : calibrated && calibratedAt(calibrated, middle);
   };
-  const stage = forgiving(calibrating(chain(images, passing<SkyImage>(sinks.image)), gainsOf), sinks);
-  // What was corrected is told of the files.
-  const corrected = vanVleck && {};
-  return [kept, { from: 'integrations', clock: cuts, vanVleck: corrected, flags: rules && { rules }, stage }];
+  return calibrating(chain(images, sink), gainsOf);
 }
 
 /** Integrations with the gains that are theirs. */
@@ -153,8 +177,11 @@ const calibrating = <Out>(
   },
 });
 
-/** A picture of nothing is told, and the night goes on. */
-const forgiving = <In, Out>(stage: Stage<In, Out>, { noImage }: LiveSinks): Stage<In, Out> => {
+/** A picture of nothing is reported, and the run goes on. */
+export const forgiving = <In, Out>(
+  stage: Stage<In, Out>,
+  { noImage }: Pick<LiveSinks, 'noImage'>,
+): Stage<In, Out> => {
   const told = (error: unknown): void => {
     if (!isEmptyImage(error)) throw error;
     noImage(error.what);

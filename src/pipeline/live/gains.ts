@@ -7,7 +7,7 @@ import type { Source } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { checkModel, MOST_UNEXPLAINED, type ModelCheck } from '../gains/model-check.js';
 import { through } from '../run.js';
-import type { Calibrated, CalibratedAt } from '../sky-image.js';
+import type { Calibrated } from '../sky-image.js';
 import { prepareCalibrate, type CalibratedIntegration, type CalibrateSettings } from '../stages/calibrate.js';
 import type { Stage } from '../stages/stage.js';
 import type { From, Steering } from './steering.js';
@@ -42,7 +42,7 @@ export interface GainsEvents {
 
 export class LiveGains {
   private stage: Stage<Integration, CalibratedIntegration> | undefined;
-  private dueAt: Instant | undefined;
+  private dueAt: Instant | 'first' | undefined;
   everyS: number | undefined;
   latest: Solved | undefined;
 
@@ -62,20 +62,27 @@ export class LiveGains {
     this.everyS = everyS;
   }
 
+  /** From the first integration on, and again every so often. */
+  solveFromStart(everyS?: number): void {
+    this.dueAt = 'first';
+    this.everyS = everyS;
+  }
+
   /** What there is stays. */
   hold(): void {
     this.dueAt = undefined;
     this.everyS = undefined;
   }
 
-  set(from: From, calibrated: Calibrated | CalibratedAt | undefined): void {
+  /** Others are in force: those that were solved are none of them. */
+  replaced(): void {
     this.hold();
-    this.steering.gains.set(from.at, calibrated);
     this.latest = undefined;
   }
 
   async integration(integration: Integration): Promise<void> {
-    if (!this.dueAt || secondsBetween(this.dueAt, integration.start) < -1e-9) return;
+    if (!this.dueAt) return;
+    if (this.dueAt !== 'first' && secondsBetween(this.dueAt, integration.start) < -1e-9) return;
     this.dueAt = this.everyS === undefined ? undefined : addSeconds(integration.start, this.everyS);
     try {
       if (!this.stage) {
@@ -106,8 +113,8 @@ export class LiveGains {
         );
         return;
       }
-      const from = this.steering.next();
-      this.steering.gains.set(from.at, calibration);
+      const by = { who: 'corella', authenticated: true };
+      const { from } = this.steering.make({ gains: { solved: true, calibrated: calibration } }, by);
       this.latest = solved;
       this.events.solved(solved, from);
     } catch (error) {

@@ -11,6 +11,7 @@ import { RoundingWatch, stretchOf, type Rounded } from '../levels/watch.js';
 import { addAccounts, emptyAccount, type Account } from '../stages/stage.js';
 import type { CardAccount } from './card-chain.js';
 import { spectraOfFront } from '../compose/front.js';
+import { partOfStream } from '../part-of-recording.js';
 import { takeChannels } from '../visibilities/take-channels.js';
 import { runSession } from './chain.js';
 import { frontOf } from './front.js';
@@ -47,13 +48,19 @@ export interface NightProducts {
   readonly live: LiveSettings;
   readonly files?: NightFiles;
   readonly picture?: LatestPicture;
+  /** Files of images and of further products. */
+  readonly written?: () => readonly string[];
 }
 
 export interface NightSettings {
   readonly input: LiveInput;
   readonly prepare: (source: Source) => Promise<NightProducts>;
-  /** Ends the night after so much of the data. */
+  /** Ends after so much of the data. */
   readonly forS?: number;
+  /** Only data from then on. */
+  readonly start?: Instant;
+  /** Only data before then. */
+  readonly end?: Instant;
   readonly onEvent: (event: NightEvent) => void;
   /** Sees the data themselves: a page. */
   readonly watcher?: NightWatcher;
@@ -115,7 +122,9 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     onEvent({ kind: 'image', start: formatInstant(start, 3), durationS, ...(isNow && { ageS }) });
   };
   try {
-    for await (const source of input.sessions()) {
+    for await (const whole of input.sessions()) {
+      const source = partOfStream(whole, { from: settings.start, to: settings.end });
+      if (!source) continue;
       products ??= await settings.prepare(source);
       const { live, files, picture } = products;
       onEvent({ kind: 'session', session: totals.sessions++, start: formatInstant(source.start, 6) });
@@ -146,12 +155,11 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
           beforeGain: (integration) => {
             if (look?.(integration) === 'told') look = undefined;
           },
-          image: (sky) => {
+          image: async (sky) => {
             onImage(sky.start, sky.durationS);
             const gains = live.steering?.gains.at(sky.start);
-            picture?.show(sky, live.steering && (gains ? 'Jy/beam' : 'counts'));
+            await picture?.show(sky, live.steering && (gains ? 'Jy/beam' : 'counts'));
             watcher?.image(sky);
-            return Promise.resolve();
           },
           noImage: (why) => {
             totals.emptyImages++;
@@ -169,6 +177,8 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
       totals.account = addAccounts(totals.account, account);
       await files?.close();
       if (forS !== undefined && totals.dataS >= forS) break;
+      const reached = addSeconds(source.start, (samples + 0.5) / sampleRateOf(source));
+      if (settings.end && secondsBetween(settings.end, reached) > 0) break;
     }
   } finally {
     loop.disable();
@@ -182,7 +192,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     await products?.live.card?.close();
   }
   const { files, picture } = products ?? {};
-  const left = await stillThere(files?.paths ?? [], onEvent);
+  const left = await stillThere([...(files?.paths ?? []), ...(products?.written?.() ?? [])], onEvent);
   const sorted = ages.sort((x, y) => x - y);
   const ms = (ns: number): number => Math.round(ns / 1e4) / 100;
   return {

@@ -9,7 +9,7 @@ import type { PictureDone, PictureSettings, PictureTask } from './picture-task.j
 
 export interface LatestPicture extends Closable {
   /** Draws an image unless one is being drawn; takes what it needs of it at once. */
-  show(sky: SkyImage, unit?: string): void;
+  show(sky: SkyImage, unit?: string): void | Promise<void>;
   readonly drawn: number;
 }
 

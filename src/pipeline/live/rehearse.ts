@@ -11,6 +11,11 @@ const nobody = (): Promise<void> => Promise.resolve();
 export async function rehearse(silence: Source, settings: LiveSettings): Promise<void> {
   // What silence comes to is not counted.
   const { vanVleck, flags } = settings;
-  const uncounted = { ...settings, vanVleck: vanVleck && {}, flags: flags && { ...flags, tally: undefined } };
+  const uncounted = {
+    ...settings,
+    vanVleck: vanVleck && {},
+    flags: flags && { ...flags, tally: undefined },
+    further: undefined,
+  };
   await runSession(silence, uncounted, { integration: nobody, image: nobody, noImage: () => undefined });
 }

@@ -1,5 +1,8 @@
 /** What a night shall make. */
-import type { Gain } from '../compose/front.js';
+import type { ComposedProduct } from '../compose/compose.js';
+import type { Front, Gain } from '../compose/front.js';
+import type { FlagRule } from '../flags/rules.js';
+import type { Source } from '../../core/sources.js';
 import type { FlagRulesSettings } from '../stages/flag-rules.js';
 import type { RequestedVanVleck } from '../stages/van-vleck.js';
 import type { RequestedKurtosis } from '../stages/kurtosis.js';
@@ -20,6 +23,21 @@ export interface LiveImaging {
   /** Where they change in time, as they are at a moment. */
   readonly calibrated?: Calibrated | CalibratedAt;
   readonly image: ImageSettings;
+  /** Whether autocorrelations are kept; by default direct images keep them. */
+  readonly autos?: 'include' | 'leave-out';
+  /** The correction for rounding to few bits, of images from visibilities. */
+  readonly vanVleck?: RequestedVanVleck;
+  /** Flags by channel, time and pair. */
+  readonly rules?: readonly FlagRule[];
+}
+
+/** Products beside the files and the images, for one stream epoch. */
+export interface FurtherProducts {
+  readonly composed: readonly ComposedProduct[];
+  /** The epoch is at its end: they appear. */
+  finish(): Promise<void>;
+  /** It failed: what is finished appears. */
+  keep(): Promise<void>;
 }
 
 export interface LiveSettings {
@@ -54,6 +72,8 @@ export interface LiveSettings {
   readonly vanVleck?: RequestedVanVleck;
   /** What files hold. */
   readonly values?: 'means' | 'sums';
+  /** Made anew for each stream epoch; not on a card. */
+  readonly further?: (front: Front, source: Source) => Promise<FurtherProducts>;
   /** Sees spectra on their way. */
   readonly look?: (spectra: TimedSpectra) => Promise<void>;
 }

@@ -20,6 +20,45 @@ export interface From {
   readonly at: Instant;
   /** Of the senders' clock; the number of the sample where nobody counts ticks. */
   readonly tick: bigint;
+  /** The stream epoch, from 0, and the number of the spectrum in it. */
+  readonly epoch?: number;
+  readonly spectrum?: number;
+}
+
+/** What may change: a new plan from a spectrum on. */
+export type Change =
+  | { readonly flags: { readonly inputs: readonly number[]; readonly flag: boolean } }
+  | { readonly integrationS: number }
+  | { readonly recording: boolean }
+  | { readonly gains: ChangedGains };
+
+export interface ChangedGains {
+  /** Where they were read, or that they were solved; neither for no gains. */
+  readonly file?: string;
+  readonly solved?: true;
+  readonly calibrated?: Calibrated | CalibratedAt;
+}
+
+/** Who asked for a change. */
+export interface By {
+  readonly who: string;
+  /** Whether they had the token. */
+  readonly authenticated: boolean;
+}
+
+export interface MadeChange {
+  /** By which it is cancelled. */
+  readonly id: number;
+  readonly from: Required<From>;
+  readonly change: Change;
+  readonly by: By;
+}
+
+/** A change of an earlier run, by its place in the data. */
+export interface LoggedChange {
+  readonly epoch: number;
+  readonly spectrum: number;
+  readonly change: Change;
 }
 
 export interface Clocks {
@@ -29,6 +68,8 @@ export interface Clocks {
 }
 
 interface Session {
+  readonly epoch: number;
+  readonly first: IntegrationClock;
   readonly grid: SpectrumGrid;
   readonly tickOf: (index: number) => bigint;
   readonly replan: (integrationS: number) => IntegrationClock;
@@ -42,6 +83,12 @@ export interface SteeringStart {
   readonly flaggedInputs: Uint8Array;
   readonly integrationS: number;
   readonly calibrated?: Calibrated | CalibratedAt;
+  /** Refuses what would have been refused at the start. */
+  readonly check?: (change: Change) => void;
+  /** Hears of every change, and of those that were cancelled. */
+  readonly onChange?: (made: MadeChange, what: 'made' | 'cancelled') => void;
+  /** Changes of an earlier run, made again at the same spectra. */
+  readonly logged?: readonly LoggedChange[];
 }
 
 export class Steering {
@@ -56,8 +103,13 @@ export class Steering {
   /** Left out from the start: images have no place for them. */
   readonly neverImaged: Uint8Array;
   private session: Session | undefined;
+  private epochs = 0;
+  private count = 0;
+  /** In the order in which they were asked for. */
+  private readonly made: MadeChange[] = [];
 
-  constructor({ flaggedInputs, integrationS, calibrated }: SteeringStart) {
+  constructor(private readonly start: SteeringStart) {
+    const { flaggedInputs, integrationS, calibrated } = start;
     this.flags = new Timeline(flaggedInputs);
     this.neverImaged = flaggedInputs;
     this.integration = new Timeline(integrationS);
@@ -67,13 +119,15 @@ export class Steering {
   /** A session begins: its clocks, which from now on follow what is asked for. */
   follow(source: Source, grid: SpectrumGrid, { cuts, files }: Clocks, replan: Session['replan']): Clocks {
     const session: Session = {
-      grid,
-      replan,
+      ...{ grid, replan, epoch: this.epochs++, first: files },
       tickOf: ticksOf(source, grid),
       pieces: [{ fromIndex: 0, clock: files }],
       newest: 0,
     };
     this.session = session;
+    for (const { epoch, spectrum, change } of this.start.logged ?? [])
+      if (epoch === session.epoch)
+        this.apply({ id: ++this.count, from: this.fromOf(session, spectrum), change, by: LOGGED });
     const steered: IntegrationClock = { cutAfter: (index) => cutAfter(session, index) };
     const watched = (clock: IntegrationClock): IntegrationClock => ({
       cutAfter: (index) => {
@@ -85,7 +139,7 @@ export class Steering {
   }
 
   /** The start of the first integration that has not begun; with `wanted` the first one that begins no earlier. */
-  next(wanted?: Instant): From {
+  next(wanted?: Instant): Required<From> {
     const session = this.current();
     const { grid, newest } = session;
     let index = cutAfter(session, newest);
@@ -104,23 +158,77 @@ export class Steering {
   }
 
   /** From when they would hold; what cannot be is refused, and nothing is changed. */
-  tryIntegration(integrationS: number, wanted?: Instant): From {
-    this.current().replan(integrationS);
+  try(change: Change, wanted?: Instant): Required<From> {
+    this.start.check?.(change);
+    const session = this.current();
+    if ('integrationS' in change) session.replan(change.integrationS);
     return this.next(wanted);
+  }
+
+  /** Makes a change from the next integration on, or from the first that begins no earlier than `wanted`. */
+  make(change: Change, by: By, wanted?: Instant): MadeChange {
+    const made: MadeChange = { id: ++this.count, from: this.try(change, wanted), change, by };
+    this.apply(made);
+    this.made.push(made);
+    this.start.onChange?.(made, 'made');
+    return made;
   }
 
   /** Integrations of another length; a new file begins with them. */
   setIntegration(integrationS: number, wanted?: Instant): From {
+    return this.make({ integrationS }, { who: 'corella', authenticated: true }, wanted).from;
+  }
+
+  /** Takes a change back, as long as the integration from which on it holds has not begun. */
+  cancel(id: number, by: By): MadeChange {
     const session = this.current();
-    const clock = session.replan(integrationS);
-    const from = this.next(wanted);
-    const fromIndex = Math.round(secondsBetween(session.grid.start, from.at) * session.grid.spectrumRateHz);
-    while (session.pieces.length > 1 && session.pieces[session.pieces.length - 1].fromIndex >= fromIndex)
-      session.pieces.pop();
-    session.pieces.push({ fromIndex, clock });
-    this.integration.set(from.at, integrationS);
-    this.fileNumber.set(from.at, this.fileNumber.latest + 1);
-    return from;
+    const at = this.made.findIndex((one) => one.id === id);
+    if (at < 0)
+      return refuse('cancel', `there is no change ${id}`, 'the journal lists changes with their numbers');
+    const made = this.made[at];
+    const { epoch, spectrum, at: moment } = made.from;
+    if (epoch !== session.epoch || spectrum < cutAfter(session, session.newest))
+      return refuse(
+        'cancel',
+        `change ${id} took effect at ${formatInstant(moment, 3)}`,
+        'make a change that undoes it',
+      );
+    this.made.splice(at, 1);
+    this.rebuild(session);
+    this.start.onChange?.({ ...made, by }, 'cancelled');
+    return made;
+  }
+
+  /** From the start, with the changes that are left. */
+  private rebuild(session: Session): void {
+    const { flaggedInputs, integrationS, calibrated } = this.start;
+    this.flags.reset(flaggedInputs);
+    this.integration.reset(integrationS);
+    this.gains.reset(calibrated);
+    this.recording.reset(true);
+    this.fileNumber.reset(0);
+    session.pieces.splice(0, Infinity, { fromIndex: 0, clock: session.first });
+    for (const one of this.made) this.apply(one);
+  }
+
+  private apply({ from, change }: MadeChange): void {
+    if ('flags' in change) {
+      const { inputs, flag } = change.flags;
+      // What was flagged from a later time on is not so before it.
+      this.flags.change(from.at, (before) => withFlags(before, inputs, flag));
+    } else if ('recording' in change) this.recording.set(from.at, change.recording);
+    else if ('gains' in change) this.gains.set(from.at, change.gains.calibrated);
+    else this.applyIntegration(from, change.integrationS);
+  }
+
+  private applyIntegration({ at, epoch, spectrum }: Required<From>, integrationS: number): void {
+    this.integration.set(at, integrationS);
+    this.fileNumber.set(at, this.fileNumber.latest + 1);
+    const { session } = this;
+    if (session?.epoch !== epoch) return;
+    const { pieces } = session;
+    while (pieces.length > 1 && pieces[pieces.length - 1].fromIndex >= spectrum) pieces.pop();
+    pieces.push({ fromIndex: spectrum, clock: session.replan(integrationS) });
   }
 
   /** The gains in force when data began, as they are at a moment of theirs. */
@@ -158,9 +266,19 @@ export class Steering {
     return this.session ?? refuse('steer', 'no data have come yet', 'wait for the first of them');
   }
 
-  private fromOf(session: Session, index: number): From {
-    return { at: momentOf(session, index), tick: session.tickOf(index) };
+  private fromOf(session: Session, index: number): Required<From> {
+    const { epoch } = session;
+    return { at: momentOf(session, index), tick: session.tickOf(index), epoch, spectrum: index };
   }
+}
+
+const LOGGED: By = { who: 'the log', authenticated: true };
+
+/** The flags with some inputs flagged or not. */
+export function withFlags(before: Uint8Array, inputs: readonly number[], flag: boolean): Uint8Array {
+  const flags = before.slice();
+  for (const a of inputs) flags[a] = flag ? 1 : 0;
+  return flags;
 }
 
 const momentOf = ({ grid }: Session, index: number): Instant =>

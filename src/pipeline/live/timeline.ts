@@ -19,6 +19,12 @@ export class Timeline<Value> {
     if (this.steps.length > MOST_STEPS) this.first = this.steps.shift()?.value ?? this.first;
   }
 
+  /** As at the start, without a change. */
+  reset(first: Value): void {
+    this.first = first;
+    this.steps.length = 0;
+  }
+
   /** Changes what holds at `from`, and all that is to hold later: what was to change after it still does. */
   change(from: Instant, to: (value: Value) => Value): void {
     const later = this.steps.filter((step) => secondsBetween(from, step.from) > TOLERANCE_S);

@@ -51,7 +51,8 @@ const SHEET_WIDTH = 2400;
 
 export interface SeriesPaths {
   readonly fits: string;
-  readonly png: string;
+  /** An animation, where that is asked for. */
+  readonly png?: string;
   /** Side by side, where that is asked for. */
   readonly sheet?: string;
 }
@@ -86,18 +87,19 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
       ),
     }),
   );
-  const film = await renderFilm(pictures, { width: options.width ?? FILM_WIDTH });
+  const film =
+    paths.png === undefined
+      ? undefined
+      : await renderFilm(pictures, { width: options.width ?? FILM_WIDTH });
   const shown = onSheet(pictures);
   const columns = Math.ceil(Math.sqrt(shown.length));
   const sheet =
     paths.sheet === undefined
       ? undefined
       : await renderSheet(shown, { columns, width: Math.floor(SHEET_WIDTH / columns) });
-  const set = await openOutputSet([
-    paths.fits,
-    paths.png,
-    ...(paths.sheet === undefined ? [] : [paths.sheet]),
-  ]);
+  const set = await openOutputSet(
+    [paths.fits, paths.png, paths.sheet].filter((path) => path !== undefined),
+  );
   try {
     const middle = images[Math.floor(images.length / 2)];
     await encodeFitsSeries(set.files[0], {
@@ -117,8 +119,8 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
           : ['each image has a centre of its own: CRVAL is of the middle one, table TIMES has all']),
       ],
     });
-    await set.files[1].write(film);
-    if (sheet) await set.files[2].write(sheet);
+    const drawn = [film, sheet].filter((one) => one !== undefined);
+    for (const [k, one] of drawn.entries()) await set.files[k + 1].write(one);
     await set.finish();
   } catch (error) {
     await set.abandon();

@@ -27,6 +27,9 @@ import { tiltFacts, tiltLines, type TiltFacts } from '../../pipeline/tilt.js';
 import { integrationClock, type IntegrationClock } from '../../pipeline/stages/clock.js';
 import { planMoments } from '../../pipeline/stages/planned-imager.js';
 import { stretchesOf } from '../../pipeline/parts.js';
+import { flagsOfAll } from '../../pipeline/stages/flag-rules.js';
+import { channelsNamed } from '../../pipeline/flags/words.js';
+import type { FlagRule } from '../../pipeline/flags/rules.js';
 import { prepareImage, type ImageInput } from '../../pipeline/stages/image.js';
 import { chain, passing, type Stage } from '../../pipeline/stages/stage.js';
 import { writeSeries, type SeriesImage, type SeriesPaths } from '../../pipeline/wide/film.js';
@@ -78,7 +81,7 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
   const { dir, name } = splitPath(path);
   const paths: SeriesPaths = {
     fits: path,
-    png: join(dir, `${name}.png`),
+    ...(picture && { png: join(dir, `${name}.png`) }),
     ...(sheet && every !== undefined && { sheet: join(dir, `${name}-sheet.png`) }),
   };
   const direct = directParts(fields, observed, settings, clock);
@@ -86,7 +89,7 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
   return {
     ...{ name: 'images', clock, isCalibrated: true },
     parts: method === 'direct' ? direct : { cut: 'whole' },
-    paths: picture || every !== undefined ? Object.values(paths) : [path],
+    paths: Object.values(paths) as readonly string[],
     facts: () => ({
       ...{ method, pixels, predictedError, images: count },
       ...{ tilt: tiltFacts(imagePlan), tiltLines: tiltLines(imagePlan) },
@@ -115,13 +118,13 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
       const finish = async (): Promise<void> => {
         const newest = last ?? refuse(path, 'no image was made', 'record for longer');
         const { plan, frame: lastFrame } = newest;
-        const options = optionsOf(fields, observed, making, newest);
+        const options = imageOptions(fields, observed, making, newest);
         if (every === undefined) {
           if (!only) throw new Error('one image of everything is not made in pieces');
           const autos = (fields.autos ?? method === 'direct') ? 'include' : 'leave-out';
           const { crossHands } = options;
           const onSky = snapshotOnSky(only, { kind: 'feeds' }, { telescope, autos, crossHands });
-          return writeSky({ fits: path, ...(picture && { png: paths.png }) }, onSky, options);
+          return writeSky({ fits: path, ...(paths.png !== undefined && { png: paths.png }) }, onSky, options);
         }
         const beam = stationBeam(plan);
         await writeSeries(
@@ -201,7 +204,9 @@ function directParts(
       const autos = fields.autos === false ? 'leave-out' : 'include';
       const lastsS = fields.every ?? refuse('products.images.every', 'is not given', 'give it');
       const images = prepareDirectProduct(ranged, {
-        ...{ backend, telescope, calibrated, flaggedInputs, autos, lastsS, plannedFor, image: settings },
+        ...{ backend, telescope, calibrated, flaggedInputs, autos, lastsS, image: settings },
+        rules: imagedRules(fields, observed.rules, frequenciesHz),
+        plannedFor: fields.align === 'utc' ? 'utc' : plannedFor,
       });
       const first = ranged.range?.firstSpectrum ?? 0;
       const end = ranged.range?.endSpectrum ?? spectraOfSource(front);
@@ -235,24 +240,39 @@ function composed(
   clock: ComposedProduct['clock'],
 ): ComposedProduct {
   const { settings: image, lastsS, take } = of;
+  const all = imagedRules(fields, rules, spectra.frequenciesHz);
+  // Machines with parts of one band cut at UTC's instants, and use the same plans.
+  const plannedFor = fields.align === 'utc' ? ('utc' as const) : undefined;
   if (method === 'direct') {
     const autos = fields.autos === false ? 'leave-out' : 'include';
     const direct = prepareDirectProduct(front, {
-      ...{ backend, telescope, calibrated, flaggedInputs, rules, image, autos, lastsS },
+      ...{ backend, telescope, calibrated, flaggedInputs, rules: all, image, plannedFor, autos, lastsS },
     });
     return { from: 'spectra', clock, stage: chain(direct, passing<SkyImage>(take)) };
   }
   const images = prepareImage({
-    ...{ backend, telescope: imagedTelescope(telescope, flaggedInputs), image },
+    ...{ backend, telescope: imagedTelescope(telescope, flaggedInputs), image, plannedFor },
     frequenciesHz: spectra.frequenciesHz,
     weight: fields.weights ?? 'natural',
     autos: fields.autos === true ? 'include' : 'leave-out',
   });
   return {
     ...{ from: 'integrations', clock },
-    flags: { rules },
+    vanVleck: fields['van-vleck'] === true ? {} : undefined,
+    flags: { rules: all },
     stage: chain(calibrating(images, calibrated), passing<SkyImage>(take)),
   };
+}
+
+/** Flags of the observation, and the channels that are not imaged. */
+export function imagedRules(
+  { channels }: Product<'images'>,
+  rules: readonly FlagRule[],
+  frequenciesHz: Float64Array,
+): readonly FlagRule[] {
+  if (channels === undefined) return rules;
+  const kept = channelsNamed(channels.join(','), frequenciesHz, 'products.images.channels');
+  return flagsOfAll({ rules, channels: kept }, frequenciesHz.length);
 }
 
 /** Integrations with the gains of their middle. */
@@ -279,10 +299,11 @@ function lackOf(
   return gains && !crossHandsKnown(gains) ? { crossHands: gains.leakage ? 'open' : 'unknown' } : {};
 }
 
-const optionsOf = (
+/** What is said beside images in their file and picture. */
+export const imageOptions = (
   fields: Product<'images'>,
-  { telescope, spectra, calibrated }: Observed,
-  { history }: Making,
+  { telescope, spectra, calibrated }: Pick<Observed, 'telescope' | 'spectra' | 'calibrated'>,
+  { history }: Pick<Making, 'history'>,
   { frame, start }: Pick<SkyImage, 'frame' | 'start'>,
 ): PictureOptions => ({
   telescope,

@@ -19,12 +19,17 @@ export function beyondCard({
   vanVleck,
   flags,
   imaging,
-}: Pick<LiveSettings, 'delays' | 'fineChannels' | 'vanVleck' | 'flags' | 'imaging'>): string | undefined {
+  further,
+}: Pick<LiveSettings, 'delays' | 'fineChannels' | 'vanVleck' | 'flags' | 'imaging' | 'further'>):
+  string | undefined {
   if (delays && isDelayed(delays)) return 'inputs are delayed';
   if (fineChannels !== undefined) return 'channels are made finer';
   if (vanVleck) return 'rounding is corrected (van Vleck)';
   if (flags && flags.rules.length > 0) return 'channels, times or pairs are flagged';
-  if (imaging && flags?.channels) return 'images are of some channels alone';
+  if (imaging?.vanVleck) return 'rounding is corrected (van Vleck)';
+  if (imaging?.autos !== undefined) return 'autocorrelations of images are chosen';
+  if ((imaging?.rules?.length ?? 0) > 0) return 'channels, times or pairs of images are flagged';
+  if (further) return 'there are further products';
   if (typeof imaging?.calibrated === 'function') return 'gains change in time';
   return undefined;
 }

@@ -1,5 +1,5 @@
 /** Frames of a capture that are no whole datagram, for people. */
-import type { LeftOutFrames } from '../../receive/index.js';
+import type { LeftOutFrames } from '../receive/index.js';
 
 export function leftOutWords({ cut, fragment, other }: LeftOutFrames): string[] {
   return [

@@ -1,12 +1,12 @@
-/** Packets as the samples of a night: of a socket or a capture, in the format that they are in. */
-import { preparing } from '../../core/closing.js';
-import { refuse } from '../../core/errors.js';
-import { numberOf } from '../../core/clock/rational.js';
-import { formatInstant, parseInstant } from '../../core/instant.js';
-import { formatHz, formatSeconds } from '../../core/units.js';
-import { guessPlan, usualFormat } from '../../packets/guess-plan.js';
-import type { StreamPlan } from '../../packets/packet-format.js';
-import { isPacketFormatName, packetFormatNamed } from '../../packets/registry.js';
+/** Packets as the samples of a live run: of a socket or a capture, in the format that they are in. */
+import { preparing } from '../core/closing.js';
+import { refuse } from '../core/errors.js';
+import { numberOf } from '../core/clock/rational.js';
+import { formatInstant, parseInstant } from '../core/instant.js';
+import { formatHz, formatSeconds } from '../core/units.js';
+import { guessPlan, usualFormat } from '../packets/guess-plan.js';
+import type { StreamPlan } from '../packets/packet-format.js';
+import { isPacketFormatName, packetFormatNamed } from '../packets/registry.js';
 import {
   bandOf,
   captureDatagrams,
@@ -22,18 +22,17 @@ import {
   type ReceiveAccount,
   type ReceiveEvent,
   type SurveySocket,
-} from '../../receive/index.js';
-import type { RefusedFrame } from '../../packets/udp.js';
-import { leftOutFix, leftOutWords } from '../report/left-out-frames.js';
-import { loadTelescope } from '../../telescope/load.js';
-import type { BeforeListening, InputOptions, OpenedInput, Say } from './opened-input.js';
-import { surveyedLine } from './packet-lines.js';
+} from '../receive/index.js';
+import type { RefusedFrame } from '../packets/udp.js';
+import { leftOutFix, leftOutWords } from './left-out-frames.js';
+import type { SourcePart } from '../observation/index.js';
+import type { InputSettings, OpenedInput, Say } from './opened-input.js';
 
 /** "4015", "10.0.0.2:4015", "239.1.2.3:4015". */
 export function listenSettings(
   text: string,
-  options: Pick<InputOptions, 'interface'>,
-  option = '--listen',
+  options: Pick<SourcePart, 'interface'>,
+  option = 'source.listen',
 ): ListenSettings {
   const parts = /^(?:(.+):)?(\d{1,5})$/.exec(text);
   if (!parts) refuse(option, `'${text}' is no port or address`, 'write it like 4015 or 239.1.2.3:4015');
@@ -119,7 +118,7 @@ async function surveyNetwork(
 function planStream(
   datagrams: readonly Uint8Array[],
   origin: PacketOrigin,
-  options: InputOptions,
+  options: SourcePart,
   say: Say,
 ): StreamPlan {
   const { format: name, rate } = options;
@@ -127,7 +126,7 @@ function planStream(
   const format =
     name === undefined
       ? (usualFormat(datagrams) ??
-        refuse(where, 'its packets are of no format known here', 'name it with --format'))
+        refuse(where, 'its packets are of no format known here', 'name it with source.format'))
       : packetFormatNamed(name);
   const { plan, concluded, unknown } = guessPlan(
     format,
@@ -140,13 +139,13 @@ function planStream(
 }
 
 /** "clock", a time, or "TIME,clock". */
-export function parseEpoch(text: string): EpochSetting {
+export function parseEpoch(text: string, where = 'source.epoch'): EpochSetting {
   if (text.trim() === 'clock') return { told: 'clock' };
   // What an operator said is true of the clocks as they run: a restart makes it untrue, and nobody guesses unasked.
   const parts = /^(.*?)(,\s*clock)?$/.exec(text.trim());
   return {
     told: 'operator',
-    at: parseInstant(parts?.[1] ?? text, '--epoch'),
+    at: parseInstant(parts?.[1] ?? text, where),
     afterRestart: parts?.[2] === undefined ? 'wait' : 'clock',
   };
 }
@@ -166,7 +165,7 @@ function refuseOtherBand(plan: StreamPlan, frequencyHz: number): void {
       : [own.centreFrequencyHz, 1];
   if (Math.abs(middleHz - frequencyHz) > withinHz)
     refuse(
-      '--frequency',
+      'source.frequency',
       `is ${formatHz(frequencyHz)}, where the ${plan.format} packets say that their band is around ${formatHz(middleHz)}`,
       'leave it out',
     );
@@ -178,7 +177,7 @@ function bandFor(plan: StreamPlan, frequencyHz: number | undefined): Band | unde
   refuseOtherBand(plan, frequencyHz);
   if (plan.holds === 'voltages') return { centreFrequencyHz: frequencyHz };
   const { tickRateHz, samplesPerSlot, ticksPerSlot, channels } = plan;
-  if (!tickRateHz) refuse(plan.format, 'the packets do not tell their rate', 'give it with --rate');
+  if (!tickRateHz) refuse(plan.format, 'the packets do not tell their rate', 'give it with source.rate');
   const channelWidthHz = (numberOf(tickRateHz) * samplesPerSlot) / ticksPerSlot;
   return {
     channelWidthHz,
@@ -190,41 +189,44 @@ function bandFor(plan: StreamPlan, frequencyHz: number | undefined): Band | unde
 }
 
 function eventLine({ kind, session, startTick, start }: ReceiveEvent): string {
-  const fix = "start again with the new --epoch, or use the wall clock's time with --epoch TIME,clock";
+  const fix =
+    "start again with the new source.epoch, or use the wall clock's time with source.epoch TIME,clock";
   switch (kind) {
     case 'session':
       return `the senders' clocks were set anew: session ${session}`;
     case 'untold':
       return `session ${session} is left out: its time is unknown after a restart; ${fix}`;
     case 'undated':
-      return `session ${session} is left out: with this --epoch its tick ${startTick} is in no calendar; ${fix}`;
+      return `session ${session} is left out: with this source.epoch its tick ${startTick} is in no calendar; ${fix}`;
     case 'far': {
-      const time = start ?? refuse('live', 'no start');
+      const time = start ?? refuse('source', 'no start');
       return `warning: the first packets are of ${formatInstant(time, 0)}, over a day from this machine's clock: a recording that is replayed, or a wrong clock`;
     }
   }
 }
 
+/** What a run did not receive at its beginning. */
+export const surveyedLine = ({ packets, seconds }: NonNullable<ReceiveAccount['surveyed']>): string =>
+  `${packets} packets in ${formatSeconds(seconds)} before receiving began: surveyed to find their format, or came while everything was prepared; they are not in the data`;
+
 export const openPackets = (
   origin: PacketOrigin,
-  options: InputOptions,
-  say: Say,
-  beforeListening?: BeforeListening,
+  { observation: { source: options }, telescope, forS, blockS, say, beforeListening }: InputSettings,
 ): Promise<OpenedInput> =>
   preparing(async (closers) => {
     if (options.format !== undefined && !isPacketFormatName(options.format))
       packetFormatNamed(options.format);
-    // What needs no packet is done before the first: those that come meanwhile are in no data.
-    const telescope = options.telescope === undefined ? undefined : await loadTelescope(options.telescope);
     const socket = 'capture' in origin ? undefined : closers.keep(await openSurveySocket(origin));
     const datagrams =
       'capture' in origin || !socket
         ? await surveyCapture(origin as CaptureOrigin)
-        : await surveyNetwork(origin, socket, options.for ?? Infinity, say);
+        : await surveyNetwork(origin, socket, forS ?? Infinity, say);
     const plan = planStream(datagrams, origin, options, say);
     const epoch = epochSetting(options.epoch, plan);
     if (options.epoch === undefined && epoch.told === 'clock')
-      say(`${plan.format} packets do not tell when they began: taken from the clock; --epoch says it better`);
+      say(
+        `${plan.format} packets do not tell when they began: taken from the clock; source.epoch gives it exactly`,
+      );
     const polarisations = options.polarisations ?? telescope?.polarisations;
     const band = bandFor(plan, options.frequency);
     const listening = 'capture' in origin ? undefined : { listening: listeningOf(origin) };
@@ -240,7 +242,7 @@ export const openPackets = (
       epoch,
       ...(band && { band }),
       ...(polarisations === 1 || polarisations === 2 ? { polarisations } : {}),
-      ...(options.blockS === undefined ? {} : { ring: { blockS: options.blockS } }),
+      ...(blockS === undefined ? {} : { ring: { blockS } }),
       ...(beforeListening && { beforeListening: (ready) => beforeListening(ready, telescope) }),
       onEvent: (event) => {
         say(eventLine(event));

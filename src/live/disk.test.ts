@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { checkDisk } from './plans.js';
+import { checkDisk } from './disk.js';
 
 describe('a disk', () => {
   const small = { integrationS: 10, stations: 4, channels: 4, polarisations: 2 };

@@ -1,0 +1,113 @@
+/** Images of a live run in FITS cubes: collected in memory, and written when the time of a cube is over. */
+import { access } from 'node:fs/promises';
+import { join, parse } from 'node:path';
+import { planeML } from '../core/axes.js';
+import { formatInstant, type Instant } from '../core/instant.js';
+import { averageChannels, stationBeam, stokesI } from '../image/index.js';
+import type { FrontSpectra } from '../pipeline/compose/front.js';
+import type { LatestPicture } from '../pipeline/live/pictures.js';
+import { centreOf, type SkyImage } from '../pipeline/sky-image.js';
+import { writeSeries, type SeriesImage } from '../pipeline/wide/film.js';
+import type { Product } from '../products/index.js';
+import { imageOptions } from '../products/making/images.js';
+import type { Telescope } from '../telescope/telescope.js';
+
+export interface CubeSettings {
+  readonly fields: Product<'images'>;
+  readonly path: string;
+  readonly telescope: Telescope;
+  readonly spectra: FrontSpectra;
+  readonly unit: 'counts' | 'Jy/beam';
+  readonly overwrite: boolean;
+  readonly history: readonly string[];
+}
+
+/** A cube of more than this is written, and another begun. */
+const MOST_BYTES = 2 ** 30;
+
+export class ImageCubes implements LatestPicture {
+  private images: SeriesImage[] = [];
+  private last: SkyImage | undefined;
+  private slot = 0;
+  private collectedBytes = 0;
+  private cubes = 0;
+  private unit: string;
+  readonly paths: string[] = [];
+  /** Images in files. */
+  drawn = 0;
+
+  constructor(private readonly settings: CubeSettings) {
+    this.unit = settings.unit;
+  }
+
+  async show(sky: SkyImage, unit: string = this.settings.unit): Promise<void> {
+    const slot = this.slotOf(sky.start);
+    const isOver = slot !== this.slot || unit !== this.unit || this.collectedBytes > MOST_BYTES;
+    if (this.images.length > 0 && isOver) await this.close();
+    [this.slot, this.unit] = [slot, unit];
+    const { plan, frame, start, durationS } = sky;
+    const plane = planeML(stokesI(averageChannels(sky.image, plan, sky.weights), plan, 0), plan.pixels);
+    this.images.push({ plane, start, durationS, frame, centre: centreOf(sky).position });
+    this.collectedBytes += plane.byteLength;
+    this.last = sky;
+  }
+
+  /** Writes what was collected. */
+  async close(): Promise<void> {
+    const { images, last } = this;
+    if (!last || images.length === 0) return;
+    [this.images, this.collectedBytes] = [[], 0];
+    const { fields, telescope, spectra, history } = this.settings;
+    const { frequenciesHz, channelWidthHz } = spectra;
+    const fits = await this.freeName(this.nameFor(images[0].start));
+    const { dir, name } = parse(fits);
+    const beam = stationBeam(last.plan);
+    await writeSeries(
+      {
+        fits,
+        // Drawing takes longer than imaging.
+        ...(fields.picture === true && { png: join(dir, `${name}.png`) }),
+        ...(fields.sheet === true && { sheet: join(dir, `${name}-sheet.png`) }),
+      },
+      {
+        ...{ images, plan: last.plan, everyS: fields.every ?? 1, centreName: centreOf(last).name },
+        ...(beam && { beam }),
+        frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
+        bandHz: channelWidthHz * frequenciesHz.length,
+      },
+      { ...imageOptions(fields, { telescope, spectra }, { history }, last), unit: this.unit },
+    );
+    this.cubes++;
+    this.drawn += images.length;
+    this.paths.push(fits);
+  }
+
+  private slotOf({ unixSeconds, fraction }: Instant): number {
+    const everyS = this.settings.fields['file-every'];
+    // A start a rounding error before the boundary is on it.
+    return everyS === undefined ? 0 : Math.floor((unixSeconds + fraction + 1e-6) / everyS);
+  }
+
+  private nameFor(start: Instant): string {
+    const { path, fields } = this.settings;
+    const everyS = fields['file-every'];
+    if (everyS === undefined && this.cubes === 0) return path;
+    const { dir, name, ext } = parse(path);
+    const stamp = formatInstant(start, everyS !== undefined && everyS < 1 ? 3 : 0).replaceAll(':', '');
+    return join(dir, `${name}-${stamp}${ext}`);
+  }
+
+  /** A run that was broken off and runs again replaces nothing. */
+  private async freeName(path: string): Promise<string> {
+    if (this.settings.overwrite) return path;
+    const { dir, name, ext } = parse(path);
+    for (let number = 1; ; number++) {
+      const candidate = number === 1 ? path : join(dir, `${name}-${number}${ext}`);
+      const isThere = await access(candidate).then(
+        () => true,
+        () => false,
+      );
+      if (!isThere) return candidate;
+    }
+  }
+}

@@ -1,0 +1,173 @@
+/** Where the samples of a live run come from: pipes and sockets of plain samples, recordings, packets. */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { CorellaError, refuse } from '../core/errors.js';
+import { parseInstant } from '../core/instant.js';
+import type { Source } from '../core/sources.js';
+import { formatHz, formatSeconds } from '../core/units.js';
+import {
+  describeSigmf,
+  openSampleStream,
+  streamOf,
+  tcpStream,
+  type ByteStream,
+  type StreamDescription,
+} from '../formats/index.js';
+import type { LiveInput } from '../pipeline/live/night.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { afterSeconds } from './long-timer.js';
+import { openRecording, type SourcePart } from '../observation/index.js';
+import type { InputSettings, OpenedInput } from './opened-input.js';
+import { listenSettings, openPackets } from './packets.js';
+
+export async function openLiveInput(settings: InputSettings): Promise<OpenedInput> {
+  const { source } = settings.observation;
+  if (source.capture !== undefined) return openPackets({ capture: source.capture }, settings);
+  if (source.listen !== undefined) return openPackets(listenSettings(source.listen, source), settings);
+  if (source.stream !== undefined) return openStreams([source.stream].flat(), settings);
+  return openRecorded(settings);
+}
+
+/** A pipe by its name is a stream. */
+export const isFifo = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isFIFO() === true;
+
+/** One session. */
+const single =
+  (source: Source): LiveInput['sessions'] =>
+  () => [source];
+
+async function openRecorded({ observation, say }: InputSettings): Promise<OpenedInput> {
+  const { opened, recording, telescope, paths } = await openRecording(observation, { ofSky: true });
+  recording.assumed?.forEach(say);
+  return {
+    ...{ description: recording.path, telescope, paths, isLive: false },
+    sessions: single(recording),
+    // A recording is read as fast as it is worked through: its own end is soon enough.
+    stop: () => undefined,
+    close: () => opened.close(),
+  };
+}
+
+function openByteStream(origin: string): ByteStream {
+  if (origin === '-') return streamOf('standard input', process.stdin);
+  const tcp = /^tcp:\/\/(.+):(\d+)\/?$/.exec(origin);
+  if (tcp) return tcpStream(tcp[1].replace(/^\[|\]$/g, ''), Number(tcp[2]));
+  if (origin.startsWith('tcp://'))
+    refuse(origin, 'names no host and port', 'write it like tcp://localhost:1234');
+  return streamOf(origin, createReadStream(origin, { highWaterMark: 2 ** 18 }));
+}
+
+/** As of files: what is said against a description is refused. */
+function refuseOtherMeta(options: SourcePart, described: Awaited<ReturnType<typeof describeSigmf>>): void {
+  const { meta = '', inputs, polarisations, rate, frequency } = options;
+  const pairs = [
+    ['source.sample-type', options['sample-type'], described.type],
+    ['source.inputs', inputs, described.inputs],
+    ['source.polarisations', polarisations, described.polarisations],
+    ['source.rate', rate, described.sampleRateHz],
+    ['source.frequency', frequency, described.centreFrequencyHz],
+  ] as const;
+  for (const [option, said, own] of pairs)
+    if (said !== undefined && own !== undefined && said !== own)
+      refuse(option, `is ${said}, where ${meta} says ${own}`, 'leave one of them out');
+}
+
+async function openStreams(
+  origins: readonly string[],
+  { observation: { source: options }, telescope: named, forS, say }: InputSettings,
+): Promise<OpenedInput> {
+  const described = options.meta === undefined ? undefined : await describeSigmf(options.meta);
+  const telescope = named ?? described?.telescope;
+  const told = <Value>(value: Value | undefined, what: string, fix: string): Value =>
+    value ?? refuse(origins[0], `a stream does not say ${what}`, `${fix}, or describe it with source.meta`);
+  const inputs =
+    options.inputs ??
+    described?.inputs ??
+    (telescope && (telescope.stations.length * telescope.polarisations) / origins.length);
+  if (described) refuseOtherMeta(options, described);
+  const start = options.start === undefined ? undefined : parseInstant(options.start, 'source.start');
+  const polarisations = options.polarisations ?? described?.polarisations ?? telescope?.polarisations ?? 1;
+  const description: StreamDescription = {
+    type: told(
+      options['sample-type'] ?? described?.type,
+      'what its samples are',
+      'give source.sample-type, like cu8',
+    ),
+    inputs: told(inputs, 'how many inputs it holds', 'give source.inputs'),
+    polarisations,
+    sampleRateHz: told(options.rate ?? described?.sampleRateHz, 'its sample rate', 'give source.rate'),
+    centreFrequencyHz: told(
+      options.frequency ?? described?.centreFrequencyHz,
+      'its frequency',
+      'give source.frequency',
+    ),
+    ...(start && { start }),
+  };
+  // Two readers of one pipe share its bytes between them as it happens.
+  if (new Set(origins).size < origins.length)
+    refuse(
+      'source.stream',
+      'one stream is named twice',
+      'name each once; source.inputs is how many are interleaved in it',
+    );
+  const streams = origins.map(openByteStream);
+  say(`waiting for samples from ${streams.map(({ name }) => name).join(' and ')}`);
+  let isOver = false;
+  const callOff =
+    forS !== undefined && start === undefined
+      ? afterSeconds(forS, () => {
+          isOver = true;
+          for (const stream of streams) void stream.close();
+        })
+      : undefined;
+  const source = await openSampleStream(streams, description, ({ kind, stream, seconds }) => {
+    if (kind === 'silent') say(`${stream}: nothing comes; waiting`);
+    else if (kind === 'again')
+      say(`${stream}: samples again after ${formatSeconds(seconds)}, which are missing`);
+    else say(`${stream}: at its end`);
+  })
+    .catch((error: unknown) => {
+      if (!isOver || forS === undefined) throw error;
+      return refuse(
+        origins.join(' and '),
+        `no sample came in ${formatSeconds(forS)}`,
+        'check what sends them',
+      );
+    })
+    .finally(() => {
+      callOff?.();
+    });
+  return {
+    description: `${streams.map(({ name }) => name).join(' and ')}, ${description.type} at ${formatHz(description.sampleRateHz)}`,
+    ...(telescope && { telescope }),
+    isLive: start === undefined,
+    sessions: single(source),
+    stop: () => {
+      source.stop();
+    },
+    close: () => source.close(),
+  };
+}
+
+/** What says where the stations stand, and fits the inputs. */
+export function telescopeOf(
+  source: Pick<Source, 'inputs' | 'polarisations'>,
+  telescope: Telescope | undefined,
+  description: string,
+): Telescope {
+  if (!telescope)
+    throw new CorellaError({
+      where: description,
+      what: 'does not say where its stations are',
+      fix: 'give its telescope, or a JSON description of it',
+    });
+  const { inputs, polarisations } = source;
+  if (inputs !== telescope.stations.length * polarisations || polarisations !== telescope.polarisations)
+    refuse(
+      description,
+      `has ${inputs} inputs, ${inputs / polarisations} × ${polarisations}, where ${telescope.name} has ${telescope.stations.length} stations × ${telescope.polarisations}`,
+      'give the telescope that it is of, and stations where it is a part',
+    );
+  return telescope;
+}

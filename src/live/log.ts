@@ -1,0 +1,162 @@
+/**
+ * The log of a run: what was changed, from which spectrum on, when, and by whom, one JSON object a line, beside the
+ * products. The same data with the log give the same products.
+ */
+import { appendFile, writeFile } from 'node:fs/promises';
+import { basename, join, parse } from 'node:path';
+import { z } from 'zod';
+import { refuse } from '../core/errors.js';
+import { formatInstant } from '../core/instant.js';
+import { readText } from '../formats/index.js';
+import type { Change, LoggedChange, MadeChange } from '../pipeline/live/steering.js';
+
+const LOG_VERSION = 1;
+
+const change = z.union([
+  z.strictObject({
+    flags: z.strictObject({ inputs: z.array(z.int().nonnegative()), flag: z.boolean() }),
+  }),
+  z.strictObject({ integrationS: z.number().positive() }),
+  z.strictObject({ recording: z.boolean() }),
+  z.strictObject({
+    gains: z.strictObject({ file: z.string().optional(), solved: z.literal(true).optional() }),
+  }),
+]);
+
+const line = z.strictObject({
+  id: z.int(),
+  epoch: z.int().nonnegative(),
+  fromSpectrum: z.int().nonnegative(),
+  /** Of the data, and of the clock when it was asked for. */
+  from: z.string(),
+  utc: z.string(),
+  who: z.string(),
+  authenticated: z.boolean(),
+  change,
+});
+const cancelled = z.strictObject({
+  cancels: z.int(),
+  utc: z.string(),
+  who: z.string(),
+  authenticated: z.boolean(),
+});
+const head = z.strictObject({ corella: z.string(), log: z.literal(LOG_VERSION), started: z.string() });
+
+/** What is written of a change: gains by the name of their file. */
+function plainChange(made: Change): z.infer<typeof change> {
+  if (!('gains' in made))
+    return 'flags' in made ? { flags: { ...made.flags, inputs: [...made.flags.inputs] } } : made;
+  const { file, solved } = made.gains;
+  return { gains: { ...(file !== undefined && { file }), ...(solved && { solved }) } };
+}
+
+/** Beside the product with this path. */
+export const logPathFor = (product: string): string => {
+  const { dir, name } = parse(product);
+  return join(dir, `${name}.changes.jsonl`);
+};
+
+export class ChangeLog {
+  private written: Promise<void>;
+
+  private constructor(
+    readonly path: string,
+    text: string,
+    private readonly onFault: (line: string) => void,
+  ) {
+    this.written = writeFile(path, text);
+  }
+
+  static open(path: string, version: string, onFault: (line: string) => void): ChangeLog {
+    const first = { corella: version, log: LOG_VERSION, started: new Date().toISOString() };
+    return new ChangeLog(path, `${JSON.stringify(first)}\n`, onFault);
+  }
+
+  readonly add = ({ id, from, change: made, by }: MadeChange, what: 'made' | 'cancelled'): void => {
+    const now = { utc: new Date().toISOString(), ...by };
+    const entry =
+      what === 'cancelled'
+        ? { cancels: id, ...now }
+        : {
+            ...{ id, epoch: from.epoch, fromSpectrum: from.spectrum, from: formatInstant(from.at, 6) },
+            ...{ ...now, change: plainChange(made) },
+          };
+    // One after another, so that lines are in their order.
+    this.written = this.written
+      .then(() => appendFile(this.path, `${JSON.stringify(entry)}\n`))
+      .catch((error: unknown) => {
+        this.onFault(`${this.path} cannot be written: ${error instanceof Error ? error.message : ''}`);
+      });
+  };
+
+  close(): Promise<void> {
+    return this.written;
+  }
+}
+
+/** The changes of a log that took effect. `loadGains` reads a file of gains. */
+export async function readLog(
+  path: string,
+  loadGains: (
+    file: string,
+  ) => Promise<NonNullable<Extract<Change, { gains: object }>['gains']['calibrated']>>,
+): Promise<readonly LoggedChange[]> {
+  const made = new Map<number, z.infer<typeof line>>();
+  const lines = (await readText(path)).split('\n').filter((text) => text.trim() !== '');
+  for (const [k, text] of lines.entries()) {
+    const value = parsed(text, `${basename(path)}:${k + 1}`);
+    if (k === 0) checked(head, value, path, k);
+    else if (Object.hasOwn(value as object, 'cancels'))
+      made.delete(checked(cancelled, value, path, k).cancels);
+    else {
+      const entry = checked(line, value, path, k);
+      made.set(entry.id, entry);
+    }
+  }
+  const changes: LoggedChange[] = [];
+  for (const { epoch, fromSpectrum: spectrum, change: one } of made.values())
+    changes.push({ epoch, spectrum, change: await withGains(one, path, loadGains) });
+  return changes;
+}
+
+async function withGains(
+  one: z.infer<typeof change>,
+  path: string,
+  loadGains: (
+    file: string,
+  ) => Promise<NonNullable<Extract<Change, { gains: object }>['gains']['calibrated']>>,
+): Promise<Change> {
+  if (!('gains' in one)) return one;
+  const { file, solved } = one.gains;
+  if (solved)
+    refuse(
+      path,
+      'gains were solved in that run, and the log does not hold them',
+      'give gains.solve, or leave the log out',
+    );
+  return { gains: { file, calibrated: file === undefined ? undefined : await loadGains(file) } };
+}
+
+function parsed(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return refuse(where, 'is not JSON', 'give the log that was written beside the products');
+  }
+}
+
+function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  path: string,
+  k: number,
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  return result.success
+    ? result.data
+    : refuse(
+        `${basename(path)}:${k + 1}`,
+        'is not a line of a log',
+        'give the log that was written beside the products',
+      );
+}

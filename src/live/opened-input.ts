@@ -1,0 +1,40 @@
+/** Where the samples of a live run come from, and what they are once they come. */
+import type { Closable } from '../core/closing.js';
+import type { Instant } from '../core/instant.js';
+import type { Observation } from '../observation/index.js';
+import type { LiveInput } from '../pipeline/live/night.js';
+import type { ReadyToListen, ReceiveAccount } from '../receive/index.js';
+import type { Telescope } from '../telescope/telescope.js';
+
+export interface InputSettings {
+  readonly observation: Observation;
+  /** The one that was named. */
+  readonly telescope?: Telescope;
+  /** Nothing is waited for longer. */
+  readonly forS?: number;
+  /** Of a block of packets. */
+  readonly blockS?: number;
+  readonly say: Say;
+  readonly beforeListening?: BeforeListening;
+}
+
+export interface OpenedInput extends LiveInput, Closable {
+  readonly description: string;
+  readonly telescope?: Telescope;
+  /** Real time: what is late is old. */
+  readonly isLive: boolean;
+  /** The account of every packet, where there are packets. */
+  packets?(): ReceiveAccount;
+  /** Where packets wait. */
+  readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
+  /** When a tick was, of senders whose clocks were set anew while their time was unknown; from which on it holds. */
+  readonly tellEpoch?: (tick: bigint, time: Instant) => { readonly at: Instant; readonly tick: bigint };
+  /** Where packets come from a network. */
+  readonly listening?: { readonly port: number; readonly group?: string; readonly interface?: string };
+  /** Files that were read. */
+  readonly paths?: readonly string[];
+}
+
+export type Say = (line: string) => void;
+/** What takes long is done before a socket is opened. */
+export type BeforeListening = (ready: ReadyToListen, telescope: Telescope | undefined) => Promise<void>;

@@ -1,0 +1,179 @@
+/** From a live observation and its source to what the chain makes: the same parts as of recordings, without reading ahead. */
+import type { Backend } from '../backend/backend.js';
+import { CorellaError } from '../core/errors.js';
+import type { Source } from '../core/sources.js';
+import { readGainFile, type Recording } from '../formats/index.js';
+import type { KurtosisPlan, KurtosisTally } from '../kurtosis/index.js';
+import {
+  gatherFront,
+  inputsOf,
+  kurtosisOf,
+  refuseUnsupported,
+  rulesOf,
+  type Observation,
+} from '../observation/index.js';
+import { phaseLossOf, spectraOfFront, type Front, type FrontSpectra } from '../pipeline/compose/front.js';
+import { readStoredFlags } from '../pipeline/flags/flag-file.js';
+import { channelsNamed } from '../pipeline/flags/words.js';
+import { fitsData, gainsOverTime } from '../pipeline/gains/apply.js';
+import { imagedTelescope } from '../pipeline/live/left-out.js';
+import { frontOf, planLiveChannels } from '../pipeline/live/front.js';
+import type { LiveImaging, LiveSettings } from '../pipeline/live/settings.js';
+import { phaseLossLines } from '../pipeline/phase-loss.js';
+import type { RequestedVanVleck, VanVleckTally } from '../pipeline/stages/van-vleck.js';
+import { isProduct, type Product } from '../products/index.js';
+import { imagedRules } from '../products/making/images.js';
+import { checkDirectRoad } from '../pipeline/image.js';
+import { skyFrame } from '../sky/frame.js';
+import type { PhaseCentre } from '../sky/phase-centre.js';
+import { parsePhaseCentre } from '../sky/phase-centre.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { productsOf, type LiveProducts } from './resolve.js';
+
+export interface LivePlan {
+  readonly observation: Observation;
+  readonly products: LiveProducts;
+  readonly telescope: Telescope;
+  readonly settings: LiveSettings;
+  readonly front: Front;
+  readonly spectra: FrontSpectra;
+  /** Where fringes are stopped in files of visibilities; the zenith by default. */
+  readonly centre?: PhaseCentre;
+  /** What is not as one would expect. */
+  readonly warnings: readonly string[];
+  /** Of each stream epoch what kurtosis flagged and what van Vleck's correction met. */
+  readonly kurtosis: readonly { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[];
+  readonly vanVleck: readonly Readonly<VanVleckTally>[];
+}
+
+export interface LiveMachine {
+  readonly backend: Backend;
+  /** Of blocks of voltages: how late an image may be. */
+  readonly blockS?: number;
+  /** What errors call the source. */
+  readonly description: string;
+}
+
+/** The source as a recording without an end, for those who plan. */
+export const endless = (source: Source, path: string, telescope: Telescope): Recording =>
+  ({ ...source, path, telescope, samples: Infinity }) as unknown as Recording;
+
+export async function planLive(
+  observation: Observation,
+  source: Source,
+  telescope: Telescope,
+  { backend, blockS, description }: LiveMachine,
+): Promise<LivePlan> {
+  const { front: part = {}, flags = {}, for: forS } = observation;
+  refuseUnsupported(observation, source.kind);
+  const products = productsOf(observation);
+  const recording = endless(source, description, telescope);
+  const gathered = await gatherFront(part, recording, telescope, () => Promise.resolve(backend), {
+    readsAhead: false,
+  });
+  const { settings, equaliser, delays } = gathered;
+  const kurtosis: { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[] = [];
+  const flaggedInputs = inputsOf(flags, source, telescope);
+  const frontSettings = {
+    ...{ telescope, delays, forS, fineChannels: part.finer, flaggedInputs },
+    kurtosis: kurtosisOf(flags, (plan, tally) => kurtosis.push({ plan, tally })),
+    gain: equaliser && { levels: equaliser },
+  };
+  const channels = settings && planLiveChannels(source, { ...settings, blockS }, frontSettings);
+  const front = frontOf(source, { ...frontSettings, channels });
+  const spectra = spectraOfFront(front);
+  const { frequenciesHz } = spectra;
+  const context = { stations: telescope.stations, polarisations: source.polarisations, frequenciesHz };
+  const stored = flags.file === undefined ? undefined : await readStoredFlags(flags.file);
+  const rules = rulesOf(flags, context, stored);
+  const { visibilities, images } = products;
+  const kept =
+    visibilities?.channels &&
+    channelsNamed(visibilities.channels.join(','), frequenciesHz, 'products.visibilities.channels');
+  const vanVleck: Readonly<VanVleckTally>[] = [];
+  const corrected: RequestedVanVleck = { onPlan: (tally) => vanVleck.push(tally) };
+  const gains = images && (await gainsFor(observation, telescope, frequenciesHz));
+  return {
+    ...{ observation, products, telescope, front, spectra, kurtosis, vanVleck },
+    centre:
+      visibilities?.['phase-centre'] === undefined
+        ? delays.centre
+        : parsePhaseCentre(visibilities['phase-centre'], 'products.visibilities.phase-centre'),
+    warnings: [
+      ...phaseLossLines(phaseLossOf(front)),
+      ...(gains?.warnings ?? []),
+      ...directWarnings(observation, imagedTelescope(telescope, flaggedInputs), source, frequenciesHz),
+    ],
+    settings: {
+      ...{ ...frontSettings, backend, channels, frequenciesHz },
+      flags: { rules, channels: kept, tally: { rules: rules.length, ruled: 0, values: 0 } },
+      integrationS: visibilities?.integration ?? shownS(images),
+      align: (visibilities ?? images)?.align ?? 'utc',
+      imaging: images && imagingOf(images, imagedRules(images, rules, frequenciesHz), gains?.calibrated),
+      vanVleck: visibilities?.['van-vleck'] === true ? corrected : undefined,
+      values: visibilities?.values ?? 'means',
+      integrations: (visibilities?.visibilities ?? null) === null ? 'for nobody' : 'kept',
+    },
+  };
+}
+
+/** Integrations that only a page shows: about a second, a whole number of images. */
+const shownS = (images: Product<'images'> | undefined): number => {
+  const everyS = images?.every ?? 1;
+  return everyS * Math.max(1, Math.round(1 / everyS));
+};
+
+async function gainsFor(
+  { gains }: Observation,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+): Promise<
+  { readonly calibrated: LiveImaging['calibrated']; readonly warnings: readonly string[] } | undefined
+> {
+  if (gains?.file === undefined) return undefined;
+  const file = await readGainFile(gains.file);
+  return {
+    calibrated: gainsOverTime(file, gains.file, telescope, frequenciesHz, 'live'),
+    warnings: fitsData(file, gains.file, { telescope, frequenciesHz }),
+  };
+}
+
+/** By how much direct images are off where stations are at different heights: live, that is a warning. */
+function directWarnings(
+  { products }: Observation,
+  telescope: Telescope,
+  { start }: Source,
+  frequenciesHz: Float64Array,
+): readonly string[] {
+  const direct = products.filter((one) => isProduct('images', one) && one.method === 'direct');
+  const frame = skyFrame(telescope.site, start);
+  const lines = (direct as readonly Product<'images'>[]).map((images) => {
+    try {
+      checkDirectRoad({ telescope, frequenciesHz }, frame, imagingOf(images, [], undefined).image);
+      return '';
+    } catch (error) {
+      if (!(error instanceof CorellaError)) throw error;
+      return `warning: ${error.what}; ${error.fix ?? ''}`;
+    }
+  });
+  return [...new Set(lines.filter((line) => line !== ''))];
+}
+
+/** What images are made like; the first of an observation, and each further one. */
+export const imagingOf = (
+  images: Product<'images'>,
+  rules: LiveImaging['rules'],
+  calibrated: LiveImaging['calibrated'],
+): LiveImaging => ({
+  everyS: images.every ?? 1,
+  road: images.method ?? 'visibilities',
+  weight: images.weights ?? 'natural',
+  ...{ calibrated, rules },
+  autos: images.autos === undefined ? undefined : images.autos ? 'include' : 'leave-out',
+  vanVleck: images['van-vleck'] === true ? {} : undefined,
+  image: {
+    pixels: images.pixels,
+    field: images.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: images.field },
+    kernelSize: images.kernel ?? 5,
+  },
+});

@@ -1,0 +1,269 @@
+/** Where the products of a live run go: files by time, the latest picture, cubes, and further products beside them. */
+import { join, parse } from 'node:path';
+import type { Integration } from '../core/blocks.js';
+import { formatInstant, type Instant } from '../core/instant.js';
+import type { Source } from '../core/sources.js';
+import { Guarded } from '../observation/index.js';
+import type { ComposedProduct } from '../pipeline/compose/compose.js';
+import { prepareDirectProduct } from '../pipeline/compose/direct.js';
+import { spectraOfFront, type Front } from '../pipeline/compose/front.js';
+import { channelsNamed } from '../pipeline/flags/words.js';
+import type { NightFiles } from '../pipeline/live/file-task.js';
+import type { FileEvent } from '../pipeline/live/files.js';
+import { openFiles } from '../pipeline/live/open-files.js';
+import { openLatestPicture, type LatestPicture } from '../pipeline/live/pictures.js';
+import { forgiving, imagedByVisibilities } from '../pipeline/live/chain.js';
+import type { FurtherProducts, LiveImaging, LiveSettings } from '../pipeline/live/settings.js';
+import type { SkyImage } from '../pipeline/sky-image.js';
+import { integrationClock } from '../pipeline/stages/clock.js';
+import { chain, passing } from '../pipeline/stages/stage.js';
+import { isProduct, planProduct, type MadeProduct, type Product } from '../products/index.js';
+import { imagedRules } from '../products/making/images.js';
+import { parsePhaseCentre } from '../sky/phase-centre.js';
+import { ImageCubes } from './cubes.js';
+import { endless, imagingOf, type LivePlan } from './plan.js';
+
+export interface SinkSettings {
+  readonly plan: LivePlan;
+  /** Of the product with this number. */
+  readonly historyOf: (product: number) => readonly string[];
+  readonly onFile: (event: FileEvent) => void;
+  readonly onFault: (line: string) => void;
+}
+
+const PICTURE_WIDTH = 800;
+
+/** Integrations into files; undefined where they are not written. */
+export function openVisibilityFiles(
+  fields: Product<'visibilities'>,
+  number: number,
+  { plan, historyOf, onFile }: SinkSettings,
+  by: 'own thread' | 'this thread',
+): NightFiles | undefined {
+  const { visibilities: path } = fields;
+  if (path === null) return undefined;
+  const { telescope, spectra, observation, centre } = plan;
+  const { frequenciesHz, channelWidthHz, polarisations, grid } = spectra;
+  const kept = fields.channels && channelsOf(fields, frequenciesHz);
+  const own = fields['phase-centre'];
+  return openFiles(
+    {
+      ...{ path, everyS: fields['file-every'], values: fields.values ?? 'means' },
+      // Every sample at the full scale of 8 bits.
+      largestSum: 2 * 127 ** 2 * Math.ceil((fields.integration ?? 1) * grid.spectrumRateHz + 1),
+      overwrite: observation.overwrite === true,
+      centre: own === undefined ? centre : parsePhaseCentre(own, 'products.visibilities.phase-centre'),
+      header: {
+        ...{ telescope, polarisations, channelWidthHz },
+        frequenciesHz: kept ? Float64Array.from(kept, (c) => frequenciesHz[c]) : frequenciesHz,
+        history: historyOf(number),
+      },
+      eop: observation.eop,
+    },
+    onFile,
+    by,
+  );
+}
+
+const channelsOf = ({ channels = [] }: Product<'visibilities'>, frequenciesHz: Float64Array) =>
+  channelsNamed(channels.join(','), frequenciesHz, 'products.visibilities.channels');
+
+/** The latest picture, cubes, or nothing where only a page shows the images. */
+export function openImages(
+  fields: Product<'images'>,
+  number: number,
+  { plan, historyOf, onFault }: SinkSettings,
+): (LatestPicture & { readonly paths?: readonly string[] }) | undefined {
+  const { images: path, sources = 'all' } = fields;
+  if (path === null) return undefined;
+  const { telescope, spectra, observation } = plan;
+  const unit = observation.gains?.file === undefined ? 'counts' : 'Jy/beam';
+  if (/\.fits?$/i.test(path))
+    return new ImageCubes({
+      ...{ fields, path, telescope, spectra, unit, history: historyOf(number) },
+      overwrite: observation.overwrite === true,
+    });
+  return openLatestPicture(
+    {
+      ...{ path, width: PICTURE_WIDTH, telescope, unit, channelWidthHz: spectra.channelWidthHz },
+      road:
+        fields.method === 'direct'
+          ? 'Live, direct imaging (EPIC)'
+          : `Live, from visibilities, ${fields.weights ?? 'natural'} weight`,
+      sources: sources === 'all' ? 'all' : sources.split(',').map((one) => one.trim()),
+    },
+    (why) => {
+      onFault(`the picture cannot be drawn: ${why}`);
+    },
+  );
+}
+
+/** Products beside the first files and the first images, made anew for each stream epoch. */
+export class Further {
+  readonly paths: string[] = [];
+  /** Of products that ended before the others. */
+  readonly failures: string[] = [];
+  private epochs = 0;
+
+  constructor(private readonly settings: SinkSettings) {}
+
+  async begin(front: Front, source: Source, live: LiveSettings): Promise<FurtherProducts> {
+    const epoch = this.epochs++;
+    const made: Guarded<{ readonly name: string; readonly paths: readonly string[] }>[] = [];
+    for (const number of this.settings.plan.products.further)
+      made.push(await this.make(number, { front, source, live, epoch }));
+    const end = async (how: 'finish' | 'keep'): Promise<void> => {
+      for (const one of made) {
+        await one[how]();
+        if (one.failure) this.failures.push(`${one.planned.name}: ${one.failure.message}`);
+        else this.paths.push(...one.planned.paths);
+      }
+    };
+    return {
+      composed: made.map((one) => one.composed),
+      finish: () => end('finish'),
+      keep: () => end('keep'),
+    };
+  }
+
+  private async make(
+    number: number,
+    about: Epoch,
+  ): Promise<Guarded<{ readonly name: string; readonly paths: readonly string[] }>> {
+    const product = this.settings.plan.observation.products[number];
+    if (isProduct('visibilities', product)) return this.visibilities(product, number, about);
+    if (isProduct('images', product)) return this.images(product, number, about);
+    const { plan, historyOf } = this.settings;
+    const { front, source, live, epoch } = about;
+    const planned = await planProduct(laterName(product, epoch, source.start), {
+      recording: endless(source, sourceName(plan), plan.telescope),
+      ...{ telescope: plan.telescope, front, spectra: spectraOfFront(front), delays: front.delays },
+      ...{ flaggedInputs: live.flaggedInputs ?? new Uint8Array(source.inputs), rules: [] },
+      equaliserIsLost: false,
+    });
+    return new Guarded(
+      planned,
+      await planned.make({ backend: live.backend, history: historyOf(number) }),
+      goOn,
+    );
+  }
+
+  private visibilities(fields: Product<'visibilities'>, number: number, { front, live }: Epoch) {
+    const { frequenciesHz, grid } = spectraOfFront(front);
+    const files = openVisibilityFiles(fields, number, this.settings, 'this thread');
+    const { steering } = live;
+    let fileNumber = steering?.fileNumber.latest ?? 0;
+    const append = async (integration: Integration): Promise<void> => {
+      const isKept = steering?.recording.at(integration.start) ?? true;
+      const wanted = steering?.fileNumber.at(integration.start) ?? 0;
+      if (!isKept || wanted !== fileNumber) await files?.close();
+      fileNumber = wanted;
+      if (isKept) await files?.append(integration);
+    };
+    const composed: ComposedProduct = {
+      from: 'integrations',
+      clock: integrationClock({ integrationS: fields.integration ?? 1, align: fields.align }, grid),
+      vanVleck: fields['van-vleck'] === true ? {} : undefined,
+      values: fields.values ?? 'means',
+      flags: {
+        rules: live.flags?.rules ?? [],
+        channels: fields.channels && channelsOf(fields, frequenciesHz),
+      },
+      stage: passing(append),
+    };
+    const close = async (): Promise<void> => {
+      await files?.close();
+      await files?.end?.();
+    };
+    return new Guarded(
+      {
+        name: 'visibilities',
+        get paths() {
+          return files?.paths ?? [];
+        },
+      },
+      { composed, finish: close, keep: () => close().then(() => ''), abandon: close },
+      goOn,
+    );
+  }
+
+  private images(fields: Product<'images'>, number: number, { front, live }: Epoch) {
+    const { grid, frequenciesHz } = spectraOfFront(front);
+    const sink = openImages(fields, number, this.settings);
+    const { plan } = this.settings;
+    const rules = imagedRules(fields, live.flags?.rules ?? [], plan.spectra.frequenciesHz);
+    const imaging: LiveImaging = imagingOf(fields, rules, live.imaging?.calibrated);
+    const clock = integrationClock({ integrationS: imaging.everyS, align: fields.align }, grid);
+    const show = passing<SkyImage>(async (sky) => {
+      const gains = live.steering?.gains.at(sky.start);
+      await sink?.show(sky, live.steering && (gains ? 'Jy/beam' : 'counts'));
+    });
+    const sinks = { noImage: () => undefined };
+    const plannedFor = fields.align === 'utc' ? ('utc' as const) : undefined;
+    const { steering, backend, telescope, flaggedInputs } = live;
+    const composed: ComposedProduct =
+      imaging.road === 'direct'
+        ? {
+            ...{ from: 'spectra', clock },
+            stage: forgiving(
+              chain(
+                prepareDirectProduct(front, {
+                  ...{ backend, telescope, image: imaging.image, plannedFor, lastsS: imaging.everyS },
+                  ...{ flaggedInputs, rules, autos: imaging.autos },
+                  calibrated: steering
+                    ? (start) => steering.directGains(start, frequenciesHz.length)
+                    : imaging.calibrated,
+                }),
+                show,
+              ),
+              sinks,
+            ),
+          }
+        : {
+            ...{ from: 'integrations', clock, vanVleck: imaging.vanVleck, flags: { rules } },
+            stage: forgiving(
+              imagedByVisibilities({ ...live, imaging, align: fields.align ?? 'utc' }, show),
+              sinks,
+            ),
+          };
+    const close = async (): Promise<void> => {
+      await sink?.close();
+    };
+    const made: MadeProduct = {
+      ...{ composed, finish: close, abandon: close },
+      keep: () => close().then(() => ''),
+    };
+    return new Guarded(
+      {
+        name: 'images',
+        get paths() {
+          return sink?.paths ?? [fields.images ?? ''].filter((path) => path !== '');
+        },
+      },
+      made,
+      goOn,
+    );
+  }
+}
+
+/** Others are made beside it. */
+const goOn = (): boolean => false;
+
+interface Epoch {
+  readonly front: Front;
+  readonly source: Source;
+  readonly live: LiveSettings;
+  readonly epoch: number;
+}
+
+/** What a spectra file says that it is of. */
+const sourceName = ({ observation: { source } }: LivePlan): string =>
+  parse([source.capture ?? source.recording ?? []].flat().at(0) ?? 'live data').base;
+
+/** After the first stream epoch each file has its start in its name. */
+function laterName(product: Product, epoch: number, start: Instant): Product {
+  if (epoch === 0 || !isProduct('spectra', product) || product.spectra === null) return product;
+  const { dir, name, ext } = parse(product.spectra);
+  const stamp = formatInstant(start, 0).replaceAll(':', '');
+  return { spectra: join(dir, `${name}-${stamp}${ext}`) };
+}

@@ -1,0 +1,218 @@
+/** What an observation of live data means where it does not say, and what can be refused before anything arrives. */
+import { refuse } from '../core/errors.js';
+import { parseInstant, secondsBetween } from '../core/instant.js';
+import { checkOutput, checkOutputs, readGainFile, visibilityFormatFor } from '../formats/index.js';
+import {
+  checkObservation,
+  gatherDelays,
+  inputsOf,
+  refuseNotLive,
+  refuseUnsupported,
+  sourceKind,
+  type Observation,
+} from '../observation/index.js';
+import { isPacketFormatName, packetFormatNamed } from '../packets/registry.js';
+import { modelElement } from '../pipeline/gains/model.js';
+import { imagesIn } from '../pipeline/live/chain.js';
+import type { Change } from '../pipeline/live/steering.js';
+import { isProduct, type Product } from '../products/index.js';
+import { planListening } from '../receive/index.js';
+import { parseSources } from '../sky/chosen-sources.js';
+import { loadTelescope } from '../telescope/load.js';
+import { selectStations } from '../telescope/select.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { listenSettings, parseEpoch } from './packets.js';
+
+/** The product that is steered and shown, and the others. */
+export interface LiveProducts {
+  readonly visibilities?: Product<'visibilities'>;
+  readonly images?: Product<'images'>;
+  /** By their number in the observation. */
+  readonly further: readonly number[];
+}
+
+export function productsOf({ products }: Observation): LiveProducts {
+  const visibilities = products.find((one) => isProduct('visibilities', one));
+  const images = products.find((one) => isProduct('images', one));
+  return {
+    visibilities: visibilities,
+    images: images,
+    further: products.flatMap((one, k) => (one === visibilities || one === images ? [] : [k])),
+  };
+}
+
+const USUAL_S = 1;
+
+/** With the defaults of live data, so that the history of a product says them. */
+export function resolveLive(observation: Observation): Observation {
+  const { images } = productsOf(observation);
+  const everyS = images && (images.every ?? USUAL_S);
+  return {
+    ...observation,
+    products: observation.products.map((one) => {
+      if (isProduct('visibilities', one))
+        return { integration: Math.max(USUAL_S, everyS ?? 0), align: 'utc' as const, ...one };
+      return isProduct('images', one) ? { every: USUAL_S, align: 'utc' as const, ...one } : one;
+    }),
+  };
+}
+
+/** Whether data arrive in real time. */
+export const isRealTime = ({ source }: Observation): boolean =>
+  source.listen !== undefined || (source.stream !== undefined && source.start === undefined);
+
+/** Data that do not arrive in real time have a page where one is asked for; what is for the page alone needs one. */
+function refuseWithoutPage(observation: Observation): void {
+  const { page = {}, gains = {} } = observation;
+  const isShown = page.address === undefined ? isRealTime(observation) : page.address !== false;
+  if (isShown) return;
+  const why =
+    page.address === false
+      ? 'is for the page, and page.address: false leaves it out'
+      : 'is for the page, which a capture or recording has with page.address';
+  for (const name of ['names', 'token-file'] as const)
+    if (page[name] !== undefined) refuse(`page.${name}`, why, 'leave it out');
+  if (gains.solve === undefined)
+    for (const name of ['min-baseline', 'element', 'diffuse', 'every'] as const)
+      if (gains[name] !== undefined) refuse(`gains.${name}`, `${why}; or give gains.solve`, 'leave it out');
+}
+
+/** What can be refused is refused before anything is waited for: data may come hours later. */
+export async function refuseBeforehand(observation: Observation): Promise<Telescope | undefined> {
+  const { source, products, start, end } = observation;
+  if (sourceKind(source) !== 'recording') refuseNotLive(observation);
+  refuseUnsupported(observation, 'voltages');
+  if (source.listen !== undefined) refuseListening(source.listen, source.interface);
+  if (source.format !== undefined && !isPacketFormatName(source.format)) packetFormatNamed(source.format);
+  if (source.epoch !== undefined) parseEpoch(source.epoch);
+  if (start !== undefined && end !== undefined)
+    if (!(secondsBetween(parseInstant(start, 'start'), parseInstant(end, 'end')) > 0))
+      refuse('end', `${end} is not after start, ${start}`, 'give a later end');
+  refuseWithoutPage(observation);
+  for (const product of products) await refuseProduct(product, observation);
+  const { visibilities, images } = productsOf(observation);
+  if (images) refusePair(visibilities, images);
+  return refuseTelescope(observation);
+}
+
+function refuseListening(listen: string, by: string | undefined): void {
+  const { group } = planListening(listenSettings(listen, { interface: by }));
+  if (!group && by !== undefined)
+    refuse(
+      'source.interface',
+      `is by which a group is joined, and ${listen} is none`,
+      'leave it out, or listen at the address of that interface, like 10.0.0.2:4015',
+    );
+}
+
+/** Images and integrations are cut on one grid. */
+function refusePair(visibilities: Product<'visibilities'> | undefined, images: Product<'images'>): void {
+  if (!visibilities) return;
+  if (visibilities.align !== images.align)
+    refuse(
+      'products.images.align',
+      `is ${images.align ?? 'utc'}, and integrations are cut by ${visibilities.align ?? 'utc'}`,
+      'give both the same',
+    );
+  imagesIn(visibilities.integration ?? USUAL_S, images.every ?? USUAL_S);
+}
+
+/** Longer integrations would show and write nothing for hours. */
+const LONGEST_S = 3600;
+
+/** At the start, and when the length is changed. */
+function refuseIntegration(
+  { integration = USUAL_S, 'file-every': everyS }: Product<'visibilities'>,
+  { for: forS }: Observation,
+): void {
+  const where = 'products.visibilities.integration';
+  if (integration > LONGEST_S)
+    refuse(
+      where,
+      `${integration} s is longer than an hour, in which nothing would be written`,
+      'give at most 1h',
+    );
+  if (forS !== undefined && integration > forS * (1 + 1e-9))
+    refuse(
+      where,
+      `${integration} s is longer than the run, which ends after ${forS} s`,
+      'give a shorter one',
+    );
+  if (everyS !== undefined && everyS < integration * (1 - 1e-9))
+    refuse(
+      'products.visibilities.file-every',
+      `${everyS} s is shorter than an integration of ${integration} s`,
+      'give that or more, or a shorter products.visibilities.integration',
+    );
+}
+
+/** A change while data flow is refused as the changed observation would have been. */
+export function refuseChange(observation: Observation, change: Change): void {
+  if (!('integrationS' in change)) return;
+  const { visibilities, images } = productsOf(observation);
+  const changed = {
+    visibilities: null,
+    align: images?.align,
+    ...visibilities,
+    integration: change.integrationS,
+  };
+  checkObservation({ ...observation, products: [changed] });
+  refuseIntegration(changed, observation);
+  if (images) refusePair(changed, images);
+}
+
+async function refuseProduct(product: Product, observation: Observation): Promise<void> {
+  const { overwrite, gains } = observation;
+  if (isProduct('gains', product))
+    refuse(
+      'products.gains',
+      'is not a product of live data',
+      'give gains.solve: solutions are written beside the products',
+    );
+  if (isProduct('visibilities', product)) {
+    const { visibilities: path, values } = product;
+    refuseIntegration(product, observation);
+    if (path === null) return;
+    const { name } = visibilityFormatFor(path);
+    if (name !== 'uvh5' && values === 'sums')
+      refuse(path, 'whole sums are kept by UVH5 alone', 'write sums as .uvh5');
+    await checkOutputs({ paths: [path], overwrite });
+  }
+  if (isProduct('spectra', product) && product.spectra === null)
+    refuse('products.spectra', 'has no path', 'name a .sigmf-meta');
+  if (isProduct('images', product)) {
+    const { images: path, sources = 'all' } = product;
+    if (sources.includes('@'))
+      refuse(
+        'products.images.sources',
+        'places by altitude and azimuth move with the sky',
+        'give RA and Dec',
+      );
+    parseSources(sources);
+    if (path !== null && !/\.(png|fits?)$/i.test(path))
+      refuse('products.images', `'${path}' does not end in .png or .fits`, 'name one of them');
+    if (path !== null && /\.png$/i.test(path)) await checkOutput(path);
+    else if (path !== null) await checkOutputs({ paths: [path], overwrite });
+    if (gains?.file !== undefined) await readGainFile(gains.file);
+  }
+}
+
+/** The telescope that was named, of which some stations may be chosen. */
+async function refuseTelescope(observation: Observation): Promise<Telescope | undefined> {
+  const { telescope: name, stations, source, flags = {}, front } = observation;
+  if (name === undefined) {
+    if (source.capture !== undefined || source.listen !== undefined)
+      refuse(
+        'telescope',
+        'is missing: packets do not say where stations are',
+        'name the telescope, or a JSON description of it',
+      );
+    return undefined;
+  }
+  const whole = await loadTelescope(name, source.polarisations);
+  const telescope = stations === undefined ? whole : selectStations(whole, stations);
+  inputsOf(flags, telescope, telescope);
+  await gatherDelays(front?.delays ?? {}, telescope);
+  if (observation.gains?.element !== undefined) await modelElement(observation.gains.element, telescope);
+  return telescope;
+}

@@ -1,0 +1,413 @@
+/** Runs an observation of live data: opens the input, plans with the first samples, and makes products until the end. */
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Backend } from '../backend/backend.js';
+import { openBackend } from '../backend/select.js';
+import type { Closable } from '../core/closing.js';
+import { stoppable } from '../core/ending.js';
+import { parseInstant, secondsBetween } from '../core/instant.js';
+import type { Source } from '../core/sources.js';
+import { into, readLine, sideFiles, type Observation } from '../observation/index.js';
+import { narrowed, narrowedSessions } from '../pipeline/live/band.js';
+import type { CardChain } from '../pipeline/live/card-chain.js';
+import { isLiveSpectra, type LiveSettings } from '../pipeline/live/chain.js';
+import type { NightFiles } from '../pipeline/live/file-task.js';
+import type { FileEvent } from '../pipeline/live/files.js';
+import { LiveGains, type GainsEvents } from '../pipeline/live/gains.js';
+import { runNight, type NightEvent, type NightProducts, type NightSummary } from '../pipeline/live/night.js';
+import { rehearse } from '../pipeline/live/rehearse.js';
+import { Steering, type SteeringStart } from '../pipeline/live/steering.js';
+import { gainsOverTime } from '../pipeline/gains/apply.js';
+import { readGainFile } from '../formats/index.js';
+import { ChangeLog, logPathFor, readLog } from './log.js';
+import type { NightWatcher } from '../pipeline/live/watcher.js';
+import { baselineLength, diffuseSky, modelElement, solvingModel } from '../pipeline/gains/model.js';
+import { prepareLiveCard } from '../pipeline/resident/live/card.js';
+import type { ChannelRange } from '../pipeline/stages/select-channels.js';
+import type { TimedSpectra } from '../pipeline/stages/spectra.js';
+import { silentSource, type ReadyToListen, type ReceiveAccount } from '../receive/index.js';
+import { readEarthOrientation } from '../sky/earth/orientation-file.js';
+import { useEarthOrientation } from '../sky/earth/orientation.js';
+import { sourcesNamed } from '../sky/models/named.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { checkDisk } from './disk.js';
+import { liveHistory } from './history.js';
+import { openLiveInput, telescopeOf } from './input.js';
+import { afterSeconds } from './long-timer.js';
+import type { OpenedInput, Say } from './opened-input.js';
+import { planLive, type LivePlan } from './plan.js';
+import { Further, openImages, openVisibilityFiles, type SinkSettings } from './products.js';
+import { isRealTime, refuseBeforehand, refuseChange, resolveLive } from './resolve.js';
+
+/** Latency at most a quarter of a second, whatever the cadence. */
+const LONGEST_BLOCK_S = 0.25;
+const SHORTEST_BLOCK_S = 0.005;
+const USUAL_BLOCK_S = 0.04;
+/** Sources lower than this are left out of the model of gains. */
+const MINIMUM_ALTITUDE_DEG = 5;
+
+/** Whoever shows the run while it lasts, and steers it. */
+export interface LivePage {
+  /** The input, watched. */
+  readonly input: OpenedInput;
+  readonly watcher: NightWatcher;
+  /** Sees spectra on their way. */
+  readonly look: (spectra: TimedSpectra) => Promise<void>;
+  readonly gainsEvents: GainsEvents;
+  begin(source: Source, begun: BegunRun): void;
+  file(event: FileEvent): void;
+}
+
+/** What is known with the first samples. */
+export interface BegunRun {
+  readonly plan: LivePlan;
+  readonly live: LiveSettings;
+  readonly gains?: LiveGains;
+  readonly files?: NightFiles;
+  /** Where the picture is, if there is one. */
+  readonly picture?: string;
+}
+
+/** The page, if there is one, and what is to be closed at the end. */
+export interface OpenedPage extends Closable {
+  readonly page?: LivePage;
+}
+
+export interface OpenPageSettings {
+  readonly observation: Observation;
+  readonly backend: Backend;
+  readonly stop: () => void;
+}
+
+export interface LiveRunSettings {
+  readonly version: string;
+  /** Where products without an absolute path go. */
+  readonly into?: string;
+  readonly say: Say;
+  readonly onStart?: (source: Source, description: string, backend: string) => void;
+  readonly onEvent: (event: NightEvent) => void;
+  readonly onFile: (event: FileEvent) => void;
+  /** Called before anything is waited for, with everything that was chosen. */
+  readonly onResolved?: (observation: Observation) => Promise<void>;
+  /** With the first samples. */
+  readonly onPlan?: (plan: LivePlan) => void;
+  readonly openPage?: (input: OpenedInput, settings: OpenPageSettings) => Promise<OpenedPage>;
+}
+
+export interface LiveOutcome {
+  readonly observation: Observation;
+  readonly summary: NightSummary;
+  /** Once samples had come. */
+  readonly plan?: LivePlan;
+  readonly packets?: ReceiveAccount;
+  /** By a signal or on the page. */
+  readonly isStopped: boolean;
+  /** Products that ended before the others, and why. */
+  readonly failures: readonly string[];
+}
+
+export async function runLive(asked: Observation, settings: LiveRunSettings): Promise<LiveOutcome> {
+  const observation = into(resolveLive(asked), settings.into);
+  if (settings.into !== undefined) await mkdir(settings.into, { recursive: true });
+  const telescope = await refuseBeforehand(observation);
+  await settings.onResolved?.(observation);
+  const { eop, machine = {} } = observation;
+  if (eop !== undefined) useEarthOrientation(await readEarthOrientation(eop));
+  const { backend: kind = 'auto', threads, cards } = machine;
+  const device = cards === undefined ? undefined : { device: cards[0] };
+  const backend = await openBackend(kind, { threads, cuda: device });
+  try {
+    return await new LiveRun(observation, telescope, backend, settings).run();
+  } finally {
+    await backend.close();
+  }
+}
+
+class LiveRun {
+  private readonly blockS: number;
+  private readonly band: ChannelRange | undefined;
+  private early: CardChain | undefined;
+  private plan: LivePlan | undefined;
+  private further: Further | undefined;
+  private gains: LiveGains | undefined;
+  private page: LivePage | undefined;
+  private log: ChangeLog | undefined;
+  private isStopped = false;
+
+  constructor(
+    private readonly observation: Observation,
+    private readonly telescope: Telescope | undefined,
+    private readonly backend: Backend,
+    private readonly settings: LiveRunSettings,
+  ) {
+    this.blockS = blockOf(observation);
+    this.band = bandOf(observation);
+  }
+
+  async run(): Promise<LiveOutcome> {
+    const { observation, telescope, blockS, settings } = this;
+    const { say } = settings;
+    const opened = await openLiveInput({
+      ...{ observation, telescope, forS: this.waitsS(), blockS, say },
+      beforeListening: (ready, whole) => this.beforeListening(ready, whole),
+    });
+    const input = this.narrowedInput(opened);
+    // While nothing has come a signal ends the program as any other.
+    const stop = stoppable('live');
+    try {
+      const end = (): void => {
+        say('stopping: what has come is worked through');
+        input.stop();
+      };
+      const stopIt = (): void => {
+        this.isStopped = true;
+        end();
+      };
+      stop.signal.addEventListener('abort', stopIt, { once: true });
+      const waitsS = this.waitsS();
+      const callOff = waitsS !== undefined && input.isLive ? afterSeconds(waitsS, end) : undefined;
+      const shown = await settings.openPage?.(input, { observation, backend: this.backend, stop: stopIt });
+      this.page = shown?.page;
+      try {
+        const summary = await this.night(this.page?.input ?? input);
+        return {
+          ...{ observation, summary, plan: this.plan, isStopped: this.isStopped },
+          packets: input.packets?.(),
+          failures: this.further?.failures ?? [],
+        };
+      } finally {
+        callOff?.();
+        await this.gains?.close();
+        await this.log?.close();
+        await shown?.close();
+      }
+    } finally {
+      await input.close();
+      stop.release();
+    }
+  }
+
+  /** By the wall clock: nothing is waited for longer. */
+  private waitsS(): number | undefined {
+    const { for: forS, end } = this.observation;
+    if (end === undefined) return forS;
+    const now = { unixSeconds: Math.floor(Date.now() / 1000), fraction: (Date.now() % 1000) / 1000 };
+    // Data arrive some time after they were sampled.
+    const untilEndS = Math.max(1, secondsBetween(now, parseInstant(end, 'end')) + 10);
+    return Math.min(forS ?? Infinity, untilEndS);
+  }
+
+  /** The input with its part of the band alone. */
+  private narrowedInput(input: OpenedInput): OpenedInput {
+    const { band } = this;
+    return band === undefined
+      ? input
+      : // Its methods stay its own; only the sessions are seen through.
+        Object.assign(Object.create(input) as OpenedInput, {
+          sessions: () => narrowedSessions(input, band),
+        });
+  }
+
+  private night(input: OpenedInput): Promise<NightSummary> {
+    const { observation, settings, page } = this;
+    const { start, end } = observation;
+    const watcher: NightWatcher = {
+      session: (source, live) => page?.watcher.session(source, live),
+      integration: async (integration) => {
+        await page?.watcher.integration(integration);
+        await this.gains?.integration(integration);
+      },
+      image: (sky) => page?.watcher.image(sky),
+    };
+    return runNight({
+      ...{ input, forS: observation.for, onEvent: settings.onEvent, watcher },
+      start: start === undefined ? undefined : parseInstant(start, 'start'),
+      end: end === undefined ? undefined : parseInstant(end, 'end'),
+      prepare: (source) => this.prepare(source, input),
+    });
+  }
+
+  /** What can be refused is refused, and what takes long is done, before the first packet can be lost. */
+  private async beforeListening(ready: ReadyToListen, whole: Telescope | undefined): Promise<void> {
+    const { backend, band, blockS } = this;
+    const description = `${ready.ring.stream.format} packets`;
+    const silence = band === undefined ? silentSource(ready) : narrowed(silentSource(ready), band);
+    const telescope = telescopeOf(silence, whole, description);
+    const plan = await planLive(this.observation, silence, telescope, { backend, blockS, description });
+    await this.checkDisk(plan);
+    const { settings } = plan;
+    // A card's chain takes all that the ring holds.
+    if (backend.kind === 'cuda' && 'frequenciesHz' in ready.band && !band && this.isForCard(plan)) {
+      const about = { unixSeconds: Math.floor(Date.now() / 1000), fraction: 0 };
+      const { ring, polarisations, memory } = ready;
+      const { say } = this.settings;
+      this.early = await prepareLiveCard({ ...settings, backend, ring, polarisations, about, memory, say });
+    }
+    if (!this.early) await rehearse(silence, settings);
+  }
+
+  /** Whether packets of spectra may stay on a card. */
+  private isForCard({ products }: LivePlan): boolean {
+    const { log, gains } = this.observation;
+    return products.further.length === 0 && log === undefined && gains?.solve === undefined;
+  }
+
+  private checkDisk({ settings, spectra, products: { visibilities } }: LivePlan): Promise<void> {
+    return checkDisk({
+      ...{ integrationS: settings.integrationS, stations: settings.telescope.stations.length },
+      polarisations: spectra.polarisations,
+      channels: settings.flags?.channels?.length ?? spectra.channels,
+      ...{ out: visibilities?.visibilities ?? undefined, for: this.observation.for },
+    });
+  }
+
+  /** Everything that must be known of the first samples. */
+  private async prepare(source: Source, input: OpenedInput): Promise<NightProducts> {
+    const { backend, blockS, observation, page } = this;
+    const { say } = this.settings;
+    const { description } = input;
+    const telescope = telescopeOf(source, this.telescope ?? input.telescope, description);
+    const plan = await planLive(observation, source, telescope, { backend, blockS, description });
+    this.plan = plan;
+    this.settings.onPlan?.(plan);
+    plan.warnings.forEach(say);
+    const { polarisations } = source;
+    const card =
+      this.early ??
+      (backend.kind === 'cuda' && isLiveSpectra(source) && this.isForCard(plan)
+        ? await prepareLiveCard({
+            ...{ ...plan.settings, backend, polarisations, ring: source.ring, about: source.start, say },
+          })
+        : undefined);
+    if (input.isLive) await this.checkDisk(plan);
+    for (const path of outputsOf(observation)) await mkdir(dirname(path), { recursive: true });
+    const steering = await this.steeringFor(plan, card);
+    const reads = await Promise.all([...(input.paths ?? []), ...sideFiles(observation)].map(readLine));
+    const sinks: SinkSettings = {
+      plan,
+      historyOf: (product) =>
+        liveHistory(this.settings.version, observation, product, {
+          reads,
+          description,
+          notes: plan.warnings,
+          log: this.log?.path,
+        }),
+      onFile: (event) => {
+        this.settings.onFile(event);
+        page?.file(event);
+      },
+      onFault: say,
+    };
+    const { visibilities, images, further } = plan.products;
+    const numberOf = (product: Observation['products'][number]): number =>
+      observation.products.indexOf(product);
+    // A card is not kept waiting by a disk.
+    const by = card ? 'own thread' : 'this thread';
+    const files = visibilities && openVisibilityFiles(visibilities, numberOf(visibilities), sinks, by);
+    const picture = images && openImages(images, numberOf(images), sinks);
+    const beside = new Further(sinks);
+    this.further = beside;
+    const live: LiveSettings = {
+      ...{ ...plan.settings, card, steering },
+      look: card ? undefined : page?.look,
+      further: further.length === 0 ? undefined : (front, epoch) => beside.begin(front, epoch, live),
+    };
+    this.gains = this.gainsFor(plan, live);
+    this.settings.onStart?.(source, description, `${backend.kind}: ${backend.description}`);
+    page?.begin(source, {
+      ...{ plan, live, files, gains: this.gains },
+      picture: images?.images ?? undefined,
+    });
+    return { live, files, picture, written: () => [...(picture?.paths ?? []), ...beside.paths] };
+  }
+
+  /** What may change on the way; a card has its flags and gains for the run. */
+  private async steeringFor(plan: LivePlan, card: CardChain | undefined): Promise<Steering | undefined> {
+    const { observation, settings } = this;
+    const { log, gains } = observation;
+    const isSteered = this.page !== undefined || log !== undefined || gains?.solve !== undefined;
+    if (card || !isSteered) return undefined;
+    const { telescope, spectra } = plan;
+    const loadGains = async (file: string) =>
+      gainsOverTime(await readGainFile(file), file, telescope, spectra.frequenciesHz, 'live');
+    const beside = outputsOf(observation).at(0);
+    if (this.page && log === undefined && beside !== undefined)
+      this.log = ChangeLog.open(logPathFor(beside), settings.version, settings.say);
+    return steeringOf(plan.settings, {
+      check: (change) => {
+        refuseChange(observation, change);
+      },
+      onChange: this.log?.add,
+      logged: log === undefined ? undefined : await readLog(log, loadGains),
+    });
+  }
+
+  private gainsFor({ telescope, products }: LivePlan, live: LiveSettings): LiveGains | undefined {
+    const { steering, imaging, frequenciesHz } = live;
+    if (!steering || !imaging) return undefined;
+    const { solve, every, element, diffuse, 'min-baseline': least } = this.observation.gains ?? {};
+    const names = solve ?? products.images?.sources ?? 'all';
+    const { say } = this.settings;
+    const gains = new LiveGains(
+      {
+        ...{ backend: this.backend, telescope, frequenciesHz, polarisations: telescope.polarisations },
+        sources: sourcesNamed(names === 'all' ? 'all' : names.split(',').map((one) => one.trim())),
+        minimumAltitudeDeg: MINIMUM_ALTITUDE_DEG,
+        model: async () =>
+          solvingModel(
+            {
+              element: await modelElement(element, telescope),
+              diffuse: diffuse === undefined ? undefined : diffuseSky(diffuse),
+              minBaseline: least === undefined ? undefined : baselineLength(least),
+            },
+            ...([telescope, frequenciesHz] as const),
+          ),
+      },
+      steering,
+      {
+        solved: (solved, from) => this.page?.gainsEvents.solved(solved, from),
+        failed: (why) => {
+          this.page?.gainsEvents.failed(why);
+          if (solve !== undefined) say(`gains were not solved: ${why}`);
+        },
+      },
+    );
+    if (solve !== undefined) gains.solveFromStart(every);
+    return gains;
+  }
+}
+
+/**
+ * How long a block of packets is. In real time images wait for it; a capture has one length whatever is made of it, so
+ * that it begins and ends at the same samples.
+ */
+function blockOf(observation: Observation): number {
+  const everyS = observation.products.flatMap((one) =>
+    'images' in one ? [one.every ?? LONGEST_BLOCK_S] : [],
+  );
+  if (!isRealTime(observation) || everyS.length === 0) return USUAL_BLOCK_S;
+  return Math.max(SHORTEST_BLOCK_S, Math.min(LONGEST_BLOCK_S, ...everyS));
+}
+
+const outputsOf = ({ products }: Observation): string[] =>
+  products.flatMap((one) =>
+    Object.entries(one).flatMap(([key, value]) =>
+      ['visibilities', 'images', 'spectra'].includes(key) && typeof value === 'string' ? [value] : [],
+    ),
+  );
+
+function bandOf({ source }: Observation): ChannelRange | undefined {
+  if (source.channels === undefined) return undefined;
+  const [first, last] = source.channels.split('-').map(Number);
+  return { first, end: last + 1 };
+}
+
+/** What may change while data flow. */
+export const steeringOf = (
+  { flaggedInputs, integrationS, imaging }: LiveSettings,
+  more: Pick<SteeringStart, 'check' | 'onChange' | 'logged'> = {},
+): Steering =>
+  new Steering({
+    ...{ ...more, flaggedInputs: flaggedInputs ?? new Uint8Array(), integrationS },
+    ...(imaging?.calibrated && { calibrated: imaging.calibrated }),
+  });

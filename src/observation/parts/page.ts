@@ -1,0 +1,40 @@
+/** The page of a live run: where a browser sees the sky and steers. */
+import { z } from 'zod';
+import { field, inputPath, whole, withForm, words } from '../../fields/index.js';
+
+const group = 'Page';
+
+const address = withForm(
+  z
+    .union([z.literal(false), whole.min(1).max(65_535), words('PORT or HOST:PORT')])
+    .transform((given) => (given === false ? given : String(given))),
+  { words: 'a port, like 8080, a host and a port, like "127.0.0.1:8080", or false for no page' },
+);
+
+const fields = z.strictObject({
+  address: field(address, {
+    flag: '--page <address>',
+    negatable: 'no page',
+    group,
+    changes: 'never',
+    help: 'where a browser sees the sky and steers, PORT or HOST:PORT',
+    otherwise: '127.0.0.1:8080, or a free port; none for a capture',
+  }),
+  names: field(z.array(words('a host name')).min(1), {
+    flag: '--page-name <name...>',
+    group,
+    changes: 'never',
+    help: 'further host names by which the page is reached, behind a proxy',
+    otherwise: 'none',
+  }),
+  'token-file': field(inputPath, {
+    flag: '--token-file <path>',
+    group,
+    changes: 'never',
+    help: 'file of the token that allows to steer; made where there is none',
+    otherwise: 'shown on a terminal',
+  }),
+});
+/** An address alone, or false. */
+export const page = z.union([fields, address.transform((given): PagePart => ({ address: given }))]);
+export type PagePart = z.output<typeof fields>;
