@@ -38,7 +38,14 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
       `the delays of ${telescope.name} are taken out for the other products, and whoever reads these spectra would take them out again`,
       'make them in an observation of their own',
     );
-  if (recording.kind === 'spectra' && !front.finer && !front.kurtosis && !delays)
+  // Live data are recorded by it.
+  if (
+    Number.isFinite(recording.samples) &&
+    recording.kind === 'spectra' &&
+    !front.finer &&
+    !front.kurtosis &&
+    !delays
+  )
     refuse(
       recording.path,
       'holds channelised data, not a recording of voltages, and would only be copied',
