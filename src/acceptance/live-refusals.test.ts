@@ -106,7 +106,7 @@ describe('live ignores no option', () => {
     ['-o o.uvh5 --token-file t', /--token-file: .*--page/],
     ['-o o.uvh5 --no-page --page-name x', /--page-name: is for the page, .* leaves it out/],
     ['-o o.uvh5 --machine low', /--machine: .*--server/],
-    ['-o o.uvh5 --rate 0', /--rate: is given twice/],
+    ['-o o.uvh5 --rate 0', /--rate: 0 is out of range/],
   ];
   for (const [options, why] of cases) it(options, () => refused(`live ${CAPTURE} ${options}`, why));
   it('with --json in one line, as everything that live says', async () => {

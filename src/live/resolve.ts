@@ -121,22 +121,13 @@ function refusePair(visibilities: Product<'visibilities'> | undefined, images: P
 const LONGEST_S = 3600;
 
 /** At the start, and when the length is changed. */
-function refuseIntegration(
-  { integration = USUAL_S, 'file-every': everyS }: Product<'visibilities'>,
-  { for: forS }: Observation,
-): void {
+function refuseIntegration({ integration = USUAL_S, 'file-every': everyS }: Product<'visibilities'>): void {
   const where = 'products.visibilities.integration';
   if (integration > LONGEST_S)
     refuse(
       where,
       `${integration} s is longer than an hour, in which nothing would be written`,
       'give at most 1h',
-    );
-  if (forS !== undefined && integration > forS * (1 + 1e-9))
-    refuse(
-      where,
-      `${integration} s is longer than the run, which ends after ${forS} s`,
-      'give a shorter one',
     );
   if (everyS !== undefined && everyS < integration * (1 - 1e-9))
     refuse(
@@ -157,7 +148,7 @@ export function refuseChange(observation: Observation, change: Change): void {
     integration: change.integrationS,
   };
   checkObservation({ ...observation, products: [changed] });
-  refuseIntegration(changed, observation);
+  refuseIntegration(changed);
   if (images) refusePair(changed, images);
 }
 
@@ -171,7 +162,7 @@ async function refuseProduct(product: Product, observation: Observation): Promis
     );
   if (isProduct('visibilities', product)) {
     const { visibilities: path, values } = product;
-    refuseIntegration(product, observation);
+    refuseIntegration(product);
     if (path === null) return;
     const { name } = visibilityFormatFor(path);
     if (name !== 'uvh5' && values === 'sums')
