@@ -164,9 +164,7 @@ async function refuseProduct(product: Product, observation: Observation): Promis
     const { visibilities: path, values } = product;
     refuseIntegration(product);
     if (path === null) return;
-    const { name } = visibilityFormatFor(path);
-    if (name !== 'uvh5' && values === 'sums')
-      refuse(path, 'whole sums are kept by UVH5 alone', 'write sums as .uvh5');
+    visibilityFormatFor(path, { values: values ?? 'means', appears: 'first-integration' });
     await checkOutputs({ paths: [path], overwrite });
   }
   if (isProduct('spectra', product) && product.spectra === null)

@@ -65,7 +65,6 @@ describe('what cannot be combined', () => {
       [live({ duration: '1s' }), /^source\.duration: is for recordings/],
       [live({ 'sample-type': 'cu8' }), /^source\.sample-type: .*packets say it themselves/],
       [live({ interface: 'eth0' }), /^source\.interface: /],
-      [live({}, { visibilities: 'v.ms' }), /appears when it is finished; write \.uvh5/],
       [live({}, { images: 'sky.png', sheet: true }), /^products\.images\.sheet: /],
     ] as const;
     for (const [observation, message] of cases)

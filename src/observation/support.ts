@@ -186,11 +186,6 @@ const notLive: readonly NotUsed[] = [
     given: ({ machine }) => ((machine?.cards?.length ?? 0) > 1 ? true : undefined),
   },
   {
-    ...{ field: 'products.visibilities', why: 'a Measurement Set appears when it is finished' },
-    fix: 'write .uvh5 or .uvfits, which grow; convert makes one of them',
-    given: someOf('visibilities', ({ visibilities }) => /\.ms\/?$/i.test(visibilities ?? '')),
-  },
-  {
     ...{ field: 'products.images.cube', why: 'a series averages its channels', fix: 'leave it out' },
     given: someOf('images', ({ cube }) => cube === true),
   },
