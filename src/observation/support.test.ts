@@ -21,6 +21,11 @@ describe('what cannot be combined', () => {
       ],
       [observed({ flags: { baselines: ['a&b'] } }, direct), /^flags\.baselines: .*, or image visibilities$/],
       [observed({ machine: { cards: [0, 1] } }, direct), /^machine\.cards: /],
+      [
+        observed({}, { visibilities: 'x.uvh5', values: 'sums', 'van-vleck': true }),
+        /^products\.visibilities\.van-vleck: sums are whole numbers/,
+      ],
+      [observed({ gains: 'g.json' }), /^gains\.file: gains calibrate images/],
     ] as const;
     for (const [observation, message] of cases)
       assert.throws(

@@ -48,6 +48,16 @@ export const unsupported: readonly Unsupported[] = [
     applies: (observation) => observation.flags?.baselines !== undefined && some(observation, isDirect),
   },
   {
+    ...{ field: 'products.visibilities.van-vleck', with: 'values: sums' },
+    why: 'sums are whole numbers as they were summed',
+    fix: 'take means, or leave van-vleck out',
+    applies: (observation) =>
+      some(
+        observation,
+        (one) => isProduct('visibilities', one) && one.values === 'sums' && one['van-vleck'] === true,
+      ),
+  },
+  {
     ...{ field: 'products.images.van-vleck', with: 'images (direct)' },
     why: 'direct images are made of the samples as they were rounded',
     fix: 'leave it out, or image visibilities',

@@ -88,18 +88,14 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
     }),
   );
   const film =
-    paths.png === undefined
-      ? undefined
-      : await renderFilm(pictures, { width: options.width ?? FILM_WIDTH });
+    paths.png === undefined ? undefined : await renderFilm(pictures, { width: options.width ?? FILM_WIDTH });
   const shown = onSheet(pictures);
   const columns = Math.ceil(Math.sqrt(shown.length));
   const sheet =
     paths.sheet === undefined
       ? undefined
       : await renderSheet(shown, { columns, width: Math.floor(SHEET_WIDTH / columns) });
-  const set = await openOutputSet(
-    [paths.fits, paths.png, paths.sheet].filter((path) => path !== undefined),
-  );
+  const set = await openOutputSet([paths.fits, paths.png, paths.sheet].filter((path) => path !== undefined));
   try {
     const middle = images[Math.floor(images.length / 2)];
     await encodeFitsSeries(set.files[0], {
