@@ -78,7 +78,7 @@ describe('integrations of several images', () => {
     assert.equal(imagesIn(0.3, 0.1), 3);
     assert.equal(imagesIn(1, 0.333333333333), 3);
     assert.throws(() => imagesIn(1, 0.3333333), /0\.9999999s; or products\.images\.every 0\.333333333333s/);
-    assert.throws(() => imagesIn(0.5000000001, 0.5), /give --integration .* 0\.5s/);
+    assert.throws(() => imagesIn(0.5000000001, 0.5), /give products\.visibilities\.integration .* 0\.5s/);
   });
 
   it('last as long as they say, where an image is no whole number of spectra', async () => {
