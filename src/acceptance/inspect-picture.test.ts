@@ -26,7 +26,7 @@ it('inspect draws voltages, their gaps in grey, visibilities and gains', async (
     await run(...simulate, '-o', 'sound.sigmf-meta');
     await run(...simulate, '--drop', '0.5', '-o', 'lossy.sigmf-meta');
     await run('correlate', 'sound.sigmf-meta', '--channels', '16', '--flag', '2-3', '-o', 'v.uvh5');
-    await run('calibrate', 'v.uvh5', '-o', 'g.json');
+    await run('calibrate', 'v.uvh5', '--most-iterations', '1000', '-o', 'g.json');
     for (const name of ['sound.sigmf-meta', 'lossy.sigmf-meta', 'v.uvh5', 'g.json', 'g.calh5'])
       await run('inspect', name, '--picture', `${name}.png`);
     const grey = (name: string): Promise<number> => share(join(folder, `${name}.png`), GREY);

@@ -16,6 +16,7 @@ import {
   openRecording,
   planObservation,
   refuseNotOfRecordings,
+  sourceKind,
   type Observation,
   type ObservationPlan,
   type OpenedRecording,
@@ -113,6 +114,8 @@ async function inFolder<Made>(work: (folder: string) => Promise<Made>): Promise<
 async function observationOf(job: Job, roots: readonly string[], folder: string): Promise<Observation> {
   const checked = checkObservation(job.observation, job.id);
   refuseNotOfRecordings(checked);
+  if (checked.source.recording === undefined)
+    refuse(`source.${sourceKind(checked.source)}`, 'a job is of a recording', 'give source.recording');
   const observation = await unpackFiles(checked, job.attached, folder, job.id);
   const recording = [observation.source.recording ?? []].flat().map((path) => placeOf(path, roots));
   return { ...observation, source: { ...observation.source, recording } };

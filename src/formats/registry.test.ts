@@ -6,7 +6,8 @@ import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import type { Format, OpenedFile } from './format.js';
 import { openFile, visibilityFormatFor } from './registry.js';
 
-const opened = (name: string): OpenedFile => ({ format: name }) as OpenedFile;
+const opened = (name: string): OpenedFile =>
+  ({ format: name, kind: 'voltages', sampleRateHz: 1e6, centreFrequencyHz: 5e7 }) as OpenedFile;
 const format = (name: string, firstByte: number, writes: 'writes' | 'reads'): Format => ({
   name,
   title: name.toUpperCase(),

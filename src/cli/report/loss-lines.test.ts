@@ -7,7 +7,7 @@ describe('what was lost', () => {
     assert.deepEqual(railLines(0, 100), []);
     assert.deepEqual(railLines(1, 1000), ['1 number hit the rails on requantising']);
     assert.deepEqual(railLines(955, 1000), [
-      '955 numbers hit the rails on requantising, 96 % of all: give a lower --gain, or --bits float',
+      '955 numbers hit the rails on requantising, 96 % of all: give a lower front.gain, or front.bits: float',
     ]);
   });
 
