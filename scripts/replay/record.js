@@ -56,7 +56,13 @@ const copyOf = (array) => Buffer.from(Buffer.from(array.buffer, array.byteOffset
  * @returns {Signature}
  */
 function parse(prototype) {
-  const match = /^\w+ (\w+)\((.*)\)$/.exec(prototype);
+  // Notes on lengths, and lines of a template, are ours.
+  const plain = prototype
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ (?=[,)])/g, '')
+    .trim();
+  const match = /^[\w *]*?(\w+)\((.*)\)$/.exec(plain);
   if (!match) throw new Error(`'${prototype}' is no prototype`);
   const [, name, list] = match;
   return {
@@ -114,7 +120,7 @@ function startCall({ name, parameters }, args) {
  */
 function recorded(prototype, native) {
   const signature = parse(prototype);
-  if (signature.name === 'corella_machine') return native;
+  if (['corella_machine', 'corella_build'].includes(signature.name)) return native;
   /** @param {unknown[]} args */
   const call = (...args) => {
     const end = startCall(signature, args);
