@@ -8,6 +8,9 @@ const kernels = ['channelise', 'kurtosis', 'correlate', 'calibrate', 'image'];
 const edges = ['formats', 'draw', 'packets', 'receive'];
 /** What an observation is, from the declaration of an option up. */
 const observing = ['fields', 'products', 'observation'];
+const working = [...ground, ...kernels, ...edges];
+const composed = [...working, 'pipeline', ...observing];
+const used = [...composed, 'live', 'bench', 'serve', 'farm', 'qualify'];
 /**
  * Which rooms each room may import. Anything not listed is forbidden.
  * @type {Record<string, readonly string[] | undefined>}
@@ -24,42 +27,19 @@ const below = {
   formats: ['core', 'telescope', 'sky'],
   draw: ['core', 'telescope', 'sky', 'image'],
   fields: ['core'],
-  pipeline: [...ground, ...kernels, ...edges],
-  products: [...ground, ...kernels, ...edges, 'pipeline', 'fields'],
-  observation: [...ground, ...kernels, ...edges, 'pipeline', 'fields', 'products'],
-  live: [...ground, ...kernels, ...edges, 'pipeline', ...observing],
-  bench: [...ground, ...kernels, ...edges, 'pipeline'],
-  serve: [...ground, ...kernels, ...edges, 'pipeline', ...observing],
-  farm: [...ground, ...kernels, ...edges, 'pipeline', ...observing],
+  pipeline: working,
+  products: [...working, 'pipeline', 'fields'],
+  observation: [...working, 'pipeline', 'fields', 'products'],
+  live: composed,
+  bench: [...working, 'pipeline'],
+  serve: composed,
+  farm: composed,
   // The browser's code: of the server it knows what is said over the wire alone.
   page: ['serve'],
-  qualify: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
-  cli: [
-    ...ground,
-    ...kernels,
-    ...edges,
-    'pipeline',
-    ...observing,
-    'live',
-    'bench',
-    'serve',
-    'farm',
-    'qualify',
-  ],
-  acceptance: [
-    ...ground,
-    ...kernels,
-    ...edges,
-    'pipeline',
-    ...observing,
-    'live',
-    'bench',
-    'serve',
-    'farm',
-    'qualify',
-    'cli',
-  ],
-  'index.ts': [...ground, ...kernels, ...edges, 'pipeline', ...observing],
+  qualify: [...working, 'pipeline', 'bench'],
+  cli: used,
+  acceptance: [...used, 'cli'],
+  'index.ts': composed,
 };
 
 /**
@@ -72,8 +52,8 @@ const doors = {
   draw: ['index.ts'],
   receive: ['index.ts', 'on-card.ts'],
   fields: ['index.ts'],
-  // What a live run makes images with is loaded when it runs.
-  products: ['index.ts', 'making/images.ts'],
+  // What a live run makes products with is loaded when it runs.
+  products: ['index.ts', 'making/images.ts', 'making/visibilities.ts'],
   // A command's help needs its flags, and none of what runs it.
   observation: ['index.ts', 'flags.ts', 'shorthands.ts'],
   live: ['index.ts'],

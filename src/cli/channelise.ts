@@ -13,8 +13,6 @@ import {
 } from './options/shorthand.js';
 import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
 
-export { addChanneliseOptions, type ChanneliseOptions } from './channelise/options.js';
-
 const settings: FlagSettings = {
   parts: ['products.spectra', 'source', 'observation', 'front', 'flags', 'machine'],
   renamed: {

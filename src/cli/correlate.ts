@@ -12,8 +12,6 @@ import {
 } from './options/shorthand.js';
 import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
 
-export { addCorrelateOptions, parseAlign, parseValues, type CorrelateOptions } from './correlate/options.js';
-
 export function registerCorrelate(program: Command): void {
   const command = program
     .command('correlate')

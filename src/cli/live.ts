@@ -13,7 +13,7 @@ import { reportOutcome } from './live/outcome.js';
 import { openNightPage, pageAddress } from './live/page.js';
 import { openReport, type Report } from './live/report.js';
 import type { CommonOptions } from './options/command.js';
-import { lineWithFlags, namingFlags } from './options/field-flags.js';
+import { inWordsOf } from './options/shorthand.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { nightInterference } from './interference/kurtosis-lines.js';
 import { liveVanVleck } from './interference/van-vleck-lines.js';
@@ -22,14 +22,14 @@ import { askedLines } from './report/flag-lines.js';
 import { version } from './report/version.js';
 
 export async function run(origins: readonly string[], options: LiveOptions, flags: Flags): Promise<void> {
-  await namingFlags(flags.flagOf, async () => {
+  await inWordsOf(flags.inFlags, async () => {
     const observation = await fillObservation(origins, flags, options.eop);
     if (options.plan === true) {
       process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
       return;
     }
     refuseMachines(observation, options);
-    await runLiveObservation(observation, { ...options, flagOf: flags.flagOf });
+    await runLiveObservation(observation, { ...options, inFlags: flags.inFlags });
   });
 }
 
@@ -51,8 +51,8 @@ function refuseMachines({ page }: Observation, { server, machine, night }: LiveO
 
 export interface LiveReportOptions extends CommonOptions, MachineOptions {
   readonly into?: string;
-  /** A field's flag, for lines that advise; none where an observation file was given. */
-  readonly flagOf?: (field: string) => string | undefined;
+  /** Flags in place of fields, for lines that advise; none where an observation file was given. */
+  readonly inFlags?: (line: string) => string;
 }
 
 /** Runs it with a report on the terminal and a page: of corella live, and of corella run. */
@@ -60,10 +60,10 @@ export async function runLiveObservation(
   observation: Observation,
   options: LiveReportOptions,
 ): Promise<void> {
-  const { flagOf = () => undefined } = options;
+  const { inFlags = (line) => line } = options;
   const report = openReport(options);
   const say = (line: string): void => {
-    report.say(lineWithFlags(line, flagOf));
+    report.say(inFlags(line));
   };
   const outcome = await runLive(observation, {
     ...{ version: version(), into: options.into, say },

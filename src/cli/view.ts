@@ -24,8 +24,8 @@ import { skyFrame, type SkyPosition } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
 import { pageAddress } from './live/page.js';
 import { pageLines, tokenIsFor } from './live/page-lines.js';
-import { openCaptureInput, showCapture, viewFlagOf, type CaptureOptions } from './live/view-capture.js';
-import { namingFlags } from './options/field-flags.js';
+import { openCaptureInput, showCapture, viewInFlags, type CaptureOptions } from './live/view-capture.js';
+import { inWordsOf } from './options/shorthand.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
 import {
   addBackendOptions,
@@ -136,7 +136,7 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
   const input =
     path === undefined || !packets
       ? undefined
-      : await namingFlags(viewFlagOf, () => openCaptureInput(path, packets, say));
+      : await inWordsOf(viewInFlags, () => openCaptureInput(path, packets, say));
   const stop = stoppable('view');
   const ended = new Promise<void>((resolve) => {
     stop.signal.addEventListener('abort', () => {
@@ -173,7 +173,7 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
         input.stop();
       });
       const asked = { ...settings.packets, ...(gains && { gains }) };
-      await namingFlags(viewFlagOf, () => showCapture(page, input, path, asked, backend));
+      await inWordsOf(viewInFlags, () => showCapture(page, input, path, asked, backend));
       const { endsEarly, leftOut } = input.packets?.() ?? {};
       if (leftOut) say(`${path}: left out are ${leftOutWords(leftOut).join(', ')}`);
       if (endsEarly) say(`${path} ends early, at byte ${endsEarly.atByte}: ${endsEarly.why}`);

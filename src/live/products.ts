@@ -19,6 +19,7 @@ import { integrationClock } from '../pipeline/stages/clock.js';
 import { chain, passing } from '../pipeline/stages/stage.js';
 import { isProduct, planProduct, type MadeProduct, type Product } from '../products/index.js';
 import { imagedRules } from '../products/making/images.js';
+import { largestSumOf } from '../products/making/visibilities.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
 import { ImageCubes } from './cubes.js';
 import { endless, imagingOf, type LivePlan } from './plan.js';
@@ -43,14 +44,13 @@ export function openVisibilityFiles(
   const { visibilities: path } = fields;
   if (path === null) return undefined;
   const { telescope, spectra, observation, centre } = plan;
-  const { frequenciesHz, channelWidthHz, polarisations, grid } = spectra;
+  const { frequenciesHz, channelWidthHz, polarisations } = spectra;
   const kept = fields.channels && channelsOf(fields, frequenciesHz);
   const own = fields['phase-centre'];
   return openFiles(
     {
       ...{ path, everyS: fields['file-every'], values: fields.values ?? 'means' },
-      // Every sample at the full scale of 8 bits.
-      largestSum: 2 * 127 ** 2 * Math.ceil((fields.integration ?? 1) * grid.spectrumRateHz + 1),
+      largestSum: largestSumOf({ spectra, recording: { samples: Infinity } }, fields.integration ?? 1),
       overwrite: observation.overwrite === true,
       centre: own === undefined ? centre : parsePhaseCentre(own, 'products.visibilities.phase-centre'),
       header: {

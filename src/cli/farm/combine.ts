@@ -7,7 +7,6 @@ import { formatHz, formatSeconds } from '../../core/units.js';
 import { visibilityFormatFor, type StoredValues, type VisibilityFile } from '../../formats/index.js';
 import { combineBands } from '../../pipeline/visibilities/combine-bands.js';
 import { writtenAsFar } from '../../pipeline/write.js';
-import { parseValues } from '../correlate.js';
 import { openVisibilities } from '../open.js';
 import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
 import { addEopOption } from '../options/eop-option.js';
@@ -98,4 +97,10 @@ async function run(paths: readonly string[], options: CombineOptions): Promise<v
   } finally {
     await closers.close();
   }
+}
+
+function parseValues(text: string): StoredValues {
+  return text === 'means' || text === 'sums'
+    ? text
+    : refuse('--values', `'${text}' is not a kind of values`, 'choose means or sums');
 }

@@ -65,12 +65,13 @@ function observationOf(capture: string, options: CaptureOptions): Observation {
 }
 
 /** A field as view's option names it: they are called alike. */
-export const viewFlagOf = (name: string): string | undefined =>
-  /^(?:source|front)\.\w+$/.test(name)
-    ? `--${name.split('.')[1]}`
-    : { telescope: '--telescope', 'products.images.every': '--image', 'products.images.field': '--field' }[
-        name
-      ];
+export const viewInFlags = (text: string): string =>
+  text
+    .replaceAll(/^telescope$|\b(?:source|front)\.(?=\w)/g, (part) =>
+      part === 'telescope' ? '--telescope' : '--',
+    )
+    .replaceAll('products.images.every', '--image')
+    .replaceAll('products.images.field', '--field');
 
 export async function openCaptureInput(
   path: string,

@@ -171,7 +171,15 @@ function planIntegration(fields: Product<'visibilities'>, observed: Observed): P
 
 /** The most that a real or imaginary part of a sum may come to: every sample at full scale, x·conj(y) = 2·full². */
 export function largestSumOf(
-  { spectra: { type, grid }, recording }: Pick<Observed, 'spectra' | 'recording'>,
+  {
+    spectra: { type, grid },
+    recording,
+  }: {
+    readonly spectra: Pick<Observed['spectra'], 'type'> & {
+      readonly grid: Pick<Observed['spectra']['grid'], 'spectrumRateHz'>;
+    };
+    readonly recording: Pick<Observed['recording'], 'samples'>;
+  },
   longestS: number,
 ): number {
   const { spectrumRateHz } = grid;
