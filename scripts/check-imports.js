@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { importGraph, moduleOf as roomOf, source, sourceFiles } from './import-graph.js';
 
 const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
-const kernels = ['channelise', 'kurtosis', 'correlate', 'calibrate', 'image'];
+const kernels = ['channelise', 'kurtosis', 'correlate', 'calibrate', 'image', 'beamform'];
 const edges = ['formats', 'draw', 'packets', 'receive'];
 /** What an observation is, from the declaration of an option up. */
 const observing = ['fields', 'products', 'observation'];

@@ -1,0 +1,18 @@
+/** A prepared beamformer, on whichever backend. */
+import type { SpectraBlock } from '../core/blocks.js';
+import type { Closable } from '../core/closing.js';
+import type { BeamPlan, Bins } from './plan.js';
+
+/** voltages : [c][b][p][t], complex: Σ_s w_{b,sp}·x_{sp}; int32 or float32 as the plan has it. */
+export type BeamVoltages = Int32Array | Float32Array;
+
+/** Samples that are missing are zeros in a block, and so add nothing. */
+export interface Beamformer extends Closable {
+  readonly plan: BeamPlan;
+  /** weights : [c][b][a], complex (re, im): for the blocks that follow. 0 leaves an input out. */
+  setWeights(weights: Int8Array | Float32Array): void;
+  /** Writes the beams' voltages over a block. */
+  voltages(block: SpectraBlock, into: BeamVoltages): Promise<void>;
+  /** Adds the beams' powers over a block; powers of a spectrum are float32, sums of them float64. */
+  powers(block: SpectraBlock, bins: Bins, into: Float64Array): Promise<void>;
+}

@@ -1,0 +1,77 @@
+/** The beamformer in C++ (beamform.cpp): 32-bit sums of 8-bit weights, or floats. */
+import type { NativeCall } from '../../backend/cpu/context.js';
+import type { CpuBackend } from '../../backend/cpu/cpu.js';
+import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
+import { refuse } from '../../core/errors.js';
+import type { Beamformer, BeamVoltages } from '../beamformer.js';
+import {
+  checkBeamBlock,
+  checkBins,
+  checkWeights,
+  detections,
+  voltagesLength,
+  type BeamPlan,
+} from '../plan.js';
+
+export function prepareCpuBeamformer(plan: BeamPlan, { native }: CpuBackend): Beamformer {
+  const { stations, polarisations, channels, beams } = plan;
+  const engine = native.open(
+    'beams',
+    'int32_t corella_beamformer_open(char *error, void *context, int32_t type, int64_t channels, ' +
+      'int64_t stations, int64_t polarisations, int64_t beams, int32_t floatWeights, _Out_ void **beamformer)',
+    ...[spectraTypeNumber(plan.type), channels, stations, polarisations, beams],
+    plan.weights === 'cf32' ? 1 : 0,
+  );
+  const weigh: NativeCall<[beamformer: bigint, weights: Int8Array | Float32Array]> = native.bind(
+    'beams',
+    'int32_t corella_beamformer_weights(char *error, void *context, void *beamformer, const void *weights)',
+  );
+  const voltages: NativeCall<
+    [beamformer: bigint, block: bigint, capacity: number, samples: number, voltages: BeamVoltages]
+  > = native.bind(
+    'beams',
+    'int32_t corella_beamformer_voltages(char *error, void *context, void *beamformer, const void *block, ' +
+      'int64_t capacity, int64_t samples, void *voltages)',
+  );
+  const powers: NativeCall<
+    [
+      ...[beamformer: bigint, block: bigint, capacity: number, samples: number],
+      ...[detection: number, perBin: number, offset: number, bins: number, powers: Float64Array],
+    ]
+  > = native.bind(
+    'beams',
+    'int32_t corella_beamformer_powers(char *error, void *context, void *beamformer, const void *block, ' +
+      'int64_t capacity, int64_t samples, int64_t detection, int64_t perBin, int64_t offset, int64_t bins, ' +
+      'double *powers)',
+  );
+  const kind = plan.sums === 'ci32' ? Int32Array : Float32Array;
+  /** What is queued, in its order. */
+  let weighed: Promise<void> = Promise.resolve();
+  return {
+    plan,
+    setWeights: (given) => {
+      checkWeights(plan, given);
+      weighed = weigh(engine.address, given.slice());
+    },
+    voltages: async (given, into) => {
+      const block = cpuSpectra('beams', given);
+      checkBeamBlock(plan, block);
+      if (!(into instanceof kind) || into.length !== voltagesLength(plan, block.samples))
+        refuse('beams', `room for ${into.length} numbers`, `give [c][b][p][t] complex as ${kind.name}`);
+      await weighed;
+      await voltages(engine.address, block.memory.address, block.shape.capacity, block.samples, into);
+    },
+    powers: async (given, bins, into) => {
+      const block = cpuSpectra('beams', given);
+      checkBeamBlock(plan, block);
+      checkBins(plan, block, bins, into);
+      const { detection, spectraPerBin, offset, bins: many } = bins;
+      await weighed;
+      await powers(
+        ...([engine.address, block.memory.address, block.shape.capacity, block.samples] as const),
+        ...([detections[detection], spectraPerBin, offset, many, into] as const),
+      );
+    },
+    close: () => engine.close(),
+  };
+}
