@@ -207,7 +207,7 @@ CORELLA_EXPORT int32_t corella_beamformer_weights(char *error, void *context, vo
 
 // voltages : [c][b][p][t] complex, int32 or float32
 CORELLA_EXPORT int32_t corella_beamformer_voltages(char *error, void *context, void *beamformer, const void *block,
-                                                   int64_t capacity, int64_t samples, void *voltages) {
+                                                   int64_t capacity, int64_t samples, void *out) {
   return withContext(error, context, [&](Context &open) {
     Beamformer &beams = *static_cast<Beamformer *>(beamformer);
     require(samples <= capacity, "a block holds less than that");
@@ -218,7 +218,7 @@ CORELLA_EXPORT int32_t corella_beamformer_voltages(char *error, void *context, v
                 for (int64_t p = 0; p < beams.polarisations; p++) {
                   const Value *from = p == 0 ? x : y;
                   const int64_t row = (channel * beams.beams + beam) * beams.polarisations + p;
-                  Value *to = static_cast<Value *>(voltages) + 2 * (row * samples + first);
+                  Value *to = static_cast<Value *>(out) + 2 * (row * samples + first);
                   for (int64_t t = 0; t < many; t++) {
                     to[2 * t] = from[t];
                     to[2 * t + 1] = from[TILE_SAMPLES + t];

@@ -1,9 +1,8 @@
 /** The beamformer in C++ (beamform.cpp): 32-bit sums of 8-bit weights, or floats. */
-import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
 import { refuse } from '../../core/errors.js';
-import type { Beamformer, BeamVoltages } from '../beamformer.js';
+import type { Beamformer } from '../beamformer.js';
 import {
   checkBeamBlock,
   checkBins,
@@ -17,32 +16,25 @@ export function prepareCpuBeamformer(plan: BeamPlan, { native }: CpuBackend): Be
   const { stations, polarisations, channels, beams } = plan;
   const engine = native.open(
     'beams',
-    'int32_t corella_beamformer_open(char *error, void *context, int32_t type, int64_t channels, ' +
-      'int64_t stations, int64_t polarisations, int64_t beams, int32_t floatWeights, _Out_ void **beamformer)',
+    `int32_t corella_beamformer_open(char *error, void *context, int32_t type, int64_t channels,
+      int64_t stations, int64_t polarisations, int64_t beams, int32_t floatWeights, _Out_ void **beamformer)`,
     ...[spectraTypeNumber(plan.type), channels, stations, polarisations, beams],
     plan.weights === 'cf32' ? 1 : 0,
   );
-  const weigh: NativeCall<[beamformer: bigint, weights: Int8Array | Float32Array]> = native.bind(
+  const weigh = native.bind(
     'beams',
-    'int32_t corella_beamformer_weights(char *error, void *context, void *beamformer, const void *weights)',
+    `int32_t corella_beamformer_weights(char *error, void *context, void *beamformer, const void *weights)`,
   );
-  const voltages: NativeCall<
-    [beamformer: bigint, block: bigint, capacity: number, samples: number, voltages: BeamVoltages]
-  > = native.bind(
+  const voltages = native.bind(
     'beams',
-    'int32_t corella_beamformer_voltages(char *error, void *context, void *beamformer, const void *block, ' +
-      'int64_t capacity, int64_t samples, void *voltages)',
+    `int32_t corella_beamformer_voltages(char *error, void *context, void *beamformer, const void *block,
+      int64_t capacity, int64_t samples, void *out)`,
   );
-  const powers: NativeCall<
-    [
-      ...[beamformer: bigint, block: bigint, capacity: number, samples: number],
-      ...[detection: number, perBin: number, offset: number, bins: number, powers: Float64Array],
-    ]
-  > = native.bind(
+  const powers = native.bind(
     'beams',
-    'int32_t corella_beamformer_powers(char *error, void *context, void *beamformer, const void *block, ' +
-      'int64_t capacity, int64_t samples, int64_t detection, int64_t perBin, int64_t offset, int64_t bins, ' +
-      'double *powers)',
+    `int32_t corella_beamformer_powers(char *error, void *context, void *beamformer, const void *block,
+      int64_t capacity, int64_t samples, int64_t detection, int64_t perBin, int64_t offset, int64_t bins,
+      double *powers)`,
   );
   const kind = plan.sums === 'ci32' ? Int32Array : Float32Array;
   /** What is queued, in its order. */
