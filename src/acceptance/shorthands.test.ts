@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { noAlteredSets } from '../formats/testing/altered-sets.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { corellaHere } from './corella.js';
 
@@ -37,6 +38,7 @@ describe('a command that is a shorthand', () => {
       { inputs: ['0'], channels: '5' },
     ];
     await writeFile(join(folder, 'flags.json'), JSON.stringify({ channels: 16, flags: rules }));
+    await writeFile(join(folder, 'channels.json'), JSON.stringify({ flags: [{ channels: '2-3' }] }));
     await writeFile(join(folder, 'taps.txt'), Array.from({ length: 64 }, (_, n) => `${Math.sin((Math.PI * (n + 0.5)) / 64)}\n`).join('')); // prettier-ignore
   });
 
@@ -45,12 +47,38 @@ describe('a command that is a shorthand', () => {
       '--channels 16 --bits 4 --levels measured --integration 10ms --align utc --van-vleck --keep-channels 1-14',
     'flagged.uvfits':
       '--channels 16 --flag 3,channels=7+9 --flags flags.json --kurtosis 4 --kurtosis-spectra 64 --integration 15ms',
-    'tracked.ms': '--channels 16 --taps 4 --window kaiser:9 --track CygA --integration 20ms',
+    'tracked.uvfits': '--channels 16 --taps 4 --window kaiser:9 --track CygA --integration 20ms',
     'sums.uvh5': '--channels 16 --values sums --gain 2 --float-taps --threads 1',
     'own.uvh5': '--channels 16 --taps 4 --coefficients taps.txt --bits float --phase-centre CasA',
   };
   for (const [out, options] of Object.entries(correlations))
     it(`correlate ${options}`, () => sameByPlan(`correlate v.sigmf-meta ${options}`, out));
+
+  it('correlate into a Measurement Set', { skip: noAlteredSets }, () =>
+    sameByPlan('correlate v.sigmf-meta --channels 16', 'set.ms'),
+  );
+
+  const images: Readonly<Record<string, string>> = {
+    'one.fits': '--channels 8 --pixels 64 --no-picture --duration 31ms --flag 5,channels=2',
+    'series.fits': '--channels 8 --pixels 64 --every 20ms --no-autos --sheet --kurtosis 5',
+    'beam.fits': '--channels 8 --pixels 64 --no-picture --cube --beam-corrected --element cosine:0.8',
+    'followed.fits': '--channels 8 --pixels 64 --no-picture --track CygA --flags channels.json',
+  };
+  for (const [out, options] of Object.entries(images))
+    it(`image --direct ${options}`, () => sameByPlan(`image --direct v.sigmf-meta ${options}`, out));
+
+  it('image --direct leaves out what is flagged by channel and time, and refuses pairs', async () => {
+    const image = 'image --direct v.sigmf-meta --channels 8 --pixels 64 --no-picture --quiet';
+    await ran(`${image} -o whole.fits`);
+    await ran(`${image} --flag channels=0-6 -o seventh.fits`);
+    const { code } = await corellaHere(folder, 'compare', 'whole.fits', 'seventh.fits');
+    assert.equal(code, 1);
+    const words = [...image.split(' '), '--flag', 'stand1&stand2', '-o', 'pairs.fits'];
+    const { stderr } = await corellaHere(folder, ...words);
+    assert.match(stderr, /^corella: --flag: direct images have no visibilities, and so no pairs/);
+    const clean = await corellaHere(folder, ...image.split(' '), '--clean', '-o', 'clean.fits');
+    assert.match(clean.stderr, /^corella: --clean: is for visibilities, not for --direct/);
+  });
 
   const channels: Readonly<Record<string, string>> = {
     'c16.sigmf-meta': '--channels 16 --kurtosis --kurtosis-spectra 64',
@@ -125,6 +153,11 @@ describe('a command that is a shorthand', () => {
       source: { recording: ['some/a.vdif', 'some/b.vdif'], rate: 4e6 },
       products: [{ visibilities: 'visibilities.uvfits' }],
     });
+  });
+
+  it('takes a choice for no file: --bits float beside -o float', async () => {
+    await ran('channelise v.sigmf-meta --channels 8 --bits float -o float --quiet');
+    assert.ok((await readdir(folder)).includes('float.sigmf-meta'));
   });
 
   it('takes equaliser gains that are written for sums, and never replaces their file', async () => {

@@ -1,24 +1,11 @@
-/** corella image --every: a cube in time and a film, by either road. */
+/** corella image --every: a cube in time and a film, from visibilities. */
 import { join, parse as splitPath } from 'node:path';
-import { planeML } from '../core/axes.js';
 import { formatSeconds } from '../core/units.js';
-import type { Recording, VisibilityFile } from '../formats/index.js';
-import { averageChannels, stationBeam, stokesI } from '../image/index.js';
-import { imagesDirectly } from '../pipeline/image.js';
-import {
-  onSheet,
-  writeSeries,
-  type Series,
-  type SeriesImage,
-  type SeriesPaths,
-} from '../pipeline/wide/film.js';
-import { centreOf, type Calibrated, type CalibratedAt, type ImageSettings } from '../pipeline/sky-image.js';
+import type { VisibilityFile } from '../formats/index.js';
+import { onSheet, writeSeries, type Series, type SeriesPaths } from '../pipeline/wide/film.js';
+import type { Calibrated, CalibratedAt } from '../pipeline/sky-image.js';
 import { imageWideSeries } from '../pipeline/wide/series.js';
-import { tiltFacts, tiltLines } from '../pipeline/tilt.js';
-import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
-import type { RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { ChannelisePlan } from '../channelise/index.js';
 import { imageUnit } from './image-gains.js';
 import {
   beyondLines,
@@ -33,12 +20,8 @@ import {
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
-import { trackedLine, type TrackOptions } from './options/track-options.js';
 import { weightingOf, weightWords } from './options/wide-options.js';
 import { history } from './report/history.js';
-import { kurtosisFacts, kurtosisLines } from './interference/kurtosis-lines.js';
-import type { KurtosisWork } from './interference/kurtosis-options.js';
-import { roadLines } from './report/road-lines.js';
 import type { Terminal } from './report/terminal.js';
 
 /** How pictures made without visibilities say so. */
@@ -112,72 +95,10 @@ const seriesFacts = ({ lost = [], beyond, smearing }: Series): object => ({
   ...(smearing && { smearing }),
 });
 
-export async function runDirectSeries(
-  recording: Recording,
-  plan: ChannelisePlan | undefined,
-  work: {
-    readonly telescope: Telescope;
-    readonly frequenciesHz: Float64Array;
-    readonly channelWidthHz: number;
-    readonly durationS?: number;
-    readonly everyS: number;
-    readonly settings: ImageSettings;
-    readonly gains: Gains;
-    readonly delays?: RequestedDelays;
-    readonly overUsual: number;
-    readonly autos: 'include' | 'leave-out';
-    readonly kurtosis: KurtosisWork;
-    readonly spectrumRateHz: number;
-  },
-  options: WideCommandOptions & TrackOptions,
-  terminal: Terminal,
-): Promise<void> {
-  const { telescope, frequenciesHz, everyS, durationS, delays, overUsual } = work;
-  const stage = terminal.stage('images directly');
-  const images: SeriesImage[] = [];
-  let first: DirectSkyImage | undefined;
-  const { roadError } = await withBackend(options, (backend) =>
-    imagesDirectly(
-      recording,
-      plan,
-      {
-        ...{ backend, telescope, frequenciesHz, everyS, ...work.gains, autos: work.autos },
-        ...{ onProgress: stage.update, durationS, delays, gain: { overUsual }, ...work.kurtosis.asked },
-      },
-      work.settings,
-      (sky) => {
-        first ??= sky;
-        const plane = stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
-        images.push({
-          plane: planeML(plane, sky.plan.pixels),
-          ...{ start: sky.start, durationS: sky.durationS, frame: sky.frame, centre: centreOf(sky).position },
-        });
-        return Promise.resolve();
-      },
-    ),
-  );
-  if (!first) throw new Error('a recording gave no image');
-  const beam = stationBeam(first.plan);
-  const series: Series = {
-    ...{ images, plan: first.plan, everyS, centreName: centreOf(first).name, ...(beam && { beam }) },
-    frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
-    bandHz: work.channelWidthHz * frequenciesHz.length,
-  };
-  const notes = [
-    ...roadLines(roadError),
-    ...tiltLines(first.plan),
-    ...kurtosisLines(work.kurtosis, work.spectrumRateHz),
-  ];
-  const tilt = tiltFacts(first.plan);
-  const facts = { ...kurtosisFacts(work.kurtosis, work.spectrumRateHz), ...(tilt && { tilt }) };
-  const told = { road: DIRECT_ROAD, seconds: stage.done(), notes, facts };
-  await finish(recording, telescope, options, series, told, terminal);
-}
-
 async function finish(
-  file: Recording | VisibilityFile,
+  file: VisibilityFile,
   telescope: Telescope,
-  options: WideCommandOptions & TrackOptions,
+  options: WideCommandOptions,
   series: Series,
   {
     road,
@@ -202,7 +123,6 @@ async function finish(
     ...{ telescope, road, unit },
     history: [
       ...history({ from: file, telescope }),
-      ...trackedLine(options),
       ...(made ? [`${road}, ${methodWords(made.method, made.accuracy)}`] : []),
     ],
     sources: parseSources(options.sources)(middle.frame),

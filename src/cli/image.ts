@@ -1,10 +1,10 @@
 /** corella image: pictures of the sky, from visibilities or directly from voltages. */
-import { Option, type Command } from 'commander';
+import { Command, Option } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { addSeconds } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
-import { type OpenedFile, type Recording, openFile, type VisibilityFile } from '../formats/index.js';
+import { type OpenedFile, openFile, type VisibilityFile } from '../formats/index.js';
 import type { ImageField, KernelSize } from '../image/index.js';
 import { imageOnCards } from '../pipeline/cards/image.js';
 import { imageIntegration } from '../pipeline/image.js';
@@ -30,27 +30,21 @@ import { addEopOption } from './options/eop-option.js';
 import { tellingBand } from './report/band-lines.js';
 import { tellingFlags, withOrientation } from './report/flag-lines.js';
 import { history } from './report/history.js';
-import { betweenPixels, coarseLines, loneHandNote, outsideLines, seenIn } from './report/image-notes.js';
+import { betweenPixels, seenIn } from '../pipeline/seen-in.js';
+import { coarseLines, loneHandNote, outsideLines } from './report/image-notes.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
 import { addOpenOptions, openOptions } from './options/open-options.js';
-import { addPartOptions, flaggingOptionNames, partOf, type PartOptions } from './options/part-options.js';
+import { addPartOptions, partOf, type PartOptions } from './options/part-options.js';
 import { refuseUnknown, telescopeFor, withCards } from './open.js';
 import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { angle, duration } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
-import { addTrackOptions, trackedLine, trackOptionNames } from './options/track-options.js';
-import { addWideOptions, wideOptionNames } from './options/wide-options.js';
+import { addTrackOptions, trackOptionNames } from './options/track-options.js';
+import { addWideOptions } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
-import {
-  corrected,
-  directSeries,
-  imageDirect,
-  withApertures,
-  type ImageOptions,
-  type Made,
-} from './image-direct.js';
+import { corrected, type ImageOptions, type Made } from './image-direct.js';
 import {
   stokesNotes,
   crossHandsOf,
@@ -62,17 +56,26 @@ import {
 } from './image-gains.js';
 import { addFeedsOption } from './options/feeds-option.js';
 import { chooseWide, runWide } from './image-wide.js';
+import { registerDirect } from './image/direct.js';
 
+/** With --direct the image is of a recording, and its options are others. */
 export function registerImage(program: Command): void {
+  if (process.argv.includes('--direct')) {
+    const foreign = registerVisibilities(new Command()).options;
+    registerDirect(program, foreign);
+  } else registerVisibilities(program);
+}
+
+function registerVisibilities(program: Command): Command {
   const command = program
     .command('image')
     .argument('<file>', 'visibilities; or with --direct, a recording of voltages or of channelised data')
     .option(
       '-o, --out <path>',
-      'the FITS to write; the PNG goes beside it (default: image.fits or direct.fits)',
+      'the FITS to write; the PNG goes beside it (default: image.fits)',
       parseOutput,
     )
-    .option('--direct', 'image the voltages themselves, without making visibilities')
+    .option('--direct', 'image the voltages themselves, without making visibilities (image --direct --help)')
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
     .option(
       '--cross-hand <known>',
@@ -91,11 +94,8 @@ export function registerImage(program: Command): void {
       parseKernel,
       5,
     )
-    .option(
-      '--autos',
-      'keep autocorrelations (visibilities round the zenith; the direct road has them unless told otherwise)',
-    )
-    .option('--no-autos', 'with --direct: take autocorrelations out, as images from visibilities have none')
+    .option('--autos', 'keep autocorrelations, in images round the zenith')
+    .addOption(new Option('--no-autos').hideHelp())
     .option('--no-picture', 'the FITS alone: drawing takes longer than imaging')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
     .option('--cube', 'keep channels apart in the FITS instead of averaging them')
@@ -126,7 +126,8 @@ export function registerImage(program: Command): void {
   addOpenOptions(command, 'anything');
   addCardsOption(addBackendOptions(command));
   addEopOption(command);
-  addExamples(command, [
+  for (const option of command.options) if (ofVoltages.includes(option.attributeName())) option.hideHelp();
+  return addExamples(command, [
     ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],
     [
       'image visibilities.uvfits --gains gains.json --centre "Cyg A" --field 20 --weights briggs:0',
@@ -140,22 +141,6 @@ export function registerImage(program: Command): void {
       'image --direct voltages.sigmf-meta --gains gains.json',
       'direct.fits and direct.png, no visibilities in between',
     ],
-    [
-      'image --direct voltages.sigmf-meta --no-autos',
-      "the same without the receivers' own power, which lifts every pixel",
-    ],
-    [
-      'image --direct voltages.sigmf-meta --gains gains.json --beam-corrected --element "s0=mwa-dipole,*=cosine:0.8"',
-      'stations that differ, each with a gridding kernel of its own',
-    ],
-    [
-      'image --direct voltages.sigmf-meta --track CygA --channels 16',
-      'wide channels, which would lose a source far off the zenith, follow it',
-    ],
-    [
-      'image --direct voltages.sigmf-meta --every 40ms',
-      'series.fits, a cube in time, and series.png, a film',
-    ],
     ['image visibilities.uvfits -o raw.fits', 'uncalibrated'],
     [
       'image night.uvh5 --gains gains.json --channels 8-23 --flag stand17 --flag-interference',
@@ -167,33 +152,25 @@ export function registerImage(program: Command): void {
 /** --channels is how many to make of voltages, and which of visibilities. */
 type GivenOptions = Omit<ImageOptions, 'channels'> & PartOptions;
 
+/** Options of image --direct, which are refused here with a word on it. */
+const ofVoltages: readonly string[] = [
+  ...['duration', ...channelOptionNames.filter((name) => name !== 'channels')],
+  ...[...trackOptionNames, ...kurtosisOptionNames],
+];
+
 async function run(path: string, given: GivenOptions, command: Command): Promise<void> {
-  const { channels: asWritten, ...others } = given;
   const options: ImageOptions = {
-    ...others,
-    ...(given.direct === true && asWritten !== undefined && { channels: parseCount(asWritten) }),
+    ...given,
+    // Which channels, as it was written: for the part that is taken.
+    channels: undefined,
     ...((given.cube ?? given.perChannel) && { cube: true }),
     ...(given.weight && { weights: given.weights ?? given.weight }),
     ...(given.clean !== undefined && given.gain !== undefined && { loopGain: given.loopGain ?? given.gain }),
   };
-  if (options.direct === true) {
-    refuseGiven(
-      command,
-      ['weights', 'weight', 'beam', 'integration', 'times', ...flaggingOptionNames, ...wideOptionNames],
-      'is for visibilities, not for --direct',
-    );
-  } else {
-    // --gain is the channeliser's word, and with --clean CLEAN's.
-    const forVoltages = channelOptionNames.filter(
-      (name) => name !== 'channels' && (name !== 'gain' || given.clean === undefined),
-    );
-    refuseGiven(
-      command,
-      ['duration', ...forVoltages, ...trackOptionNames, ...kurtosisOptionNames],
-      'is for voltages, with --direct alone',
-    );
-  }
-  if (options.direct === true || options.every !== undefined)
+  // --gain is the channeliser's word, and with --clean CLEAN's.
+  const forVoltages = ofVoltages.filter((name) => name !== 'gain' || given.clean === undefined);
+  refuseGiven(command, forVoltages, 'is for voltages, with --direct alone');
+  if (options.every !== undefined)
     refuseGiven(command, ['cards'], 'is for one image from visibilities round the zenith');
   if (options.every === undefined) refuseGiven(command, ['sheet'], 'is for a series, with --every');
   if (options.every !== undefined && !options.picture)
@@ -204,9 +181,7 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     field: fieldOf(options.field),
     kernelSize: options.kernel,
   };
-  const out =
-    options.out ??
-    (options.every === undefined ? (options.direct === true ? 'direct.fits' : 'image.fits') : 'series.fits');
+  const out = options.out ?? (options.every === undefined ? 'image.fits' : 'series.fits');
   if (!/\.fits?$/i.test(out))
     refuse('--out', `'${out}' does not end in .fits`, 'the PNG takes the same name beside it');
   const { dir, name } = splitPath(out);
@@ -243,66 +218,49 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     if (beam && options.every !== undefined)
       refuse('--beam-corrected', 'is for one image, not for a series', 'leave out --every');
     const facts = dataFacts(file, beam);
-    if (options.direct !== true) {
-      if (telescope.stations.length === 1 && options.autos !== true)
-        refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
-      const visibilities = visibilitiesOf(file);
-      const { frequenciesHz } = visibilities.header;
-      const wide = await chooseWide(command, options, visibilities, telescope, settings);
-      if (options.every !== undefined) {
-        refuseGiven(
-          command,
-          [
-            'clean',
-            'cube',
-            'perChannel',
-            'stokes',
-            'beam',
-            ...(options.autos === true ? ['autos'] : []),
-            'kernel',
-          ],
-          'is not for a series',
-        );
-        const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
-        const gains = await gainsOver(options, telescope, frequenciesHz, facts);
-        await runWideSeries(visibilities, telescope, options, choice, options.every, gains, terminal);
-        await part?.finish();
-        return;
-      }
-      if (wide) {
-        refuseGiven(command, ['cards'], 'is for images round the zenith');
-        const gains = await gainsOver(options, telescope, frequenciesHz, facts);
-        const choice = { ...wide, data, ...(beam && { beam }) };
-        await runWide(visibilities, telescope, options, choice, gains, terminal);
-        await part?.finish();
-        return;
-      }
-    }
-    if (options.direct === true && options.every !== undefined) {
-      await directSeries(recordingOf(file), telescope, options, settings, terminal);
+    if (telescope.stations.length === 1 && options.autos !== true)
+      refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
+    const visibilities = visibilitiesOf(file);
+    const { frequenciesHz } = visibilities.header;
+    const wide = await chooseWide(command, options, visibilities, telescope, settings);
+    if (options.every !== undefined) {
+      refuseGiven(
+        command,
+        [
+          'clean',
+          'cube',
+          'perChannel',
+          'stokes',
+          'beam',
+          ...(options.autos === true ? ['autos'] : []),
+          'kernel',
+        ],
+        'is not for a series',
+      );
+      const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
+      const gains = await gainsOver(options, telescope, frequenciesHz, facts);
+      await runWideSeries(visibilities, telescope, options, choice, options.every, gains, terminal);
+      await part?.finish();
       return;
     }
-    const made =
-      options.direct === true
-        ? await imageDirect(
-            recordingOf(file),
-            telescope,
-            options,
-            { ...withApertures(settings, beam), facts },
-            terminal,
-          )
-        : await fromVisibilities(visibilitiesOf(file), telescope, options, { ...settings, facts }, terminal);
+    if (wide) {
+      refuseGiven(command, ['cards'], 'is for images round the zenith');
+      const gains = await gainsOver(options, telescope, frequenciesHz, facts);
+      const choice = { ...wide, data, ...(beam && { beam }) };
+      await runWide(visibilities, telescope, options, choice, gains, terminal);
+      await part?.finish();
+      return;
+    }
+    const made = await fromVisibilities(visibilities, telescope, options, { ...settings, facts }, terminal);
     const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
     const sky = snapshotOnSky(beam ? corrected(made, beam, file, options) : made.sky, data, {
       ...{ telescope, ...(feeds && { feeds }), ...(beam && { beam }), ...crossHandsOf(made) },
-      autos: (options.direct === true ? options.autos !== false : options.autos === true)
-        ? 'include'
-        : 'leave-out',
+      autos: options.autos === true ? 'include' : 'leave-out',
     });
     const products: PictureOptions = {
       telescope,
       ...(feeds === undefined ? {} : { feeds }),
-      road: options.direct === true ? 'Direct imaging (EPIC)' : 'From visibilities, natural weights',
+      road: 'From visibilities, natural weights',
       unit: imageUnit(file, options),
       ...(beam && { brightness: { kind: 'beam-corrected', beam } }),
       channelWidthHz: made.channelWidthHz,
@@ -311,7 +269,6 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
       history: [
         ...history({ from: file, telescope }),
         ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
-        ...trackedLine(options),
       ],
       sources: sourcesAt(made.sky.frame),
     };
@@ -386,10 +343,6 @@ async function fromVisibilities(
   };
 }
 
-const recordingOf = (file: OpenedFile): Recording =>
-  file.kind === 'visibilities'
-    ? refuse(file.path, 'holds no voltages', 'leave out --direct, or name a recording')
-    : file;
 const visibilitiesOf = (file: OpenedFile): VisibilityFile =>
   file.kind === 'visibilities'
     ? file

@@ -75,7 +75,7 @@ export class ImageCubes implements LatestPicture {
         frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
         bandHz: channelWidthHz * frequenciesHz.length,
       },
-      { ...imageOptions(fields, { telescope, spectra }, { history }, last), unit: this.unit },
+      { ...imageOptions(fields, { telescope, spectra }, { history }, last.frame), unit: this.unit },
     );
     this.cubes++;
     this.drawn += images.length;

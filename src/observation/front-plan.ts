@@ -8,6 +8,7 @@ import { fixedDelaysS, readDelayFile, type DelayFile } from '../delay/index.js';
 import type { Recording, VoltageRecording } from '../formats/index.js';
 import { readCoefficients } from '../pipeline/coefficients.js';
 import { planChannels, usualSpectra, type ChannelSettings } from '../pipeline/channels.js';
+import type { SpectraRange } from '../pipeline/compose/range.js';
 import { spectraOfFront, spectraOfSource, type Front, type FrontSpectra } from '../pipeline/compose/front.js';
 import { planFineChannels, streamsOf, type FineChannels } from '../pipeline/fine/streams.js';
 import { chooseLevel, type Level } from '../pipeline/levels.js';
@@ -179,6 +180,8 @@ export async function gatherDelays(
 
 export interface PlannedFront {
   readonly front: Front;
+  /** The recording as long as it is used. */
+  readonly used: Recording;
   readonly spectra: FrontSpectra;
   readonly delays?: RequestedDelays;
   readonly level?: Level;
@@ -190,23 +193,56 @@ export interface PlannedFront {
   readonly mirrored: number;
 }
 
+/** As many spectra as `durationS` has, from the first on; too little for one is refused. */
+function firstOf(
+  front: Front,
+  recording: Recording,
+  durationS: number | undefined,
+): { readonly range?: SpectraRange; readonly used: Recording } {
+  const all = spectraOfSource(front);
+  if (durationS === undefined) return { used: recording };
+  const { grid, channels } = spectraOfFront(front);
+  const endSpectrum = Math.min(all, Math.round(durationS * grid.spectrumRateHz));
+  if (endSpectrum < 1)
+    refuse(
+      'source.duration',
+      `${durationS} s is shorter than one spectrum`,
+      `give at least ${1 / grid.spectrumRateHz} s`,
+    );
+  if (endSpectrum === all) return { used: recording };
+  const samples = Math.round((endSpectrum / grid.spectrumRateHz) * sampleRateOf(recording));
+  return {
+    range: { firstSpectrum: 0, endSpectrum, firstChannel: 0, endChannel: channels },
+    used: { ...recording, samples: Math.min(recording.samples, samples) },
+  };
+}
+
 /** Pure: the channeliser's plan, the delays as a function of the source's own ticks, the gains. */
 export function planFront(
   { finer: fineChannels }: FrontPart,
   recording: Recording,
   telescope: Telescope,
   { settings, level, equaliser, delays: request }: GatheredFront,
-  { kurtosis, flaggedInputs }: { readonly kurtosis?: RequestedKurtosis; readonly flaggedInputs?: Uint8Array },
+  {
+    kurtosis,
+    flaggedInputs,
+    durationS,
+  }: {
+    readonly kurtosis?: RequestedKurtosis;
+    readonly flaggedInputs?: Uint8Array;
+    /** Only so much of the recording. */
+    readonly durationS?: number;
+  },
 ): PlannedFront {
   const tickRateHz = sampleRateOf(recording);
   const lastsS = recording.samples / tickRateHz;
   const delays = requestDelays(request, telescope, { start: recording.start, tickRateHz, lastsS });
   const common = { kurtosis, flaggedInputs };
   const made = (front: Front, overUsual: number, mirrored = 0): PlannedFront => {
-    // Too short for one spectrum is refused here.
-    spectraOfSource(front);
+    const { range, used } = firstOf(front, recording, durationS);
     return {
-      ...{ front, spectra: spectraOfFront(front), delays, level, equaliser, overUsual, settings, mirrored },
+      ...{ front: { ...front, range }, used, spectra: spectraOfFront(front), delays, level, equaliser },
+      ...{ overUsual, settings, mirrored },
     };
   };
   if (recording.kind === 'spectra' && fineChannels === undefined)

@@ -1,6 +1,6 @@
 /** The recording and the telescope of an observation, opened and checked against each other. */
 import { refuse } from '../core/errors.js';
-import { addSeconds, parseInstant } from '../core/instant.js';
+import { parseInstant } from '../core/instant.js';
 import {
   notingFiles,
   openFile,
@@ -83,15 +83,12 @@ export async function openRecording(
   }
 }
 
-/** From source.from to source.to, or as long as source.duration; 8-bit samples as 16-bit ones for taps of floats. */
+/** From source.from to source.to (the front cuts it to source.duration, since its filter needs more samples); 8-bit samples as 16-bit ones for taps of floats. */
 function usedPart(opened: Recording, { from, to, duration }: SourcePart, isWidened: boolean): Recording {
   const first = from === undefined ? undefined : parseInstant(from, 'source.from');
-  const last =
-    to !== undefined
-      ? parseInstant(to, 'source.to')
-      : duration === undefined
-        ? undefined
-        : addSeconds(first ?? opened.start, duration);
+  if (to !== undefined && duration !== undefined)
+    refuse('source.duration', 'source.to says already where it ends', 'leave one of them out');
+  const last = to === undefined ? undefined : parseInstant(to, 'source.to');
   const part = first || last ? partOfRecording(opened, { from: first, to: last }) : opened;
   if (!isWidened) return part;
   return part.kind === 'voltages'

@@ -3,7 +3,7 @@ import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
 import { readGainFile, type GainsFile, type Recording } from '../formats/index.js';
 import type { KurtosisAccount, KurtosisPlan, KurtosisTally } from '../kurtosis/index.js';
-import { fitsData, gainsOverTime } from '../pipeline/gains/apply.js';
+import { fitsData, fittedGains } from '../pipeline/gains/apply.js';
 import { readStoredFlags, rulesOfFile, type StoredFlags } from '../pipeline/flags/flag-file.js';
 import type { FlagRule } from '../pipeline/flags/rules.js';
 import { inputsNamed, ruleOf, type FlagContext } from '../pipeline/flags/words.js';
@@ -75,20 +75,27 @@ export async function planObservation(
   const flaggedInputs = inputsOf(flags, recording, telescope);
   const kept: { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[] = [];
   const kurtosis = kurtosisOf(flags, (plan, tally) => kept.push({ plan, tally }));
-  const front = planFront(asked, recording, telescope, gathered.front, { kurtosis, flaggedInputs });
+  const front = planFront(asked, recording, telescope, gathered.front, {
+    ...{ kurtosis, flaggedInputs, durationS: observation.source.duration },
+  });
   const { spectra } = front;
   const { frequenciesHz } = spectra;
   const path = gains?.file ?? '';
   const { stations } = telescope;
   const context = { stations, polarisations: recording.polarisations, frequenciesHz };
+  const fitted =
+    gathered.gains &&
+    fittedGains(gathered.gains, path, telescope, frequenciesHz, {
+      ...{ who: 'an observation', crossHand: gains?.['cross-hand'] },
+    });
   const observed: Observed = {
-    ...{ recording, telescope, front: front.front, spectra, delays: front.delays },
+    ...{ recording: front.used, telescope, front: front.front, spectra, delays: front.delays },
     ...{ centre: gathered.front.delays.centre, flaggedInputs },
     ...{ level: front.level, equaliser: front.equaliser },
     equaliserIsLost: asked.equaliser === 'measured' && asked['equaliser-out'] === undefined,
     rules: rulesOf(flags, context, gathered.flags),
-    calibrated:
-      gathered.gains && gainsOverTime(gathered.gains, path, telescope, frequenciesHz, 'corella run'),
+    ...{ calibrated: fitted?.calibrated, crossHands: fitted?.crossHands },
+    gainsElement: gathered.gains?.element,
   };
   const products: PlannedProduct[] = [];
   for (const product of observation.products) products.push(await planProduct(product, observed));
@@ -96,6 +103,12 @@ export async function planObservation(
     ...{ observation, observed, front, products },
     warnings: [
       ...(gathered.gains ? fitsData(gathered.gains, path, { telescope, frequenciesHz }) : []),
+      ...(fitted && fitted.channelsWithout > 0
+        ? [
+            `${path}: ${fitted.channelsWithout} of ${frequenciesHz.length} channels have no gains and are left out`,
+          ]
+        : []),
+      ...products.flatMap((product) => product.warnings ?? []),
       ...unflagged(observation),
     ],
     kurtosis: () =>

@@ -109,7 +109,7 @@ const notOfRecordings: readonly NotUsed[] = [
     ...{ field, why: 'is for live data', fix: 'give source.from and source.to of a recording' },
     given: (observation: Observation) => observation[field],
   })),
-  ...(['solve', 'every', 'min-baseline', 'element', 'diffuse', 'cross-hand'] as const).map((field) => ({
+  ...(['solve', 'every', 'min-baseline', 'element', 'diffuse'] as const).map((field) => ({
     ...{ field: `gains.${field}`, why: 'gains are not solved in a run of a recording' },
     fix: 'write visibilities, run corella calibrate, and give the gains as gains.file',
     given: ({ gains }: Observation) => gains?.[field],
@@ -124,12 +124,20 @@ const notOfRecordings: readonly NotUsed[] = [
       some(observation, (one) => isProduct('visibilities', one) && one['file-every'] !== undefined) ||
       undefined,
   },
-  ...(['file-every', 'beam-corrected', 'element'] as const).map((field) => ({
+  {
+    ...{ field: 'products.images.file-every', why: 'a recording makes one file', fix: 'leave it out' },
+    given: (observation) =>
+      some(observation, (one) => isProduct('images', one) && one['file-every'] !== undefined) || undefined,
+  },
+  ...(['beam-corrected', 'element'] as const).map((field) => ({
     field: `products.images.${field}`,
-    why: 'images of a run are of apparent brightness, in one file',
-    fix: 'leave it out, or use corella image',
+    why: 'images from visibilities in a run are of apparent brightness',
+    fix: 'leave it out, image directly, or write visibilities and use corella image',
     given: (observation: Observation) =>
-      some(observation, (one) => isProduct('images', one) && (one[field] ?? false) !== false) || undefined,
+      some(
+        observation,
+        (one) => isProduct('images', one) && !isDirect(one) && (one[field] ?? false) !== false,
+      ) || undefined,
   })),
   {
     ...{

@@ -12,6 +12,8 @@ import {
   words,
 } from '../fields/index.js';
 
+import { mounts } from '../telescope/telescope.js';
+
 const group = 'Images';
 
 export const kernelSizes = [1, 3, 5, 7] as const;
@@ -126,6 +128,13 @@ export const images = z.strictObject({
     changes: 'never',
     help: 'beam of a station, for beam-corrected: cosine:EXPONENT, airy:DIAMETER_M, mwa-dipole, none, the path of a CSV; STATION=BEAM,*=BEAM where stations differ',
     otherwise: "the one in the telescope's description",
+  }),
+  feeds: field(z.enum([...mounts, 'corrected']), {
+    flag: '--feeds <kind>',
+    group,
+    changes: 'never',
+    help: 'how the feeds are held, their rotation not being applied in the data: altaz, equatorial, fixed; or corrected, applied already',
+    otherwise: 'what the telescope states',
   }),
   picture: field(flagged, {
     flag: '--picture',

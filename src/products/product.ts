@@ -2,7 +2,7 @@
 import type { Backend } from '../backend/backend.js';
 import type { SpectraGap } from '../core/gaps.js';
 import type { Instant } from '../core/instant.js';
-import type { Recording } from '../formats/index.js';
+import type { CrossHandLack, Recording } from '../formats/index.js';
 import type { ComposedProduct } from '../pipeline/compose/compose.js';
 import type { Front, FrontSpectra } from '../pipeline/compose/front.js';
 import type { FlagRule } from '../pipeline/flags/rules.js';
@@ -36,6 +36,10 @@ export interface Observed {
   readonly equaliserIsLost: boolean;
   /** Gains that calibrate images and beams. */
   readonly calibrated?: Calibrated | CalibratedAt;
+  /** What those gains do not say of X and Y together. */
+  readonly crossHands?: CrossHandLack;
+  /** The beam through which their model was seen. */
+  readonly gainsElement?: string;
 }
 
 /** Where and how a product is made. */
@@ -99,6 +103,8 @@ export interface PlannedProduct<Facts extends object = object> {
   readonly paths: readonly string[];
   /** About how large they become. */
   readonly sizeBytes?: number;
+  /** What is not as one would expect. */
+  readonly warnings?: readonly string[];
   /** Whether gains calibrate it. */
   readonly isCalibrated: boolean;
   readonly parts: ProductParts;

@@ -17,7 +17,7 @@ const expectedPart = ({ sigmas, polarisations, over, inputs, takes }: KurtosisPl
 
 const percent = (part: number): string => `${Number((100 * part).toPrecision(2))} %`;
 
-export function kurtosisLines(work: KurtosisWork, spectrumRateHz: number): string[] {
+function kurtosisLines(work: KurtosisWork, spectrumRateHz: number): string[] {
   const told = work.told();
   return told ? kurtosisLinesOf(told, spectrumRateHz, '--kurtosis-bursts take') : [];
 }
@@ -80,14 +80,6 @@ function episodeText(
 }
 
 /** The same for machines. */
-export function kurtosisFacts(
-  work: KurtosisWork,
-  spectrumRateHz: number,
-): { readonly interference?: object } {
-  const told = work.told();
-  return told ? { interference: kurtosisFactsOf(told, spectrumRateHz) } : {};
-}
-
 export function kurtosisFactsOf({ plan, account }: KurtosisTold, spectrumRateHz: number): object {
   const { byInput, byChannel, byTime, episodes, ...numbers } = account;
   return {

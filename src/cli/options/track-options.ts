@@ -37,10 +37,6 @@ export const requestedFor = (
   });
 };
 
-/** For the history of an image. */
-export const trackedLine = ({ track }: TrackOptions): string[] =>
-  track === undefined ? [] : [`tracked: ${track}, turned back at the middle of each image`];
-
 /** What follows the sky, and what always applies. */
 export async function delayRequest(
   options: TrackOptions,

@@ -13,6 +13,8 @@ import { vanVleckLines } from '../interference/van-vleck-lines.js';
 import { bandFacts, bandLines, bandOf } from './band-lines.js';
 import { coherenceFacts, coherenceLines } from './coherence-lines.js';
 import { askedLines } from './flag-lines.js';
+import { coarseLines, loneHandNote } from './image-notes.js';
+import { stokesNotes } from '../image-gains.js';
 import {
   levelFacts,
   levelLines,
@@ -89,9 +91,22 @@ export function productFacts(product: ProductOutcome, outcome: RunOutcome): obje
     const { channels, channelWidthHz, inputs, rounded } = facts as SpectraFacts;
     return { channels, channelWidthHz, inputs, ...roundedFacts(rounded) };
   }
-  const { images, pixels, predictedError, tilt } = facts as ImageFacts;
+  return imageFacts(product, facts as ImageFacts, outcome);
+}
+
+function imageFacts(
+  { paths }: ProductOutcome,
+  facts: ImageFacts,
+  { plan: { observed } }: RunOutcome,
+): object {
+  const { images, everyS, pixels, unit, predictedError, tilt, seen, coherence } = facts;
   return {
-    ...{ images, pixels, ...(predictedError !== undefined && { roadError: predictedError }) },
+    paths,
+    ...(everyS === undefined ? {} : { images, everyS }),
+    ...{ pixels, unit, ...(predictedError !== undefined && { roadError: predictedError }) },
+    ...(seen && { peak: seen.peak, betweenPixels: seen.betweenPixels }),
+    ...(seen?.stokes && { stokes: seen.stokes.history }),
+    ...(seen && observed.delays?.towards === undefined && coherenceFacts(coherence, seen.durationS)),
     ...(tilt && { tilt }),
   };
 }
@@ -132,11 +147,36 @@ export function productLines(product: ProductOutcome, outcome: RunOutcome, secon
       }),
     ];
   }
-  const { images, pixels, predictedError, tiltLines } = facts as ImageFacts;
+  return imageLines(paths, facts as ImageFacts, outcome, seconds);
+}
+
+function imageLines(
+  paths: readonly string[],
+  { images, everyS, pixels, unit, predictedError, tiltLines, seen, coherence, crossHands }: ImageFacts,
+  { plan: { observed } }: RunOutcome,
+  seconds: number,
+): string[] {
+  const isFilm = paths.some((path) => /\.png$/i.test(path));
+  const took = formatSeconds(seconds);
   return [
-    `${paths.join(', ')}: ${images} image${images === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels`,
+    seen
+      ? `${paths.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(seen.peak.toPrecision(4))} ${unit}, ${took}`
+      : `${paths.join(', ')}: ${images} image${images === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
+        `${formatSeconds(everyS ?? 0)}, ${took}${isFilm ? `; ${paths[1]} is a film` : ''}`,
     ...(predictedError === undefined ? [] : roadLines(predictedError)),
+    ...(seen && observed.delays?.towards === undefined
+      ? coherenceLines(coherence, seen.durationS, {
+          channel: 'front.delays.track: SOURCE saves it, and so do narrower front.channels',
+          time: `front.delays.track: SOURCE saves it, and so does source.duration: ${formatSeconds(bearableIntegrationS(coherence))}`,
+        })
+      : []),
     ...tiltLines,
+    ...(seen
+      ? coarseLines(seen, seen.betweenPixels, ['products.images.pixels', 'products.images.field'])
+      : []),
+    ...(seen?.hand === undefined
+      ? stokesNotes(seen?.stokes, { crossHands }, observed.telescope)
+      : [loneHandNote(seen.hand)]),
   ];
 }
 

@@ -172,9 +172,9 @@ function onCards(
     refuse('machine.cards', 'several cards share a correlation alone', 'name one card');
   const spectra = spectraOfFront(front);
   const ranges = channelRanges(spectra.channels, machine.length);
-  const endSpectrum = spectraOfSource(front);
+  const { firstSpectrum = 0, endSpectrum = spectraOfSource(front) } = front.range ?? {};
   const rangeOf = ({ first, end }: ChannelRange): SpectraRange => ({
-    ...{ firstSpectrum: 0, endSpectrum, firstChannel: first, endChannel: end },
+    ...{ firstSpectrum, endSpectrum, firstChannel: first, endChannel: end },
   });
   return preparing(async (closers) => {
     const behind = closers.keep(finishing(observing, cuts));

@@ -3,7 +3,7 @@ import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
 import { formatHz, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
-import type { DataUnits, GainsFile } from '../../formats/index.js';
+import type { CrossHandLack, DataUnits, GainsFile } from '../../formats/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { Calibrated, CalibratedAt, CalibratedFully } from '../sky-image.js';
 import { gainsAtMoment } from './over-time.js';
@@ -79,6 +79,36 @@ export function matchGains(
   return {
     ...{ gains: gainsCA(gains, frequenciesHz.length, inputs), solved, crossHands },
     ...(leakage && { leakage: gainsCA(leakage, frequenciesHz.length, inputs) }),
+  };
+}
+
+/** Gains as an observation takes them: of all times, with what is known of the cross hands at all of them. */
+export interface FittedGains {
+  readonly calibrated: Calibrated | CalibratedAt;
+  readonly crossHands?: CrossHandLack;
+  /** Channels in which no input has a gain. */
+  readonly channelsWithout: number;
+}
+
+/** `crossHand: known`: X and Y have one phase reference, whatever the file says. */
+export function fittedGains(
+  file: GainsFile,
+  path: string,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  { who, crossHand }: { readonly who: string; readonly crossHand?: 'known' },
+): FittedGains {
+  const over = gainsOverTime(file, path, telescope, frequenciesHz, who);
+  const isKnown =
+    crossHand === 'known' ||
+    [file, ...(file.later ?? [])].every(({ time }) =>
+      crossHandsKnown(matchGains(file, path, telescope, frequenciesHz, time)),
+    );
+  const first = matchGains(file, path, telescope, frequenciesHz);
+  return {
+    calibrated: over,
+    channelsWithout: channelsWithoutGains(first, frequenciesHz.length).length,
+    ...(!isKnown && { crossHands: 'unknown' }),
   };
 }
 

@@ -3,13 +3,16 @@ import { join, parse as splitPath } from 'node:path';
 import { planeML } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, type Instant } from '../../core/instant.js';
-import { sampleRateOf } from '../../formats/index.js';
-import { averageChannels, stationBeam, stokesI } from '../../image/index.js';
-import { crossHandsKnown } from '../../pipeline/gains/apply.js';
-import { snapshotOnSky } from '../../pipeline/stokes.js';
+import type { CrossHandLack } from '../../formats/index.js';
+import { averageChannels, stationBeam, stokesI, type ImagePlan } from '../../image/index.js';
+import { correctedSky } from '../../pipeline/brightness.js';
+import { coherenceOf, type Coherence } from '../../pipeline/coherence.js';
+import { elementBeam } from '../../pipeline/gains/model.js';
+import { snapshotOnSky, stokesFrameOf } from '../../pipeline/stokes.js';
 import { prepareDirectProduct } from '../../pipeline/compose/direct.js';
+import { spectraOfSource, type Front } from '../../pipeline/compose/front.js';
+import { betweenPixels, seenIn } from '../../pipeline/seen-in.js';
 import type { ComposedProduct } from '../../pipeline/compose/compose.js';
-import { spectraOfSource } from '../../pipeline/compose/front.js';
 import { checkDirectRoad } from '../../pipeline/image.js';
 import { imageMiddles } from '../../pipeline/image-part.js';
 import { imagedTelescope } from '../../pipeline/live/left-out.js';
@@ -22,6 +25,7 @@ import {
   withCentre,
   type ImageSettings,
   type SkyImage,
+  type StokesPlanes,
 } from '../../pipeline/sky-image.js';
 import { tiltFacts, tiltLines, type TiltFacts } from '../../pipeline/tilt.js';
 import { integrationClock, type IntegrationClock } from '../../pipeline/stages/clock.js';
@@ -34,8 +38,11 @@ import { prepareImage, type ImageInput } from '../../pipeline/stages/image.js';
 import { chain, passing, type Stage } from '../../pipeline/stages/stage.js';
 import { writeSeries, type SeriesImage, type SeriesPaths } from '../../pipeline/wide/film.js';
 import type { Integration } from '../../core/blocks.js';
-import { skyFrame } from '../../sky/frame.js';
+import type { ElementBeam } from '../../sky/beams/element-beam.js';
+import { beamWords } from '../../sky/beams/registry.js';
+import { skyFrame, type SkyFrame } from '../../sky/frame.js';
 import { parseSources } from '../../sky/chosen-sources.js';
+import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
 import type { Making, MadeProduct, Observed, PlannedProduct, ProductParts } from '../product.js';
 import type { Product } from '../registry.js';
@@ -50,20 +57,50 @@ export interface ImageFacts {
   readonly tiltLines: readonly string[];
   /** How many were made so far. */
   readonly images: number;
+  /** Of a series: from one to the next. */
+  readonly everyS?: number;
+  readonly unit: 'Jy/beam' | 'counts';
+  /** What the array loses where nothing is tracked. */
+  readonly coherence: Coherence;
+  readonly crossHands?: CrossHandLack;
+  /** Of one image, once it is made. */
+  readonly seen?: SeenImage;
 }
 
-export function planImages(fields: Product<'images'>, observed: Observed): PlannedProduct<ImageFacts> {
-  const { recording, telescope, spectra, flaggedInputs } = observed;
+export interface SeenImage {
+  /** The brightest pixel of Stokes I. */
+  readonly peak: number;
+  /** Which hand it is of, where the other has nothing. */
+  readonly hand?: 0 | 1;
+  /** What a source in the middle of four pixels loses at the most, as a part of its flux. */
+  readonly betweenPixels: number;
+  /** Stokes parameters of the sky, or why they are left out. */
+  readonly stokes?: StokesPlanes;
+  readonly plan: ImagePlan;
+  readonly durationS: number;
+}
+
+export async function planImages(
+  fields: Product<'images'>,
+  observed: Observed,
+): Promise<PlannedProduct<ImageFacts>> {
+  const { recording, spectra, flaggedInputs } = observed;
+  const { telescope, frame: data } = stokesFrameOf(observed.telescope, { feedFrame: 'feeds' }, fields.feeds);
   const path = fields.images ?? refuse('products.images', 'has no path', 'name a .fits file');
   if (!/\.fits?$/i.test(path))
     refuse('products.images', `'${path}' does not end in .fits`, 'a PNG is written beside it');
   refuseUnplaced(recording.path, telescope, 'there is no image of the sky in them');
   const method = fields.method ?? 'visibilities';
   const { every, sheet = false, picture = true } = fields;
+  if (sheet && every === undefined)
+    refuse('products.images.sheet', 'is for a series', 'give products.images.every, or leave it out');
+  const correction = await correctionOf(fields, telescope);
   const settings: ImageSettings = {
     pixels: fields.pixels,
     field: fields.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: fields.field },
     kernelSize: fields.kernel ?? 5,
+    // Stations that differ are gridded each with its own kernel, where their beams are divided out afterwards.
+    ...(correction?.perStation && { apertures: correction.perStation }),
   };
   const frame = skyFrame(telescope.site, recording.start);
   const { frequenciesHz, grid } = spectra;
@@ -85,17 +122,27 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
     ...(sheet && every !== undefined && { sheet: join(dir, `${name}-sheet.png`) }),
   };
   const direct = directParts(fields, observed, settings, clock);
+  const unit = observed.calibrated ? 'Jy/beam' : 'counts';
+  const coherence = coherenceOf(telescope, frequenciesHz, spectra.channelWidthHz);
+  const { crossHands, gainsElement } = observed;
   let count = 0;
+  let seen: SeenImage | undefined;
   return {
     ...{ name: 'images', clock, isCalibrated: true },
     parts: method === 'direct' ? direct : { cut: 'whole' },
-    paths: Object.values(paths) as readonly string[],
+    paths: Object.values(paths) as string[],
+    warnings:
+      correction && gainsElement !== undefined && gainsElement !== correction.name
+        ? [
+            `products.images: the model of the gains was seen through the beam ${gainsElement}, and the image is divided by ${correction.name}: fluxes are off by as much as these differ`,
+          ]
+        : [],
     facts: () => ({
-      ...{ method, pixels, predictedError, images: count },
+      ...{ method, pixels, predictedError, images: count, everyS: every, unit, coherence, crossHands, seen },
       ...{ tilt: tiltFacts(imagePlan), tiltLines: tiltLines(imagePlan) },
     }),
     make: (making) => {
-      const lastsS = every ?? recording.samples / sampleRateOf(recording);
+      const lastsS = every ?? spectraUsed(observed.front) / grid.spectrumRateHz;
       const made: SeriesImage[] = [];
       let only: SkyImage | undefined;
       /** The plan of the last image, and its moment. */
@@ -116,16 +163,22 @@ export function planImages(fields: Product<'images'>, observed: Observed): Plann
         return Promise.resolve();
       };
       const finish = async (): Promise<void> => {
-        const newest = last ?? refuse(path, 'no image was made', 'record for longer');
-        const { plan, frame: lastFrame } = newest;
-        const options = imageOptions(fields, observed, making, newest);
+        const { plan, frame: lastFrame } = last ?? refuse(path, 'no image was made', 'record for longer');
         if (every === undefined) {
           if (!only) throw new Error('one image of everything is not made in pieces');
-          const autos = (fields.autos ?? method === 'direct') ? 'include' : 'leave-out';
-          const { crossHands } = options;
-          const onSky = snapshotOnSky(only, { kind: 'feeds' }, { telescope, autos, crossHands });
-          return writeSky({ fits: path, ...(paths.png !== undefined && { png: paths.png }) }, onSky, options);
+          const one = correction ? corrected(only, correction, fields, observed) : only;
+          const sky = snapshotOnSky(one, data, {
+            ...{ telescope, crossHands, ...(correction && { beam: correction }) },
+            autos: (fields.autos ?? method === 'direct') ? 'include' : 'leave-out',
+          });
+          const { peak, hand } = seenIn(sky);
+          await writeSky(paths, sky, imageOptions(fields, observed, making, lastFrame, correction));
+          const { stokes, durationS } = sky;
+          seen = { ...{ peak, hand, stokes, plan, durationS }, betweenPixels: betweenPixels(sky) };
+          return;
         }
+        const middle = made[Math.floor(made.length / 2)];
+        const options = imageOptions(fields, observed, making, middle.frame);
         const beam = stationBeam(plan);
         await writeSeries(
           paths,
@@ -290,23 +343,22 @@ const calibrating = <Out>(
   },
 });
 
-/** What the gains of an image do not say of X and Y together. */
-function lackOf(
-  calibrated: Observed['calibrated'],
-  { start }: Pick<SkyImage, 'start'>,
-): Pick<PictureOptions, 'crossHands'> {
-  const gains = calibrated && calibratedAt(calibrated, start);
-  return gains && !crossHandsKnown(gains) ? { crossHands: gains.leakage ? 'open' : 'unknown' } : {};
-}
-
 /** What is said beside images in their file and picture. */
 export const imageOptions = (
   fields: Product<'images'>,
-  { telescope, spectra, calibrated }: Pick<Observed, 'telescope' | 'spectra' | 'calibrated'>,
+  {
+    telescope,
+    spectra,
+    calibrated,
+    crossHands,
+  }: Pick<Observed, 'telescope' | 'spectra' | 'calibrated' | 'crossHands'>,
   { history }: Pick<Making, 'history'>,
-  { frame, start }: Pick<SkyImage, 'frame' | 'start'>,
+  frame: SkyFrame,
+  correction?: ElementBeam,
 ): PictureOptions => ({
   telescope,
+  ...(crossHands && { crossHands }),
+  ...(correction && { brightness: { kind: 'beam-corrected', beam: correction } }),
   road:
     fields.method === 'direct'
       ? 'Direct imaging (EPIC)'
@@ -314,7 +366,53 @@ export const imageOptions = (
   unit: calibrated ? 'Jy/beam' : 'counts',
   channelWidthHz: spectra.channelWidthHz,
   channels: fields.cube === true ? 'keep' : 'average',
-  ...lackOf(calibrated, { start }),
   history,
   sources: parseSources(fields.sources ?? 'all')(frame),
 });
+
+/** The beam that the image is divided by, where that is asked for. */
+async function correctionOf(
+  { 'beam-corrected': isAsked = false, element, every }: Product<'images'>,
+  telescope: Telescope,
+): Promise<ElementBeam | undefined> {
+  if (!isAsked) {
+    if (element !== undefined)
+      refuse(
+        'products.images.element',
+        'is for images that are corrected for the beam',
+        'give products.images.beam-corrected too, or leave it out',
+      );
+    return undefined;
+  }
+  if (every !== undefined)
+    refuse(
+      'products.images.beam-corrected',
+      'is for one image, not for a series',
+      'leave out products.images.every',
+    );
+  return (
+    (await elementBeam(element, telescope)) ??
+    refuse(
+      'products.images.beam-corrected',
+      'nothing is known of the beam of its stations',
+      `give products.images.element: ${beamWords()}`,
+    )
+  );
+}
+
+const corrected = (
+  sky: SkyImage,
+  beam: ElementBeam,
+  fields: Product<'images'>,
+  { calibrated }: Observed,
+): SkyImage =>
+  correctedSky(sky, beam, {
+    followed: sky.frame.zenith,
+    autos: fields.autos === false ? 'leave-out' : 'include',
+    ...(calibrated && {
+      calibrated: calibratedAt(calibrated, addSeconds(sky.start, sky.durationS / 2)),
+    }),
+  });
+
+const spectraUsed = (front: Front): number =>
+  front.range ? front.range.endSpectrum - front.range.firstSpectrum : spectraOfSource(front);

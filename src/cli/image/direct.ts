@@ -1,0 +1,81 @@
+/** corella image --direct: images of voltages or spectra, one or a series, without visibilities between. */
+import { Option, type Command } from 'commander';
+import { directFlag, flagRules, timesFlag } from '../../observation/index.js';
+import { addExamples, refuseGiven } from '../options/command.js';
+import {
+  addShorthand,
+  notOfRecordings,
+  observationOf,
+  ofRecordings,
+  runShorthand,
+  type ShorthandOptions,
+} from '../options/shorthand.js';
+import { frontFacts, frontLines, productFacts, productLines } from '../report/observed.js';
+
+/** `foreign`: options of images from visibilities, refused by name. */
+export function registerDirect(program: Command, foreign: readonly Option[]): void {
+  const command = program
+    .command('image')
+    .argument('<recording>', 'voltages or channelised data in any format we read');
+  const flags = addShorthand(command, {
+    parts: ['products.images', 'gains', 'source', 'observation', 'front', 'flags', 'machine'],
+    renamed: {
+      'products.images.images': {
+        help: 'the FITS file to write; the PNG goes beside it',
+        otherwise: 'direct.fits, or series.fits with --every',
+      },
+      'products.images.every': {
+        help: 'a series, an image this often, like 40ms or 10s: a FITS cube in time and a film (animated PNG)',
+      },
+      'products.images.pixels': { otherwise: 'what the array needs' },
+      'products.images.autos': { help: 'keep autocorrelations', otherwise: 'kept' },
+      ...ofRecordings,
+    },
+    without: [
+      ...notOfRecordings.filter((name) => name !== 'source.duration'),
+      ...['products.images.weights', 'machine.cards'],
+      ...['gains.min-baseline', 'gains.element', 'gains.diffuse'],
+    ],
+    also: [directFlag, flagRules, timesFlag],
+  });
+  const others = foreign.filter(({ long }) => !command.options.some((own) => own.long === long));
+  for (const { flags: words } of others) command.addOption(new Option(words).hideHelp());
+  const names = others.map((option) => option.attributeName());
+  command.action(async (recording: string, options: ShorthandOptions & { readonly every?: string }) => {
+    refuseGiven(command, names, 'is for visibilities, not for --direct');
+    const out = options.every === undefined ? 'direct.fits' : 'series.fits';
+    await runShorthand(observationOf(flags, 'images', { recording, out }), options, {
+      ...{ command: 'image', flags },
+      tell: (outcome, seconds) => {
+        const [made] = outcome.products;
+        return {
+          facts: { ...productFacts(made, outcome), ...frontFacts(outcome), seconds },
+          lines: [...productLines(made, outcome, seconds), ...frontLines(outcome)],
+        };
+      },
+    });
+  });
+  addExamples(command, [
+    [
+      'image --direct voltages.sigmf-meta --gains gains.json',
+      'direct.fits and direct.png, no visibilities in between',
+    ],
+    [
+      'image --direct voltages.sigmf-meta --no-autos',
+      "the same without the receivers' own power, which lifts every pixel",
+    ],
+    [
+      'image --direct voltages.sigmf-meta --gains gains.json --beam-corrected --element "s0=mwa-dipole,*=cosine:0.8"',
+      'stations that differ, each with a gridding kernel of its own',
+    ],
+    [
+      'image --direct voltages.sigmf-meta --track CygA --channels 16',
+      'wide channels, which would lose a source far off the zenith, follow it',
+    ],
+    [
+      'image --direct voltages.sigmf-meta --every 40ms',
+      'series.fits, a cube in time, and series.png, a film',
+    ],
+    ['image --direct voltages.sigmf-meta --every 40ms --plan', 'the same as an observation, for corella run'],
+  ]);
+}

@@ -1,0 +1,33 @@
+/** What is read off an image of the sky: its peak, and what its pixels lose. */
+import { refuse } from '../core/errors.js';
+import { DEGREES_PER_RADIAN } from '../core/units.js';
+import { averageChannels, loneHand, stationBeam, stokesI } from '../image/index.js';
+import type { SkyImage } from './sky-image.js';
+
+/** Its brightest pixel, and which hand it is of where the other has nothing; an image of nothing is refused. */
+export function seenIn({ image, plan, weights }: SkyImage): {
+  readonly peak: number;
+  readonly hand: 0 | 1 | undefined;
+} {
+  const mean = averageChannels(image, plan, weights);
+  const peak = stokesI(mean, plan, 0).reduce((most, value) => (value > most ? value : most), -Infinity);
+  if (peak === -Infinity)
+    refuse(
+      'image',
+      'nothing is left of the data: every parallel hand is flagged, missing or without gains',
+      'look at the flags with corella inspect',
+    );
+  return { peak, hand: loneHand(mean, plan) };
+}
+
+/**
+ * What a source may lose that lies in the middle of four pixels, as a part of its flux: grids that just hold the array have
+ * pixels as wide as its beam.
+ */
+export function betweenPixels({ plan }: SkyImage): number {
+  const beam = stationBeam(plan);
+  if (!beam) return 0;
+  const pixelDeg = plan.pixelSize * DEGREES_PER_RADIAN;
+  // A Gaussian of that width at half maximum, half a pixel off along both axes.
+  return 1 - 2 ** (-((pixelDeg / beam.majorDeg) ** 2) - (pixelDeg / beam.minorDeg) ** 2);
+}
