@@ -68,6 +68,15 @@ describe('an observation on a farm', () => {
         products: [{ visibilities: 'made.uvh5', integration: '25ms', 'van-vleck': true }],
       };
       assert.ok((await isSame(folder, observation, '--job-time', '40ms', '--job-channels', '9')) > 10);
+      const first = {
+        source: { recording: 'sky.sigmf-meta', duration: '60ms' },
+        front: { channels: 16 },
+        products: [
+          { visibilities: 'made.uvh5', integration: '20ms' },
+          { images: 'made.fits', method: 'direct', every: '10ms', pixels: 64, picture: false },
+        ],
+      };
+      assert.equal(await isSame(folder, first, '--job-time', '20ms'), 3);
       const measured = {
         ...observation,
         front: { channels: 16, bits: 4, equaliser: 'measured', 'equaliser-out': 'made-levels.json' },

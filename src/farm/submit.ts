@@ -18,7 +18,7 @@ import {
   type ObservationPlan,
 } from '../observation/index.js';
 import { unionOf } from '../pipeline/compose/compose.js';
-import { spectraOfSource } from '../pipeline/compose/front.js';
+import { endOfFront } from '../pipeline/compose/front.js';
 import { writeEqualiser } from '../pipeline/levels/equaliser-file.js';
 import { stretchesOf } from '../pipeline/parts.js';
 import type { IntegrationClock } from '../pipeline/stages/clock.js';
@@ -67,7 +67,7 @@ export async function planFarm(asked: Observation, submission: Submission): Prom
     const observation = await resolved(asked, planned, submission.equaliserPath);
     const { observation: named, attached } = await attachFiles(observation);
     const { level } = planned.front;
-    const spectra = spectraOfSource(planned.front.front);
+    const spectra = endOfFront(planned.front.front);
     const shape = shapeOf(planned, spectra);
     const cut = cutOf(planned, shape, spectra, submission);
     const plan = makePlan(submission.version, {

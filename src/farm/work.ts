@@ -22,7 +22,7 @@ import {
   type OpenedRecording,
 } from '../observation/index.js';
 import { composeShare, type FromSpectra } from '../pipeline/compose/compose.js';
-import { spectraOfSource } from '../pipeline/compose/front.js';
+import { endOfFront } from '../pipeline/compose/front.js';
 import { checkRange, type SpectraRange } from '../pipeline/compose/range.js';
 import { stretchesOf } from '../pipeline/parts.js';
 import type { ProductPart } from '../products/index.js';
@@ -166,7 +166,7 @@ async function planOf(
   const gathered = await gather(observation, recording, telescope, () => Promise.resolve(backend), level);
   const plan = await planObservation(observation, recording, telescope, gathered);
   const { channels } = plan.observed.spectra;
-  checkRange(range, { spectra: spectraOfSource(plan.front.front), channels }, job.id);
+  checkRange(range, { spectra: endOfFront(plan.front.front), channels }, job.id);
   const inTime = plan.products.some(({ parts }) => parts.cut === 'time');
   if (inTime && (range.firstChannel !== 0 || range.endChannel !== channels))
     refuse(job.id, 'direct images and spectra are made of all channels', 'submit it again');

@@ -71,6 +71,7 @@ describe('what cannot be combined', () => {
       [live({ 'sample-type': 'cu8' }), /^source\.sample-type: .*packets say it themselves/],
       [live({ interface: 'eth0' }), /^source\.interface: /],
       [live({}, { images: 'sky.png', sheet: true }), /^products\.images\.sheet: /],
+      [live({}, { images: 'sky.png', feeds: 'fixed' }), /^products\.images\.feeds: /],
     ] as const;
     for (const [observation, message] of cases)
       assert.throws(

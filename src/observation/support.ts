@@ -214,6 +214,10 @@ const notLive: readonly NotUsed[] = [
     given: someOf('images', (one) => (one[field] ?? false) !== false),
   })),
   {
+    ...{ field: 'products.images.feeds', why: 'live images show the total intensity', fix: 'leave it out' },
+    given: someOf('images', ({ feeds }) => feeds !== undefined),
+  },
+  {
     ...{ field: 'products.images.file-every', why: 'is for .fits', fix: 'leave it out, or name a .fits' },
     given: someOf('images', (one) => one['file-every'] !== undefined && !isFits(one.images)),
   },

@@ -114,6 +114,9 @@ export function spectraOfSource(front: Front): number {
   return source.kind === 'spectra' ? samples : spectraIn({ ...source, samples }, planned(channels));
 }
 
+/** Where the spectra end that are used: those of the front's range, or of all of the recording. */
+export const endOfFront = (front: Front): number => front.range?.endSpectrum ?? spectraOfSource(front);
+
 /** The gain that products of these spectra are divided by. */
 export const gainOfFront = ({ source, gain = {} }: Front): Gain => {
   if (source.kind !== 'spectra') return gain;

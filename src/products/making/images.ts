@@ -10,7 +10,7 @@ import { coherenceOf, type Coherence } from '../../pipeline/coherence.js';
 import { elementBeam } from '../../pipeline/gains/model.js';
 import { snapshotOnSky, stokesFrameOf } from '../../pipeline/stokes.js';
 import { prepareDirectProduct } from '../../pipeline/compose/direct.js';
-import { spectraOfSource, type Front } from '../../pipeline/compose/front.js';
+import { endOfFront } from '../../pipeline/compose/front.js';
 import { betweenPixels, seenIn } from '../../pipeline/seen-in.js';
 import type { ComposedProduct } from '../../pipeline/compose/compose.js';
 import { checkDirectRoad } from '../../pipeline/image.js';
@@ -18,6 +18,7 @@ import { imageMiddles } from '../../pipeline/image-part.js';
 import { imagedTelescope } from '../../pipeline/live/left-out.js';
 import { writeSky, type PictureOptions } from '../../pipeline/products.js';
 import {
+  axesAt,
   calibratedAt,
   centreOf,
   pixelsOf,
@@ -142,7 +143,7 @@ export async function planImages(
       ...{ tilt: tiltFacts(imagePlan), tiltLines: tiltLines(imagePlan) },
     }),
     make: (making) => {
-      const lastsS = every ?? spectraUsed(observed.front) / grid.spectrumRateHz;
+      const lastsS = every ?? endOfFront(observed.front) / grid.spectrumRateHz;
       const made: SeriesImage[] = [];
       let only: SkyImage | undefined;
       /** The plan of the last image, and its moment. */
@@ -204,14 +205,18 @@ export async function planImages(
           const plane = new Float64Array(floats.buffer);
           const side = Math.sqrt(plane.length);
           const moments = direct.moments();
+          const imagedBy = imagedTelescope(telescope, flaggedInputs);
           const imaged = skyFrame(telescope.site, image.moment);
           const { start, durationS } = image;
-          const centre = centreOf({ plan: imagePlan, frame: imaged }).position;
+          // To the last bit the centre is that of its plan's axes, which are of the plan's moment.
+          const { normalEnu } = withCentre(imagedBy, frequenciesHz, settings);
+          const axes = axesAt(skyFrame(telescope.site, moments[count]), normalEnu);
+          const plan = { ...imagePlan, axes };
+          const centre = centreOf({ plan, frame: imaged }).position;
           made.push({ plane: planeML(plane, side), start, durationS, frame: imaged, centre });
           count++;
           if (count < moments.length) return Promise.resolve();
           const of = skyFrame(telescope.site, moments[moments.length - 1]);
-          const imagedBy = imagedTelescope(telescope, observed.flaggedInputs);
           last = { plan: planSky(imagedBy, of, frequenciesHz, settings), frame: imaged, start };
           return Promise.resolve();
         },
@@ -245,7 +250,7 @@ function directParts(
   const moments = (): readonly Instant[] => {
     if (known) return known;
     const imaged = imagedTelescope(telescope, flaggedInputs);
-    const all = stretchesOf(clock, 0, spectraOfSource(front));
+    const all = stretchesOf(clock, 0, endOfFront(front));
     const frames = imageMiddles(all, clock, front).map((at) => skyFrame(telescope.site, at));
     const { normalEnu } = withCentre(imaged, frequenciesHz, settings);
     known = planMoments(frames, (at) => pixelsOf(imaged, at, frequenciesHz, settings), normalEnu);
@@ -262,7 +267,7 @@ function directParts(
         plannedFor: fields.align === 'utc' ? 'utc' : plannedFor,
       });
       const first = ranged.range?.firstSpectrum ?? 0;
-      const end = ranged.range?.endSpectrum ?? spectraOfSource(front);
+      const end = endOfFront(ranged);
       const pieces = stretchesOf(clock, first, end);
       let made = 0;
       const hand = passing<SkyImage>((sky) => {
@@ -413,6 +418,3 @@ const corrected = (
       calibrated: calibratedAt(calibrated, addSeconds(sky.start, sky.durationS / 2)),
     }),
   });
-
-const spectraUsed = (front: Front): number =>
-  front.range ? front.range.endSpectrum - front.range.firstSpectrum : spectraOfSource(front);
