@@ -62,7 +62,8 @@ const doors = {
   qualify: ['index.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */
-const mayUseCards = /^(?:pipeline\/(?:resident|planner)|bench)\//;
+const mayUseCards =
+  /^(?:pipeline\/(?:resident|planner|stages\/card|stages\/take-cells|compose\/front)|bench)/;
 /**
  * Shared cases and sample files are for tests, wherever they are.
  * @param {string} file

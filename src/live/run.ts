@@ -2,15 +2,16 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Backend } from '../backend/backend.js';
+import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { openBackend } from '../backend/select.js';
-import type { Closable } from '../core/closing.js';
+import { Closers, type Closable } from '../core/closing.js';
+import { CorellaError } from '../core/errors.js';
 import { stoppable } from '../core/ending.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 import { into, readLine, sideFiles, type Observation } from '../observation/index.js';
 import { narrowed, narrowedSessions } from '../pipeline/live/band.js';
-import type { CardChain } from '../pipeline/live/card-chain.js';
-import { isLiveSpectra, type LiveSettings } from '../pipeline/live/chain.js';
+import type { LiveSettings } from '../pipeline/live/chain.js';
 import type { NightFiles } from '../pipeline/live/file-task.js';
 import type { FileEvent } from '../pipeline/live/files.js';
 import { LiveGains, type GainsEvents } from '../pipeline/live/gains.js';
@@ -22,7 +23,6 @@ import { readGainFile } from '../formats/index.js';
 import { ChangeLog, logPathFor, readLog } from './log.js';
 import type { NightWatcher } from '../pipeline/live/watcher.js';
 import { baselineLength, diffuseSky, modelElement, solvingModel } from '../pipeline/gains/model.js';
-import { prepareLiveCard } from '../pipeline/resident/live/card.js';
 import type { ChannelRange } from '../pipeline/stages/select-channels.js';
 import type { TimedSpectra } from '../pipeline/stages/spectra.js';
 import { silentSource, type ReadyToListen, type ReceiveAccount } from '../receive/index.js';
@@ -126,7 +126,8 @@ export async function runLive(asked: Observation, settings: LiveRunSettings): Pr
 class LiveRun {
   private readonly blockS: number;
   private readonly band: ChannelRange | undefined;
-  private early: CardChain | undefined;
+  /** The ring's memory, locked for a card. */
+  private readonly locked = new Closers();
   private plan: LivePlan | undefined;
   private further: Further | undefined;
   private gains: LiveGains | undefined;
@@ -183,6 +184,7 @@ class LiveRun {
       }
     } finally {
       await input.close();
+      await this.locked.close();
       stop.release();
     }
   }
@@ -235,21 +237,20 @@ class LiveRun {
     const telescope = telescopeOf(silence, whole, description);
     const plan = await planLive(this.observation, silence, telescope, { backend, blockS, description });
     await this.checkDisk(plan);
-    const { settings } = plan;
-    // A card's chain takes all that the ring holds.
-    if (backend.kind === 'cuda' && 'frequenciesHz' in ready.band && !band && this.isForCard(plan)) {
-      const about = { unixSeconds: Math.floor(Date.now() / 1000), fraction: 0 };
-      const { ring, polarisations, memory } = ready;
-      const { say } = this.settings;
-      this.early = await prepareLiveCard({ ...settings, backend, ring, polarisations, about, memory, say });
-    }
-    if (!this.early) await rehearse(silence, settings);
+    if (backend.kind === 'cuda' && 'frequenciesHz' in ready.band) this.lockMemory(backend, ready.memory);
+    await rehearse(silence, plan.settings);
   }
 
-  /** Whether packets of spectra may stay on a card. */
-  private isForCard({ products }: LivePlan): boolean {
-    const { log, gains } = this.observation;
-    return products.further.length === 0 && log === undefined && gains?.solve === undefined;
+  /** Without locked pages blocks are copied once more on the host: slower, and reported. */
+  private lockMemory({ session }: CudaBackend, memory: ReadyToListen['memory']): void {
+    try {
+      for (const block of memory) this.locked.keep(session.lockPages('a block of the ring', block));
+    } catch (error) {
+      if (!(error instanceof CorellaError)) throw error;
+      this.settings.say(
+        `the ring's memory is not page-locked, so blocks are copied on the host first: ${error.what}`,
+      );
+    }
   }
 
   private checkDisk({ settings, spectra, products: { visibilities } }: LivePlan): Promise<void> {
@@ -271,17 +272,9 @@ class LiveRun {
     this.plan = plan;
     this.settings.onPlan?.(plan);
     plan.warnings.forEach(say);
-    const { polarisations } = source;
-    const card =
-      this.early ??
-      (backend.kind === 'cuda' && isLiveSpectra(source) && this.isForCard(plan)
-        ? await prepareLiveCard({
-            ...{ ...plan.settings, backend, polarisations, ring: source.ring, about: source.start, say },
-          })
-        : undefined);
     if (input.isLive) await this.checkDisk(plan);
     for (const path of outputsOf(observation)) await mkdir(dirname(path), { recursive: true });
-    const steering = await this.steeringFor(plan, card);
+    const steering = await this.steeringFor(plan);
     const reads = await Promise.all([...(input.paths ?? []), ...sideFiles(observation)].map(readLine));
     const sinks: SinkSettings = {
       plan,
@@ -302,14 +295,13 @@ class LiveRun {
     const numberOf = (product: Observation['products'][number]): number =>
       observation.products.indexOf(product);
     // A card is not kept waiting by a disk.
-    const by = card ? 'own thread' : 'this thread';
+    const by = backend.kind === 'cuda' ? 'own thread' : 'this thread';
     const files = visibilities && openVisibilityFiles(visibilities, numberOf(visibilities), sinks, by);
     const picture = images && openImages(images, numberOf(images), sinks);
     const beside = new Further(sinks);
     this.further = beside;
     const live: LiveSettings = {
-      ...{ ...plan.settings, card, steering },
-      look: card ? undefined : page?.look,
+      ...{ ...plan.settings, steering, look: page?.look },
       further: further.length === 0 ? undefined : (front, epoch) => beside.begin(front, epoch, live),
     };
     this.gains = this.gainsFor(plan, live);
@@ -321,12 +313,12 @@ class LiveRun {
     return { live, files, picture, written: () => [...(picture?.paths ?? []), ...beside.paths] };
   }
 
-  /** What may change on the way; a card has its flags and gains for the run. */
-  private async steeringFor(plan: LivePlan, card: CardChain | undefined): Promise<Steering | undefined> {
+  /** What may change on the way. */
+  private async steeringFor(plan: LivePlan): Promise<Steering | undefined> {
     const { observation, settings } = this;
     const { log, gains } = observation;
     const isSteered = this.page !== undefined || log !== undefined || gains?.solve !== undefined;
-    if (card || !isSteered) return undefined;
+    if (!isSteered) return undefined;
     const { telescope, spectra } = plan;
     const loadGains = async (file: string) =>
       gainsOverTime(await readGainFile(file), file, telescope, spectra.frequenciesHz, 'live');

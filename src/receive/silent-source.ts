@@ -7,7 +7,9 @@ import { numberOf } from '../core/clock/rational.js';
 import { refuse } from '../core/errors.js';
 import { addSamples, instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { samplesPerBlock } from './plan.js';
+import { emptyPresence, markSlots } from '../core/presence/presence.js';
+import type { LiveCells } from './live-source.js';
+import { blockBytesOf, samplesPerBlock } from './plan.js';
 import type { ReadyToListen } from './receive.js';
 
 const BLOCKS = 2;
@@ -43,7 +45,18 @@ export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 
         });
       }
     }
-    return { ...common, kind: 'spectra', type, channels, spectrumRateHz: rateHz, ...band, blocks };
+    /** For a card, which takes blocks as the ring holds them. */
+    async function* cells(): AsyncGenerator<LiveCells> {
+      const rows = stream.lanes.length * stream.fragments;
+      const presence = emptyPresence(stream.lanes.length, stream.fragments, ring.slotsPerBlock);
+      for (let row = 0; row < rows; row++) markSlots(presence, row, 0, ring.slotsPerBlock, 'present');
+      yield await Promise.resolve({
+        ...{ cells: new Uint8Array(blockBytesOf(ring)), presence, samples: samplesPerBlock(ring), start },
+        ...{ startTick: 0n, arrivedUnixNs: 0n, release: () => undefined },
+      });
+    }
+    const spectra = { kind: 'spectra', type, channels, spectrumRateHz: rateHz, ...band, blocks } as const;
+    return { ...common, ...spectra, ...{ ring, cells } };
   }
   const type = stream.type as VoltageType;
   async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {

@@ -32,8 +32,6 @@ export interface Receiver {
 
 export interface Bridge {
   readonly helm: () => Helm | undefined;
-  /** Why there is no helm, where there will be none. */
-  readonly fixed: () => string | undefined;
   readonly receiver?: Receiver;
   readonly journal: Journal;
   readonly alarms: AlarmBook;
@@ -110,7 +108,9 @@ export class Commands {
       refuse(name, 'one machine at a time is told this', 'steer that machine by its own page');
     if (name === 'epoch') return this.epoch(checked(name, schemas.epoch, body), who);
     if (name === 'capture') return this.capture(checked(name, schemas.capture, body), who);
-    const helm = this.bridge.helm() ?? this.noHelm(name);
+    const helm =
+      this.bridge.helm() ??
+      refuse(name, 'nothing can be steered yet', 'wait for the first data, or run corella live');
     switch (name) {
       case 'flags':
         return this.flags(checked(name, schemas.flags, body), helm, who, mode);
@@ -128,13 +128,6 @@ export class Commands {
       case 'recording':
         return this.recording(checked(name, schemas.recording, body), helm, who, mode);
     }
-  }
-
-  private noHelm(name: string): never {
-    const fixed = this.bridge.fixed();
-    return fixed === undefined
-      ? refuse(name, 'nothing can be steered yet', 'wait for the first data, or run corella live')
-      : refuse(name, fixed, 'begin again with other options, or with --backend cpu');
   }
 
   /** For senders that were started again while nobody knew when: their data are kept from the next block on. */

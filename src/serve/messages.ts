@@ -96,8 +96,6 @@ export interface Status {
   readonly clients: number;
   /** Whether flags, gains, integrations and recording may be changed. */
   readonly steerable: boolean;
-  /** Why not, where that will not change: in words for people. */
-  readonly fixed?: string;
   /** Of a page for several machines: how many. */
   readonly machines?: number;
 }

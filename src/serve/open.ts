@@ -164,7 +164,6 @@ export async function openPage(settings: PageSettings): Promise<Page> {
   again.isIdle = facts.showing !== undefined;
   const commands = new Commands({
     helm: () => helm,
-    fixed: () => statusOf(state, around()).fixed,
     ...(settings.receiver && { receiver: settings.receiver }),
     journal,
     alarms: state.alarms,

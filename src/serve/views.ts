@@ -105,13 +105,8 @@ export function statusOf(state: LiveState, { clients, gains, steerable }: Surrou
     alarms: { warnings: state.alarms.count('warning'), alarms: state.alarms.count('alarm') },
     clients,
     steerable,
-    ...(live?.card && { fixed: FIXED_ON_CARD }),
   };
 }
-
-/** What the chain on a card has not; the page and the refusals say it alike. */
-export const FIXED_ON_CARD =
-  'On a card flags, gains, the length of integrations and recording are those of the start: only captures and the end of the night can be steered.';
 
 export function planOf({ begun, frame }: LiveState): PlanView | undefined {
   if (!begun) return undefined;

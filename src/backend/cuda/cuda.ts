@@ -7,6 +7,7 @@ import { chooseDevice, describeDevice, findDevices, LEAST_CAPABILITY, type Devic
 import { openDriver } from './driver.js';
 import { openKernelShop, type KernelShop } from './kernels.js';
 import { openCompiler } from './nvrtc.js';
+import { CardMeter } from './meter.js';
 import { openSession, type CudaSession } from './session.js';
 import { openSpectraAllocator, pinnedSpectra, type CudaSpectraBlock, type PinnedSpectra } from './spectra.js';
 
@@ -36,6 +37,8 @@ export interface CudaBackend extends BackendBase {
   readonly path: CudaPath;
   readonly session: CudaSession;
   readonly shop: KernelShop;
+  /** What the card is busy with, once it is asked to measure. */
+  readonly meter: CardMeter;
   allocateSpectra(shape: SpectraShape): CudaSpectraBlock;
   /** Canonical spectra in page-locked memory: writing them to a block needs no copy on the host. */
   allocatePinned(shape: SpectraShape): PinnedSpectra;
@@ -65,6 +68,7 @@ export async function openCuda(options: CudaOptions = {}): Promise<CudaBackend> 
   return preparing(async (closers) => {
     const session = closers.keep(openSession(driver, device));
     const shop = openKernelShop(session, compiler);
+    const meter = new CardMeter(session);
     const allocateSpectra = await openSpectraAllocator(session, shop);
     return {
       kind: 'cuda',
@@ -72,9 +76,13 @@ export async function openCuda(options: CudaOptions = {}): Promise<CudaBackend> 
       path,
       session,
       shop,
+      meter,
       allocateSpectra,
       allocatePinned: (shape) => pinnedSpectra(session, shape),
-      close: () => session.close(),
+      close: async () => {
+        await meter.close();
+        await session.close();
+      },
     };
   });
 }

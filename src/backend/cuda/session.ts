@@ -61,6 +61,7 @@ export interface CudaEvent extends Closable {
    * first rest of a millisecond.
    */
   passed(eagerPolls?: number): Promise<void>;
+  isPassed(): boolean;
 }
 
 export type Streams = Readonly<
@@ -232,6 +233,7 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     };
     return {
       handle,
+      isPassed,
       record: (stream) => {
         call('cuEventRecord', handle, stream.handle);
       },

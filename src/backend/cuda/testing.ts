@@ -9,6 +9,7 @@ import type { Closable } from '../../core/closing.js';
 import type { CudaBackend, CudaPath } from './cuda.js';
 import { driverPrototypes, OUT_OF_MEMORY, SUCCESS, type Driver, type DriverCall } from './driver.js';
 import type { Kernel, KernelShop } from './kernels.js';
+import { CardMeter } from './meter.js';
 import { openSession, PIECE_BYTES } from './session.js';
 import { openSpectraAllocator, pinnedSpectra } from './spectra.js';
 
@@ -113,6 +114,7 @@ export async function openPaper(path: CudaPath, refuses = 0) {
     path,
     session,
     shop: paperShop,
+    meter: new CardMeter(session),
     allocateSpectra: await openSpectraAllocator(session, paperShop),
     allocatePinned: (shape) => pinnedSpectra(session, shape),
     close: () => session.close(),

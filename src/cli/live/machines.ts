@@ -60,7 +60,7 @@ export interface Steerable {
   night(): NightView;
   /** Calls back with this machine's part of an image, about once a second. */
   onPart(machine: string, listener: (part: Uint8Array, start: Instant) => void): void;
-  /** What may have been changed since the start; undefined before there are data, and on a card. */
+  /** What may have been changed since the start; undefined before there are data. */
   steered(): SteeredState | undefined;
   bandHz(): readonly [number, number] | undefined;
   command(

@@ -1,7 +1,7 @@
 /** What a night says while it lasts: a line of progress for people, one JSON object a line for machines, and the summary. */
 import type { Source } from '../../core/sources.js';
 import { formatBytes, formatSeconds } from '../../core/units.js';
-import { cardSteps, type CardAccount } from '../../pipeline/live/card-chain.js';
+import { cardSteps, type CardAccount } from '../../backend/cuda/meter.js';
 import type { FileEvent } from '../../pipeline/live/files.js';
 import type { NightEvent, NightSummary } from '../../pipeline/live/night.js';
 import type { ReceiveAccount } from '../../receive/index.js';
@@ -126,8 +126,7 @@ function cardLines(card: CardAccount): string[] {
   return [
     `card: busy ${(100 * busyShare).toFixed(1)} % of ${formatSeconds(wallS)}; of each of ${blocks} blocks: ${each.join(', ')}`,
     `bus: ${rate(uploadedBytes)} up, ${rate(downloadedBytes)} down` +
-      (copiedBlocks > 0 ? `; ${copiedBlocks} blocks copied on the host first` : ', straight from the ring') +
-      `; ${formatBytes(card.takenBytes)} of the card taken, ${formatBytes(card.plannedBytes)} planned`,
+      (copiedBlocks > 0 ? `; ${copiedBlocks} blocks copied on the host first` : ', straight from the ring'),
   ];
 }
 

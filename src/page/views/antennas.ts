@@ -201,7 +201,6 @@ class Antennas extends View {
               </button>`,
           )}
         </p>
-        ${this.status?.fixed === undefined ? nothing : html`<p class="note">${this.status.fixed}</p>`}
         ${this.table()}
       </div>
     </div>`;

@@ -126,7 +126,7 @@ class Night extends View {
     if (!status.steerable)
       return html`<div class="card">
         <h2>Steer</h2>
-        <p class="note">${status.fixed ?? 'With the first data more can be steered.'}</p>
+        <p class="note">With the first data more can be steered.</p>
         ${status.machines === undefined ? capture : nothing}
         <p class="tools">${end}</p>
       </div>`;

@@ -4,12 +4,20 @@
  * a backend or several cards are only machines.
  */
 import type { Backend } from '../../backend/backend.js';
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { Integration } from '../../core/blocks.js';
-import { closeTogether, preparing, type Closable } from '../../core/closing.js';
+import { closeTogether, nothingToClose, preparing, type Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
+import type { Instant } from '../../core/instant.js';
 import { channelRanges } from '../cards/ranges.js';
 import { Together } from '../cards/together.js';
 import { lengthOf, type RunOptions } from '../run.js';
+import {
+  onHost,
+  prepareCardCorrelate,
+  prepareCardSum,
+  type CardIntegration,
+} from '../stages/card/integrations.js';
 import type { IntegrationClock } from '../stages/clock.js';
 import { prepareCorrelate } from '../stages/correlate.js';
 import type { FlagRulesSettings } from '../stages/flag-rules.js';
@@ -18,7 +26,7 @@ import type { TimedSpectra } from '../stages/spectra.js';
 import { addAccounts, chain, passing, type Account, type Emit, type Stage } from '../stages/stage.js';
 import type { RequestedVanVleck } from '../stages/van-vleck.js';
 import { joinChannels } from '../visibilities/join-channels.js';
-import { prepareFinish } from './finish.js';
+import { leavesAsIs, prepareFinish, type Finishing } from './finish.js';
 import {
   gainOfFront,
   prepareFront,
@@ -43,6 +51,8 @@ export interface FromIntegrations {
   /** Flags by channel, time and pair, and the channels that are kept. */
   readonly flags?: FlagRulesSettings;
   readonly stage: Stage<Integration, unknown>;
+  /** The same stage, where it takes integrations that are on a card too. */
+  readonly onCard?: Stage<CardIntegration, unknown>;
 }
 
 /** What is made of spectra: direct images, channelised data, beams. */
@@ -61,8 +71,8 @@ export interface Observing {
   readonly flaggedInputs?: Uint8Array;
   /** Sees spectra on their way to the products. */
   readonly look?: Emit<TimedSpectra>;
-  /** Changes integrations as they leave the correlator, for all products: flags that are steered. */
-  readonly integrations?: Stage<Integration, Integration>;
+  /** Inputs that are flagged when an integration begins, for all products, where that is steered. */
+  readonly flagsAt?: (start: Instant) => Uint8Array;
 }
 
 /** A cut wherever one of the clocks has one. */
@@ -116,11 +126,18 @@ export const behindFront = (
   preparing(async (closers) => {
     const { front, products, look } = observing;
     const stages: Stage<TimedSpectra, unknown>[] = [];
-    if (products.some(({ from }) => from === 'integrations')) {
-      const spectra = spectraOfFront(front);
-      const correlate = await prepareCorrelator(spectra, observing, backend);
-      closers.keep(correlate);
-      stages.push(chain(correlate, finishing(observing, cuts)));
+    const clocks = products.filter(({ from }) => from === 'integrations').map(({ clock }) => clock);
+    if (clocks.length > 0) {
+      // Products that are made of spectra are cut elsewhere.
+      const sums = unionOf(clocks);
+      const correlated =
+        backend.kind === 'cuda'
+          ? await correlatedOnCard(observing, backend, sums)
+          : chain(
+              closers.keep(await prepareCorrelator(spectraOfFront(front), observing, backend)),
+              finishing(observing, sums),
+            );
+      stages.push(recut(closers.keep(correlated), sums, cuts));
     }
     for (const product of products)
       if (product.from === 'spectra') stages.push(recut(product.stage, product.clock, cuts));
@@ -139,27 +156,78 @@ const prepareCorrelator = (
 
 /** Every product of integrations, behind the correlator or behind whoever merges its parts. */
 export function finishing(observing: Observing, cuts: IntegrationClock): Stage<Integration, unknown> {
-  const { front, products, integrations } = observing;
-  const whole = { ...front, range: undefined };
-  const spectra = spectraOfFront(whole);
-  const wanted = products.filter((product) => product.from === 'integrations');
+  const wanted = observing.products.filter((product) => product.from === 'integrations');
+  const shared = wanted.length > 1;
   const all = tee(
-    wanted.map(({ clock, vanVleck, values, look, flags, stage }) =>
-      chain(
-        prepareFinish(
-          {
-            sumTo: clock === cuts ? undefined : clock,
-            ...{ vanVleck, values, look, flags, spectra, start: front.source.start },
-            ...{ delays: front.delays, gain: gainOfFront(whole) },
-          },
-          { shared: wanted.length > 1 },
-        ),
-        stage,
-      ),
-    ),
+    wanted.map((product) => {
+      const sumTo = product.clock === cuts ? undefined : product.clock;
+      return chain(prepareFinish({ sumTo, ...finishingOf(observing, product) }, { shared }), product.stage);
+    }),
   );
-  return integrations ? chain(integrations, all) : all;
+  return flaggedAt(observing, all);
 }
+
+/** What becomes of sums on their way to a product. */
+function finishingOf(
+  { front }: Observing,
+  { vanVleck, values, look, flags }: FromIntegrations,
+): Omit<Finishing, 'sumTo'> {
+  const whole = { ...front, range: undefined };
+  return {
+    ...{ vanVleck, values, look, flags, spectra: spectraOfFront(whole), start: front.source.start },
+    ...{ delays: front.delays, gain: gainOfFront(whole) },
+  };
+}
+
+const flaggedAt = <Item extends Pick<Integration, 'start' | 'flaggedInputs'>>(
+  { flagsAt }: Observing,
+  stage: Stage<Item, unknown>,
+): Stage<Item, unknown> =>
+  flagsAt
+    ? { ...stage, push: (item, emit) => stage.push({ ...item, flaggedInputs: flagsAt(item.start) }, emit) }
+    : stage;
+
+/**
+ * The same on a card: integrations stay there, are summed there to a product's cadence, and come to the host where a product
+ * needs them there.
+ */
+const correlatedOnCard = (
+  observing: Observing,
+  backend: CudaBackend,
+  sums: IntegrationClock,
+): Promise<Stage<TimedSpectra, unknown>> =>
+  preparing(async (closers) => {
+    const spectra = spectraOfFront(observing.front);
+    const { polarisations, grid } = spectra;
+    const { flaggedInputs } = observing;
+    const correlate = closers.keep(
+      await prepareCardCorrelate({ backend, spectra, polarisations, grid, flaggedInputs }),
+    );
+    const wanted = observing.products.filter((product) => product.from === 'integrations');
+    const stages: Stage<CardIntegration, unknown>[] = [];
+    for (const product of wanted) {
+      const isSummed = product.clock !== sums;
+      const finish = finishingOf(observing, product);
+      if (!isSummed && product.onCard && leavesAsIs(finish)) {
+        stages.push(closers.keep(product.onCard));
+        continue;
+      }
+      const first = isSummed
+        ? await prepareCardSum(product.clock, grid, correlate.plan, backend)
+        : readFromCard;
+      // What is read from a card is read once for all.
+      const shared = !isSummed && wanted.length > 1;
+      stages.push(closers.keep(chain(first, prepareFinish(finish, { shared }), product.stage)));
+    }
+    return chain(correlate, flaggedAt(observing, tee(stages)));
+  });
+
+const readFromCard: Stage<CardIntegration, Integration> = {
+  push: async (item, emit) => emit(await onHost(item)),
+  flush: () => Promise.resolve(),
+  account: () => ({}),
+  close: nothingToClose,
+};
 
 /** Each card makes all spectra, and correlates its own channels: put together, the integrations are those of one card. */
 function onCards(

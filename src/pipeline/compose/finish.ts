@@ -10,7 +10,7 @@ import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
 import { atUsualGain } from '../levels.js';
 import { undoLevels } from '../levels/input-levels.js';
-import { prepareSum } from '../live/sum.js';
+import { hostAdder, prepareSum } from '../stages/sum.js';
 import type { IntegrationClock } from '../stages/clock.js';
 import { prepareFlagRules, type FlagRulesSettings } from '../stages/flag-rules.js';
 import { chain, passing, type Stage } from '../stages/stage.js';
@@ -44,6 +44,13 @@ const changes = ({ vanVleck, delays, gain, values }: Finishing): boolean =>
   delays?.towards !== undefined ||
   (values !== 'sums' && (gain.levels !== undefined || (gain.overUsual ?? 1) !== 1));
 
+/** Whether integrations pass as they are: those on a card can stay there. */
+export const leavesAsIs = (finishing: Omit<Finishing, 'sumTo'>): boolean =>
+  !changes(finishing) &&
+  finishing.look === undefined &&
+  (finishing.flags === undefined ||
+    (finishing.flags.rules.length === 0 && finishing.flags.channels === undefined));
+
 export function prepareFinish(
   finishing: Finishing,
   { shared }: { readonly shared: boolean },
@@ -54,7 +61,7 @@ export function prepareFinish(
     stage = chain(stage, next);
   };
   // Sums are in memory of their own.
-  if (sumTo) then(prepareSum(sumTo, spectra.grid));
+  if (sumTo) then(prepareSum(sumTo, spectra.grid, hostAdder()));
   else if (shared && changes(finishing)) then(changed(copied));
   if (vanVleck) {
     const { realChannels } = spectra;

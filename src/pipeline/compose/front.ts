@@ -4,6 +4,7 @@
  * or a live stream. No other code prepares a channeliser's stage or takes spectra.
  */
 import type { Backend } from '../../backend/backend.js';
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { CanonicalSpectra, SpectraShape, VoltageBlock } from '../../core/blocks.js';
@@ -11,6 +12,8 @@ import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples, type Instant } from '../../core/instant.js';
 import type { KnownLength, Source, SpectraSource, VoltageSource } from '../../core/sources.js';
+import type { LiveSpectraSource } from '../../receive/index.js';
+import { cannotTurn, shapeOf } from '../../receive/on-card.js';
 import { channelsOf, spectraIn } from '../channels.js';
 import { prepareFold, spectraBehind, type Finer } from '../fine/fold.js';
 import type { InputLevels } from '../levels/input-levels.js';
@@ -23,6 +26,7 @@ import { flaggedBlockOf, powersFor, prepareKurtosis, type RequestedKurtosis } fr
 import { prepareSelectChannels } from '../stages/select-channels.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import { chain, type Account, type Stage } from '../stages/stage.js';
+import { prepareTakeCells } from '../stages/take-cells.js';
 import { prepareTakeSpectra, spectraPerBlock } from '../stages/take-spectra.js';
 import { delaysOfPlan, type RequestedDelays } from '../tracking.js';
 import {
@@ -237,6 +241,8 @@ async function spectraFront(
   const { delays, kurtosis, range } = front;
   if (delays) checkedPhaseLoss(source, delays);
   const blockSpectra = kurtosis && flaggedBlockOf(kurtosis, source);
+  if (backend.kind === 'cuda' && !delays && !range && hasCells(source))
+    return cellFront(front, source, { backend, clock }, closers);
   const spans = range && spansOf(front, range, blockSpectra === undefined ? [] : [blockSpectra]);
   // Kurtosis tests all channels together: those of a range are chosen behind it.
   const read =
@@ -280,6 +286,34 @@ async function spectraFront(
   return {
     ofSpectra: stage,
     run: (behind, options) => run(blocks(), chain(stage, behind), nothing, options),
+    close: () => stage.close(),
+  };
+}
+
+/** Whether blocks can be taken as the ring holds them, and turned on a card. */
+const hasCells = (source: SpectraSource): source is LiveSpectraSource =>
+  'cells' in source &&
+  cannotTurn((source as LiveSpectraSource).ring.stream, source.polarisations) === undefined;
+
+/** Packets of spectra straight to the card. */
+async function cellFront(
+  front: Front,
+  source: LiveSpectraSource,
+  { backend, clock }: FrontMachine & { readonly backend: CudaBackend },
+  closers: Closers,
+): Promise<PreparedFront> {
+  const { kurtosis } = front;
+  const blockSpectra = kurtosis && flaggedBlockOf(kurtosis, source);
+  const cuts = blockSpectra === undefined ? clock : everySpectra(blockSpectra);
+  const take = closers.keep(await prepareTakeCells({ backend, source, clock: cuts }));
+  const startOf = (spectrum: number): Instant => addSamples(source.start, spectrum, source.spectrumRateHz);
+  const stage = await finished(
+    take,
+    ...([shapeOf(source.ring), front] as const),
+    ...([{ backend, clock, startOf, blockSpectra, isCut: !kurtosis }, closers] as const),
+  );
+  return {
+    run: (behind, options) => run(source.cells(), chain(stage, behind), nothing, options),
     close: () => stage.close(),
   };
 }

@@ -4,14 +4,14 @@
  */
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
-import { addSeconds } from '../../core/instant.js';
+import { addSeconds, type Instant } from '../../core/instant.js';
 import type { Source } from '../../core/sources.js';
-import type { LiveSpectraSource } from '../../receive/index.js';
 import { observe, type ComposedProduct } from '../compose/compose.js';
 import { prepareDirectProduct } from '../compose/direct.js';
 import { refuseUnfitSums, spectraOfFront, type Front } from '../compose/front.js';
-import { run, type RunOptions } from '../run.js';
+import type { RunOptions } from '../run.js';
 import { calibratedAt, isEmptyImage, type Calibrated, type SkyImage } from '../sky-image.js';
+import type { CardIntegration } from '../stages/card/integrations.js';
 import { dividedClock, integrationClock, type SpectrumGrid } from '../stages/clock.js';
 import { prepareImage, type ImageInput } from '../stages/image.js';
 import { chain, passing, type Account, type Stage } from '../stages/stage.js';
@@ -19,7 +19,7 @@ import { frontOf } from './front.js';
 import { imagedInputs } from './left-out.js';
 import type { LiveImaging, LiveSettings } from './settings.js';
 import type { LiveSinks } from './sinks.js';
-import { flagged, type Clocks } from './steering.js';
+import type { Clocks } from './steering.js';
 
 export type { LiveImaging, LiveSettings } from './settings.js';
 export type { LiveSinks } from './sinks.js';
@@ -77,18 +77,14 @@ export async function runSession(
   if (settings.values === 'sums') refuseUnfitSums(front);
   const { grid } = spectraOfFront(front);
   const { cuts, files } = sessionClocks(source, grid, settings);
-  if (settings.card && isLiveSpectra(source)) {
-    const stage = settings.card.stage({ grid, cuts, files, sinks });
-    return run(source.cells(), stage, nobody, options);
-  }
   const { backend, flaggedInputs, look, steering } = settings;
-  const integrations = steering && flagged(steering);
+  const flagsAt = steering && ((start: Instant) => steering.flags.at(start));
   const own = productsOf(front, { cuts, files }, settings, sinks);
   const further = await settings.further?.(front, source);
   const products = [...own, ...(further?.composed ?? [])];
   try {
     const account = await observe(
-      { front, products, flaggedInputs, look, integrations },
+      { front, products, flaggedInputs, look, flagsAt },
       ...([[backend], options] as const),
     );
     await further?.finish();
@@ -98,12 +94,6 @@ export async function runSession(
     throw error;
   }
 }
-
-/** Whether blocks can be taken as the ring holds them. */
-export const isLiveSpectra = (source: Source): source is LiveSpectraSource =>
-  source.kind === 'spectra' && 'cells' in source;
-
-const nobody = (): Promise<void> => Promise.resolve();
 
 /** What becomes of spectra: files of integrations, and images from them or directly. */
 function productsOf(
@@ -125,8 +115,10 @@ function productsOf(
   if (!imaging) return [kept];
   // Machines with parts of one band cut at UTC's instants, and take the same plans.
   const plannedFor = settings.align === 'utc' ? ('utc' as const) : undefined;
-  const { everyS, image } = imaging;
-  const { rules, autos } = imaging;
+  const { everyS, image, rules, autos } = imaging;
+  // Summing and reading back millions of products for nobody costs a card more than the images.
+  const isKept = backend.kind !== 'cuda' || settings.integrations !== 'for nobody' || steering !== undefined;
+  const others = isKept ? [kept] : [];
   if (imaging.road === 'direct') {
     const direct = prepareDirectProduct(front, {
       ...{ backend, telescope: settings.telescope, image, plannedFor, lastsS: everyS, flaggedInputs, rules },
@@ -136,21 +128,23 @@ function productsOf(
         : imaging.calibrated,
     });
     const stage = forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks);
-    return [kept, { from: 'spectra', clock: cuts, stage }];
+    return [...others, { from: 'spectra', clock: cuts, stage }];
   }
   const stage = forgiving(
     imagedByVisibilities({ ...settings, imaging }, passing<SkyImage>(sinks.image)),
     sinks,
   );
   const { vanVleck: corrected } = imaging;
-  return [kept, { from: 'integrations', clock: cuts, vanVleck: corrected, flags: rules && { rules }, stage }];
+  const flagged = rules && { rules };
+  const images = { from: 'integrations', clock: cuts, vanVleck: corrected, flags: flagged } as const;
+  return [...others, { ...images, stage, onCard: stage }];
 }
 
 /** Images of integrations, with the gains that are theirs. */
 export function imagedByVisibilities(
   settings: LiveSettings & { readonly imaging: LiveImaging },
   sink: Stage<SkyImage, unknown>,
-): Stage<Integration, unknown> {
+): Stage<Integration | CardIntegration, unknown> {
   const { backend, frequenciesHz, imaging, steering, align } = settings;
   const { telescope, calibrated } = imagedInputs(settings);
   const images = prepareImage({
@@ -158,7 +152,10 @@ export function imagedByVisibilities(
     plannedFor: align === 'utc' ? 'utc' : undefined,
     ...{ weight: imaging.weight, autos: imaging.autos ?? 'leave-out', beam: 'leave-out' },
   });
-  const gainsOf = ({ start, durationS }: Integration): Calibrated | undefined => {
+  const gainsOf = ({
+    start,
+    durationS,
+  }: Pick<Integration, 'start' | 'durationS'>): Calibrated | undefined => {
     const middle = addSeconds(start, durationS / 2);
     return steering ? steering.calibratedAt(start, middle) : calibrated && calibratedAt(calibrated, middle);
   };
@@ -168,8 +165,8 @@ export function imagedByVisibilities(
 /** Integrations with the gains that are theirs. */
 const calibrating = <Out>(
   stage: Stage<ImageInput, Out>,
-  gainsOf: (integration: Integration) => Calibrated | undefined,
-): Stage<Integration, Out> => ({
+  gainsOf: (integration: Pick<Integration, 'start' | 'durationS'>) => Calibrated | undefined,
+): Stage<Integration | CardIntegration, Out> => ({
   ...stage,
   push: (integration, emit) => {
     const calibration = gainsOf(integration);

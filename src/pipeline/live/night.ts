@@ -9,7 +9,7 @@ import { sampleRateOf } from '../../core/sources.js';
 import { SECONDS_PER_DAY } from '../../core/units.js';
 import { RoundingWatch, stretchOf, type Rounded } from '../levels/watch.js';
 import { addAccounts, emptyAccount, type Account } from '../stages/stage.js';
-import type { CardAccount } from './card-chain.js';
+import type { CardAccount } from '../../backend/cuda/meter.js';
 import { spectraOfFront } from '../compose/front.js';
 import { partOfStream } from '../part-of-recording.js';
 import { takeChannels } from '../visibilities/take-channels.js';
@@ -77,7 +77,7 @@ export interface NightSummary extends Account {
   readonly unwrittenIntegrations: number;
   /** How long after its last sample an image was there. */
   readonly imageAgeS?: { readonly median: number; readonly p99: number; readonly most: number };
-  /** Where the chain stayed on a card. */
+  /** What a card was busy with. */
   readonly card?: CardAccount;
   readonly eventLoopMs: { readonly p50: number; readonly p99: number; readonly most: number };
   readonly peakMemoryBytes: number;
@@ -110,6 +110,11 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     aged: 0,
     mostAgeS: 0,
   };
+  const prepared = async (source: Source): Promise<NightProducts> => {
+    const made = await settings.prepare(source);
+    if (made.live.backend.kind === 'cuda') made.live.backend.meter.begin();
+    return made;
+  };
   const onImage = (start: Instant, durationS: number): void => {
     const ageS = secondsBetween(addSeconds(start, durationS), now());
     totals.images++;
@@ -125,7 +130,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     for await (const whole of input.sessions()) {
       const source = partOfStream(whole, { from: settings.start, to: settings.end });
       if (!source) continue;
-      products ??= await settings.prepare(source);
+      products ??= await prepared(source);
       const { live, files, picture } = products;
       onEvent({ kind: 'session', session: totals.sessions++, start: formatInstant(source.start, 6) });
       watcher?.session(source, live);
@@ -188,8 +193,8 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
       await products?.files?.end?.();
     }
     await products?.picture?.close();
-    card = products?.live.card?.account();
-    await products?.live.card?.close();
+    const backend = products?.live.backend;
+    if (backend?.kind === 'cuda') card = backend.meter.account();
   }
   const { files, picture } = products ?? {};
   const left = await stillThere([...(files?.paths ?? []), ...(products?.written?.() ?? [])], onEvent);

@@ -13,7 +13,6 @@ import type { ChannelisePlan } from '../../channelise/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { Calibrated, CalibratedAt, ImageSettings } from '../sky-image.js';
 import type { DelayRequest } from '../tracking.js';
-import type { CardChain } from './card-chain.js';
 
 export interface LiveImaging {
   /** From one image to the next. */
@@ -52,8 +51,6 @@ export interface LiveSettings {
   readonly imaging?: LiveImaging;
   /** Whether anyone keeps integrations: on a card they are not even made for nobody. Kept unless said. */
   readonly integrations?: 'kept' | 'for nobody';
-  /** Where packets of spectra go straight to a card. Closed with the night. */
-  readonly card?: CardChain;
   /** Flags, gains and integrations that may change on the way; else they are as above for the whole night. */
   readonly steering?: Steering;
   /** Interference is taken out of spectra before anything is made of them. */
@@ -72,7 +69,7 @@ export interface LiveSettings {
   readonly vanVleck?: RequestedVanVleck;
   /** What files hold. */
   readonly values?: 'means' | 'sums';
-  /** Made anew for each stream epoch; not on a card. */
+  /** Made anew for each stream epoch. */
   readonly further?: (front: Front, source: Source) => Promise<FurtherProducts>;
   /** Sees spectra on their way. */
   readonly look?: (spectra: TimedSpectra) => Promise<void>;

@@ -4,15 +4,12 @@
  * integration is made half one way and half the other.
  */
 import { gainsCA } from '../../core/axes.js';
-import type { Integration } from '../../core/blocks.js';
-import { nothingToClose } from '../../core/closing.js';
 import { tickOfInstant, type TickClock } from '../../core/clock/tick-clock.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import { sampleRateOf, type Source } from '../../core/sources.js';
 import { calibratedAt, type Calibrated, type CalibratedAt } from '../sky-image.js';
 import type { IntegrationClock, SpectrumGrid } from '../stages/clock.js';
-import type { Stage } from '../stages/stage.js';
 import { Timeline } from './timeline.js';
 
 /** From when a change holds. */
@@ -298,11 +295,3 @@ function ticksOf(source: Source, grid: SpectrumGrid): (index: number) => bigint 
   const samples = sampleRateOf(source) / grid.spectrumRateHz;
   return (index) => BigInt(Math.round(index * samples));
 }
-
-/** Integrations with the flags that held when they began. */
-export const flagged = (steering: Steering): Stage<Integration, Integration> => ({
-  push: (integration, emit) => emit({ ...integration, flaggedInputs: steering.flags.at(integration.start) }),
-  flush: () => Promise.resolve(),
-  account: () => ({}),
-  close: nothingToClose,
-});

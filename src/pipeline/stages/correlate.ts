@@ -67,7 +67,7 @@ export async function prepareCorrelate(
 }
 
 /** x·conj(x) has no imaginary part, and whoever reads a file holds us to it; floats leave a rounding there. */
-function makePowersReal(
+export function makePowersReal(
   visibilities: VisibilitiesCBPP,
   { channels, stations, polarisations }: CorrelatePlan,
 ): void {

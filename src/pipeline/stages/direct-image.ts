@@ -11,6 +11,7 @@ import {
   type ImageSettings,
   type SkyImage,
 } from '../sky-image.js';
+import { prepareCardDirectImager } from './card/images.js';
 import type { SpectrumGrid } from './clock.js';
 import { PlannedImager, type PlannedFor } from './planned-imager.js';
 import { StretchKeeper, type Stretch, type TimedSpectra } from './spectra.js';
@@ -35,16 +36,25 @@ export interface DirectImageSettings {
 /** Its arrays are filled anew by the next image. */
 export type DirectSkyImage = SkyImage & Pick<DirectImage, 'samples'>;
 
+/** Where a card scales images no counts come down. */
+type StageImager = Pick<DirectImager, 'setGains' | 'accumulate' | 'close'> & {
+  finish(into?: DirectImage): Promise<DirectImage | Omit<DirectImage, 'counts'>>;
+};
+
 /** The stage from spectra to images without visibilities (EPIC). */
 export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSpectra, DirectSkyImage> {
   const { backend, telescope, frequenciesHz, calibrated, gainsAt, grid, lastsS } = settings;
-  const planned = new PlannedImager<DirectImager>({
+  const planned = new PlannedImager<StageImager>({
     telescope,
     frequenciesHz,
     settings: settings.image,
     ...(settings.plannedFor && { plannedFor: settings.plannedFor }),
     prepare: async (plan) => {
-      const imager = await prepareDirectImager(plan, backend, { autos: settings.autos ?? 'include' });
+      const { autos = 'include' } = settings;
+      const imager =
+        backend.kind === 'cuda' && autos === 'include'
+          ? await prepareCardDirectImager(plan, backend)
+          : await prepareDirectImager(plan, backend, { autos });
       if (calibrated) imager.setGains(calibrated.gains, calibrated.solved);
       return imager;
     },
@@ -65,9 +75,10 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     const sky = frame ?? frameOf(stretch);
     frame = undefined;
     const { plan, imager } = await planned.at(sky);
-    into = await imager.finish(into);
+    const made = await imager.finish(into);
+    if ('counts' in made) into = made;
     refuseEmpty(
-      into.image,
+      made.image,
       settings.autos === 'leave-out'
         ? 'no two stations have samples in common and gains'
         : 'every input is missing or without gains',
@@ -76,7 +87,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     account.images++;
     const { start, firstIndex } = stretch;
     const durationS = (endIndex - firstIndex) / grid.spectrumRateHz;
-    const { image, samples, weights } = into;
+    const { image, samples, weights } = made;
     await emit({ image, samples, weights, plan, frame: sky, start, durationS });
   });
   return {

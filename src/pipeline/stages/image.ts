@@ -2,11 +2,13 @@
 import type { Backend } from '../../backend/backend.js';
 import type { Integration } from '../../core/blocks.js';
 import type { OnStep } from '../../core/progress.js';
-import { prepareVisibilityImager, type VisibilityImage } from '../../image/index.js';
+import { prepareVisibilityImager, type VisibilityImage, type VisibilityImager } from '../../image/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle } from '../geometry.js';
 import { withoutLeakage } from '../gains/apply-visibilities.js';
 import { refuseEmpty, type Calibrated, type ImageSettings, type SkyImage } from '../sky-image.js';
+import { prepareCardVisibilityImager, type CardVisibilityImager } from './card/images.js';
+import { isOnCard, onHost, type CardIntegration } from './card/integrations.js';
 import { PlannedImager, type PlannedFor } from './planned-imager.js';
 import { emptyAccount, type Stage } from './stage.js';
 
@@ -25,9 +27,10 @@ export interface ImageStageSettings {
   readonly onStep?: OnStep;
 }
 
-/** An integration alone, or with gains of its own. */
-export type ImageInput =
-  Integration | { readonly integration: Integration; readonly calibration: Calibrated };
+type Item = Integration | CardIntegration;
+
+/** An integration alone, or with gains of its own; on the host or on a card. */
+export type ImageInput = Item | { readonly integration: Item; readonly calibration: Calibrated };
 
 /** Its arrays are filled anew by the next image. */
 export type VisibilitySkyImage = SkyImage & Pick<VisibilityImage, 'beam'>;
@@ -40,33 +43,47 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
     frequenciesHz,
     settings: settings.image,
     ...(settings.plannedFor && { plannedFor: settings.plannedFor }),
-    prepare: (plan) => prepareVisibilityImager(plan, backend),
+    prepare: (plan): Promise<VisibilityImager & Partial<CardVisibilityImager>> =>
+      backend.kind === 'cuda'
+        ? prepareCardVisibilityImager(plan, backend, { weight, autos })
+        : prepareVisibilityImager(plan, backend),
   });
   const beam = settings.beam && { beam: settings.beam };
   const account = emptyAccount();
   let into: VisibilityImage | undefined;
+  const fromHost = (
+    imager: VisibilityImager,
+    recorded: Integration,
+    gains: Calibrated | undefined,
+  ): Promise<VisibilityImage> => {
+    const { integration, calibrated } = gains
+      ? withoutLeakage(recorded, gains)
+      : { integration: recorded, calibrated: undefined };
+    return imager.image([integration], { weight, autos, ...beam, ...calibrated }, into);
+  };
   return {
     push: async (item, emit) => {
       const [recorded, gains] =
         'integration' in item ? [item.integration, item.calibration] : [item, settings.calibrated];
-      const { integration, calibrated } = gains
-        ? withoutLeakage(recorded, gains)
-        : { integration: recorded, calibrated: undefined };
-      const frame = frameAtMiddle(telescope, integration);
+      const frame = frameAtMiddle(telescope, recorded);
       settings.onStep?.(0.05, 'the plan');
       const { plan, imager } = await planned.at(frame);
       settings.onStep?.(0.5, 'the sky');
-      into = await imager.image([integration], { weight, autos, ...beam, ...calibrated }, into);
+      const onCard =
+        isOnCard(recorded) && gains?.leakage === undefined && beam !== undefined
+          ? await imager.imageOnCard?.(recorded, gains)
+          : undefined;
+      const made = onCard ?? (into = await fromHost(imager, await onHost(recorded), gains));
       refuseEmpty(
-        into.image,
+        made.image,
         `every ${autos === 'include' ? 'visibility' : 'cross-correlation'} is flagged, missing or without gains`,
         autos === 'include'
           ? 'image another integration'
           : 'keep autocorrelations, or image another integration',
       );
       account.images++;
-      const { start, durationS } = integration;
-      await emit({ ...into, plan, frame, start, durationS });
+      const { start, durationS } = recorded;
+      await emit({ ...made, plan, frame, start, durationS });
     },
     flush: () => Promise.resolve(),
     account: () => account,

@@ -53,12 +53,6 @@ export class Again implements Closable {
     const { begun, kept } = this.state;
     if (!begun?.live.imaging)
       return refuse('images/again', 'no images are made', 'begin with --image, once data flow');
-    if (begun.live.card)
-      return refuse(
-        'images/again',
-        'the card makes the pictures of this night and has no other weights beside them',
-        "'corella view' makes them from the night's files",
-      );
     if (kept.isTooLarge)
       return refuse(
         'images/again',

@@ -1,18 +1,16 @@
-/** One session by the chain on a card and by the reference's stages: what both make, side by side. */
-import { openReference } from '../../../backend/reference.js';
-import type { CudaBackend } from '../../../backend/cuda/cuda.js';
-import { gainsCA } from '../../../core/axes.js';
-import type { Integration } from '../../../core/blocks.js';
-import type { Instant } from '../../../core/instant.js';
-import type { KurtosisAccount, KurtosisTally } from '../../../kurtosis/index.js';
-import { randomStream } from '../../../core/random.js';
-import { trialSource, type Trial } from '../../../receive/testing/trial-source.js';
-import { loadTelescope } from '../../../telescope/load.js';
-import { selectStations } from '../../../telescope/select.js';
-import { runSession, type LiveImaging, type LiveSettings } from '../../live/chain.js';
-import type { SkyImage } from '../../sky-image.js';
-import type { Account } from '../../stages/stage.js';
-import { prepareLiveCard } from './card.js';
+/** One stream epoch on a backend and on the reference: what both make, side by side. */
+import type { Backend } from '../../backend/backend.js';
+import { gainsCA } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import type { KurtosisAccount, KurtosisTally } from '../../kurtosis/index.js';
+import { randomStream } from '../../core/random.js';
+import { trialSource, type Trial } from '../../receive/testing/trial-source.js';
+import { loadTelescope } from '../../telescope/load.js';
+import { selectStations } from '../../telescope/select.js';
+import { runSession, type LiveImaging, type LiveSettings } from './chain.js';
+import type { SkyImage } from '../sky-image.js';
+import type { Account } from '../stages/stage.js';
+import { Steering } from './steering.js';
 
 export interface Made {
   readonly images: readonly SkyImage[];
@@ -29,6 +27,8 @@ export interface LiveTrial extends Trial {
   readonly gains?: 'random';
   readonly flagged?: readonly number[];
   readonly weight?: 'natural' | 'uniform';
+  /** An input that is flagged from this spectrum on, by who steers. */
+  readonly steered?: { readonly input: number; readonly fromSpectrum: number };
   /** Interference is looked for in windows of so many spectra, taken beyond so many sigmas. */
   readonly kurtosis?: { readonly spectraPerWindow: number; readonly sigmas: number };
 }
@@ -55,9 +55,22 @@ async function settingsOf(trial: LiveTrial, held: Held): Promise<Omit<LiveSettin
         };
   const flaggedInputs = new Uint8Array(inputs);
   for (const input of trial.flagged ?? []) flaggedInputs[input] = 1;
+  const { steered, integrationS } = trial;
+  const calibrated = imaging?.calibrated;
   return {
-    ...{ telescope, frequenciesHz, flaggedInputs, align: 'utc', integrationS: trial.integrationS },
+    ...{ telescope, frequenciesHz, flaggedInputs, align: 'utc', integrationS },
     ...(imaging && { imaging }),
+    ...(steered && {
+      steering: new Steering({
+        ...{ flaggedInputs, integrationS, ...(calibrated && { calibrated }) },
+        logged: [
+          {
+            ...{ epoch: 0, spectrum: steered.fromSpectrum },
+            change: { flags: { inputs: [steered.input], flag: true } },
+          },
+        ],
+      }),
+    }),
     ...(trial.kurtosis && {
       kurtosis: { ...trial.kurtosis, takes: 'stations', onPlan: (_plan, tally) => (held.tally = tally) },
     }),
@@ -86,26 +99,10 @@ async function runTrial(trial: LiveTrial, settings: LiveSettings, held: Held): P
   return { images, integrations, empty, account, interference: held.tally?.account() };
 }
 
-export async function byReference(trial: LiveTrial): Promise<Made> {
+/** What a backend makes of the trial. */
+export async function madeBy(backend: Backend, trial: LiveTrial): Promise<Made> {
   const held: Held = {};
-  return runTrial(trial, { ...(await settingsOf(trial, held)), backend: openReference() }, held);
-}
-
-/** `about`: the moment for which images are planned, before the first packet comes. */
-export async function byCard(trial: LiveTrial, backend: CudaBackend, about?: Instant): Promise<Made> {
-  const source = trialSource(trial);
-  const held: Held = {};
-  const settings = await settingsOf(trial, held);
-  const card = await prepareLiveCard({
-    ...{ ...settings, backend, ring: source.ring, polarisations: 2, about: about ?? source.start },
-    say: () => undefined,
-  });
-  if (!card) throw new Error('a card can turn these');
-  try {
-    return await runTrial(trial, { ...settings, backend, card }, held);
-  } finally {
-    await card.close();
-  }
+  return runTrial(trial, { ...(await settingsOf(trial, held)), backend }, held);
 }
 
 /** Blocks of 250 spectra that no image's end falls on; one that never comes; a tenth of the cells missing. */
