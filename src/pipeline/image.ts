@@ -2,26 +2,24 @@
 import type { OnProgress } from '../core/progress.js';
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
-import type { Integration, VoltageBlock } from '../core/blocks.js';
+import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import type { Recording } from '../formats/index.js';
 import { directRoadError } from '../image/index.js';
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { observe } from './compose/compose.js';
-import { directGains, inNominalUnit, prepareDirectProduct, type DirectProduct } from './compose/direct.js';
-import { gainOfFront, spectraOfFront, spectraOfSource, type Front, type Gain } from './compose/front.js';
+import { prepareDirectProduct } from './compose/direct.js';
+import { spectraOfFront, spectraOfSource, type Front, type Gain } from './compose/front.js';
 import { imagedTelescope } from './live/left-out.js';
-import { lengthOf, run, runOne } from './run.js';
+import { runOne } from './run.js';
 import { planSky, type Calibrated, type CalibratedAt, type ImageSettings } from './sky-image.js';
-import { firstSamples } from './slices.js';
 import { integrationClock } from './stages/clock.js';
 import type { DirectSkyImage } from './stages/direct-image.js';
 import { prepareImage, type ImageStageSettings, type VisibilitySkyImage } from './stages/image.js';
 import type { RequestedKurtosis } from './stages/kurtosis.js';
-import { prepareResidentDirect } from './stages/resident-direct.js';
-import { chain, passing, type Account, type Emit, type Stage } from './stages/stage.js';
-import { delaysOfPlan, type RequestedDelays } from './tracking.js';
+import { chain, passing, type Account, type Emit } from './stages/stage.js';
+import type { RequestedDelays } from './tracking.js';
 
 /** Of a single integration, for whoever has no stream of them. */
 export const imageIntegration = (
@@ -102,23 +100,10 @@ export async function imagesDirectly(
   const front = endSpectrum < all ? { ...whole, range } : whole;
   const lastsS = endSpectrum / grid.spectrumRateHz;
   const product = { backend, telescope, calibrated, flaggedInputs, image: settings, autos, lastsS };
-  const resident = everyS === undefined ? await residentImage(front, product) : undefined;
-  const account = resident
-    ? await run(resident.blocks, resident.stage, emit, { ...lengthOf(recording), onProgress })
-    : await observe(
-        {
-          front,
-          products: [
-            {
-              from: 'spectra',
-              clock: integrationClock({ integrationS: everyS }, grid),
-              stage: chain(prepareDirectProduct(front, product), passing(emit)),
-            },
-          ],
-        },
-        [backend],
-        { onProgress },
-      );
+  const stage = chain(prepareDirectProduct(front, product), passing(emit));
+  const clock = integrationClock({ integrationS: everyS }, grid);
+  const products = [{ from: 'spectra', clock, stage }] as const;
+  const account = await observe({ front, products }, [backend], { onProgress });
   return { account, roadError };
 }
 
@@ -139,36 +124,5 @@ export function checkDirectRoad(
     `direct imaging needs stations in one plane: here it would be off by up to ${(100 * error).toFixed(0)} % of a ` +
       'source, since their heights differ too much from their plane or the kernels are too small',
     'correlate, and image the visibilities; or image a narrower field (--field), or take --kernel 7',
-  );
-}
-
-/** On a card that has room for it one image of voltages is made without leaving the card. */
-async function residentImage(
-  front: Front,
-  product: DirectProduct,
-): Promise<
-  | { readonly stage: Stage<VoltageBlock, DirectSkyImage>; readonly blocks: AsyncIterable<VoltageBlock> }
-  | undefined
-> {
-  const { source, channels, delays, kurtosis, range } = front;
-  const { backend, telescope, image, autos, lastsS, flaggedInputs } = product;
-  if (backend.kind !== 'cuda' || autos === 'leave-out' || source.kind !== 'voltages' || !channels)
-    return undefined;
-  const { frequenciesHz } = spectraOfFront(front);
-  const plan = { ...channels, gapsCover: 'stations' } as const;
-  const stage = await prepareResidentDirect({
-    ...{ backend, plan, source, telescope: imagedTelescope(telescope, flaggedInputs), frequenciesHz },
-    ...{ image, autos, lastsS, kurtosis, ...directGains(front, product) },
-    delays: delays && delaysOfPlan(delays, source, channels),
-  });
-  const { overUsual = 1 } = gainOfFront(front);
-  const samples = range
-    ? (range.endSpectrum + plan.taps - 1) * plan.samplesPerSpectrum + (plan.mostDelaySamples ?? 0)
-    : Infinity;
-  return (
-    stage && {
-      stage: chain(stage, inNominalUnit(overUsual)),
-      blocks: firstSamples(source.blocks(plan.blockSamples), samples, source.sampleRateHz),
-    }
   );
 }

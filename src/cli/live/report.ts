@@ -130,6 +130,18 @@ function cardLines(card: CardAccount): string[] {
   ];
 }
 
+/** Below this the way through the network may explain it. */
+const NOTABLE_CLOCK_S = 0.1;
+
+const clockLines = (aheadS: number | undefined): string[] =>
+  aheadS === undefined || Math.abs(aheadS) < NOTABLE_CLOCK_S
+    ? []
+    : [
+        aheadS < 0
+          ? `packets came ${formatSeconds(-aheadS)} before their own time: the senders' clock is ahead of this machine's`
+          : `packets came ${formatSeconds(aheadS)} after their own time: the senders' clock is behind this machine's, or the way is long`,
+      ];
+
 function summaryLines(summary: NightSummary): string[] {
   const { dataS, wallS, integrations, images, pictures, emptyImages, samplesIn, missingSamples } = summary;
   const { files, unwrittenIntegrations, imageAgeS, eventLoopMs, peakMemoryBytes, sessions } = summary;
@@ -141,9 +153,10 @@ function summaryLines(summary: NightSummary): string[] {
     ...(unwrittenIntegrations > 0 ? [`${unwrittenIntegrations} integrations are in no file`] : []),
     ...(imageAgeS
       ? [
-          `images were ${formatSeconds(Math.max(0, imageAgeS.median))} old, 99 % below ${formatSeconds(Math.max(0, imageAgeS.p99))}, ${formatSeconds(Math.max(0, imageAgeS.most))} at most`,
+          `images were ${formatSeconds(Math.max(0, imageAgeS.median))} old when they were made, 99 % below ${formatSeconds(Math.max(0, imageAgeS.p99))}, ${formatSeconds(Math.max(0, imageAgeS.most))} at most`,
         ]
       : []),
+    ...clockLines(summary.sendersClockS),
     ...(summary.card ? cardLines(summary.card) : []),
     `event loop: 99 % of its turns within ${eventLoopMs.p99} ms, ${eventLoopMs.most} ms at most; memory ${formatBytes(peakMemoryBytes)} at most`,
   ];

@@ -17,6 +17,7 @@ import { runSession } from './chain.js';
 import { frontOf } from './front.js';
 import type { NightFiles } from './file-task.js';
 import type { FileEvent } from './files.js';
+import { SendersClock, seenSource } from './seen.js';
 import type { NightWatcher } from './watcher.js';
 import type { LatestPicture } from './pictures.js';
 import type { LiveSettings } from './settings.js';
@@ -75,8 +76,10 @@ export interface NightSummary extends Account {
   readonly pictures: number;
   readonly files: readonly string[];
   readonly unwrittenIntegrations: number;
-  /** How long after its last sample an image was there. */
+  /** How long after its last packet came an image was there; of other sources, after its last sample. */
   readonly imageAgeS?: { readonly median: number; readonly p99: number; readonly most: number };
+  /** How much later packets came than their own time says: the way, and what this machine's clock is ahead of the senders'. */
+  readonly sendersClockS?: number;
   /** What a card was busy with. */
   readonly card?: CardAccount;
   readonly eventLoopMs: { readonly p50: number; readonly p99: number; readonly most: number };
@@ -99,6 +102,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   loop.enable();
   const began = performance.now();
   const ages: number[] = [];
+  const clock = new SendersClock();
   const totals = {
     account: emptyAccount(),
     sessions: 0,
@@ -116,7 +120,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     return made;
   };
   const onImage = (start: Instant, durationS: number): void => {
-    const ageS = secondsBetween(addSeconds(start, durationS), now());
+    const ageS = secondsBetween(addSeconds(start, durationS), now()) - (clock.latestS ?? 0);
     totals.images++;
     // What was taken another day is no picture of the sky as it is: its age says nothing.
     const isNow = Math.abs(ageS) < SECONDS_PER_DAY;
@@ -128,8 +132,9 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   };
   try {
     for await (const whole of input.sessions()) {
-      const source = partOfStream(whole, { from: settings.start, to: settings.end });
-      if (!source) continue;
+      const part = partOfStream(whole, { from: settings.start, to: settings.end });
+      if (!part) continue;
+      const source = seenSource(part, clock.see);
       products ??= await prepared(source);
       const { live, files, picture } = products;
       onEvent({ kind: 'session', session: totals.sessions++, start: formatInstant(source.start, 6) });
@@ -218,6 +223,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
         most: totals.mostAgeS,
       },
     }),
+    ...(clock.leastS === undefined ? {} : { sendersClockS: clock.leastS }),
     ...(card && { card }),
     eventLoopMs: { p50: ms(loop.percentile(50)), p99: ms(loop.percentile(99)), most: ms(loop.max) },
     peakMemoryBytes: process.resourceUsage().maxRSS * 1024,

@@ -78,9 +78,8 @@ export function hostAdder(): Adder<Integration> {
         return;
       }
       if (sums.productCounts || piece.productCounts) {
-        const { productCounts: _, ...pairs } = piece;
         const counts = countsCB(sums.counts, piece.channels, sums.counts.length / piece.channels);
-        sums.productCounts ??= allProductCounts({ ...pairs, counts });
+        sums.productCounts ??= allProductCounts({ ...shapeOf(piece), counts });
         add(sums.productCounts, allProductCounts(piece));
       }
       add(sums.visibilities, piece.visibilities);
@@ -103,6 +102,10 @@ export function hostAdder(): Adder<Integration> {
     },
   };
 }
+
+const shapeOf = ({ channels, stations, polarisations, flaggedInputs }: Integration) => ({
+  ...{ channels, stations, polarisations, flaggedInputs },
+});
 
 function add(sum: Float64Array, more: Float64Array): void {
   for (let k = 0; k < sum.length; k++) sum[k] += more[k];

@@ -159,12 +159,23 @@ export const prepareCardSum = (
         });
         for (const { samples, gaps } of onCard.blocks) counter.add(samples, gaps);
       },
-      finish: async ({ onCard: _, ...rest }) => {
+      finish: async (first) => {
         const counts = counter.finishProducts();
         const visibilities = await sums.finish();
         meter.downloaded(visibilities.byteLength);
         if (plan.type === 'cf32') makePowersReal(visibilities, plan);
-        return { ...rest, visibilities, ...counts };
+        const { start, durationS, flaggedInputs } = first;
+        const { channels, stations, polarisations } = plan;
+        return {
+          start,
+          durationS,
+          channels,
+          stations,
+          polarisations,
+          flaggedInputs,
+          visibilities,
+          ...counts,
+        };
       },
     });
     return { ...stage, close: () => closers.close() };
