@@ -1,7 +1,7 @@
 /**
  * The order of the stages, in one place: source → front → correlate → per product: sum, van Vleck, unphase, gain, flags →
- * sink; * and beside the correlator whatever starts from spectra. A recording, a range of one and a live stream are only sources;
- * a backend or several cards are only machines.
+ * sink; and beside the correlator whatever starts from spectra. A recording, a range of one and a live stream are only
+ * sources; a backend or several cards are only machines.
  */
 import type { Backend } from '../../backend/backend.js';
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
@@ -77,11 +77,9 @@ export interface Observing {
 
 /** A cut wherever one of the clocks has one. */
 export const unionOf = (clocks: readonly IntegrationClock[]): IntegrationClock =>
-  new Set(clocks).size === 1
-    ? clocks[0]
-    : {
-        cutAfter: (index) => clocks.reduce((next, clock) => Math.min(next, clock.cutAfter(index)), Infinity),
-      };
+  clocks.find((finest) => clocks.every((clock) => clock === finest || clock.within === finest)) ?? {
+    cutAfter: (index) => clocks.reduce((next, clock) => Math.min(next, clock.cutAfter(index)), Infinity),
+  };
 
 /** Prepared once; run over the source, and closed behind it. */
 export interface Composition extends Closable {

@@ -33,6 +33,10 @@ describe('a stream epoch on a card', () => {
       assert.deepEqual({ ...account, images: 0 }, { ...wanted.account, images: 0 });
       assert.deepEqual(integrations.map(withoutSums), wanted.integrations.map(withoutSums));
       const card = backend.meter.account();
+      assert.equal(
+        (card?.seconds.image ?? 0) >= 0 && card?.seconds.image !== undefined,
+        trial.road !== 'none',
+      );
       assert.equal(card?.blocks, 4);
       await backend.close();
       assert.equal(held(), 0);

@@ -2,7 +2,6 @@
 import { gainsCA } from '../../core/axes.js';
 import type { Station, Telescope } from '../../telescope/telescope.js';
 import { calibratedAt, type Calibrated, type CalibratedAt } from '../sky-image.js';
-import type { LiveSettings } from './settings.js';
 
 export interface ImagedInputs {
   /** Stations that are left out whole stand where another one does: the grid need not reach them. */
@@ -16,7 +15,12 @@ export function imagedInputs({
   flaggedInputs,
   frequenciesHz,
   imaging,
-}: Pick<LiveSettings, 'telescope' | 'flaggedInputs' | 'frequenciesHz' | 'imaging'>): ImagedInputs {
+}: {
+  readonly telescope: Telescope;
+  readonly flaggedInputs?: Uint8Array;
+  readonly frequenciesHz: Float64Array;
+  readonly imaging?: Pick<ImagedInputs, 'calibrated'>;
+}): ImagedInputs {
   const calibrated = imaging?.calibrated;
   if (flaggedInputs?.includes(1) !== true) return { telescope, ...(calibrated && { calibrated }) };
   const inputs = flaggedInputs.length;

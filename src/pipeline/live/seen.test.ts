@@ -34,6 +34,7 @@ it('a source is seen through, block by block', async () => {
     return () => seen.push(`${samples} done`);
   });
   assert.equal(through.inputs, 2);
+  assert.deepEqual({ ...through }.inputs, 2);
   for await (const one of through.blocks(9)) seen.push(one === (block as unknown) ? 'worked' : 'another');
   assert.deepEqual(seen, ['3 come', 'worked', '3 done']);
 });

@@ -23,14 +23,17 @@ async function* through<Block extends SeenBlock>(
   }
 }
 
-/** All that the source is, but for its blocks. */
+/** All that the source is, but for its blocks; copies of it are seen through too. */
 export function seenSource(source: Source, see: Seer): Source {
   const blocks = (samples: number): AsyncGenerator<SeenBlock> =>
     through<SeenBlock>(source.blocks(samples), see);
   // Where a card takes packets as the ring holds them.
   const { cells: taken } = source as { readonly cells?: () => AsyncIterable<SeenBlock> };
-  const cells = taken && { cells: (): AsyncGenerator<SeenBlock> => through(taken.call(source), see) };
-  return Object.assign(Object.create(source) as Source, { blocks, ...cells });
+  const cells = taken && ((): AsyncGenerator<SeenBlock> => through(taken.call(source), see));
+  return new Proxy(source, {
+    get: (target, name): unknown =>
+      name === 'blocks' ? blocks : name === 'cells' ? cells : Reflect.get(target, name),
+  });
 }
 
 /** When packets came, beside their own time. */

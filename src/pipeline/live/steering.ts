@@ -132,7 +132,8 @@ export class Steering {
         return clock.cutAfter(index);
       },
     });
-    return { cuts: watched(cuts === files ? steered : cuts), files: steered };
+    const finest = watched(cuts === files ? steered : cuts);
+    return { cuts: finest, files: { ...steered, within: finest } };
   }
 
   /** The start of the first integration that has not begun; with `wanted` the first one that begins no earlier. */

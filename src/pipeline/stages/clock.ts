@@ -10,6 +10,8 @@ import { leapSecondsAfter, leapSecondsBefore } from '../../core/leap-seconds.js'
 export interface IntegrationClock {
   /** The first cut after spectrum `index`; Infinity where none comes. */
   cutAfter(index: number): number;
+  /** Every cut of this clock is one of that clock's. */
+  readonly within?: IntegrationClock;
 }
 
 /** One integration over everything. */
@@ -116,8 +118,10 @@ export function dividedClock(
   grid: SpectrumGrid,
 ): (each: number) => IntegrationClock {
   const spectra = wholeSpectra(integrationS / parts, grid);
-  return (each) =>
+  const clock = (each: number): IntegrationClock =>
     align === 'utc' ? onUtc(integrationS, grid, { parts, each }) : everySpectra(each * spectra);
+  const finest = clock(1);
+  return (each) => (each === 1 ? finest : { ...clock(each), within: finest });
 }
 
 /** When spectrum `index` begins. */
