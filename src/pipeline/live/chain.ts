@@ -14,6 +14,7 @@ import { calibratedAt, isEmptyImage, type Calibrated, type SkyImage } from '../s
 import type { CardIntegration } from '../stages/card/integrations.js';
 import { dividedClock, integrationClock, type SpectrumGrid } from '../stages/clock.js';
 import { prepareImage, type ImageInput } from '../stages/image.js';
+import { queued } from '../stages/queued.js';
 import { chain, passing, type Account, type Stage } from '../stages/stage.js';
 import { frontOf } from './front.js';
 import { imagedInputs } from './left-out.js';
@@ -104,13 +105,15 @@ function productsOf(
 ): readonly ComposedProduct[] {
   const { backend, flaggedInputs, imaging, steering, vanVleck, flags } = settings;
   const { frequenciesHz } = spectraOfFront(front);
+  const written = passing(sinks.integration);
   const kept: ComposedProduct = {
     // Whoever steers counts by `cuts` which integration is being made.
     ...{ from: 'integrations', clock: imaging ? files : cuts, vanVleck, values: settings.values },
     look: sinks.beforeGain,
     // Files alone are without the other channels: whoever watches sees all of them.
     flags: flags && { ...flags, channels: undefined },
-    stage: passing(sinks.integration),
+    // A card is not kept waiting by a disk: files are written by a thread of their own there.
+    stage: backend.kind === 'cuda' ? queued(written, 2) : written,
   };
   if (!imaging) return [kept];
   // Machines with parts of one band cut at UTC's instants, and take the same plans.
