@@ -55,7 +55,7 @@ export class RoundingWatch {
 
   constructor(type: Exclude<SpectraType, 'cf32'>) {
     const rail = outputRail[type];
-    this.vanVleck = new VanVleck(rail);
+    this.vanVleck = VanVleck.of(rail);
     this.weakPower = powerOfRounded(1, rail);
   }
 

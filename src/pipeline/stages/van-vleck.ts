@@ -29,7 +29,7 @@ export function prepareVanVleck({
   realChannels,
   onPlan,
 }: VanVleckSettings): Stage<Integration, Integration> {
-  const vanVleck = new VanVleck(rail);
+  const vanVleck = VanVleck.of(rail);
   const tally: VanVleckTally = { corrected: 0, left: 0 };
   onPlan?.(tally);
   return {

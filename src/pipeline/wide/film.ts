@@ -70,7 +70,8 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
   const { telescope } = options;
   const stretch = imageStretch(jointly(images));
   const blank = new Set(series.lost);
-  const shownImages = images.filter((_, k) => !blank.has(k));
+  const isDrawn = paths.png !== undefined || paths.sheet !== undefined;
+  const shownImages = isDrawn ? images.filter((_, k) => !blank.has(k)) : [];
   const pictures = shownImages.map(({ plane, start, durationS, frame }) =>
     skyPicture({
       ...{ plane, plan, frame, stretch, unit: options.unit, integrationS: durationS },

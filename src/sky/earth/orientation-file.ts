@@ -65,7 +65,10 @@ function c04Rows(lines: readonly string[]): OrientationRow[] {
 const FIRST_MJD = 41_317;
 
 /** The table in the package: every third day of a finals2000A file, written by scripts/earth-orientation.js. */
-export function carriedEarthOrientation(): OrientationTable {
+export const carriedEarthOrientation = (): OrientationTable => (carried ??= readCarried());
+let carried: OrientationTable | undefined;
+
+function readCarried(): OrientationTable {
   const text = readFileSync(new URL('data/earth-orientation.csv', import.meta.url), 'utf8');
   const lines = text.split('\n').filter((line) => line !== '');
   const told = (name: string): string =>
