@@ -79,9 +79,11 @@ function wrongImages(
   range: SpectraRange,
 ): string | undefined {
   if (!isSame(parts, within(images, range))) return 'has other images than its job';
-  const sides = parts.map(({ sizeBytes }) => Math.sqrt(sizeBytes / 8));
-  return sides.every((side) => Number.isInteger(side) && side > 0 && side === sides[0]) &&
-    parts.every(({ image }) => image)
+  // One of which nothing was left is empty.
+  const made = parts.filter(({ sizeBytes }) => sizeBytes > 0);
+  const sides = made.map(({ sizeBytes }) => Math.sqrt(sizeBytes / 8));
+  return sides.every((side) => Number.isInteger(side) && side === sides[0]) &&
+    made.every(({ image }) => image)
     ? undefined
     : 'has images of another size';
 }

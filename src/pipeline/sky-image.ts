@@ -19,6 +19,7 @@ import { ownWeights } from '../sky/beams/powers.js';
 import type { SkyFrame, SkyPosition, TangentAxes } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { stationPositions } from './geometry.js';
+import type { Stage } from './stages/stage.js';
 
 export interface ImageSettings {
   /** Along each side. Default: 128, or the next good size that holds the array. */
@@ -164,5 +165,25 @@ export function refuseEmpty(image: ImageCPML, why: string, fix: string): void {
 }
 
 /** Where the night goes on all the same. */
+/** Where nothing is left of an image's data, `left` is called instead of failing. */
+export const leavingOutEmpty = <In, Out>(
+  stage: Stage<In, Out>,
+  left: (why: string) => void | Promise<void>,
+): Stage<In, Out> => {
+  const tried = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!isEmptyImage(error)) throw error;
+      await left(error.what);
+    }
+  };
+  return {
+    ...stage,
+    push: (item, emit) => tried(() => stage.push(item, emit)),
+    flush: (emit) => tried(() => stage.flush(emit)),
+  };
+};
+
 export const isEmptyImage = (error: unknown): error is CorellaError =>
   error instanceof CorellaError && error.what.startsWith(EMPTY);

@@ -99,10 +99,10 @@ function imageFacts(
   facts: ImageFacts,
   { plan: { observed } }: RunOutcome,
 ): object {
-  const { images, everyS, pixels, unit, predictedError, tilt, seen, coherence } = facts;
+  const { images, leftOut, everyS, pixels, unit, predictedError, tilt, seen, coherence } = facts;
   return {
     paths,
-    ...(everyS === undefined ? {} : { images, everyS }),
+    ...(everyS === undefined ? {} : { images, everyS, ...(leftOut > 0 && { leftOut }) }),
     ...{ pixels, unit, ...(predictedError !== undefined && { roadError: predictedError }) },
     ...(seen && { peak: seen.peak, betweenPixels: seen.betweenPixels }),
     ...(seen?.stokes && { stokes: seen.stokes.history }),
@@ -152,7 +152,18 @@ export function productLines(product: ProductOutcome, outcome: RunOutcome, secon
 
 function imageLines(
   paths: readonly string[],
-  { images, everyS, pixels, unit, predictedError, tiltLines, seen, coherence, crossHands }: ImageFacts,
+  {
+    images,
+    leftOut,
+    everyS,
+    pixels,
+    unit,
+    predictedError,
+    tiltLines,
+    seen,
+    coherence,
+    crossHands,
+  }: ImageFacts,
   { plan: { observed } }: RunOutcome,
   seconds: number,
 ): string[] {
@@ -163,6 +174,9 @@ function imageLines(
       ? `${paths.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(seen.peak.toPrecision(4))} ${unit}, ${took}`
       : `${paths.join(', ')}: ${images} image${images === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
         `${formatSeconds(everyS ?? 0)}, ${took}${isFilm ? `; ${paths[1]} is a film` : ''}`,
+    ...(leftOut === 0
+      ? []
+      : [`${leftOut} image${leftOut === 1 ? '' : 's'} left out: nothing was left of the data there`]),
     ...(predictedError === undefined ? [] : roadLines(predictedError)),
     ...(seen && observed.delays?.towards === undefined
       ? coherenceLines(coherence, seen.durationS, {

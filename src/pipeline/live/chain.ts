@@ -10,7 +10,7 @@ import { observe, type ComposedProduct } from '../compose/compose.js';
 import { prepareDirectProduct } from '../compose/direct.js';
 import { refuseUnfitSums, spectraOfFront, type Front } from '../compose/front.js';
 import type { RunOptions } from '../run.js';
-import { calibratedAt, isEmptyImage, type Calibrated, type SkyImage } from '../sky-image.js';
+import { calibratedAt, leavingOutEmpty, type Calibrated, type SkyImage } from '../sky-image.js';
 import type { CardIntegration } from '../stages/card/integrations.js';
 import { dividedClock, integrationClock, type SpectrumGrid } from '../stages/clock.js';
 import { prepareImage, type ImageInput } from '../stages/image.js';
@@ -181,14 +181,4 @@ const calibrating = <Out>(
 export const forgiving = <In, Out>(
   stage: Stage<In, Out>,
   { noImage }: Pick<LiveSinks, 'noImage'>,
-): Stage<In, Out> => {
-  const told = (error: unknown): void => {
-    if (!isEmptyImage(error)) throw error;
-    noImage(error.what);
-  };
-  return {
-    ...stage,
-    push: (item, emit) => stage.push(item, emit).catch(told),
-    flush: (emit) => stage.flush(emit).catch(told),
-  };
-};
+): Stage<In, Out> => leavingOutEmpty(stage, noImage);

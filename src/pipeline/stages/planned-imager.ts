@@ -96,7 +96,10 @@ export function planMoments(
   moments: readonly SkyFrame[],
   sizeAt: (frame: SkyFrame) => number,
   normalEnu: Vector3,
+  plannedFor?: 'utc',
 ): readonly Instant[] {
+  if (plannedFor === 'utc')
+    return moments.map((frame) => stretchOf(frame, sizeAt(frame), normalEnu).middle.moment);
   let current: { readonly moment: Instant; readonly axes: TangentAxes; readonly pixels: number } | undefined;
   return moments.map((frame) => {
     if (!current || !holds(current.axes, current.pixels, frame, normalEnu))

@@ -3,6 +3,7 @@ import { join, parse as splitPath } from 'node:path';
 import { planeML } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, type Instant } from '../../core/instant.js';
+import type { SampleRange } from '../../core/sources.js';
 import type { CrossHandLack } from '../../formats/index.js';
 import { averageChannels, stationBeam, stokesI, type ImagePlan } from '../../image/index.js';
 import { correctedSky } from '../../pipeline/brightness.js';
@@ -21,6 +22,7 @@ import {
   axesAt,
   calibratedAt,
   centreOf,
+  leavingOutEmpty,
   pixelsOf,
   planSky,
   withCentre,
@@ -58,6 +60,8 @@ export interface ImageFacts {
   readonly tiltLines: readonly string[];
   /** How many were made so far. */
   readonly images: number;
+  /** Of a series: those of which nothing was left, as everything was missing or flagged. */
+  readonly leftOut: number;
   /** Of a series: from one to the next. */
   readonly everyS?: number;
   readonly unit: 'Jy/beam' | 'counts';
@@ -126,7 +130,7 @@ export async function planImages(
   const unit = observed.calibrated ? 'Jy/beam' : 'counts';
   const coherence = coherenceOf(telescope, frequenciesHz, spectra.channelWidthHz);
   const { crossHands, gainsElement } = observed;
-  let count = 0;
+  let [count, leftOut] = [0, 0];
   let seen: SeenImage | undefined;
   return {
     ...{ name: 'images', clock, isCalibrated: true },
@@ -139,7 +143,18 @@ export async function planImages(
           ]
         : [],
     facts: () => ({
-      ...{ method, pixels, predictedError, images: count, everyS: every, unit, coherence, crossHands, seen },
+      ...{
+        method,
+        pixels,
+        predictedError,
+        images: count,
+        leftOut,
+        everyS: every,
+        unit,
+        coherence,
+        crossHands,
+        seen,
+      },
       ...{ tilt: tiltFacts(imagePlan), tiltLines: tiltLines(imagePlan) },
     }),
     make: (making) => {
@@ -147,10 +162,14 @@ export async function planImages(
       const made: SeriesImage[] = [];
       let only: SkyImage | undefined;
       /** The plan of the last image, and its moment. */
-      let last: Pick<SkyImage, 'plan' | 'frame' | 'start'> | undefined;
+      let last: (() => Pick<SkyImage, 'plan' | 'frame' | 'start'>) | undefined;
+      const left = (): void => {
+        leftOut++;
+      };
       const take = (sky: SkyImage): Promise<void> => {
         count++;
-        only = last = sky;
+        only = sky;
+        last = () => sky;
         if (every !== undefined)
           made.push({
             plane: planeML(planeOf(sky), sky.plan.pixels),
@@ -164,7 +183,7 @@ export async function planImages(
         return Promise.resolve();
       };
       const finish = async (): Promise<void> => {
-        const { plan, frame: lastFrame } = last ?? refuse(path, 'no image was made', 'record for longer');
+        const { plan, frame: lastFrame } = last?.() ?? refuse(path, 'no image was made', 'record for longer');
         if (every === undefined) {
           if (!only) throw new Error('one image of everything is not made in pieces');
           const one = correction ? corrected(only, correction, fields, observed) : only;
@@ -198,8 +217,12 @@ export async function planImages(
         );
       };
       const product: MadeProduct = {
-        composed: composed(method, { settings, lastsS, take }, fields, observed, making, clock),
+        composed: composed(method, { settings, lastsS, take, left }, fields, observed, making, clock),
         take: ({ image, values }) => {
+          if (values.byteLength === 0) {
+            leftOut++;
+            return Promise.resolve();
+          }
           if (!image) throw new Error('a piece of a series without its times');
           const floats = new Uint8Array(values.buffer, values.byteOffset, values.byteLength).slice();
           const plane = new Float64Array(floats.buffer);
@@ -208,16 +231,15 @@ export async function planImages(
           const imagedBy = imagedTelescope(telescope, flaggedInputs);
           const imaged = skyFrame(telescope.site, image.moment);
           const { start, durationS } = image;
+          const of = skyFrame(telescope.site, moments[count + leftOut]);
           // To the last bit the centre is that of its plan's axes, which are of the plan's moment.
           const { normalEnu } = withCentre(imagedBy, frequenciesHz, settings);
-          const axes = axesAt(skyFrame(telescope.site, moments[count]), normalEnu);
+          const axes = axesAt(of, normalEnu);
           const plan = { ...imagePlan, axes };
           const centre = centreOf({ plan, frame: imaged }).position;
           made.push({ plane: planeML(plane, side), start, durationS, frame: imaged, centre });
           count++;
-          if (count < moments.length) return Promise.resolve();
-          const of = skyFrame(telescope.site, moments[moments.length - 1]);
-          last = { plan: planSky(imagedBy, of, frequenciesHz, settings), frame: imaged, start };
+          last = () => ({ plan: planSky(imagedBy, of, frequenciesHz, settings), frame: imaged, start });
           return Promise.resolve();
         },
         finish,
@@ -253,7 +275,8 @@ function directParts(
     const all = stretchesOf(clock, 0, endOfFront(front));
     const frames = imageMiddles(all, clock, front).map((at) => skyFrame(telescope.site, at));
     const { normalEnu } = withCentre(imaged, frequenciesHz, settings);
-    known = planMoments(frames, (at) => pixelsOf(imaged, at, frequenciesHz, settings), normalEnu);
+    const size = (at: SkyFrame): number => pixelsOf(imaged, at, frequenciesHz, settings);
+    known = planMoments(frames, size, normalEnu, fields.align === 'utc' ? 'utc' : undefined);
     return known;
   };
   return {
@@ -270,9 +293,10 @@ function directParts(
       const end = endOfFront(ranged);
       const pieces = stretchesOf(clock, first, end);
       let made = 0;
+      const next = (): SampleRange =>
+        pieces.at(made++) ?? refuse('images', `more than the ${pieces.length} of the plan`, 'report this');
       const hand = passing<SkyImage>((sky) => {
-        const piece = pieces.at(made++);
-        if (!piece) throw new Error(`more than the ${pieces.length} images of the plan`);
+        const piece = next();
         const { start, durationS, frame } = sky;
         return emit({
           ...piece,
@@ -280,7 +304,7 @@ function directParts(
           values: planeOf(sky),
         });
       });
-      return chain(images, hand);
+      return leavingOutEmpty(chain(images, hand), () => emit({ ...next(), values: new Uint8Array() }));
     },
   };
 }
@@ -291,13 +315,17 @@ function composed(
     readonly settings: ImageSettings;
     readonly lastsS: number;
     readonly take: (sky: SkyImage) => Promise<void>;
+    /** An image of a series of which nothing was left. */
+    readonly left: () => void;
   },
   fields: Product<'images'>,
   { front, spectra, telescope, calibrated, flaggedInputs, rules }: Observed,
   { backend }: Making,
   clock: ComposedProduct['clock'],
 ): ComposedProduct {
-  const { settings: image, lastsS, take } = of;
+  const { settings: image, lastsS, take, left } = of;
+  const forgiving = <In>(stage: Stage<In, unknown>): Stage<In, unknown> =>
+    fields.every === undefined ? stage : leavingOutEmpty(stage, left);
   const all = imagedRules(fields, rules, spectra.frequenciesHz);
   // Machines with parts of one band cut at UTC's instants, and use the same plans.
   const plannedFor = fields.align === 'utc' ? ('utc' as const) : undefined;
@@ -306,7 +334,7 @@ function composed(
     const direct = prepareDirectProduct(front, {
       ...{ backend, telescope, calibrated, flaggedInputs, rules: all, image, plannedFor, autos, lastsS },
     });
-    return { from: 'spectra', clock, stage: chain(direct, passing<SkyImage>(take)) };
+    return { from: 'spectra', clock, stage: forgiving(chain(direct, passing<SkyImage>(take))) };
   }
   const images = prepareImage({
     ...{ backend, telescope: imagedTelescope(telescope, flaggedInputs), image, plannedFor },
@@ -318,7 +346,7 @@ function composed(
     ...{ from: 'integrations', clock },
     vanVleck: fields['van-vleck'] === true ? {} : undefined,
     flags: { rules: all },
-    stage: chain(calibrating(images, calibrated), passing<SkyImage>(take)),
+    stage: forgiving(chain(calibrating(images, calibrated), passing<SkyImage>(take))),
   };
 }
 
