@@ -143,7 +143,7 @@ void describe('levels by input and channel', () => {
       assert.match(stderr, message);
     };
     await refused('--levels measured --values sums', /--values: .* could not be undone; .*--levels-out/);
-    await refused('--levels measured --bits float', /these channels are floats, and are not rounded/);
+    await refused('--levels measured --bits float', /channels of floats are not rounded/);
     await refused('--levels measured --gain 2', /--levels: --gain is one gain for all/);
     await refused(
       '--levels-out l.json',

@@ -98,7 +98,7 @@ describe('a command that is a shorthand', () => {
       'copy.sigmf-meta',
     );
     assert.equal(code, 1);
-    assert.match(stderr, /holds channelised data, not a recording of voltages.*--fine-channels/);
+    assert.match(stderr, /channelised already, and would only be copied.*--fine-channels/);
   });
 
   it('leaves the delays of a telescope in channelised data, for whoever correlates them', async () => {
@@ -129,7 +129,7 @@ describe('a command that is a shorthand', () => {
   it('is refused by its own flags, not by the names of fields', async () => {
     const refused: Readonly<Record<string, RegExp>> = {
       '--taps 900': /^corella: --taps: 900 is out of range/,
-      '--filter sharp --window hann': /^corella: --window: --filter sharp says .*; --taps may go with both/,
+      '--filter sharp --window hann': /^corella: --window: --filter says .*; --taps may go with both/,
       '--levels-out gains.json': /^corella: --levels-out: .*give --levels measured too/,
       '--times 2030-01-01T00:00:00Z..': /^corella: --times: nothing of v\.sigmf-meta/,
       '--flag 0-11': /^corella: --flag: .* leave out every input/,

@@ -65,7 +65,7 @@ export async function planLive(
   { backend, blockS, description }: LiveMachine,
 ): Promise<LivePlan> {
   const { front: part = {}, flags = {}, for: forS } = observation;
-  refuseUnsupported(observation, source.kind);
+  refuseUnsupported(observation, { isLive: true, kind: source.kind });
   const products = productsOf(observation);
   const recording = endless(source, description, telescope);
   const gathered = await gatherFront(part, recording, telescope, () => Promise.resolve(backend), {

@@ -81,7 +81,7 @@ function refuseWithoutPage(observation: Observation): void {
 export async function refuseBeforehand(observation: Observation): Promise<Telescope | undefined> {
   const { source, products, start, end } = observation;
   if (sourceKind(source) !== 'recording') refuseNotLive(observation);
-  refuseUnsupported(observation, 'voltages');
+  refuseUnsupported(observation, { isLive: true });
   if (source.listen !== undefined) refuseListening(source.listen, source.interface);
   if (source.format !== undefined && !isPacketFormatName(source.format)) packetFormatNamed(source.format);
   if (source.epoch !== undefined) parseEpoch(source.epoch);

@@ -36,39 +36,6 @@ export interface GatheredFront {
   readonly delays: DelayRequest & { readonly centre?: PhaseCentre };
 }
 
-/** Fields of the front that are for voltages alone; with `finer` some are for channels too. */
-const OF_VOLTAGES = [
-  'channels',
-  'filter',
-  'taps',
-  'window',
-  'passband',
-  'coefficients',
-  'bits',
-  'gain',
-] as const;
-const OF_VOLTAGES_ONLY = ['channels', 'float-taps', 'equaliser', 'equaliser-out'] as const;
-
-function refuseForKind(part: FrontPart, recording: Recording): void {
-  if (recording.kind === 'voltages') {
-    if (part.finer !== undefined)
-      refuse(
-        'front.finer',
-        `${recording.path} holds voltages, which have no channels yet`,
-        'say how many with front.channels',
-      );
-    return;
-  }
-  const wrong = part.finer === undefined ? [...OF_VOLTAGES, ...OF_VOLTAGES_ONLY] : OF_VOLTAGES_ONLY;
-  for (const name of wrong)
-    if (part[name] !== undefined && part[name] !== false)
-      refuse(
-        `front.${name}`,
-        `is for voltages, and ${recording.path} is channelised already`,
-        'leave it out; front.finer channelises it further',
-      );
-}
-
 const spectraTypes = { 8: 'ci8', 4: 'ci4', float: 'cf32' } as const satisfies Record<
   NonNullable<FrontPart['bits']>,
   SpectraType
@@ -86,15 +53,6 @@ export async function gatherFront(
     readsAhead = true,
   }: { readonly ofSky?: boolean; readonly level?: Level; readonly readsAhead?: boolean } = {},
 ): Promise<GatheredFront> {
-  refuseForKind(part, recording);
-  if (!readsAhead && part.equaliser === 'measured')
-    refuse(
-      'front.equaliser',
-      'live data cannot be read ahead to measure the equaliser gains',
-      'measure them on a recording (front.equaliser-out writes them) and give that file',
-    );
-  if (part['equaliser-out'] !== undefined && part.equaliser === undefined)
-    refuse('front.equaliser-out', 'no equaliser gains are asked for', 'give front.equaliser: measured too');
   // Channelised data keep the delays of their telescope: whoever correlates them takes these out.
   const delays = await gatherDelays(part.delays ?? {}, ofSky ? telescope : { ...telescope, delays: [] });
   if (recording.kind === 'spectra' && part.finer === undefined) return { delays };
@@ -114,13 +72,11 @@ export async function gatherFront(
 }
 
 async function equalised(
-  { equaliser: asked = '', gain }: FrontPart,
+  { equaliser: asked = '' }: FrontPart,
   source: VoltageRecording,
   settings: ChannelSettings,
   backend: () => Promise<Backend>,
 ): Promise<Pick<GatheredFront, 'settings' | 'equaliser'>> {
-  if (gain !== undefined)
-    refuse('front.equaliser', 'front.gain is one gain for all', 'leave one of the two out');
   if (settings.outputType === 'cf32')
     refuse('front.equaliser', 'these channels are floats, and are not rounded', 'give front.bits 8 or 4 too');
   const equaliser =
@@ -132,16 +88,7 @@ async function equalised(
 
 /** The filter; the channeliser's plan refuses what contradicts itself. */
 export async function filterOf({ filter, taps, window, passband, coefficients }: FrontPart) {
-  if (filter !== undefined) {
-    for (const [name, value] of Object.entries({ window, passband, coefficients }))
-      if (value !== undefined)
-        refuse(
-          `front.${name}`,
-          `front.filter: ${filter} says what the filter is`,
-          'leave one of them out; front.taps may go with both',
-        );
-    return { ...namedFilters[filter], ...(taps === undefined ? {} : { taps }) };
-  }
+  if (filter !== undefined) return { ...namedFilters[filter], ...(taps === undefined ? {} : { taps }) };
   return {
     taps: taps ?? namedFilters.usual.taps,
     window: window === undefined ? undefined : windowOf(window),
@@ -249,7 +196,6 @@ export function planFront(
     return made({ ...common, source: recording, delays }, recording.overUsual ?? 1);
   if (!settings) throw new Error('voltages need settings of their channels');
   if (recording.kind === 'spectra') {
-    if (delays) refuse('front.finer', 'finer channels are not delayed', 'correlate the channels as they are');
     if (recording.levels)
       refuse(
         'front.finer',

@@ -74,6 +74,7 @@ export {
 export {
   refuseNotLive,
   refuseNotOfRecordings,
+  refusalOf,
   refuseUnsupported,
   supportTable,
   unsupported,

@@ -90,10 +90,8 @@ function usedPart(opened: Recording, { from, to, duration }: SourcePart, isWiden
     refuse('source.duration', 'source.to says already where it ends', 'leave one of them out');
   const last = to === undefined ? undefined : parseInstant(to, 'source.to');
   const part = first || last ? partOfRecording(opened, { from: first, to: last }) : opened;
-  if (!isWidened) return part;
-  return part.kind === 'voltages'
-    ? widenedSource(part)
-    : refuse('front.float-taps', `${opened.path} is channelised already`, 'leave it out');
+  // Of channelised data it is refused by the table.
+  return isWidened && part.kind === 'voltages' ? widenedSource(part) : part;
 }
 
 /** The telescope named by the user, else the file's own; one that does not fit the file's inputs is refused. */

@@ -50,12 +50,14 @@ export const isOfSky = (product: Product): boolean => !isProduct('spectra', prod
 
 /** Reads side files and measures the first samples, unless their level is known. */
 export async function gather(
-  { front = {}, gains, flags, products }: Observation,
+  observation: Observation,
   recording: Recording,
   telescope: Telescope,
   backend: () => Promise<Backend>,
   level?: Level,
 ): Promise<Gathered> {
+  refuseUnsupported(observation, { isLive: false, kind: recording.kind });
+  const { front = {}, gains, flags, products } = observation;
   return {
     front: await gatherFront(front, recording, telescope, backend, { ofSky: products.some(isOfSky), level }),
     gains: gains?.file === undefined ? undefined : await readGainFile(gains.file),
@@ -71,7 +73,7 @@ export async function planObservation(
   gathered: Gathered,
 ): Promise<ObservationPlan> {
   const { front: asked = {}, flags = {}, gains } = observation;
-  refuseUnsupported(observation, recording.kind);
+  refuseUnsupported(observation, { isLive: false, kind: recording.kind });
   const flaggedInputs = inputsOf(flags, recording, telescope);
   const kept: { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[] = [];
   const kurtosis = kurtosisOf(flags, (plan, tally) => kept.push({ plan, tally }));
@@ -133,12 +135,7 @@ export function kurtosisOf(
   onPlan: NonNullable<RequestedKurtosis['onPlan']>,
 ): RequestedKurtosis | undefined {
   const { kurtosis = false } = flags;
-  if (kurtosis === false) {
-    for (const name of ['kurtosis-spectra', 'kurtosis-over', 'kurtosis-bursts'] as const)
-      if (flags[name] !== undefined)
-        refuse(`flags.${name}`, 'kurtosis is not asked for', 'give flags.kurtosis too');
-    return undefined;
-  }
+  if (kurtosis === false) return undefined;
   return {
     sigmas: kurtosis === true ? undefined : kurtosis,
     spectraPerWindow: flags['kurtosis-spectra'],

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { checkObservation } from './check.js';
 import { refuseNotLive, refuseNotOfRecordings, refuseUnsupported, supportTable } from './support.js';
 
+const voltages = { isLive: false, kind: 'voltages' } as const;
 const observed = (more: object, ...products: object[]) =>
   checkObservation({
     ...{ corella: 1, source: { recording: 'v.sigmf-meta' } },
@@ -30,14 +31,14 @@ describe('what cannot be combined', () => {
     for (const [observation, message] of cases)
       assert.throws(
         () => {
-          refuseUnsupported(observation, 'voltages');
+          refuseUnsupported(observation, voltages);
         },
         { message },
       );
-    refuseUnsupported(observed({ front: { delays: { track: 'CygA' } } }, direct), 'voltages');
+    refuseUnsupported(observed({ front: { delays: { track: 'CygA' } } }, direct), voltages);
     refuseUnsupported(
       observed({ flags: { channels: ['3'], times: ['2026-06-21T04:00:00Z..'] } }, direct),
-      'voltages',
+      voltages,
     );
   });
 

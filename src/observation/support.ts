@@ -13,13 +13,80 @@ export interface Unsupported {
   readonly with: string;
   readonly why: string;
   readonly fix: string;
-  readonly applies: (observation: Observation, kind: 'voltages' | 'spectra') => boolean;
+  readonly applies: (observation: Observation, about: AboutSource) => boolean;
+}
+
+export interface AboutSource {
+  readonly isLive: boolean;
+  /** What it holds; unknown until it is opened. */
+  readonly kind?: 'voltages' | 'spectra';
 }
 
 const some = ({ products }: Observation, is: (product: Product) => boolean): boolean => products.some(is);
 const isDirect = (product: Product): boolean => isProduct('images', product) && product.method === 'direct';
+const isSums = (product: Product): boolean => isProduct('visibilities', product) && product.values === 'sums';
+const isGiven = (part: object | undefined, name: string): boolean => {
+  const value = (part as Readonly<Record<string, unknown>> | undefined)?.[name];
+  return value !== undefined && value !== false;
+};
+
+/** Fields of the front that only voltages have; those of the filter and of the rounding are for finer channels too. */
+const OF_VOLTAGES = ['channels', 'float-taps', 'equaliser', 'equaliser-out'] as const;
+const OF_CHANNELISERS = ['filter', 'taps', 'window', 'passband', 'coefficients', 'bits', 'gain'] as const;
+const leaveOut = 'leave it out; front.finer channelises it further';
 
 export const unsupported: readonly Unsupported[] = [
+  {
+    ...{ field: 'front.finer', with: 'voltages' },
+    why: 'is for channelised data, and voltages have no channels yet',
+    fix: 'say how many with front.channels',
+    applies: ({ front }, { kind }) => kind === 'voltages' && front?.finer !== undefined,
+  },
+  ...OF_VOLTAGES.map((name): Unsupported => ({
+    ...{ field: `front.${name}`, with: 'channelised data' },
+    ...{ why: 'is for voltages, and the data are channelised already', fix: leaveOut },
+    applies: ({ front }, { kind }) => kind === 'spectra' && isGiven(front, name),
+  })),
+  ...OF_CHANNELISERS.map((name): Unsupported => ({
+    ...{ field: `front.${name}`, with: 'channelised data, unless front.finer is given' },
+    ...{ why: 'is for voltages, and the data are channelised already', fix: leaveOut },
+    applies: ({ front }, { kind }) =>
+      kind === 'spectra' && front?.finer === undefined && isGiven(front, name),
+  })),
+  ...(['window', 'passband', 'coefficients'] as const).map((name): Unsupported => ({
+    ...{ field: `front.${name}`, with: 'front.filter' },
+    why: 'front.filter says what the filter is',
+    fix: 'leave one of them out; front.taps may go with both',
+    applies: ({ front }) => front?.filter !== undefined && front[name] !== undefined,
+  })),
+  ...(['window', 'passband'] as const).map((name): Unsupported => ({
+    ...{ field: `front.${name}`, with: 'front.coefficients' },
+    ...{ why: 'coefficients are the whole filter, used as they are', fix: 'leave one of them out' },
+    applies: ({ front }) => front?.coefficients !== undefined && front[name] !== undefined,
+  })),
+  {
+    ...{ field: 'front.equaliser', with: 'front.gain' },
+    why: 'front.gain is one gain for all',
+    fix: 'leave one of the two out',
+    applies: ({ front }) => front?.equaliser !== undefined && front.gain !== undefined,
+  },
+  {
+    ...{ field: 'front.equaliser', with: 'front.bits: float' },
+    why: 'channels of floats are not rounded',
+    fix: 'give front.bits 8 or 4, or leave the equaliser out',
+    applies: ({ front }) => front?.equaliser !== undefined && front.bits === 'float',
+  },
+  {
+    ...{ field: 'front.equaliser-out', with: 'front.equaliser left out' },
+    why: 'no equaliser gains are asked for',
+    fix: 'give front.equaliser: measured too',
+    applies: ({ front }) => front?.['equaliser-out'] !== undefined && front.equaliser === undefined,
+  },
+  ...(['kurtosis-spectra', 'kurtosis-over', 'kurtosis-bursts'] as const).map((name): Unsupported => ({
+    ...{ field: `flags.${name}`, with: 'flags.kurtosis left out' },
+    ...{ why: 'kurtosis is not asked for', fix: 'give flags.kurtosis too' },
+    applies: ({ flags }) => !isGiven(flags, 'kurtosis') && flags?.[name] !== undefined,
+  })),
   {
     ...{ field: 'front.finer', with: 'front.delays' },
     why: 'finer channels are made of channels that were sampled without delays',
@@ -33,6 +100,18 @@ export const unsupported: readonly Unsupported[] = [
     applies: (observation) =>
       (observation.machine?.cards?.length ?? 0) > 1 &&
       some(observation, (product) => isDirect(product) || isProduct('spectra', product)),
+  },
+  {
+    ...{ field: 'products.spectra', with: 'recordings of channelised data, as they are' },
+    why: 'the recording is channelised already, and would only be copied',
+    fix: 'make finer channels of it with front.finer, or copy it with corella convert',
+    applies: (observation, { kind, isLive }) =>
+      kind === 'spectra' &&
+      !isLive &&
+      observation.front?.finer === undefined &&
+      observation.front?.delays === undefined &&
+      !isGiven(observation.flags, 'kurtosis') &&
+      some(observation, (one) => isProduct('spectra', one)),
   },
   {
     ...{ field: 'products.spectra', with: 'front.delays.track' },
@@ -51,11 +130,7 @@ export const unsupported: readonly Unsupported[] = [
     ...{ field: 'products.visibilities.van-vleck', with: 'values: sums' },
     why: 'sums are whole numbers as they were summed',
     fix: 'take means, or leave van-vleck out',
-    applies: (observation) =>
-      some(
-        observation,
-        (one) => isProduct('visibilities', one) && one.values === 'sums' && one['van-vleck'] === true,
-      ),
+    applies: (observation) => some(observation, (one) => isSums(one) && isGiven(one, 'van-vleck')),
   },
   {
     ...{ field: 'products.images.van-vleck', with: 'images (direct)' },
@@ -63,6 +138,45 @@ export const unsupported: readonly Unsupported[] = [
     fix: 'leave it out, or image visibilities',
     applies: (observation) =>
       some(observation, (one) => isDirect(one) && 'van-vleck' in one && one['van-vleck'] === true),
+  },
+  ...(['visibilities', 'images'] as const).map((name): Unsupported => ({
+    ...{ field: `products.${name}.van-vleck`, with: 'front.bits: float' },
+    why: 'channels of floats are not rounded',
+    fix: 'leave the correction out, or take 8 or 4 bits',
+    applies: (observation) =>
+      observation.front?.bits === 'float' &&
+      some(observation, (one) => isProduct(name, one) && isGiven(one, 'van-vleck')),
+  })),
+  ...(['visibilities', 'images'] as const).map((name): Unsupported => ({
+    ...{ field: `products.${name}.van-vleck`, with: 'front.delays, of channelised data' },
+    why: 'delayed channels are floats: their phases are rotated',
+    fix: 'leave the correction or the delays out',
+    applies: (observation, { kind }) =>
+      kind === 'spectra' &&
+      observation.front?.delays !== undefined &&
+      some(observation, (one) => isProduct(name, one) && isGiven(one, 'van-vleck')),
+  })),
+  {
+    ...{ field: 'products.visibilities.values', with: 'front.delays, of channelised data' },
+    why: 'sums are whole numbers, and delayed channels are floats: their phases are rotated',
+    fix: 'take means, or leave the delays out',
+    applies: (observation, { kind }) =>
+      kind === 'spectra' && observation.front?.delays !== undefined && some(observation, isSums),
+  },
+  {
+    ...{ field: 'products.visibilities.values', with: 'front.bits: float' },
+    why: 'sums are whole numbers, and these channels are floats',
+    fix: 'take means, or front.bits: 8',
+    applies: (observation) => observation.front?.bits === 'float' && some(observation, isSums),
+  },
+  {
+    ...{ field: 'products.visibilities.values', with: 'front.equaliser: measured' },
+    why: 'sums stay as they were summed, and the equaliser gains of inputs and channels could not be undone',
+    fix: 'take means, or write the equaliser gains of voltages with front.equaliser-out',
+    applies: (observation) =>
+      observation.front?.equaliser === 'measured' &&
+      observation.front['equaliser-out'] === undefined &&
+      some(observation, isSums),
   },
   {
     ...{ field: 'gains.file', with: 'products without images' },
@@ -82,9 +196,7 @@ export const unsupported: readonly Unsupported[] = [
     ...{ field: 'products.visibilities.values', with: 'front.delays.track' },
     why: 'sums are whole numbers, and tracked data are unphased afterwards',
     fix: 'take means, or do not track',
-    applies: (observation) =>
-      observation.front?.delays?.track !== undefined &&
-      some(observation, (one) => isProduct('visibilities', one) && one.values === 'sums'),
+    applies: (observation) => observation.front?.delays?.track !== undefined && some(observation, isSums),
   },
 ];
 
@@ -191,6 +303,11 @@ const notLive: readonly NotUsed[] = [
     given: ({ front }) => front?.['float-taps'] === true || undefined,
   },
   {
+    ...{ field: 'front.equaliser', why: 'live data cannot be read ahead to measure the equaliser gains' },
+    fix: 'measure them on a recording (front.equaliser-out writes them) and give that file',
+    given: ({ front }) => (front?.equaliser === 'measured' ? true : undefined),
+  },
+  {
     ...{ field: 'front.equaliser-out', why: 'live equaliser gains come from a file' },
     fix: 'leave it out; a run of a recording measures and writes them',
     given: ({ front }) => front?.['equaliser-out'],
@@ -240,6 +357,17 @@ export const supportTable = (): string =>
     '',
   ].join('\n');
 
+/** A refusal of the table. */
+export type Refused = Pick<Unsupported, 'field' | 'why' | 'fix'>;
+
+/** What the table says of an observation: the first refusal, if there is one. Live, what does not depend on the data is first. */
+export const refusalOf = (observation: Observation, about: AboutSource): Refused | undefined =>
+  (about.isLive ? notLive : notOfRecordings).find(({ given }) => given(observation) !== undefined) ??
+  (about.isLive
+    ? unsupported.find(({ applies }) => applies(observation, { ...about, kind: undefined }))
+    : undefined) ??
+  unsupported.find(({ applies }) => applies(observation, about));
+
 /** Called before the source is opened: what no recording could change. */
 export function refuseNotOfRecordings(observation: Observation): void {
   for (const { field, why, fix, given } of notOfRecordings)
@@ -252,7 +380,7 @@ export function refuseNotLive(observation: Observation): void {
     if (given(observation) !== undefined) refuse(field, why, fix);
 }
 
-export function refuseUnsupported(observation: Observation, kind: 'voltages' | 'spectra'): void {
+export function refuseUnsupported(observation: Observation, about: AboutSource): void {
   for (const { field, why, fix, applies } of unsupported)
-    if (applies(observation, kind)) refuse(field, why, fix);
+    if (applies(observation, about)) refuse(field, why, fix);
 }

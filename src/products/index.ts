@@ -7,6 +7,8 @@ export {
   type Product,
   type ProductName,
 } from './registry.js';
+export { images } from './images.js';
+export { visibilities } from './visibilities.js';
 export { modelSources, solvingFields } from './solving.js';
 export type { MadeProduct, Making, Observed, PlannedProduct, ProductPart, ProductParts } from './product.js';
 export { planProduct } from './runtimes.js';

@@ -9,7 +9,7 @@ import {
 import { withMinus } from '../../core/units.js';
 import { linePlots, renderPng, seriesColour, type Picture, type PlotSeries } from '../../draw/index.js';
 import { writeFileWhole } from '../../formats/index.js';
-import { filterOf, type FrontPart } from '../../observation/index.js';
+import { filterOf, refuseUnsupported, type FrontPart } from '../../observation/index.js';
 import type { CommonOptions } from '../options/command.js';
 import { checkOutputs, checkPngName } from '../options/outputs.js';
 import { openTerminal } from '../report/terminal.js';
@@ -20,6 +20,7 @@ export interface ResponseOptions extends CommonOptions {
 }
 
 export async function showResponse(front: FrontPart, options: ResponseOptions): Promise<void> {
+  refuseUnsupported({ corella: 1, source: {}, front, products: [] }, { isLive: false });
   const { channels = 1024, coefficients, filter: named } = front;
   const filter = await filterOf(front);
   const planFor = (change: { readonly passbandChannels?: number } = {}): ChannelisePlan =>

@@ -38,19 +38,6 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
       `the delays of ${telescope.name} are taken out for the other products, and whoever reads these spectra would take them out again`,
       'make them in an observation of their own',
     );
-  // Live data are recorded by it.
-  if (
-    Number.isFinite(recording.samples) &&
-    recording.kind === 'spectra' &&
-    !front.finer &&
-    !front.kurtosis &&
-    !delays
-  )
-    refuse(
-      recording.path,
-      'holds channelised data, not a recording of voltages, and would only be copied',
-      'make finer channels of it with front.finer, or copy it with corella convert',
-    );
   const { type, channels, inputs, polarisations, grid, frequenciesHz, channelWidthHz } = spectra;
   const { overUsual, levels } = gainOfFront(front);
   const watch = new SpectraWatch({ type, channels, inputs });
