@@ -474,7 +474,7 @@ async function makeSources(folder: string, kind: Kind): Promise<void> {
   await json('flags.json', { flags: [{ channels: '1', times: `${at(30)}..${at(60)}` }] });
   await json('pieces.json', {
     pieces: [
-      { from: START, inputs: [{ input: 1, delayS: 1e-5, delayRate: 1e-9, phaseRad: 0.3, phaseRateRadS: 7 }] },
+      { from: START, inputs: [{ input: 1, delayS: 1e-5, delayRate: 1e-11, phaseRad: 0.3, phaseRateRadS: 7 }] },
     ],
   });
 }

@@ -81,7 +81,9 @@ describe('an observation', () => {
   });
 
   it('is in the history of what it made, and makes the same bytes again', async () => {
-    for (const name of ['run.uvh5', 'sky.fits', 'ch.sigmf-meta']) {
+    await write('other.yaml', ['{ visibilities: run.uvfits, integration: 20ms }']);
+    await ran('run', 'other.yaml', '--into', 'alone');
+    for (const name of ['run.uvh5', 'run.uvfits', 'sky.fits', 'flat.fits', 'ch.sigmf-meta']) {
       await writeFile(join(folder, 'again.yaml'), await ran('inspect', join('alone', name), '--plan'));
       await ran('run', 'again.yaml', '--into', 'again', '--overwrite');
       const [first, again] = await Promise.all(
