@@ -130,7 +130,8 @@ export const gainOfFront = ({ source, gain = {} }: Front): Gain => {
 
 /** Sums are whole numbers that stay as they were summed: what is divided out or rotated afterwards would be kept in them. */
 export function refuseUnfitSums(front: Front): void {
-  if (gainOfFront(front).levels)
+  // Equaliser gains of a file are known to whoever reads the sums.
+  if (front.source.kind === 'spectra' && front.source.levels)
     refuse(
       front.source.path ?? 'values',
       'has equaliser gains of its own for each input and channel, which sums would keep',
