@@ -1,7 +1,7 @@
 /** Every card of a file's header, as it is stored: for whoever must see what our own readers leave out. */
 import { closingAfter } from '../core/closing.js';
 import { CorellaError } from '../core/errors.js';
-import { columnPlaces, readTable } from './fits/table.js';
+import { columnPlaces, isBinaryTable, readTable } from './fits/table.js';
 import { readUnit, type FitsHeader } from './fits/fits.js';
 import { isHdf5, openHdf5, type Hdf5File } from './hdf5/read.js';
 import { openInput, type InputFile } from './io/input.js';
@@ -33,7 +33,7 @@ async function fitsCards(file: InputFile): Promise<Cards> {
     const prefix = number === 0 ? '' : `${unitName(header, number)}: `;
     for (const [keyword, value] of header.values) cards.set(prefix + keyword, value);
     if (header.comments.length > 0) cards.set(`${prefix}COMMENT`, header.comments);
-    if (header.text('XTENSION', '') === 'BINTABLE') {
+    if (isBinaryTable(header)) {
       const table = await readTable(file, unit);
       for (const [name, { letter }] of columnPlaces(header, header.where))
         cards.set(

@@ -152,10 +152,14 @@ export function columnPlaces(header: FitsHeader, where: string): ReadonlyMap<str
   return columns;
 }
 
+/** `A3DTABLE` is what AIPS called binary tables before FITS had them: the same bytes. */
+export const isBinaryTable = (header: FitsHeader): boolean =>
+  ['BINTABLE', 'A3DTABLE'].includes(header.text('XTENSION', ''));
+
 export async function readTable(file: InputFile, unit: FitsUnit): Promise<FitsTable> {
   const { header } = unit;
   const where = `${file.path}, table ${header.text('EXTNAME', '?')}`;
-  if (header.text('XTENSION') !== 'BINTABLE') refuse(where, 'is not a binary table', 'export it as one');
+  if (!isBinaryTable(header)) refuse(where, 'is not a binary table', 'export it as one');
   const rowBytes = header.whole('NAXIS1', 0, MOST_TABLE_BYTES);
   const rowCount = header.whole('NAXIS2', 0, MOST_TABLE_BYTES);
   if (rowBytes * rowCount > MOST_TABLE_BYTES)

@@ -5,7 +5,7 @@ import type { OnProgress } from '../../core/progress.js';
 import { brightestOf, type SkyModel } from '../../sky/models/brightest.js';
 import { catalogueColumns, catalogueNotes, catalogueRow } from '../../sky/models/catalogue.js';
 import { readUnit, type FitsUnit } from '../fits/fits.js';
-import { columnPlaces, type ColumnPlace } from '../fits/table.js';
+import { columnPlaces, isBinaryTable, type ColumnPlace } from '../fits/table.js';
 import { openInput, type InputFile } from '../io/input.js';
 
 const PIECE_BYTES = 2 ** 24;
@@ -46,7 +46,7 @@ async function tableIn(file: InputFile): Promise<FitsUnit> {
     const unit = await readUnit(file, at);
     if (!unit)
       return refuse(file.path, 'is FITS without a table of sources', 'give a catalogue, like that of GLEAM');
-    if (unit.header.text('XTENSION', '') === 'BINTABLE') return unit;
+    if (isBinaryTable(unit.header)) return unit;
     at = unit.end;
   }
 }

@@ -1,5 +1,6 @@
 /** uvw and places that contradict each other, by hand and in files. */
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { uvwB, weightsCBPP } from '../../core/axes.js';
@@ -8,7 +9,11 @@ import { dot, scale } from '../../core/vector.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { skyFrame } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
+import { readUnit } from '../fits/fits.js';
+import { openInput } from '../io/input.js';
 import { openFile, visibilityFormatFor } from '../registry.js';
+import { readVisibilities, writeVisibilities } from '../testing/visibility-files.js';
+import { planUvfits } from './uvfits/layout.js';
 import { header, integration, start, telescope } from './uvh5/testing.js';
 import { checkUvw, type UvwRow } from './uvw-fit.js';
 
@@ -63,7 +68,15 @@ describe('uvw beside places', () => {
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: [] }), none);
     // u and v alone.
     const flat = rowsOf(1).map((row): UvwRow => ({ ...row, uvwM: [row.uvwM[0], row.uvwM[1], 0] }));
-    assert.deepEqual(checkUvw('a file', wide, { ...at, rows: flat }), none);
+    assert.deepEqual(checkUvw('a file', wide, { ...at, rows: flat }), {
+      sign: 1,
+      assumed: [
+        'its w are all 0: images at its own phase centre are right, other centres and calibration are not',
+      ],
+      isFlat: true,
+    });
+    const { assumed } = checkUvw('a file', wide, { ...at, rows: flat, flat: 'computed' });
+    assert.deepEqual(assumed, ['its w are all 0: computed from the positions']);
   });
 
   it('turn nothing over where neither way fits', () => {
@@ -138,4 +151,30 @@ describe('uvw beside places', () => {
       await assert.rejects(openFile(path), /its uvw contradict its antennas' places/);
       await (await openFile(path, { telescope: turned })).close();
     });
+
+  it('of UVFITS without w, as ehtim writes it: w by the positions', async () => {
+    const path = join(temporaryFolder('uvw'), 'flat.uvfits');
+    await writeVisibilities(path, { ...header, telescope: wide }, [integration(0)]);
+    const whole = await readVisibilities(path);
+    const input = await openInput(path);
+    const unit = await readUnit(input, 0);
+    assert.ok(unit);
+    const { groupElements, groupCount } = planUvfits(unit, undefined);
+    await input.close();
+    const bytes = await readFile(path);
+    // UU, VV, WW are the first three numbers of a group.
+    for (let k = 0; k < groupCount; k++) bytes.writeFloatBE(0, unit.dataStart + 4 * (k * groupElements + 2));
+    await writeFile(path, bytes);
+    const flat = await readVisibilities(path);
+    assert.match(String(flat.file.assumed), /its w are all 0: computed from the positions/);
+    // WW in single precision is good to 10 µm, 1e-5 turns at 150 MHz.
+    const values = flat.all[0].visibilities;
+    const most = values.reduce((x, y) => Math.max(x, Math.abs(y)), 0);
+    whole.all[0].visibilities.forEach((value, at) => {
+      assert.ok(
+        Math.abs(value - values[at]) < 1e-4 * most,
+        `value ${at}: ${values[at]} where ${value} is due`,
+      );
+    });
+  });
 });

@@ -8,7 +8,7 @@ import { dot } from '../../core/vector.js';
 import { skyFrame, type SkyPosition, type TangentAxes } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
-type Places = Pick<Telescope, 'site' | 'stations'>;
+export type Places = Pick<Telescope, 'site' | 'stations'>;
 
 /** When uvw were so, and where fringes are stopped; `ground`: they run, and uvw are along east, north and up. */
 interface Stopped {
@@ -34,6 +34,8 @@ interface UvwFit {
   /** Length of uvw and of what is left of it beside the places, rms over pairs. */
   readonly lengthM: number;
   readonly apartM: number;
+  /** Every w is 0, and the places say otherwise. */
+  readonly isFlat: boolean;
 }
 
 /**
@@ -69,7 +71,7 @@ function fitUvw(
         isNearPole ? Math.hypot(u, v) - Math.hypot(pu, pv) : Math.hypot(u - sign * pu, v - sign * pv),
         isFlat ? 0 : w - sign * pw,
       );
-    return { lengthM: Math.hypot(u, v, w), forwardM: left(1), backwardM: left(-1) };
+    return { lengthM: Math.hypot(u, v, w), deepM: pw, forwardM: left(1), backwardM: left(-1) };
   });
   const rms = (value: (pair: (typeof pairs)[number]) => number): number =>
     Math.sqrt(pairs.reduce((sum, pair) => sum + value(pair) ** 2, 0) / pairs.length);
@@ -83,6 +85,7 @@ function fitUvw(
     apart: pairs.filter((pair) => leftOf(pair) > Math.max(LEAST_APART_M, MOST_APART * pair.lengthM)).length,
     lengthM: rms((pair) => pair.lengthM),
     apartM: sign === 1 ? forwardM : backwardM,
+    isFlat: isFlat && rms(({ deepM }) => deepM) > LEAST_TELLING_M,
   };
 }
 
@@ -112,6 +115,13 @@ const LEAST_TELLING_PAIRS = 2;
 
 const metres = (value: number): string => `${Number(value.toPrecision(3))} m`;
 
+interface UvwCheck {
+  readonly sign: 1 | -1;
+  readonly assumed: readonly string[];
+  /** u and v fit the positions, and w were never set. */
+  readonly isFlat?: true;
+}
+
 /**
  * Which way the uvw of one time runs; refused where places and uvw of most pairs cannot both be right. `usual` is the way of the
  * format, undefined where sets differ.
@@ -119,12 +129,19 @@ const metres = (value: number): string => `${Number(value.toPrecision(3))} m`;
 export function checkUvw(
   path: string,
   places: Places,
-  of: Stopped & { readonly rows: readonly UvwRow[]; readonly usual?: 1; readonly uvw?: 'file' | undefined },
-): { readonly sign: 1 | -1; readonly assumed: readonly string[] } {
+  of: Stopped & {
+    readonly rows: readonly UvwRow[];
+    readonly usual?: 1;
+    readonly uvw?: 'file' | undefined;
+    /** What the caller does where w were never set; `kept`, unless given, has a warning. */
+    readonly flat?: 'kept' | 'computed';
+  },
+): UvwCheck {
   refuseUnset(path, places, of.rows);
   const fit = fitUvw(places, of, of.rows);
   if (!fit) return { sign: 1, assumed: [] };
   const { sign, pairs, apart } = fit;
+  const isFlat = fit.isFlat && of.stoppedAt !== 'ground';
   if (2 * apart > pairs && of.stoppedAt === 'ground')
     return {
       sign: 1,
@@ -158,7 +175,15 @@ export function checkUvw(
         : [
             "by its antennas' places its uvw run the other way than its format has them: images round other places than its own may be wrong",
           ]),
+      ...(isFlat
+        ? [
+            of.flat === 'computed'
+              ? 'its w are all 0: computed from the positions'
+              : 'its w are all 0: images at its own phase centre are right, other centres and calibration are not',
+          ]
+        : []),
     ],
+    ...(isFlat && { isFlat }),
   };
 }
 

@@ -76,6 +76,30 @@ describe('UVFITS of other programs', () => {
     assert.match(String(two.file.assumed), /taken as the spacing of its times, 10\.5 s at first/);
   });
 
+  it('lengths that cannot be are unknown, and that is reported', async () => {
+    const parameters = [...least.parameters, ['INTTIM', 1, 0]] as const;
+    const at = (timeOfDay: number, antennas: readonly [number, number], lengthS: number): number[] => [
+      ...[0, 0, 0, timeOfDay, 65_536 + 2048 * antennas[0] + antennas[1], lengthS, 1, 2, 3],
+    ];
+    const groups = [
+      at(0.25, [41, 300], 2 ** 32),
+      at(0.25, [41, 41], 10),
+      at(0.25 + 1 / 8192, [41, 300], Number.NaN),
+    ];
+    const { file, integrations } = await read({ ...least, parameters, groups, clock: 'UTC' });
+    assert.deepEqual(
+      integrations.map(({ durationS }) => durationS),
+      [10, 86_400 / 8192],
+    );
+    assert.match(String(file.assumed), /2 rows have an INTTIM of more than a day, or that is no number/);
+  });
+
+  it('tables by the name that AIPS had for them before FITS did', async () => {
+    const bytes = Buffer.from(foreignBytes(least));
+    bytes.write('A3DTABLE', bytes.indexOf("'BINTABLE'") + 1);
+    assert.deepEqual((await readBytes(bytes)).file.details.antennaNumbers, [41, 300]);
+  });
+
   it('keeps antennas that are in no pair apart, and gives no memory to their pairs', async () => {
     const { file, integrations } = await read({ ...least, antennas: [5, 41, 6, 300] });
     assert.equal(file.telescope.stations.length, 2);

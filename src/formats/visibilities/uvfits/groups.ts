@@ -8,12 +8,13 @@ import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, instant, secondsBetween, type Instant } from '../../../core/instant.js';
 import { formatSeconds, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
-import type { SkyPosition } from '../../../sky/frame.js';
+import { dot } from '../../../core/vector.js';
+import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { recordingSeen } from '../as-stored.js';
 import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { severalTargetsLine } from '../targets.js';
-import { checkUvw, placesInUse } from '../uvw-fit.js';
+import { checkUvw, placesInUse, type Places } from '../uvw-fit.js';
 import { readUnit, type FitsUnit } from '../../fits/fits.js';
 import type { UnusedAntenna, VisibilityFile, VisibilityHeader } from '../../format.js';
 import {
@@ -28,7 +29,14 @@ import {
 import { openInput, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
 import type { UvfitsLayout } from './layout.js';
-import { readGroups, type GroupIndex, type GroupReader, type GroupValues, type TimeSlot } from './rows.js';
+import {
+  readGroups,
+  rowLengthS,
+  type GroupIndex,
+  type GroupReader,
+  type GroupValues,
+  type TimeSlot,
+} from './rows.js';
 
 /** Opens a file for `read`, which takes it over. */
 export const openTaken = (
@@ -100,7 +108,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     history: of.history,
   };
   const utcOffsetS = utcOffset(antennas, file.path);
-  const oddUvw = oddUvwOf(of, antennas, header, utcOffsetS);
+  const uvw = uvwOf(of, antennas, header, utcOffsetS);
   const faults: ValueFaults = { notNumbers: 0 };
   // Several sources stop their fringes at several places, and the header names the first alone.
   const stoppedAt = index.sources.length === 1 ? phaseCentre : undefined;
@@ -112,7 +120,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     telescope: header.telescope,
     integrationCount: index.slots.length,
     durationsS: Float64Array.from(index.slots, (_, k) => durationOf(index.slots, k)),
-    ...assumptionsOf(of, oddUvw),
+    ...assumptionsOf(of, uvw.assumed),
     ...(of.targets !== undefined && { targets: of.targets }),
     details: of.details,
     faults,
@@ -123,7 +131,16 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
         const durationS = durationOf(index.slots, k);
         const start = addSeconds(inUtc(slot.middle, utcOffsetS), -durationS / 2);
         const when = { start, durationS };
-        yield await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt, when, faults });
+        const delayS =
+          uvw.isFlat && stoppedAt
+            ? delaysBy(
+                placesInUse(header.telescope, of.places),
+                inUtc(slot.middle, utcOffsetS),
+                stoppedAt,
+                uvw.sign,
+              )
+            : undefined;
+        yield await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt, when, faults, delayS });
       }
     },
     close: () => file.close(),
@@ -135,13 +152,13 @@ const inUtc = ({ unixSeconds, fraction }: Instant, utcOffsetS: number): Instant 
   instant(unixSeconds - utcOffsetS, fraction);
 
 /** How far the file's uvw go with its places; rows of antennas that no table has are told as they are read. */
-function oddUvwOf(
-  { file, index: { sample }, places, uvw }: OpenedGroups,
+function uvwOf(
+  { file, index: { sample, sources }, places, uvw }: OpenedGroups,
   { numbers }: Antennas,
   { telescope, phaseCentre }: VisibilityHeader,
   utcOffsetS: number,
-): readonly string[] {
-  if (!sample) return [];
+): ReturnType<typeof checkUvw> {
+  if (!sample) return { sign: 1, assumed: [] };
   const stationOf = new Map(numbers.map((number, s) => [number, s]));
   const metres = SPEED_OF_LIGHT_M_PER_S;
   return checkUvw(file.path, placesInUse(telescope, places), {
@@ -149,13 +166,26 @@ function oddUvwOf(
     stoppedAt: phaseCentre,
     usual: 1,
     uvw,
+    flat: sources.length === 1 ? 'computed' : 'kept',
     rows: sample.rows.flatMap(({ numbers: [one, two], uvwS: [u, v, w] }) => {
       const [s1, s2] = [stationOf.get(one), stationOf.get(two)];
       return s1 === undefined || s2 === undefined
         ? []
         : [{ s1, s2, uvwM: [u * metres, v * metres, w * metres] as const }];
     }),
-  }).assumed;
+  });
+}
+
+/** w of pairs of stations at one time by their places, in seconds; the sign is that of the file's u and v. */
+function delaysBy(
+  { site, stations }: Places,
+  middle: Instant,
+  stoppedAt: SkyPosition,
+  sign: 1 | -1,
+): (s1: number, s2: number) => number {
+  const { n } = skyFrame(site, middle).tangentAxes(stoppedAt);
+  const deepM = stations.map(({ eastM, northM, upM }) => dot(n, { x: eastM, y: northM, z: upM }));
+  return (s1, s2) => (sign * (deepM[s1] - deepM[s2])) / SPEED_OF_LIGHT_M_PER_S;
 }
 
 function codesFor(
@@ -198,14 +228,20 @@ function usedAntennas(
 function assumptionsOf(of: OpenedGroups, oddUvw: readonly string[]): Pick<VisibilityFile, 'assumed'> {
   const { antennas, index, layout, targets } = of;
   const { slots } = index;
+  const unknown = slots.findIndex(({ integrationS }) => !(integrationS !== undefined && integrationS > 0));
   const assumed = [
     ...(of.assumed ?? []),
     ...oddUvw,
-    ...(slots.some(({ integrationS }) => !(integrationS !== undefined && integrationS > 0))
+    ...(index.oddLengths > 0
       ? [
-          `nothing says how long it integrated (no INTTIM): taken as ${
+          `${index.oddLengths} rows have an INTTIM of more than a day, or that is no number: their length is taken as unknown`,
+        ]
+      : []),
+    ...(unknown >= 0
+      ? [
+          `nothing says how long ${index.oddLengths > 0 ? 'some of its times' : 'it'} integrated (no INTTIM): taken as ${
             slots.length > 1
-              ? `the spacing of its times, ${formatSeconds(durationOf(slots, 0))} at first`
+              ? `the spacing of its times, ${formatSeconds(durationOf(slots, unknown))} at first`
               : '1 s, for it holds one time'
           }`,
         ]
@@ -260,6 +296,8 @@ interface Gathered {
   readonly stoppedAt: SkyPosition | undefined;
   readonly when: Pick<Integration, 'start' | 'durationS'>;
   readonly faults: ValueFaults;
+  /** w by the places, where the file has none. */
+  readonly delayS: ((s1: number, s2: number) => number) | undefined;
 }
 
 async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
@@ -290,11 +328,12 @@ async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
             'correct NOSTA or the baseline numbers',
           );
         }
-        const [uS, vS, wS] = reader.uvwS(group);
+        const [uS, vS, fileWS] = reader.uvwS(group);
+        const wS = of.delayS ? of.delayS(s1, s2) : fileWS;
         const metres = SPEED_OF_LIGHT_M_PER_S;
         gathering.row(s1, s2, {
           uvwM: [uS * metres, vS * metres, wS * metres],
-          integrationS: reader.integrationS(group),
+          integrationS: rowLengthS(reader, group),
         });
         addGroup(gathering, { group, layout, delayS: wS });
       }

@@ -15,13 +15,22 @@ export interface GroupReader {
   uvwS(group: GroupValues): readonly [number, number, number];
   /** Julian Date as a whole number of days and the rest. */
   julian(group: GroupValues): readonly [number, number];
-  /** Undefined where the file does not say. */
+  /** As the file has it; undefined where it has none. */
   integrationS(group: GroupValues): number | undefined;
   /** 1 unless the file has several subarrays or frequency setups. */
   subarray(group: GroupValues): number;
   frequencySetup(group: GroupValues): number;
   source(group: GroupValues): number;
   readonly baselineForm: 'BASELINE' | 'ANTENNA1, ANTENNA2';
+}
+
+/** No integration of visibilities is longer. */
+const MOST_INTEGRATION_S = 86_400;
+
+/** How long a row was integrated; undefined where the file does not say, or has no length that can be. */
+export function rowLengthS(reader: GroupReader, group: GroupValues): number | undefined {
+  const integrationS = reader.integrationS(group);
+  return integrationS !== undefined && integrationS <= MOST_INTEGRATION_S ? integrationS : undefined;
 }
 
 const valueOf = ({ scale, zero, index }: Parameter, group: GroupValues): number =>
@@ -155,6 +164,8 @@ export interface GroupIndex {
       readonly uvwS: readonly [number, number, number];
     }[];
   };
+  /** Rows whose length cannot be: no number, or more than a day. */
+  readonly oddLengths: number;
   /** Pairs of numbers as rows have them, where their order tells XY from YX; else none. */
   readonly pairs: ReadonlyMap<string, readonly [number, number]>;
 }
@@ -183,6 +194,7 @@ export async function indexGroups(
   /** Pairs whose uvw are 0, for files that have no others. */
   let unset: typeof sample;
   let longestDelayS = 0;
+  let oddLengths = 0;
   let lastTick = Number.NaN;
   let origin = Number.NaN;
   for await (const { firstGroup, groups, values } of readGroups(file, layout, {
@@ -213,18 +225,19 @@ export async function indexGroups(
         const rows = isUnset ? unset : sample;
         if (rows?.tick === tick && rows.rows.length < SAMPLE_ROWS) rows.rows.push({ numbers: pair, uvwS });
       }
+      const integrationS = rowLengthS(reader, group);
+      if (integrationS === undefined && reader.integrationS(group) !== undefined) oddLengths++;
       for (const number of pair) antennas.add(number);
       if (isOrderTold) pairs.set(pair.join(), pair);
       const slot = slots.get(tick);
       if (slot === undefined) {
         slots.set(tick, {
           middle: fromJulianDate(days, fraction),
-          integrationS: reader.integrationS(group),
+          integrationS,
           runs: [{ firstGroup: row, groups: 1 }],
         });
       } else {
-        const integrationS = reader.integrationS(group) ?? 0;
-        if (integrationS > (slot.integrationS ?? 0)) slot.integrationS = integrationS;
+        if ((integrationS ?? 0) > (slot.integrationS ?? 0)) slot.integrationS = integrationS;
         if (tick === lastTick) slot.runs[slot.runs.length - 1].groups++;
         else slot.runs.push({ firstGroup: row, groups: 1 });
       }
@@ -239,6 +252,7 @@ export async function indexGroups(
     slots: inOrder,
     sources: [...sources],
     longestDelayS,
+    oddLengths,
     antennas,
     rows: { most, times },
     pairs,
