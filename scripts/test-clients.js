@@ -1,13 +1,13 @@
 // What others' software makes of our files, and we of theirs: npm run test:clients [-- --debian]. With --debian only what
 // Debian's packages provide; else checkers in the folder that CORELLA_CLIENTS names, real files (CORELLA_TEST_DATA) against
 // baseband and pyuvdata (PYTHONPATH), rephasing against pyuvdata's. What is not here is passed over and said; the table of docs/formats.md
-// is written where all of it is.
+// is written where all of it is, and must have what agreed in this run.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { writeTable } from './clients/table.js';
+import { missingFromTable, writeTable } from './clients/table.js';
 
 const { values } = parseArgs({ options: { debian: { type: 'boolean', default: false } } });
 const here = new URL('.', import.meta.url).pathname;
@@ -36,5 +36,10 @@ for (const step of steps) {
   });
   if (ran.status !== 0) failed++;
 }
-if (failed === 0 && !values.debian) writeTable(results, join(here, '../docs/formats.md'));
+const page = join(here, '../docs/formats.md');
+if (failed === 0 && !values.debian) writeTable(results, page);
+for (const one of missingFromTable(results, page)) {
+  failed++;
+  console.log(`FAIL  the table of docs/formats.md lacks ${one}: run npm run test:clients with all peers`);
+}
 process.exit(failed === 0 ? 0 : 1);

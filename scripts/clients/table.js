@@ -86,12 +86,9 @@ export function tableOf(results) {
 
 const [BEGIN, END] = ['<!-- made by npm run test:clients -->', '<!-- until here -->'];
 
-/**
- * @param {string} resultsPath
- * @param {string} pagePath
- */
-export function writeTable(resultsPath, pagePath) {
-  const results = readFileSync(resultsPath, 'utf8')
+/** @param {string} path @returns {Result[]} */
+const resultsIn = (path) =>
+  readFileSync(path, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
@@ -99,6 +96,48 @@ export function writeTable(resultsPath, pagePath) {
       const result = JSON.parse(line);
       return /** @type {Result} */ (result);
     });
+
+/** Where the table is in the page. @param {string} page @param {string} path */
+function placeIn(page, path) {
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (from < 0 || to < from) throw new Error(`${path} has no place for the table`);
+  return { from: from + BEGIN.length, to };
+}
+
+/**
+ * What the page's table lacks: rows of formats, and peers that agreed in this run. Versions and counts are of the machine that
+ * wrote it, and are not compared.
+ * @param {string} resultsPath
+ * @param {string} pagePath
+ */
+export function missingFromTable(resultsPath, pagePath) {
+  const page = readFileSync(pagePath, 'utf8');
+  const { from, to } = placeIn(page, pagePath);
+  const cells = new Map(
+    page
+      .slice(from, to)
+      .split('\n')
+      .map((line) => line.split('|').map((one) => one.trim()))
+      .map(([, title, ...others]) => [title, others]),
+  );
+  const results = resultsIn(resultsPath);
+  return rows.flatMap(({ format, title, read, written }) => {
+    const [isRead, readBy = '', isWritten, writtenBy = ''] = cells.get(title) ?? [];
+    const marks = isRead === (read ? 'yes' : '') && isWritten === (written ? 'yes' : '');
+    if (!marks) return [`the row of ${title}`];
+    return results
+      .filter((one) => one.format === format)
+      .filter(({ direction, peer }) => !(direction === 'read' ? readBy : writtenBy).includes(nameOf(peer)))
+      .map(({ direction, peer }) => `${nameOf(peer)} in the row of ${title}, ${direction}`);
+  });
+}
+
+/**
+ * @param {string} resultsPath
+ * @param {string} pagePath
+ */
+export function writeTable(resultsPath, pagePath) {
+  const results = resultsIn(resultsPath);
   const lacking = ['baseband', 'pyuvdata', 'astropy', 'casacore', 'h5py', 'wsclean'].filter(
     (name) => !peers.has(name),
   );
@@ -108,10 +147,8 @@ export function writeTable(resultsPath, pagePath) {
     return;
   }
   const page = readFileSync(pagePath, 'utf8');
-  const from = page.indexOf(BEGIN);
-  const to = page.indexOf(END);
-  if (from < 0 || to < from) throw new Error(`${pagePath} has no place for the table`);
-  const text = `${page.slice(0, from + BEGIN.length)}\n\n${tableOf(results)}\n\n${page.slice(to)}`;
+  const { from, to } = placeIn(page, pagePath);
+  const text = `${page.slice(0, from)}\n\n${tableOf(results)}\n\n${page.slice(to)}`;
   writeFileSync(pagePath, text);
   console.log('docs/formats.md has the table of this run');
 }

@@ -10,7 +10,7 @@ import { openFile } from '../registry.js';
 import { holdsGains, readGainFile } from './gain-files.js';
 
 /** Two antennas of three, two channels, two times, X and Y: as pyuvdata lays it out, made by hand. */
-function encode(cards: readonly string[] = [], type = 'gain'): Buffer {
+function encode(cards: readonly string[] = [], type = 'gain', real = (a: number): number => 1 + a): Buffer {
   const [antennas, channels, times, terms, parts] = [2, 2, 2, 2, 4];
   const axes = [parts, terms, times, channels, 1, antennas];
   const data = Buffer.alloc(paddedBytes(8 * axes.reduce((product, one) => product * one, 1)));
@@ -21,7 +21,7 @@ function encode(cards: readonly string[] = [], type = 'gain'): Buffer {
         for (let q = 0; q < terms; q++)
           // re, im, flag, quality; the last antenna's Y is flagged in channel 1 of the first time.
           for (const value of [
-            1 + a,
+            real(a),
             0.5 * (c + 1) + 0.1 * t + 0.01 * q,
             a === 1 && c === 1 && t === 0 && q === 1 ? 1 : 0,
             9,
@@ -70,6 +70,17 @@ describe('CalFITS', () => {
     writeFileSync(join(folder, name), bytes);
     return join(folder, name);
   };
+
+  it('of NaN alone holds no gain', async () => {
+    const found = await readGainFile(
+      written(
+        'nan.calfits',
+        encode([], 'gain', () => Number.NaN),
+      ),
+    );
+    for (const { solved } of [found, ...(found.later ?? [])])
+      assert.ok(solved.length > 0 && solved.every((one) => one === 0));
+  });
 
   it('is read: gains of each channel at several times, flags and antennas without gains', async () => {
     const path = written('gains.calfits', encode());

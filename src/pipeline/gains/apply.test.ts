@@ -6,7 +6,7 @@ import { trioGains } from '../../formats/testing/gain-subjects.js';
 import { trio } from '../../formats/testing/trio.js';
 import { directGains } from '../compose/direct.js';
 import { spectraInMemory } from '../testing.js';
-import { matchGains } from './apply.js';
+import { fitsData, matchGains } from './apply.js';
 import { gainsAtMoment } from './over-time.js';
 
 const match = (gains: GainsFile, ...frequenciesHz: readonly number[]) =>
@@ -41,6 +41,20 @@ describe('gains for the data at hand', () => {
       () => match({ ...trioGains, polarisations: 1 }, 100e6),
       /is for 1 polarisations, the data have 2/,
     );
+  });
+
+  it('that are all NaN are reported', () => {
+    const data = { telescope: trio, frequenciesHz: trioGains.frequenciesHz };
+    const none = (gains: GainsFile): GainsFile => ({ ...gains, solved: new Uint8Array(gains.solved.length) });
+    assert.doesNotMatch(String(fitsData(trioGains, 'gains.json', data)), /holds no gain/);
+    assert.match(
+      String(fitsData(none(trioGains), 'gains.json', data)),
+      /gains\.json: holds no gain: all are/,
+    );
+    // Of several times one is enough.
+    const { time, gains, solved, solutions } = trioGains;
+    const two = { ...none(trioGains), later: [{ time, gains, solved, solutions }] };
+    assert.doesNotMatch(String(fitsData(two, 'gains.json', data)), /holds no gain/);
   });
 
   it('with leakage bring it along, and are refused by name where one gain an input is taken', () => {

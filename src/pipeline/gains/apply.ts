@@ -168,6 +168,9 @@ export function fitsData(
   );
   const turnDeg = (360 * offHz * LONG_CABLE_M) / SPEED_OF_LIGHT_M_PER_S;
   return [
+    ...([file, ...(file.later ?? [])].some(({ solved }) => solved.includes(1))
+      ? []
+      : [`${path}: holds no gain: all are unsolved, flagged or no number, so all of the data is flagged`]),
     ...(units === 'Jy' && !file.dataUnits
       ? [`${path}: does not say what it was solved from, and the data are in Jy already`]
       : []),

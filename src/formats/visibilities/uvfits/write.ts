@@ -236,8 +236,9 @@ function primaryHeader(
     realCard('OBSRA', numberOr(header.extraKeywords?.OBSRA, phaseCentre.raDeg)),
     realCard('OBSDEC', numberOr(header.extraKeywords?.OBSDEC, phaseCentre.decDeg)),
     realCard('EPOCH', 2000),
-    // In small letters, as pyuvdata writes it and alone can read it; AIPS and casacore go by EPOCH.
     ...textCards('RADESYS', 'ICRS'),
+    // pyuvdata knows frames in small letters alone, and looks here first. AIPS and casacore go by EPOCH.
+    ...textCards('PHSFRAME', 'icrs'),
     realCard('BSCALE', 1),
     realCard('BZERO', 0),
     ...textCards('BUNIT', (header.units ?? 'uncalib').replace('uncalib', 'UNCALIB')),
