@@ -5,6 +5,7 @@
 //   npm run test:farm -- --figures        jobs and bytes a second, and what of the time is not correlation
 //   npm run test:farm -- --bands          a telescope by channels: nights by multicast on loopback, and one page for all
 //   npm run test:farm -- --secured        TLS, tokens and NKeys alone
+//   npm run test:farm -- --verified       --verify with a worker whose results are wrong, alone
 // Without nats-server nothing is tested, and that is said.
 import {
   mkdirSync,
@@ -30,6 +31,7 @@ import { corella, hasServer, NO_SERVER, openFarm, sleep } from './farm/processes
 import { bands } from './farm/bands.js';
 import { figures } from './farm/figures.js';
 import { secured } from './farm/secured.js';
+import { verified } from './farm/verified.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -38,11 +40,15 @@ const { values: options } = parseArgs({
     figures: { type: 'boolean', default: false },
     bands: { type: 'boolean', default: false },
     secured: { type: 'boolean', default: false },
+    verified: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 });
 const NAMES = ['a', 'b', 'c'];
 const MOST_MS = 180_000;
+const VERSION = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))).version;
 const droppedOf = z.object({ duplicate: z.number(), late: z.number(), differs: z.number() });
 
 if (!hasServer()) {
@@ -57,6 +63,9 @@ try {
     if (!(await bands(folder))) bad++;
   } else if (options.secured) {
     if (!(await secured(folder))) bad++;
+  } else if (options.verified) {
+    await prepare();
+    if (!(await verified(folder, { how: HOW(), version: VERSION, contents }))) bad++;
   } else {
     await prepare();
     console.log(
@@ -65,6 +74,7 @@ try {
     const first = Number(options.first);
     for (let seed = first; seed < first + Number(options.seeds); seed++) if (!(await chaos(seed))) bad++;
     if (!(await poison())) bad++;
+    if (!(await verified(folder, { how: HOW(), version: VERSION, contents }))) bad++;
     if (!(await secured(folder))) bad++;
     console.log(
       bad === 0

@@ -1,12 +1,15 @@
 // An observation under attack: corella send and corella live on loopback, four SNAP2 senders with 58 Mb/s, and in turn
 // nothing and an attack. With an attack no more packets may be lost than without it plus 0.01 %, none for a full ring;
 // every packet must be in the account, and memory must stay where it was. Attacks: clients that subscribe without end,
-// 500 pages that open at once, forged packets. --seconds N in all (600 by default, 60 in CI), --only subscribes,ticks.
+// 500 pages that open at once, forged packets, and wrong jobs and results on the queue of a farm that works meanwhile: its
+// product must be that of one process. --seconds N in all (600 by default, 60 in CI), --only subscribes,ticks.
 import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { corella, hasServer, NO_SERVER, openFarm } from './farm/processes.js';
 import { openNight, sleep, until } from './page/night.js';
 
 /** @param {string} name @param {string} usual */
@@ -15,10 +18,11 @@ const option = (name, usual) => {
   return at < 0 ? usual : process.argv[at + 1];
 };
 const SECONDS = Number(option('seconds', '600'));
-const ATTACKS = /** @type {const} */ (['subscribes', 'pages', 'ticks']);
+const ATTACKS = /** @type {const} */ (['subscribes', 'pages', 'jobs', 'ticks']);
 /** @typedef {typeof ATTACKS[number]} Attack */
 const asked = option('only', ATTACKS.join()).split(',');
-const attacks = ATTACKS.filter((one) => asked.includes(one));
+const attacks = ATTACKS.filter((one) => asked.includes(one) && (one !== 'jobs' || hasServer()));
+if (asked.includes('jobs') && !hasServer()) console.log(NO_SERVER);
 /** Each attack has two turns (four where no other comes between), and each of those one without it before. */
 const TURN_S = SECONDS / (4 * attacks.length);
 /** The ring has been through all of its memory, and what was compiled is. */
@@ -59,6 +63,7 @@ async function counted(night) {
   return {
     placed: sum((one) => one.outcomes.placed),
     missing: sum((one) => one.missing),
+    outcomes,
     ringFull: outcomes.ring_full,
     kernelDrops,
     memoryBytes: (await night.chain()).memoryBytes,
@@ -91,17 +96,37 @@ function attack(words) {
   };
 }
 
-/** One turn: what was lost in it, and what was done meanwhile. @param {Night} night @param {readonly string[]} [words] */
-async function turn(night, words) {
+/**
+ * An attack, and what else goes on while it does.
+ * @typedef {object} Plan
+ * @property {readonly string[]} words
+ * @property {() => void} [meanwhile]
+ * @property {(did: string, title: string) => Promise<void>} [after]
+ */
+
+/** One turn: what was lost in it, and what was done meanwhile. @param {Night} night @param {Plan} [plan] */
+async function turn(night, plan) {
   const before = await counted(night);
-  const running = words && attack(words);
+  const running = plan && attack(plan.words);
   await running?.begun;
+  plan?.meanwhile?.();
   await sleep(1000 * TURN_S);
   const did = running ? await running.end() : '';
   await sleep(1000 * SETTLE_S);
   const after = await counted(night);
   const [placed, missing] = [after.placed - before.placed, after.missing - before.missing];
+  /** Packets that are in no sum, by what became of them. @type {[string, number][]} */
+  const aside = Object.entries(after.outcomes)
+    .map(
+      ([kind, count]) =>
+        /** @type {[string, number]} */ ([
+          kind,
+          count - before.outcomes[/** @type {keyof typeof before.outcomes} */ (kind)],
+        ]),
+    )
+    .filter(([kind, count]) => kind !== 'placed' && count > 0);
   return {
+    aside,
     lost: missing / Math.max(1, placed + missing),
     ringFull: after.ringFull - before.ringFull,
     kernelDrops: after.kernelDrops - before.kernelDrops,
@@ -124,6 +149,9 @@ const summaryOf = z.object({
   }),
 });
 
+/** @param {string} did */
+const forgedIn = (did) => z.object({ forged: z.number() }).parse(JSON.parse(did)).forged;
+
 /** Ends it in good order, and looks at the account of the whole. @param {Night} night */
 async function closed(night) {
   await night.post('stop', {});
@@ -144,8 +172,8 @@ async function closed(night) {
   row('the log holds the address and no token', isShown && !isLeaked, '');
 }
 
-/** @param {readonly Attack[]} kinds @param {(night: Night, kind: Attack) => Promise<readonly string[]>} wordsOf */
-async function observation(kinds, wordsOf) {
+/** @param {readonly Attack[]} kinds @param {(night: Night, kind: Attack) => Promise<Plan>} planOf */
+async function observation(kinds, planOf) {
   if (kinds.length === 0) return;
   const night = await observe();
   try {
@@ -157,9 +185,10 @@ async function observation(kinds, wordsOf) {
     const rounds = 2 * Math.max(1, Math.ceil(2 / kinds.length));
     for (let round = 1; round <= rounds; round++)
       for (const kind of kinds) {
-        const words = await wordsOf(night, kind);
+        const plan = await planOf(night, kind);
         const quiet = await turn(night);
-        const attacked = await turn(night, words);
+        const attacked = await turn(night, plan);
+        await plan.after?.(attacked.did, `${kind} ${round}`);
         memory.push(Math.max(quiet.memoryBytes, attacked.memoryBytes));
         const percent = (/** @type {number} */ share) => `${(100 * share).toFixed(4)} %`;
         row(
@@ -168,6 +197,14 @@ async function observation(kinds, wordsOf) {
           `${percent(attacked.lost)} and ${percent(quiet.lost)} of ${quiet.placed} packets in ${TURN_S} s; ` +
             `kernel ${attacked.kernelDrops} and ${quiet.kernelDrops}; ${attacked.did}`,
         );
+        const forged = kind === 'ticks' ? forgedIn(attacked.did) : 0;
+        const added = attacked.aside.map(([what, count]) => `${what} ${count}`).join(', ');
+        if (kind === 'ticks')
+          row(
+            `${kind} ${round}: forged packets are in the account`,
+            attacked.aside.reduce((sum, [, count]) => sum + count, 0) >= forged,
+            `${added}, of ${forged} forged`,
+          );
         row(
           `${kind} ${round}: ring_full 0`,
           attacked.ringFull === 0,
@@ -197,16 +234,63 @@ async function capturePath({ folder }) {
   return path;
 }
 
+/** How the farm correlates; job by job of 50 ms. */
+const HOW = '--channels 16 --integration 100ms --bits 8 --values sums --backend reference';
+
+const workerOf = z.object({ jobs: z.number(), failed: z.number() });
+
+/** A farm with a server of its own: its jobs wait, and are done while the queue is attacked. @param {Night} night @returns {Promise<Plan>} */
+async function farmUnder({ folder }) {
+  const place = join(folder, `farm-${performance.now().toFixed(0)}`);
+  mkdirSync(place);
+  const sky =
+    'simulate --stations 4 --rate 100kHz --duration 400ms --perfect -o farm-sky --overwrite --quiet';
+  await corella(folder, ...sky.split(' '));
+  await corella(folder, ...`correlate farm-sky.sigmf-meta ${HOW} -o one.uvh5 --overwrite --quiet`.split(' '));
+  const farm = await openFarm(place, { backend: 'reference' });
+  const submit = `farm submit correlate ../farm-sky.sigmf-meta ${HOW} -o farm.uvh5 --job-time 50ms --patience 3s`;
+  await corella(place, ...submit.split(' '), '--server', farm.url);
+  const ledger = join(place, 'farm.uvh5.farm');
+  return {
+    words: ['jobs', farm.url, ledger],
+    meanwhile: () => {
+      farm.startWorker('honest', '3s');
+      farm.startCollector();
+    },
+    after: async (did, title) => {
+      const late = sleep(120_000).then(() => 'late');
+      try {
+        const [worker, collector] = [farm.workers.get('honest'), farm.collector()];
+        const collected = await Promise.race([collector?.ended, late]);
+        const worked = await Promise.race([worker?.ended, late]);
+        const same = await corella(place, 'compare', '../one.uvh5', 'farm.uvh5').then(() => true, () => false); // prettier-ignore
+        const dropped = z.object({ damaged: z.number(), foreign: z.number() });
+        const { damaged, foreign } = dropped.parse(JSON.parse(readFileSync(join(ledger, 'dropped.json'), 'utf8'))); // prettier-ignore
+        const account = workerOf.parse(JSON.parse(worker?.text() ?? ''));
+        const { jobs: sent = 0 } = z.object({ jobs: z.number().exactOptional() }).parse(JSON.parse(did));
+        row(
+          `${title}: the farm's product is that of one process`,
+          collected === 0 && worked === 0 && same && account.failed >= sent && damaged > 0,
+          `${account.jobs} jobs done, ${account.failed} refused; ${damaged} results damaged, ${foreign} of no job`,
+        );
+      } catch (error) {
+        row(`${title}: the farm goes on`, false, `${String(error)}; ${farm.collector()?.errors() ?? ''}`);
+      } finally {
+        await farm.end();
+      }
+    },
+  };
+}
+
 console.log(`${availableParallelism()} processors, load ${loadavg()[0].toFixed(1)} before`);
 await observation(
   attacks.filter((one) => one !== 'ticks'),
-  (night, kind) => Promise.resolve([kind, night.url]),
+  (night, kind) => (kind === 'jobs' ? farmUnder(night) : Promise.resolve({ words: [kind, night.url] })),
 );
 // Of its own: packets that are believed may end it.
 await observation(
   attacks.filter((one) => one === 'ticks'),
-  async (night) => ['ticks', String(night.port), await capturePath(night)],
+  async (night) => ({ words: ['ticks', String(night.port), await capturePath(night)] }),
 );
-// Malicious jobs and results of a farm: an attack of their own here, with a server and a worker (scripts/farm).
 console.log(`load ${loadavg()[0].toFixed(1)} after`);
 process.exit(bad === 0 ? 0 : 1);

@@ -3,9 +3,18 @@
 //   node scripts/hostile/attack.js subscribes URL
 //   node scripts/hostile/attack.js pages URL
 //   node scripts/hostile/attack.js ticks PORT CAPTURE
+//   node scripts/hostile/attack.js jobs SERVER FOLDER     the folder that farm submit made
+import { randomUUID } from 'node:crypto';
 import { createSocket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
+import { join } from 'node:path';
 import { WebSocket } from 'ws';
+import { connectQueue } from '../../dist/farm/index.js';
+import { jobName, jobsOf } from '../../dist/farm/job.js';
+import { sendFailed, sendResult } from '../../dist/farm/queue/chunks.js';
+import { jobSubject } from '../../dist/farm/queue/streams.js';
+import { checksumOf, encodeResult } from '../../dist/farm/result.js';
 import { guessPlan, usualFormat } from '../../dist/packets/guess-plan.js';
 import { captureDatagrams } from '../../dist/receive/index.js';
 import { TOPICS } from '../../dist/serve/messages.js';
@@ -124,7 +133,77 @@ async function ticks(port, path) {
   }, 100);
 }
 
+/** @typedef {import('../../dist/farm/job.js').FarmPlan} FarmPlan */
+/** @typedef {import('../../dist/farm/job.js').Job} Job */
+
+/** Ranges outside the recording and empty ones, inputs that are not there, and what is no job. @param {FarmPlan} plan */
+function wrongJobs(plan) {
+  const [genuine] = jobsOf(plan);
+  /** @param {Partial<Job['range']>} changed @param {object} [observation] */
+  const wrong = (changed, observation = {}) => {
+    const range = { ...genuine.range, ...changed };
+    // Of a plan of its own: a failure of a genuine job's name would be believed.
+    const own = { ...genuine, plan: 'run-0000000000000000', range, id: jobName(range) };
+    return { ...own, observation: { ...genuine.observation, ...observation } };
+  };
+  return [
+    wrong({ endSpectrum: 2 ** 50 }),
+    wrong({ endSpectrum: 1e9 }),
+    wrong({ firstSpectrum: 30, endSpectrum: 20 }),
+    wrong({ endChannel: 99 }),
+    wrong({}, { flags: { inputs: [99] } }),
+    { ...genuine, id: 'another' },
+    'no job',
+  ];
+}
+
+/** Results whose parts are not those of their job, with the checksum that they should have; others are damaged. @param {FarmPlan} plan */
+function wrongResults(plan) {
+  const all = jobsOf(plan);
+  /** @param {string} job @param {import('../../dist/farm/result.js').Part[]} parts @param {number} sizeBytes */
+  const wrong = (job, parts, sizeBytes) => {
+    const body = new Uint8Array(sizeBytes).fill(7);
+    const head = {
+      ...{ protocol: plan.protocol, version: plan.version, plan: plan.id, job, attempt: randomUUID() },
+      ...{ worker: 'evil', backend: 'cpu', machine: 'cpu', seconds: 1, overheadS: 0, bytesRead: 0 },
+      ...{ account: { missingSamples: 0, saturated: 0 }, parts },
+    };
+    return encodeResult({ head: { ...head, sha256: checksumOf(head, body) }, body });
+  };
+  const [{ id, range }] = all;
+  const part = { product: -1, first: range.firstSpectrum, end: range.endSpectrum, offsetBytes: 0 };
+  return [
+    wrong(id, [], 0),
+    wrong(id, [{ ...part, sizeBytes: 64 }], 64),
+    wrong(id, [{ ...part, end: range.endSpectrum + 1, sizeBytes: 1024 }], 1024),
+    wrong('t0-1.c0-1', [{ ...part, sizeBytes: 64 }], 64),
+    wrong(id, [{ ...part, sizeBytes: 64 }], 2 ** 21),
+    new Uint8Array(64).fill(0xff),
+  ];
+}
+
+/** Two wrong jobs a second, twenty wrong results and failures of jobs that no plan has. @param {string} server @param {string} folder */
+async function jobs(server, folder) {
+  /** @type {unknown} */
+  const json = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'));
+  const plan = /** @type {FarmPlan} */ (json);
+  const queue = await connectQueue({ server }, 'attacker', { waits: true });
+  const [wrong, results] = [wrongJobs(plan), wrongResults(plan)];
+  let [job, result] = [0, 0];
+  setInterval(() => {
+    const message = JSON.stringify(wrong[job++ % wrong.length]);
+    void queue.js.publish(jobSubject(plan), message).then(() => count('jobs'));
+  }, 500);
+  setInterval(() => {
+    const bytes = results[result++ % results.length];
+    void sendResult(queue, plan.id, randomUUID(), bytes, {}).then(() => count('results'));
+    const failures = [{ worker: 'evil', error: 'x'.repeat(9000) }];
+    void sendFailed(queue, plan.id, { job: `t${result}-0.c0-1`, failures }, {}).then(() => count('failures'));
+  }, 50);
+}
+
 if (kind === 'subscribes') subscribes(target);
 else if (kind === 'pages') pages(target);
 else if (kind === 'ticks') await ticks(Number(target), capture);
-else throw new Error(`'${kind}' is no attack: subscribes, pages or ticks`);
+else if (kind === 'jobs') await jobs(target, capture);
+else throw new Error(`'${kind}' is no attack: subscribes, pages, ticks or jobs`);

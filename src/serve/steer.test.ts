@@ -4,7 +4,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
-import { instant, type Instant } from '../core/instant.js';
+import { addSeconds, instant, type Instant } from '../core/instant.js';
 import { Steering } from '../pipeline/live/steering.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { openCapture, openPage, type Page } from './index.js';
@@ -127,5 +127,56 @@ describe('what the running chain cannot', () => {
     assert.match((await post('gains', { do: 'solve', everyS: 1e9 })).text, /at most 86400/);
     // Of the right form: what is refused then is that nobody images.
     assert.match((await post('gains', { do: 'solve', everyS: 1 })).text, /no images are made/);
+  });
+});
+
+describe('a change that was made over HTTP', () => {
+  it('can be cancelled over HTTP until it takes effect, with the token alone', async () => {
+    const start = instant(1_781_000_000);
+    const telescope: Telescope = {
+      ...{ name: 'two', title: 'Two', site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 } },
+      stations: ['s0', 's1'].map((name) => ({ name, eastM: 0, northM: 0, upM: 0 })),
+      ...{ polarisations: 1, band: { lowHz: 1, highHz: 2 }, beamExponent: 0 },
+      recording: { centreFrequencyHz: 1.5, sampleRateHz: 100, channels: 1, bits: 8 },
+    };
+    const steering = new Steering({ flaggedInputs: new Uint8Array(2), integrationS: 1 });
+    // Integrations of a hundred spectra, one a second.
+    const files = { cutAfter: (index: number) => 100 * (Math.floor(index / 100) + 1) };
+    const source = { kind: 'voltages', sampleRateHz: 100 } as Parameters<Steering['follow']>[0];
+    const { cuts } = steering.follow(
+      source,
+      { start, spectrumRateHz: 100 },
+      { cuts: files, files },
+      () => files,
+    );
+    page.steer({ steering, telescope, hasFiles: false, loadGains: () => Promise.reject(new Error('none')) });
+    const flags = (): number[] => [...steering.flags.at(addSeconds(start, 1.5))];
+
+    const made = await post('flags', { inputs: ['s1'], flag: true });
+    assert.equal(made.code, 200, made.text);
+    const { change } = JSON.parse(made.text) as { change: number };
+    assert.deepEqual(flags(), [0, 1]);
+    const anyone = await fetch(`${page.url}api/v1/cancel`, {
+      method: 'POST',
+      body: JSON.stringify({ change }),
+    });
+    assert.equal(anyone.status, 401);
+    assert.deepEqual(flags(), [0, 1]);
+    for (const body of [{ change: 0 }, { change: 'x' }, {}, { change, more: 1 }])
+      assert.equal((await post('cancel', body)).code, 400, JSON.stringify(body));
+
+    assert.equal((await post('cancel', { change })).code, 200);
+    assert.deepEqual(flags(), [0, 0]);
+    assert.equal((await journal()).at(-1)?.cancels, change);
+    assert.match((await post('cancel', { change })).text, new RegExp(`there is no change ${change}`));
+
+    const later = await post('flags', { inputs: ['s0'], flag: true });
+    const { change: second } = JSON.parse(later.text) as { change: number };
+    // The integration from which on it holds has begun.
+    cuts.cutAfter(120);
+    const refused = await post('cancel', { change: second });
+    assert.equal(refused.code, 400);
+    assert.match(refused.text, new RegExp(`change ${second} took effect at .*make a change that undoes it`));
+    assert.deepEqual(flags(), [1, 0]);
   });
 });

@@ -121,6 +121,7 @@ export async function runWorker(
         return undefined;
       });
       if (!message) continue;
+      let ended: Ended;
       const beat = setInterval(
         () => {
           message.working();
@@ -128,13 +129,18 @@ export async function runWorker(
         (1000 * found.patienceS) / 3,
       );
       try {
-        inARow = (await work(queue, place, message, settings, account, now)) ? 0 : inARow + 1;
+        ended = await work(queue, place, message, settings, account, now);
       } finally {
         clearInterval(beat);
         delete now.job;
       }
       quietSince = performance.now();
-      if (inARow > 0) await sleep(Math.min(MOST_WAIT_MS, WAIT_AFTER_FAILURE_MS * inARow), stop);
+      // Jobs that nobody can do are not this worker's fault: many of them must not keep it from the others.
+      if (ended === 'wrong') await sleep(WAIT_AFTER_FAILURE_MS, stop);
+      else {
+        inARow = ended === 'done' ? 0 : inARow + 1;
+        if (inARow > 0) await sleep(Math.min(MOST_WAIT_MS, WAIT_AFTER_FAILURE_MS * inARow), stop);
+      }
     }
   } finally {
     silence();
@@ -143,7 +149,10 @@ export async function runWorker(
   return { jobs, failed, sentBytes, readBytes, busyS, overheadS, sendS };
 }
 
-/** One job, however it ends; whether it was done. */
+/** `failed` may be done by another worker, or left to one; `wrong` by nobody. */
+type Ended = 'done' | 'failed' | 'wrong';
+
+/** One job, however it ends. */
 async function work(
   queue: Queue,
   place: Workplace,
@@ -151,7 +160,7 @@ async function work(
   settings: WorkerSettings,
   account: OwnAccount,
   now: { job?: string },
-): Promise<boolean> {
+): Promise<Ended> {
   const { stop, onEvent } = settings;
   let job: Job;
   try {
@@ -165,13 +174,13 @@ async function work(
       failures: [{ worker: place.name, error: messageOf(error) }],
       isSetAside: true,
     });
-    return false;
+    return 'wrong';
   }
   now.job = job.id;
   const answered = `${job.plan} ${job.id}`;
   if (job.verified && (account.answered.has(answered) || job.verified.not.includes(place.name))) {
     await leave(queue, place, message, job, settings);
-    return false;
+    return 'failed';
   }
   try {
     if (message.info.deliveryCount > MOST_DELIVERIES)
@@ -198,7 +207,7 @@ async function work(
       sendS,
       delivery: message.info.deliveryCount,
     });
-    return true;
+    return 'done';
   } catch (error) {
     if (stop?.aborted === true) {
       message.nak();
@@ -206,7 +215,7 @@ async function work(
     }
     account.failed++;
     await fail(queue, place, message, job, error, settings);
-    return false;
+    return error instanceof WrongJobError ? 'wrong' : 'failed';
   }
 }
 
