@@ -95,10 +95,10 @@ describe('content decides', () => {
     mkdirSync(at('plain'));
     await refused(at('plain'), /it is a folder/);
     const tar = Buffer.alloc(1024);
-    tar.write('recording.sigmf-meta');
+    tar.write('recording.vdif');
     tar.write('ustar', 257);
-    writeFileSync(at('recording.sigmf'), tar);
-    await refused(at('recording.sigmf'), /is an archive \(tar\).*tar xf/);
+    writeFileSync(at('recording.tar'), tar);
+    await refused(at('recording.tar'), /is an archive \(tar\).*tar xf/);
     writeFileSync(at('20240101_120000_xst.dat'), Buffer.alloc(4096, 0x55));
     await refused(at('20240101_120000_xst.dat'), /is by its name a LOFAR crosslet or array statistics file/);
     const statistics = await openOutput(at('statistics.h5'));

@@ -52,7 +52,7 @@ const foreigners: readonly Foreign[] = [
     recognise: (_head, _text, path) => /(?:_xst|_acc|^xst)[^/]*\.dat$/i.test(basename(path)),
   },
   {
-    what: 'is an archive (tar), as SigMF archives are',
+    what: 'is an archive (tar)',
     fix: 'unpack it first (tar xf), and name what is in it',
     recognise: (_head, text) => text.slice(257, 262) === 'ustar',
   },

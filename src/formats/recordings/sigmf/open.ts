@@ -11,7 +11,7 @@ import {
   type VoltageElements,
   type VoltageType,
 } from '../../../core/axes.js';
-import { preparing } from '../../../core/closing.js';
+import { preparing, type Closers } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSamples, instant, parseInstant } from '../../../core/instant.js';
 import type { VoltageBlock } from '../../../core/blocks.js';
@@ -26,6 +26,7 @@ import type {
 import { openInput, readJson, type InputFile } from '../../io/input.js';
 import type { SampleBytes } from '../../io/interleave.js';
 import { polarisationsFor } from '../recording.js';
+import { ARCHIVE_HEAD_BYTES, isTar, openArchive } from './archive.js';
 import { takeNoSamples } from '../no-samples.js';
 import { checkRange, verifyChecksum } from './check.js';
 import { readFrames } from './frames.js';
@@ -61,15 +62,38 @@ const spectraViews = {
 const PAIR =
   'a SigMF recording is a .sigmf-meta and a .sigmf-data file of the same name: put both in one folder';
 
-export async function openSigmf(path: string, options: OpenOptions = {}): Promise<Recording> {
-  const metaPath = /\.sigmf-meta$/i.test(path) ? path : `${sigmfBase(path)}.sigmf-meta`;
-  const meta = checkMeta(await readJson(metaPath, PAIR), metaPath);
-  return preparing(async (closers) => {
-    const file = closers.keep(await openInput(dataPathOf(metaPath, meta), PAIR));
+export const openSigmf = (path: string, options: OpenOptions = {}): Promise<Recording> =>
+  preparing(async (closers) => {
+    const { file, meta, metaPath } = (await inArchive(path, closers)) ?? (await inPair(path, closers));
     const type = meta.global['corella:spectra_type'];
     const opening = { file, meta, metaPath, options };
     return type === undefined ? await voltages(opening) : await spectra(opening, type);
   });
+
+type Found = Pick<Opening, 'file' | 'meta' | 'metaPath'>;
+
+async function inPair(path: string, closers: Closers): Promise<Found> {
+  const metaPath = /\.sigmf-meta$/i.test(path) ? path : `${sigmfBase(path)}.sigmf-meta`;
+  const meta = checkMeta(await readJson(metaPath, PAIR), metaPath);
+  return { file: closers.keep(await openInput(dataPathOf(metaPath, meta), PAIR)), meta, metaPath };
+}
+
+/** Undefined where it is no archive. */
+async function inArchive(path: string, closers: Closers): Promise<Found | undefined> {
+  if (/\.sigmf-(meta|data)$/i.test(path)) return undefined;
+  const archive = await openInput(path, PAIR);
+  const head = new Uint8Array(Math.min(ARCHIVE_HEAD_BYTES, archive.sizeBytes));
+  await archive.readExactly(head, 0);
+  if (!isTar(head)) {
+    await archive.close();
+    return undefined;
+  }
+  closers.keep(archive);
+  const { meta: json, data } = await openArchive(archive);
+  const meta = checkMeta(json, path);
+  // Refuses names that lead elsewhere.
+  dataPathOf(path, meta);
+  return { file: data(meta.global['core:dataset']), meta, metaPath: path };
 }
 
 interface Opening {

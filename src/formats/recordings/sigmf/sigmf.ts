@@ -1,5 +1,6 @@
-/** SigMF: a .sigmf-meta JSON file beside the .sigmf-data samples it describes. */
+/** SigMF: a .sigmf-meta JSON file beside the .sigmf-data samples it describes, or both in an archive. */
 import type { Format } from '../../format.js';
+import { isSigmfArchive } from './archive.js';
 import { openSigmf } from './open.js';
 
 export { sigmfPaths } from './meta.js';
@@ -26,6 +27,7 @@ export const sigmf: Format = {
   // Samples look like anything, and damaged metadata should be told so: the name decides for both.
   recognise: (path, head) =>
     /\.sigmf-(meta|data)$/i.test(path) ||
+    isSigmfArchive(path, head) ||
     /^\s*\{[^]*"core:(datatype|version|sample_rate)"/.test(new TextDecoder('latin1').decode(head)),
   open: openSigmf,
 };
