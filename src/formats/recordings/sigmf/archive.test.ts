@@ -87,9 +87,9 @@ describe('SigMF archives', () => {
         await valuesOf(
           archive(`long${k}.sigmf`, [
             named(`${long}.sigmf-meta`),
-            { ...meta, name: `${long}` },
+            { ...meta, name: long },
             named(`${long}.sigmf-data`),
-            { ...data, name: `${long}` },
+            { ...data, name: long },
           ]),
         ),
         expected,
