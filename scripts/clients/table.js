@@ -121,7 +121,7 @@ export function missingFromTable(resultsPath, pagePath) {
       .map(([, title, ...others]) => [title, others]),
   );
   const results = resultsIn(resultsPath);
-  return rows.flatMap(({ format, title, read, written }) => {
+  const lacking = rows.flatMap(({ format, title, read, written }) => {
     const [isRead, readBy = '', isWritten, writtenBy = ''] = cells.get(title) ?? [];
     const marks = isRead === (read ? 'yes' : '') && isWritten === (written ? 'yes' : '');
     if (!marks) return [`the row of ${title}`];
@@ -130,6 +130,7 @@ export function missingFromTable(resultsPath, pagePath) {
       .filter(({ direction, peer }) => !(direction === 'read' ? readBy : writtenBy).includes(nameOf(peer)))
       .map(({ direction, peer }) => `${nameOf(peer)} in the row of ${title}, ${direction}`);
   });
+  return [...new Set(lacking)];
 }
 
 /**
