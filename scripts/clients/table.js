@@ -75,7 +75,8 @@ function cell(results, format, direction) {
 export function tableOf(results) {
   const lines = rows.map(({ format, title, read, written, otherwise }) => {
     const reading = [cell(results, format, 'read'), otherwise ?? ''].filter((one) => one !== '').join('; ');
-    return `| ${title} | ${read ? 'yes' : ''} | ${reading} | ${written ? 'yes' : ''} | ${cell(results, format, 'written')} |`;
+    const cells = [title, read ? 'yes' : '', reading, written ? 'yes' : '', cell(results, format, 'written')];
+    return `|${cells.map((one) => (one === '' ? ' |' : ` ${one} |`)).join('')}`;
   });
   return [
     '| format | read | and compared with | written | and read by |',
