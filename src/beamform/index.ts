@@ -15,7 +15,18 @@ export {
   type Detection,
   type WeightType,
 } from './plan.js';
-export { roundedWeights, type RoundedWeights } from './weights.js';
+export { detections, voltagesLength } from './plan.js';
+export {
+  halfToEven,
+  inverseGains,
+  steeredWeights,
+  uniformStep,
+  type InverseGains,
+  type Steered,
+  type SteeringOptions,
+} from './weights.js';
+export { addIncoherent } from './incoherent.js';
+export { addBeamCounts, type CountOptions } from './counts.js';
 
 /** Compiles and allocates a beamformer on a backend; close it afterwards. */
 export function prepareBeamformer(plan: BeamPlan, backend: Backend): Promise<Beamformer> {

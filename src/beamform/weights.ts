@@ -1,31 +1,109 @@
-/** Weights of 8 bits: one scale for each beam, so that its largest weight is 127. */
+/** Weights of beams: calibrated by gains, steered by delays, as floats or as 8-bit integers with one scale for each beam. */
+import type { WeightType } from './plan.js';
 
-export interface RoundedWeights {
+export interface SteeringOptions {
+  readonly stations: number;
+  readonly polarisations: 1 | 2;
+  readonly beams: number;
+  readonly frequenciesHz: Float64Array;
+  readonly weights: WeightType;
+}
+
+export interface Steered {
   /** [c][b][a], complex. */
-  readonly weights: Int8Array;
-  /** [b], a weight of 1 as the numbers above have it; 0 where a beam has no weights. */
+  readonly weights: Int8Array | Float32Array;
+  /** [b], by what a weight of modulus 1 was multiplied; 0 where a beam has no weights. */
   readonly scales: Float64Array;
 }
 
+export interface InverseGains {
+  /** [c][a], complex: 1/g, 0 where an input is left out. */
+  readonly inverse: Float64Array;
+  /** Largest modulus, finite. */
+  readonly largest: number;
+}
+
+/** gains : [c][a], complex; used : [c][a], 0 where an input is left out. Inputs without a usable gain are left out too. */
+export function inverseGains(gains: ArrayLike<number> | undefined, used: Uint8Array): InverseGains {
+  const inverse = new Float64Array(2 * used.length);
+  let most = 0;
+  for (let n = 0; n < used.length; n++) {
+    if (used[n] === 0) continue;
+    const [re, im] = gains ? [gains[2 * n], gains[2 * n + 1]] : [1, 0];
+    const power = re * re + im * im;
+    if (!(power > 0) || !Number.isFinite(power)) {
+      used[n] = 0;
+      continue;
+    }
+    inverse[2 * n] = re / power;
+    inverse[2 * n + 1] = -im / power;
+    most = Math.max(most, 1 / power);
+  }
+  return { inverse, largest: Math.sqrt(most) };
+}
+
+/** Channels after which a phase is taken anew: rounding errors of products stay below 1e-14. */
+const ANCHOR = 32;
 const LARGEST = 127;
 
-/** weights : [c][b][a], complex. Halves are rounded to even. */
-export function roundedWeights(
-  weights: Float32Array | Float64Array,
-  beams: number,
-  inputs: number,
-): RoundedWeights {
-  const beamOf = (n: number): number => Math.floor(n / (2 * inputs)) % beams;
-  const scales = new Float64Array(beams);
-  for (const [n, weight] of weights.entries())
-    scales[beamOf(n)] = Math.max(scales[beamOf(n)], Math.abs(weight));
-  for (const [b, largest] of scales.entries()) scales[b] = largest > 0 ? LARGEST / largest : 0;
-  return { weights: Int8Array.from(weights, (weight, n) => halfToEven(weight * scales[beamOf(n)])), scales };
+/**
+ * w = e^(−2πi f d) / g: a wave that reaches a station early by d is delayed by as much. delaysS : [b][s]. 8-bit weights
+ * have one scale, from the largest gain and not from a moment's phases: it stays while the gains do.
+ */
+export function steeredWeights(
+  { stations, polarisations, beams, frequenciesHz, weights: type }: SteeringOptions,
+  delaysS: Float64Array,
+  { inverse, largest }: InverseGains,
+): Steered {
+  const channels = frequenciesHz.length;
+  const inputs = stations * polarisations;
+  const scale = type === 'cf32' ? 1 : largest > 0 ? LARGEST / largest : 0;
+  const made =
+    type === 'ci8'
+      ? new Int8Array(2 * channels * beams * inputs)
+      : new Float32Array(2 * channels * beams * inputs);
+  const stepHz = uniformStep(frequenciesHz);
+  for (let b = 0; b < beams; b++)
+    for (let s = 0; s < stations; s++) {
+      const delayS = delaysS[b * stations + s];
+      const [stepCos, stepSin] = phase(stepHz ?? 0, delayS);
+      let [cos, sin] = [1, 0];
+      for (let c = 0; c < channels; c++) {
+        if (stepHz === undefined || c % ANCHOR === 0) [cos, sin] = phase(frequenciesHz[c], delayS);
+        for (let p = 0; p < polarisations; p++) {
+          const a = s * polarisations + p;
+          const g = 2 * (c * inputs + a);
+          const to = 2 * ((c * beams + b) * inputs + a);
+          made[to] = rounded(type, scale * (inverse[g] * cos - inverse[g + 1] * sin));
+          made[to + 1] = rounded(type, scale * (inverse[g] * sin + inverse[g + 1] * cos));
+        }
+        const next = cos * stepCos - sin * stepSin;
+        sin = cos * stepSin + sin * stepCos;
+        cos = next;
+      }
+    }
+  return { weights: made, scales: new Float64Array(beams).fill(scale) };
 }
 
-function halfToEven(value: number): number {
-  const below = Math.floor(value);
-  const rest = value - below;
-  if (rest !== 0.5) return Math.round(value);
-  return below % 2 === 0 ? below : below + 1;
+function phase(frequencyHz: number, delayS: number): [number, number] {
+  const angle = -2 * Math.PI * ((frequencyHz * delayS) % 1);
+  return [Math.cos(angle), Math.sin(angle)];
 }
+
+/** Undefined where channels are not evenly spaced. */
+export function uniformStep(frequenciesHz: Float64Array): number | undefined {
+  const last = frequenciesHz.length - 1;
+  const stepHz = last === 0 ? 0 : (frequenciesHz[last] - frequenciesHz[0]) / last;
+  return frequenciesHz.every(
+    (one, c) => Math.abs(one - frequenciesHz[0] - c * stepHz) <= 1e-6 * Math.abs(stepHz),
+  )
+    ? stepHz
+    : undefined;
+}
+
+/** Added and subtracted, it leaves whole numbers: halves go to even. */
+const WHOLE = 1.5 * 2 ** 52;
+/** To the nearest whole number, halves to even; below 2⁵¹. */
+export const halfToEven = (value: number): number => value + WHOLE - WHOLE;
+
+const rounded = (type: WeightType, value: number): number => (type === 'ci8' ? halfToEven(value) : value);

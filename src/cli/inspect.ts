@@ -39,6 +39,7 @@ import { addOpenOptions, openOptions, type OpenFlags } from './options/open-opti
 import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
 import { inspectCapture } from './report/inspect-capture.js';
+import { inspectFilterbank } from './report/inspect-filterbank.js';
 import { inspectImage } from './report/inspect-image.js';
 
 interface InspectOptions extends CommonOptions, OutputOptions, OpenFlags, DrawingOptions {
@@ -51,7 +52,7 @@ export function registerInspect(program: Command): void {
     .command('inspect')
     .argument(
       '<file>',
-      'a recording, channelised data, visibilities, gains, a FITS image, or captured packets (pcap, pcapng)',
+      'a recording, channelised data, visibilities, gains, a FITS image, a filterbank (.fil), or captured packets (pcap, pcapng)',
     )
     .option(
       '--whole',
@@ -94,6 +95,7 @@ export function registerInspect(program: Command): void {
     ['inspect image-beam.fits --picture beam.png', 'a FITS image, such as that of the beam'],
     ['inspect night.vdif --rate 32MHz --whole', 'how much was lost, and where'],
     ['inspect voltages.sigmf-meta --spectrum spectrum.png', 'a picture of its band'],
+    ['inspect psr.fil --picture psr.png', 'a beam: header, dynamic spectrum'],
     ['inspect capture.pcap', 'packets: formats, senders, what was lost'],
   ]);
 }
@@ -146,7 +148,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
     return;
   }
   const terminal = openTerminal(options);
-  const image = await inspectImage(path, options);
+  const image = (await inspectImage(path, options)) ?? (await inspectFilterbank(path, options));
   if (image) {
     terminal.result(image.json, [...image.lines, ...drawn]);
     return;

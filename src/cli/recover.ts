@@ -1,10 +1,17 @@
 /** corella recover: what a run that was killed left behind, made whole or removed. */
-import { access, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { formatBytes } from '../core/units.js';
-import { finalNameOf, findLeftovers, formats, visibilityFormatFor, type Leftover } from '../formats/index.js';
+import {
+  finalNameOf,
+  findLeftovers,
+  formats,
+  mendFilterbank,
+  visibilityFormatFor,
+  type Leftover,
+} from '../formats/index.js';
 import { openVisibilities } from './open.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { addOverwriteOption, type OutputOptions } from './options/outputs.js';
@@ -85,9 +92,9 @@ const isThere = (path: string): Promise<boolean> =>
 async function recoverAll(left: readonly Leftover[], { overwrite }: OutputOptions): Promise<Recovered[]> {
   const found: Recovered[] = [];
   for (const { path: from, finalPath: path } of left) {
-    const isVisibilities = isGrowing(path);
-    const integrations = isVisibilities ? await visibilityFormatFor(path).mend(from) : 0;
-    const outcome = isVisibilities ? 'nothing was finished' : 'no visibilities';
+    const isKnown = isGrowing(path);
+    const integrations = isKnown ? await mended(path, from) : 0;
+    const outcome = isKnown ? 'nothing was finished' : 'no visibilities';
     found.push({ path, from, integrations, outcome: integrations > 0 ? 'recovered' : outcome });
   }
   const whole = found.filter(({ outcome }) => outcome === 'recovered');
@@ -108,10 +115,23 @@ async function recoverAll(left: readonly Leftover[], { overwrite }: OutputOption
 
 /** By its name: a file of a kind that is whole after each integration. */
 const isGrowing = (path: string): boolean =>
+  isOfBeams(path) ||
   formats.some(
     ({ grows, extensions }) =>
       grows === true && extensions.some((extension) => path.toLowerCase().endsWith(extension)),
   );
+
+/** Beams, and the description beside them. */
+const isOfBeams = (path: string): boolean => /\.fil(?:\.json)?$/i.test(path);
+
+/** How many integrations or values a file holds, made whole. */
+async function mended(path: string, from: string): Promise<number> {
+  if (!isOfBeams(path)) return visibilityFormatFor(path).mend(from);
+  if (/\.fil$/i.test(path)) return mendFilterbank(from);
+  // It is written at once: whole, or empty.
+  const text = await readFile(from, 'utf8');
+  return text.endsWith('}\n') ? 1 : 0;
+}
 
 /** A file under its own name, which `live` lets grow. */
 const isPlainOutput = async (path: string): Promise<boolean> =>
@@ -120,9 +140,9 @@ const isPlainOutput = async (path: string): Promise<boolean> =>
 async function mendInPlace(path: string): Promise<Recovered> {
   const writer = await writerOf(path);
   if (writer !== undefined) refuse(path, `is open in process ${writer}`, 'stop that run first');
-  const integrations = await visibilityFormatFor(path).mend(path);
+  const integrations = await mended(path, path);
   // Nothing was found: a file whose writing ended before its header, or something else altogether, is refused by its reader.
-  if (integrations === 0) await (await openVisibilities(path)).close();
+  if (integrations === 0 && !isOfBeams(path)) await (await openVisibilities(path)).close();
   return { path, from: path, integrations, outcome: 'whole already' };
 }
 
@@ -141,7 +161,8 @@ async function writerOf(path: string): Promise<string | undefined> {
 
 function lineOf({ path, from, integrations, outcome }: Recovered, left: readonly Leftover[]): string {
   const size = formatBytes(left.find((one) => one.path === from)?.sizeBytes ?? 0);
-  const count = `${integrations} integration${integrations === 1 ? '' : 's'}`;
+  const what = /\.fil$/i.test(path) ? 'value' : /\.json$/i.test(path) ? 'description' : 'integration';
+  const count = `${integrations} ${what}${integrations === 1 ? '' : 's'}`;
   switch (outcome) {
     case 'recovered':
       return `${path}: ${count} recovered`;
@@ -152,6 +173,6 @@ function lineOf({ path, from, integrations, outcome }: Recovered, left: readonly
     case 'removed':
       return `${from}: removed, ${size}`;
     case 'no visibilities':
-      return `${from}: only visibilities can be recovered; corella recover ${from} --remove takes its ${size} away`;
+      return `${from}: only visibilities and beams can be recovered; corella recover ${from} --remove takes its ${size} away`;
   }
 }

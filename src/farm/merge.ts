@@ -23,7 +23,7 @@ import {
 import { finishing } from '../pipeline/compose/compose.js';
 import type { SpectraRange } from '../pipeline/compose/range.js';
 import { spectrumStart } from '../pipeline/stages/clock.js';
-import type { MadeProduct } from '../products/index.js';
+import { productNames, type MadeProduct } from '../products/index.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';
 import { rangesOf, type FarmPlan, type FarmShape } from './job.js';
@@ -69,12 +69,10 @@ async function withMergePlan<Made>(
   }
 }
 
-const OUTPUTS = ['visibilities', 'images', 'spectra', 'gains'] as const;
-
 const renamedOutputs = (observation: Observation, outs: readonly (string | undefined)[]): Observation => ({
   ...observation,
   products: observation.products.map((product, n) => {
-    const key = OUTPUTS.find((name) => name in product);
+    const key = productNames.find((name) => name in product);
     return outs[n] === undefined || key === undefined ? product : { ...product, [key]: outs[n] };
   }),
 });

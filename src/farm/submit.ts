@@ -95,6 +95,12 @@ export async function planFarm(asked: Observation, submission: Submission): Prom
 function refuseUncut({ products }: Observation, planned: readonly PlannedProduct[]): void {
   for (const [n, product] of products.entries()) {
     const { parts } = planned[n];
+    if ('beams' in product)
+      refuse(
+        'products.beams',
+        'values of beams are averaged over spectra of several jobs, and are made by one machine',
+        'use corella run; or farm the other products',
+      );
     if (parts.cut === 'time' && parts.kind === 'images' && 'images' in product && product.every === undefined)
       refuse(
         'products.images.every',

@@ -58,3 +58,4 @@ export { checkOutputs, sameFile, type PlannedOutputs } from './io/outputs.js';
 export { namesIn } from './several/paths.js';
 export { recordingPaths } from './recordings/recording-paths.js';
 export { prepareSkyModels } from './models/prepare.js';
+export * from './filterbank/index.js';

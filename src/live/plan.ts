@@ -39,6 +39,8 @@ export interface LivePlan {
   readonly spectra: FrontSpectra;
   /** Where fringes are stopped in files of visibilities; the zenith by default. */
   readonly centre?: PhaseCentre;
+  /** Gains of a file. */
+  readonly calibrated?: LiveImaging['calibrated'];
   /** What is not as one would expect. */
   readonly warnings: readonly string[];
   /** Of each stream epoch what kurtosis flagged and what van Vleck's correction met. */
@@ -93,9 +95,11 @@ export async function planLive(
     channelsNamed(visibilities.channels.join(','), frequenciesHz, 'products.visibilities.channels');
   const vanVleck: Readonly<VanVleckTally>[] = [];
   const corrected: RequestedVanVleck = { onPlan: (tally) => vanVleck.push(tally) };
-  const gains = images && (await gainsFor(observation, telescope, frequenciesHz));
+  const isCalibrated = images !== undefined || observation.products.some((one) => isProduct('beams', one));
+  const gains = isCalibrated ? await gainsFor(observation, telescope, frequenciesHz) : undefined;
   return {
     ...{ observation, products, telescope, front, spectra, kurtosis, vanVleck },
+    calibrated: gains?.calibrated,
     centre:
       visibilities?.['phase-centre'] === undefined
         ? delays.centre

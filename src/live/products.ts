@@ -17,7 +17,7 @@ import type { FurtherProducts, LiveImaging, LiveSettings } from '../pipeline/liv
 import type { SkyImage } from '../pipeline/sky-image.js';
 import { integrationClock } from '../pipeline/stages/clock.js';
 import { chain, passing } from '../pipeline/stages/stage.js';
-import { isProduct, planProduct, type MadeProduct, type Product } from '../products/index.js';
+import { isProduct, planProduct, productName, type MadeProduct, type Product } from '../products/index.js';
 import { imagedRules } from '../products/making/images.js';
 import { largestSumOf } from '../products/making/visibilities.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
@@ -135,11 +135,15 @@ export class Further {
     if (isProduct('images', product)) return this.images(product, number, about);
     const { plan, historyOf } = this.settings;
     const { front, source, live, epoch } = about;
+    const { steering } = live;
+    const { channels } = spectraOfFront(front);
     const planned = await planProduct(laterName(product, epoch, source.start), {
       recording: endless(source, sourceName(plan), plan.telescope),
       ...{ telescope: plan.telescope, front, spectra: spectraOfFront(front), delays: front.delays },
-      ...{ flaggedInputs: live.flaggedInputs ?? new Uint8Array(source.inputs), rules: [] },
-      equaliserIsLost: false,
+      flaggedInputs: live.flaggedInputs ?? new Uint8Array(source.inputs),
+      rules: live.flags?.rules ?? [],
+      ...{ centre: plan.centre, equaliserIsLost: false },
+      calibrated: steering ? (start) => steering.directGains(start, channels) : plan.calibrated,
     });
     return new Guarded(
       planned,
@@ -262,8 +266,10 @@ const sourceName = ({ observation: { source } }: LivePlan): string =>
 
 /** After the first stream epoch each file has its start in its name. */
 function laterName(product: Product, epoch: number, start: Instant): Product {
-  if (epoch === 0 || !isProduct('spectra', product) || product.spectra === null) return product;
-  const { dir, name, ext } = parse(product.spectra);
+  const key = productName(product);
+  const path = (product as Readonly<Record<string, unknown>>)[key];
+  if (epoch === 0 || typeof path !== 'string') return product;
+  const { dir, name, ext } = parse(path);
   const stamp = formatInstant(start, 0).replaceAll(':', '');
-  return { spectra: join(dir, `${name}-${stamp}${ext}`) };
+  return { ...product, [key]: join(dir, `${name}-${stamp}${ext}`) };
 }

@@ -169,6 +169,11 @@ async function refuseProduct(product: Product, observation: Observation): Promis
   }
   if (isProduct('spectra', product) && product.spectra === null)
     refuse('products.spectra', 'has no path', 'name a .sigmf-meta');
+  if (isProduct('beams', product)) {
+    if (product.beams === null) refuse('products.beams', 'has no path', 'name a .fil');
+    await checkOutputs({ paths: [product.beams], overwrite });
+    if (gains?.file !== undefined) await readGainFile(gains.file);
+  }
   if (isProduct('images', product)) {
     const { images: path, sources = 'all' } = product;
     if (sources.includes('@'))

@@ -30,6 +30,7 @@ import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';
 import { sourcesNamed } from '../sky/models/named.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { productNames } from '../products/index.js';
 import { checkDisk } from './disk.js';
 import { liveHistory } from './history.js';
 import { openLiveInput, telescopeOf } from './input.js';
@@ -384,7 +385,7 @@ function blockOf(observation: Observation): number {
 const outputsOf = ({ products }: Observation): string[] =>
   products.flatMap((one) =>
     Object.entries(one).flatMap(([key, value]) =>
-      ['visibilities', 'images', 'spectra'].includes(key) && typeof value === 'string' ? [value] : [],
+      (productNames as readonly string[]).includes(key) && typeof value === 'string' ? [value] : [],
     ),
   );
 

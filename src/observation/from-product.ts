@@ -1,7 +1,7 @@
 /** The observation that a product was made by, read back from its own history. */
-import { open, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { refuse } from '../core/errors.js';
-import { openFile } from '../formats/index.js';
+import { holdsFilterbank, openFile } from '../formats/index.js';
 import { OBSERVATION_MARK } from './history.js';
 import { parseObservation } from './file.js';
 import type { Observation } from './schema.js';
@@ -17,6 +17,8 @@ export function observationIn(history: readonly string[], path: string): Observa
 export async function observationOfProduct(path: string): Promise<Observation> {
   const fits = await fitsHistory(path);
   if (fits) return observationIn(fits, path);
+  const beams = await descriptionOfBeams(path);
+  if (beams) return observationIn(beams, path);
   const opened = await openFile(path);
   try {
     const history = opened.kind === 'visibilities' ? opened.header.history : opened.history;
@@ -24,6 +26,18 @@ export async function observationOfProduct(path: string): Promise<Observation> {
   } finally {
     await opened.close();
   }
+}
+
+/** Of a filterbank the description beside it has the history: NAME.fil.json, whatever the number of the beam. */
+async function descriptionOfBeams(path: string): Promise<readonly string[] | undefined> {
+  if (!(await holdsFilterbank(path))) return undefined;
+  const names = [path, path.replace(/-(?:\d+|samples)(\.[^.]*)$/, '$1')];
+  for (const name of names) {
+    const text = await readFile(`${name}.json`, 'utf8').catch(() => undefined);
+    if (text !== undefined)
+      return (JSON.parse(text) as { readonly history?: readonly string[] }).history ?? [];
+  }
+  return refuse(path, 'has no description beside it', `copy ${names[names.length - 1]}.json to its folder`);
 }
 
 const BLOCK_BYTES = 2880;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { productNames } from '../products/index.js';
 import { canonicalObservation } from './file.js';
 import type { Observation } from './schema.js';
 
@@ -52,7 +53,7 @@ export function observationOf(observation: Observation, product: number): Observ
     ...(gains && { gains: paths(gains, 'file') }),
     ...(eop !== undefined && { eop: basename(eop) }),
     ...(log !== undefined && { log: basename(log) }),
-    products: [paths(chosen, ...(['visibilities', 'images', 'spectra', 'gains'] as never[])) ?? chosen],
+    products: [paths(chosen, ...(productNames as never[])) ?? chosen],
   };
 }
 

@@ -10,7 +10,7 @@ import { checkOutputs } from '../formats/index.js';
 import { observe } from '../pipeline/compose/compose.js';
 import { writeEqualiser } from '../pipeline/levels/equaliser-file.js';
 import type { Account, Emit, Stage } from '../pipeline/stages/stage.js';
-import type { MadeProduct, PlannedProduct } from '../products/index.js';
+import { productNames, type MadeProduct, type PlannedProduct } from '../products/index.js';
 import type { Level } from '../pipeline/levels.js';
 import type { InputLevels } from '../pipeline/levels/input-levels.js';
 import { phaseLossOf } from '../pipeline/compose/front.js';
@@ -83,7 +83,7 @@ export const into = (observation: Observation, folder: string | undefined): Obse
           Object.fromEntries(
             Object.entries(product).map(([key, value]) => [
               key,
-              ['visibilities', 'images', 'spectra', 'gains'].includes(key) &&
+              (productNames as readonly string[]).includes(key) &&
               typeof value === 'string' &&
               !isAbsolute(value)
                 ? join(folder, value)

@@ -94,12 +94,15 @@ export const unsupported: readonly Unsupported[] = [
     applies: ({ front }) => front?.finer !== undefined && front.delays !== undefined,
   },
   {
-    ...{ field: 'machine.cards', with: 'images (direct), spectra' },
+    ...{ field: 'machine.cards', with: 'images (direct), beams, spectra' },
     why: 'several cards share the channels of a correlation alone',
     fix: 'name one card',
     applies: (observation) =>
       (observation.machine?.cards?.length ?? 0) > 1 &&
-      some(observation, (product) => isDirect(product) || isProduct('spectra', product)),
+      some(
+        observation,
+        (product) => isDirect(product) || isProduct('beams', product) || isProduct('spectra', product),
+      ),
   },
   {
     ...{ field: 'products.spectra', with: 'recordings of channelised data, as they are' },
@@ -121,10 +124,12 @@ export const unsupported: readonly Unsupported[] = [
       observation.front?.delays?.track !== undefined && some(observation, (one) => isProduct('spectra', one)),
   },
   {
-    ...{ field: 'flags.baselines', with: 'images (direct)' },
-    why: 'direct images have no visibilities, and so no pairs of stations to flag',
+    ...{ field: 'flags.baselines', with: 'images (direct), beams' },
+    why: 'direct images and beams have no visibilities, and so no pairs of stations to flag',
     fix: 'flag inputs, channels and times, or image visibilities',
-    applies: (observation) => observation.flags?.baselines !== undefined && some(observation, isDirect),
+    applies: (observation) =>
+      observation.flags?.baselines !== undefined &&
+      some(observation, (one) => isDirect(one) || isProduct('beams', one)),
   },
   {
     ...{ field: 'products.visibilities.van-vleck', with: 'values: sums' },
@@ -179,11 +184,12 @@ export const unsupported: readonly Unsupported[] = [
       some(observation, isSums),
   },
   {
-    ...{ field: 'gains.file', with: 'products without images' },
-    why: 'gains calibrate images, and none are made',
-    fix: 'leave the gains out, or ask for images',
+    ...{ field: 'gains.file', with: 'products without images and beams' },
+    why: 'gains calibrate images and beams, and none are made',
+    fix: 'leave the gains out, or ask for images or beams',
     applies: (observation) =>
-      observation.gains?.file !== undefined && !some(observation, (one) => isProduct('images', one)),
+      observation.gains?.file !== undefined &&
+      !some(observation, (one) => isProduct('images', one) || isProduct('beams', one)),
   },
   {
     ...{ field: 'products.images.weights', with: 'images (direct)' },

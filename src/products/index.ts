@@ -14,4 +14,5 @@ export type { MadeProduct, Making, Observed, PlannedProduct, ProductPart, Produc
 export { planProduct } from './runtimes.js';
 export type { VisibilityFacts } from './making/visibilities.js';
 export type { SpectraFacts } from './making/spectra.js';
+export type { BeamFacts } from './making/beams.js';
 export type { ImageFacts } from './making/images.js';

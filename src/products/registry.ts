@@ -1,11 +1,12 @@
 /** Every product that an observation can ask for: one line each. A product is known by its own key. */
 import type { z } from 'zod';
+import { beams } from './beams.js';
 import { gains } from './gains.js';
 import { images } from './images.js';
 import { spectra } from './spectra.js';
 import { visibilities } from './visibilities.js';
 
-export const productFields = { visibilities, images, spectra, gains } as const;
+export const productFields = { visibilities, images, beams, spectra, gains } as const;
 
 export type ProductName = keyof typeof productFields;
 export const productNames = Object.keys(productFields) as readonly ProductName[];

@@ -9,6 +9,8 @@ export async function planProduct(product: Product, observed: Observed): Promise
   if (isProduct('spectra', product))
     return (await import('./making/spectra.js')).planSpectra(product, observed);
   if (isProduct('images', product)) return (await import('./making/images.js')).planImages(product, observed);
+  if (isProduct('beams', product))
+    return (await import('./making/beams.js')).planBeamsProduct(product, observed);
   return refuse(
     `products.${productName(product)}`,
     'is solved from visibilities',

@@ -17,7 +17,12 @@ import {
   type FlagSettings,
   type Observation,
 } from '../../observation/index.js';
-import type { ImageFacts, ProductName, VisibilityFacts } from '../../products/index.js';
+import {
+  productNames,
+  type ImageFacts,
+  type ProductName,
+  type VisibilityFacts,
+} from '../../products/index.js';
 import { addCommonOptions, addExamples } from '../options/command.js';
 import { addOverwriteOption, type OutputOptions } from '../options/outputs.js';
 import { inWordsOf, notOfRecordings, observationOf } from '../options/shorthand.js';
@@ -155,12 +160,10 @@ function registerShorthand(submitting: Command, shorthand: Shorthand): void {
   });
 }
 
-const OUTPUTS = ['visibilities', 'images', 'spectra', 'gains'] as const;
-
 async function run(observation: Observation, options: FarmOptions): Promise<void> {
   const terminal = openTerminal(options);
   const [first] = observation.products;
-  const key = OUTPUTS.find((name) => name in first) ?? 'visibilities';
+  const key = productNames.find((name) => name in first) ?? 'visibilities';
   const folder = options.farm ?? `${String((first as Readonly<Record<string, unknown>>)[key])}.farm`;
   if (observation.front?.equaliser === 'measured') await mkdir(folder, { recursive: true });
   const { backend: choice = 'auto', threads } = observation.machine ?? {};

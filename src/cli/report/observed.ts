@@ -6,7 +6,7 @@ import { formatHz, formatSeconds } from '../../core/units.js';
 import { unknownFactWords, type ProductOutcome, type RunOutcome } from '../../observation/index.js';
 import { bearableIntegrationS } from '../../pipeline/coherence.js';
 import { phaseLossLines } from '../../pipeline/phase-loss.js';
-import type { ImageFacts, SpectraFacts, VisibilityFacts } from '../../products/index.js';
+import type { BeamFacts, ImageFacts, SpectraFacts, VisibilityFacts } from '../../products/index.js';
 import { NO_TELESCOPE } from '../../telescope/unplaced.js';
 import { kurtosisFactsOf, kurtosisLinesOf } from '../interference/kurtosis-lines.js';
 import { vanVleckLines } from '../interference/van-vleck-lines.js';
@@ -91,6 +91,10 @@ export function productFacts(product: ProductOutcome, outcome: RunOutcome): obje
     const { channels, channelWidthHz, inputs, rounded } = facts as SpectraFacts;
     return { channels, channelWidthHz, inputs, ...roundedFacts(rounded) };
   }
+  if (name === 'beams') {
+    const { beams, ...figures } = facts as BeamFacts;
+    return { beams: beams.length, ...figures };
+  }
   return imageFacts(product, facts as ImageFacts, outcome);
 }
 
@@ -109,6 +113,35 @@ function imageFacts(
     ...(seen && observed.delays?.towards === undefined && coherenceFacts(coherence, seen.durationS)),
     ...(tilt && { tilt }),
   };
+}
+
+function beamLines(
+  paths: readonly string[],
+  { beams, values, valueS, channels, samples, saturated, bits, phaseLoss, spectraLeftOut }: BeamFacts,
+): string[] {
+  const [first] = beams;
+  const missing = samples.possible - samples.added;
+  const share = (part: number, of: number): string => `${((100 * part) / Math.max(1, of)).toPrecision(2)} %`;
+  return [
+    `${beams.length === 1 ? first.path : `${first.path} to ${beams[beams.length - 1].path}`}: ${values} values of ${formatSeconds(valueS)}, ${channels} channels, towards ${beams
+      .map((one) => one.name)
+      .slice(0, 5)
+      .join(', ')}${beams.length > 5 ? ', …' : ''}`,
+    `${paths[beams.length]}: how many samples are in each value; ${missing === 0 ? 'none is missing' : `${missing} of ${samples.possible} (${share(missing, samples.possible)}) are missing or flagged, and add nothing`}`,
+    ...(spectraLeftOut > 0
+      ? [`${spectraText(spectraLeftOut)} at the end are too few for a value, and left out`]
+      : []),
+    ...(saturated > 0
+      ? [
+          `${saturated} values (${share(saturated, values * channels * beams.length)}) are beyond what ${bits} bits hold`,
+        ]
+      : []),
+    ...(phaseLoss > 0.002
+      ? [
+          `channels are steered by phases alone: the station with the largest delay loses ${(100 * phaseLoss).toFixed(2)} % of its amplitude`,
+        ]
+      : []),
+  ];
 }
 
 function visibilityFacts(
@@ -147,6 +180,7 @@ export function productLines(product: ProductOutcome, outcome: RunOutcome, secon
       }),
     ];
   }
+  if (name === 'beams') return beamLines(paths, facts as BeamFacts);
   return imageLines(paths, facts as ImageFacts, outcome, seconds);
 }
 

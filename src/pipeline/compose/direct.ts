@@ -69,7 +69,7 @@ export function directGains(
   if (rules.some(({ pairs, products }) => pairs !== undefined || products !== undefined))
     refuse(
       'flags',
-      'pairs and products of stations cannot be flagged in direct images, which have none',
+      'pairs and products of stations cannot be flagged in direct images and beams, which have none',
       'flag inputs, channels and times; or image visibilities',
     );
   const own = withRules(

@@ -1,0 +1,244 @@
+/** Beams by the command line and against ERFA's geometry. */
+import assert from 'node:assert/strict';
+import { appendFile, copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { openReference } from '../backend/reference.js';
+import { spectraCAT } from '../core/axes.js';
+import { parseInstant, secondsBetween } from '../core/instant.js';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { openFilterbank } from '../formats/index.js';
+import { prepareBeams, beamPieces, type BeamSamples } from '../pipeline/compose/beams.js';
+import { observe } from '../pipeline/compose/compose.js';
+import { spectraInMemory } from '../pipeline/testing.js';
+import { fixedCentre } from '../sky/phase-centre.js';
+import { loadTelescope } from '../telescope/load.js';
+import { selectStations } from '../telescope/select.js';
+import { corellaHere } from './corella.js';
+import * as erfa from './erfa-tracking.js';
+
+const folder = temporaryFolder('beams');
+const ran = async (...words: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await corellaHere(folder, ...words);
+  assert.equal(code, 0, `corella ${words.join(' ')}\n${stderr}${stdout}`);
+  return stdout;
+};
+const observation = async (
+  name: string,
+  source: string,
+  products: readonly string[],
+  more = '',
+): Promise<string> => {
+  await writeFile(
+    join(folder, name),
+    `corella: 1\nsource: ${source}\n${more}products:\n${products.map((one) => `  - ${one}\n`).join('')}`,
+  );
+  return name;
+};
+const valuesOf = async (path: string) => {
+  const file = await openFilterbank(join(folder, path));
+  const values = await file.read(0, file.values);
+  await file.close();
+  return { values, header: file.header };
+};
+
+describe('a tone and a pulse, followed over a pass of an hour', () => {
+  for (const weights of ['ci8', 'cf32'] as const)
+    it(`with ${weights} weights have the phase that ERFA's geometry gives, within 0.5°`, async () => {
+      const whole = selectStations(await loadTelescope('lwasv'), 24);
+      const telescope = { ...whole, site: erfa.site, polarisations: 1 as const };
+      const [rateHz, stations] = [4, 24];
+      const frequenciesHz = Float64Array.of(60e6, 60.025e6, 74e6, 88e6);
+      const channels = frequenciesHz.length;
+      const start = parseInstant(erfa.start);
+      const samples = 3600 * rateHz + 8;
+      const values = new Float32Array(2 * channels * stations * samples);
+      // Spectra in the second around each of ERFA's directions hold a tone; the pulse is 20 times as strong.
+      const marks = erfa.directions.map(([seconds]) => seconds * rateHz + 1);
+      for (const [n, [seconds, east, north, up, eastRate, northRate, upRate]] of erfa.directions.entries())
+        for (let t = Math.max(0, marks[n] - 3); t <= marks[n] + 3; t++)
+          telescope.stations.forEach(({ eastM, northM, upM }, s) => {
+            // In the middle of a spectrum.
+            const since = (t + 0.5) / rateHz - seconds;
+            const pathM =
+              eastM * (east + since * eastRate) +
+              northM * (north + since * northRate) +
+              upM * (up + since * upRate);
+            for (let c = 0; c < channels; c++) {
+              const angle = 2 * Math.PI * ((frequenciesHz[c] * pathM) / 299_792_458);
+              const size = t === marks[n] ? 20 : 1;
+              const at = 2 * ((c * stations + s) * samples + t);
+              values[at] = size * Math.cos(angle);
+              values[at + 1] = size * Math.sin(angle);
+            }
+          });
+      const source = spectraInMemory(
+        { samples, spectra: spectraCAT(values, 'cf32', channels, stations, samples), gaps: [], start },
+        {
+          type: 'cf32',
+          inputs: stations,
+          polarisations: 1,
+          spectrumRateHz: rateHz,
+          stretch: 1000,
+          frequenciesHz,
+        },
+      );
+      const product = {
+        ...({ telescope, targets: [fixedCentre('source', erfa.source)], sum: 'coherent', weights } as const),
+        ...({ detection: 'none', spectraPerValue: 1, rules: [] } as const),
+        flaggedInputs: new Uint8Array(stations),
+      };
+      const front = { source };
+      const stage = await prepareBeams(front, product, openReference());
+      const voltages = new Float64Array(2 * channels * samples);
+      const keep = ({ index, samples: many, voltages: made, scales }: BeamSamples): void => {
+        for (let c = 0; c < channels; c++)
+          for (let n = 0; n < 2 * many; n++)
+            voltages[2 * (c * samples + index) + n] = made[2 * c * many + n] / (scales[0] * stations);
+      };
+      const push: typeof stage.push = (item) =>
+        stage.push(item, (one) => {
+          if (one.kind === 'voltages') keep(one);
+          return Promise.resolve();
+        });
+      const products = [
+        { from: 'spectra', clock: beamPieces(front, product), stage: { ...stage, push } },
+      ] as const;
+      await observe({ front, products }, [openReference()]);
+      let [worstDeg, leastSize] = [0, Infinity];
+      for (const mark of marks)
+        for (let t = Math.max(0, mark - 3); t <= mark + 3; t++)
+          for (let c = 0; c < channels; c++) {
+            const [re, im] = [voltages[2 * (c * samples + t)], voltages[2 * (c * samples + t) + 1]];
+            const size = Math.hypot(re, im) / (t === mark ? 20 : 1);
+            worstDeg = Math.max(worstDeg, Math.abs((Math.atan2(im, re) * 180) / Math.PI));
+            leastSize = Math.min(leastSize, size);
+            assert.ok(size < 1.01);
+          }
+      assert.ok(worstDeg < 0.5, `${worstDeg}°`);
+      assert.ok(leastSize > 0.995, String(leastSize));
+    });
+});
+
+describe('beams of recordings and captures', () => {
+  const common = 'telescope: lwasv\nstations: 4\n';
+  const beams = (path: string, more: string): string => `{ beams: ${path}, ${more} }`;
+  const two = beams('two.fil', 'towards: [Cyg A, "az 30 el 70"], every: 2ms, detection: IQUV');
+  before(async () => {
+    const sky = ['simulate', '--stations', '4', '--rate', '100kHz', '--duration', '410ms'];
+    await ran(...sky, '--time', '2026-06-21T04:00:00Z', '-o', 'sky');
+    await ran('channelise', 'sky.sigmf-meta', '--channels', '4', '--bits', '4', '-o', 'nibbles');
+    const lossy = ['--to', 'lost.pcap', '--truth', 'arrived', '--lose', '5%', '--seed', '5'];
+    await ran('send', 'nibbles.sigmf-meta', '--format', 'snap2', ...lossy);
+  });
+
+  it('of a capture with 5 % of the packets lost are those of a recording of what arrived', async () => {
+    await observation(
+      'capture.yaml',
+      '{ capture: lost.pcap, rate: 25kHz }',
+      [two],
+      `${common}flags: { inputs: [3] }\n`,
+    );
+    await observation(
+      'arrived.yaml',
+      '{ recording: arrived.sigmf-meta }',
+      [two],
+      `${common}flags: { inputs: [3] }\n`,
+    );
+    await ran('run', 'capture.yaml', '--into', 'live', '--backend', 'cpu');
+    await ran('run', 'arrived.yaml', '--into', 'batch', '--backend', 'cpu');
+    for (const name of ['two-1.fil', 'two-2.fil', 'two-samples.fil']) {
+      const [live, batch] = [await valuesOf(join('live', name)), await valuesOf(join('batch', name))];
+      assert.deepEqual(live.values, batch.values);
+      assert.deepEqual({ ...live.header, rawDataFile: '' }, { ...batch.header, rawDataFile: '' });
+    }
+    const { values } = await valuesOf('live/two-samples.fil');
+    // Seven inputs of fifty spectra, less what was lost.
+    const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
+    assert.ok(mean > 0.9 * 350 && mean < 0.99 * 350 && Math.max(...values) === 350, String(mean));
+  });
+
+  it('of 8 and 16 bits come back by their scales; the header says when and where', async () => {
+    const made = ['w.fil', 'b.fil', 's.fil'].map((path, n) =>
+      beams(path, `towards: Cas A, every: 1ms, average-channels: 2, bits: ${[32, 8, 16][n]}`),
+    );
+    await observation('bits.yaml', '{ recording: sky.sigmf-meta }', made, 'front: { channels: 16 }\n');
+    await ran('run', 'bits.yaml', '--into', 'bits');
+    const { values, header } = await valuesOf('bits/w.fil');
+    assert.equal(header.channels, 8);
+    assert.equal(header.valueS, 6 / (100e3 / 16));
+    assert.ok(header.channelStepHz === -2 * (100e3 / 16));
+    for (const [name, bits] of [
+      ['b', 8],
+      ['s', 16],
+    ] as const) {
+      const { values: stored } = await valuesOf(`bits/${name}.fil`);
+      const { beams: described, start } = JSON.parse(
+        await readFile(join(folder, `bits/${name}.fil.json`), 'utf8'),
+      ) as {
+        readonly beams: readonly { readonly scale: readonly number[]; readonly offset: readonly number[] }[];
+        readonly start: string;
+      };
+      assert.ok(Math.abs(secondsBetween(parseInstant(start), header.start)) < 1e-6);
+      const [{ scale, offset }] = described;
+      let within = 0;
+      values.forEach((value, n) => {
+        const level = value * scale[n % 8] + offset[n % 8];
+        if (level > 0 && level < 2 ** bits - 1) {
+          within++;
+          assert.ok(Math.abs(stored[n] - level) <= 0.5 + 2 ** bits * 1e-6);
+        } else assert.equal(stored[n], level <= 0 ? 0 : 2 ** bits - 1);
+      });
+      assert.ok(within > 0.98 * values.length);
+    }
+  });
+
+  it('what a killed run left is made whole, and inspected', async () => {
+    await observation(
+      'kept.yaml',
+      '{ recording: sky.sigmf-meta }',
+      [beams('k.fil', 'towards: zenith')],
+      'front: { channels: 4 }\n',
+    );
+    await ran('run', 'kept.yaml', '--into', 'killed');
+    const left = join(folder, 'killed', '.left.fil.99999999-0123456789ab.part');
+    await copyFile(join(folder, 'killed', 'k.fil'), left);
+    await appendFile(left, Buffer.alloc(7));
+    const whole = await valuesOf('killed/k.fil');
+    assert.match(
+      await ran('recover', 'killed/left.fil'),
+      new RegExp(`left.fil: ${whole.values.length / 4} values recovered`),
+    );
+    assert.deepEqual(await valuesOf('killed/left.fil'), whole);
+    assert.ok(!(await readdir(join(folder, 'killed'))).includes('.left.fil.99999999-0123456789ab.part'));
+    assert.match(
+      await ran('inspect', 'killed/k.fil', '--picture', 'k.png'),
+      /towards +RA [\d.]+°, .* zenith angle 0.00°/,
+    );
+    assert.match(await ran('inspect', 'killed/k.fil', '--plan'), /beams: k.fil/);
+  });
+
+  it('refuses what cannot be', async () => {
+    for (const [more, said] of [
+      ['towards: For A', /For A is below the horizon/],
+      ['towards: Nowhere', /'Nowhere' is no source/],
+      ['towards: Sun, grid: 3x3', /products.beams.spacing: is missing/],
+      ['sum: incoherent, detection: IQUV', /no phase between X and Y/],
+      ['sum: incoherent, towards: Sun', /points nowhere/],
+      ['towards: zenith, average-channels: 3', /no whole number of groups/],
+      ['towards: zenith, every: 10s', /the data are shorter/],
+    ] as const) {
+      await observation(
+        'no.yaml',
+        '{ recording: sky.sigmf-meta }',
+        [beams('no.fil', more)],
+        'front: { channels: 4 }\n',
+      );
+      const { code, stderr } = await corellaHere(folder, 'run', 'no.yaml', '--into', 'no');
+      assert.equal(code, 1, more);
+      assert.match(stderr, said);
+    }
+    // Nothing is left of any of them.
+    assert.deepEqual(await readdir(join(folder, 'no')).catch(() => []), []);
+  });
+});

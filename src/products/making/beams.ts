@@ -1,0 +1,191 @@
+/** Beams in files: where they point, what is averaged, what the headers say, and the writers. */
+import { parse } from 'node:path';
+import { uniformStep, type Detection } from '../../beamform/index.js';
+import { refuse } from '../../core/errors.js';
+import { addSamples } from '../../core/instant.js';
+import { sampleRateOf } from '../../formats/index.js';
+import {
+  beamPhaseLoss,
+  beamPieces,
+  prepareBeams,
+  type BeamItem,
+  type BeamsProduct,
+} from '../../pipeline/compose/beams.js';
+import { spectraOfSource } from '../../pipeline/compose/front.js';
+import { chain, passing } from '../../pipeline/stages/stage.js';
+import { altitudeDeg, skyFrame } from '../../sky/frame.js';
+import type { PhaseCentre } from '../../sky/phase-centre.js';
+import { refuseUnplaced } from '../../telescope/unplaced.js';
+import type { Observed, PlannedProduct } from '../product.js';
+import type { Product } from '../registry.js';
+import { BeamFiles, type BeamFileSettings, type BeamTotals } from './beams-files.js';
+import { gridAround, parseTarget } from './beams-targets.js';
+
+export interface BeamFacts extends BeamTotals {
+  readonly beams: readonly { readonly name: string; readonly path: string }[];
+  readonly detection: Detection | 'none';
+  readonly spectraPerValue: number;
+  readonly valueS: number;
+  /** Of values. */
+  readonly channels: number;
+  readonly bits: 8 | 16 | 32;
+  /** While weights are the same. */
+  readonly pieceS: number;
+  /** Of the amplitude of the station with the largest delay. */
+  readonly phaseLoss: number;
+}
+
+const MOST_BEAMS = 4096;
+
+export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): PlannedProduct<BeamFacts> {
+  const { recording, telescope, front, spectra } = observed;
+  const path = fields.beams ?? refuse('products.beams', 'has no path', 'name a .fil');
+  if (!/\.fil$/i.test(path)) refuse('products.beams', `'${path}' does not end in .fil`, 'name one');
+  const sum = fields.sum ?? 'coherent';
+  const detection = detectionOf(fields, observed);
+  const targets = targetsOf(fields, observed);
+  const { grid } = spectra;
+  const spectraPerValue = perValueOf(fields, grid.spectrumRateHz);
+  const product: BeamsProduct = {
+    ...{ telescope, targets, sum, detection, spectraPerValue },
+    weights: (fields.weights ?? (spectra.type === 'cf32' ? 'float' : 8)) === 8 ? 'ci8' : 'cf32',
+    ...{ calibrated: observed.calibrated, flaggedInputs: observed.flaggedInputs, rules: observed.rules },
+  };
+  const pieces = beamPieces(front, product);
+  const lastSpectrum = Number.isFinite(recording.samples) ? spectraOfSource(front) - 1 : 0;
+  const ends = [grid.start, addSamples(grid.start, lastSpectrum, grid.spectrumRateHz)];
+  const phaseLoss = Math.max(...ends.map((moment) => beamPhaseLoss(front, product, moment)));
+  if (Number.isFinite(recording.samples))
+    refuseSet(
+      product,
+      ends.map((moment) => skyFrame(telescope.site, moment)),
+    );
+  const settings: BeamFileSettings = {
+    ...{ path, product, grid, phaseLoss, bits: fields.bits ?? 32 },
+    ...channelsOf(fields, spectra.frequenciesHz, spectra.channelWidthHz),
+    polarisations: spectra.polarisations,
+    recordingName: parse(recording.path).base,
+  };
+  const files = new BeamFiles(settings);
+  const { beamPaths, channels, planes, bits } = files;
+  const valueS = spectraPerValue / grid.spectrumRateHz;
+  return {
+    ...{ name: 'beams', clock: pieces, paths: files.paths, isCalibrated: true, parts: { cut: 'whole' } },
+    sizeBytes:
+      (recording.samples / sampleRateOf(recording) / valueS) *
+      channels *
+      ((targets.length * planes * bits) / 8 + 4 * files.countPlanes),
+    facts: () => ({
+      beams: targets.map(({ name }, b) => ({ name, path: beamPaths[b] })),
+      ...{ detection, spectraPerValue, valueS, channels, bits, phaseLoss },
+      pieceS: pieces.spectra / grid.spectrumRateHz,
+      ...files.totals,
+    }),
+    make: async ({ backend, history }) => {
+      const stage = await prepareBeams(front, product, backend);
+      return {
+        composed: {
+          ...{ from: 'spectra', clock: pieces },
+          stage: chain(
+            stage,
+            passing<BeamItem>((made) => files.take(made, history)),
+          ),
+        },
+        finish: () => files.finish(),
+        keep: () => files.keep(),
+        abandon: () => files.abandon(),
+      };
+    },
+  };
+}
+
+function detectionOf(fields: Product<'beams'>, { spectra }: Observed): Detection {
+  const detection = fields.detection ?? 'I';
+  if (detection === 'none')
+    return refuse('products.beams.detection', 'a .fil holds powers', 'detect I, XX,YY or IQUV');
+  if (spectra.polarisations === 1 && detection !== 'I')
+    refuse(
+      'products.beams.detection',
+      `${detection} needs two polarisations, and stations have one`,
+      'detect I',
+    );
+  if (detection === 'IQUV' && fields.sum === 'incoherent')
+    refuse(
+      'products.beams.detection',
+      'a sum of powers has no phase between X and Y',
+      'detect I or XX,YY, or add coherently',
+    );
+  return detection;
+}
+
+function targetsOf(fields: Product<'beams'>, { telescope, centre }: Observed): readonly PhaseCentre[] {
+  const where = 'products.beams.towards';
+  const { towards, grid, spacing } = fields;
+  if (fields.sum === 'incoherent') {
+    if (towards !== undefined || grid !== undefined)
+      refuse(where, 'an incoherent sum points nowhere: it is as wide as an element', 'leave it out');
+    return [parseTarget('zenith', where)];
+  }
+  refuseUnplaced(where, telescope, 'beams have no direction');
+  const asked = towards?.map((one) => parseTarget(one, where)) ?? (centre ? [centre] : []);
+  if (asked.length === 0) refuse(where, 'says no place', 'name one, like B0329+54 or "az 120 el 45"');
+  if (spacing !== undefined && grid === undefined)
+    refuse('products.beams.spacing', 'is of a grid', 'give products.beams.grid too');
+  if (grid === undefined) return asked;
+  const [columns, rows] = grid.split(/[x×]/).map(Number);
+  const spacingDeg =
+    spacing ?? refuse('products.beams.spacing', 'is missing', 'say how far apart the beams of the grid are');
+  const count = columns * rows * asked.length;
+  if (!(columns >= 1 && rows >= 1 && count <= MOST_BEAMS))
+    refuse('products.beams.grid', `${grid} are ${count} beams`, `take 1 to ${MOST_BEAMS}`);
+  return asked.flatMap((target) => gridAround(target, { columns, rows, spacingDeg }));
+}
+
+/** Whole spectra. */
+function perValueOf({ every }: Product<'beams'>, spectrumRateHz: number): number {
+  if (every === undefined) return 1;
+  const spectra = Math.round(every * spectrumRateHz);
+  if (spectra < 1)
+    refuse(
+      'products.beams.every',
+      `${every} s is shorter than a spectrum`,
+      `give at least ${1 / spectrumRateHz} s`,
+    );
+  return spectra;
+}
+
+/** A filterbank has one step between channels. */
+function channelsOf(
+  fields: Product<'beams'>,
+  frequenciesHz: Float64Array,
+  channelWidthHz: number,
+): Pick<BeamFileSettings, 'averageChannels' | 'firstHz' | 'stepHz' | 'channels'> {
+  const averageChannels = fields['average-channels'] ?? 1;
+  if (frequenciesHz.length % averageChannels !== 0)
+    refuse(
+      'products.beams.average-channels',
+      `${frequenciesHz.length} channels are no whole number of groups of ${averageChannels}`,
+      'take a divisor',
+    );
+  const stepHz = frequenciesHz.length === 1 ? channelWidthHz : uniformStep(frequenciesHz);
+  if (stepHz === undefined)
+    return refuse(
+      'products.beams',
+      'channels are not evenly spaced, and a filterbank has one step between them',
+      'make beams of channels that are',
+    );
+  return {
+    averageChannels,
+    channels: frequenciesHz.length / averageChannels,
+    firstHz: frequenciesHz[0] + (stepHz * (averageChannels - 1)) / 2,
+    stepHz: stepHz * averageChannels,
+  };
+}
+
+/** Below the horizon all the time there is nothing to receive. */
+function refuseSet({ targets, sum }: BeamsProduct, frames: readonly ReturnType<typeof skyFrame>[]): void {
+  if (sum === 'incoherent') return;
+  for (const target of targets)
+    if (frames.every((frame) => altitudeDeg(target.directionEnu(frame)) < 0))
+      refuse('products.beams.towards', `${target.name} is below the horizon`, 'choose a place that is up');
+}
