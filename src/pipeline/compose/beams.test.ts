@@ -228,11 +228,7 @@ for (const [name, open] of backends)
         flaggedInputs: new Uint8Array(INPUTS),
       });
       const front = noisy(400);
-      const { items } = await beamsAndSums(
-        { source: { ...front.source } },
-        product,
-        backend,
-      );
+      const { items } = await beamsAndSums({ source: { ...front.source } }, product, backend);
       const counts = items.flatMap((one) =>
         one.kind === 'powers'
           ? Array.from({ length: one.values }, (_, v) => ({

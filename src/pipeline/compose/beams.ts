@@ -218,6 +218,7 @@ export const prepareBeams = (
       const own: Calibrated | undefined = gainsAt ? gainsAt(moment) : calibrated;
       const used = own ? own.solved.slice() : new Uint8Array(channels * inputs).fill(1);
       const inverse = inverseGains(own?.gains, used);
+      if (detection === 'IQUV') leaveOutHalves(used, inverse, polarisations);
       if (!former) held = { piece: first, used, inverse, scales: Float64Array.of(1) };
       else {
         const steering = { ...options, beams: targets.length, frequenciesHz, weights: product.weights };
@@ -287,6 +288,15 @@ export const prepareBeams = (
     }
     return detection === 'IQUV' ? chain(prepareWholeStations(backend, polarisations), stage) : stage;
   });
+
+/** Q, U and V need both polarisations of a station. */
+function leaveOutHalves(used: Uint8Array, { inverse }: InverseGains, polarisations: 1 | 2): void {
+  for (let n = 0; n < used.length; n += polarisations)
+    if (used.subarray(n, n + polarisations).includes(0)) {
+      used.fill(0, n, n + polarisations);
+      inverse.fill(0, 2 * n, 2 * (n + polarisations));
+    }
+}
 
 const squaresOf = ({ inverse }: InverseGains, unit: number): Float64Array =>
   Float64Array.from(

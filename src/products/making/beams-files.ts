@@ -114,13 +114,16 @@ export class BeamFiles {
       return;
     }
     if (made.kind !== 'powers') throw new Error('a filterbank was handed voltages');
+    // What nothing was received for is written when something follows: at the end of a stream nothing does.
+    const values = receivedOf(made, this.countPlanes);
+    if (values === 0) return;
     if (this.nextValue < 0) {
       this.history = history;
       [this.firstValue, this.nextValue] = [made.firstValue, made.firstValue];
       await this.open();
     }
     await this.fill(made.firstValue - this.nextValue);
-    await this.put(this.rowsOf(made));
+    await this.put(this.rowsOf(made, values));
   }
 
   private async open(): Promise<void> {
@@ -149,7 +152,7 @@ export class BeamFiles {
   }
 
   /** Channels averaged and in the order of falling frequencies: [b][d][v][c] to [t][if][c] of each beam. */
-  private rowsOf({ powers, counts, values }: BeamPowers): Rows {
+  private rowsOf({ powers, counts, values: made }: BeamPowers, values: number): Rows {
     const { averageChannels: each, stepHz, product } = this.settings;
     const { channels, planes, countPlanes } = this;
     const turned = (
@@ -161,7 +164,7 @@ export class BeamFiles {
       const to = new Float32Array(values * many * channels);
       for (let plane = 0; plane < many; plane++)
         for (let v = 0; v < values; v++) {
-          const row = (at(plane) * values + v) * channels * each;
+          const row = (at(plane) * made + v) * channels * each;
           for (let c = 0; c < channels; c++) {
             let sum = 0;
             for (let n = 0; n < each; n++) sum += from[row + c * each + n];
@@ -326,6 +329,18 @@ export class BeamFiles {
     await this.counts?.abandon();
     await this.description?.abandon();
   }
+}
+
+/** How many values there are up to the last that has a sample. */
+function receivedOf({ counts, values }: BeamPowers, planes: number): number {
+  const row = counts.length / planes / values;
+  const isEmpty = (v: number): boolean =>
+    Array.from({ length: planes }, (_, plane) => (plane * values + v) * row).every((from) =>
+      counts.subarray(from, from + row).every((count) => count === 0),
+    );
+  let received = values;
+  while (received > 0 && isEmpty(received - 1)) received--;
+  return received;
 }
 
 function joined(parts: readonly Float32Array[]): Float32Array {
