@@ -7,7 +7,7 @@ import { openReference } from '../backend/reference.js';
 import { spectraCAT } from '../core/axes.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
-import { openFilterbank } from '../formats/index.js';
+import { openFile, openFilterbank } from '../formats/index.js';
 import { prepareBeams, beamPieces, type BeamSamples } from '../pipeline/compose/beams.js';
 import { observe } from '../pipeline/compose/compose.js';
 import { spectraInMemory } from '../pipeline/testing.js';
@@ -193,6 +193,53 @@ describe('beams of recordings and captures', () => {
       });
       assert.ok(within > 0.98 * values.length);
     }
+  });
+
+  it('voltages in VDIF are the sums times one scale; their powers are those of the filterbank', async () => {
+    const made = [
+      beams('v.vdif', 'towards: "az 30 el 70"'),
+      beams('p.fil', 'towards: "az 30 el 70", detection: "XX,YY"'),
+    ];
+    const more = `${common}flags: { inputs: [3] }\n`;
+    await observation('vdif.yaml', '{ recording: arrived.sigmf-meta }', made, more);
+    await ran('run', 'vdif.yaml', '--into', 'vdif', '--backend', 'cpu');
+    const { values: powers, header } = await valuesOf('vdif/p.fil');
+    const counts = await valuesOf('vdif/v-samples.fil');
+    assert.deepEqual(counts.values, (await valuesOf('vdif/p-samples.fil')).values);
+    const described = JSON.parse(await readFile(join(folder, 'vdif/v.vdif.json'), 'utf8')) as {
+      readonly shiftS: number;
+      readonly beams: readonly { readonly scale: number }[];
+    };
+    const file = await openFile(join(folder, 'vdif/v.vdif'), { sampleRateHz: 25e3 });
+    assert.equal(file.kind, 'voltages');
+    // Threads X and Y of four channels each.
+    assert.equal(file.inputs, 8);
+    // A frame begins on its second's own grid; samples before the first one are zeros.
+    const before = Math.round((secondsBetween(file.start, header.start) + described.shiftS) * 25e3);
+    assert.ok(before >= 0 && Math.abs(described.shiftS) <= 0.5 / 25e3);
+    const [{ scale }] = described.beams;
+    let [first, compared] = [0, 0];
+    for await (const { voltages, samples } of file.blocks(1000)) {
+      for (let t = 0; t < samples; t++) {
+        const v = first + t - before;
+        if (v < 0 || v * 8 >= powers.length) continue;
+        for (let p = 0; p < 2; p++)
+          for (let c = 0; c < 4; c++) {
+            const at = 2 * ((p * 4 + c) * samples + t);
+            const power = (voltages[at] ** 2 + voltages[at + 1] ** 2) / scale ** 2;
+            const wanted = powers[(v * 2 + p) * 4 + 3 - c];
+            // Rounded by half a step in each part; what is cut to ±127 is smaller.
+            const slack = (Math.sqrt(2 * wanted) * scale + 0.5) / scale ** 2;
+            if (Math.abs(voltages[at]) < 127 && Math.abs(voltages[at + 1]) < 127) {
+              assert.ok(Math.abs(power - wanted) <= slack, `${power}, not ${wanted}`);
+              compared++;
+            }
+          }
+      }
+      first += samples;
+    }
+    assert.ok(compared > 0.99 * powers.length, `${compared} of ${powers.length}`);
+    await file.close();
   });
 
   it('what a killed run left is made whole, and inspected', async () => {

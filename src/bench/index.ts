@@ -1,4 +1,5 @@
 /** Benches: each kernel's rate, held against this machine's own ceiling and, when asked, against a peer. */
+import { beamsBench } from './beams.js';
 import type { KernelBench } from './bench.js';
 import { calibrateBench } from './calibrate.js';
 import { fullCalibrateBench } from './calibrate-full.js';
@@ -26,6 +27,7 @@ export const benches: readonly KernelBench[] = [
   channeliseBench,
   kurtosisBench,
   turnBench,
+  beamsBench,
   calibrateBench,
   fullCalibrateBench,
   imageBench,

@@ -51,6 +51,14 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'visibilities (+ gains) → FITS and PNG; --direct: from voltages (EPIC)',
     load: async () => (await import('./image.js')).registerImage,
   },
+  fold: {
+    summary: 'a filterbank at the period of a pulsar → profile, over time and frequency',
+    load: async () => (await import('./fold.js')).registerFold,
+  },
+  search: {
+    summary: 'a filterbank → single dispersed pulses',
+    load: async () => (await import('./search.js')).registerSearch,
+  },
   farm: {
     summary: 'many machines: recordings cut into jobs, telescopes cut by channels',
     load: async () => (await import('./farm/farm.js')).registerFarm,

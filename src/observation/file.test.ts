@@ -104,10 +104,10 @@ describe('observation files', () => {
       'run.yaml:4:23: products.images.integration: is not a key that is known here; known are images, every, method, align, file-every, pixels, field, kernel, weights, channels, van-vleck, autos, cube, beam-corrected, element, feeds, picture, sheet, sources',
     ]);
     assert.deepEqual(products('  - imges: a.fits\n'), [
-      "run.yaml:4:5: products.0: has none of visibilities, images, spectra, gains; did you mean 'images'?",
+      "run.yaml:4:5: products.0: has none of visibilities, images, beams, spectra, gains; did you mean 'images'?",
     ]);
     assert.deepEqual(products('  - { images: a.fits, visibilities: b.uvh5 }\n'), [
-      'run.yaml:4:5: products.0: has visibilities and images; give exactly one of visibilities, images, spectra, gains',
+      'run.yaml:4:5: products.0: has visibilities and images; give exactly one of visibilities, images, beams, spectra, gains',
     ]);
     assert.deepEqual(products('  - images: a.fits\n  - images: b.fits\n    pixels: 0\n'), [
       'run.yaml:6:13: products.images[1].pixels: 0 is out of range; give a whole number, from 16 to 32768',

@@ -93,8 +93,8 @@ export const beams = z.strictObject({
     flag: '--beam-bits <bits>',
     group,
     changes: 'never',
-    default: 32,
-    help: 'of each value: 32 (floats; of voltages exact sums), or 16 or 8, scaled by the first values',
+    help: 'of each value: 32 (floats; powers alone), 16 or 8, scaled by the first values',
+    otherwise: '32; 8 of voltages',
   }),
   weights: field(z.union([z.literal(8), z.literal('float')]), {
     flag: '--beam-weights <bits>',

@@ -8,4 +8,5 @@ export {
   type Filterbank,
   type FilterbankWriter,
 } from './filterbank.js';
+export { createVdif, samplesPerFrameOf, type VdifHeader, type VdifWriter } from './vdif-writer.js';
 export type { FilterbankBits, FilterbankHeader } from './header.js';

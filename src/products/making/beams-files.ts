@@ -47,7 +47,7 @@ const MEASURED_BYTES = 2 ** 26;
 const FILLED_AT_ONCE = 1024;
 
 /** The path with a beam's number, where there are several. */
-const beamPathsOf = (path: string, beams: number): readonly string[] => {
+export const beamPathsOf = (path: string, beams: number): readonly string[] => {
   if (beams === 1) return [path];
   const { dir, name, ext } = parse(path);
   const digits = String(beams).length;

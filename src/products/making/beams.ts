@@ -1,6 +1,6 @@
 /** Beams in files: where they point, what is averaged, what the headers say, and the writers. */
 import { parse } from 'node:path';
-import { uniformStep, type Detection } from '../../beamform/index.js';
+import { detections, uniformStep, type Detection } from '../../beamform/index.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples } from '../../core/instant.js';
 import { sampleRateOf } from '../../formats/index.js';
@@ -19,6 +19,7 @@ import { refuseUnplaced } from '../../telescope/unplaced.js';
 import type { Observed, PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
 import { BeamFiles, type BeamFileSettings, type BeamTotals } from './beams-files.js';
+import { VoltageFiles } from './beams-voltages.js';
 import { gridAround, parseTarget } from './beams-targets.js';
 
 export interface BeamFacts extends BeamTotals {
@@ -40,7 +41,8 @@ const MOST_BEAMS = 4096;
 export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): PlannedProduct<BeamFacts> {
   const { recording, telescope, front, spectra } = observed;
   const path = fields.beams ?? refuse('products.beams', 'has no path', 'name a .fil');
-  if (!/\.fil$/i.test(path)) refuse('products.beams', `'${path}' does not end in .fil`, 'name one');
+  if (!/\.(?:fil|vdif)$/i.test(path))
+    refuse('products.beams', `'${path}' does not end in .fil or .vdif`, 'name one of them');
   const sum = fields.sum ?? 'coherent';
   const detection = detectionOf(fields, observed);
   const targets = targetsOf(fields, observed);
@@ -61,20 +63,25 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
       ends.map((moment) => skyFrame(telescope.site, moment)),
     );
   const settings: BeamFileSettings = {
-    ...{ path, product, grid, phaseLoss, bits: fields.bits ?? 32 },
+    ...{ path, product, grid, phaseLoss, bits: fields.bits ?? (detection === 'none' ? 8 : 32) },
     ...channelsOf(fields, spectra.frequenciesHz, spectra.channelWidthHz),
     polarisations: spectra.polarisations,
     recordingName: parse(recording.path).base,
   };
-  const files = new BeamFiles(settings);
-  const { beamPaths, channels, planes, bits } = files;
+  const isVoltages = detection === 'none';
+  const files = isVoltages ? new VoltageFiles(settings) : new BeamFiles(settings);
+  const { beamPaths } = files;
+  const { channels, bits } = settings;
+  const [planes, countBits] = isVoltages
+    ? [2 * spectra.polarisations, 16 * spectra.polarisations]
+    : [detections[detection], detection === 'XX,YY' ? 64 : 32];
   const valueS = spectraPerValue / grid.spectrumRateHz;
   return {
     ...{ name: 'beams', clock: pieces, paths: files.paths, isCalibrated: true, parts: { cut: 'whole' } },
     sizeBytes:
       (recording.samples / sampleRateOf(recording) / valueS) *
       channels *
-      ((targets.length * planes * bits) / 8 + 4 * files.countPlanes),
+      ((targets.length * planes * bits + countBits) / 8),
     facts: () => ({
       beams: targets.map(({ name }, b) => ({ name, path: beamPaths[b] })),
       ...{ detection, spectraPerValue, valueS, channels, bits, phaseLoss },
@@ -99,10 +106,20 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
   };
 }
 
-function detectionOf(fields: Product<'beams'>, { spectra }: Observed): Detection {
-  const detection = fields.detection ?? 'I';
-  if (detection === 'none')
-    return refuse('products.beams.detection', 'a .fil holds powers', 'detect I, XX,YY or IQUV');
+function detectionOf(fields: Product<'beams'>, { spectra }: Observed): Detection | 'none' {
+  const isVdif = /\.vdif$/i.test(fields.beams ?? '');
+  const detection = fields.detection ?? (isVdif ? 'none' : 'I');
+  if ((detection === 'none') !== isVdif)
+    refuse(
+      'products.beams.detection',
+      isVdif ? 'a .vdif holds voltages' : 'a .fil holds powers',
+      isVdif ? 'leave it out, or name a .fil' : 'detect I, XX,YY or IQUV; or name a .vdif',
+    );
+  if (detection === 'none') {
+    if (fields.sum === 'incoherent')
+      refuse('products.beams.detection', 'an incoherent sum has no voltages', 'name a .fil');
+    return detection;
+  }
   if (spectra.polarisations === 1 && detection !== 'I')
     refuse(
       'products.beams.detection',

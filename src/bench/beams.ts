@@ -1,0 +1,140 @@
+/** The beamformer over sizes: detected and averaged. The peer is OpenBLAS's matrix product, conversion to floats included. */
+import type { HostBackend } from '../backend/backend.js';
+import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import { planBeams, prepareBeamformer, type WeightType } from '../beamform/index.js';
+import { allocateSpectra, type SpectraType } from '../core/axes.js';
+import type { Closers } from '../core/closing.js';
+import { randomStream } from '../core/random.js';
+import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
+import { scriptCeiling } from './ceiling.js';
+import { callPeer, type Peers } from './peers.js';
+
+interface Size {
+  readonly beams: number;
+  /** Of one polarisation. */
+  readonly inputs: number;
+  readonly type: SpectraType;
+  readonly weights: WeightType;
+}
+
+const SAMPLES = 1024;
+const sizes: readonly Size[] = [
+  ...[4, 16, 64, 256].map((beams) => ({ beams, inputs: 256, type: 'ci8', weights: 'ci8' }) as const),
+  { beams: 64, inputs: 64, type: 'ci8', weights: 'ci8' },
+  { beams: 64, inputs: 512, type: 'ci8', weights: 'ci8' },
+  { beams: 64, inputs: 256, type: 'ci4', weights: 'ci8' },
+  { beams: 64, inputs: 256, type: 'ci8', weights: 'cf32' },
+];
+
+/** A complex multiply-add is 8. */
+const operationsPerChannel = ({ beams, inputs }: Size): number => 8 * beams * inputs * SAMPLES;
+/** Of one thread, in some milliseconds. */
+const operationsPerThread = { reference: 1e8, cpu: 4e9 } satisfies Record<HostBackend['kind'], number>;
+const MOST_CHANNELS = 64;
+
+export const beamsBench: KernelBench = {
+  kernel: 'beams',
+  cases: (backend) =>
+    backend.kind === 'cuda'
+      ? []
+      : sizes
+          .filter(
+            (size) => backend.kind === 'cpu' || operationsPerChannel(size) <= operationsPerThread.reference,
+          )
+          .map((size): BenchCase => {
+            const wanted =
+              (threadsOf(backend) * operationsPerThread[backend.kind]) / operationsPerChannel(size);
+            const channels = Math.max(1, Math.min(Math.round(wanted), MOST_CHANNELS));
+            return {
+              parameters: { ...size, samples: SAMPLES, channels },
+              ...{ unit: 'TOPS', scale: 1e12 },
+              prepare: (closers, peers) => prepare(size, channels, backend, closers, peers),
+            };
+          }),
+};
+
+async function prepare(
+  size: Size,
+  channels: number,
+  backend: HostBackend,
+  closers: Closers,
+  peers: Peers | undefined,
+): Promise<PreparedCase> {
+  const { beams, inputs, type, weights: kind } = size;
+  const random = randomStream(1, 'bench beams');
+  const spectra = allocateSpectra(type, channels, inputs, SAMPLES);
+  const row = Array.from({ length: 4093 }, () =>
+    type === 'ci4' ? 17 * (1 + random.below(7)) : random.below(255) - 127,
+  );
+  for (let n = 0; n < spectra.length; n++) spectra[n] = row[n % row.length];
+  const block = closers.keep(backend.allocateSpectra({ type, channels, inputs, capacity: SAMPLES }));
+  await block.write(spectra, SAMPLES);
+  const plan = planBeams({ stations: inputs, polarisations: 1, channels, type, beams, weights: kind });
+  const former = closers.keep(await prepareBeamformer(plan, backend));
+  const weights = Int8Array.from({ length: 2 * channels * beams * inputs }, () => random.below(255) - 127);
+  former.setWeights(kind === 'ci8' ? weights : Float32Array.from(weights));
+  const powers = new Float64Array(beams * channels);
+  const bins = { detection: 'I', spectraPerBin: SAMPLES, offset: 0, bins: 1 } as const;
+  const work = channels * operationsPerChannel(size);
+  const isFloat = kind === 'cf32';
+  return {
+    ours: {
+      run: async () => {
+        await former.powers(block, bins, powers);
+        return work;
+      },
+    },
+    ceiling:
+      backend.kind === 'reference'
+        ? scriptCeiling()
+        : isFloat
+          ? cpuCeilings(backend).floats()
+          : cpuCeilings(backend).integers(),
+    peer:
+      peers && type === 'ci8'
+        ? openblas(peers, backend, { spectra: spectra as Int8Array, weights }, channels, size)
+        : undefined,
+  };
+}
+
+function openblas(
+  peers: Peers,
+  backend: HostBackend,
+  { spectra, weights }: { readonly spectra: Int8Array; readonly weights: Int8Array },
+  channels: number,
+  { beams, inputs }: Size,
+): PreparedCase['peer'] {
+  const form = peers.bind(
+    'openblas',
+    'void peer_openblas_beams(int64_t channels, int64_t beams, int64_t inputs, int64_t samples, int32_t threads, ' +
+      'const int8_t *spectra, const float *weights, float *floats, float *voltages, double *powers)',
+  );
+  const setThreads = peers.bind('openblas', 'void peer_openblas_threads(int32_t threads)');
+  const core = peers.bind('openblas', 'const char *peer_openblas_core()');
+  if (!form || !setThreads || !core) return undefined;
+  const threads = threadsOf(backend);
+  const ours = Float32Array.from(weights);
+  const floats = new Float32Array(inputs * SAMPLES * 2);
+  const voltages = new Float32Array(beams * SAMPLES * 2);
+  const powers = new Float64Array(beams * channels);
+  setThreads(threads);
+  return {
+    name: `OpenBLAS cgemm (${String(core())})`,
+    run: async () => {
+      await callPeer(
+        form,
+        channels,
+        beams,
+        inputs,
+        SAMPLES,
+        threads,
+        spectra,
+        ours,
+        floats,
+        voltages,
+        powers,
+      );
+      return channels * operationsPerChannel({ beams, inputs, type: 'ci8', weights: 'ci8' });
+    },
+  };
+}
