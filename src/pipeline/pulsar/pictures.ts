@@ -6,6 +6,7 @@ import {
   pictureOf,
   type ColourScale,
   type HeatMap,
+  type LinePlot,
   type Picture,
 } from '../../draw/index.js';
 import type { FilterbankHeader } from '../../formats/index.js';
@@ -78,24 +79,25 @@ export function foldPicture(
   ]);
 }
 
-export const searchPicture = ({ candidates, dms, bestSnr }: Searched, title: string): Picture =>
-  linePlots([
-    {
-      title,
-      x: { label: 'time (s)' },
-      y: { label: 'DM (pc/cm³)', range: [dms[0], Math.max(dms[dms.length - 1], dms[0] + 1)] },
-      series: [
-        {
-          ...{ name: 'candidates', drawn: 'dots', size: 4, unnamed: true },
-          x: candidates.map(({ timeS }) => timeS),
-          y: candidates.map(({ dm }) => dm),
-        },
-      ],
-    },
-    {
-      title: 'best of each DM',
-      x: { label: 'DM (pc/cm³)' },
-      y: { label: 'signal-to-noise ratio' },
-      series: [{ name: 'best', unnamed: true, x: dms, y: bestSnr }],
-    },
-  ]);
+/** Candidates over time and DM, where there are any, and the best of each DM. */
+export function searchPicture({ candidates, dms, bestSnr }: Searched, title: string): Picture {
+  const found: LinePlot = {
+    title,
+    x: { label: 'time (s)' },
+    y: { label: 'DM (pc/cm³)', range: [dms[0], Math.max(dms[dms.length - 1], dms[0] + 1)] },
+    series: [
+      {
+        ...{ name: 'candidates', drawn: 'dots', size: 4, unnamed: true },
+        x: candidates.map(({ timeS }) => timeS),
+        y: candidates.map(({ dm }) => dm),
+      },
+    ],
+  };
+  const best: LinePlot = {
+    title: `best of each DM${candidates.length === 0 ? `, ${title}: no candidates` : ''}`,
+    x: { label: 'DM (pc/cm³)' },
+    y: { label: 'signal-to-noise ratio' },
+    series: [{ name: 'best', unnamed: true, x: dms, y: bestSnr }],
+  };
+  return linePlots(candidates.length === 0 ? [best] : [found, best]);
+}

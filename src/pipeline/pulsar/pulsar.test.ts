@@ -5,10 +5,12 @@ import { describe, it } from 'node:test';
 import { parseInstant } from '../../core/instant.js';
 import { randomStream } from '../../core/random.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { renderPng } from '../../draw/index.js';
 import { createFilterbank, openFilterbank } from '../../formats/index.js';
 import { dispersionS } from './dispersion.js';
 import { bestBoxcar, foldFilterbank } from './fold.js';
 import { parseParameters } from './parameter-file.js';
+import { searchPicture } from './pictures.js';
 import { searchFilterbank } from './search.js';
 
 const [CHANNELS, VALUES, VALUE_S, PERIOD_S, DM, WIDTH_S] = [32, 12_000, 1e-3, 0.1234, 30, 0.006];
@@ -95,7 +97,10 @@ describe('searching', () => {
 
   it('noise has no candidates', async () => {
     const file = await openFilterbank(await written('noise'));
-    assert.deepEqual((await searchFilterbank(file, range)).candidates, []);
+    const found = await searchFilterbank(file, range);
+    assert.deepEqual(found.candidates, []);
+    // Nothing found is drawn too.
+    assert.ok((await renderPng(searchPicture(found, 'noise'), { width: 300 })).length > 0);
     await file.close();
   });
 
