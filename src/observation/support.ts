@@ -117,6 +117,13 @@ export const unsupported: readonly Unsupported[] = [
       some(observation, (one) => isProduct('spectra', one)),
   },
   {
+    ...{ field: 'machine.backend', with: 'beams' },
+    why: 'beams are not made on a card',
+    fix: 'give machine.backend: cpu',
+    applies: (observation) =>
+      observation.machine?.backend === 'cuda' && some(observation, (one) => isProduct('beams', one)),
+  },
+  {
     ...{ field: 'products.spectra', with: 'front.delays.track' },
     why: 'tracked spectra have their phases rotated, which their file cannot say',
     fix: 'leave the tracking out, or write visibilities',
