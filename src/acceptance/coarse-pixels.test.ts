@@ -22,18 +22,7 @@ void describe('coarse pixels', () => {
   ): Promise<{ peak: number; betweenPixels: number }> => {
     const { code, stdout, stderr } = await corellaHere(
       folder,
-      ...[
-        'image',
-        name,
-        '-o',
-        'image.fits',
-        '--no-picture',
-        '--overwrite',
-        '--kernel',
-        '5',
-        '--json',
-        ...words,
-      ],
+      ...['image', name, '-o', 'image.fits', '--no-picture', '--overwrite', '--json', ...words],
     );
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout) as { peak: number; betweenPixels: number };
@@ -52,7 +41,7 @@ void describe('coarse pixels', () => {
     assert.ok(Math.abs(between.peak / 100 - (1 - between.betweenPixels)) < 0.1, JSON.stringify(between));
     const { stdout } = await corellaHere(
       folder,
-      ...['image', 'between.uvh5', '-o', 'image.fits', '--no-picture', '--overwrite', '--kernel', '5'],
+      ...['image', 'between.uvh5', '-o', 'image.fits', '--no-picture', '--overwrite'],
     );
     const said = /a source between them reads up to (\d+) % low, 10 % with (\d+) pixels/.exec(stdout);
     assert.ok(said, stdout);

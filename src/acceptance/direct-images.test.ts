@@ -9,7 +9,7 @@ import { readFitsImage } from '../formats/index.js';
 
 const image = ['--pixels', '48', '--no-picture', '--overwrite'];
 
-it('4-bit spectra imaged directly without autocorrelations are what their visibilities give', () =>
+it('4-bit spectra imaged directly without autocorrelations are what their visibilities give, to the predicted error', () =>
   withFolder(async (folder) => {
     const run = async (...words: readonly string[]): Promise<string> => {
       const { code, stdout, stderr } = await corellaHere(folder, ...words, '--backend', 'cpu');
@@ -20,25 +20,25 @@ it('4-bit spectra imaged directly without autocorrelations are what their visibi
     assert.equal((await corellaHere(folder, 'simulate', ...simulation, '-o', 'v.sigmf-meta')).code, 0);
     await run('channelise', 'v.sigmf-meta', '--channels', '4', '--bits', '4', '-o', 's.sigmf-meta');
     await run('correlate', 's.sigmf-meta', '-o', 'v.uvh5');
-    for (const [road, own] of [
-      [['--autos'], []],
-      [['--kernel', '5'], ['--no-autos']],
-    ] as const) {
-      await run('image', 'v.uvh5', '-o', 'by.fits', ...road, ...image);
-      await run('image', '--direct', 's.sigmf-meta', '-o', 'direct.fits', ...own, ...image);
-      const [{ values: by }, { values: direct }] = await Promise.all(
-        ['by.fits', 'direct.fits'].map((name) => readFitsImage(join(folder, name))),
-      );
-      let [worst, peak] = [0, 0];
-      for (const [k, value] of by.entries()) {
-        assert.equal(Number.isNaN(value), Number.isNaN(direct[k]));
-        if (Number.isNaN(value)) continue;
-        worst = Math.max(worst, Math.abs(value - direct[k]));
-        peak = Math.max(peak, Math.abs(value));
-      }
-      // float32 pixels
-      assert.ok(worst < 2e-6 * peak, `${worst / peak} of the peak`);
+    await run('image', 'v.uvh5', '-o', 'by.fits', ...image);
+    const direct = ['image', '--direct', 's.sigmf-meta', '-o', 'direct.fits', '--no-autos', '--json'];
+    const { roadError } = JSON.parse(await run(...direct, ...image)) as { roadError: number };
+    const [by, directly] = await Promise.all(
+      ['by.fits', 'direct.fits'].map((name) => readFitsImage(join(folder, name))),
+    );
+    assert.ok(Math.abs(by.centre.raDeg - directly.centre.raDeg) < 1e-6);
+    assert.ok(Math.abs(by.centre.decDeg - directly.centre.decDeg) < 1e-6);
+    let [worst, peak] = [0, 0];
+    for (let k = 0; k < by.pixels ** 2; k++) {
+      assert.equal(Number.isNaN(by.values[k]), Number.isNaN(directly.values[k]), `pixel ${k}`);
+      if (Number.isNaN(by.values[k])) continue;
+      worst = Math.max(worst, Math.abs(by.values[k] - directly.values[k]));
+      peak = Math.max(peak, Math.abs(by.values[k]));
     }
+    // Noise of twelve stations has no one source that outshines the rest: some times the error of one.
+    assert.ok(worst < 3 * roadError * peak, `${worst / peak} of the peak, ${roadError} predicted`);
+    for (const option of [['--kernel', '5'], ['--autos']])
+      assert.equal((await corellaHere(folder, 'image', 'v.uvh5', ...option, ...image)).code, 1);
   }));
 
 /** Stations in a circle of 12 m whose heights differ from a slope of 10° by so much. */

@@ -152,7 +152,7 @@ describe('messages', () => {
     );
     await told(
       'image one.uvfits -o x.fits',
-      'image: one station has no baselines; keep its own power with --autos, or image --direct',
+      'image: one station has no baselines; image its recording with --direct',
     );
   });
 
@@ -224,13 +224,16 @@ describe('messages', () => {
     const limits = 'pixels is 8; give a whole number from 16 to 1024';
     await told('plan --card h200 --pixels 8', `plan: ${limits}`);
     await told('plan --card h200 --pixels 131', 'plan: 131 pixels; give an even number such as 132');
-    await told('image t.uvfits --kernel 5 --pixels 8 -o x.fits', `image: ${limits}`);
+    await told(
+      'image t.uvfits --pixels 8 -o x.fits',
+      'image: pixels is 8; give a whole number from 16 to 32768',
+    );
     await told(
       'plan --card h200 --pixels 1026',
       /^corella: plan: pixels is 1026; give a whole number from 16 to 1024$/,
     );
     await made('plan --card h200 --pixels 1024');
-    await made('image t.uvfits --kernel 5 --pixels 1024 --no-picture -o most.fits --quiet');
+    await made('image t.uvfits --pixels 1024 --no-picture -o most.fits --quiet');
     await told('plan --card h200 --telescope mwa128', /where 128 pixels give 128; take --field [\d.]+$/);
     const { stderr } = await corella('plan --card h200 --telescope hera350 --pixels 64');
     const [, pixels] = /take --pixels (\d+) or --field/.exec(stderr) ?? [];

@@ -202,7 +202,7 @@ it('image --direct --track: a source far off the zenith lies where ERFA has it a
       '--json',
     ];
     assert.equal((await corellaHere(folder, ...correlate)).code, 0);
-    const visibilities = await imaged(folder, 'visibilities.fits', 'tracked.uvh5', '--autos');
+    const visibilities = await imaged(folder, 'visibilities.fits', 'tracked.uvh5');
     const power = await powerIn(join(folder, 'tracked.uvh5'));
     test.diagnostic(
       `power ${power.toFixed(1)}: ${followed.peak.toFixed(1)} tracked, ${visibilities.peak.toFixed(1)} by ` +

@@ -167,7 +167,7 @@ async function run(options: DemoOptions): Promise<void> {
         altitudeDeg,
         apparentFluxJy,
       })),
-      directVersusVisibility: { maxRelativeDifference: difference },
+      directVersusVisibility: { maxRelativeDifference: difference, predicted: light.predicted },
     };
     await writeFileWhole(
       join(out, 'summary.json'),
@@ -179,7 +179,7 @@ async function run(options: DemoOptions): Promise<void> {
       `a pixel is ${Number((light.plan.pixelSize * DEGREES_PER_RADIAN).toPrecision(2))}°, the array's beam about ${Number(light.beamPixels.toPrecision(2))} pixels wide`,
       '',
       `gains: ${(100 * gains.rmsRelativeError).toFixed(2)} % rms, phases ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms from the truth`,
-      `the two roads differ by at most ${difference.toExponential(1)} of the brightest pixel`,
+      `the two images differ by at most ${difference.toExponential(1)} of the brightest pixel; ${light.predicted.toExponential(1)} of a source is predicted`,
       `look at ${join(out, 'image.png')} and ${join(out, 'direct.png')}; all products are in ${out}/`,
       ...(options.page === undefined
         ? [

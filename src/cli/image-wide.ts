@@ -1,14 +1,15 @@
-/** corella image at any centre, with the third dimension right: the road that --centre, --clean and their like take. */
+/** corella image from visibilities: every array, every centre, gridded in u, v and w. */
 import type { Command } from 'commander';
 import { join, parse as splitPath } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import type { VisibilityFile, VisibilityHeader } from '../formats/index.js';
-import { directRoadError, MOST_PIXELS, type HandTally, type WideMethod } from '../image/index.js';
-import { frameAtMiddle } from '../pipeline/geometry.js';
-import type { ImageSettings } from '../pipeline/sky-image.js';
-import { planSky } from '../pipeline/sky-image.js';
+import { MOST_PIXELS, planeNormal, type HandTally, type WideMethod } from '../image/index.js';
+import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
+import { neededPixels, planSkyGeometry, type ImageSettings } from '../pipeline/sky-image.js';
+import { seesWholeSky, usualField } from '../pipeline/wide/usual-field.js';
+import type { SkyFrame } from '../sky/frame.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { StokesFrame } from '../pipeline/stokes.js';
 import { loneHandOf } from '../pipeline/wide/choose-products.js';
@@ -28,15 +29,10 @@ import type { BackendOptions } from './options/command.js';
 import type { IntegrationOptions } from './options/integration-options.js';
 import { checkOutputs, type OutputOptions } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
-import {
-  cleanOf,
-  weightingOf,
-  weightWords,
-  wideOptionNames,
-  type WideOptions,
-} from './options/wide-options.js';
+import { ARRAY_CENTRE, cleanOf, weightingOf, weightWords, type WideOptions } from './options/wide-options.js';
 import { history } from './report/history.js';
-import { loneHandNote } from './report/image-notes.js';
+import { betweenPixels } from '../pipeline/seen-in.js';
+import { coarseLines, loneHandNote } from './report/image-notes.js';
 import type { Terminal } from './report/terminal.js';
 import { wideStokes } from './image-stokes.js';
 
@@ -56,8 +52,6 @@ export interface WideCommandOptions extends BackendOptions, OutputOptions, Integ
   readonly sources: string;
 }
 
-/** Beyond it the zenith's own road, which has no third dimension but in its kernels, is not taken. */
-const MOST_ROAD_ERROR = 5e-3;
 /** Nearer than this a phase centre is the zenith. */
 const AT_ZENITH_DEG = 0.3;
 
@@ -68,59 +62,82 @@ export interface WideChoice {
   readonly beam?: ElementBeam;
   /** In which frame the data's Stokes parameters are. */
   readonly data?: StokesFrame;
-  /** Why this road, where the user did not ask for it. */
+  /** What was chosen, where the user left it open. */
   readonly note?: string;
 }
 
-/** Whether this road is meant, or needed; nothing where the zenith's own is right. */
+/** Where the image is, and how large. */
 export async function chooseWide(
   command: Command,
   options: WideCommandOptions,
   file: VisibilityFile,
   telescope: Telescope,
   settings: ImageSettings,
-): Promise<WideChoice | undefined> {
+): Promise<WideChoice> {
+  refuseDirectOnly(command, options, telescope);
   const { pixels, field: widthDeg, cell: cellDeg } = options;
   const field = {
     ...(pixels === undefined ? {} : { pixels }),
     ...(widthDeg === undefined ? {} : { widthDeg }),
     ...(cellDeg === undefined ? {} : { cellDeg }),
   };
-  const { object, phaseCentre } = file.header;
-  const own = fixedCentre(object, phaseCentre);
-  const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
-  const isAsked =
-    wideOptionNames.some(isGiven) ||
-    (options.weights !== undefined && options.weights.kind !== 'natural') ||
-    (pixels ?? 0) > MOST_PIXELS;
-  const isOld = isGiven('kernel') || options.autos === true;
-  if (isAsked && isOld) {
-    refuse(
-      options.autos === true ? '--autos' : '--kernel',
-      'is for images round the zenith without --centre, --clean and their like',
-      'leave it out',
-    );
-  }
-  if (isAsked) return { centre: options.centre ?? own, field };
-  if (isOld) return undefined;
-  const { integration } = await chooseIntegration(file, options.integration);
+  if (options.centre) return { centre: centreFor(options.centre, telescope), field };
+  const { header } = file;
+  const own = fixedCentre(header.object, header.phaseCentre);
+  const first = options.integration === 'sum' ? 0 : options.integration;
+  const { integration } = await chooseIntegration(file, first);
   const frame = frameAtMiddle(telescope, integration);
-  const { x, y, z } = frame.directionEnu(phaseCentre);
-  const fromZenithDeg = Math.atan2(Math.hypot(x, y), z) * DEGREES_PER_RADIAN;
-  if (widthDeg !== undefined && fromZenithDeg > AT_ZENITH_DEG && !/^zenith$/i.test(object)) {
-    return { centre: own, field };
+  const isZenith = /^zenith$/i.test(header.object) || fromZenithDeg(frame, header) <= AT_ZENITH_DEG;
+  if (widthDeg !== undefined && !isZenith) return { centre: own, field };
+  const { frequenciesHz } = header;
+  const needed = neededPixels(telescope, frame, frequenciesHz, settings);
+  const isWhole = needed <= MOST_PIXELS && (isZenith || seesWholeSky(telescope));
+  if (cellDeg !== undefined || (!isWhole && (pixels !== undefined || widthDeg !== undefined)))
+    return { centre: isZenith ? localCentre('zenith', UP) : own, field };
+  if (!isWhole) {
+    const usual = usualField(telescope, header, integration.durationS);
+    return { centre: own, field: { widthDeg: usual.widthDeg }, note: usual.note };
   }
-  const plan = planSky(telescope, frame, file.header.frequenciesHz, settings);
-  const error = directRoadError(plan);
-  if (error <= MOST_ROAD_ERROR) return undefined;
+  const plan = planSkyGeometry(telescope, frame, frequenciesHz, settings);
   return {
-    centre: localCentre('zenith', { x: 0, y: 0, z: 1 }),
+    centre: localCentre('zenith', UP),
     field: { pixels: plan.pixels, pixelCosine: plan.pixelSize },
-    note: 'the stations stand at different heights: imaged in u, v and w',
+    ...(isZenith ? {} : { note: wholeSkyNote(header.object) }),
   };
 }
 
-/** Nothing that belongs to the zenith's road is taken silently. */
+const UP = { x: 0, y: 0, z: 1 } as const;
+
+const wholeSkyNote = (object: string): string =>
+  `the whole sky round the zenith, since the elements see all of it; --centre "${object}" --field DEGREES images the file's own phase centre`;
+
+/** What belongs to direct images alone is refused, with the way on. */
+function refuseDirectOnly(command: Command, { autos }: WideCommandOptions, telescope: Telescope): void {
+  if (telescope.stations.length === 1)
+    refuse('image', 'one station has no baselines', 'image its recording with --direct');
+  if (command.getOptionValueSource('kernel') === 'cli')
+    refuse(
+      '--kernel',
+      'is for direct images: those from visibilities are gridded in u, v and w, with kernels of their own',
+      'leave it out, and say how exact they shall be with --accuracy; or image the recording with --direct',
+    );
+  if (autos === true)
+    refuse(
+      '--autos',
+      'is for direct images: those from visibilities are of pairs of stations',
+      'leave it out, or image the recording with --direct',
+    );
+}
+
+/** `array` is the normal of the plane through the stations. */
+const centreFor = (centre: PhaseCentre, telescope: Telescope): PhaseCentre =>
+  centre === ARRAY_CENTRE ? localCentre('array', planeNormal(stationPositions(telescope))) : centre;
+
+function fromZenithDeg(frame: SkyFrame, { phaseCentre }: Pick<VisibilityHeader, 'phaseCentre'>): number {
+  const { x, y, z } = frame.directionEnu(phaseCentre);
+  return Math.atan2(Math.hypot(x, y), z) * DEGREES_PER_RADIAN;
+}
+
 export async function runWide(
   file: VisibilityFile,
   telescope: Telescope,
@@ -205,7 +222,7 @@ export async function runWide(
   };
   await writeWide(paths, sky, products, writing.step);
   writing.done();
-  report(terminal, { sky, written, unit, seconds, choice, feeds: header.feeds });
+  report(terminal, { sky, written, unit, seconds, choice, telescope, feeds: header.feeds });
 }
 
 /** Copies of drift scans keep the name where a format cannot say that fringes ran. */
@@ -245,10 +262,11 @@ interface Report {
   readonly unit: string;
   readonly seconds: number;
   readonly choice: WideChoice;
+  readonly telescope: Telescope;
   readonly feeds: VisibilityHeader['feeds'];
 }
 
-function report(terminal: Terminal, { sky, written, unit, seconds, choice, feeds }: Report): void {
+function report(terminal: Terminal, { sky, written, unit, seconds, choice, telescope, feeds }: Report): void {
   const plane = picturePlane(sky);
   const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
   const { pixels, pixelCosine } = sky.pixels;
@@ -256,6 +274,13 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice, feeds
   const beam = sky.fittedBeams[standingChannel(sky)];
   const { bandwidth, time } = sky.smearing;
   const clean = sky.cleaned?.facts;
+  const coarse = {
+    plan: {
+      ...{ pixels, pixelSize: pixelCosine, axes: sky.axes, frequenciesHz: sky.frequenciesHz },
+      stationsM: stationPositions(telescope),
+    },
+  };
+  const loss = betweenPixels(coarse);
   terminal.result(
     {
       ...{ paths: written, pixels, cellDeg, centre: { name: sky.centreName, ...sky.centre } },
@@ -265,7 +290,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice, feeds
       ...(sky.empty.length > 0 && { empty: sky.empty }),
       ...(sky.beyond.visibilities > 0 && { beyond: sky.beyond }),
       ...(sky.stokes && { stokes: sky.stokes.history }),
-      ...{ smearing: sky.smearing, ...(clean && { clean }), seconds },
+      ...{ smearing: sky.smearing, betweenPixels: loss, ...(clean && { clean }), seconds },
     },
     [
       `${written.join(', ')}: ${pixels} × ${pixels} pixels of ${angleText(cellDeg)} round ${sky.centreName}, ` +
@@ -281,6 +306,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice, feeds
           `CLEAN: ${iterations} components in ${majorCycles} major cycles, ${Number(fluxJy.toPrecision(4))} ` +
           `${unit.replace('/beam', '')} in the model, noise ${Number(noiseJy.toPrecision(3))}; stopped by ${stop}`,
       ),
+      ...coarseLines(coarse, loss),
       ...beyondLines(sky.beyond),
       ...sharesLines(sky),
       ...emptyLines(sky),

@@ -2,60 +2,37 @@
 import { Command, Option } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
-import { addSeconds } from '../core/instant.js';
-import { formatSeconds } from '../core/units.js';
 import { type OpenedFile, openFile, type VisibilityFile } from '../formats/index.js';
 import type { ImageField, KernelSize } from '../image/index.js';
-import { imageOnCards } from '../pipeline/cards/image.js';
-import { imageIntegration } from '../pipeline/image.js';
 import type { ImageSettings } from '../pipeline/sky-image.js';
-import type { DataFacts } from '../pipeline/gains/apply.js';
-import { writeSky, type PictureOptions } from '../pipeline/products.js';
-import { chooseIntegration } from '../pipeline/select.js';
-import { snapshotOnSky, stokesFrameOf } from '../pipeline/stokes.js';
-import { tiltFacts, tiltLines } from '../pipeline/tilt.js';
-import type { Telescope } from '../telescope/telescope.js';
+import { stokesFrameOf } from '../pipeline/stokes.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
-import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
+import { addChannelOptions, channelOptionNames, type ChannelOptions } from './options/channel-options.js';
 import { addKurtosisOptions, kurtosisOptionNames } from './interference/kurtosis-options.js';
+import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import {
-  addBackendOptions,
-  addCardsOption,
-  addExamples,
-  parseCount,
-  refuseGiven,
-} from './options/command.js';
-import { addBeamCorrectedOption, addElementOption, correctionOf } from './options/element-option.js';
+  addBeamCorrectedOption,
+  addElementOption,
+  correctionOf,
+  type ElementOptions,
+} from './options/element-option.js';
 import { addEopOption } from './options/eop-option.js';
 import { tellingBand } from './report/band-lines.js';
 import { tellingFlags, withOrientation } from './report/flag-lines.js';
-import { history } from './report/history.js';
-import { betweenPixels, seenIn } from '../pipeline/seen-in.js';
-import { coarseLines, loneHandNote, outsideLines } from './report/image-notes.js';
-import { addIntegrationOption, choiceLines } from './options/integration-options.js';
-import { addOpenOptions, openOptions } from './options/open-options.js';
+import { addIntegrationOption } from './options/integration-options.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { addPartOptions, partOf, type PartOptions } from './options/part-options.js';
-import { refuseUnknown, telescopeFor, withCards } from './open.js';
+import { refuseUnknown, telescopeFor } from './open.js';
 import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { angle, duration } from './options/quantity.js';
-import { addSourceOption, parseSources } from './options/sky-options.js';
+import { addSourceOption } from './options/sky-options.js';
 import { addTrackOptions, trackOptionNames } from './options/track-options.js';
 import { addWideOptions } from './options/wide-options.js';
-import { openTerminal, type Terminal } from './report/terminal.js';
+import { openTerminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
-import { localCentre } from '../sky/phase-centre.js';
-import { corrected, type ImageOptions, type Made } from './image-direct.js';
-import {
-  stokesNotes,
-  crossHandsOf,
-  dataFacts,
-  gainsFor,
-  gainsOver,
-  imageUnit,
-  parseKnown,
-} from './image-gains.js';
-import { addFeedsOption } from './options/feeds-option.js';
-import { chooseWide, runWide } from './image-wide.js';
+import { dataFacts, gainsOver, parseKnown, type GainsOptions } from './image-gains.js';
+import { addFeedsOption, type FeedsOptions } from './options/feeds-option.js';
+import { chooseWide, runWide, type WideCommandOptions } from './image-wide.js';
 import { registerDirect } from './image/direct.js';
 
 /** With --direct the image is of a recording, and its options are others. */
@@ -85,16 +62,16 @@ function registerVisibilities(program: Command): Command {
     .option('--pixels <number>', 'along each side (default: what the array needs)', parseCount)
     .option(
       '--field <angle>',
-      'width of the field, in degrees or with a unit (default: the whole sky, or 1024 pixels round --centre)',
+      'width of the field, in degrees or with a unit (default: the whole sky, or of dishes what they see and the data allow)',
       angle('--field'),
     )
     .option(
       '--kernel <size>',
-      'cells along a side of the gridding kernels round the zenith: 1, 3, 5 or 7',
+      'with --direct: cells along a side of the gridding kernels, 1, 3, 5 or 7',
       parseKernel,
       5,
     )
-    .option('--autos', 'keep autocorrelations, in images round the zenith')
+    .addOption(new Option('--autos').hideHelp())
     .addOption(new Option('--no-autos').hideHelp())
     .option('--no-picture', 'the FITS alone: drawing takes longer than imaging')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
@@ -112,7 +89,7 @@ function registerVisibilities(program: Command): Command {
     )
     .option('--sheet', 'with --every: also a sheet, the images side by side')
     .action(run);
-  addIntegrationOption(command, ', or all with --centre and its like');
+  addIntegrationOption(command, 'all');
   addWideOptions(command);
   addBeamCorrectedOption(command);
   addElementOption(command);
@@ -124,7 +101,7 @@ function registerVisibilities(program: Command): Command {
   addKurtosisOptions(command);
   addTrackOptions(command, 'the image (--direct)');
   addOpenOptions(command, 'anything');
-  addCardsOption(addBackendOptions(command));
+  addBackendOptions(command);
   addEopOption(command);
   for (const option of command.options) if (ofVoltages.includes(option.attributeName())) option.hideHelp();
   return addExamples(command, [
@@ -149,8 +126,21 @@ function registerVisibilities(program: Command): Command {
   ]);
 }
 
-/** --channels is how many to make of voltages, and which of visibilities. */
-type GivenOptions = Omit<ImageOptions, 'channels'> & PartOptions;
+interface ImageOptions
+  extends
+    WideCommandOptions,
+    GainsOptions,
+    Pick<ChannelOptions, 'gain'>,
+    OpenFlags,
+    ElementOptions,
+    FeedsOptions {
+  readonly kernel: KernelSize;
+  readonly weight?: WideCommandOptions['weights'];
+  readonly perChannel?: true;
+  readonly every?: number;
+}
+
+type GivenOptions = ImageOptions & PartOptions;
 
 /** Options of image --direct, which are refused here with a word on it. */
 const ofVoltages: readonly string[] = [
@@ -161,8 +151,6 @@ const ofVoltages: readonly string[] = [
 async function run(path: string, given: GivenOptions, command: Command): Promise<void> {
   const options: ImageOptions = {
     ...given,
-    // Which channels, as it was written: for the part that is taken.
-    channels: undefined,
     ...((given.cube ?? given.perChannel) && { cube: true }),
     ...(given.weight && { weights: given.weights ?? given.weight }),
     ...(given.clean !== undefined && given.gain !== undefined && { loopGain: given.loopGain ?? given.gain }),
@@ -170,8 +158,6 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
   // --gain is the channeliser's word, and with --clean CLEAN's.
   const forVoltages = ofVoltages.filter((name) => name !== 'gain' || given.clean === undefined);
   refuseGiven(command, forVoltages, 'is for voltages, with --direct alone');
-  if (options.every !== undefined)
-    refuseGiven(command, ['cards'], 'is for one image from visibilities round the zenith');
   if (options.every === undefined) refuseGiven(command, ['sheet'], 'is for a series, with --every');
   if (options.every !== undefined && !options.picture)
     refuse('--no-picture', 'is for one image: a series has its film', 'leave it out');
@@ -195,7 +181,6 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
   const written = Object.values(outputs);
   const flagsOut = given.flagsOut === undefined ? [] : [given.flagsOut];
   await checkOutputs({ ...options, paths: [...written, ...flagsOut], from: path });
-  const sourcesAt = parseSources(options.sources);
   const opened = await openFile(path, await openOptions(options));
   try {
     refuseUnknown(opened);
@@ -218,129 +203,21 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     if (beam && options.every !== undefined)
       refuse('--beam-corrected', 'is for one image, not for a series', 'leave out --every');
     const facts = dataFacts(file, beam);
-    if (telescope.stations.length === 1 && options.autos !== true)
-      refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
     const visibilities = visibilitiesOf(file);
     const { frequenciesHz } = visibilities.header;
-    const wide = await chooseWide(command, options, visibilities, telescope, settings);
-    if (options.every !== undefined) {
-      refuseGiven(
-        command,
-        [
-          'clean',
-          'cube',
-          'perChannel',
-          'stokes',
-          'beam',
-          ...(options.autos === true ? ['autos'] : []),
-          'kernel',
-        ],
-        'is not for a series',
-      );
-      const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
-      const gains = await gainsOver(options, telescope, frequenciesHz, facts);
+    const choice = await chooseWide(command, options, visibilities, telescope, settings);
+    const gains = await gainsOver(options, telescope, frequenciesHz, facts);
+    if (options.every === undefined) {
+      const corrected = { ...choice, data, ...(beam && { beam }) };
+      await runWide(visibilities, telescope, options, corrected, gains, terminal);
+    } else {
+      refuseGiven(command, ['clean', 'cube', 'perChannel', 'stokes', 'beam'], 'is not for a series');
       await runWideSeries(visibilities, telescope, options, choice, options.every, gains, terminal);
-      await part?.finish();
-      return;
     }
-    if (wide) {
-      refuseGiven(command, ['cards'], 'is for images round the zenith');
-      const gains = await gainsOver(options, telescope, frequenciesHz, facts);
-      const choice = { ...wide, data, ...(beam && { beam }) };
-      await runWide(visibilities, telescope, options, choice, gains, terminal);
-      await part?.finish();
-      return;
-    }
-    const made = await fromVisibilities(visibilities, telescope, options, { ...settings, facts }, terminal);
-    const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
-    const sky = snapshotOnSky(beam ? corrected(made, beam, file, options) : made.sky, data, {
-      ...{ telescope, ...(feeds && { feeds }), ...(beam && { beam }), ...crossHandsOf(made) },
-      autos: options.autos === true ? 'include' : 'leave-out',
-    });
-    const products: PictureOptions = {
-      telescope,
-      ...(feeds === undefined ? {} : { feeds }),
-      road: 'From visibilities, natural weights',
-      unit: imageUnit(file, options),
-      ...(beam && { brightness: { kind: 'beam-corrected', beam } }),
-      channelWidthHz: made.channelWidthHz,
-      channels: options.cube === true ? 'keep' : 'average',
-      ...crossHandsOf(made),
-      history: [
-        ...history({ from: file, telescope }),
-        ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
-      ],
-      sources: sourcesAt(made.sky.frame),
-    };
-    const { pixels } = sky.plan;
-    const { peak, hand } = seenIn(sky);
-    const loss = betweenPixels(sky);
-    const tilt = tiltFacts(sky.plan);
-    const stage = terminal.stage('write');
-    await writeSky(outputs, sky, products, stage.step);
     await part?.finish();
-    stage.done();
-    terminal.result(
-      {
-        paths: written,
-        pixels,
-        peak,
-        unit: products.unit,
-        betweenPixels: loss,
-        ...(sky.stokes && { stokes: sky.stokes.history }),
-        ...made.json,
-        ...(tilt && { tilt }),
-        seconds: made.seconds,
-      },
-      [
-        `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
-        ...made.notes,
-        ...tiltLines(sky.plan),
-        ...coarseLines(sky, loss),
-        ...(hand === undefined
-          ? stokesNotes(sky.stokes, crossHandsOf(made), telescope, feeds)
-          : [loneHandNote(hand, feeds)]),
-      ],
-    );
   } finally {
     await opened.close();
   }
-}
-
-async function fromVisibilities(
-  file: VisibilityFile,
-  telescope: Telescope,
-  options: ImageOptions,
-  { facts, ...settings }: ImageSettings & { readonly facts: DataFacts },
-  terminal: Terminal,
-): Promise<Made> {
-  const reading = terminal.stage('read');
-  const choice = await chooseIntegration(file, options.integration, reading.update);
-  reading.done();
-  const { frequenciesHz, channelWidthHz } = file.header;
-  const { start, durationS } = choice.integration;
-  const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(start, durationS / 2), facts);
-  const stage = terminal.stage('image');
-  const road = {
-    ...{ telescope, frequenciesHz, onStep: stage.step, ...gains },
-    weight: 'natural',
-    autos: options.autos === true ? 'include' : 'leave-out',
-  } as const;
-  const sky = await withCards(options, (backends) =>
-    backends.length > 1
-      ? imageOnCards(choice.integration, road, settings, backends)
-      : imageIntegration(choice.integration, { ...road, backend: backends[0] }, settings),
-  );
-  return {
-    ...{ sky, ...gains, integration: choice.integration },
-    channelWidthHz,
-    seconds: stage.done(),
-    notes: [
-      ...choiceLines(choice, options.integration),
-      ...outsideLines(file.header, sky.frame, settings.field),
-    ],
-    json: { firstIntegration: choice.first, integrations: choice.used, integrationsInFile: choice.inFile },
-  };
 }
 
 const visibilitiesOf = (file: OpenedFile): VisibilityFile =>

@@ -28,6 +28,9 @@ export const MOST_PIXELS = 1024;
 /** Sizes that every transform takes in its stride: 2ⁿ and a quarter or a half more. */
 const goodPixels = [128, 160, 192, 256, 320, 384, 512, 640, 768, 1024] as const;
 
+/** Grid cells along a side that hold the array, whatever the pixels. */
+export const neededCells = (options: Aperture): number => apertureOf(options).needed;
+
 /** Pixels for who has no wish: 128, or the next good size that holds the array. */
 export function fittingPixels(options: Aperture): number {
   const { needed } = apertureOf(options);

@@ -7,12 +7,12 @@ import { prepareCudaVisibilityImager } from './visibilities/cuda/prepare.js';
 import { prepareCudaDirectImager } from './direct/cuda/prepare.js';
 import type { DirectImagerOptions } from './direct/autos.js';
 import type { DirectImager } from './direct/direct.js';
-import { imageVisibilities } from './visibilities/gridded.js';
+import { imageVisibilities } from './direct/gridded.js';
 import type { ImagePlan } from './plan.js';
 import { prepareDirectReference } from './direct/reference.js';
 import type { VisibilityImager } from './visibilities/imager.js';
 
-export { fittingPixels } from './aperture.js';
+export { fittingPixels, neededCells } from './aperture.js';
 export {
   alongImage,
   chooseCentre,
@@ -24,15 +24,11 @@ export {
   type ImageCentre,
   type Tilt,
 } from './array-plane.js';
-export { planImage, pixelCosine } from './plan.js';
-export type { ImageField, ImageKernel, ImageOptions, ImagePlan, KernelSize } from './plan.js';
+export { planGeometry, planImage, pixelCosine } from './plan.js';
+export type { ImageField, ImageGeometry, ImageKernel, ImageOptions, ImagePlan, KernelSize } from './plan.js';
 export type { DirectImagerOptions } from './direct/autos.js';
 export type { DirectImage, DirectImager } from './direct/direct.js';
-export {
-  imageVisibilities,
-  type VisibilityImage,
-  type VisibilityImageOptions,
-} from './visibilities/gridded.js';
+export { imageVisibilities, type VisibilityImage, type VisibilityImageOptions } from './direct/gridded.js';
 export type { VisibilityImager } from './visibilities/imager.js';
 export { LEAST_PIXELS, MOST_PIXELS } from './aperture.js';
 export { MARGIN } from './kernels.js';

@@ -63,7 +63,8 @@ export interface ImageOptions {
   readonly patterns?: StationPatterns;
 }
 
-export interface ImagePlan {
+/** Where an image's pixels are, and what it is of: all that is needed to write or draw one, however it is made. */
+export interface ImageGeometry {
   readonly pixels: number;
   /** Direction cosine from one pixel to the next. */
   readonly pixelSize: number;
@@ -75,6 +76,13 @@ export interface ImagePlan {
   readonly channels: number;
   readonly polarisations: 1 | 2;
   readonly products: 1 | 4;
+  /** shown : [m][l], 1 where the pixel is above the horizon and inside the field. */
+  readonly shown: Uint8Array;
+  /** What stations are weighed by where they differ. */
+  readonly patterns?: StationPatterns;
+}
+
+export interface ImagePlan extends ImageGeometry {
   readonly kernelSize: KernelSize;
   /** corners : [c][s][row, column], the first cell of each antenna's gridding kernel; its middle is the nearest cell. */
   readonly corners: Int32Array;
@@ -86,30 +94,46 @@ export interface ImagePlan {
   readonly centre: Float64Array;
   /** correction : [m][l], what takes the taper out of a power image: multiply. */
   readonly correction: Float64Array;
-  /** shown : [m][l], 1 where the pixel is above the horizon and inside the field. */
-  readonly shown: Uint8Array;
   /** Only rows firstRow … endRow − 1 of the grid are ever touched, in any channel. */
   readonly firstRow: number;
   readonly endRow: number;
-  /** Where kernels hold stations' own patterns. */
-  readonly patterns?: StationPatterns;
   /** kernelErrors : [c][s], rms over the field of an antenna's response relative to the exact one, less 1. */
   readonly kernelErrors: Float64Array;
 }
 
 const cellWavelengths = (pixels: number, pixelSize: number): number => 1 / (pixels * pixelSize);
 
-/** Pixels, grid and gridding kernels of an image; what does not fit is refused with what would. */
-export function planImage(options: ImageOptions): ImagePlan {
-  const { field, stationsM, axes, frequenciesHz, polarisations, heights = 'project', patterns } = options;
-  const kernel = options.kernel ?? { kind: 'fitted', size: sizeOf(options) };
-  const pixels = wholeNumber(WHERE, 'pixels', options.pixels, LEAST_PIXELS, MOST_PIXELS);
+/** Of images without a grid of their own. */
+const MOST_WIDE_PIXELS = 32_768;
+
+/** The pixels of an image. */
+export function planGeometry(
+  options: Omit<ImageOptions, 'kernel' | 'heights'>,
+  mostPixels = MOST_WIDE_PIXELS,
+): ImageGeometry {
+  const { field, stationsM, axes, frequenciesHz, polarisations, patterns } = options;
+  const pixels = wholeNumber(WHERE, 'pixels', options.pixels, LEAST_PIXELS, mostPixels);
   if (pixels % 2 === 1) refuse(WHERE, `${pixels} pixels`, `give an even number such as ${pixels + 1}`);
   const stations = wholeNumber(WHERE, 'stations', stationsM.length, 1, 65_535);
   const channels = wholeNumber(WHERE, 'channels', frequenciesHz.length, 1, 2 ** 20);
   for (const frequencyHz of frequenciesHz) realNumber(WHERE, 'frequency in Hz', frequencyHz, 1, 1e13);
   const halfWidth = halfWidthOf(field);
   const pixelSize = (2 * MARGIN * halfWidth) / pixels;
+  return {
+    ...{ pixels, pixelSize, field, axes, stationsM, stations, frequenciesHz, channels, polarisations },
+    products: polarisations === 1 ? 1 : 4,
+    shown: shownPixels(pixels, pixelSize, halfWidth, axes),
+    ...(patterns && { patterns }),
+  };
+}
+
+/** Pixels, grid and gridding kernels of an image; what does not fit is refused with what would. */
+export function planImage(options: ImageOptions): ImagePlan {
+  const { stationsM, axes, frequenciesHz, heights = 'project', patterns } = options;
+  const kernel = options.kernel ?? { kind: 'fitted', size: sizeOf(options) };
+  const geometry = planGeometry(options, MOST_PIXELS);
+  const { pixels, pixelSize, stations, channels } = geometry;
+  const halfWidth = halfWidthOf(options.field);
   const size = kernel.size;
   const places = placesOf(stationsM, axes);
   const middle = {
@@ -165,26 +189,15 @@ export function planImage(options: ImageOptions): ImagePlan {
   if (isTapered) checkKernels(kernelErrors, heights);
   const rows = corners.filter((_, at) => at % 2 === 0);
   return {
-    pixels,
-    pixelSize,
-    field,
-    axes,
-    stationsM,
-    stations,
-    frequenciesHz,
-    channels,
-    polarisations,
-    products: polarisations === 1 ? 1 : 4,
+    ...geometry,
     kernelSize: size,
     corners,
     taps,
     centre,
     correction: taperCorrection(pixels, cell * pixelSize, isTapered ? size : 1),
-    shown: shownPixels(pixels, pixelSize, halfWidth, axes),
     firstRow: rows.reduce((least, row) => Math.min(least, row), pixels),
     endRow: rows.reduce((most, row) => Math.max(most, row + size), 0),
     kernelErrors,
-    ...(patterns && { patterns }),
   };
 }
 

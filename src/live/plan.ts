@@ -1,6 +1,5 @@
 /** From a live observation and its source to what the chain makes: the same parts as of recordings, without reading ahead. */
 import type { Backend } from '../backend/backend.js';
-import { CorellaError } from '../core/errors.js';
 import type { Source } from '../core/sources.js';
 import { readGainFile, type Recording } from '../formats/index.js';
 import type { KurtosisPlan, KurtosisTally } from '../kurtosis/index.js';
@@ -16,19 +15,19 @@ import { phaseLossOf, spectraOfFront, type Front, type FrontSpectra } from '../p
 import { readStoredFlags } from '../pipeline/flags/flag-file.js';
 import { channelsNamed } from '../pipeline/flags/words.js';
 import { fitsData, gainsOverTime } from '../pipeline/gains/apply.js';
-import { imagedTelescope } from '../pipeline/live/left-out.js';
+import { chooseMethod, methodLine } from '../pipeline/live/method.js';
 import { frontOf, planLiveChannels } from '../pipeline/live/front.js';
 import type { LiveImaging, LiveSettings } from '../pipeline/live/settings.js';
 import { phaseLossLines } from '../pipeline/phase-loss.js';
 import type { RequestedVanVleck, VanVleckTally } from '../pipeline/stages/van-vleck.js';
 import { isProduct, type Product } from '../products/index.js';
 import { imagedRules } from '../products/making/images.js';
-import { checkDirectRoad } from '../pipeline/image.js';
-import { skyFrame } from '../sky/frame.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { productsOf, type LiveProducts } from './resolve.js';
+
+type Chosen = Required<Pick<LiveImaging, 'image' | 'chosen'>> & Pick<LiveImaging, 'method'>;
 
 export interface LivePlan {
   readonly observation: Observation;
@@ -43,6 +42,8 @@ export interface LivePlan {
   readonly calibrated?: LiveImaging['calibrated'];
   /** What is not as one would expect. */
   readonly warnings: readonly string[];
+  /** Of each product of images how they are made. */
+  readonly methods: ReadonlyMap<object, Chosen>;
   /** Of each stream epoch what kurtosis flagged and what van Vleck's correction met. */
   readonly kurtosis: readonly { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[];
   readonly vanVleck: readonly Readonly<VanVleckTally>[];
@@ -97,8 +98,15 @@ export async function planLive(
   const corrected: RequestedVanVleck = { onPlan: (tally) => vanVleck.push(tally) };
   const isCalibrated = images !== undefined || observation.products.some((one) => isProduct('beams', one));
   const gains = isCalibrated ? await gainsFor(observation, telescope, frequenciesHz) : undefined;
+  const methods = new Map<object, Chosen>();
+  for (const one of observation.products)
+    if (isProduct('images', one)) {
+      const asked = { backend, telescope, frequenciesHz, flaggedInputs };
+      const { imaging, chosen } = await chooseMethod(asked, imagingOf(one, [], undefined));
+      methods.set(one, { image: imaging.image, method: imaging.method, chosen });
+    }
   return {
-    ...{ observation, products, telescope, front, spectra, kurtosis, vanVleck },
+    ...{ observation, products, telescope, front, spectra, kurtosis, vanVleck, methods },
     calibrated: gains?.calibrated,
     centre:
       visibilities?.['phase-centre'] === undefined
@@ -107,14 +115,17 @@ export async function planLive(
     warnings: [
       ...phaseLossLines(phaseLossOf(front)),
       ...(gains?.warnings ?? []),
-      ...directWarnings(observation, imagedTelescope(telescope, flaggedInputs), source, frequenciesHz),
+      ...new Set(Array.from(methods.values(), ({ chosen }) => methodLine(chosen))),
     ],
     settings: {
       ...{ ...frontSettings, backend, channels, frequenciesHz },
       flags: { rules, channels: kept, tally: { rules: rules.length, ruled: 0, values: 0 } },
       integrationS: visibilities?.integration ?? shownS(images),
       align: (visibilities ?? images)?.align ?? 'utc',
-      imaging: images && imagingOf(images, imagedRules(images, rules, frequenciesHz), gains?.calibrated),
+      imaging: images && {
+        ...imagingOf(images, imagedRules(images, rules, frequenciesHz), gains?.calibrated),
+        ...methods.get(images),
+      },
       vanVleck: visibilities?.['van-vleck'] === true ? corrected : undefined,
       values: visibilities?.values ?? 'means',
       integrations: (visibilities?.visibilities ?? null) === null ? 'for nobody' : 'kept',
@@ -141,27 +152,6 @@ async function gainsFor(
     calibrated: gainsOverTime(file, gains.file, telescope, frequenciesHz, 'live'),
     warnings: fitsData(file, gains.file, { telescope, frequenciesHz }),
   };
-}
-
-/** By how much direct images are off where stations are at different heights: live, that is a warning. */
-function directWarnings(
-  { products }: Observation,
-  telescope: Telescope,
-  { start }: Source,
-  frequenciesHz: Float64Array,
-): readonly string[] {
-  const direct = products.filter((one) => isProduct('images', one) && one.method === 'direct');
-  const frame = skyFrame(telescope.site, start);
-  const lines = (direct as readonly Product<'images'>[]).map((images) => {
-    try {
-      checkDirectRoad({ telescope, frequenciesHz }, frame, imagingOf(images, [], undefined).image);
-      return '';
-    } catch (error) {
-      if (!(error instanceof CorellaError)) throw error;
-      return `warning: ${error.what}; ${error.fix ?? ''}`;
-    }
-  });
-  return [...new Set(lines.filter((line) => line !== ''))];
 }
 
 /** What images are made like; the first of an observation, and each further one. */

@@ -196,7 +196,10 @@ export class Further {
     const sink = openImages(fields, number, this.settings);
     const { plan } = this.settings;
     const rules = imagedRules(fields, live.flags?.rules ?? [], plan.spectra.frequenciesHz);
-    const imaging: LiveImaging = imagingOf(fields, rules, live.imaging?.calibrated);
+    const imaging: LiveImaging = {
+      ...imagingOf(fields, rules, live.imaging?.calibrated),
+      ...plan.methods.get(fields),
+    };
     const clock = integrationClock({ integrationS: imaging.everyS, align: fields.align }, grid);
     const show = passing<SkyImage>(async (sky) => {
       const gains = live.steering?.gains.at(sky.start);

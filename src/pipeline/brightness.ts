@@ -3,7 +3,7 @@ import { baselineCount, baselineIndex, imageCPML, type ImageCPML } from '../core
 import type { Integration } from '../core/blocks.js';
 import { productCount } from '../core/product-counts.js';
 import type { Vector3 } from '../core/vector.js';
-import type { ImagePlan } from '../image/index.js';
+import type { ImageGeometry } from '../image/index.js';
 import { towardsOf, type ElementBeam } from '../sky/beams/element-beam.js';
 import { hasElements } from '../sky/beams/mixed.js';
 import { kindsOf, powersOf, powersOfPairs, type Gathering, type ImagePowers } from '../sky/beams/powers.js';
@@ -155,7 +155,7 @@ type PowersIn = (channel: number, frequencyHz: number) => readonly PowersAt[];
 
 /** Of voltages: every input with every other, as the plan weighs them. */
 function ofInputs(
-  { patterns, stations, polarisations }: ImagePlan,
+  { patterns, stations, polarisations }: ImageGeometry,
   beam: ElementBeam,
   { axes, followedEnu }: Look,
   { autos, calibrated }: GatheredImage,

@@ -4,7 +4,7 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import { gainsCA, type GainsCA, type ImageCPML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
-import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../image/index.js';
+import { averageChannels, measureSource, placeOf, stokesI, type ImageGeometry } from '../image/index.js';
 import { sourcesUp, type SourceUp } from '../sky/above.js';
 import { trueGains } from '../sky/input-gains.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
@@ -60,7 +60,7 @@ export const SEARCH_PIXELS = 3;
  * Width of the beam that an array's stations make, at half its height. Stations that scatter by σ make baselines that
  * scatter by √2·σ, and a Gaussian of those a beam of 2√(2 ln 2)/(2π)·λ/(√2·σ) = 0.265 λ/σ: 1.06 λ/D of a round field.
  */
-export function beamPixels(telescope: Telescope, plan: ImagePlan): number {
+export function beamPixels(telescope: Telescope, plan: ImageGeometry): number {
   const scatterM = Math.sqrt(
     (variance(telescope.stations.map(({ eastM }) => eastM)) +
       variance(telescope.stations.map(({ northM }) => northM))) /
@@ -116,7 +116,7 @@ export function findBrightSources(
 }
 
 /** Whether the pixel under a place is above the horizon and inside the field. */
-function isShown({ pixels, pixelSize, shown }: ImagePlan, { l, m }: { l: number; m: number }): boolean {
+function isShown({ pixels, pixelSize, shown }: ImageGeometry, { l, m }: { l: number; m: number }): boolean {
   const column = Math.round(l / pixelSize + pixels / 2);
   const row = Math.round(m / pixelSize + pixels / 2);
   return Math.min(row, column) >= 0 && Math.max(row, column) < pixels && shown[row * pixels + column] === 1;

@@ -16,7 +16,7 @@ import {
   type VisibilityHeader,
   type VoltageRecording,
 } from '../formats/index.js';
-import type { ImagePlan } from '../image/index.js';
+import type { ImageGeometry } from '../image/index.js';
 import { sourcesUp, type SourceUp } from '../sky/above.js';
 import { skyFrame } from '../sky/frame.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
@@ -34,7 +34,7 @@ import {
 import { imageDirectly, imageIntegration } from './image.js';
 import { writeSky, type PictureOptions } from './products.js';
 import { recordSimulation } from './record.js';
-import { planSky, type ImageSettings, type SkyImage } from './sky-image.js';
+import { planSky, withCentre, type ImageSettings, type SkyImage } from './sky-image.js';
 import { snapshotOnSky } from './stokes.js';
 import type { Account } from './stages/stage.js';
 import { written } from './write.js';
@@ -61,12 +61,13 @@ export interface FirstLight {
   readonly seconds: Readonly<Record<'simulate' | 'correlate' | 'calibrate' | 'image' | 'direct', number>>;
   readonly account: Account;
   readonly gains: GainComparison;
-  readonly plan: ImagePlan;
+  readonly plan: ImageGeometry;
   readonly beamPixels: number;
   readonly found: readonly FoundSource[];
   readonly faint: readonly SourceUp[];
-  /** Of the two roads, relative to the brightest pixel. */
+  /** Of the two images, relative to the brightest pixel; and what is predicted of the direct one, over a source's peak. */
   readonly difference: number;
+  readonly predicted: number;
 }
 
 /** An array too small to calibrate, too wide for the image, or without a sky is refused before the work. */
@@ -202,7 +203,9 @@ async function fromRecording(
   const onSky = <Sky extends SkyImage>(sky: Sky, autos: 'include' | 'leave-out'): Sky =>
     snapshotOnSky(sky, { kind: 'feeds' }, { telescope, autos, crossHands: pictures.crossHands });
   const imageStage = watcher.stage('image from visibilities');
-  const image = await imageIntegration(integration, { ...road, autos: 'leave-out' }, settings.image);
+  // Both images are on the direct one's axes.
+  const onAxes = withCentre(telescope, frequenciesHz, settings.image);
+  const image = await imageIntegration(integration, { ...road, autos: 'leave-out' }, onAxes);
   await writeSky(
     { fits: join(folder, 'image.fits'), png: join(folder, 'image.png') },
     onSky(image, 'leave-out'),
@@ -211,12 +214,12 @@ async function fromRecording(
   const imageS = imageStage.done();
 
   const directStage = watcher.stage('image directly');
-  const { sky: direct } = await imageDirectly(
+  const { sky: direct, roadError: predicted } = await imageDirectly(
     recording,
     plan,
     // Its errors are measured beside the truth and told.
     { ...common, calibrated: calibration, onProgress: directStage.update, beyond: 'accept' },
-    settings.image,
+    onAxes,
   );
   await writeSky(
     { fits: join(folder, 'direct.fits'), png: join(folder, 'direct.png') },
@@ -229,8 +232,8 @@ async function fromRecording(
   const directS = directStage.done(`${direct.samples} time steps`);
 
   const compareStage = watcher.stage('compare');
-  // The direct road multiplies every antenna with itself too: give the other road the same.
-  const same = await imageIntegration(integration, { ...road, autos: 'include' }, settings.image);
+  // A direct image has every antenna's product with itself, too.
+  const same = await imageIntegration(integration, { ...road, autos: 'include', beam: 'leave-out' }, onAxes);
   const difference = largestDifference(same.image, direct.image);
   const { found, faint } = findBrightSources(simulation, image, direct);
   compareStage.done();
@@ -249,5 +252,6 @@ async function fromRecording(
     found,
     faint,
     difference,
+    predicted,
   };
 }

@@ -1,7 +1,7 @@
 /** What is read off an image of the sky: its peak, and what its pixels lose. */
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
-import { averageChannels, loneHand, stationBeam, stokesI } from '../image/index.js';
+import { averageChannels, loneHand, stationBeam, stokesI, type ImageGeometry } from '../image/index.js';
 import type { SkyImage } from './sky-image.js';
 
 /** Its brightest pixel, and which hand it is of where the other has nothing; an image of nothing is refused. */
@@ -20,11 +20,17 @@ export function seenIn({ image, plan, weights }: SkyImage): {
   return { peak, hand: loneHand(mean, plan) };
 }
 
+/** Pixels, and the stations whose beam they sample. */
+export type CoarsePlan = Pick<
+  ImageGeometry,
+  'pixels' | 'pixelSize' | 'stationsM' | 'axes' | 'frequenciesHz'
+>;
+
 /**
  * What a source may lose that lies in the middle of four pixels, as a part of its flux: grids that just hold the array have
  * pixels as wide as its beam.
  */
-export function betweenPixels({ plan }: SkyImage): number {
+export function betweenPixels({ plan }: { readonly plan: CoarsePlan }): number {
   const beam = stationBeam(plan);
   if (!beam) return 0;
   const pixelDeg = plan.pixelSize * DEGREES_PER_RADIAN;

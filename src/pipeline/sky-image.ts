@@ -7,8 +7,11 @@ import {
   chooseCentre,
   fittingPixels,
   isZenith,
+  neededCells,
+  planGeometry,
   planImage,
   type ImageField,
+  type ImageGeometry,
   type ImageOptions,
   type ImagePlan,
   type KernelSize,
@@ -65,7 +68,7 @@ export interface SkyImage {
   readonly image: ImageCPML;
   /** What each plane was made of: channels are averaged by it; alike where nobody says. */
   readonly weights?: WeightsCP;
-  readonly plan: ImagePlan;
+  readonly plan: ImageGeometry;
   readonly frame: SkyFrame;
   readonly start: Instant;
   readonly durationS: number;
@@ -118,6 +121,25 @@ export function planSky(
   const options = optionsOf(telescope, frame, frequenciesHz, settings);
   return planImage({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
 }
+
+/** The pixels of an image that needs no gridding kernels: round the zenith unless the settings have a centre. */
+export function planSkyGeometry(
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): ImageGeometry {
+  const options = optionsOf(telescope, frame, frequenciesHz, { normalEnu: ZENITH, ...settings });
+  return planGeometry({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
+}
+
+/** How many an image of this field takes at the least, so that no source is lost between them. */
+export const neededPixels = (
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): number => neededCells(optionsOf(telescope, frame, frequenciesHz, { normalEnu: ZENITH, ...settings }));
 
 /** Along each side, as `planSky` has them. */
 export const pixelsOf = (

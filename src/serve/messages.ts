@@ -116,6 +116,8 @@ export interface PlanView {
   readonly imageS?: number;
   readonly pixels?: number;
   readonly road?: 'visibilities' | 'direct';
+  /** How images are made, and the most that a pixel may be off, over a source's peak. */
+  readonly imaging?: { readonly method: 'direct' | 'w-term' | 'flat'; readonly predictedError: number };
 }
 
 export interface SenderRow {

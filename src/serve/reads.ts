@@ -4,6 +4,7 @@ import { imageCPML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { instant } from '../core/instant.js';
 import { encodeFitsImage } from '../formats/index.js';
+import { methodLine } from '../pipeline/live/method.js';
 import { centreAt } from '../pipeline/sky-image.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Again } from './again/again.js';
@@ -105,7 +106,10 @@ async function latestFits({ begun, frame, facts }: LiveState): Promise<Answer> {
       telescope: telescope.name,
       object: centre.name,
       unit: head.unit,
-      history: [`corella ${facts.version}, live, from ${facts.description}`],
+      history: [
+        `corella ${facts.version}, live, from ${facts.description}`,
+        ...(begun.live.imaging?.chosen ? [methodLine(begun.live.imaging.chosen)] : []),
+      ],
     },
   );
   return { type: 'image/fits', bytes: Buffer.concat(parts) };

@@ -122,6 +122,7 @@ export function planOf({ begun, frame }: LiveState): PlanView | undefined {
     channelWidthHz,
     integrationS: steering?.integration.latest ?? live.integrationS,
     ...(imaging && { imageS: imaging.everyS, road: imaging.road }),
+    ...(imaging?.chosen && { imaging: imaging.chosen }),
     ...(frame && { pixels: frame.head.shape[0] }),
   };
 }

@@ -9,10 +9,10 @@ export interface IntegrationOptions {
   readonly integration: IntegrationChoice;
 }
 
-export const addIntegrationOption = (command: Command, beyond = ''): Command =>
+export const addIntegrationOption = (command: Command, sum: 'all' | 'short' = 'short'): Command =>
   command.option(
     '--integration <number>',
-    `which one of the file, from 0; or sum: as many from the first as the turning sky allows, at most 30 s${beyond}`,
+    `which one of the file, from 0; or sum: ${sum === 'all' ? 'all of them' : 'as many from the first as the turning sky allows, at most 30 s'}`,
     parseIntegration,
     'sum',
   );

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { realNumber, refuse } from '../../core/errors.js';
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import type { CleanOptions, WideWeighting } from '../../image/index.js';
-import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
+import { localCentre, parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 import { angle, plainNumber } from './quantity.js';
 import { parseWhole } from './command.js';
 
@@ -21,7 +21,10 @@ export interface WideOptions {
   readonly autoMask?: number;
 }
 
-/** What of them says by itself that the zenith's own road is not meant. */
+/** Stands for the normal of the stations' plane, which a telescope's own positions give. */
+export const ARRAY_CENTRE = localCentre('array', { x: 0, y: 0, z: 1 });
+
+/** Those that direct images do not have. */
 export const wideOptionNames = [
   ...['centre', 'cell', 'accuracy', 'taper', 'stokes'],
   ...['clean', 'threshold', 'loopGain', 'autoThreshold', 'autoMask'],
@@ -35,8 +38,8 @@ export function addWideOptions(command: Command): Command {
     .optionsGroup('Anywhere in the sky (visibilities):')
     .option(
       '--centre <place>',
-      'a source, "RA Dec", Sun or zenith (default: the file\'s own phase centre where a field is asked for)',
-      (text) => parsePhaseCentre(text, '--centre'),
+      'a source, "RA Dec", Sun, zenith, or array: normal to the plane of the stations (default: the zenith of dipole arrays, else the file\'s own phase centre)',
+      (text) => (/^array$/i.test(text.trim()) ? ARRAY_CENTRE : parsePhaseCentre(text, '--centre')),
     )
     .option(
       '--cell <angle>',

@@ -3,7 +3,7 @@ import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { VisibilityHeader } from '../../formats/index.js';
 import type { ImageField } from '../../image/index.js';
 import { handName } from '../../pipeline/products.js';
-import type { SkyImage } from '../../pipeline/sky-image.js';
+import type { CoarsePlan } from '../../pipeline/seen-in.js';
 import type { SkyFrame } from '../../sky/frame.js';
 
 /** Told above it. */
@@ -12,7 +12,7 @@ const MOST_LOSS = 0.2;
 const LITTLE_LOSS = 0.1;
 
 export function coarseLines(
-  { plan }: Pick<SkyImage, 'plan'>,
+  { plan }: { readonly plan: CoarsePlan },
   loss: number,
   [pixels, field] = ['--pixels', '--field'],
 ): string[] {

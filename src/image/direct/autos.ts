@@ -4,8 +4,8 @@
  * what they put into it is one small transform a channel.
  */
 import type { ImagePlan } from '../plan.js';
-import { PairKernel } from '../visibilities/pair-kernels.js';
-import { planTransform } from '../visibilities/transform.js';
+import { PairKernel } from './pair-kernels.js';
+import { planTransform } from './transform.js';
 
 export interface DirectImagerOptions {
   /** Autocorrelations lift the whole image by the receivers' noise. Default: included, as the multiplication has them. */

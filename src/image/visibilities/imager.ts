@@ -1,7 +1,7 @@
 /** Images from visibilities on a backend; gridded.ts holds the formula, and the reference that needs none. */
 import type { Integration } from '../../core/blocks.js';
 import type { Closable } from '../../core/closing.js';
-import type { VisibilityImage, VisibilityImageOptions } from './gridded.js';
+import type { VisibilityImage, VisibilityImageOptions } from '../direct/gridded.js';
 import type { ImagePlan } from '../plan.js';
 
 export interface VisibilityImager extends Closable {

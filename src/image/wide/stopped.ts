@@ -173,6 +173,35 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
   };
 }
 
+/** Of each station with itself: sums over stations of a product, and of its weights, channel by channel. */
+export function ownPowers(
+  integration: Integration,
+  options: Pick<StopOptions, 'product' | 'gains' | 'solved' | 'frequenciesHz'>,
+): { readonly sums: Float64Array; readonly weights: Float64Array } {
+  const { channels, stations, polarisations, flaggedInputs } = integration;
+  const { product, solved } = options;
+  const sums = new Float64Array(channels);
+  const weights = new Float64Array(channels);
+  const parts: readonly Part[] = partsOf[product];
+  const baselines = baselineCount(stations);
+  for (let c = 0; c < channels; c++)
+    for (let s = 0; s < stations; s++)
+      for (const part of parts) {
+        const [inputI, inputJ] = [s * polarisations + part.pi, s * polarisations + part.pj];
+        const b = c * baselines + baselineIndex(s, s);
+        const at = (b * polarisations + part.pi) * polarisations + part.pj;
+        const isLeftOut = [inputI, inputJ].some(
+          (input) => flaggedInputs[input] === 1 || solved?.[c * stations * polarisations + input] === 0,
+        );
+        const weight = isLeftOut ? 0 : weightOf(integration, at, b, part);
+        if (!(weight > 0)) continue;
+        const [re, im] = calibrated(meanOf(integration, at, weight), { c, inputI, inputJ }, options);
+        sums[c] += weight * (part.re * re - part.im * im);
+        weights[c] += weight / parts.length;
+      }
+  return { sums, weights };
+}
+
 /** Samples behind a product, as its file says. */
 const weightOf = (integration: Integration, at: number, cell: number, { pi, pj }: Part): number =>
   integration.asStored ? integration.asStored.weights[at] : productCount(integration, cell, pi, pj);
@@ -190,7 +219,7 @@ function meanOf(
 function calibrated(
   [re, im]: readonly [number, number],
   { c, inputI, inputJ }: { readonly c: number; readonly inputI: number; readonly inputJ: number },
-  { gains, frequenciesHz }: StopOptions,
+  { gains, frequenciesHz }: Pick<StopOptions, 'gains' | 'frequenciesHz'>,
 ): readonly [number, number] {
   if (!gains) return [re, im];
   const inputs = gains.length / 2 / frequenciesHz.length;

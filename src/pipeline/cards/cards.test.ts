@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { Backend } from '../../backend/backend.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import { openBackend } from '../../backend/select.js';
-import { gainsCA, spectraCAT, voltagesAT } from '../../core/axes.js';
+import { spectraCAT, voltagesAT } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { parseInstant } from '../../core/instant.js';
 import { randomStream } from '../../core/random.js';
@@ -15,9 +15,7 @@ import { planChannels } from '../channels.js';
 import { correlateSpectra, correlateVoltages } from '../correlate.js';
 import { planFineChannels, streamsOf } from '../fine/streams.js';
 import { fixedDelays, mostDelaySamples, requestDelays } from '../tracking.js';
-import { imageIntegration } from '../image.js';
 import { spectraInMemory, voltagesInMemory } from '../testing.js';
-import { imageOnCards } from './image.js';
 import { channelRanges } from './ranges.js';
 import { Together } from './together.js';
 
@@ -167,33 +165,6 @@ for (const kind of kinds)
       );
       assert.deepEqual(parts, whole);
       assert.equal(counted.missingSamples, account.missingSamples);
-    });
-
-    it('image as one, by gains of their own channels', async () => {
-      const telescope = selectStations(await loadTelescope('lwasv'), 3);
-      const { frequenciesHz } = spectra;
-      const whole: Integration[] = [];
-      await withCards(kind, 1, ([backend]) => correlateSpectra(spectra, { backend }, keeping(whole)));
-      const gains = Float64Array.from({ length: 2 * 5 * INPUTS }, () => 1 + random.uniform());
-      const solved = new Uint8Array(5 * INPUTS).fill(1);
-      // A range of channels without any gains leaves the others their image.
-      solved.fill(0, 0, 2 * INPUTS);
-      const road = {
-        ...{ telescope, frequenciesHz },
-        weight: 'natural',
-        autos: 'leave-out',
-        calibrated: { gains: gainsCA(gains, 5, INPUTS), solved },
-      } as const;
-      const asked = { field: { kind: 'all-sky' }, kernelSize: 3 } as const;
-      const one = await withCards(kind, 1, ([backend]) =>
-        imageIntegration(whole[0], { ...road, backend }, asked),
-      );
-      for (const count of [2, 3]) {
-        const made = await withCards(kind, count, (cards) => imageOnCards(whole[0], road, asked, cards));
-        assert.deepEqual(made.image, one.image);
-        assert.deepEqual([...(made.weights ?? [])], [...(one.weights ?? [])]);
-        assert.deepEqual(made.plan.pixels, one.plan.pixels);
-      }
     });
   });
 

@@ -151,7 +151,7 @@ export function imagedByVisibilities(
   const { backend, frequenciesHz, imaging, steering, align } = settings;
   const { telescope, calibrated } = imagedInputs(settings);
   const images = prepareImage({
-    ...{ backend, telescope, frequenciesHz, image: imaging.image },
+    ...{ backend, telescope, frequenciesHz, image: imaging.image, method: imaging.method },
     plannedFor: align === 'utc' ? 'utc' : undefined,
     ...{ weight: imaging.weight, autos: imaging.autos ?? 'leave-out', beam: 'leave-out' },
   });

@@ -49,7 +49,7 @@ async function settingsOf(trial: LiveTrial, held: Held): Promise<Omit<LiveSettin
     trial.road === 'none'
       ? undefined
       : {
-          ...{ everyS: trial.everyS, road: trial.road, weight: trial.weight ?? 'natural' },
+          ...{ everyS: trial.everyS, road: trial.road, method: 'flat', weight: trial.weight ?? 'natural' },
           image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 5 },
           ...(trial.gains && { calibrated: { gains: gainsCA(gains, channels, inputs), solved } }),
         };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';
 import { openReference } from '../../backend/reference.js';
+import type { ImagePlan } from '../../image/index.js';
 import { fourAntennas, twoBoards } from '../../receive/testing/trial-source.js';
 import { boards, madeBy, type LiveTrial } from './compare-testing.js';
 
@@ -72,7 +73,8 @@ function onCard(): void {
       wanted.images.forEach(({ image, plan, start }, k) => {
         const found = ours.images[k];
         assert.deepEqual(found.start, start);
-        const { correction, channels } = plan;
+        const { channels } = plan;
+        const { correction } = plan as ImagePlan;
         const size = image.length / channels;
         for (let c = 0; c < channels; c++) {
           let [largest, worst] = [0, 0];

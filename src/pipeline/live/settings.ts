@@ -14,14 +14,25 @@ import type { Telescope } from '../../telescope/telescope.js';
 import type { Calibrated, CalibratedAt, ImageSettings } from '../sky-image.js';
 import type { DelayRequest } from '../tracking.js';
 
+/** How live images are made (method.ts). */
+export interface LiveMethod {
+  readonly method: 'direct' | 'w-term' | 'flat';
+  /** The largest error of a pixel over a source's peak. */
+  readonly predictedError: number;
+}
+
 export interface LiveImaging {
   /** From one image to the next. */
   readonly everyS: number;
   readonly road: 'visibilities' | 'direct';
+  /** Of images from visibilities, as chosen by method.ts; `w-term` unless given. */
+  readonly method?: 'w-term' | 'flat';
   readonly weight: 'natural' | 'uniform';
   /** Where they change in time, as they are at a moment. */
   readonly calibrated?: Calibrated | CalibratedAt;
   readonly image: ImageSettings;
+  /** How they are made and how far they may be off, where that was asked (method.ts). */
+  readonly chosen?: LiveMethod;
   /** Whether autocorrelations are kept; by default direct images keep them. */
   readonly autos?: 'include' | 'leave-out';
   /** The correction for rounding to few bits, of images from visibilities. */

@@ -1,4 +1,7 @@
-/** Integrations to images, by the geometry of their own moment. */
+/**
+ * Integrations to images, by the geometry of their own moment: gridded in u, v and w, for every array; or, live, with the
+ * pair kernels of direct images in the plane of the stations, where that is right and nothing else is fast enough.
+ */
 import type { Backend } from '../../backend/backend.js';
 import type { Integration } from '../../core/blocks.js';
 import type { OnStep } from '../../core/progress.js';
@@ -11,6 +14,7 @@ import { prepareCardVisibilityImager, type CardVisibilityImager } from './card/i
 import { isOnCard, onHost, type CardIntegration } from './card/integrations.js';
 import { PlannedImager, type PlannedFor } from './planned-imager.js';
 import { emptyAccount, type Stage } from './stage.js';
+import { prepareWTermImager } from './w-term-image.js';
 
 export interface ImageStageSettings {
   readonly backend: Backend;
@@ -23,6 +27,8 @@ export interface ImageStageSettings {
   /** For integrations that bring no gains of their own. */
   readonly calibrated?: Calibrated;
   readonly image: ImageSettings;
+  /** `w-term` unless given; `flat` is for live images alone (live/method.ts). */
+  readonly method?: 'w-term' | 'flat';
   readonly plannedFor?: PlannedFor;
   readonly onStep?: OnStep;
 }
@@ -35,8 +41,56 @@ export type ImageInput = Item | { readonly integration: Item; readonly calibrati
 /** Its arrays are filled anew by the next image. */
 export type VisibilitySkyImage = SkyImage & Pick<VisibilityImage, 'beam'>;
 
+interface Imager {
+  readonly image: (item: Item, gains: Calibrated | undefined) => Promise<VisibilitySkyImage>;
+  close(): Promise<void>;
+}
+
 /** The stage from integrations to images; its arrays are filled anew by each. */
 export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, VisibilitySkyImage> {
+  const { autos } = settings;
+  const imager = settings.method === 'flat' ? flatImager(settings) : wTermImager(settings);
+  const account = emptyAccount();
+  return {
+    push: async (item, emit) => {
+      const [recorded, gains] =
+        'integration' in item ? [item.integration, item.calibration] : [item, settings.calibrated];
+      settings.onStep?.(0.05, 'the sky');
+      const sky = await imager.image(recorded, gains);
+      refuseEmpty(
+        sky.image,
+        `every ${autos === 'include' ? 'visibility' : 'cross-correlation'} is flagged, missing or without gains`,
+        autos === 'include'
+          ? 'image another integration'
+          : 'keep autocorrelations, or image another integration',
+      );
+      account.images++;
+      await emit(sky);
+    },
+    flush: () => Promise.resolve(),
+    account: () => account,
+    close: () => imager.close(),
+  };
+}
+
+const withGains = (
+  integration: Integration,
+  gains: Calibrated | undefined,
+): { readonly integration: Integration; readonly calibrated?: Calibrated } =>
+  gains ? withoutLeakage(integration, gains) : { integration };
+
+function wTermImager(settings: ImageStageSettings): Imager {
+  const imager = prepareWTermImager(settings);
+  return {
+    image: async (item, gains) => {
+      const { integration, calibrated } = withGains(await onHost(item), gains);
+      return imager.image(integration, calibrated);
+    },
+    close: () => imager.close(),
+  };
+}
+
+function flatImager(settings: ImageStageSettings): Imager {
   const { backend, telescope, frequenciesHz, weight, autos } = settings;
   const planned = new PlannedImager({
     telescope,
@@ -49,44 +103,27 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
         : prepareVisibilityImager(plan, backend),
   });
   const beam = settings.beam && { beam: settings.beam };
-  const account = emptyAccount();
   let into: VisibilityImage | undefined;
   const fromHost = (
     imager: VisibilityImager,
     recorded: Integration,
     gains: Calibrated | undefined,
   ): Promise<VisibilityImage> => {
-    const { integration, calibrated } = gains
-      ? withoutLeakage(recorded, gains)
-      : { integration: recorded, calibrated: undefined };
+    const { integration, calibrated } = withGains(recorded, gains);
     return imager.image([integration], { weight, autos, ...beam, ...calibrated }, into);
   };
   return {
-    push: async (item, emit) => {
-      const [recorded, gains] =
-        'integration' in item ? [item.integration, item.calibration] : [item, settings.calibrated];
-      const frame = frameAtMiddle(telescope, recorded);
-      settings.onStep?.(0.05, 'the plan');
+    image: async (item, gains) => {
+      const frame = frameAtMiddle(telescope, item);
       const { plan, imager } = await planned.at(frame);
-      settings.onStep?.(0.5, 'the sky');
       const onCard =
-        isOnCard(recorded) && gains?.leakage === undefined && beam !== undefined
-          ? await imager.imageOnCard?.(recorded, gains)
+        isOnCard(item) && gains?.leakage === undefined && beam !== undefined
+          ? await imager.imageOnCard?.(item, gains)
           : undefined;
-      const made = onCard ?? (into = await fromHost(imager, await onHost(recorded), gains));
-      refuseEmpty(
-        made.image,
-        `every ${autos === 'include' ? 'visibility' : 'cross-correlation'} is flagged, missing or without gains`,
-        autos === 'include'
-          ? 'image another integration'
-          : 'keep autocorrelations, or image another integration',
-      );
-      account.images++;
-      const { start, durationS } = recorded;
-      await emit({ ...made, plan, frame, start, durationS });
+      const made = onCard ?? (into = await fromHost(imager, await onHost(item), gains));
+      const { start, durationS } = item;
+      return { ...made, plan, frame, start, durationS };
     },
-    flush: () => Promise.resolve(),
-    account: () => account,
     close: () => planned.close(),
   };
 }

@@ -44,6 +44,7 @@ describe('a series of images', { skip: 'what' in library ? library.what : false 
       frequenciesHz,
       weight: 'natural',
       autos: 'leave-out',
+      method: 'flat',
       calibrated: {
         gains: gainsCA(new Float64Array(2 * CHANNELS * inputs).fill(0.5), CHANNELS, inputs),
         solved: new Uint8Array(CHANNELS * inputs).fill(1),

@@ -5,7 +5,7 @@ import { refuse } from '../../core/errors.js';
 import { addSeconds, type Instant } from '../../core/instant.js';
 import type { SampleRange } from '../../core/sources.js';
 import type { CrossHandLack } from '../../formats/index.js';
-import { averageChannels, stationBeam, stokesI, type ImagePlan } from '../../image/index.js';
+import { averageChannels, stationBeam, stokesI, type ImageGeometry } from '../../image/index.js';
 import { correctedSky } from '../../pipeline/brightness.js';
 import { coherenceOf, type Coherence } from '../../pipeline/coherence.js';
 import { elementBeam } from '../../pipeline/gains/model.js';
@@ -81,7 +81,7 @@ export interface SeenImage {
   readonly betweenPixels: number;
   /** Stokes parameters of the sky, or why they are left out. */
   readonly stokes?: StokesPlanes;
-  readonly plan: ImagePlan;
+  readonly plan: ImageGeometry;
   readonly durationS: number;
 }
 

@@ -3,7 +3,7 @@ import { imageCPML, weightsCP, type ImageCPML } from '../../../core/axes.js';
 import { NULL } from '../../../backend/c-arguments.js';
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { inputFactors, shownCorrection, unitFactors } from '../../direct/direct.js';
-import { checkIntegrations } from '../gridded.js';
+import { checkIntegrations } from '../../direct/gridded.js';
 import type { ImagePlan } from '../../plan.js';
 import { sumIntegrations } from '../summed.js';
 import type { VisibilityImager } from '../imager.js';

@@ -8,7 +8,7 @@ import { orderPairs } from './pairs.js';
 import { channelsAtOnce } from '../../cuda/plan.js';
 import { planVisibilities, SOURCE } from './plan.js';
 import { inputFactors, scaleImage, unitFactors } from '../../direct/direct.js';
-import { checkIntegrations, type VisibilityImageOptions } from '../gridded.js';
+import { checkIntegrations, type VisibilityImageOptions } from '../../direct/gridded.js';
 import type { ImagePlan } from '../../plan.js';
 import { sumIntegrations } from '../summed.js';
 import type { VisibilityImager } from '../imager.js';

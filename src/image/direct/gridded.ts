@@ -1,5 +1,5 @@
 /**
- * Dirty image and beam from visibilities. Each visibility is gridded with the cross-correlation of its two
+ * What a direct image must be, from visibilities: the oracle of EPIC, which agrees with it to 1e-6. Dirty image and beam. Each visibility is gridded with the cross-correlation of its two
  * antennas' gridding kernels, (2K − 1) cells square, because that is what the direct road's multiplication does: with
  * natural weight and autocorrelations included the two roads are the same sum in another order.
  *
@@ -12,7 +12,7 @@ import type { GainsCA, ImageCPML, WeightsCP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { productCount } from '../../core/product-counts.js';
-import { inputFactors, scaleImage, unitFactors } from '../direct/direct.js';
+import { inputFactors, scaleImage, unitFactors } from './direct.js';
 import { PairKernel } from './pair-kernels.js';
 import type { ImagePlan } from '../plan.js';
 import { planTransform } from './transform.js';
