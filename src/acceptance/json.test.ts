@@ -37,7 +37,6 @@ describe('JSON', () => {
     ['calibrate', `calibrate t.uvfits ${SPOT}`],
     ['apply', 'apply t.uvfits gains.json a.uvh5'],
     ['image', 'image t.uvfits --gains gains.json --field 30 --pixels 64 --centre zenith -o w.fits', 'image t.uvfits --field 30 --pixels 64 --clean 5 -o cl.fits --no-picture'],
-    ['image --kernel', 'image t.uvfits --gains gains.json --kernel 5 -o k.fits --no-picture'],
     ['image --every', 'image --direct t.sigmf-meta --channels 8 --every 20ms -o s.fits'],
     ['image --direct', 'image --direct t.sigmf-meta --channels 8 -o d.fits --no-picture'],
     ['inspect RECORDING', 'inspect t.sigmf-meta --whole', 'inspect c.sigmf-meta', 'inspect early.dada'],

@@ -131,7 +131,7 @@ function summarise({ plan, summary, packets }: LiveOutcome, report: Report): voi
       ...taken.facts,
       ...(tally && tally.rules > 0 && { flags: { values: tally.values, asked: tally.ruled } }),
       ...corrected.facts,
-      imaging: plan?.settings.imaging?.chosen,
+      ...(plan?.settings.imaging && { imaging: plan.settings.imaging.chosen }),
     },
   });
 }

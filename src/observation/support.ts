@@ -206,6 +206,13 @@ export const unsupported: readonly Unsupported[] = [
       some(observation, (one) => isDirect(one) && 'weights' in one && one.weights === 'uniform'),
   },
   {
+    ...{ field: 'products.images.kernel', with: 'images from visibilities' },
+    why: 'is for direct images: those from visibilities are gridded in u, v and w, with kernels of their own',
+    fix: 'leave it out, or ask for method: direct',
+    applies: (observation) =>
+      some(observation, (one) => isProduct('images', one) && !isDirect(one) && (one.kernel ?? 5) !== 5),
+  },
+  {
     ...{ field: 'products.visibilities.values', with: 'front.delays.track' },
     why: 'sums are whole numbers, and tracked data are unphased afterwards',
     fix: 'take means, or do not track',

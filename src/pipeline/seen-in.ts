@@ -21,10 +21,7 @@ export function seenIn({ image, plan, weights }: SkyImage): {
 }
 
 /** Pixels, and the stations whose beam they sample. */
-export type CoarsePlan = Pick<
-  ImageGeometry,
-  'pixels' | 'pixelSize' | 'stationsM' | 'axes' | 'frequenciesHz'
->;
+export type CoarsePlan = Pick<ImageGeometry, 'pixels' | 'pixelSize' | 'stationsM' | 'axes' | 'frequenciesHz'>;
 
 /**
  * What a source may lose that lies in the middle of four pixels, as a part of its flux: grids that just hold the array have

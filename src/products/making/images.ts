@@ -25,6 +25,7 @@ import {
   leavingOutEmpty,
   pixelsOf,
   planSky,
+  planSkyGeometry,
   withCentre,
   type ImageSettings,
   type SkyImage,
@@ -109,15 +110,11 @@ export async function planImages(
   };
   const frame = skyFrame(telescope.site, recording.start);
   const { frequenciesHz, grid } = spectra;
+  const imaged = imagedTelescope(telescope, flaggedInputs);
   const predictedError =
-    method === 'direct'
-      ? checkDirectRoad(
-          { telescope: imagedTelescope(telescope, flaggedInputs), frequenciesHz },
-          frame,
-          settings,
-        )
-      : undefined;
-  const imagePlan = planSky(imagedTelescope(telescope, flaggedInputs), frame, frequenciesHz, settings);
+    method === 'direct' ? checkDirectRoad({ telescope: imaged, frequenciesHz }, frame, settings) : undefined;
+  const planned = method === 'direct' ? planSky : planSkyGeometry;
+  const imagePlan = planned(imaged, frame, frequenciesHz, settings);
   const { pixels } = imagePlan;
   const clock = integrationClock({ integrationS: every, align: fields.align }, grid);
   const { dir, name } = splitPath(path);
