@@ -20,7 +20,7 @@ it('4-bit spectra imaged directly without autocorrelations are what their visibi
     assert.equal((await corellaHere(folder, 'simulate', ...simulation, '-o', 'v.sigmf-meta')).code, 0);
     await run('channelise', 'v.sigmf-meta', '--channels', '4', '--bits', '4', '-o', 's.sigmf-meta');
     await run('correlate', 's.sigmf-meta', '-o', 'v.uvh5');
-    await run('image', 'v.uvh5', '-o', 'by.fits', ...image);
+    await run('image', 'v.uvh5', '-o', 'by.fits', '--stokes', 'IQUV', ...image);
     const direct = ['image', '--direct', 's.sigmf-meta', '-o', 'direct.fits', '--no-autos', '--json'];
     const { roadError } = JSON.parse(await run(...direct, ...image)) as { roadError: number };
     const [by, directly] = await Promise.all(
