@@ -55,6 +55,8 @@ export interface LiveMachine {
   readonly blockS?: number;
   /** What errors call the source. */
   readonly description: string;
+  /** Whether data arrive by themselves, and images must keep up with them, or wait to be read. */
+  readonly data: 'arrive' | 'wait';
 }
 
 /** The source as a recording without an end, for those who plan. */
@@ -66,7 +68,7 @@ export async function planLive(
   observation: Observation,
   source: Source,
   telescope: Telescope,
-  { backend, blockS, description }: LiveMachine,
+  { backend, blockS, description, data }: LiveMachine,
 ): Promise<LivePlan> {
   const { front: part = {}, flags = {}, for: forS } = observation;
   refuseUnsupported(observation, { isLive: true, kind: source.kind });
@@ -101,7 +103,7 @@ export async function planLive(
   const methods = new Map<object, Chosen>();
   for (const one of observation.products)
     if (isProduct('images', one)) {
-      const asked = { backend, telescope, frequenciesHz, flaggedInputs };
+      const asked = { backend, telescope, frequenciesHz, flaggedInputs, data };
       const { imaging, chosen } = await chooseMethod(asked, imagingOf(one, [], undefined));
       methods.set(one, { image: imaging.image, method: imaging.method, chosen });
     }

@@ -236,7 +236,9 @@ class LiveRun {
     const description = `${ready.ring.stream.format} packets`;
     const silence = band === undefined ? silentSource(ready) : narrowed(silentSource(ready), band);
     const telescope = telescopeOf(silence, whole, description);
-    const plan = await planLive(this.observation, silence, telescope, { backend, blockS, description });
+    const plan = await planLive(this.observation, silence, telescope, {
+      ...{ backend, blockS, description, data: 'arrive' },
+    });
     await this.checkDisk(plan);
     if (backend.kind === 'cuda' && 'frequenciesHz' in ready.band) this.lockMemory(backend, ready.memory);
     await rehearse(silence, plan.settings);
@@ -269,7 +271,9 @@ class LiveRun {
     const { say } = this.settings;
     const { description } = input;
     const telescope = telescopeOf(source, this.telescope ?? input.telescope, description);
-    const plan = await planLive(observation, source, telescope, { backend, blockS, description });
+    const plan = await planLive(observation, source, telescope, {
+      ...{ backend, blockS, description, data: input.isLive ? 'arrive' : 'wait' },
+    });
     this.plan = plan;
     this.settings.onPlan?.(plan);
     plan.warnings.forEach(say);

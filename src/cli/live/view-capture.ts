@@ -112,7 +112,7 @@ export async function showCapture(
     prepare: async (source) => {
       const { description } = input;
       const telescope = telescopeOf(source, input.telescope, description);
-      const machine = { backend, blockS: BLOCK_S, description };
+      const machine = { backend, blockS: BLOCK_S, description, data: 'wait' } as const;
       const { settings, spectra } = await planLive(observation, source, telescope, machine);
       const steering = steeringOf(settings);
       const live: LiveSettings = { ...settings, steering };

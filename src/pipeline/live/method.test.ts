@@ -25,7 +25,9 @@ function arrayOf(slopeDeg: number, heightsM: number): Telescope {
   });
   return { ...eda2, stations };
 }
-const asked = (telescope: Telescope) => ({ backend: openReference(), telescope, frequenciesHz });
+const asked = (telescope: Telescope, data: 'arrive' | 'wait' = 'arrive') => ({
+  ...{ backend: openReference(), telescope, frequenciesHz, data },
+});
 
 describe('how live images are made', () => {
   it('in u, v and w where that keeps the cadence', async () => {
@@ -33,6 +35,11 @@ describe('how live images are made', () => {
     assert.deepEqual(chosen, { method: 'w-term', predictedError: 1e-4 });
     assert.equal(made.method, 'w-term');
     assert.match(methodLine(chosen), /u, v and w, off by at most 0\.01 % of a source/);
+  });
+
+  it('in u, v and w where data wait to be read, however long that takes', async () => {
+    const { chosen } = await chooseMethod(asked(arrayOf(0, 1), 'wait'), imaging, slow);
+    assert.equal(chosen.method, 'w-term');
   });
 
   it('in the plane of the stations where it does not, and they are in one', async () => {

@@ -23,7 +23,10 @@ const MOST_FLAT_ERROR = 5e-3;
 /** So much of the cadence may go into images: spectra are made and correlated meanwhile. */
 const SHARE_OF_CADENCE = 0.5;
 
-type Asked = Pick<LiveSettings, 'backend' | 'telescope' | 'frequenciesHz' | 'flaggedInputs'>;
+type Asked = Pick<LiveSettings, 'backend' | 'telescope' | 'frequenciesHz' | 'flaggedInputs'> & {
+  /** Whether data arrive by themselves, or wait to be read. */
+  readonly data: 'arrive' | 'wait';
+};
 
 /** The images that were asked for, with the method that is right and keeps the cadence. */
 export async function chooseMethod(
@@ -40,7 +43,7 @@ export async function chooseMethod(
     const predictedError = checkDirectRoad({ telescope, frequenciesHz }, frame, image);
     return { imaging: { ...imaging, image }, chosen: { method: 'direct', predictedError } };
   }
-  const seconds = await secondsOf(backend, telescope, frequenciesHz, imaging);
+  const seconds = asked.data === 'wait' ? 0 : await secondsOf(backend, telescope, frequenciesHz, imaging);
   if (seconds <= SHARE_OF_CADENCE * imaging.everyS)
     return {
       imaging: { ...imaging, method: 'w-term' },
