@@ -1,4 +1,5 @@
 /** corella image: Stokes parameters of the sky, by what is known of the feeds (--feeds). */
+import { imageCPML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds } from '../core/instant.js';
 import type { VisibilityHeader } from '../formats/index.js';
@@ -8,6 +9,7 @@ import {
   NARROW_DEG,
   narrowStokes,
   refuseLong,
+  SNAPSHOT_S,
   snapshotStokes,
   withFeeds,
   type StokesFrame,
@@ -16,6 +18,7 @@ import type { WideSkyImage } from '../pipeline/wide/image.js';
 import { choosePixels, longestWavelengths, type WideFieldOptions } from '../pipeline/wide/settings.js';
 import { stationPositions } from '../pipeline/geometry.js';
 import type { ElementBeam } from '../sky/beams/element-beam.js';
+import { dipoleVoltage } from '../sky/beam.js';
 import { skyFrame } from '../sky/frame.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -28,7 +31,37 @@ export interface WideStokes {
   finish(sky: WideSkyImage): WideSkyImage;
 }
 
+/** Snapshots of the whole sky have all four Stokes parameters, as direct images do; other images have I by default. */
+export function usualStokes(
+  { field }: { readonly field: WideFieldOptions },
+  {
+    telescope,
+    header,
+    durationS = Infinity,
+  }: {
+    readonly telescope: Telescope;
+    readonly header: Pick<VisibilityHeader, 'frequenciesHz' | 'polarisations' | 'products'>;
+    readonly durationS?: number;
+  },
+): 'I' | 'IQUV' {
+  const hasFour = header.polarisations === 2 && (header.products?.length ?? 4) === 4;
+  const isShort = durationS <= SNAPSHOT_S || telescope.mount === 'equatorial';
+  const longest = longestWavelengths(stationPositions(telescope), header.frequenciesHz);
+  return hasFour && isShort && choosePixels(field, longest).field.kind === 'all-sky' ? 'IQUV' : 'I';
+}
+
+/** Whether a channel has some of the four products and lacks others. */
+export function lacksProducts({
+  empty,
+  products,
+}: Pick<WideSkyImage, 'empty'> & { readonly products: readonly unknown[] }): boolean {
+  const lost = new Map<number, number>();
+  for (const { channel } of empty) lost.set(channel, (lost.get(channel) ?? 0) + 1);
+  return [...lost.values()].some((count) => count < products.length);
+}
+
 export function wideStokes(
+  which: 'I' | 'IQUV',
   gains: GainsOver,
   data: StokesFrame,
   of: {
@@ -43,6 +76,11 @@ export function wideStokes(
 ): WideStokes {
   const { telescope, header, centre, beam } = of;
   const feeds = header.feeds ?? 'linear';
+  if (which === 'I')
+    return {
+      gains,
+      finish: (sky) => (beam || data.kind !== 'feeds' ? sky : withoutProjection(sky, telescope)),
+    };
   if (data.kind !== 'feeds' || !telescope.mount) {
     const options = { telescope, feeds } as const;
     return { gains, finish: (sky) => ({ ...sky, ...onSnapshot(sky, data, options) }) };
@@ -110,3 +148,18 @@ const onSnapshot = (
         ...{ brightness: beam ? 'beam-corrected' : 'apparent', crossHands: 'known' },
       })
     : { stokes: leftOut('one product alone') };
+
+/** I of fixed dipoles whose beam is not stated: their projection at the middle of the data is undone, as where all four are made. */
+function withoutProjection(sky: WideSkyImage, { mount, beamExponent }: Telescope): WideSkyImage {
+  if (mount !== 'fixed' || beamExponent !== 0 || sky.cleaned) return sky;
+  const { pixels, pixelCosine } = sky.pixels;
+  const values = sky.image.map((value, k) => {
+    const at = k % (pixels * pixels);
+    const l = ((at % pixels) - pixels / 2) * pixelCosine;
+    const m = (Math.floor(at / pixels) - pixels / 2) * pixelCosine;
+    const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
+    const z = l * sky.axes.l.z + m * sky.axes.m.z + n * sky.axes.n.z;
+    return value / dipoleVoltage({ x: 0, y: 0, z }) ** 2;
+  });
+  return { ...sky, image: imageCPML(values, sky.frequenciesHz.length, sky.products.length, pixels) };
+}

@@ -1,5 +1,6 @@
 /** corella image from visibilities: every array, every centre, gridded in u, v and w. */
 import type { Command } from 'commander';
+import type { Backend } from '../backend/backend.js';
 import { join, parse as splitPath } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
@@ -34,7 +35,7 @@ import { history } from './report/history.js';
 import { betweenPixels } from '../pipeline/seen-in.js';
 import { coarseLines, loneHandNote } from './report/image-notes.js';
 import type { Terminal } from './report/terminal.js';
-import { wideStokes } from './image-stokes.js';
+import { lacksProducts, usualStokes, wideStokes, type WideStokes } from './image-stokes.js';
 
 export interface WideCommandOptions extends BackendOptions, OutputOptions, IntegrationOptions, WideOptions {
   readonly out?: string;
@@ -164,29 +165,27 @@ export async function runWide(
       `the gains do not know the phase between ${header.feeds === 'circular' ? 'R and L' : 'X and Y'}, without which IQUV are mixed`,
       'find it with calibrate --cross-hand, or say --cross-hand known where they share one, or leave --stokes out',
     );
-  const settings: WideSettings = {
-    ...{ centre: choice.centre, field: choice.field, stokes: options.stokes },
+  const durationS = options.integration === 'sum' ? sumOf(file.durationsS) : undefined;
+  const byDefault =
+    clean || cross.crossHands !== undefined ? 'I' : usualStokes(choice, { telescope, header, durationS });
+  const settings: Omit<WideSettings, 'stokes'> = {
+    ...{ centre: choice.centre, field: choice.field },
     weighting: weightingOf(options),
     channels: options.cube === true ? 'apart' : 'together',
     ...(options.accuracy === undefined ? {} : { accuracy: options.accuracy }),
     ...(clean && { clean }),
   };
-  const stokes =
-    options.stokes === 'IQUV' && choice.data
-      ? wideStokes(gains, choice.data, {
-          ...{ telescope, header, centre: choice.centre, field: choice.field },
-          ...(choice.beam && { beam: choice.beam }),
-          ...(options.integration === 'sum' && {
-            durationS: file.durationsS?.reduce((sum, one) => sum + one, 0),
-          }),
-        })
-      : undefined;
+  const onSky = (which: 'I' | 'IQUV'): WideStokes =>
+    wideStokes(which, gains, choice.data ?? { kind: 'unknown', why: 'nothing states it' }, {
+      ...{ telescope, header, centre: choice.centre, field: choice.field, durationS },
+      ...(choice.beam && { beam: choice.beam }),
+    });
   const stage = terminal.stage('image');
-  const made = await withBackend(options, (backend) =>
+  const make = (backend: Backend, which: 'I' | 'IQUV', stokes: WideStokes): Promise<WideSkyImage> =>
     imageWide(
       () => integrationsOf(file, options.integration),
       {
-        ...{ backend, telescope, ...(stokes?.gains ?? gains), polarisations: header.polarisations },
+        ...{ backend, telescope, ...stokes.gains, polarisations: header.polarisations },
         ...(header.products && { codes: header.products }),
         ...(choice.beam && { kinds: kindsOf(choice.beam, telescope.stations.length) }),
         ...{ frequenciesHz: header.frequenciesHz, channelWidthHz: header.channelWidthHz },
@@ -196,14 +195,22 @@ export async function runWide(
         },
         onProgress: stage.update,
       },
-      settings,
-    ),
-  );
+      { ...settings, stokes: which, ...(options.stokes === undefined && { lostHand: 'accept' }) },
+    );
+  const { made, stokes } = await withBackend(options, async (backend) => {
+    const which = options.stokes ?? byDefault;
+    const own = onSky(which);
+    const first = await make(backend, which, own);
+    if (options.stokes !== undefined || !lacksProducts(first)) return { made: first, stokes: own };
+    // I alone takes one hand where the other is lost.
+    const alone = onSky('I');
+    return { made: await make(backend, 'I', alone), stokes: alone };
+  });
   const seconds = stage.done();
   const unit = imageUnit(file, options);
   const dividing = choice.beam && terminal.stage('beam');
   const divided = choice.beam ? correctedWide(made, choice.beam, telescope, header.phaseCentre) : made;
-  const sky = stokes?.finish(divided) ?? divided;
+  const sky = stokes.finish(divided);
   dividing?.done();
   const writing = terminal.stage('write');
   const products = {
@@ -224,6 +231,9 @@ export async function runWide(
   writing.done();
   report(terminal, { sky, written, unit, seconds, choice, telescope, feeds: header.feeds });
 }
+
+const sumOf = (values: Float64Array | undefined): number | undefined =>
+  values?.reduce((sum, one) => sum + one, 0);
 
 /** Copies of drift scans keep the name where a format cannot say that fringes ran. */
 export const fringesOf = ({

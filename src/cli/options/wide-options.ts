@@ -13,7 +13,8 @@ export interface WideOptions {
   readonly accuracy?: number;
   readonly weights?: WideWeights;
   readonly taper?: number;
-  readonly stokes: 'I' | 'IQUV';
+  /** By default all four of snapshots of the whole sky, and I of other images. */
+  readonly stokes?: 'I' | 'IQUV';
   readonly clean?: true | number;
   readonly threshold?: number;
   readonly loopGain?: number;
@@ -58,7 +59,11 @@ export function addWideOptions(command: Command): Command {
     )
     .addOption(new Option('--weight <name>').argParser(parseWeights).hideHelp())
     .option('--taper <angle>', 'let the beam be no narrower than this, like 2arcmin', angle('--taper'))
-    .option('--stokes <which>', 'I, or IQUV', parseStokes, 'I')
+    .option(
+      '--stokes <which>',
+      'I, or IQUV (default: IQUV of the whole sky in up to two minutes, else I)',
+      parseStokes,
+    )
     .option('--clean [components]', 'CLEAN, with at most so many components (default: 100,000)', parseWhole)
     .option('--threshold <Jy>', 'of CLEAN: no component below it', plainNumber('--threshold'))
     .option(

@@ -180,7 +180,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
   });
   for (const product of products)
     if (empty.filter((plane) => plane.product === product).length === channels) refuseWeightless(beyond);
-  refuseWithoutI(empty, products, channels);
+  if (settings.lostHand !== 'accept') refuseWithoutI(empty, products, channels);
   const cube = (of: (plane: OnePlane) => PlaneML | undefined, each = products.length): ImageCPML => {
     const size = pixels * pixels;
     const values = new Float64Array(channels * each * size).fill(Number.NaN);

@@ -29,6 +29,8 @@ export interface WideSettings {
   readonly weighting: WideWeighting;
   /** `I` alone, or all four of two polarisations. */
   readonly stokes: 'I' | 'IQUV';
+  /** Where a hand is lost in every channel: `accept` leaves the planes of IQUV that lack it blank. */
+  readonly lostHand?: 'accept';
   /** All channels into one image, each at its own wavelength; or a cube. */
   readonly channels: 'together' | 'apart';
   /** CLEANed if given; of Stokes I alone. */
