@@ -248,6 +248,7 @@ export function pictureParts(
       ({ source, directionEnu }) => ({
         name: source.name,
         directionEnu,
+        accuracyDeg: source.accuracyDeg,
       }),
     ),
   };

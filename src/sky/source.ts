@@ -23,6 +23,8 @@ export interface Source {
   position(frame: SkyFrame): SkyPosition;
   fluxJy(frequencyHz: number): number;
   readonly stokes: StokesFractions;
+  /** To how much its position is known, where it is of a catalogue. */
+  readonly accuracyDeg?: number;
   /** A point unless given; models alone know shapes, the simulator draws points. */
   readonly shape?: GaussianShape;
 }

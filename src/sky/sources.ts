@@ -65,8 +65,12 @@ const calibrators = {
   '3C444': { position: { raDeg: 333.60729, decDeg: -17.02675 }, logFlux: [1.1064, -1.0052, -0.075, -0.0767] },
 } as const satisfies Record<string, Spectrum>;
 
+/** The last digit of the positions above; that of Cas A is rounded to a thousandth, a hundredth of its size. */
+const accuracyOf = (name: string): number => (name === 'Cas A' ? 1e-3 : 1e-5);
+
 const sourceOf = ([name, { position, logFlux }]: readonly [string, Spectrum]): Source => ({
   name,
+  accuracyDeg: accuracyOf(name),
   position: () => position,
   fluxJy: (frequencyHz) => {
     const x = Math.log10(frequencyHz / 1e9);

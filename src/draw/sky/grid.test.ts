@@ -4,7 +4,7 @@ import { instant } from '../../core/instant.js';
 import { skyFrame } from '../../sky/frame.js';
 import { zenithAxes } from '../../image/cases.js';
 import { placeOf, planImage, type ImageField, type ImagePlan } from '../../image/index.js';
-import { equatorialGrid, fieldReach, horizontalGrid, type SkyGrid } from './grid.js';
+import { equatorialGrid, fieldReach, horizontalGrid, offsetGrid, roundAngle, type SkyGrid } from './grid.js';
 import type { Place } from './view.js';
 
 const planFor = (field: ImageField, axes: ImagePlan['axes'] = zenithAxes): ImagePlan =>
@@ -99,6 +99,20 @@ describe('grids', () => {
     const fine = texts(0.1, { raDeg: 0, decDeg: 30 });
     assert.ok(fine.includes('+30°01′') && fine.includes('23h59m50s') && fine.includes('0h'), fine.join());
     assert.ok(texts(20, { raDeg: 0, decDeg: 1 }).includes('−5°'));
+  });
+
+  it('have offsets from the centre in the unit that fits', () => {
+    const texts = (widthDeg: number): string[] =>
+      offsetGrid(planFor({ kind: 'field', widthDeg }))
+        .filter(({ kind }) => kind === 'parallel')
+        .map(({ text }) => text);
+    assert.deepEqual(texts(20 / 3.6e6), ['−10 mas', '−5 mas', '0 mas', '5 mas', '10 mas']);
+    assert.deepEqual(texts(90 / 3600), ['−40″', '−20″', '0″', '20″', '40″']);
+    assert.deepEqual(texts(0.5), ['−15′', '−10′', '−5′', '0′', '5′', '10′', '15′']);
+    // 5″ east of the centre are 5″ in direction cosines.
+    const [line] = offsetGrid(planFor({ kind: 'field', widthDeg: 20 / 3600 })).filter(({ kind, text }) => kind === 'meridian' && text === '5″'); // prettier-ignore
+    assert.ok(Math.abs(line.pieces[0][0].l - (5 / 3600) * (Math.PI / 180)) < 1e-14);
+    assert.equal(roundAngle(3 / 3.6e9).text(1), '0.002 mas');
   });
 
   it('reach to a field’s corners and no further', () => {

@@ -198,6 +198,54 @@ export function equatorialGrid(plan: SkyPlan, frame: SkyDirections): SkyGrid {
   });
 }
 
+/** Units of offsets from a field's centre, the largest first. */
+const offsetUnits = [
+  { unit: '°', perDegree: 1 },
+  { unit: '′', perDegree: 60 },
+  { unit: '″', perDegree: 3600 },
+  { unit: ' mas', perDegree: 3.6e6 },
+] as const;
+
+/** The largest in which a length is 1 or more. */
+export const unitFor = (degrees: number): (typeof offsetUnits)[number] =>
+  offsetUnits.find(({ perDegree }) => degrees * perDegree >= 1) ?? offsetUnits[3];
+
+/** Narrower fields have the offsets from their centre as numbers: right ascensions would differ in their last digits alone. */
+const OFFSETS_BELOW_DEG = 1;
+
+export const hasOffsets = ({ field }: Pick<SkyPlan, 'field'>): boolean =>
+  field.kind === 'field' && field.widthDeg < OFFSETS_BELOW_DEG;
+
+/** Of a length on the sky: a round number of 1, 2 or 5 in the unit in which it reads best. */
+export function roundAngle(mostDeg: number): {
+  readonly degrees: number;
+  readonly text: (k: number) => string;
+} {
+  const { unit, perDegree } = unitFor(mostDeg);
+  const most = mostDeg * perDegree;
+  const ten = 10 ** Math.floor(Math.log10(most) + 1e-9);
+  const step = ten * ([5, 2].find((times) => times * ten <= most * (1 + 1e-9)) ?? 1);
+  return {
+    degrees: step / perDegree,
+    text: (k) => `${k < 0 ? '−' : ''}${Number((Math.abs(k) * step).toPrecision(6))}${unit}`,
+  };
+}
+
+/** Straight lines at round offsets from the centre, east and north. */
+export function offsetGrid(plan: SkyPlan): SkyGrid {
+  const widthDeg = widthOf(plan);
+  const half = Math.sin((widthDeg / 2) * RADIANS_PER_DEGREE);
+  const { degrees: step, text } = roundAngle(widthDeg / 4);
+  const last = Math.floor(widthDeg / 2 / step + 1e-9);
+  return Array.from({ length: 2 * last + 1 }, (_, n) => n - last).flatMap((k): GridLine[] => {
+    const at = Math.sin(k * step * RADIANS_PER_DEGREE);
+    return [
+      { kind: 'parallel', text: text(k), pieces: [[{ l: half, m: at }, { l: -half, m: at }]] }, // prettier-ignore
+      { kind: 'meridian', text: text(k), pieces: [[{ l: at, m: half }, { l: at, m: -half }]] }, // prettier-ignore
+    ];
+  });
+}
+
 /** The larger unit, then the next smaller ones as long as something is left of them. */
 function sexagesimal(units: number, [first, second, third]: readonly [string, string, string]): string {
   const seconds = Math.round(units * 3600);

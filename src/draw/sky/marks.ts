@@ -6,6 +6,7 @@ import { alongImage, isZenith, placeOf, skyReach } from '../../image/index.js';
 import type { Box } from '../cut.js';
 import { around, placeLabels } from '../labels.js';
 import { ellipse, rectangle, type Shape } from '../shapes.js';
+import { roundAngle } from './grid.js';
 import { HEIGHT, WIDTH, type SkyPlan, type SkyView } from './view.js';
 import { ACCENT, INK, LINE, PAPER, sizeOf, text } from '../style.js';
 
@@ -13,7 +14,12 @@ export interface NamedDirection {
   readonly name: string;
   /** Unit vector: x east, y north, z up. */
   readonly directionEnu: Vector3;
+  /** To how much it is known; no mark is drawn in fields that are narrower than a hundred times that. */
+  readonly accuracyDeg?: number | undefined;
 }
+
+/** Across a picture, a mark is right to a hundredth of it. */
+const PARTS_OF_FIELD = 100;
 
 /** Half-power ellipse of the synthesised beam at the phase centre, as FITS has it (BMAJ, BMIN, BPA). */
 export interface BeamEllipse {
@@ -102,7 +108,9 @@ const MARKER_RADIUS = 18;
 
 /** A ring round each source that is up and in the field, and its name beside it. */
 export function sourceMarks(sources: readonly NamedDirection[], plan: SkyPlan, view: SkyView): Marks {
-  const markers = sources.flatMap(({ name, directionEnu }) => {
+  const widthDeg = plan.field.kind === 'field' ? plan.field.widthDeg : 180;
+  const known = sources.filter(({ accuracyDeg = 0 }) => PARTS_OF_FIELD * accuracyDeg <= widthDeg);
+  const markers = known.flatMap(({ name, directionEnu }) => {
     const place = directionEnu.z > 0 ? placeOf(plan, directionEnu) : undefined;
     const isInside = place && Math.max(Math.abs(place.l), Math.abs(place.m)) <= view.halfWidth;
     return isInside ? [{ ...view.place(place), text: name }] : [];
@@ -147,6 +155,24 @@ export function beamMarks(beam: BeamEllipse, view: SkyView): Marks {
       { kind: 'line', points: rectangle(box), closed: true, width: 0.8, colour: LINE },
       { kind: 'area', points, colour: INK, opacity: 0.35 },
       { kind: 'line', points, closed: true, width: 1.2, colour: INK },
+    ],
+    boxes: [box],
+  };
+}
+
+/** A line of a round length in the lower right corner, about a fifth of the field. */
+export function scaleBar(view: SkyView): Marks {
+  const { right, bottom } = view.box;
+  const widthDeg = (2 * Math.asin(view.halfWidth)) / RADIANS_PER_DEGREE;
+  const { degrees, text: name } = roundAngle(widthDeg / 4);
+  const length = Math.sin(degrees * RADIANS_PER_DEGREE) * view.scale;
+  const box = { left: right - length - 32, right, top: bottom - 46, bottom };
+  const [x, y] = [right - 16 - length, bottom - 14];
+  return {
+    shapes: [
+      { kind: 'area', points: rectangle(box), colour: PAPER, opacity: 0.8 },
+      { kind: 'line', points: [{ x, y }, { x: x + length, y }], width: 2.5, colour: INK }, // prettier-ignore
+      text('small', name(1), { x: x + length / 2, y: y - 9, anchor: 'middle' }),
     ],
     boxes: [box],
   };

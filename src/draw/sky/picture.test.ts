@@ -101,6 +101,20 @@ describe('sky picture', () => {
     const [{ x, y }] = markersOf(field);
     assert.ok(Math.abs(x - 457.5) < 0.1 && Math.abs(y - (496.5 - 181.25)) < 0.1, `${x} ${y}`);
   });
+  it('has offsets, a scale bar and no coarse position in a field of thousandths of arcseconds', () => {
+    const overhead = { directionEnu: { x: 0, y: 0, z: 1 } };
+    const sources = [
+      { name: 'catalogue', ...overhead, accuracyDeg: 1e-5 },
+      { name: 'exact', ...overhead },
+    ];
+    const words = wordsOf(
+      skyPicture({ plane: spot(8, 8), plan: narrow(20 / 3.6e6), title: [], unit: 'Jy', sources }),
+    );
+    assert.ok(words.includes('−10 mas') && words.includes('exact') && !words.includes('catalogue'));
+    // On both axes, and on the bar.
+    assert.equal(words.filter((text) => text === '5 mas').length, 3, words.join());
+  });
+
   it('draws no line of the grid outside a field', () => {
     const frame = skyFrame({ latitudeDeg: 34, longitudeDeg: -107, heightM: 0 }, instant(946_728_000));
     const axes = frame.tangentAxes(frame.zenith);

@@ -6,12 +6,21 @@ import { cutLine } from '../cut.js';
 import { textWidth } from '../letters.js';
 import { paintSky } from '../paint.js';
 import type { Picture, Shape } from '../shapes.js';
-import { equatorialGrid, horizontalGrid, type SkyDirections, type SkyGrid } from './grid.js';
+import {
+  equatorialGrid,
+  hasOffsets,
+  horizontalGrid,
+  offsetGrid,
+  unitFor,
+  type SkyDirections,
+  type SkyGrid,
+} from './grid.js';
 import { gridLabels } from './labels.js';
 import {
   beamMarks,
   footnote,
   horizonMarks,
+  scaleBar,
   sourceMarks,
   type BeamEllipse,
   type NamedDirection,
@@ -48,10 +57,15 @@ export function skyPicture(picture: SkyPicture): Picture {
   const { plane, plan, title, sources, frame } = picture;
   planeML(plane, plan.pixels);
   const view = skyView(plan);
-  const grid = frame ? equatorialGrid(plan, frame) : horizontalGrid(plan);
+  const grid = hasOffsets(plan)
+    ? offsetGrid(plan)
+    : frame
+      ? equatorialGrid(plan, frame)
+      : horizontalGrid(plan);
   const scale = colourScale(picture);
   const marks = [
     ...(picture.beam ? [beamMarks(picture.beam, view)] : []),
+    ...(hasOffsets(plan) ? [scaleBar(view)] : []),
     horizonMarks(plan, view),
     sourceMarks(sources, plan, view),
   ];
@@ -100,10 +114,9 @@ function factsOf({ stokes, calibration, integrationS, beam }: SkyPicture): strin
   ].join(' · ');
 }
 
-/** "beam 3.2° × 2.9°, PA 12°", in minutes or seconds of arc where degrees are too large. */
+/** "beam 3.2° × 2.9°, PA 12°", in minutes, seconds or thousandths of seconds of arc where degrees are too large. */
 export function beamText({ majorDeg, minorDeg, positionAngleDeg }: BeamEllipse): string {
-  const [unit, perDegree] =
-    majorDeg >= 1 ? (['°', 1] as const) : majorDeg >= 1 / 60 ? (['′', 60] as const) : (['″', 3600] as const);
+  const { unit, perDegree } = unitFor(majorDeg);
   const size = (degrees: number): string => `${numberText(degrees * perDegree, 3)}${unit}`;
   return `beam ${size(majorDeg)} × ${size(minorDeg)}, PA ${numberText(Math.round(positionAngleDeg))}°`;
 }

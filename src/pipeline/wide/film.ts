@@ -84,7 +84,7 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
       ],
       calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
       sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: series.frequencyHz }).map(
-        ({ source, directionEnu }) => ({ name: source.name, directionEnu }),
+        ({ source, directionEnu }) => ({ name: source.name, directionEnu, accuracyDeg: source.accuracyDeg }),
       ),
     }),
   );

@@ -161,7 +161,7 @@ export function widePng(sky: WideSkyImage, options: WideProductOptions): Promise
     integrationS: sky.durationS,
     ...(beam && { beam }),
     sources: sourcesUp(options.sources, sky.frame, 2, { telescope, frequencyHz: middleHz }).map(
-      ({ source, directionEnu }) => ({ name: source.name, directionEnu }),
+      ({ source, directionEnu }) => ({ name: source.name, directionEnu, accuracyDeg: source.accuracyDeg }),
     ),
   });
   return renderPng(picture, { width: options.width ?? 1200 });
