@@ -5,6 +5,7 @@ import { join, parse as splitPath } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
+import { unitFor } from '../draw/index.js';
 import type { VisibilityFile, VisibilityHeader } from '../formats/index.js';
 import { MOST_PIXELS, planeNormal, type HandTally, type WideMethod } from '../image/index.js';
 import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
@@ -388,7 +389,6 @@ export const smearLine = (by: string, part: number): string[] =>
     : [];
 
 export function angleText(degrees: number): string {
-  const [value, unit] =
-    degrees >= 1 ? [degrees, '°'] : degrees >= 1 / 60 ? [degrees * 60, '′'] : [degrees * 3600, '″'];
-  return `${Number(value.toPrecision(3))}${unit}`;
+  const { unit, perDegree } = unitFor(degrees);
+  return `${Number((degrees * perDegree).toPrecision(3))}${unit}`;
 }

@@ -16,7 +16,7 @@ export { drawMap, type MapPoint } from './map.js';
 export { seriesColour } from './palettes.js';
 export { renderFilm, renderPng, renderSheet, type RenderOptions } from './render.js';
 export type { Picture, Shape } from './shapes.js';
-export type { SkyDirections } from './sky/grid.js';
+export { unitFor, type SkyDirections } from './sky/grid.js';
 export type { BeamEllipse, NamedDirection } from './sky/marks.js';
 export { skyPicture, type SkyPicture } from './sky/picture.js';
 export type { SkyPlan } from './sky/view.js';

@@ -7,7 +7,7 @@ import { CorellaError } from '../core/errors.js';
 import { cross, dot, normalise, type Vector3 } from '../core/vector.js';
 import { altitudeDeg, azimuthDeg, type TangentAxes } from '../sky/frame.js';
 import { fittingPixels } from './aperture.js';
-import { directRoadError } from './direct/holds.js';
+import { directRoadEstimate } from './direct/holds.js';
 import { planImage, type ImageOptions } from './plan.js';
 
 export const UP: Vector3 = { x: 0, y: 0, z: 1 };
@@ -82,7 +82,7 @@ function errorAround(normalEnu: Vector3, options: CentreOptions): number {
     ...{ axes: groundAxes(normalEnu), frequenciesHz: Float64Array.of(highestHz), polarisations: 1 as const },
   };
   try {
-    return directRoadError(planImage({ ...single, pixels: options.pixels ?? fittingPixels(single) }));
+    return directRoadEstimate(planImage({ ...single, pixels: options.pixels ?? fittingPixels(single) }));
   } catch (error) {
     // Kernels that cannot follow the heights, or a grid that is too small, are refused by the plan of the image itself.
     if (error instanceof CorellaError) return Infinity;

@@ -80,7 +80,7 @@ describe('what the direct road says of its error', () => {
     ['a flat, level array', 0, 0, 0, 0.01],
     ['heights of a tenth of a wavelength', 0.2, 0, 0.005, 0.04],
     ['heights of a wavelength', 2, 0, 0.2, 1],
-    ['a slope of 3°', 0, 3, 0.01, 0.1],
+    ['a slope of 3°', 0, 3, 0.01, 0.15],
     ['a slope of 10°', 0, 10, 0.1, 1],
   ] as const) {
     it(`${name}: between ${100 * least} and ${100 * most} %, and as images show it`, () => {
@@ -95,8 +95,8 @@ describe('what the direct road says of its error', () => {
           [0.2, -0.85],
         ].map(([l, m]) => trueError(plan, l, m)),
       );
-      // A lattice finds the worst to a third; images of four sources do not always meet it.
-      assert.ok(said > seen / 1.5 && said < 4 * seen, `${said} said, ${seen} seen`);
+      // A bound; the worst is at the rim, where none of the four sources is.
+      assert.ok(said > seen && said < 5 * seen, `${said} said, ${seen} seen`);
     });
   }
 });
