@@ -341,6 +341,18 @@ export function everyOption(kind: Kind): void {
   });
 }
 
+/**
+ * Pairs are made by one backend in turn, of the recording and of ranges or packets in turn; with CORELLA_EVERY_PAIR=1 by every
+ * backend of every source, which takes four times as long.
+ */
+const isTurnOf = (
+  number: number,
+  { n, of, source }: { readonly n: number; readonly of: number; readonly source: Source },
+): boolean =>
+  process.env.CORELLA_EVERY_PAIR === '1' ||
+  (number % of === n &&
+    (source === 'recording' || (source === 'range') === (Math.floor(number / of) % 2 === 0)));
+
 async function trial(
   folder: string,
   kind: Kind,
@@ -355,9 +367,7 @@ async function trial(
   const made = new Map<string, readonly Name[]>();
   for (const [n, backend] of backends.entries())
     for (const source of Object.keys(sources) as readonly Source[]) {
-      // Of pairs each source beside the recording has one backend, in turn.
-      if (set.length === 2 && backends.length === 2 && source !== 'recording')
-        if ((number + n + (source === 'range' ? 0 : 1)) % 2 === 1) continue;
+      if (set.length === 2 && !isTurnOf(number, { n, of: backends.length, source })) continue;
       const place = { folder, kind, backend };
       const run = sources[source];
       const about = { isLive: source === 'capture', kind };
@@ -395,7 +405,10 @@ async function trial(
         told(source, backend, `not in the table: ${(error as Error).message}`);
         continue;
       }
-      const by = source === 'recording' ? backends[0] : backend;
+      const by =
+        source === 'recording' && made.has(join(folder, `recording-${backends[0].kind}`))
+          ? backends[0]
+          : backend;
       const other = join(folder, `recording-${by.kind}`);
       if (other === into || (isMeasured(observation) && by !== backend)) continue;
       // Tracked spectra are not written: some of their samples may have the next level, too.

@@ -12,7 +12,7 @@ import type { ImagePlan } from './plan.js';
 import { prepareDirectReference } from './direct/reference.js';
 import type { VisibilityImager } from './visibilities/imager.js';
 
-export { fittingPixels, neededCells } from './aperture.js';
+export { checkFits, fittingPixels, neededCells } from './aperture.js';
 export {
   alongImage,
   chooseCentre,

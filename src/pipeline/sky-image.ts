@@ -5,6 +5,7 @@ import type { Instant } from '../core/instant.js';
 import type { Vector3 } from '../core/vector.js';
 import {
   chooseCentre,
+  checkFits,
   fittingPixels,
   isZenith,
   neededCells,
@@ -130,7 +131,10 @@ export function planSkyGeometry(
   settings: ImageSettings,
 ): ImageGeometry {
   const options = optionsOf(telescope, frame, frequenciesHz, { normalEnu: ZENITH, ...settings });
-  return planGeometry({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
+  const pixels = settings.pixels ?? fittingPixels(options);
+  // Coarser pixels than the beam lose sources between them: only who asks for so many gets them.
+  if (settings.pixels === undefined) checkFits(pixels, options);
+  return planGeometry({ ...options, pixels });
 }
 
 /** How many an image of this field takes at the least, so that no source is lost between them. */
