@@ -304,7 +304,7 @@ describe('bad input', () => {
     await refused(/--response: needs no recording/, 'channelise', 'good.sigmf-meta', '--response');
     await writeFile(file('taps.txt'), '1\n'.repeat(8 * 16));
     const own = ['channelise', '--response', '--channels', '16', '--coefficients', 'taps.txt'] as const;
-    await refused(/both a window and coefficients/, ...own, '--window', 'hann');
+    await refused(/--window: coefficients are the whole filter/, ...own, '--window', 'hann');
     await refused(/nowhere\.txt.*no such file/, ...own.slice(0, -1), 'nowhere.txt');
   });
 

@@ -199,8 +199,8 @@ describe('live refuses', () => {
       [...from, '--channels', '4', '--levels', 'measured'],
       /--levels: live data cannot be read ahead/,
     );
-    await refused([...from, ...FOUR, '--fine-channels', '4'], /holds voltages.*--channels/s);
-    await refused([...from, ...FOUR, '--bits', 'float', '--van-vleck'], /floats, and were not rounded/);
+    await refused([...from, ...FOUR, '--fine-channels', '4'], /voltages have no channels yet.*--channels/s);
+    await refused([...from, ...FOUR, '--bits', 'float', '--van-vleck'], /channels of floats are not rounded/);
     await refused([...from, ...FOUR, '--values', 'sums', '--van-vleck'], /sums are whole numbers/);
     await refused([...from, ...FOUR, '--flag', 'channels=9'], /outside channels 0 to 3/);
     const pairs = ['--flag', 'stand33&stand65', '--image', '100ms', '--direct', '--picture', 'refused.png'];

@@ -31,7 +31,7 @@ void describe('one hand alone', () => {
     await done('convert YY.uvh5 YY.uvfits');
   });
 
-  const roads = { 'round the zenith': ' --kernel 5', 'in u, v and w': ' --centre zenith --field 20' };
+  const roads = { 'round the zenith': ' --centre zenith', 'in u, v and w': ' --centre zenith --field 20' };
   for (const [file, code] of [
     ['XX.uvh5', -5],
     ['YY.uvh5', -6],
@@ -78,14 +78,14 @@ void describe('one hand alone', () => {
   void it('a hand that is flagged throughout leaves the other, which is said', async () => {
     const flags = Array.from({ length: 8 }, (_, s) => `s${s}:X`).join(',');
     const said = await done(
-      `image both.uvh5 --flag ${flags} -o flagged.fits --no-picture --quiet --kernel 5 --overwrite`,
+      `image both.uvh5 --flag ${flags} -o flagged.fits --no-picture --quiet --overwrite`,
     );
     assert.match(said, /the plane is YY: of the other hand nothing is left/);
   });
 
   void it('XY alone is no image round the zenith', async () => {
-    const { code, stderr } = await run('image XY.uvh5 -o none.fits --no-picture --kernel 5');
+    const { code, stderr } = await run('image XY.uvh5 -o none.fits --no-picture');
     assert.equal(code, 1);
-    assert.match(stderr, /nothing is left of the data: every parallel hand is flagged, missing/);
+    assert.match(stderr, /nothing is left of the data: every cross-correlation is flagged, missing/);
   });
 });

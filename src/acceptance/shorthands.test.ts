@@ -75,7 +75,7 @@ describe('a command that is a shorthand', () => {
     assert.equal(code, 1);
     const words = [...image.split(' '), '--flag', 'stand1&stand2', '-o', 'pairs.fits'];
     const { stderr } = await corellaHere(folder, ...words);
-    assert.match(stderr, /^corella: --flag: direct images have no visibilities, and so no pairs/);
+    assert.match(stderr, /^corella: --flag: direct images and beams have no visibilities, and so no pairs/);
     const clean = await corellaHere(folder, ...image.split(' '), '--clean', '-o', 'clean.fits');
     assert.match(clean.stderr, /^corella: --clean: is for visibilities, not for --direct/);
   });

@@ -17,7 +17,7 @@ void describe('the band of an image', () => {
     });
   });
   const roads = {
-    'round the zenith': '--kernel 5',
+    'round the zenith': '--centre zenith',
     'in u, v and w': '--centre zenith --field 40 --pixels 128',
   };
   for (const [road, words] of Object.entries(roads))

@@ -5,6 +5,7 @@ import { front, timesFlag, type Flags, type FlagSettings } from '../observation/
 import { addExamples } from './options/command.js';
 import {
   addShorthand,
+  inWordsOf,
   notOfRecordings,
   ofRecordings,
   observationOf,
@@ -88,8 +89,10 @@ async function respond(
         refuse(flags.flagOf(field) ?? field, 'does not change the response', 'leave it out');
       }
   const { showResponse } = await import('./channelise/response.js');
-  await showResponse(front.parse(parts.front ?? {}), {
-    ...{ json: options.json, quiet: options.quiet, overwrite: overwrite === true },
-    out: products.spectra?.spectra as string | undefined,
-  });
+  await inWordsOf(flags.inFlags, () =>
+    showResponse(front.parse(parts.front ?? {}), {
+      ...{ json: options.json, quiet: options.quiet, overwrite: overwrite === true },
+      out: products.spectra?.spectra as string | undefined,
+    }),
+  );
 }

@@ -36,6 +36,13 @@ export const crossHandsOf = ({
 }): { readonly crossHands?: CrossHandLack } =>
   calibrated && !crossHandsKnown(calibrated) ? { crossHands: calibrated.leakage ? 'open' : 'unknown' } : {};
 
+/** Why an image has I alone. */
+export const intensityAlone = (lack: CrossHandLack, feeds: 'linear' | 'circular' = 'linear'): string =>
+  'plane I alone: Stokes Q, U and V are left out: ' +
+  (lack === 'open'
+    ? 'the model of the gains leaves a rotation of Q, U and V open (it takes three sources of different polarisation)'
+    : `the phase between ${feeds === 'linear' ? 'X and Y' : 'R and L'} is unknown (calibrate --cross-hand), without which they are mixed`);
+
 /** What of the Stokes parameters is not there, and why. */
 export const stokesNotes = (
   stokes: StokesPlanes | undefined,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Backend } from '../backend/backend.js';
 import { join, parse as splitPath } from 'node:path';
 import type { Integration } from '../core/blocks.js';
-import { refuse } from '../core/errors.js';
+import { CorellaError, refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import { unitFor } from '../draw/index.js';
 import type { VisibilityFile, VisibilityHeader } from '../formats/index.js';
@@ -25,7 +25,7 @@ import type { ElementBeam } from '../sky/beams/element-beam.js';
 import { kindsOf } from '../sky/beams/powers.js';
 import { fixedCentre, localCentre, type PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { crossHandsOf, imageUnit, type GainsOver } from './image-gains.js';
+import { crossHandsOf, imageUnit, intensityAlone, type GainsOver } from './image-gains.js';
 import { withBackend } from './open.js';
 import type { BackendOptions } from './options/command.js';
 import type { IntegrationOptions } from './options/integration-options.js';
@@ -167,8 +167,12 @@ export async function runWide(
       'find it with calibrate --cross-hand, or say --cross-hand known where they share one, or leave --stokes out',
     );
   const durationS = options.integration === 'sum' ? sumOf(file.durationsS) : undefined;
-  const byDefault =
-    clean || cross.crossHands !== undefined ? 'I' : usualStokes(choice, { telescope, header, durationS });
+  const usual = clean ? 'I' : usualStokes(choice, { telescope, header, durationS });
+  const byDefault = cross.crossHands === undefined ? usual : 'I';
+  const alone =
+    options.stokes === undefined && usual !== byDefault && cross.crossHands !== undefined
+      ? [intensityAlone(cross.crossHands, header.feeds)]
+      : [];
   const settings: Omit<WideSettings, 'stokes'> = {
     ...{ centre: choice.centre, field: choice.field },
     weighting: weightingOf(options),
@@ -201,8 +205,12 @@ export async function runWide(
   const { made, stokes } = await withBackend(options, async (backend) => {
     const which = options.stokes ?? byDefault;
     const own = onSky(which);
-    const first = await make(backend, which, own);
-    if (options.stokes !== undefined || !lacksProducts(first)) return { made: first, stokes: own };
+    const isAsked = options.stokes !== undefined || which === 'I';
+    const first = await make(backend, which, own).catch((error: unknown) => {
+      if (isAsked || !(error instanceof CorellaError)) throw error;
+      return undefined;
+    });
+    if (first && (isAsked || !lacksProducts(first))) return { made: first, stokes: own };
     // I alone takes one hand where the other is lost.
     const alone = onSky('I');
     return { made: await make(backend, 'I', alone), stokes: alone };
@@ -225,12 +233,13 @@ export async function runWide(
       ...history({ from: file, telescope }),
       ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
       `${weightWords(options)}, ${methodWords(sky.method, sky.plan.accuracy)}`,
+      ...alone,
     ],
     sources: parseSources(options.sources)(sky.frame),
   };
   await writeWide(paths, sky, products, writing.step);
   writing.done();
-  report(terminal, { sky, written, unit, seconds, choice, telescope, feeds: header.feeds });
+  report(terminal, { sky, written, unit, seconds, choice, telescope, feeds: header.feeds, alone });
 }
 
 const sumOf = (values: Float64Array | undefined): number | undefined =>
@@ -275,9 +284,14 @@ interface Report {
   readonly choice: WideChoice;
   readonly telescope: Telescope;
   readonly feeds: VisibilityHeader['feeds'];
+  /** Why there is no more than I. */
+  readonly alone: readonly string[];
 }
 
-function report(terminal: Terminal, { sky, written, unit, seconds, choice, telescope, feeds }: Report): void {
+function report(
+  terminal: Terminal,
+  { sky, written, unit, seconds, choice, telescope, feeds, alone }: Report,
+): void {
   const plane = picturePlane(sky);
   const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
   const { pixels, pixelCosine } = sky.pixels;
@@ -312,6 +326,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice, teles
           : 'the pixels are too coarse for a fit of the beam: ask for a smaller --cell'),
       ...(choice.note === undefined ? [] : [choice.note]),
       methodWords(sky.method, sky.plan.accuracy),
+      ...alone,
       ...(clean ?? []).map(
         ({ iterations, majorCycles, fluxJy, noiseJy, stop }) =>
           `CLEAN: ${iterations} components in ${majorCycles} major cycles, ${Number(fluxJy.toPrecision(4))} ` +

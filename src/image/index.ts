@@ -33,7 +33,7 @@ export type { VisibilityImager } from './visibilities/imager.js';
 export { LEAST_PIXELS, MOST_PIXELS } from './aperture.js';
 export { MARGIN } from './kernels.js';
 export type { StationPatterns } from './station-patterns.js';
-export { directRoadError } from './direct/holds.js';
+export { directRoadError, directRoadEstimate } from './direct/holds.js';
 export { exactBrightness, type ExactOptions } from './direct/exact.js';
 export {
   averageChannels,

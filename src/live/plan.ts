@@ -15,7 +15,7 @@ import { phaseLossOf, spectraOfFront, type Front, type FrontSpectra } from '../p
 import { readStoredFlags } from '../pipeline/flags/flag-file.js';
 import { channelsNamed } from '../pipeline/flags/words.js';
 import { fitsData, gainsOverTime } from '../pipeline/gains/apply.js';
-import { chooseMethod, methodLine } from '../pipeline/live/method.js';
+import { chooseMethod } from '../pipeline/live/method.js';
 import { frontOf, planLiveChannels } from '../pipeline/live/front.js';
 import type { LiveImaging, LiveSettings } from '../pipeline/live/settings.js';
 import { phaseLossLines } from '../pipeline/phase-loss.js';
@@ -114,11 +114,7 @@ export async function planLive(
       visibilities?.['phase-centre'] === undefined
         ? delays.centre
         : parsePhaseCentre(visibilities['phase-centre'], 'products.visibilities.phase-centre'),
-    warnings: [
-      ...phaseLossLines(phaseLossOf(front)),
-      ...(gains?.warnings ?? []),
-      ...new Set(Array.from(methods.values(), ({ chosen }) => methodLine(chosen))),
-    ],
+    warnings: [...phaseLossLines(phaseLossOf(front)), ...(gains?.warnings ?? [])],
     settings: {
       ...{ ...frontSettings, backend, channels, frequenciesHz },
       flags: { rules, channels: kept, tally: { rules: rules.length, ruled: 0, values: 0 } },

@@ -80,7 +80,8 @@ function refuseWithoutPage(observation: Observation): void {
 /** What can be refused is refused before anything is waited for: data may come hours later. */
 export async function refuseBeforehand(observation: Observation): Promise<Telescope | undefined> {
   const { source, products, start, end } = observation;
-  if (sourceKind(source) !== 'recording') refuseNotLive(observation);
+  // A recording in place of a stream is not read ahead either.
+  refuseNotLive(observation, sourceKind(source) === 'recording' ? 'front.equaliser' : undefined);
   refuseUnsupported(observation, { isLive: true });
   if (source.listen !== undefined) refuseListening(source.listen, source.interface);
   if (source.format !== undefined && !isPacketFormatName(source.format)) packetFormatNamed(source.format);

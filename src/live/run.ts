@@ -16,6 +16,7 @@ import type { NightFiles } from '../pipeline/live/file-task.js';
 import type { FileEvent } from '../pipeline/live/files.js';
 import { LiveGains, type GainsEvents } from '../pipeline/live/gains.js';
 import { runNight, type NightEvent, type NightProducts, type NightSummary } from '../pipeline/live/night.js';
+import { methodLine } from '../pipeline/live/method.js';
 import { rehearse } from '../pipeline/live/rehearse.js';
 import { Steering, type SteeringStart } from '../pipeline/live/steering.js';
 import { gainsOverTime } from '../pipeline/gains/apply.js';
@@ -276,18 +277,25 @@ class LiveRun {
     });
     this.plan = plan;
     this.settings.onPlan?.(plan);
-    plan.warnings.forEach(say);
+    [
+      ...plan.warnings,
+      ...new Set(Array.from(plan.methods.values(), ({ chosen }) => methodLine(chosen))),
+    ].forEach(say);
     if (input.isLive) await this.checkDisk(plan);
     for (const path of outputsOf(observation)) await mkdir(dirname(path), { recursive: true });
     const steering = await this.steeringFor(plan);
     const reads = await Promise.all([...(input.paths ?? []), ...sideFiles(observation)].map(readLine));
+    const methodOf = (product: Observation['products'][number]): string[] => {
+      const method = plan.methods.get(product);
+      return method ? [methodLine(method.chosen)] : [];
+    };
     const sinks: SinkSettings = {
       plan,
       historyOf: (product) =>
         liveHistory(this.settings.version, observation, product, {
           reads,
           description,
-          notes: plan.warnings,
+          notes: [...plan.warnings, ...methodOf(observation.products[product])],
           log: this.log?.path,
         }),
       onFile: (event) => {

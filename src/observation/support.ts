@@ -395,9 +395,9 @@ export function refuseNotOfRecordings(observation: Observation): void {
 }
 
 /** Called before anything is waited for: what live data could not change. */
-export function refuseNotLive(observation: Observation): void {
+export function refuseNotLive(observation: Observation, only?: string): void {
   for (const { field, why, fix, given } of notLive)
-    if (given(observation) !== undefined) refuse(field, why, fix);
+    if ((only === undefined || field === only) && given(observation) !== undefined) refuse(field, why, fix);
 }
 
 export function refuseUnsupported(observation: Observation, about: AboutSource): void {

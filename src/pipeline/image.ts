@@ -5,7 +5,7 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import type { Recording } from '../formats/index.js';
-import { directRoadError } from '../image/index.js';
+import { directRoadError, directRoadEstimate } from '../image/index.js';
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { observe } from './compose/compose.js';
@@ -117,8 +117,10 @@ export function checkDirectRoad(
   settings: ImageSettings,
 ): number {
   const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
-  const error = directRoadError(planSky(telescope, frame, Float64Array.of(highestHz), settings));
-  if (error <= MOST_ROAD_ERROR || beyond === 'accept') return error;
+  const plan = planSky(telescope, frame, Float64Array.of(highestHz), settings);
+  const error = directRoadError(plan);
+  // Near the horizon, where unlike stations see little, single places are worse than all others: the error is reported.
+  if (directRoadEstimate(plan) <= MOST_ROAD_ERROR || beyond === 'accept') return error;
   return refuse(
     'image',
     `direct imaging needs stations in one plane: here it would be off by up to ${(100 * error).toFixed(0)} % of a ` +

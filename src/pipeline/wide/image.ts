@@ -178,8 +178,10 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
   planes.forEach((plane, at) => {
     if (at % products.length === 0) addBeyond(beyond, plane.beyond);
   });
-  for (const product of products)
-    if (empty.filter((plane) => plane.product === product).length === channels) refuseWeightless(beyond);
+  const isLost = (product: WideProduct): boolean =>
+    empty.filter((plane) => plane.product === product).length === channels;
+  if (settings.lostHand === 'accept' ? products.every(isLost) : products.some(isLost))
+    refuseWeightless(beyond);
   if (settings.lostHand !== 'accept') refuseWithoutI(empty, products, channels);
   const cube = (of: (plane: OnePlane) => PlaneML | undefined, each = products.length): ImageCPML => {
     const size = pixels * pixels;
