@@ -43,7 +43,9 @@ export function prepareCpuBeamformer(plan: BeamPlan, { native }: CpuBackend): Be
     plan,
     setWeights: (given) => {
       checkWeights(plan, given);
-      weighed = weigh(engine.address, given.slice());
+      const own = given.slice();
+      // Calls run on threads: one that was queued later must not be done first.
+      weighed = weighed.then(() => weigh(engine.address, own));
     },
     voltages: async (given, into) => {
       const block = cpuSpectra('beams', given);
