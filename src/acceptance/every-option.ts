@@ -130,27 +130,11 @@ function* sets(): Generator<readonly Choice[]> {
       if (one.path.join('.') !== other.path.join('.')) yield [one, other];
 }
 
+const image = { every: '20ms', align: 'utc', pixels: 16, field: 20, kernel: 3, picture: false } as const;
 const products = {
   visibilities: { visibilities: 'made.uvfits', integration: '40ms', align: 'utc', 'phase-centre': 'CygA' },
-  images: {
-    images: 'made.fits',
-    every: '20ms',
-    align: 'utc',
-    pixels: 16,
-    field: 20,
-    kernel: 3,
-    picture: false,
-  },
-  direct: {
-    images: 'direct.fits',
-    every: '20ms',
-    align: 'utc',
-    pixels: 16,
-    field: 20,
-    kernel: 3,
-    picture: false,
-    method: 'direct',
-  },
+  images: { images: 'made.fits', ...image },
+  direct: { images: 'direct.fits', ...image, method: 'direct' },
   spectra: { spectra: 'made.sigmf-meta' },
 } as const;
 type Name = keyof typeof products;
@@ -362,7 +346,7 @@ async function trial(
   number: number,
 ): Promise<readonly string[]> {
   const wrong: string[] = [];
-  const told = (source: Source, { kind: backend }: Backend, what: string): void => {
+  const report = (source: Source, { kind: backend }: Backend, what: string): void => {
     wrong.push(`${source}, ${backend}: ${what}`);
   };
   const made = new Map<string, readonly Name[]>();
@@ -387,7 +371,7 @@ async function trial(
             (thrown: unknown) => (thrown as Error).message,
           );
           if (error !== messageOf(listed))
-            told(
+            report(
               source,
               backend,
               `${name}: the table lists "${messageOf(listed)}", not ${JSON.stringify(error)}`,
@@ -403,7 +387,7 @@ async function trial(
         await run(place, observation, into);
         made.set(into, allowed);
       } catch (error) {
-        told(source, backend, `not in the table: ${(error as Error).message}`);
+        report(source, backend, `not in the table: ${(error as Error).message}`);
         continue;
       }
       const by =
@@ -421,7 +405,7 @@ async function trial(
         const { differences } = await compareFiles(a, b, { tolerance });
         if (by !== backend && name === 'spectra' && isRoundedElse(differences)) rounded = ROUNDED_ELSE;
         else if (differences.length > 0)
-          told(
+          report(
             source,
             backend,
             `${name} differs from recording-${by.kind}: ${JSON.stringify(differences.slice(0, 2))}`,

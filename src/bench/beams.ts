@@ -7,7 +7,7 @@ import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
-import { callPeer, type Peers } from './peers.js';
+import { callPeer, openblasOn, type Peers } from './peers.js';
 
 interface Size {
   readonly beams: number;
@@ -109,17 +109,15 @@ function openblas(
     'void peer_openblas_beams(int64_t channels, int64_t beams, int64_t inputs, int64_t samples, int32_t threads, ' +
       'const int8_t *spectra, const float *weights, float *floats, float *voltages, double *powers)',
   );
-  const setThreads = peers.bind('openblas', 'void peer_openblas_threads(int32_t threads)');
-  const core = peers.bind('openblas', 'const char *peer_openblas_core()');
-  if (!form || !setThreads || !core) return undefined;
   const threads = threadsOf(backend);
+  const core = openblasOn(peers, threads);
+  if (!form || core === undefined) return undefined;
   const ours = Float32Array.from(weights);
   const floats = new Float32Array(inputs * SAMPLES * 2);
   const voltages = new Float32Array(beams * SAMPLES * 2);
   const powers = new Float64Array(beams * channels);
-  setThreads(threads);
   return {
-    name: `OpenBLAS cgemm (${String(core())})`,
+    name: `OpenBLAS cgemm (${core})`,
     run: async () => {
       await callPeer(
         form,

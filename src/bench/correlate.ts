@@ -9,7 +9,7 @@ import { scriptCeiling } from './ceiling.js';
 import { cudaCorrelateCases } from './correlate-cuda.js';
 import type { HostBackend } from '../backend/backend.js';
 import type { Contestant } from './measure.js';
-import { callPeer, type Peers } from './peers.js';
+import { callPeer, openblasOn, type Peers } from './peers.js';
 
 interface Size {
   readonly stations: number;
@@ -116,16 +116,14 @@ function openblas(
     'void peer_openblas_correlate(int64_t channels, int64_t inputs, int64_t samples, int32_t threads, ' +
       'const int8_t *spectra, float *floats, float *sums)',
   );
-  const setThreads = peers.bind('openblas', 'void peer_openblas_threads(int32_t threads)');
-  const core = peers.bind('openblas', 'const char *peer_openblas_core()');
-  if (!correlate || !setThreads || !core) return undefined;
   const threads = threadsOf(backend);
+  const core = openblasOn(peers, threads);
+  if (!correlate || core === undefined) return undefined;
   const inputs = size.stations * POLARISATIONS;
   const floats = new Float32Array(inputs * size.samples * 2);
   const sums = new Float32Array(channels * inputs * inputs * 2);
-  setThreads(threads);
   return {
-    name: `OpenBLAS cherk (${String(core())})`,
+    name: `OpenBLAS cherk (${core})`,
     run: async () => {
       await callPeer(correlate, channels, inputs, size.samples, threads, spectra, floats, sums);
       return channels * operationsPerChannel(size);

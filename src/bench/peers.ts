@@ -49,6 +49,13 @@ export async function openPeers(): Promise<Peers> {
   };
 }
 
+/** Sets OpenBLAS's threads; which kernels it took, or nothing where it is absent. */
+export function openblasOn(peers: Peers, threads: number): string | undefined {
+  peers.bind('openblas', 'void peer_openblas_threads(int32_t threads)')?.(threads);
+  const core = peers.bind('openblas', 'const char *peer_openblas_core()');
+  return core && String(core());
+}
+
 /** Runs a peer away from the event loop, as our own kernels do. */
 export const callPeer = (peer: PeerFunction, ...args: readonly unknown[]): Promise<void> =>
   new Promise((resolve, reject) => {

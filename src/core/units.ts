@@ -4,6 +4,8 @@ export const SPEED_OF_LIGHT_M_PER_S = 299_792_458;
 export const DEGREES_PER_RADIAN = 180 / Math.PI;
 export const RADIANS_PER_DEGREE = Math.PI / 180;
 export const SECONDS_PER_DAY = 86_400;
+/** How fast the Earth rotates. */
+export const EARTH_SPIN_RAD_PER_S = 7.292115e-5;
 /** Outer level of an optimally set two-bit sampler, in units of the inner one. */
 export const HIGH_LEVEL = 3.316505;
 

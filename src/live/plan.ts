@@ -61,8 +61,7 @@ export interface LiveMachine {
 
 /** The source as a recording without an end, for those who plan. */
 export const endless = (source: Source, path: string, telescope: Telescope): Recording =>
-  // A source may be seen through another object, whose fields a copy would lose.
-  Object.assign(Object.create(source) as object, { path, telescope, samples: Infinity }) as Recording;
+  ({ ...source, path, telescope, samples: Infinity }) as unknown as Recording;
 
 export async function planLive(
   observation: Observation,

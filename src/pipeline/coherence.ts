@@ -2,12 +2,10 @@
  * What an array's longest baseline keeps of a source's amplitude while the sky turns over it untracked: in a channel, whose
  * edges turn against each other with the delay, and in an integration, during which the fringe turns.
  */
-import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { EARTH_SPIN_RAD_PER_S, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { cross, dot, type Vector3 } from '../core/vector.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import type { Telescope } from '../telescope/telescope.js';
-
-const EARTH_RATE_RAD_S = 7.292115e-5;
 
 export interface Coherence {
   readonly longestM: number;
@@ -55,7 +53,7 @@ export function coherenceOf(
   });
   const delayWidths = (longestM / SPEED_OF_LIGHT_M_PER_S) * channelWidthHz;
   const highestHz = frequenciesHz.reduce((most, frequencyHz) => Math.max(most, frequencyHz), 0);
-  const fringeHz = (highestHz * EARTH_RATE_RAD_S * fastestM) / SPEED_OF_LIGHT_M_PER_S;
+  const fringeHz = (highestHz * EARTH_SPIN_RAD_PER_S * fastestM) / SPEED_OF_LIGHT_M_PER_S;
   return {
     longestM,
     delayWidths,

@@ -1,6 +1,11 @@
 /** Ties the local axes at a site and a moment to the sky, in both directions: where a source stands as it is seen. */
 import type { Instant } from '../core/instant.js';
-import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import {
+  EARTH_SPIN_RAD_PER_S,
+  DEGREES_PER_RADIAN,
+  RADIANS_PER_DEGREE,
+  SPEED_OF_LIGHT_M_PER_S,
+} from '../core/units.js';
 import { cross, dot, normalise, scale, type Vector3 } from '../core/vector.js';
 import { ecefToEnu, enuToEcef, siteToEcef } from '../telescope/earth.js';
 import type { Site } from '../telescope/telescope.js';
@@ -52,9 +57,6 @@ export function positionFromJ2000(vector: Vector3): SkyPosition {
   return { raDeg: (raDeg + 360) % 360, decDeg };
 }
 
-/** Radians a second. */
-const EARTH_SPIN = 7.292115e-5;
-
 /** Half of the distance over which east and north are taken: 2″, small against all that bends and large in a double. */
 const STEP = 1e-5;
 
@@ -68,7 +70,7 @@ export function skyFrame(site: Site, moment: Instant): SkyFrame {
   const place = siteToEcef(site);
   const spin = applyInverse(
     earth,
-    scale({ x: -place.y, y: place.x, z: 0 }, EARTH_SPIN / SPEED_OF_LIGHT_M_PER_S),
+    scale({ x: -place.y, y: place.x, z: 0 }, EARTH_SPIN_RAD_PER_S / SPEED_OF_LIGHT_M_PER_S),
   );
   const fromCentre = applyInverse(earth, scale(place, 1 / METRES_PER_AU));
   const towardsSun = minus(sun, fromCentre);

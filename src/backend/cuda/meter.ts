@@ -1,5 +1,6 @@
 /** What a card and its bus are busy with, by marks in their own streams. */
-import type { CudaEvent, CudaSession, Stream } from './session.js';
+import { LapClock } from './lap-clock.js';
+import type { CudaSession, Stream } from './session.js';
 
 export const cardSteps = ['upload', 'turn', 'flag', 'correlate', 'image', 'sum', 'download'] as const;
 export type CardStep = (typeof cardSteps)[number];
@@ -17,12 +18,6 @@ export interface CardAccount {
   readonly downloadedBytes: number;
 }
 
-interface Lap {
-  readonly step: CardStep;
-  readonly begun: CudaEvent;
-  readonly ended: CudaEvent;
-}
-
 /** Nothing is measured until it is begun: marks cost little, but not nothing. */
 export class CardMeter {
   private isOn = false;
@@ -30,32 +25,29 @@ export class CardMeter {
   private endedMs = 0;
   private downloadedBytes = 0;
   private blocks = { blocks: 0, copied: 0, bytes: 0 };
-  private readonly seconds = new Map<CardStep, number>();
-  /** Under way, oldest first. */
-  private readonly laps: Lap[] = [];
-  /** Used again: a steady stream of blocks makes no new ones. */
-  private readonly spare: CudaEvent[] = [];
-  private readonly all: CudaEvent[] = [];
+  private readonly clock: LapClock<CardStep>;
 
-  constructor(private readonly session: Pick<CudaSession, 'createEvent' | 'millisecondsBetween'>) {}
+  constructor(session: Pick<CudaSession, 'createEvent' | 'millisecondsBetween'>) {
+    this.clock = new LapClock(session);
+  }
 
   begin(): void {
     this.isOn = true;
     this.beganMs = undefined;
     this.downloadedBytes = 0;
     this.blocks = { blocks: 0, copied: 0, bytes: 0 };
-    this.collect();
-    this.seconds.clear();
+    this.clock.collectPassed();
+    this.clock.reset();
   }
 
   /** Queues a step in a stream, between two marks. */
   around<Result>(step: CardStep, stream: Stream, queue: () => Result): Result {
     if (!this.isOn) return queue();
     this.beganMs ??= performance.now();
-    this.collect();
-    const begun = this.mark(stream);
+    this.clock.collectPassed();
+    const begun = this.clock.begin(stream);
     const done = (): void => {
-      this.laps.push({ step, begun, ended: this.mark(stream) });
+      this.clock.end(step, begun, stream);
       this.endedMs = performance.now();
     };
     const result = queue();
@@ -68,25 +60,19 @@ export class CardMeter {
     this.downloadedBytes += bytes;
   }
 
-  /** Blocks of the ring that went up so far. */
-  sent({
-    blocks,
-    copied,
-    bytes,
-  }: {
-    readonly blocks: number;
-    readonly copied: number;
-    readonly bytes: number;
-  }): void {
-    this.blocks = { blocks, copied, bytes };
+  /** A block of the ring went up. */
+  sent({ bytes, isCopied }: { readonly bytes: number; readonly isCopied: boolean }): void {
+    this.blocks.blocks++;
+    this.blocks.bytes += bytes;
+    if (isCopied) this.blocks.copied++;
   }
 
   /** Undefined where nothing was measured. */
   account(): CardAccount | undefined {
     if (this.beganMs === undefined) return undefined;
-    this.collect();
+    this.clock.collectPassed();
     const wallS = (this.endedMs - this.beganMs) / 1000;
-    const seconds = Object.fromEntries(this.seconds) as Partial<Record<CardStep, number>>;
+    const seconds = this.clock.times;
     const { turn = 0, flag = 0, correlate = 0, image = 0, sum = 0 } = seconds;
     const { blocks, copied, bytes } = this.blocks;
     return {
@@ -96,28 +82,7 @@ export class CardMeter {
     };
   }
 
-  async close(): Promise<void> {
-    for (const event of this.all.splice(0)) await event.close();
-  }
-
-  private mark(stream: Stream): CudaEvent {
-    let event = this.spare.pop();
-    if (event === undefined) {
-      event = this.session.createEvent({ timing: 'on' });
-      this.all.push(event);
-    }
-    event.record(stream);
-    return event;
-  }
-
-  /** Reads laps that are over; streams overlap, so that a later one may be over before an earlier one. */
-  private collect(): void {
-    for (let lap = this.laps.at(0); lap?.ended.isPassed() === true; lap = this.laps.at(0)) {
-      this.laps.shift();
-      const { step, begun, ended } = lap;
-      const seconds = this.session.millisecondsBetween(begun, ended) / 1000;
-      this.seconds.set(step, (this.seconds.get(step) ?? 0) + seconds);
-      this.spare.push(begun, ended);
-    }
+  close(): Promise<void> {
+    return this.clock.close();
   }
 }

@@ -21,7 +21,7 @@ import {
 import { preparing } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples, secondsBetween, type Instant } from '../../core/instant.js';
-import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { EARTH_SPIN_RAD_PER_S, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { geometricDelaysS, trackedDelays } from '../../delay/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
@@ -93,8 +93,6 @@ export interface BeamPieces extends IntegrationClock {
 /** By how much the farthest station's phase may be off at the ends of a piece, where weights are those of its middle. */
 const MOST_PHASE_RAD = (0.25 * Math.PI) / 180;
 const LONGEST_S = 10;
-/** Radians a second. */
-const EARTH_SPIN = 7.292115e-5;
 
 /** Cut where the sky has moved on, and where flags begin and end. */
 export function beamPieces(
@@ -111,7 +109,7 @@ export function beamPieces(
   const radPerS =
     (moving + (isTracked ? 1 : 0)) *
     ((2 * Math.PI * highestHz * farthestM) / SPEED_OF_LIGHT_M_PER_S) *
-    EARTH_SPIN;
+    EARTH_SPIN_RAD_PER_S;
   const longestS = Math.min(LONGEST_S, (2 * MOST_PHASE_RAD) / radPerS);
   const longest = longestS * grid.spectrumRateHz;
   if (!(longest >= 1))

@@ -21,7 +21,7 @@ import {
 import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { KurtosisTally, prepareFlagger } from '../../kurtosis/index.js';
-import { ResidentClock, type Marks } from './clock.js';
+import { LapClock, type Marks } from '../../backend/cuda/lap-clock.js';
 import { prepareFront, type HostBlock } from './front.js';
 import {
   FLAGGED_BLOCKS,
@@ -106,7 +106,7 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     plan.kurtosis && closers.keep(await prepareFlagger(plan.kurtosis, backend, { blocks: FLAGGED_BLOCKS }));
   const tally = plan.kurtosis && new KurtosisTally(plan.kurtosis);
   let spectraSeen = 0;
-  const clock = closers.keep(new ResidentClock(session));
+  const clock = closers.keep(new LapClock<ResidentStep>(session));
   const computed = closers.keep(session.createEvent());
   const slots = Array.from({ length: IN_FLIGHT }, () => prepareSlot(plan, backend, closers));
   let blocks = 0;

@@ -9,8 +9,8 @@ import type { Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { RunDelays } from '../../delay/index.js';
-import type { ResidentClock } from './clock.js';
-import type { ResidentPlan } from './plan.js';
+import type { LapClock } from '../../backend/cuda/lap-clock.js';
+import type { ResidentPlan, ResidentStep } from './plan.js';
 
 /** Spectra as they arrive; from pinned memory (`backend.allocatePinned`) they go up without a copy on the host. */
 export interface HostSpectra {
@@ -25,7 +25,7 @@ export type HostBlock = DelayedVoltages | HostSpectra;
 
 export interface ResidentFront {
   /** Sends a block up; resolves when it has arrived, with the bytes that went. */
-  send(block: HostBlock, clock: ResidentClock): Promise<number>;
+  send(block: HostBlock, clock: LapClock<ResidentStep>): Promise<number>;
   /** Its spectra, where it brought voltages. */
   make(): void;
   /** The block that was sent last, as spectra. */

@@ -113,7 +113,8 @@ function appended(
   return { ...into, gaps: [...into.gaps, ...movedGaps(from.gaps, { first, end }, filled - first)] };
 }
 
-const movedGaps = <Gap extends { readonly firstSample: number; readonly endSample: number }>(
+/** The gaps of some samples, counted from elsewhere. */
+export const movedGaps = <Gap extends { readonly firstSample: number; readonly endSample: number }>(
   gaps: readonly Gap[],
   { first, end }: SpectraSpan,
   by: number,

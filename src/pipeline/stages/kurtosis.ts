@@ -1,7 +1,7 @@
 /** Interference out of spectra before anything is made of them. What is taken counts like what never came. */
 import { setImmediate } from 'node:timers/promises';
 import type { Backend } from '../../backend/backend.js';
-import type { SpectraShape } from '../../core/blocks.js';
+import type { SpectraBlock, SpectraShape } from '../../core/blocks.js';
 import { preparing } from '../../core/closing.js';
 import type { GapsCover } from '../../core/gaps.js';
 import {
@@ -140,9 +140,16 @@ export const prepareKurtosis = (
         await handOn(one, emit);
       }
     };
+    const begin = (block: SpectraBlock): void => {
+      if (backend.kind !== 'cuda') flagger.begin(block);
+      else
+        backend.meter.around('flag', backend.session.streams.compute, () => {
+          flagger.begin(block);
+        });
+    };
     return {
       push: async (timed, emit) => {
-        flagger.begin(timed.block);
+        begin(timed.block);
         latest = { timed, judged: judgeAfter(latest, flagger) };
         held.push(latest);
         await handOnBut(mostHeld(timed, flagger), emit);

@@ -1,7 +1,9 @@
 /** Spectra on their way through the chain: where a backend keeps them, and where they lie in time. */
 import type { Backend } from '../../backend/backend.js';
 import type { SpectraBlock } from '../../core/blocks.js';
-import type { Instant } from '../../core/instant.js';
+import { refuse } from '../../core/errors.js';
+import { addSamples, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import type { SpectrumGrid } from './clock.js';
 
 /** Never straddles a cut. */
 export interface TimedSpectra {
@@ -23,6 +25,19 @@ export interface TimedSpectra {
 export const blocksInTurn = (backend: Backend, isFlagged: boolean): number =>
   !isFlagged || backend.kind !== 'cpu' ? 1 : backend.threads > FEW_THREADS ? 3 : 2;
 const FEW_THREADS = 4;
+
+/** Spectra that are missing before a block that begins then, where number `next` should come; an earlier one is refused. */
+export function lostBefore({ start, spectrumRateHz }: SpectrumGrid, next: number, begins: Instant): number {
+  const expected = addSamples(start, next, spectrumRateHz);
+  const lost = Math.round(secondsBetween(expected, begins) * spectrumRateHz);
+  return lost >= 0
+    ? lost
+    : refuse(
+        'spectra',
+        `a block begins at ${formatInstant(begins, 9)}, ${-lost} spectra before the end of the last one`,
+        'hand blocks over in the order of time',
+      );
+}
 
 /** A stretch of spectra that belong together: an integration, or the time an image is made of. */
 export interface Stretch {

@@ -3,15 +3,14 @@ import type { Backend } from '../../backend/backend.js';
 import { planTurning, prepareTurner } from '../../channelise/index.js';
 import type { CanonicalSpectra } from '../../core/blocks.js';
 import { preparing, type Closers } from '../../core/closing.js';
-import { refuse } from '../../core/errors.js';
 import { channelSamplesIn, wholeStations, zeroGaps, type GapsCover } from '../../core/gaps.js';
-import { addSamples, formatInstant, secondsBetween } from '../../core/instant.js';
+import { addSamples } from '../../core/instant.js';
 import type { SpectraSource } from '../../core/sources.js';
 import { BLOCK_BYTES } from '../channels.js';
 import { sliceSpectra } from '../spectra-slices.js';
 import type { RequestedDelays } from '../tracking.js';
 import type { IntegrationClock } from './clock.js';
-import { blocksInTurn, type TimedSpectra } from './spectra.js';
+import { blocksInTurn, lostBefore, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Stage } from './stage.js';
 
 export interface TakeSpectraSettings {
@@ -74,15 +73,7 @@ async function makeTakeSpectra(
 
   return {
     push: async (stretch, emit) => {
-      const expected = addSamples(source.start, next, spectrumRateHz);
-      const lost = Math.round(secondsBetween(expected, stretch.start) * spectrumRateHz);
-      if (lost < 0) {
-        refuse(
-          'spectra',
-          `a block begins at ${formatInstant(stretch.start, 9)}, ${-lost} spectra before the end of the last one`,
-          'hand blocks over in the order of time',
-        );
-      }
+      const lost = lostBefore(source, next, stretch.start);
       next += lost;
       account.samplesIn += lost;
       account.missingSamples += lost * channels * inputs + channelSamplesIn(stretch.gaps);

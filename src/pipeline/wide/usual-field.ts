@@ -1,13 +1,12 @@
 /** The field of an image for whoever names none: what the dishes see, and what channels and integrations leave of it. */
 import type { VisibilityHeader } from '../../formats/index.js';
-import { DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { EARTH_SPIN_RAD_PER_S, DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { stationPositions } from '../geometry.js';
 import { longestWavelengths } from './settings.js';
 
 /** 1 − sinc(x) is 5 % at x = 0.174 turns across the band or the time. */
 const TURNS_AT_5_PERCENT = 0.174;
-const EARTH_TURN_RAD_PER_S = 7.292115e-5;
 /** As settings.ts has them: pixels a beam, and pixels at the most. */
 const PIXELS_A_BEAM = 4;
 const USUAL_PIXELS = 1024;
@@ -47,7 +46,7 @@ export function usualField(
       why: 'beyond it the width of a channel takes more than 5 % of a source',
     },
     {
-      width: (2 * TURNS_AT_5_PERCENT) / (integrationS * EARTH_TURN_RAD_PER_S * longest),
+      width: (2 * TURNS_AT_5_PERCENT) / (integrationS * EARTH_SPIN_RAD_PER_S * longest),
       why: 'beyond it the length of an integration takes more than 5 % of a source',
     },
     ...(diameters.length > 0

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { CudaSession, CudaEvent, Stream } from '../../backend/cuda/session.js';
+import type { CudaSession, CudaEvent, Stream } from './session.js';
 import { closes } from '../../core/closing.js';
-import { ResidentClock } from './clock.js';
+import { LapClock } from './lap-clock.js';
 
 /** A card whose events are passed at the milliseconds given, one after the other. */
 function card(...milliseconds: readonly number[]) {
@@ -28,7 +28,7 @@ const stream = {} as Stream;
 
 it('steps are timed in seconds, summed, and the shortest of each remembered', async () => {
   const machine = card(0, 500, 500, 750, 1000, 1100, 2000, 2010);
-  const clock = new ResidentClock(machine.session);
+  const clock = new LapClock<'image' | 'upload'>(machine.session);
   const lap = (step: 'image' | 'upload'): void => {
     clock.end(step, clock.begin(stream), stream);
   };

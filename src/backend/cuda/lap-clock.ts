@@ -1,6 +1,5 @@
-/** How long each step of a resident chain takes on the card: events around it, read once they have passed. */
-import type { CudaSession, CudaEvent, Stream } from '../../backend/cuda/session.js';
-import type { ResidentStep } from './plan.js';
+/** How long each step takes on a card: events around it, read once they have passed. */
+import type { CudaSession, CudaEvent, Stream } from './session.js';
 
 interface Lap<Step> {
   readonly step: Step;
@@ -10,17 +9,17 @@ interface Lap<Step> {
 
 export type Marks = readonly [begun: CudaEvent, ended: CudaEvent];
 
-export class ResidentClock<Step extends string = ResidentStep> {
+export class LapClock<Step extends string> {
   private readonly seconds = new Map<Step, number>();
   private readonly least = new Map<Step, number>();
   /** Laps under way, oldest first. */
   private readonly laps: Lap<Step>[] = [];
-  /** Marks nobody uses; a steady stream of blocks makes no new ones. */
+  /** Marks that are free; a steady stream of blocks makes no new ones. */
   private readonly spare: CudaEvent[] = [];
   private readonly all: CudaEvent[] = [];
   private collected = 0;
 
-  constructor(private readonly session: CudaSession) {}
+  constructor(private readonly session: Pick<CudaSession, 'createEvent' | 'millisecondsBetween'>) {}
 
   /** A mark in the stream. */
   begin(stream: Stream): CudaEvent {
@@ -59,6 +58,11 @@ export class ResidentClock<Step extends string = ResidentStep> {
       this.least.set(step, Math.min(this.least.get(step) ?? Infinity, seconds));
       this.spare.push(begun, ended);
     }
+  }
+
+  /** Reads the laps that have passed, up to the first that has not. */
+  collectPassed(): void {
+    while (this.laps.at(0)?.ended.isPassed() === true) this.collect(this.collected + 1);
   }
 
   /** Seconds of each step among the laps collected since the start or the last reset. */
