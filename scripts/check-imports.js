@@ -6,11 +6,24 @@ import { importGraph, moduleOf as roomOf, source, sourceFiles } from './import-g
 const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
 const kernels = ['channelise', 'kurtosis', 'correlate', 'calibrate', 'image', 'beamform'];
 const edges = ['formats', 'draw', 'packets', 'receive'];
-/** What an observation is, from the declaration of an option up. */
-const observing = ['fields', 'products', 'observation'];
 const working = [...ground, ...kernels, ...edges];
-const composed = [...working, 'pipeline', ...observing];
-const used = [...composed, 'live', 'bench', 'serve', 'farm', 'qualify'];
+/** From a stage up to an observation that can be run. */
+const composing = [...working, 'stages', 'compose'];
+const observing = [...composing, 'fields', 'products', 'observation'];
+/** What is done with observations, recordings and visibilities. */
+const tasks = [
+  'live',
+  'farm',
+  'serve',
+  'inspect',
+  'planner',
+  'send',
+  'skies',
+  'visibilities',
+  'demo',
+  'pulsar',
+];
+const used = [...observing, ...tasks, 'bench', 'qualify'];
 /**
  * Which rooms each room may import. Anything not listed is forbidden.
  * @type {Record<string, readonly string[] | undefined>}
@@ -27,19 +40,27 @@ const below = {
   formats: ['core', 'telescope', 'sky'],
   draw: ['core', 'telescope', 'sky', 'image'],
   fields: ['core'],
-  pipeline: working,
-  products: [...working, 'pipeline', 'fields'],
-  observation: [...working, 'pipeline', 'fields', 'products'],
-  live: composed,
-  bench: [...working, 'pipeline'],
-  serve: composed,
-  farm: composed,
+  stages: working,
+  compose: [...working, 'stages'],
+  products: [...composing, 'fields'],
+  observation: [...composing, 'fields', 'products'],
+  live: observing,
+  farm: observing,
+  serve: [...observing, 'live', 'inspect'],
+  inspect: observing,
+  visibilities: composing,
+  demo: [...composing, 'visibilities'],
+  planner: [...composing, 'demo'],
+  send: composing,
+  skies: composing,
+  pulsar: working,
+  bench: [...composing, 'planner'],
   // The browser's code: of the server it knows what is said over the wire alone.
   page: ['serve'],
-  qualify: [...working, 'pipeline', 'bench'],
+  qualify: [...composing, 'visibilities', 'skies', 'send', 'live', 'bench'],
   cli: used,
   acceptance: [...used, 'cli'],
-  'index.ts': composed,
+  'index.ts': [...observing, ...tasks],
 };
 
 /**
@@ -56,14 +77,26 @@ const doors = {
   products: ['index.ts', 'making/images.ts', 'making/visibilities.ts'],
   // A command's help needs its flags, and none of what runs it.
   observation: ['index.ts', 'flags.ts', 'shorthands.ts'],
-  live: ['index.ts'],
+  ...Object.fromEntries(
+    [
+      'stages',
+      'compose',
+      'live',
+      'inspect',
+      'planner',
+      'send',
+      'skies',
+      'visibilities',
+      'demo',
+      'pulsar',
+    ].map((room) => [room, ['index.ts']]),
+  ),
   serve: ['index.ts', 'messages.ts'],
   farm: ['index.ts'],
   qualify: ['index.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */
-const mayUseCards =
-  /^(?:pipeline\/(?:resident|planner|stages\/card|stages\/take-cells|compose\/front)|bench)/;
+const mayUseCards = /^(?:planner|stages\/card|stages\/take-cells|compose\/front|bench)/;
 /**
  * Shared cases and sample files are for tests, wherever they are.
  * @param {string} file

@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compareFiles } from '../dist/pipeline/compare/compare-files.js';
-import { digestFile } from '../dist/pipeline/compare/digest.js';
+import { compareFiles } from '../dist/inspect/compare/compare-files.js';
+import { digestFile } from '../dist/inspect/compare/digest.js';
 import { telescopeNames } from '../dist/telescope/registry.js';
 import { chainsOf } from './manifest/chains.js';
 

@@ -52,59 +52,106 @@ export * from './correlate/index.js';
 export * from './calibrate/index.js';
 export * from './image/index.js';
 
-export { channelsOf, planChannels } from './pipeline/channels.js';
-export { results, run, runOne, through, type RunOptions } from './pipeline/run.js';
-export { written } from './pipeline/write.js';
-export { both, chain, passing, type Account, type Emit, type Stage } from './pipeline/stages/stage.js';
-export { everySpectra, integrationClock, oneIntegration, onUtc } from './pipeline/stages/clock.js';
-export type { IntegrationClock, IntegrationSettings, SpectrumGrid } from './pipeline/stages/clock.js';
-export type { TimedSpectra } from './pipeline/stages/spectra.js';
-export { prepareChannelise, spectrumGrid, type ChanneliseSettings } from './pipeline/stages/channelise.js';
-export { prepareTakeSpectra, type TakeSpectraSettings } from './pipeline/stages/take-spectra.js';
-export { prepareCorrelate, type CorrelateSettings } from './pipeline/stages/correlate.js';
-export { prepareCalibrate, type CalibrateSettings } from './pipeline/stages/calibrate.js';
-export type { CalibratedIntegration } from './pipeline/stages/calibrate.js';
-export { preparePower, type InputPowers } from './pipeline/stages/power.js';
-export { prepareImage, type ImageInput, type ImageStageSettings } from './pipeline/stages/image.js';
-export { prepareDirectImage, type DirectImageSettings } from './pipeline/stages/direct-image.js';
+export {
+  channelsOf,
+  planChannels,
+  results,
+  run,
+  runOne,
+  through,
+  type RunOptions,
+  written,
+  both,
+  chain,
+  passing,
+  type Account,
+  type Emit,
+  type Stage,
+  everySpectra,
+  integrationClock,
+  oneIntegration,
+  onUtc,
+  type IntegrationClock,
+  type IntegrationSettings,
+  type SpectrumGrid,
+  type TimedSpectra,
+  prepareChannelise,
+  spectrumGrid,
+  type ChanneliseSettings,
+  prepareTakeSpectra,
+  type TakeSpectraSettings,
+  prepareCorrelate,
+  type CorrelateSettings,
+  prepareCalibrate,
+  type CalibrateSettings,
+  type CalibratedIntegration,
+  preparePower,
+  type InputPowers,
+  prepareImage,
+  type ImageInput,
+  type ImageStageSettings,
+  prepareDirectImage,
+  type DirectImageSettings,
+  chooseIntegration,
+  type ChosenIntegration,
+  type IntegrationChoice,
+  matchGains,
+  gainsAtMoment,
+  fitDelays,
+  oneGain,
+  type FittedDelay,
+  type OverBand,
+  bearableIntegrationS,
+  coherenceOf,
+  type Coherence,
+  delaysOfPlan,
+  mostDelaySamples,
+  requestDelays,
+  type DelayRequest,
+  type RequestedDelays,
+  prepareTurnBack,
+  type TurnBackSettings,
+  type Calibrated,
+  type ImageSettings,
+  type SkyImage,
+  writeSeries,
+  type Series,
+  type SeriesImage,
+  writeSky,
+  writeSkyFits,
+  writeSkyPng,
+} from './stages/index.js';
 export {
   correlateSpectra,
   correlateVoltages,
   prepareSpectraCorrelation,
   prepareVoltageCorrelation,
   type CorrelationSettings,
-} from './pipeline/correlate.js';
-export { chooseIntegration, type ChosenIntegration, type IntegrationChoice } from './pipeline/select.js';
-export { matchGains } from './pipeline/gains/apply.js';
-export { gainsAtMoment } from './pipeline/gains/over-time.js';
-export { fitDelays, oneGain, type FittedDelay, type OverBand } from './pipeline/gains/over-band.js';
-export { bearableIntegrationS, coherenceOf, type Coherence } from './pipeline/coherence.js';
+  imageDirectly,
+  imageIntegration,
+  imagesDirectly,
+  type DirectImagesRoad,
+} from './compose/index.js';
 export {
-  delaysOfPlan,
-  mostDelaySamples,
-  requestDelays,
-  type DelayRequest,
-  type RequestedDelays,
-} from './pipeline/tracking.js';
-export { prepareTurnBack, type TurnBackSettings } from './pipeline/stages/turn-back.js';
-export { calibrateIntegration } from './pipeline/calibrate.js';
-export { imageDirectly, imageIntegration } from './pipeline/image.js';
-export type { Calibrated, ImageSettings, SkyImage } from './pipeline/sky-image.js';
-export { imagesDirectly, type DirectImagesRoad } from './pipeline/image.js';
-export { writeSeries, type Series, type SeriesImage } from './pipeline/wide/film.js';
-export { imageWideSeries } from './pipeline/wide/series.js';
-export { imageWide, type WideSkyImage } from './pipeline/wide/image.js';
-export type { WideRoad } from './pipeline/wide/survey.js';
-export type { WideFieldOptions, WideSettings } from './pipeline/wide/settings.js';
-export { writeWide, type WidePaths, type WideProductOptions } from './pipeline/wide/products.js';
-export { writeSky, writeSkyFits, writeSkyPng } from './pipeline/products.js';
-export { planResident, type ResidentPlan } from './pipeline/resident/plan.js';
+  calibrateIntegration,
+  imageWideSeries,
+  imageWide,
+  type WideSkyImage,
+  type WideRoad,
+  type WideFieldOptions,
+  type WideSettings,
+  writeWide,
+  type WidePaths,
+  type WideProductOptions,
+} from './visibilities/index.js';
 export {
+  planResident,
+  type ResidentPlan,
   prepareResidentChain,
   type HostBlock,
   type ResidentChain,
   type ResidentImage,
-} from './pipeline/resident/chain.js';
+} from './planner/index.js';
 export {
   receivePackets,
   type EpochSetting,

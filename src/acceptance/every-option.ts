@@ -26,7 +26,7 @@ import {
   runObservation,
   type Observation,
 } from '../observation/index.js';
-import { compareFiles, type Comparison } from '../pipeline/compare/compare-files.js';
+import { compareFiles, type Comparison } from '../inspect/index.js';
 import { images, visibilities } from '../products/index.js';
 import { corellaHere } from './corella.js';
 

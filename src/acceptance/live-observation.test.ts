@@ -7,7 +7,7 @@ import { parseInstant } from '../core/instant.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { runLive } from '../live/index.js';
 import { readObservation } from '../observation/index.js';
-import type { Steering } from '../pipeline/live/steering.js';
+import type { Steering } from '../live/index.js';
 import { corellaHere } from './corella.js';
 
 const folder = temporaryFolder('live-observation');

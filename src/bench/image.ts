@@ -5,7 +5,7 @@ import { closes, type Closable, type Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import type { Vector3 } from '../core/vector.js';
 import { planImage, prepareDirectImager, type ImagePlan, type KernelSize } from '../image/index.js';
-import { stationPositions } from '../pipeline/geometry.js';
+import { stationPositions } from '../stages/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';

@@ -8,10 +8,7 @@ import type { VoltageBlock } from '../core/blocks.js';
 import type { Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
-import { prepareChannelise } from '../pipeline/stages/channelise.js';
-import { prepareKurtosis } from '../pipeline/stages/kurtosis.js';
-import type { TimedSpectra } from '../pipeline/stages/spectra.js';
-import { chain, type Stage } from '../pipeline/stages/stage.js';
+import { prepareChannelise, prepareKurtosis, type TimedSpectra, chain, type Stage } from '../stages/index.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaKurtosisCases } from './kurtosis-cuda.js';
@@ -35,7 +32,7 @@ const sizes: readonly Size[] = [
 
 const INPUTS = 32;
 const WINDOW = 256;
-/** As many windows as the commands' own blocks hold (pipeline/channels.ts). */
+/** As many windows as the commands' own blocks hold (stages/channels.ts). */
 const windowsOf = ({ channels }: Size, { kind }: HostBackend): number =>
   kind === 'reference' ? 1 : Math.max(1, Math.round(2 ** 23 / (INPUTS * channels * WINDOW)));
 

@@ -3,9 +3,14 @@ import type { Command } from 'commander';
 import { addSeconds } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import { readGainFile, visibilityFormatFor } from '../formats/index.js';
-import { applyGains } from '../pipeline/gains/apply-visibilities.js';
-import { channelsWithoutGains, crossHandsKnown, fitsData, matchGains } from '../pipeline/gains/apply.js';
-import { written } from '../pipeline/write.js';
+import {
+  applyGains,
+  channelsWithoutGains,
+  crossHandsKnown,
+  fitsData,
+  matchGains,
+  written,
+} from '../stages/index.js';
 import { parseKnown } from './image-gains.js';
 import { openVisibilities, telescopeFor } from './open.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';

@@ -6,16 +6,21 @@ import { formatInstant } from '../core/instant.js';
 import { DEGREES_PER_RADIAN, formatSeconds, SPEED_OF_LIGHT_M_PER_S, withMinus } from '../core/units.js';
 import { refuse } from '../core/errors.js';
 import { gainPaths, writeGainFiles } from '../formats/index.js';
-import { prepareCalibrate } from '../pipeline/stages/calibrate.js';
-import { leaveOutOddGains, oddGains, type OddGains } from '../pipeline/gains/odd-channels.js';
+import {
+  prepareCalibrate,
+  leaveOutOddGains,
+  oddGains,
+  type OddGains,
+  frameAtMiddle,
+  type ModelCheck,
+  toOneReference,
+  type OverBand,
+  chooseIntegration,
+  stokesFrameOf,
+} from '../stages/index.js';
 import { beamOfTelescope } from '../sky/beams/registry.js';
 import { inputName } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
-import { frameAtMiddle } from '../pipeline/geometry.js';
-import type { ModelCheck } from '../pipeline/gains/model-check.js';
-import { toOneReference } from '../pipeline/gains/one-reference.js';
-import type { OverBand } from '../pipeline/gains/over-band.js';
-import { chooseIntegration } from '../pipeline/select.js';
 import { outsideOf } from './calibrate/outside.js';
 import { delayRangeLines, misfitFact, shape, shapeLines } from './calibrate/shape.js';
 import {
@@ -58,7 +63,6 @@ import { openVisibilities, refuseUnknown, telescopeFor, withBackend } from './op
 import { checkOutputs } from './options/outputs.js';
 import { polarise } from './options/polarise-option.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { stokesFrameOf } from '../pipeline/stokes.js';
 import { chooseSources } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
 

@@ -1,5 +1,5 @@
 /** corella convert: the same data in another format. */
-import { phasedAt } from '../pipeline/phased-at.js';
+import { phasedAt, written } from '../stages/index.js';
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
@@ -11,9 +11,7 @@ import {
   type VisibilityFile,
   type VisibilityHeader,
 } from '../formats/index.js';
-import { copyRecording } from '../pipeline/convert.js';
-import { reworkVisibilities } from '../pipeline/visibilities/rework.js';
-import { written } from '../pipeline/write.js';
+import { copyRecording, reworkVisibilities } from '../visibilities/index.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';

@@ -8,8 +8,11 @@ import {
   fitsData,
   matchGains,
   type DataFacts,
-} from '../pipeline/gains/apply.js';
-import type { Calibrated, CalibratedAt, CalibratedFully, StokesPlanes } from '../pipeline/sky-image.js';
+  type Calibrated,
+  type CalibratedAt,
+  type CalibratedFully,
+  type StokesPlanes,
+} from '../stages/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { CommonOptions } from './options/command.js';
 import { openTerminal } from './report/terminal.js';

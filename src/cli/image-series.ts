@@ -2,9 +2,15 @@
 import { join, parse as splitPath } from 'node:path';
 import { formatSeconds } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
-import { onSheet, writeSeries, type Series, type SeriesPaths } from '../pipeline/wide/film.js';
-import type { Calibrated, CalibratedAt } from '../pipeline/sky-image.js';
-import { imageWideSeries } from '../pipeline/wide/series.js';
+import {
+  onSheet,
+  writeSeries,
+  type Series,
+  type SeriesPaths,
+  type Calibrated,
+  type CalibratedAt,
+} from '../stages/index.js';
+import { imageWideSeries } from '../visibilities/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { imageUnit } from './image-gains.js';
 import {

@@ -13,10 +13,14 @@ import {
   snapshotStokes,
   withFeeds,
   type StokesFrame,
-} from '../pipeline/stokes.js';
-import type { WideSkyImage } from '../pipeline/wide/image.js';
-import { choosePixels, longestWavelengths, type WideFieldOptions } from '../pipeline/wide/settings.js';
-import { stationPositions } from '../pipeline/geometry.js';
+  stationPositions,
+} from '../stages/index.js';
+import {
+  type WideSkyImage,
+  choosePixels,
+  longestWavelengths,
+  type WideFieldOptions,
+} from '../visibilities/index.js';
 import type { ElementBeam } from '../sky/beams/element-beam.js';
 import { dipoleVoltage } from '../sky/beam.js';
 import { skyFrame } from '../sky/frame.js';

@@ -8,19 +8,33 @@ import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import { unitFor } from '../draw/index.js';
 import type { VisibilityFile, VisibilityHeader } from '../formats/index.js';
 import { MOST_PIXELS, planeNormal, type HandTally, type WideMethod } from '../image/index.js';
-import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
-import { neededPixels, planSkyGeometry, type ImageSettings } from '../pipeline/sky-image.js';
-import { seesWholeSky, usualField } from '../pipeline/wide/usual-field.js';
+import {
+  frameAtMiddle,
+  stationPositions,
+  neededPixels,
+  planSkyGeometry,
+  type ImageSettings,
+  chooseIntegration,
+  type StokesFrame,
+  type Share,
+  betweenPixels,
+} from '../stages/index.js';
+import {
+  seesWholeSky,
+  usualField,
+  loneHandOf,
+  correctedWide,
+  imageWide,
+  type WideSkyImage,
+  picturePlane,
+  standingChannel,
+  writeWide,
+  type WidePaths,
+  type WideFieldOptions,
+  type WideSettings,
+  holdingCellDeg,
+} from '../visibilities/index.js';
 import type { SkyFrame } from '../sky/frame.js';
-import { chooseIntegration } from '../pipeline/select.js';
-import type { StokesFrame } from '../pipeline/stokes.js';
-import { loneHandOf } from '../pipeline/wide/choose-products.js';
-import { correctedWide } from '../pipeline/wide/brightness.js';
-import { imageWide, type WideSkyImage } from '../pipeline/wide/image.js';
-import { picturePlane, standingChannel, writeWide, type WidePaths } from '../pipeline/wide/products.js';
-import type { Share } from '../pipeline/wide/shares.js';
-import type { WideFieldOptions, WideSettings } from '../pipeline/wide/settings.js';
-import { holdingCellDeg } from '../pipeline/wide/weighed.js';
 import type { ElementBeam } from '../sky/beams/element-beam.js';
 import { kindsOf } from '../sky/beams/powers.js';
 import { fixedCentre, localCentre, type PhaseCentre } from '../sky/phase-centre.js';
@@ -33,7 +47,6 @@ import { checkOutputs, type OutputOptions } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
 import { ARRAY_CENTRE, cleanOf, weightingOf, weightWords, type WideOptions } from './options/wide-options.js';
 import { history } from './report/history.js';
-import { betweenPixels } from '../pipeline/seen-in.js';
 import { coarseLines, loneHandNote } from './report/image-notes.js';
 import type { Terminal } from './report/terminal.js';
 import { lacksProducts, usualStokes, wideStokes, type WideStokes } from './image-stokes.js';

@@ -16,19 +16,26 @@ import {
 } from '../formats/index.js';
 import { observationOfProduct, writeObservation } from '../observation/index.js';
 import { linePlot, renderPng, type Picture } from '../draw/index.js';
-import { antennaPicture } from '../pipeline/inspect/pictures/antenna.js';
-import { baselineCollector, pairNamed } from '../pipeline/inspect/pictures/baseline.js';
-import { describeFile } from '../pipeline/inspect/inspect.js';
-import { gainPicture } from '../pipeline/inspect/pictures/gain.js';
-import { firstWithGains, lookAtGains, timesOf } from '../pipeline/inspect/gains.js';
-import { recordingPicture } from '../pipeline/inspect/pictures/voltage.js';
-import { uvCoverage } from '../pipeline/inspect/pictures/uv.js';
-import { flagMap } from '../pipeline/inspect/pictures/flags.js';
-import { lossMap } from '../pipeline/inspect/pictures/losses.js';
-import { visibilityPicture, withPanel } from '../pipeline/inspect/pictures/visibility.js';
-import { lookAt } from '../pipeline/inspect/voltages.js';
-import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
-import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
+import {
+  antennaPicture,
+  baselineCollector,
+  pairNamed,
+  describeFile,
+  gainPicture,
+  firstWithGains,
+  lookAtGains,
+  timesOf,
+  recordingPicture,
+  uvCoverage,
+  flagMap,
+  lossMap,
+  visibilityPicture,
+  withPanel,
+  lookAt,
+  lookAtVisibilities,
+  inputSpectra,
+  meanSpectrum,
+} from '../inspect/index.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { refuseDrawings, type DrawingOptions } from './options/drawing-options.js';
 import { addEopOption } from './options/eop-option.js';

@@ -6,14 +6,23 @@ import { refuse } from '../core/errors.js';
 import { parseInstant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import type { KernelSize } from '../image/index.js';
-import { cardCosts, cardMachine, cardNames, findCard } from '../pipeline/planner/cards.js';
-import { measureCard } from '../pipeline/planner/measure-card.js';
-import { machineOf, measureCosts } from '../pipeline/planner/measure-costs.js';
-import { runRoad, type RoadRun } from '../pipeline/planner/measure-plan.js';
-import { planRoads } from '../pipeline/planner/planner.js';
-import { roadNames } from '../pipeline/resident/road-names.js';
-import { runResident, type ResidentRun } from '../pipeline/planner/run.js';
-import { workloadOf, type Workload } from '../pipeline/planner/workload.js';
+import {
+  cardCosts,
+  cardMachine,
+  cardNames,
+  findCard,
+  measureCard,
+  machineOf,
+  measureCosts,
+  runRoad,
+  type RoadRun,
+  planRoads,
+  roadNames,
+  runResident,
+  type ResidentRun,
+  workloadOf,
+  type Workload,
+} from '../planner/index.js';
 import { skyFrame } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
 import type { Telescope } from '../telescope/telescope.js';

@@ -20,13 +20,22 @@ import {
   packetFormats,
   type PacketFormatName,
 } from '../packets/registry.js';
-import { planChannels } from '../pipeline/channels.js';
-import { channelisedSource } from '../pipeline/send/channelised.js';
-import { toCapture, toSocket, type Destination } from '../pipeline/send/destinations.js';
-import { isFaultless, sendPacked, type PackedSent } from '../pipeline/send/packed.js';
-import { sendPackets, type Sent } from '../pipeline/send/send.js';
-import { widenedSource } from '../pipeline/send/widened.js';
-import { firstTickOf, streamFor, type FirstTick } from '../pipeline/send/stream-for.js';
+import { planChannels } from '../stages/index.js';
+import {
+  channelisedSource,
+  toCapture,
+  toSocket,
+  type Destination,
+  isFaultless,
+  sendPacked,
+  type PackedSent,
+  sendPackets,
+  type Sent,
+  widenedSource,
+  firstTickOf,
+  streamFor,
+  type FirstTick,
+} from '../send/index.js';
 import { canPace, openNativeSender, openPacedSender, planListening } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnknown } from './open.js';

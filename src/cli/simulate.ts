@@ -6,7 +6,7 @@ import { parseInstant } from '../core/instant.js';
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
 import { checkRoom } from '../formats/index.js';
-import { recordSimulation } from '../pipeline/record.js';
+import { recordSimulation } from '../stages/index.js';
 import { skyFrame } from '../sky/frame.js';
 import { perfectGains, type GainModel } from '../sky/input-gains.js';
 import type { Interferer } from '../sky/interferers.js';

@@ -14,10 +14,8 @@ import {
   readGainFile,
   type VisibilityFile,
 } from '../formats/index.js';
-import { matchGains } from '../pipeline/gains/apply.js';
-import { Steering } from '../pipeline/live/steering.js';
-import { through } from '../pipeline/run.js';
-import { prepareImage } from '../pipeline/stages/image.js';
+import { matchGains, through, prepareImage } from '../stages/index.js';
+import { Steering } from '../live/index.js';
 import { colourRange, openPage, tokenOf, type Frame, type Page, type SkySource } from '../serve/index.js';
 import { instant } from '../core/instant.js';
 import { skyFrame, type SkyPosition } from '../sky/frame.js';

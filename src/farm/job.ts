@@ -10,8 +10,8 @@ import type { SpectraType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import type { SampleRange } from '../core/sources.js';
 import { canonicalJson, type Observation } from '../observation/index.js';
-import type { SpectraRange } from '../pipeline/compose/range.js';
-import type { Level } from '../pipeline/levels.js';
+import type { SpectraRange } from '../compose/index.js';
+import type { Level } from '../stages/index.js';
 import type { Attached } from './attach.js';
 import { firstIssueWords } from './words.js';
 

@@ -20,9 +20,8 @@ import {
   type ObservationPlan,
   type OpenedRecording,
 } from '../observation/index.js';
-import { finishing } from '../pipeline/compose/compose.js';
-import type { SpectraRange } from '../pipeline/compose/range.js';
-import { spectrumStart } from '../pipeline/stages/clock.js';
+import { finishing, type SpectraRange } from '../compose/index.js';
+import { spectrumStart } from '../stages/index.js';
 import { productNames, type MadeProduct } from '../products/index.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';

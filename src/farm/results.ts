@@ -1,5 +1,5 @@
 /** Results of a ledger that has everything, as whoever writes a product needs them. */
-import type { SpectraRange } from '../pipeline/compose/range.js';
+import type { SpectraRange } from '../compose/index.js';
 import type { Ledger } from './ledger.js';
 import { jobName } from './job.js';
 import type { Result } from './result.js';

@@ -1,7 +1,7 @@
 /** Whether a result holds what its job was to make: checked when it comes, before it counts. */
 import { baselineCount, spectraSizeBytes } from '../core/axes.js';
 import type { SampleRange } from '../core/sources.js';
-import type { SpectraRange } from '../pipeline/compose/range.js';
+import type { SpectraRange } from '../compose/index.js';
 import { jobName, rangesOf, type FarmPlan } from './job.js';
 import { SUMS, type Part, type ResultHead } from './result.js';
 

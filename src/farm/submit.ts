@@ -17,11 +17,8 @@ import {
   type Observation,
   type ObservationPlan,
 } from '../observation/index.js';
-import { unionOf } from '../pipeline/compose/compose.js';
-import { endOfFront } from '../pipeline/compose/front.js';
-import { writeEqualiser } from '../pipeline/levels/equaliser-file.js';
-import { stretchesOf } from '../pipeline/parts.js';
-import type { IntegrationClock } from '../pipeline/stages/clock.js';
+import { unionOf, endOfFront, stretchesOf } from '../compose/index.js';
+import { writeEqualiser, type IntegrationClock } from '../stages/index.js';
 import type { PlannedProduct } from '../products/index.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';

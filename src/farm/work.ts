@@ -21,10 +21,14 @@ import {
   type ObservationPlan,
   type OpenedRecording,
 } from '../observation/index.js';
-import { composeShare, type FromSpectra } from '../pipeline/compose/compose.js';
-import { endOfFront } from '../pipeline/compose/front.js';
-import { checkRange, type SpectraRange } from '../pipeline/compose/range.js';
-import { stretchesOf } from '../pipeline/parts.js';
+import {
+  composeShare,
+  type FromSpectra,
+  endOfFront,
+  checkRange,
+  type SpectraRange,
+  stretchesOf,
+} from '../compose/index.js';
 import type { ProductPart } from '../products/index.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';

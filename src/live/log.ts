@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { refuse } from '../core/errors.js';
 import { formatInstant } from '../core/instant.js';
 import { readText } from '../formats/index.js';
-import type { Change, LoggedChange, MadeChange } from '../pipeline/live/steering.js';
+import type { Change, LoggedChange, MadeChange } from './steering.js';
 
 const LOG_VERSION = 1;
 

@@ -2,7 +2,7 @@
 import type { Closable } from '../core/closing.js';
 import type { Instant } from '../core/instant.js';
 import type { Observation } from '../observation/index.js';
-import type { LiveInput } from '../pipeline/live/night.js';
+import type { LiveInput } from './night.js';
 import type { ReadyToListen, ReceiveAccount } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 

@@ -11,15 +11,19 @@ import {
   rulesOf,
   type Observation,
 } from '../observation/index.js';
-import { phaseLossOf, spectraOfFront, type Front, type FrontSpectra } from '../pipeline/compose/front.js';
-import { readStoredFlags } from '../pipeline/flags/flag-file.js';
-import { channelsNamed } from '../pipeline/flags/words.js';
-import { fitsData, gainsOverTime } from '../pipeline/gains/apply.js';
-import { chooseMethod } from '../pipeline/live/method.js';
-import { frontOf, planLiveChannels } from '../pipeline/live/front.js';
-import type { LiveImaging, LiveSettings } from '../pipeline/live/settings.js';
-import { phaseLossLines } from '../pipeline/phase-loss.js';
-import type { RequestedVanVleck, VanVleckTally } from '../pipeline/stages/van-vleck.js';
+import { phaseLossOf, spectraOfFront, type Front, type FrontSpectra } from '../compose/index.js';
+import {
+  readStoredFlags,
+  channelsNamed,
+  fitsData,
+  gainsOverTime,
+  phaseLossLines,
+  type RequestedVanVleck,
+  type VanVleckTally,
+} from '../stages/index.js';
+import { chooseMethod } from './method.js';
+import { frontOf, planLiveChannels } from './front.js';
+import type { LiveImaging, LiveSettings } from './settings.js';
 import { isProduct, type Product } from '../products/index.js';
 import { imagedRules } from '../products/making/images.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';

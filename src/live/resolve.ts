@@ -12,9 +12,9 @@ import {
   type Observation,
 } from '../observation/index.js';
 import { isPacketFormatName, packetFormatNamed } from '../packets/registry.js';
-import { modelElement } from '../pipeline/gains/model.js';
-import { imagesIn } from '../pipeline/live/chain.js';
-import type { Change } from '../pipeline/live/steering.js';
+import { modelElement } from '../stages/index.js';
+import { imagesIn } from './chain.js';
+import type { Change } from './steering.js';
 import { isProduct, type Product } from '../products/index.js';
 import { planListening } from '../receive/index.js';
 import { parseSources } from '../sky/chosen-sources.js';

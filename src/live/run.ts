@@ -10,22 +10,27 @@ import { stoppable } from '../core/ending.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 import { into, readLine, sideFiles, type Observation } from '../observation/index.js';
-import { narrowed, narrowedSessions } from '../pipeline/live/band.js';
-import type { LiveSettings } from '../pipeline/live/chain.js';
-import type { NightFiles } from '../pipeline/live/file-task.js';
-import type { FileEvent } from '../pipeline/live/files.js';
-import { LiveGains, type GainsEvents } from '../pipeline/live/gains.js';
-import { runNight, type NightEvent, type NightProducts, type NightSummary } from '../pipeline/live/night.js';
-import { methodLine } from '../pipeline/live/method.js';
-import { rehearse } from '../pipeline/live/rehearse.js';
-import { Steering, type SteeringStart } from '../pipeline/live/steering.js';
-import { gainsOverTime } from '../pipeline/gains/apply.js';
+import { narrowed, narrowedSessions } from './band.js';
+import type { LiveSettings } from './chain.js';
+import type { NightFiles } from './file-task.js';
+import type { FileEvent } from './files.js';
+import { LiveGains, type GainsEvents } from './gains.js';
+import { runNight, type NightEvent, type NightProducts, type NightSummary } from './night.js';
+import { methodLine } from './method.js';
+import { rehearse } from './rehearse.js';
+import { Steering, type SteeringStart } from './steering.js';
+import {
+  gainsOverTime,
+  baselineLength,
+  diffuseSky,
+  modelElement,
+  solvingModel,
+  type ChannelRange,
+  type TimedSpectra,
+} from '../stages/index.js';
 import { readGainFile } from '../formats/index.js';
 import { ChangeLog, logPathFor, readLog } from './log.js';
-import type { NightWatcher } from '../pipeline/live/watcher.js';
-import { baselineLength, diffuseSky, modelElement, solvingModel } from '../pipeline/gains/model.js';
-import type { ChannelRange } from '../pipeline/stages/select-channels.js';
-import type { TimedSpectra } from '../pipeline/stages/spectra.js';
+import type { NightWatcher } from './watcher.js';
 import { silentSource, type ReadyToListen, type ReceiveAccount } from '../receive/index.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';

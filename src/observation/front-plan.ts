@@ -6,21 +6,33 @@ import { refuse } from '../core/errors.js';
 import { sampleRateOf } from '../core/sources.js';
 import { fixedDelaysS, readDelayFile, type DelayFile } from '../delay/index.js';
 import type { Recording, VoltageRecording } from '../formats/index.js';
-import { readCoefficients } from '../pipeline/coefficients.js';
-import { planChannels, usualSpectra, type ChannelSettings } from '../pipeline/channels.js';
-import type { SpectraRange } from '../pipeline/compose/range.js';
-import { spectraOfFront, spectraOfSource, type Front, type FrontSpectra } from '../pipeline/compose/front.js';
-import { planFineChannels, streamsOf, type FineChannels } from '../pipeline/fine/streams.js';
-import { chooseLevel, type Level } from '../pipeline/levels.js';
-import { readEqualiser } from '../pipeline/levels/equaliser-file.js';
-import { measureLevels, type InputLevels } from '../pipeline/levels/input-levels.js';
-import { leastSpectraOf, type RequestedKurtosis } from '../pipeline/stages/kurtosis.js';
 import {
+  readCoefficients,
+  planChannels,
+  usualSpectra,
+  type ChannelSettings,
+  planFineChannels,
+  streamsOf,
+  type FineChannels,
+  chooseLevel,
+  type Level,
+  readEqualiser,
+  measureLevels,
+  type InputLevels,
+  leastSpectraOf,
+  type RequestedKurtosis,
   mostDelaySamples,
   requestDelays,
   type DelayRequest,
   type RequestedDelays,
-} from '../pipeline/tracking.js';
+} from '../stages/index.js';
+import {
+  type SpectraRange,
+  spectraOfFront,
+  spectraOfSource,
+  type Front,
+  type FrontSpectra,
+} from '../compose/index.js';
 import { parsePhaseCentre, type PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';

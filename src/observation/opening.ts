@@ -8,8 +8,7 @@ import {
   type Recording,
   type UnknownFact,
 } from '../formats/index.js';
-import { widenedSource } from '../pipeline/fine/widened-source.js';
-import { partOfRecording } from '../pipeline/part-of-recording.js';
+import { widenedSource, partOfRecording } from '../stages/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
 import type { Telescope } from '../telescope/telescope.js';

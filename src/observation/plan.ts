@@ -3,12 +3,19 @@ import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
 import { readGainFile, type GainsFile, type Recording } from '../formats/index.js';
 import type { KurtosisAccount, KurtosisPlan, KurtosisTally } from '../kurtosis/index.js';
-import { fitsData, fittedGains } from '../pipeline/gains/apply.js';
-import { readStoredFlags, rulesOfFile, type StoredFlags } from '../pipeline/flags/flag-file.js';
-import type { FlagRule } from '../pipeline/flags/rules.js';
-import { inputsNamed, ruleOf, type FlagContext } from '../pipeline/flags/words.js';
-import type { Level } from '../pipeline/levels.js';
-import type { RequestedKurtosis } from '../pipeline/stages/kurtosis.js';
+import {
+  fitsData,
+  fittedGains,
+  readStoredFlags,
+  rulesOfFile,
+  type StoredFlags,
+  type FlagRule,
+  inputsNamed,
+  ruleOf,
+  type FlagContext,
+  type Level,
+  type RequestedKurtosis,
+} from '../stages/index.js';
 import {
   isProduct,
   planProduct,

@@ -7,14 +7,17 @@ import { InterruptedError, stoppable } from '../core/ending.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { OnProgress } from '../core/progress.js';
 import { checkOutputs } from '../formats/index.js';
-import { observe } from '../pipeline/compose/compose.js';
-import { writeEqualiser } from '../pipeline/levels/equaliser-file.js';
-import type { Account, Emit, Stage } from '../pipeline/stages/stage.js';
+import { observe, phaseLossOf } from '../compose/index.js';
+import {
+  writeEqualiser,
+  type Account,
+  type Emit,
+  type Stage,
+  type Level,
+  type InputLevels,
+  endsEarly,
+} from '../stages/index.js';
 import { productNames, type MadeProduct, type PlannedProduct } from '../products/index.js';
-import type { Level } from '../pipeline/levels.js';
-import type { InputLevels } from '../pipeline/levels/input-levels.js';
-import { phaseLossOf } from '../pipeline/compose/front.js';
-import { endsEarly } from '../pipeline/write.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';
 import { historyOf, readLine } from './history.js';

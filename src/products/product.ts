@@ -3,16 +3,19 @@ import type { Backend } from '../backend/backend.js';
 import type { SpectraGap } from '../core/gaps.js';
 import type { Instant } from '../core/instant.js';
 import type { CrossHandLack, Recording } from '../formats/index.js';
-import type { ComposedProduct } from '../pipeline/compose/compose.js';
-import type { Front, FrontSpectra } from '../pipeline/compose/front.js';
-import type { FlagRule } from '../pipeline/flags/rules.js';
-import type { Level } from '../pipeline/levels.js';
-import type { InputLevels } from '../pipeline/levels/input-levels.js';
-import type { Calibrated, CalibratedAt } from '../pipeline/sky-image.js';
-import type { IntegrationClock } from '../pipeline/stages/clock.js';
-import type { TimedSpectra } from '../pipeline/stages/spectra.js';
-import type { Emit, Stage } from '../pipeline/stages/stage.js';
-import type { RequestedDelays } from '../pipeline/tracking.js';
+import type { ComposedProduct, Front, FrontSpectra } from '../compose/index.js';
+import type {
+  FlagRule,
+  Level,
+  InputLevels,
+  Calibrated,
+  CalibratedAt,
+  IntegrationClock,
+  TimedSpectra,
+  Emit,
+  Stage,
+  RequestedDelays,
+} from '../stages/index.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
 

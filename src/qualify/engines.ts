@@ -13,7 +13,7 @@ import type { SpectraGap, VoltageGap } from '../core/gaps.js';
 import { parseInstant } from '../core/instant.js';
 import type { KnownLength, VoltageSource } from '../core/sources.js';
 import { planCorrelation, prepareCorrelator, type CorrelationResult } from '../correlate/index.js';
-import { correlateVoltages, type CorrelationSettings } from '../pipeline/correlate.js';
+import { correlateVoltages, type CorrelationSettings } from '../compose/index.js';
 
 /** When everything that needs a time was observed. */
 export const START = parseInstant('2026-06-01T04:00:00Z');

@@ -5,7 +5,7 @@ import { toDate } from '../core/instant.js';
 import { median } from '../core/median.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
 import { productCount } from '../core/product-counts.js';
-import type { Calibrated } from '../pipeline/sky-image.js';
+import type { Calibrated } from '../stages/index.js';
 import { inputName, type Telescope } from '../telescope/telescope.js';
 import type { AntennaRow, Health, InputRow } from './messages.js';
 

@@ -3,9 +3,15 @@ import { z } from 'zod';
 import { refuse } from '../core/errors.js';
 import { formatInstant, parseInstant, type Instant } from '../core/instant.js';
 import { issueWords } from '../core/schema-words.js';
-import type { LiveGains } from '../pipeline/live/gains.js';
-import { withFlags, type By, type From, type MadeChange, type Steering } from '../pipeline/live/steering.js';
-import type { Calibrated, CalibratedAt } from '../pipeline/sky-image.js';
+import {
+  type LiveGains,
+  withFlags,
+  type By,
+  type From,
+  type MadeChange,
+  type Steering,
+} from '../live/index.js';
+import type { Calibrated, CalibratedAt } from '../stages/index.js';
 import { inputName, type Telescope } from '../telescope/telescope.js';
 import type { AlarmBook } from './alarms.js';
 import type { Journal } from './journal.js';

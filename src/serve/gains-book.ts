@@ -1,8 +1,7 @@
 /** Gains of the night, as the page and the alarms see them. */
 import { toDate } from '../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
-import type { LiveGains, Solved } from '../pipeline/live/gains.js';
-import type { Steering } from '../pipeline/live/steering.js';
+import type { LiveGains, Solved, Steering } from '../live/index.js';
 import type { GainsView, Status } from './messages.js';
 
 const MOST = 720;

@@ -1,5 +1,5 @@
 /** What one has in the morning: which minutes were seen and written, with what weight; files and sessions. */
-import type { FileEvent } from '../pipeline/live/files.js';
+import type { FileEvent } from '../live/index.js';
 import type { NightView } from './messages.js';
 
 interface Minute {

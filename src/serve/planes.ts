@@ -1,6 +1,6 @@
 /** From an image of many channels to what a page draws: Stokes I over the band, a spectrum at a place, a range of colours. */
 import type { ImagePlan } from '../image/index.js';
-import type { SkyImage } from '../pipeline/sky-image.js';
+import type { SkyImage } from '../stages/index.js';
 
 type Axes = Pick<ImagePlan, 'channels' | 'products' | 'pixels'>;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { addSeconds, instant, type Instant } from '../core/instant.js';
-import { Steering } from '../pipeline/live/steering.js';
+import { Steering } from '../live/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { openCapture, openPage, type Page } from './index.js';
 import type { JournalEntry } from './messages.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addSeconds, instant } from '../core/instant.js';
-import { Steering } from '../pipeline/live/steering.js';
+import { Steering } from '../live/index.js';
 import type { LiveState } from './live-state.js';
 import { recordingOf } from './views.js';
 

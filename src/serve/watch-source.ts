@@ -1,7 +1,6 @@
 /** A source that a page watches: its blocks, when they came, and how long the chain had each in hand. */
 import { sampleRateOf } from '../core/sources.js';
-import type { LiveInput } from '../pipeline/live/night.js';
-import { seenSource } from '../pipeline/live/seen.js';
+import { type LiveInput, seenSource } from '../live/index.js';
 import type { LiveState } from './live-state.js';
 
 /** The same input, watched. */

@@ -1,11 +1,14 @@
 /** Sources that are not in the model, looked for at several times: each is told by the worst of them. */
 import type { CrossHanded } from '../../calibrate/index.js';
 import { formatInstant } from '../../core/instant.js';
-import { withoutLeakage } from '../../pipeline/gains/apply-visibilities.js';
-import { outsideModel } from '../../pipeline/gains/outside-model.js';
-import type { OutsideSource } from '../../pipeline/gains/outside.js';
-import { frameAtMiddle, stationPositions } from '../../pipeline/geometry.js';
-import { spread } from '../../pipeline/select.js';
+import {
+  withoutLeakage,
+  outsideModel,
+  type OutsideSource,
+  frameAtMiddle,
+  stationPositions,
+  spread,
+} from '../../stages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { isMisplaced } from '../report/model-lines.js';
 import type { Stretch } from './stretches.js';

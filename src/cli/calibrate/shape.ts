@@ -2,9 +2,15 @@
 import { formatInstant, type Instant } from '../../core/instant.js';
 import { refuse } from '../../core/errors.js';
 import { formatSeconds } from '../../core/units.js';
-import { checkModel, MOST_UNEXPLAINED } from '../../pipeline/gains/model-check.js';
-import type { FittedDelay, OverBand } from '../../pipeline/gains/over-band.js';
-import { shapedGains, SOME_LOST, type Misfit } from '../../pipeline/gains/shaped.js';
+import {
+  checkModel,
+  MOST_UNEXPLAINED,
+  type FittedDelay,
+  type OverBand,
+  shapedGains,
+  SOME_LOST,
+  type Misfit,
+} from '../../stages/index.js';
 import type { JudgedStretch } from './stretches.js';
 
 export type ShapedStretch<One extends JudgedStretch> = One & {

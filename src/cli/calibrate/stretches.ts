@@ -4,12 +4,18 @@ import type { Integration } from '../../core/blocks.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
 import type { VisibilityFile } from '../../formats/index.js';
-import { checkModel, MOST_UNEXPLAINED, type ModelCheck } from '../../pipeline/gains/model-check.js';
-import { oddByGain, oddByPower, type OddInput } from '../../pipeline/gains/odd-inputs.js';
-import { through } from '../../pipeline/run.js';
-import { integrationsEvery } from '../../pipeline/select.js';
-import type { CalibratedIntegration } from '../../pipeline/stages/calibrate.js';
-import type { Stage } from '../../pipeline/stages/stage.js';
+import {
+  checkModel,
+  MOST_UNEXPLAINED,
+  type ModelCheck,
+  oddByGain,
+  oddByPower,
+  type OddInput,
+  through,
+  integrationsEvery,
+  type CalibratedIntegration,
+  type Stage,
+} from '../../stages/index.js';
 import type { SourceUp } from '../../sky/above.js';
 
 export interface Stretch extends CalibratedIntegration {

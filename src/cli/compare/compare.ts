@@ -1,8 +1,7 @@
 /** corella compare: whether two products hold the same data, whatever their history. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
-import { compareFiles, type Comparison } from '../../pipeline/compare/compare-files.js';
-import type { Difference } from '../../pipeline/compare/tally.js';
+import { compareFiles, type Comparison, type Difference } from '../../inspect/index.js';
 import { addCommonOptions, addExamples, ANY_OPTION, type CommonOptions } from '../options/command.js';
 import { Differs } from '../report/outcome.js';
 import { openTerminal } from '../report/terminal.js';

@@ -9,7 +9,7 @@ import {
   type KurtosisPlan,
   type KurtosisTally,
 } from '../../kurtosis/index.js';
-import type { RequestedKurtosis } from '../../pipeline/stages/kurtosis.js';
+import type { RequestedKurtosis } from '../../stages/index.js';
 import { parseCount } from '../options/command.js';
 
 export interface KurtosisOptions {

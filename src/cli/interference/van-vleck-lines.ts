@@ -1,7 +1,7 @@
 /** What became of the bias of rounding: asked for, and told afterwards. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
-import type { RequestedVanVleck, VanVleckTally } from '../../pipeline/stages/van-vleck.js';
+import type { RequestedVanVleck, VanVleckTally } from '../../stages/index.js';
 
 export interface VanVleckWork {
   /** Empty where nothing was asked for: spread it into settings. */

@@ -1,7 +1,7 @@
 /** How a night ended, for scripts: 0 where what was asked for is there, 1 where nothing is, 2 where something is missing. */
 import { refuse } from '../../core/errors.js';
 import type { LiveOutcome } from '../../live/index.js';
-import type { NightSummary } from '../../pipeline/live/night.js';
+import type { NightSummary } from '../../live/index.js';
 import { PartlyDone } from '../report/outcome.js';
 
 type Came = Pick<NightSummary, 'integrations' | 'images' | 'pictures' | 'files' | 'unwrittenIntegrations'>;

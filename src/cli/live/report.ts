@@ -2,8 +2,7 @@
 import type { Source } from '../../core/sources.js';
 import { formatBytes, formatSeconds } from '../../core/units.js';
 import { cardSteps, type CardAccount } from '../../backend/cuda/meter.js';
-import type { FileEvent } from '../../pipeline/live/files.js';
-import type { NightEvent, NightSummary } from '../../pipeline/live/night.js';
+import type { FileEvent, NightEvent, NightSummary } from '../../live/index.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { CommonOptions } from '../options/command.js';
 import type { NightInterference } from '../interference/kurtosis-lines.js';

@@ -12,8 +12,7 @@ import {
   type Say,
 } from '../../live/index.js';
 import { checkObservation, type Observation } from '../../observation/index.js';
-import type { LiveSettings } from '../../pipeline/live/chain.js';
-import { runNight } from '../../pipeline/live/night.js';
+import { type LiveSettings, runNight } from '../../live/index.js';
 import { watchInput, type Page } from '../../serve/index.js';
 import { findSources } from '../../sky/sources.js';
 import { loadTelescope } from '../../telescope/load.js';

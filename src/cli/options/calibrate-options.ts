@@ -1,7 +1,7 @@
 /** Options of corella calibrate. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
-import type { OverBand } from '../../pipeline/gains/over-band.js';
+import type { OverBand } from '../../stages/index.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
 import { CROSS_HAND_WORDS, parseCrossHand, type CrossHandChoice } from './cross-hand-option.js';
 import { addEopOption } from './eop-option.js';

@@ -3,10 +3,14 @@ import type { Command } from 'commander';
 import { filterNames, namedFilters, type FilterName, type FilterWindow } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-import { usualSpectra, type ChannelSettings } from '../../pipeline/channels.js';
+import {
+  usualSpectra,
+  type ChannelSettings,
+  chooseLevel,
+  type Level,
+  readCoefficients,
+} from '../../stages/index.js';
 import type { VoltageSource } from '../../core/sources.js';
-import { chooseLevel, type Level } from '../../pipeline/levels.js';
-import { readCoefficients } from '../../pipeline/coefficients.js';
 import type { VoltageRecording } from '../../formats/index.js';
 import { asOne, parseCount } from './command.js';
 import { plainNumber } from './quantity.js';

@@ -8,7 +8,7 @@ import {
 import { refuse } from '../../core/errors.js';
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import { readGainFile } from '../../formats/index.js';
-import { crossHandsKnown, matchGains, refuseLeakage } from '../../pipeline/gains/apply.js';
+import { crossHandsKnown, matchGains, refuseLeakage } from '../../stages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
 export type CrossHandChoice = CrossHandRule | { readonly kind: 'file'; readonly path: string };

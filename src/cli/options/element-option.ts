@@ -1,7 +1,7 @@
 /** --element and --beam-corrected: how stations hear the sky, and whether an image is to be rid of it. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
-import { elementBeam } from '../../pipeline/gains/model.js';
+import { elementBeam } from '../../stages/index.js';
 import { hasElements } from '../../sky/beams/mixed.js';
 import { beamWords } from '../../sky/beams/registry.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';

@@ -1,7 +1,7 @@
 /** --feeds: how feeds are held, where a file does not state it. */
 import { Option, type Command } from 'commander';
 import { refuse } from '../../core/errors.js';
-import type { FeedsWord } from '../../pipeline/stokes.js';
+import type { FeedsWord } from '../../stages/index.js';
 import { mounts } from '../../telescope/telescope.js';
 
 export interface FeedsOptions {

@@ -1,8 +1,7 @@
 /** Inputs and stations to leave out, by number or by the station's name; of visibilities also channels, times and pairs. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
-import { inputsNamed, rulesNamed, type FlagContext } from '../../pipeline/flags/words.js';
-import type { FlagRule } from '../../pipeline/flags/rules.js';
+import { inputsNamed, rulesNamed, type FlagContext, type FlagRule } from '../../stages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
 /** Given again it is a longer list. An empty word keeps 7 of `--flag channels=3 --flag 7` from being a channel's. */

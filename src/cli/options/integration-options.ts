@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { formatSeconds } from '../../core/units.js';
-import type { ChosenIntegration, IntegrationChoice } from '../../pipeline/select.js';
+import type { ChosenIntegration, IntegrationChoice } from '../../stages/index.js';
 import { parseWhole } from './command.js';
 
 export interface IntegrationOptions {

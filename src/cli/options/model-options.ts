@@ -6,8 +6,8 @@ import {
   solvingModel,
   type BaselineLength,
   type SolvingModel,
-} from '../../pipeline/gains/model.js';
-export type { BaselineLength } from '../../pipeline/gains/model.js';
+} from '../../stages/index.js';
+export type { BaselineLength } from '../../stages/index.js';
 import type { DiffuseSky } from '../../sky/diffuse/diffuse.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { addElementOption, modelElementOf } from './element-option.js';

@@ -3,10 +3,17 @@ import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, secondsBetween } from '../../core/instant.js';
 import type { VisibilityFile } from '../../formats/index.js';
-import { readFlagFile, writeFlagFile } from '../../pipeline/flags/flag-file.js';
-import { flagFile, type FlagAccount, type FlaggedFile } from '../../pipeline/flags/flagged-file.js';
-import { channelsNamed, timesNamed, type FlagContext } from '../../pipeline/flags/words.js';
-import { reworkVisibilities, type Rework } from '../../pipeline/visibilities/rework.js';
+import {
+  readFlagFile,
+  writeFlagFile,
+  flagFile,
+  type FlagAccount,
+  type FlaggedFile,
+  channelsNamed,
+  timesNamed,
+  type FlagContext,
+} from '../../stages/index.js';
+import { reworkVisibilities, type Rework } from '../../visibilities/index.js';
 import { history } from '../report/history.js';
 import { asOne } from './command.js';
 import { addFlagRulesOption, parseFlagRules, type FlagOptions } from './flags.js';

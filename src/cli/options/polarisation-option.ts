@@ -1,7 +1,7 @@
 /** --polarisation: a gain for each input, or a matrix for each station. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
-import type { OverBand } from '../../pipeline/gains/over-band.js';
+import type { OverBand } from '../../stages/index.js';
 import type { CrossHandChoice } from './cross-hand-option.js';
 
 export type Polarisation = 'each' | 'full';

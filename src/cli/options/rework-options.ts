@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { storedProducts, type VisibilityFile } from '../../formats/index.js';
-import type { Rework } from '../../pipeline/visibilities/rework.js';
+import type { Rework } from '../../visibilities/index.js';
 import { asOne, parseCount } from './command.js';
-import { channelsNamed, pairNamed, stationNamed, timesNamed } from '../../pipeline/flags/words.js';
+import { channelsNamed, pairNamed, stationNamed, timesNamed } from '../../stages/index.js';
 import { addFlaggingOptions, flaggingOptionNames, type FlaggingOptions } from './part-options.js';
 import { duration } from './quantity.js';
 

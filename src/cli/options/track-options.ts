@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { fixedDelaysS, readDelayFile, type DelayFile } from '../../delay/index.js';
 import { sampleRateOf, type Recording } from '../../formats/index.js';
-import { requestDelays, type DelayRequest, type RequestedDelays } from '../../pipeline/tracking.js';
+import { requestDelays, type DelayRequest, type RequestedDelays } from '../../stages/index.js';
 import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 

@@ -10,8 +10,7 @@ import { refuse } from '../../core/errors.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import { median } from '../../core/median.js';
 import { DEGREES_PER_RADIAN, formatHz, withMinus } from '../../core/units.js';
-import type { ModelCheck } from '../../pipeline/gains/model-check.js';
-import type { OddChannel, OddGain, OddGains } from '../../pipeline/gains/odd-channels.js';
+import type { ModelCheck, OddChannel, OddGain, OddGains } from '../../stages/index.js';
 import type { SourceUp } from '../../sky/above.js';
 import type { CrossHandChoice } from '../options/cross-hand-option.js';
 

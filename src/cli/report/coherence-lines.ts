@@ -1,6 +1,6 @@
 /** Told before it hurts: what the longest baseline loses where nothing follows the sky. */
 import { formatSeconds } from '../../core/units.js';
-import { KEEP, MOST_DELAY_WIDTHS, type Coherence } from '../../pipeline/coherence.js';
+import { KEEP, MOST_DELAY_WIDTHS, type Coherence } from '../../stages/index.js';
 
 const percent = (share: number): string => {
   const value = 100 * share;

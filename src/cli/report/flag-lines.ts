@@ -2,7 +2,7 @@
 import { formatInstant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import type { ValueFaults, VisibilityFile, VisibilityHeader } from '../../formats/index.js';
-import type { FlagAccount } from '../../pipeline/flags/flagged-file.js';
+import type { FlagAccount } from '../../stages/index.js';
 import { inputName } from '../../telescope/telescope.js';
 import type { Terminal } from './terminal.js';
 

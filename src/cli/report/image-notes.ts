@@ -2,8 +2,7 @@
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { VisibilityHeader } from '../../formats/index.js';
 import type { ImageField } from '../../image/index.js';
-import { handName } from '../../pipeline/products.js';
-import type { CoarsePlan } from '../../pipeline/seen-in.js';
+import { handName, type CoarsePlan } from '../../stages/index.js';
 import type { SkyFrame } from '../../sky/frame.js';
 
 /** Told above it. */

@@ -13,8 +13,8 @@ import {
   tickSpan,
   type CaptureLook,
   type StreamLook,
-} from '../../pipeline/inspect/capture.js';
-import type { LaneTally } from '../../pipeline/inspect/stream-account.js';
+  type LaneTally,
+} from '../../inspect/index.js';
 import { line } from './inspect-text.js';
 import type { OpenFlags } from '../options/open-options.js';
 import { leftOutWords } from '../../live/index.js';

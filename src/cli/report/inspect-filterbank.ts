@@ -3,11 +3,7 @@ import { formatInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
 import { renderPng } from '../../draw/index.js';
 import { holdsFilterbank, openFilterbank, writeFileWhole, type Filterbank } from '../../formats/index.js';
-import {
-  dynamicSpectrum,
-  filterbankPicture,
-  type DynamicSpectrum,
-} from '../../pipeline/inspect/pictures/filterbank.js';
+import { dynamicSpectrum, filterbankPicture, type DynamicSpectrum } from '../../inspect/index.js';
 import { refuseDrawings, type DrawingOptions } from '../options/drawing-options.js';
 import type { OpenFlags } from '../options/open-options.js';
 import { line } from './inspect-text.js';

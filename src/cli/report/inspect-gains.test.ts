@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { instant } from '../../core/instant.js';
 import { trioGains } from '../../formats/testing/gain-subjects.js';
-import { firstWithGains, lookAtGains, timesOf } from '../../pipeline/inspect/gains.js';
+import { firstWithGains, lookAtGains, timesOf } from '../../inspect/index.js';
 import { gainJson, gainLines } from './inspect-gains.js';
 
 it('gains of several times say how many, from when to when, and which are shown', () => {

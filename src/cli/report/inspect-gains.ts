@@ -2,7 +2,7 @@
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, withMinus } from '../../core/units.js';
 import { crossHandKnown, type GainsFile } from '../../formats/index.js';
-import type { GainLook, GainTimes } from '../../pipeline/inspect/gains.js';
+import type { GainLook, GainTimes } from '../../inspect/index.js';
 import { line, nameList } from './inspect-text.js';
 
 /** Beyond these an antenna is worth a look: half or twice the others' amplitude. */

@@ -2,7 +2,7 @@
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
 import { renderPng } from '../../draw/index.js';
 import { holdsFitsImage, readFitsImage, writeFileWhole } from '../../formats/index.js';
-import { imagePicture, lookAtImage, type ImageFacts } from '../../pipeline/inspect/fits-image.js';
+import { imagePicture, lookAtImage, type ImageFacts } from '../../inspect/index.js';
 import type { SkyPosition } from '../../sky/frame.js';
 import { refuseDrawings, type DrawingOptions } from '../options/drawing-options.js';
 import type { OpenFlags } from '../options/open-options.js';

@@ -4,11 +4,9 @@ import { formatInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
 import { isUnknown, type Recording, sampleRateOf, type VisibilityFile } from '../../formats/index.js';
 import { inputName } from '../../telescope/telescope.js';
-import type { FileDescription } from '../../pipeline/inspect/inspect.js';
+import type { FileDescription, FirstValue, Look, VisibilityLook } from '../../inspect/index.js';
 import { orientationLines } from './flag-lines.js';
 import { earlyLine, frameLines } from './loss-lines.js';
-import type { FirstValue, Look } from '../../pipeline/inspect/voltages.js';
-import type { VisibilityLook } from '../../pipeline/inspect/visibilities.js';
 
 export const line = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;
 /** "3 inputs: a, b, c", the first dozen by name. */

@@ -1,10 +1,7 @@
 /** What rounding costs, told where it costs something or was chosen. */
 import { outputRail, rounding } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
-import type { Level } from '../../pipeline/levels.js';
-import type { InputLevels } from '../../pipeline/levels/input-levels.js';
-import { LOOKED_AT, STRETCH } from '../../pipeline/levels/watch-spectra.js';
-import type { Rounded } from '../../pipeline/levels/watch.js';
+import { type Level, type InputLevels, LOOKED_AT, STRETCH, type Rounded } from '../../stages/index.js';
 
 /** Beyond it the choice of a gain is nobody's concern. */
 const GOOD = 0.99;

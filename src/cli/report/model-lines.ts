@@ -1,8 +1,12 @@
 /** What calibrate says of its model: how much of the sky it explains, and where sources stand that are not in it. */
 import { refuse } from '../../core/errors.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
-import { MOST_UNEXPLAINED, SOME_UNEXPLAINED, type ModelCheck } from '../../pipeline/gains/model-check.js';
-import type { OutsideSource } from '../../pipeline/gains/outside.js';
+import {
+  MOST_UNEXPLAINED,
+  SOME_UNEXPLAINED,
+  type ModelCheck,
+  type OutsideSource,
+} from '../../stages/index.js';
 import type { SourceUp } from '../../sky/above.js';
 
 /** A catalogue's worth is told by its brightest. */

@@ -4,8 +4,7 @@
  */
 import { formatHz, formatSeconds } from '../../core/units.js';
 import { unknownFactWords, type ProductOutcome, type RunOutcome } from '../../observation/index.js';
-import { bearableIntegrationS } from '../../pipeline/coherence.js';
-import { phaseLossLines } from '../../pipeline/phase-loss.js';
+import { bearableIntegrationS, phaseLossLines } from '../../stages/index.js';
 import type { BeamFacts, ImageFacts, SpectraFacts, VisibilityFacts } from '../../products/index.js';
 import { NO_TELESCOPE } from '../../telescope/unplaced.js';
 import { kurtosisFactsOf, kurtosisLinesOf } from '../interference/kurtosis-lines.js';

@@ -1,8 +1,13 @@
 /** What a plan says to people. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { planRoads, type KernelCosts, type Plan } from '../../pipeline/planner/planner.js';
-import { workloadOf, type WorkloadOptions } from '../../pipeline/planner/workload.js';
+import {
+  planRoads,
+  type KernelCosts,
+  type Plan,
+  workloadOf,
+  type WorkloadOptions,
+} from '../../planner/index.js';
 import { loadTelescope } from '../../telescope/load.js';
 import { planLines } from './plan-report.js';
 

@@ -1,17 +1,20 @@
 /** What corella plan prints: the loads of both roads, the verdict, and how runs compared with it. */
 import { formatBytes, formatHz, formatSeconds } from '../../core/units.js';
-import type { RoadRun } from '../../pipeline/planner/measure-plan.js';
 import {
+  type RoadRun,
   HEADROOM,
   kernelUnits,
   type Cost,
   type Plan,
   type RoadPlan,
-} from '../../pipeline/planner/planner.js';
-import { manyMachines } from '../../pipeline/planner/many.js';
-import { roadNames, type KernelName, type RoadName } from '../../pipeline/resident/road-names.js';
-import type { Compared, ResidentRun } from '../../pipeline/planner/run.js';
-import type { Workload } from '../../pipeline/planner/workload.js';
+  manyMachines,
+  roadNames,
+  type KernelName,
+  type RoadName,
+  type Compared,
+  type ResidentRun,
+  type Workload,
+} from '../../planner/index.js';
 import { table, type Terminal } from './terminal.js';
 
 export const roadTitles = {

@@ -6,8 +6,7 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeEnding } from '../../core/ending.js';
 import { CorellaError } from '../../core/errors.js';
-import { writePayloads } from '../../pipeline/sample/frames.js';
-import { recordHour } from '../../pipeline/sample/hour.js';
+import { writePayloads, recordHour } from '../../skies/index.js';
 import { history } from '../report/history.js';
 import type { Sample, Step } from './recipes.js';
 

@@ -1,7 +1,7 @@
 /** Faults that `send` may have, as options. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
-import type { FaultSettings, SourceLoss } from '../../pipeline/send/faults.js';
+import type { FaultSettings, SourceLoss } from '../../send/index.js';
 import { ANY_OPTION } from '../options/command.js';
 import { duration } from '../options/quantity.js';
 

@@ -3,7 +3,7 @@ import { spectraCAT, voltagesAT } from '../../core/axes.js';
 import type { Instant } from '../../core/instant.js';
 import type { Source } from '../../core/sources.js';
 import { createSigmf, createSigmfSpectra } from '../../formats/index.js';
-import type { ArrivedSamples } from '../../pipeline/send/send.js';
+import type { ArrivedSamples } from '../../send/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { recordingPaths } from '../options/outputs.js';
 

@@ -9,8 +9,8 @@ import {
   type FilterbankHeader,
   type FilterbankWriter,
 } from '../../formats/index.js';
-import type { BeamItem, BeamPowers, BeamsProduct } from '../../pipeline/compose/beams.js';
-import type { SpectrumGrid } from '../../pipeline/stages/clock.js';
+import type { BeamItem, BeamPowers, BeamsProduct } from '../../compose/index.js';
+import type { SpectrumGrid } from '../../stages/index.js';
 import { altitudeDeg, azimuthDeg, skyFrame } from '../../sky/frame.js';
 import { measureLevels, requantise, type Levels } from './beams-levels.js';
 

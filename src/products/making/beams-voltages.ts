@@ -12,7 +12,7 @@ import {
   type VdifHeader,
   type VdifWriter,
 } from '../../formats/index.js';
-import type { BeamItem, BeamSamples } from '../../pipeline/compose/beams.js';
+import type { BeamItem, BeamSamples } from '../../compose/index.js';
 import { beamPathsOf, type BeamFileSettings, type BeamTotals } from './beams-files.js';
 
 /** Spectra that scales are measured on. */

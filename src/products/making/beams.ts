@@ -10,9 +10,9 @@ import {
   prepareBeams,
   type BeamItem,
   type BeamsProduct,
-} from '../../pipeline/compose/beams.js';
-import { spectraOfSource } from '../../pipeline/compose/front.js';
-import { chain, passing } from '../../pipeline/stages/stage.js';
+  spectraOfSource,
+} from '../../compose/index.js';
+import { chain, passing } from '../../stages/index.js';
 import { altitudeDeg, skyFrame } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';

@@ -6,19 +6,18 @@ import { addSeconds, type Instant } from '../../core/instant.js';
 import type { SampleRange } from '../../core/sources.js';
 import type { CrossHandLack } from '../../formats/index.js';
 import { averageChannels, stationBeam, stokesI, type ImageGeometry } from '../../image/index.js';
-import { correctedSky } from '../../pipeline/brightness.js';
-import { coherenceOf, type Coherence } from '../../pipeline/coherence.js';
-import { elementBeam } from '../../pipeline/gains/model.js';
-import { snapshotOnSky, stokesFrameOf } from '../../pipeline/stokes.js';
-import { prepareDirectProduct } from '../../pipeline/compose/direct.js';
-import { endOfFront } from '../../pipeline/compose/front.js';
-import { betweenPixels, seenIn } from '../../pipeline/seen-in.js';
-import type { ComposedProduct } from '../../pipeline/compose/compose.js';
-import { checkDirectRoad } from '../../pipeline/image.js';
-import { imageMiddles } from '../../pipeline/image-part.js';
-import { imagedTelescope } from '../../pipeline/live/left-out.js';
-import { writeSky, type PictureOptions } from '../../pipeline/products.js';
 import {
+  correctedSky,
+  coherenceOf,
+  type Coherence,
+  elementBeam,
+  snapshotOnSky,
+  stokesFrameOf,
+  betweenPixels,
+  seenIn,
+  imagedTelescope,
+  writeSky,
+  type PictureOptions,
   axesAt,
   calibratedAt,
   centreOf,
@@ -30,17 +29,32 @@ import {
   type ImageSettings,
   type SkyImage,
   type StokesPlanes,
-} from '../../pipeline/sky-image.js';
-import { tiltFacts, tiltLines, type TiltFacts } from '../../pipeline/tilt.js';
-import { integrationClock, type IntegrationClock } from '../../pipeline/stages/clock.js';
-import { planMoments } from '../../pipeline/stages/planned-imager.js';
-import { stretchesOf } from '../../pipeline/parts.js';
-import { flagsOfAll } from '../../pipeline/stages/flag-rules.js';
-import { channelsNamed } from '../../pipeline/flags/words.js';
-import type { FlagRule } from '../../pipeline/flags/rules.js';
-import { prepareImage, type ImageInput } from '../../pipeline/stages/image.js';
-import { chain, passing, type Stage } from '../../pipeline/stages/stage.js';
-import { writeSeries, type SeriesImage, type SeriesPaths } from '../../pipeline/wide/film.js';
+  tiltFacts,
+  tiltLines,
+  type TiltFacts,
+  integrationClock,
+  type IntegrationClock,
+  planMoments,
+  flagsOfAll,
+  channelsNamed,
+  type FlagRule,
+  prepareImage,
+  type ImageInput,
+  chain,
+  passing,
+  type Stage,
+  writeSeries,
+  type SeriesImage,
+  type SeriesPaths,
+} from '../../stages/index.js';
+import {
+  prepareDirectProduct,
+  endOfFront,
+  type ComposedProduct,
+  checkDirectRoad,
+  imageMiddles,
+  stretchesOf,
+} from '../../compose/index.js';
 import type { Integration } from '../../core/blocks.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import { beamWords } from '../../sky/beams/registry.js';

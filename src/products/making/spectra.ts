@@ -4,12 +4,14 @@ import { spectraCAT, spectraSizeBytes, type SpectraType } from '../../core/axes.
 import { refuse } from '../../core/errors.js';
 import { addSamples } from '../../core/instant.js';
 import { createSigmfSpectra, recordingPaths, sampleRateOf, type UnknownFact } from '../../formats/index.js';
-import { gainOfFront } from '../../pipeline/compose/front.js';
-import { SpectraWatch } from '../../pipeline/levels/watch-spectra.js';
-import type { Rounded } from '../../pipeline/levels/watch.js';
-import { oneIntegration } from '../../pipeline/stages/clock.js';
-import type { TimedSpectra } from '../../pipeline/stages/spectra.js';
-import { passing } from '../../pipeline/stages/stage.js';
+import { gainOfFront } from '../../compose/index.js';
+import {
+  SpectraWatch,
+  type Rounded,
+  oneIntegration,
+  type TimedSpectra,
+  passing,
+} from '../../stages/index.js';
 import type { Observed, PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
 

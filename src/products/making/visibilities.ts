@@ -6,16 +6,23 @@ import { refuse } from '../../core/errors.js';
 import { addSeconds } from '../../core/instant.js';
 import { formatHz, formatSeconds } from '../../core/units.js';
 import { sampleRateOf, visibilityFormatFor, type VisibilityHeader } from '../../formats/index.js';
-import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipeline/coherence.js';
-import { channelsNamed } from '../../pipeline/flags/words.js';
-import { RoundingWatch, stretchOf, type Rounded } from '../../pipeline/levels/watch.js';
-import { integrationClock, refuseSharedDates } from '../../pipeline/stages/clock.js';
-import type { FlagTally } from '../../pipeline/stages/flag-rules.js';
-import { passing } from '../../pipeline/stages/stage.js';
-import type { VanVleckTally } from '../../pipeline/stages/van-vleck.js';
+import {
+  bearableIntegrationS,
+  coherenceOf,
+  type Coherence,
+  channelsNamed,
+  RoundingWatch,
+  stretchOf,
+  type Rounded,
+  integrationClock,
+  refuseSharedDates,
+  type FlagTally,
+  passing,
+  type VanVleckTally,
+  phasedAt,
+} from '../../stages/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import { parsePhaseCentre } from '../../sky/phase-centre.js';
-import { phasedAt } from '../../pipeline/phased-at.js';
 import type { Making, Observed, PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
 

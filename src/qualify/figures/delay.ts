@@ -2,8 +2,7 @@
 import { planFft } from '../../core/fft.js';
 import { linePlot } from '../../draw/index.js';
 import { delayModels } from '../../delay/index.js';
-import type { RequestedDelays } from '../../pipeline/tracking.js';
-import { mostDelaySamples } from '../../pipeline/tracking.js';
+import { type RequestedDelays, mostDelaySamples } from '../../stages/index.js';
 import { correlateSamples, type SampleSet } from '../engines.js';
 import { atMost, type Figure, type Rig } from '../figure.js';
 import { noise, voltagesOf } from '../signals.js';

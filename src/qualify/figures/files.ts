@@ -8,9 +8,8 @@ import { addSeconds, formatInstant, secondsBetween } from '../../core/instant.js
 import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { openFile, readFitsImage, visibilityFormatFor } from '../../formats/index.js';
 import { averageChannels, measureSource, placeOf, stokesI } from '../../image/index.js';
-import { imageIntegration } from '../../pipeline/image.js';
-import { writeSkyFits } from '../../pipeline/products.js';
-import { written } from '../../pipeline/write.js';
+import { imageIntegration } from '../../compose/index.js';
+import { writeSkyFits, written } from '../../stages/index.js';
 import { directionFromAltAz, skyFrame } from '../../sky/frame.js';
 import { loadTelescope } from '../../telescope/load.js';
 import type { Telescope } from '../../telescope/telescope.js';

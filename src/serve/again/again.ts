@@ -4,10 +4,14 @@
  */
 import { CorellaError, refuse } from '../../core/errors.js';
 import type { Closable } from '../../core/closing.js';
-import { through } from '../../pipeline/run.js';
-import { imagedInputs } from '../../pipeline/live/left-out.js';
-import { prepareImage, type ImageInput, type VisibilitySkyImage } from '../../pipeline/stages/image.js';
-import type { Stage } from '../../pipeline/stages/stage.js';
+import {
+  through,
+  imagedInputs,
+  prepareImage,
+  type ImageInput,
+  type VisibilitySkyImage,
+  type Stage,
+} from '../../stages/index.js';
 import type { Frame } from '../film.js';
 import type { Kept } from './kept-integrations.js';
 import type { LiveState } from '../live-state.js';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant } from '../../core/instant.js';
-import type { SkyImage } from '../../pipeline/sky-image.js';
+import type { SkyImage } from '../../stages/index.js';
 import type { LiveState } from '../live-state.js';
 import type { SkyHead } from '../messages.js';
 import { handSums, type HandSums } from '../planes.js';

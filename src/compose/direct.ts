@@ -1,0 +1,172 @@
+/** Direct images (EPIC) as a product: what a front's spectra need before they are imaged, and what images are divided by. */
+import type { Backend } from '../backend/backend.js';
+import { gainsCA } from '../core/axes.js';
+import type { SpectraBlock } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import { nothingToClose } from '../core/closing.js';
+import { wholeStations, zeroGaps, type SpectraGap } from '../core/gaps.js';
+import type { Telescope } from '../telescope/telescope.js';
+import {
+  isOfTime,
+  type FlagRule,
+  refuseLeakage,
+  brightnessAtUsualGain,
+  imagedTelescope,
+  calibratedAt,
+  type Calibrated,
+  type CalibratedAt,
+  prepareDirectImage,
+  type DirectImageSettings,
+  type DirectSkyImage,
+  type TimedSpectra,
+  chain,
+  type Stage,
+  trackedGains,
+} from '../stages/index.js';
+import { gainOfFront, spectraOfFront, type Front } from './front.js';
+
+export interface DirectProduct extends Pick<
+  DirectImageSettings,
+  'image' | 'plannedFor' | 'autos' | 'lastsS'
+> {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly calibrated?: Calibrated | CalibratedAt;
+  /** [a], 1 where an input is left out. */
+  readonly flaggedInputs?: Uint8Array;
+  /** Flags by channel and time; pairs and products there are none. */
+  readonly rules?: readonly FlagRule[];
+}
+
+/** From a front's spectra to images in the nominal unit. */
+export function prepareDirectProduct(
+  front: Front,
+  product: DirectProduct,
+): Stage<TimedSpectra, DirectSkyImage> {
+  const { backend, flaggedInputs, telescope, image, plannedFor, autos, lastsS } = product;
+  const { grid, frequenciesHz, polarisations } = spectraOfFront(front);
+  const { overUsual = 1 } = gainOfFront(front);
+  const imaging = prepareDirectImage({
+    ...{ backend, grid, frequenciesHz, image, plannedFor, autos, lastsS },
+    telescope: imagedTelescope(telescope, flaggedInputs),
+    ...directGains(front, product),
+  });
+  return chain(prepareWholeStations(backend, polarisations), imaging, inNominalUnit(overUsual));
+}
+
+/** Images divided by the requantisation gain, in their own memory. */
+export const inNominalUnit = (overUsual: number): Stage<DirectSkyImage, DirectSkyImage> => ({
+  push: (sky, emit) => {
+    brightnessAtUsualGain(sky.image, { overUsual });
+    return emit(sky);
+  },
+  flush: () => Promise.resolve(),
+  account: () => ({}),
+  close: nothingToClose,
+});
+
+/** What inputs are divided by: their gains, equaliser gains, and at an image's middle what tracking rotated them by. */
+export function directGains(
+  front: Front,
+  { calibrated, flaggedInputs, rules = [] }: Pick<DirectProduct, 'calibrated' | 'flaggedInputs' | 'rules'>,
+): Pick<DirectImageSettings, 'calibrated' | 'gainsAt'> {
+  if (calibrated && typeof calibrated !== 'function')
+    refuseLeakage(calibrated, 'images.method', 'direct imaging');
+  const { source, delays } = front;
+  const { frequenciesHz, inputs } = spectraOfFront(front);
+  if (rules.some(({ pairs, products }) => pairs !== undefined || products !== undefined))
+    refuse(
+      'flags',
+      'pairs and products of stations cannot be flagged in direct images and beams, which have none',
+      'flag inputs, channels and times; or image visibilities',
+    );
+  const own = withRules(
+    withOwn(calibrated, front, flaggedInputs, frequenciesHz.length, inputs),
+    ...([rules, front.range?.firstChannel ?? 0, frequenciesHz.length, inputs] as const),
+  );
+  if (delays?.towards !== undefined) {
+    const { law, tickRateHz } = delays;
+    return { gainsAt: trackedGains({ law, tickRateHz, start: source.start, frequenciesHz }, own) };
+  }
+  return typeof own === 'function' ? { gainsAt: own } : { calibrated: own };
+}
+
+/** With the equaliser gains, and without the inputs that are flagged. */
+function withOwn(
+  calibrated: Calibrated | CalibratedAt | undefined,
+  front: Front,
+  flaggedInputs: Uint8Array | undefined,
+  channels: number,
+  inputs: number,
+): Calibrated | CalibratedAt | undefined {
+  const { levels } = gainOfFront(front);
+  const isFlagged = flaggedInputs?.includes(1) === true;
+  if (!levels && !isFlagged) return calibrated;
+  const firstChannel = front.range?.firstChannel ?? 0;
+  const of = (given: Calibrated | undefined): Calibrated => {
+    const gains = new Float64Array(2 * channels * inputs);
+    const solved = new Uint8Array(channels * inputs);
+    for (let c = 0; c < channels; c++)
+      for (let a = 0; a < inputs; a++) {
+        const at = c * inputs + a;
+        const by = levels ? levels.factors[a * levels.channels + firstChannel + c] : 1;
+        gains[2 * at] = (given ? given.gains[2 * at] : 1) * by;
+        gains[2 * at + 1] = (given ? given.gains[2 * at + 1] : 0) * by;
+        solved[at] = flaggedInputs?.[a] === 1 ? 0 : (given?.solved[at] ?? 1);
+      }
+    return { gains: gainsCA(gains, channels, inputs), solved };
+  };
+  return typeof calibrated === 'function' ? (moment) => of(calibratedAt(calibrated, moment)) : of(calibrated);
+}
+
+/** Without what is flagged in the middle of an image: an input without a gain adds nothing. */
+function withRules(
+  calibrated: Calibrated | CalibratedAt | undefined,
+  rules: readonly FlagRule[],
+  firstChannel: number,
+  channels: number,
+  inputs: number,
+): Calibrated | CalibratedAt | undefined {
+  if (rules.length === 0) return calibrated;
+  return (moment) => {
+    const own = calibrated && calibratedAt(calibrated, moment);
+    const now = rules.filter((rule) => isOfTime(rule, moment));
+    const ones = (): Float64Array =>
+      Float64Array.from({ length: 2 * channels * inputs }, (_, n) => (n % 2 === 0 ? 1 : 0));
+    const solved = Uint8Array.from({ length: channels * inputs }, (_, at) => {
+      const [c, a] = [firstChannel + Math.floor(at / inputs), at % inputs];
+      const isFlagged = now.some((rule) => rule.channels?.[c] !== 0 && rule.inputs?.[a] !== 0);
+      return isFlagged ? 0 : (own?.solved[at] ?? 1);
+    });
+    return { gains: own?.gains ?? gainsCA(ones(), channels, inputs), solved };
+  };
+}
+
+/**
+ * An image counts a station's polarisations together: where one is missing, the other is left out too. Blocks without
+ * such a loss pass as they are, the others are copied.
+ */
+export function prepareWholeStations(
+  backend: Backend,
+  polarisations: 1 | 2,
+): Stage<TimedSpectra, TimedSpectra> {
+  let own: SpectraBlock | undefined;
+  const isWhole = ({ firstInput, endInput }: SpectraGap): boolean =>
+    firstInput % polarisations === 0 && endInput % polarisations === 0;
+  return {
+    push: async (timed, emit) => {
+      const { block } = timed;
+      if (block.gaps.every(isWhole)) return emit(timed);
+      const { type, channels, inputs, capacity } = block.shape;
+      const gaps = wholeStations(block.gaps, polarisations);
+      const spectra = await block.read();
+      zeroGaps(spectra, { type, inputs, samples: block.samples }, gaps);
+      own ??= backend.allocateSpectra({ type, channels, inputs, capacity });
+      await own.write(spectra, block.samples, gaps);
+      return emit({ ...timed, block: own, stays: 0 });
+    },
+    flush: () => Promise.resolve(),
+    account: () => ({}),
+    close: () => own?.close() ?? nothingToClose(),
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * From sums as the correlator leaves them to what a product gets: summed to the product's cadence, corrected for rounding,
+ * unphased, divided by the requantisation gain, flagged by rule. In this order, for every product and every source.
+ */
+import { outputRail } from '../channelise/index.js';
+import { visibilitiesCBPP, type SpectraType } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { nothingToClose } from '../core/closing.js';
+import { refuse } from '../core/errors.js';
+import type { Instant } from '../core/instant.js';
+import {
+  atUsualGain,
+  undoLevels,
+  hostAdder,
+  prepareSum,
+  type IntegrationClock,
+  prepareFlagRules,
+  type FlagRulesSettings,
+  chain,
+  passing,
+  type Stage,
+  prepareTurnBack,
+  prepareVanVleck,
+  type RequestedVanVleck,
+  type RequestedDelays,
+} from '../stages/index.js';
+import type { FrontSpectra, Gain } from './front.js';
+
+export interface Finishing {
+  /** Where the product's integrations end, where the sums are cut more often than that. */
+  readonly sumTo?: IntegrationClock;
+  /** The correction for rounding to few bits. */
+  readonly vanVleck?: RequestedVanVleck;
+  /** Tracking is taken out at the middle of each integration. */
+  readonly delays?: RequestedDelays;
+  /** When the source's first sample was taken. */
+  readonly start: Instant;
+  readonly spectra: FrontSpectra;
+  /** Divided by again; sums stay as they were summed. */
+  readonly gain: Gain;
+  readonly values?: 'means' | 'sums';
+  /** Sees integrations before the gain is divided out. */
+  readonly look?: (integration: Integration) => void;
+  /** Flags by channel, time and pair, and the channels that are kept. */
+  readonly flags?: FlagRulesSettings;
+}
+
+/** Whether values are changed: then a product that shares its integrations with others takes a copy. */
+const changes = ({ vanVleck, delays, gain, values }: Finishing): boolean =>
+  vanVleck !== undefined ||
+  delays?.towards !== undefined ||
+  (values !== 'sums' && (gain.levels !== undefined || (gain.overUsual ?? 1) !== 1));
+
+/** Whether integrations pass as they are: those on a card can stay there. */
+export const leavesAsIs = (finishing: Omit<Finishing, 'sumTo'>): boolean =>
+  !changes(finishing) &&
+  finishing.look === undefined &&
+  (finishing.flags === undefined ||
+    (finishing.flags.rules.length === 0 && finishing.flags.channels === undefined));
+
+export function prepareFinish(
+  finishing: Finishing,
+  { shared }: { readonly shared: boolean },
+): Stage<Integration, Integration> {
+  const { sumTo, vanVleck, delays, spectra, start, gain, values = 'means', look, flags } = finishing;
+  let stage = passing<Integration>(() => Promise.resolve());
+  const then = (next: Stage<Integration, Integration>): void => {
+    stage = chain(stage, next);
+  };
+  // Sums are in memory of their own.
+  if (sumTo) then(prepareSum(sumTo, spectra.grid, hostAdder()));
+  else if (shared && changes(finishing)) then(changed(copied));
+  if (vanVleck) {
+    const { realChannels } = spectra;
+    then(prepareVanVleck({ ...vanVleck, rail: railOf(spectra.type), realChannels }));
+  }
+  if (delays?.towards !== undefined) {
+    const { law, tickRateHz } = delays;
+    then(prepareTurnBack({ law, tickRateHz, start, frequenciesHz: spectra.frequenciesHz }));
+  }
+  if (look) then(changed((one) => (look(one), one)));
+  if (values === 'means')
+    then(
+      changed((one) =>
+        gain.levels ? undoLevels(one, gain.levels) : atUsualGain(one, { overUsual: gain.overUsual ?? 1 }),
+      ),
+    );
+  if (flags && (flags.rules.length > 0 || flags.channels)) then(prepareFlagRules(flags));
+  return stage;
+}
+
+/** One integration made of another. */
+export const changed = (
+  change: (integration: Integration) => Integration,
+): Stage<Integration, Integration> => ({
+  push: (integration, emit) => emit(change(integration)),
+  flush: () => Promise.resolve(),
+  account: () => ({}),
+  close: nothingToClose,
+});
+
+const copied = (one: Integration): Integration => {
+  const { channels, stations, polarisations } = one;
+  const baselines = (stations * (stations + 1)) / 2;
+  return {
+    ...one,
+    visibilities: visibilitiesCBPP(one.visibilities.slice(), channels, baselines, polarisations),
+  };
+};
+
+const railOf = (type: SpectraType): number =>
+  type === 'cf32'
+    ? refuse(
+        'vanVleck',
+        'these channels are floats, and were not rounded',
+        'leave the correction out, or take 8 or 4 bits',
+      )
+    : outputRail[type];

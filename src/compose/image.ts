@@ -1,0 +1,140 @@
+/** Images by either road, composed of the stages. */
+import type { OnProgress } from '../core/progress.js';
+import type { Backend } from '../backend/backend.js';
+import type { ChannelisePlan } from '../channelise/index.js';
+import type { Integration } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import type { Recording } from '../formats/index.js';
+import { directRoadError, directRoadEstimate } from '../image/index.js';
+import { skyFrame, type SkyFrame } from '../sky/frame.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { observe } from './compose.js';
+import { prepareDirectProduct } from './direct.js';
+import { spectraOfFront, spectraOfSource, type Front, type Gain } from './front.js';
+import {
+  imagedTelescope,
+  runOne,
+  planSky,
+  type Calibrated,
+  type CalibratedAt,
+  type ImageSettings,
+  integrationClock,
+  type DirectSkyImage,
+  prepareImage,
+  type ImageStageSettings,
+  type VisibilitySkyImage,
+  type RequestedKurtosis,
+  chain,
+  passing,
+  type Account,
+  type Emit,
+  type RequestedDelays,
+} from '../stages/index.js';
+
+/** Of a single integration, for whoever has no stream of them. */
+export const imageIntegration = (
+  integration: Integration,
+  road: Omit<ImageStageSettings, 'image'>,
+  settings: ImageSettings,
+): Promise<VisibilitySkyImage> => runOne(prepareImage({ ...road, image: settings }), integration);
+
+export interface DirectRoad {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly calibrated?: Calibrated | CalibratedAt;
+  /** What is delayed; tracking is turned back at the middle of each image. */
+  readonly delays?: RequestedDelays;
+  /** Stops after this many seconds of the recording; all of it unless given. */
+  readonly durationS?: number;
+  /** What voltages were multiplied by before rounding, over the nominal gain: images are divided by it. */
+  readonly gain?: Gain;
+  /** [a], 1 where an input is left out. */
+  readonly flaggedInputs?: Uint8Array;
+  /** What becomes of arrays that this road images wrong by more than a tenth: refused unless told. */
+  readonly beyond?: 'refuse' | 'accept';
+  /** Autocorrelations: included unless told. */
+  readonly autos?: 'include' | 'leave-out';
+  readonly onProgress?: OnProgress;
+  /** Interference is taken out of the voltages before they are imaged. */
+  readonly kurtosis?: RequestedKurtosis;
+}
+
+export interface DirectImagesRoad extends DirectRoad {
+  /** An image of every so many seconds; one of everything unless given. */
+  readonly everyS?: number;
+}
+
+/** One image of a recording, or of its beginning: voltages → spectra → image, no visibility in between (EPIC). */
+export async function imageDirectly(
+  recording: Recording,
+  channels: ChannelisePlan | undefined,
+  road: DirectRoad,
+  settings: ImageSettings,
+): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: number }> {
+  let sky: DirectSkyImage | undefined;
+  const made = await imagesDirectly(recording, channels, road, settings, (one) => {
+    sky = one;
+    return Promise.resolve();
+  });
+  return { sky: sky ?? refuse(recording.path, 'gave no image', 'record for longer'), ...made };
+}
+
+/** What is emitted is filled anew by the next image. `channels` is of voltages alone. */
+export async function imagesDirectly(
+  recording: Recording,
+  channels: ChannelisePlan | undefined,
+  road: DirectImagesRoad,
+  settings: ImageSettings,
+  emit: Emit<DirectSkyImage>,
+): Promise<{ readonly account: Account; readonly roadError: number }> {
+  const { backend, telescope, delays, kurtosis, everyS, durationS = Infinity, gain } = road;
+  const { autos = 'include', calibrated, flaggedInputs, onProgress } = road;
+  const imaged = imagedTelescope(telescope, flaggedInputs);
+  const roadError = checkDirectRoad(
+    { ...road, telescope: imaged },
+    skyFrame(telescope.site, recording.start),
+    settings,
+  );
+  const whole: Front = { source: recording, channels, delays, kurtosis, gain, flaggedInputs };
+  const { grid, channels: endChannel } = spectraOfFront(whole);
+  const all = spectraOfSource(whole);
+  const endSpectrum = Math.min(all, Math.round(durationS * grid.spectrumRateHz));
+  if (endSpectrum < 1)
+    refuse(
+      'image',
+      `${durationS} s is shorter than one spectrum`,
+      `give at least ${1 / grid.spectrumRateHz} s`,
+    );
+  const range = { firstSpectrum: 0, endSpectrum, firstChannel: 0, endChannel };
+  const front = endSpectrum < all ? { ...whole, range } : whole;
+  const lastsS = endSpectrum / grid.spectrumRateHz;
+  const product = { backend, telescope, calibrated, flaggedInputs, image: settings, autos, lastsS };
+  const stage = chain(prepareDirectProduct(front, product), passing(emit));
+  const clock = integrationClock({ integrationS: everyS }, grid);
+  const products = [{ from: 'spectra', clock, stage }] as const;
+  const account = await observe({ front, products }, [backend], { onProgress });
+  return { account, roadError };
+}
+
+/** A larger bound is refused: correlating first is right for every array. */
+const MOST_ROAD_ERROR = 0.125;
+
+/** How far, over a source's peak, the direct road is off for this array and field (image/direct/holds.ts). */
+export function checkDirectRoad(
+  { telescope, frequenciesHz, beyond = 'refuse' }: Pick<DirectRoad, 'telescope' | 'frequenciesHz' | 'beyond'>,
+  frame: SkyFrame,
+  settings: ImageSettings,
+): number {
+  const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
+  const plan = planSky(telescope, frame, Float64Array.of(highestHz), settings);
+  const error = directRoadError(plan);
+  // Near the horizon, where unlike stations see little, single places are worse than all others: the error is reported.
+  if (directRoadEstimate(plan) <= MOST_ROAD_ERROR || beyond === 'accept') return error;
+  return refuse(
+    'image',
+    `direct imaging needs stations in one plane: here it would be off by up to ${(100 * error).toFixed(0)} % of a ` +
+      'source, since their heights differ too much from their plane or the kernels are too small',
+    'correlate, and image the visibilities; or image a narrower field (--field), or take --kernel 7',
+  );
+}

@@ -1,0 +1,214 @@
+/**
+ * What is in a capture of packets: which formats, who sends, what arrived and what did not. Datagrams are taken apart by
+ * where they were sent to; the first of each place tell the format and lead to a plan, by which all are decoded.
+ */
+import type { Instant } from '../core/instant.js';
+import { instantOfTick } from '../core/clock/tick-clock.js';
+import { endpointText } from '../packets/addresses.js';
+import { guessPlan, usualFormat } from '../packets/guess-plan.js';
+import type { GuessHints, PacketFormat, RefusalReason, StreamPlan } from '../packets/packet-format.js';
+import { readCapture, type Capture, type CaptureEnd } from '../packets/pcap.js';
+import { parseFrame, type FrameFault } from '../packets/udp.js';
+import { StreamAccount, type LaneTally } from './stream-account.js';
+
+export interface CaptureOptions {
+  /** Where the packets do not tell what they are. */
+  readonly format?: PacketFormat;
+  readonly hints?: GuessHints;
+  readonly onProgress?: (bytesRead: number) => void;
+}
+
+/** Datagrams sent to one place. */
+export interface StreamLook {
+  readonly destination: string;
+  readonly senders: readonly string[];
+  readonly datagrams: number;
+  readonly payloadBytes: number;
+  readonly firstNs: bigint;
+  readonly lastNs: bigint;
+  /** Undefined where no format takes them for its own. */
+  readonly format?: PacketFormat;
+  /** Of the first datagram, for whoever may know it. */
+  readonly firstBytes: Uint8Array;
+  readonly plan?: StreamPlan;
+  /** What the plan takes from the packets without their having told it. */
+  readonly concluded?: string;
+  /** Why there is no plan, and what would help. */
+  readonly unknown?: { readonly what: string; readonly fix: string };
+  readonly control: number;
+  readonly refused: Readonly<Record<RefusalReason, number>>;
+  /** The first reasons that were met. */
+  readonly whys: readonly string[];
+  readonly lanes: readonly LaneTally[];
+  /** Of tick 0, where the packets tell, and all the same. */
+  readonly epoch?: Instant;
+  /** Of the earliest and the latest tick, where the rate is known too. */
+  readonly start?: Instant;
+  readonly end?: Instant;
+}
+
+export interface CaptureLook {
+  readonly kind: Capture['kind'];
+  readonly bytesRead: number;
+  readonly frames: number;
+  readonly firstNs: bigint;
+  readonly lastNs: bigint;
+  readonly frameFaults: Readonly<Record<FrameFault, number>>;
+  readonly frameWhys: readonly string[];
+  readonly streams: readonly StreamLook[];
+  readonly ended?: CaptureEnd;
+}
+
+/** Datagrams of one place that a guess is made from, twice as many each time it fails; bytes of all places kept for it. */
+const FIRST_SURVEYED = 2048;
+const MOST_KEPT_BYTES = 2 ** 27;
+const MOST_WHYS = 3;
+
+/** A few different reasons, numbers aside. */
+function remember(whys: Map<string, string>, why: string): void {
+  const kind = why.replaceAll(/\d+/g, '#');
+  if (whys.size < MOST_WHYS && !whys.has(kind)) whys.set(kind, why);
+}
+
+class Stream {
+  readonly senders = new Set<string>();
+  /** Until there is a plan. */
+  private survey: Uint8Array[] | undefined = [];
+  private surveyed = FIRST_SURVEYED;
+  private format: PacketFormat | undefined;
+  private decided: Pick<StreamLook, 'plan' | 'unknown' | 'concluded'> = {};
+  private account: StreamAccount | undefined;
+  private datagrams = 0;
+  private payloadBytes = 0;
+  private control = 0;
+  private readonly refused = { invalid: 0, unknown_source: 0, misaligned: 0 };
+  private readonly whys = new Map<string, string>();
+  private lastNs: bigint;
+  private readonly firstBytes: Uint8Array;
+
+  constructor(
+    private readonly destination: string,
+    first: Uint8Array,
+    private readonly firstNs: bigint,
+    private readonly options: CaptureOptions,
+  ) {
+    this.lastNs = firstNs;
+    this.firstBytes = first.slice(0, 16);
+  }
+
+  /** Bytes more or fewer that are kept. */
+  add(datagram: Uint8Array, unixNs: bigint): number {
+    this.datagrams++;
+    this.payloadBytes += datagram.length;
+    if (unixNs > this.lastNs) this.lastNs = unixNs;
+    if (!this.survey) {
+      this.decode(datagram);
+      return 0;
+    }
+    this.survey.push(datagram);
+    if (this.survey.length < this.surveyed) return datagram.length;
+    this.surveyed *= 2;
+    return datagram.length - this.decide('if it can be told');
+  }
+
+  /**
+   * Looks for the format and a plan, decodes what was kept, and says how many bytes that was. What cannot be told yet
+   * may wait: SPEAD's descriptors come every few seconds.
+   */
+  decide(when: 'now' | 'if it can be told'): number {
+    const { survey } = this;
+    if (!survey) return 0;
+    this.format = this.options.format ?? usualFormat(survey);
+    this.decided = this.format ? guessPlan(this.format, survey, this.options.hints) : {};
+    if (!this.decided.plan && when !== 'now') return 0;
+    if (this.decided.plan) this.account = new StreamAccount(this.decided.plan);
+    this.survey = undefined;
+    for (const datagram of survey) this.decode(datagram);
+    return survey.reduce((sum, datagram) => sum + datagram.length, 0);
+  }
+
+  look(): StreamLook {
+    this.decide('now');
+    const { destination, datagrams, payloadBytes, firstNs, lastNs, format, control, refused, firstBytes } =
+      this;
+    const lanes = this.account?.tallies() ?? [];
+    return {
+      ...{ destination, senders: [...this.senders], datagrams, payloadBytes, firstNs, lastNs, firstBytes },
+      ...(format && { format }),
+      ...this.decided,
+      ...{ control, refused, whys: [...this.whys.values()], lanes },
+      ...this.times(lanes),
+    };
+  }
+
+  private decode(datagram: Uint8Array): void {
+    const { plan } = this.decided;
+    if (!this.format || !plan) return;
+    const facts = this.format.decode(datagram, plan);
+    if (facts === 'control') this.control++;
+    else if ('refused' in facts) {
+      this.refused[facts.refused]++;
+      remember(this.whys, facts.why);
+    } else this.account?.add(facts);
+  }
+
+  private times(lanes: readonly LaneTally[]): Pick<StreamLook, 'epoch' | 'start' | 'end'> {
+    const sessions = this.account?.sessionsTold ?? [];
+    if (lanes.length === 0 || this.format?.epoch.told !== 'packet' || sessions.length > 1) return {};
+    const epoch = this.format.epoch.of(sessions.at(0));
+    const tickRateHz = this.decided.plan?.tickRateHz;
+    if (!tickRateHz) return { epoch };
+    const { first, last } = tickSpan(lanes);
+    const clock = { epoch, tickRateHz };
+    return { epoch, start: instantOfTick(clock, first), end: instantOfTick(clock, last) };
+  }
+}
+
+/** The earliest and the latest tick of some senders. */
+export function tickSpan(lanes: readonly LaneTally[]): { readonly first: bigint; readonly last: bigint } {
+  return {
+    first: lanes.map(({ firstTick }) => firstTick).reduce((x, y) => (x < y ? x : y)),
+    last: lanes.map(({ lastTick }) => lastTick).reduce((x, y) => (x > y ? x : y)),
+  };
+}
+
+/** `chunks` are the capture's bytes from the first on; reading all of them is the caller's choice. */
+export async function lookAtCapture(
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  options: CaptureOptions = {},
+): Promise<CaptureLook> {
+  const capture = await readCapture(name, chunks);
+  const streams = new Map<string, Stream>();
+  const frameFaults = { cut: 0, fragment: 0, other: 0 };
+  const whys = new Map<string, string>();
+  let frames = 0;
+  let kept = 0;
+  let [firstNs, lastNs] = [0n, 0n];
+  for await (const records of capture.batches) {
+    for (const { frame, link, unixNs } of records) {
+      if (frames++ === 0) [firstNs, lastNs] = [unixNs, unixNs];
+      if (unixNs < firstNs) firstNs = unixNs;
+      if (unixNs > lastNs) lastNs = unixNs;
+      const datagram = parseFrame(frame, link);
+      if ('refused' in datagram) {
+        frameFaults[datagram.refused]++;
+        remember(whys, datagram.why);
+        continue;
+      }
+      const destination = endpointText(datagram.destination);
+      const stream = streams.get(destination) ?? new Stream(destination, datagram.payload, unixNs, options);
+      streams.set(destination, stream);
+      stream.senders.add(endpointText(datagram.source));
+      kept += stream.add(datagram.payload, unixNs);
+      if (kept > MOST_KEPT_BYTES) for (const one of streams.values()) kept -= one.decide('now');
+    }
+    options.onProgress?.(capture.bytesRead());
+  }
+  const ended = capture.ended();
+  return {
+    ...{ kind: capture.kind, bytesRead: capture.bytesRead(), frames, firstNs, lastNs, frameFaults },
+    ...{ frameWhys: [...whys.values()], streams: [...streams.values()].map((stream) => stream.look()) },
+    ...(ended && { ended }),
+  };
+}

@@ -1,0 +1,20 @@
+/** Entry point of `inspect`: what is in a file or a folder, and whether two hold the same data. */
+export { type CaptureLook, type StreamLook, lookAtCapture, tickSpan } from './capture.js';
+export { type Comparison, compareFiles } from './compare/compare-files.js';
+export type { Difference } from './compare/tally.js';
+export { type ImageFacts, imagePicture, lookAtImage } from './fits-image.js';
+export { type GainLook, type GainTimes, firstWithGains, lookAtGains, timesOf } from './gains.js';
+export { type FileDescription, describeFile } from './inspect.js';
+export { antennaPicture } from './pictures/antenna.js';
+export { baselineCollector, pairNamed } from './pictures/baseline.js';
+export { type DynamicSpectrum, dynamicSpectrum, filterbankPicture } from './pictures/filterbank.js';
+export { flagMap } from './pictures/flags.js';
+export { gainPicture } from './pictures/gain.js';
+export { lossMap } from './pictures/losses.js';
+export { uvCoverage } from './pictures/uv.js';
+export { visibilityPicture, withPanel } from './pictures/visibility.js';
+export { recordingPicture } from './pictures/voltage.js';
+export type { LaneTally } from './stream-account.js';
+export { type VisibilityLook, lookAtVisibilities } from './visibilities.js';
+export { type FirstValue, type Look, lookAt } from './voltages.js';
+export { inputSpectra, meanSpectrum } from './waterfall.js';

@@ -1,0 +1,62 @@
+/** What the pictures of recordings and of visibilities share. */
+import { text, type PanelAxis, type Shape } from '../../draw/index.js';
+
+export const PICTURE_WIDTH = 1400;
+export const TITLE_HEIGHT = 84;
+
+export const heading = (title: string, below: string): Shape[] => [
+  text('title', title, { x: 40, y: 38 }),
+  text('body', below, { x: 40, y: 64 }),
+];
+
+/**
+ * From the lower edge of the first cell to the upper edge of the last; cells have centres. A narrow band far up is
+ * counted from its middle, where ticks would all read alike.
+ */
+export function frequencyAxis(frequenciesHz: Float64Array, widthHz: number) {
+  const low = frequenciesHz[0] - widthHz / 2;
+  const high = frequenciesHz[frequenciesHz.length - 1] + widthHz / 2;
+  const middle = (low + high) / 2;
+  const fromHz = high - low < 1e-4 * Math.abs(middle) ? middle : 0;
+  const most = Math.max(Math.abs(low - fromHz), Math.abs(high - fromHz));
+  const [unit, perUnit] =
+    most >= 1e6 ? (['MHz', 1e6] as const) : most >= 1e3 ? (['kHz', 1e3] as const) : (['Hz', 1] as const);
+  const range = [(low - fromHz) / perUnit, (high - fromHz) / perUnit] as const;
+  return {
+    label:
+      fromHz === 0 ? `frequency (${unit})` : `${unit} from ${Number((fromHz / 1e6).toPrecision(10))} MHz`,
+    range,
+  };
+}
+
+export const stepHz = (frequenciesHz: Float64Array, otherwise: number): number =>
+  frequenciesHz.length > 1
+    ? (frequenciesHz[frequenciesHz.length - 1] - frequenciesHz[0]) / (frequenciesHz.length - 1)
+    : otherwise;
+
+/** So many pixels that every one of `cells` has the same whole number of them. */
+export const evenSide = (cells: number, about = 480): number =>
+  cells * Math.max(1, Math.round(about / cells));
+
+const MOST_LISTED = 12;
+
+/** "a, b, c", or the first of many and how many more. */
+export const listed = (names: readonly string[]): string =>
+  names.length <= MOST_LISTED
+    ? names.join(', ')
+    : `${names.slice(0, MOST_LISTED).join(', ')} and ${names.length - MOST_LISTED} more`;
+
+/** From 0 on, in hours, minutes, seconds, milliseconds or microseconds, as the range asks. */
+export function timeAxis(durationS: number): PanelAxis {
+  const [unit, perSecond] =
+    durationS >= 7200
+      ? (['h', 1 / 3600] as const)
+      : durationS >= 120
+        ? (['min', 1 / 60] as const)
+        : durationS >= 1
+          ? (['s', 1] as const)
+          : durationS >= 1e-3
+            ? (['ms', 1e3] as const)
+            : (['µs', 1e6] as const);
+  return { label: `time (${unit})`, range: [0, durationS * perSecond] };
+}

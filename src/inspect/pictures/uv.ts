@@ -1,0 +1,151 @@
+/** Where an observation samples the sky's Fourier transform: the uv plane, and how long its baselines are. */
+import { baselineCount, baselineIndex } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { addSeconds } from '../../core/instant.js';
+import { formatSeconds, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { dot, type Vector3 } from '../../core/vector.js';
+import {
+  drawBars,
+  drawColourBar,
+  drawHeatMap,
+  PAPER,
+  pictureOf,
+  ticks,
+  type ColourScale,
+  type Picture,
+} from '../../draw/index.js';
+import type { VisibilityFile } from '../../formats/index.js';
+import { skyFrame } from '../../sky/frame.js';
+import { heading, PICTURE_WIDTH, TITLE_HEIGHT } from './parts.js';
+import { weightOf } from '../visibilities.js';
+
+/** Cells along either side of the plane; odd, so that the origin is the middle of one. */
+const CELLS = 241;
+const SIDE = 3 * CELLS;
+const LENGTH_BINS = 40;
+
+export interface UvCoverage {
+  /** Adds what an integration has of the plane, at its middle. */
+  add(one: Integration): void;
+  picture(title: string): Picture;
+}
+
+/**
+ * Gathers integration by integration; u and v are those of the file's phase centre as the Earth turns. Both V_ij and
+ * its conjugate V_ji count, autocorrelations do not.
+ */
+export function uvCoverage(file: VisibilityFile): UvCoverage {
+  const { frequenciesHz, phaseCentre, object } = file.header;
+  const positions = file.telescope.stations.map(({ eastM, northM, upM }): Vector3 => ({
+    x: eastM,
+    y: northM,
+    z: upM,
+  }));
+  const longestM = longestBaseline(positions);
+  const shortestWave = SPEED_OF_LIGHT_M_PER_S / frequenciesHz.reduce((x, y) => Math.max(x, y), 0);
+  // The projected baseline is never longer than the baseline.
+  const edge = Math.max(1, (1.02 * longestM) / shortestWave);
+  const counts = new Float64Array(CELLS * CELLS);
+  const lengths = new Float64Array(LENGTH_BINS);
+  let [integrations, samples] = [0, 0];
+  let [shortestM, usedM] = [Infinity, 0];
+  let fromS: Integration['start'] | undefined;
+  let lastS = 0;
+
+  const add = (one: Integration): void => {
+    const moment = addSeconds(one.start, one.durationS / 2);
+    const { l, m } = skyFrame(file.telescope.site, moment).tangentAxes(phaseCentre);
+    const places = positions.map((position) => ({ u: dot(position, l), v: dot(position, m) }));
+    const baselines = baselineCount(one.stations);
+    for (let i = 0; i < one.stations; i++) {
+      for (let j = 0; j < i; j++) {
+        const [uM, vM] = [places[i].u - places[j].u, places[i].v - places[j].v];
+        let good = 0;
+        for (let c = 0; c < one.channels; c++) {
+          if (!hasWeight(one, c * baselines + baselineIndex(i, j), i, j)) continue;
+          good++;
+          const perMetre = frequenciesHz[c] / SPEED_OF_LIGHT_M_PER_S;
+          for (const sign of [1, -1]) counts[cellOf(sign * uM * perMetre, sign * vM * perMetre, edge)]++;
+        }
+        if (good === 0) continue;
+        const lengthM = Math.hypot(uM, vM);
+        samples += good;
+        lengths[Math.min(LENGTH_BINS - 1, Math.floor((lengthM / longestM) * LENGTH_BINS))] += good;
+        [shortestM, usedM] = [Math.min(shortestM, lengthM), Math.max(usedM, lengthM)];
+      }
+    }
+    integrations++;
+    fromS ??= one.start;
+    lastS = one.durationS;
+  };
+
+  const picture = (title: string): Picture => {
+    const most = counts.reduce((x, y) => Math.max(x, y), 0);
+    const top = TITLE_HEIGHT + 26;
+    const frame = { left: 120, top, width: SIDE, height: SIDE };
+    const [unit, perUnit] = edge >= 2000 ? (['kλ', 1000] as const) : (['λ', 1] as const);
+    const scale: ColourScale = {
+      palette: 'brightness',
+      low: 0,
+      high: Math.max(1, most),
+      exponent: 0.5,
+      label: 'samples in a cell',
+    };
+    const range = edge / perUnit;
+    const map = {
+      title: `uv plane, towards ${object}`,
+      // u grows to the east, which pictures of the sky have on the left.
+      x: { label: `u (${unit})`, range: [range, -range], ticks: ticks([-range, range], 12) },
+      y: { label: `v (${unit})`, range: [-range, range], ticks: ticks([-range, range], 12) },
+      rows: CELLS,
+      columns: CELLS,
+      values: counts.map((count) => (count === 0 ? Number.NaN : count)),
+      scale,
+      nothing: PAPER,
+    } as const;
+    const percent = lengths.map((count) => (100 * count) / Math.max(1, samples));
+    const bars = {
+      title: 'Projected baselines',
+      x: { label: 'length (m)', range: [0, longestM] },
+      y: { label: '% of samples', range: [0, 1.05 * percent.reduce((x, y) => Math.max(x, y), 1e-3)] },
+      values: lengths.map((_, k) => ((k + 0.5) * longestM) / LENGTH_BINS),
+      width: longestM / LENGTH_BINS,
+      heights: percent,
+    } as const;
+    const span =
+      integrations === 1
+        ? `one integration of ${formatSeconds(lastS)}`
+        : `${integrations} of ${file.integrationCount} integrations`;
+    const told =
+      `${file.telescope.title}, ${span}, ${frequenciesHz.length} channel${frequenciesHz.length === 1 ? '' : 's'}: ${samples} samples` +
+      (samples === 0 ? '' : `, projected baselines from ${shortestM.toFixed(1)} to ${usedM.toFixed(1)} m`);
+    return pictureOf({ width: PICTURE_WIDTH, height: top + SIDE + 70 }, [
+      ...heading(title, told),
+      ...drawHeatMap(map, frame),
+      ...drawColourBar(scale, { ...frame, left: frame.left + SIDE + 18, width: 18 }, { stands: 'beside' }),
+      ...drawBars(bars, { left: 1060, top, width: 300, height: 300 }),
+    ]);
+  };
+  return { add, picture };
+}
+
+/** Column 0 is the easternmost, row 0 the southernmost. */
+function cellOf(u: number, v: number, edge: number): number {
+  const along = (value: number): number =>
+    Math.min(CELLS - 1, Math.max(0, Math.floor(((value / edge + 1) / 2) * CELLS)));
+  return along(v) * CELLS + along(-u);
+}
+
+const hasWeight = (one: Integration, cell: number, i: number, j: number): boolean => {
+  const { polarisations: p } = one;
+  for (let pol = 0; pol < p; pol++) if (weightOf(one, cell, i * p + pol, j * p + pol) > 0) return true;
+  return false;
+};
+
+/** Of the corners of a box round all stations at most: exact enough for an axis, and quick for thousands. */
+function longestBaseline(positions: readonly Vector3[]): number {
+  let most = 0;
+  for (const [i, a] of positions.entries())
+    for (const b of positions.slice(0, i)) most = Math.max(most, Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z));
+  return Math.max(most, 1e-3);
+}

@@ -1,0 +1,184 @@
+/**
+ * What arrived of a stream and what did not, from packets in the order they came: in bounded memory, whatever the length.
+ * A sender's clock counts once a second packet agrees with it, so that a damaged time is a stray and no loss.
+ */
+import { unwrapTick } from '../core/clock/tick-clock.js';
+import type { PacketFacts, StreamPlan } from '../packets/packet-format.js';
+
+/** Slots behind a sender's newest in which a packet is still told from its double. */
+const WINDOW = 1024;
+/** Further ahead is a new beginning: nobody loses so much in a row. */
+const MOST_SKIPPED = 2 ** 20;
+
+export interface LaneTally {
+  /** The number by which packets name it. */
+  readonly source: number;
+  readonly packets: number;
+  /** Between its first packet and its last. */
+  readonly lost: number;
+  readonly duplicates: number;
+  /** Behind a later one of the same sender and channels. */
+  readonly reordered: number;
+  /** Times that no other packet agrees with. */
+  readonly strays: number;
+  /** How often its clock was set anew. */
+  readonly restarts: number;
+  /** As sent; the last may lie beyond a wrap. */
+  readonly firstTick: bigint;
+  readonly lastTick: bigint;
+}
+
+/** What came of one sender and fragment; the newest of its slots, and which of those before it. */
+interface Row {
+  newest: number | undefined;
+  readonly seen: Uint8Array;
+}
+
+/** One sender; slots count from where its clock was last set. */
+class LaneAccount {
+  private readonly rows: Row[];
+  private base: bigint;
+  private session: bigint | undefined;
+  private firstTick: bigint;
+  private first = 0;
+  private last = 0;
+  /** Since the clock was set. */
+  private here = 0;
+  private candidate: PacketFacts | undefined;
+  /** Cells between the first and the last, before the clock was set. */
+  private expected = 0;
+  private distinct = 0;
+  private duplicates = 0;
+  private reordered = 0;
+  private strays = 0;
+  private restarts = 0;
+
+  constructor(
+    private readonly plan: StreamPlan,
+    private readonly source: number,
+    begin: PacketFacts,
+  ) {
+    this.rows = Array.from({ length: plan.fragments }, () => ({
+      newest: undefined,
+      seen: new Uint8Array(WINDOW),
+    }));
+    this.base = begin.tick;
+    this.firstTick = begin.tick;
+    this.session = begin.session;
+  }
+
+  add(facts: PacketFacts): void {
+    const slot = this.slotOf(facts);
+    if (facts.session === this.session && Math.abs(slot - this.last) < WINDOW) {
+      this.count(facts.fragment, slot);
+      return;
+    }
+    const before = this.candidate;
+    this.candidate = facts;
+    this.strays++;
+    if (!before || before.session !== facts.session || !agree(this.plan, before, facts)) return;
+    // Two agree: the clock is where they say.
+    this.candidate = undefined;
+    this.strays -= 2;
+    if (facts.session !== this.session || slot < this.last || slot - this.last > MOST_SKIPPED) {
+      this.restart(before);
+    }
+    for (const one of [before, facts]) this.count(one.fragment, this.slotOf(one));
+  }
+
+  tally(): LaneTally {
+    const { source, distinct, duplicates, reordered, strays, restarts, firstTick } = this;
+    return {
+      ...{ source, packets: distinct + duplicates + strays, lost: this.expected + this.span() - distinct },
+      ...{ duplicates, reordered, strays, restarts, firstTick, lastTick: this.tickOf(this.last) },
+    };
+  }
+
+  private tickOf(slot: number): bigint {
+    return this.base + BigInt(slot) * BigInt(this.plan.ticksPerSlot);
+  }
+
+  /** A number too large to be exact is far away all the same. */
+  private slotOf({ tick }: PacketFacts): number {
+    const { wrapBits, ticksPerSlot } = this.plan;
+    const meant = wrapBits === 64 ? tick : unwrapTick(tick, this.tickOf(this.last), wrapBits);
+    return Number((meant - this.base) / BigInt(ticksPerSlot));
+  }
+
+  private span(): number {
+    return (this.last - this.first + 1) * this.plan.fragments;
+  }
+
+  private restart(begin: PacketFacts): void {
+    if (this.here === 1) {
+      // The very first was the one that was wrong.
+      this.distinct--;
+      this.strays++;
+      if (this.restarts === 0) this.firstTick = begin.tick;
+    } else {
+      this.restarts++;
+      this.expected += this.span();
+    }
+    this.base = begin.tick;
+    this.session = begin.session;
+    this.first = 0;
+    this.last = 0;
+    this.here = 0;
+    for (const row of this.rows) row.newest = undefined;
+  }
+
+  private count(fragment: number, slot: number): void {
+    const row = this.rows[fragment];
+    this.here++;
+    this.first = Math.min(this.first, slot);
+    this.last = Math.max(this.last, slot);
+    if (row.newest === undefined || slot - row.newest >= WINDOW) {
+      row.seen.fill(0);
+      row.newest = slot;
+    } else if (slot > row.newest) {
+      for (let skipped = row.newest + 1; skipped < slot; skipped++) row.seen[placeOf(skipped)] = 0;
+      row.newest = slot;
+    } else if (row.seen[placeOf(slot)] === 1) {
+      this.duplicates++;
+      return;
+    } else {
+      this.reordered++;
+    }
+    row.seen[placeOf(slot)] = 1;
+    this.distinct++;
+  }
+}
+
+const placeOf = (slot: number): number => ((slot % WINDOW) + WINDOW) % WINDOW;
+
+const agree = (plan: StreamPlan, x: PacketFacts, y: PacketFacts): boolean => {
+  const apart = plan.wrapBits === 64 ? y.tick - x.tick : unwrapTick(y.tick, x.tick, plan.wrapBits) - x.tick;
+  return (apart < 0n ? -apart : apart) <= BigInt(WINDOW) * BigInt(plan.ticksPerSlot);
+};
+
+export class StreamAccount {
+  private readonly lanes = new Map<number, LaneAccount>();
+  private readonly sessions = new Set<bigint>();
+
+  constructor(private readonly plan: StreamPlan) {}
+
+  add(facts: PacketFacts): void {
+    if (facts.session !== undefined) this.sessions.add(facts.session);
+    let lane = this.lanes.get(facts.lane);
+    if (!lane) {
+      lane = new LaneAccount(this.plan, this.plan.sources[facts.lane], facts);
+      this.lanes.set(facts.lane, lane);
+    }
+    lane.add(facts);
+  }
+
+  /** In the order of the plan; senders that were never heard are left out. */
+  tallies(): LaneTally[] {
+    return [...this.lanes].sort(([x], [y]) => x - y).map(([, lane]) => lane.tally());
+  }
+
+  /** What packets said tick 0 is, in the order they said it. */
+  get sessionsTold(): readonly bigint[] {
+    return [...this.sessions];
+  }
+}

@@ -1,0 +1,58 @@
+/** A range of the channels that come, for a machine that works on a part of the band. */
+import { elementsPerSpectra, spectraCAT } from '../core/axes.js';
+import type { CanonicalSpectra } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import type { Source, SpectraSource } from '../core/sources.js';
+import { gapsWithin, type ChannelRange } from '../stages/index.js';
+import type { LiveInput } from './night.js';
+
+/**
+ * The source, with these channels alone. Its blocks lie where the whole's do, so that machines with parts of one band cut
+ * at the same instants; they are turned on the host, not on a card.
+ */
+export function narrowed(source: Source, range: ChannelRange): Source {
+  if (source.kind !== 'spectra')
+    refuse(
+      '--channels',
+      'a range is for what arrives channelised, and voltages come',
+      'say how many channels to make, like 64',
+    );
+  const { first, end } = range;
+  if (end > source.channels)
+    refuse(
+      '--channels',
+      `${first}-${end - 1} is outside channels 0 to ${source.channels - 1}, which come`,
+      'choose among those',
+    );
+  const others = { ...source };
+  // Whoever turns cells elsewhere would take all of them.
+  Reflect.deleteProperty(others, 'cells');
+  if (first > 0) Reflect.deleteProperty(others, 'realChannels');
+  return {
+    ...others,
+    channels: end - first,
+    frequenciesHz: source.frequenciesHz.slice(first, end),
+    blocks: (blockSamples, within) => narrowedBlocks(source, range, source.blocks(blockSamples, within)),
+  };
+}
+
+async function* narrowedBlocks(
+  { type, inputs }: SpectraSource,
+  range: ChannelRange,
+  blocks: AsyncIterable<CanonicalSpectra>,
+): AsyncGenerator<CanonicalSpectra> {
+  for await (const block of blocks) {
+    const row = inputs * block.samples * elementsPerSpectra(type);
+    const some = block.spectra.subarray(range.first * row, range.end * row);
+    yield {
+      ...block,
+      spectra: spectraCAT(some, type, range.end - range.first, inputs, block.samples),
+      gaps: gapsWithin(block.gaps, range),
+    };
+  }
+}
+
+/** Every session of an input, narrowed. */
+export async function* narrowedSessions(input: LiveInput, range: ChannelRange): AsyncGenerator<Source> {
+  for await (const source of input.sessions()) yield narrowed(source, range);
+}

@@ -1,0 +1,44 @@
+/** The chain on a card of paper, whose kernels do nothing: what is opened, and that all of it is closed. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openPaper } from '../backend/cuda/testing.js';
+import { openReference } from '../backend/reference.js';
+import type { Integration } from '../core/blocks.js';
+import { twoBoards } from '../receive/testing/trial-source.js';
+import { boards, madeBy, type LiveTrial } from './compare-testing.js';
+
+const trials: Readonly<Record<string, LiveTrial>> = {
+  'by visibilities': { ...boards, stream: twoBoards, road: 'visibilities', gains: 'random' },
+  directly: { ...boards, stream: twoBoards, road: 'direct' },
+  'without images': { ...boards, stream: twoBoards, road: 'none' },
+  steered: {
+    ...{ ...boards, stream: twoBoards, road: 'visibilities' },
+    steered: { input: 7, fromSpectrum: 600 },
+  },
+};
+
+/** Counts, flags and times are the host's. */
+const withoutSums = (one: Integration): Partial<Integration> =>
+  Object.fromEntries(Object.entries(one).filter(([name]) => name !== 'visibilities'));
+
+describe('a stream epoch on a card', () => {
+  for (const [name, trial] of Object.entries(trials))
+    it(`${name}: every sample is counted, and nothing stays allocated`, async () => {
+      const { backend, held } = await openPaper('hopper');
+      backend.meter.begin();
+      const { account, integrations } = await madeBy(backend, trial);
+      // Memory for copies stays with the card.
+      assert.ok(held() <= 2, `${held()} pieces are left`);
+      const wanted = await madeBy(openReference(), trial);
+      assert.deepEqual({ ...account, images: 0 }, { ...wanted.account, images: 0 });
+      assert.deepEqual(integrations.map(withoutSums), wanted.integrations.map(withoutSums));
+      const card = backend.meter.account();
+      assert.equal(
+        (card?.seconds.image ?? 0) >= 0 && card?.seconds.image !== undefined,
+        trial.road !== 'none',
+      );
+      assert.equal(card?.blocks, 4);
+      await backend.close();
+      assert.equal(held(), 0);
+    });
+});

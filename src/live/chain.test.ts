@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openBackend } from '../backend/select.js';
+import { gainsCA, spectraCAT } from '../core/axes.js';
+import type { CanonicalSpectra } from '../core/blocks.js';
+import { nothingToClose } from '../core/closing.js';
+import { addSamples, parseInstant, secondsBetween } from '../core/instant.js';
+import type { SpectraSource } from '../core/sources.js';
+import type { Telescope } from '../telescope/telescope.js';
+import type { CalibratedAt } from '../stages/index.js';
+import { imagesIn, runSession } from './chain.js';
+import { Steering } from './steering.js';
+
+const RATE_HZ = 1000;
+const start = parseInstant('2026-06-21T04:00:00Z');
+const frequenciesHz = Float64Array.of(60e6, 60.1e6);
+
+/** Seconds of ones. */
+const ones = (seconds: number, between: (second: number) => void): SpectraSource => ({
+  ...{ kind: 'spectra', type: 'ci8', inputs: 2, polarisations: 1, channels: 2 },
+  ...{ spectrumRateHz: RATE_HZ, frequenciesHz, channelWidthHz: 100e3, start, close: nothingToClose },
+  // eslint-disable-next-line @typescript-eslint/require-await
+  async *blocks(): AsyncGenerator<CanonicalSpectra> {
+    for (let k = 0; k < seconds; k++) {
+      const spectra = spectraCAT(new Int8Array(8 * RATE_HZ).fill(1), 'ci8', 2, 2, RATE_HZ);
+      yield { samples: RATE_HZ, spectra, gaps: [], start: addSamples(start, RATE_HZ * k, RATE_HZ) };
+      between(k);
+    }
+  },
+});
+
+const telescope: Telescope = {
+  ...{ name: 'pair', title: 'Two antennas', polarisations: 1, beamExponent: 0 },
+  site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1400 },
+  stations: [0, 10].map((eastM, s) => ({ name: `s${s}`, eastM, northM: 0, upM: 0 })),
+  band: { lowHz: 10e6, highHz: 88e6 },
+  recording: { centreFrequencyHz: 60e6, sampleRateHz: 200, channels: 2, bits: 8 },
+};
+
+/** Spectra that each integration lasts for, and that are in it. */
+async function lengths(
+  everyS: number,
+  integrationS: number,
+  steer: (steering: Steering, second: number) => void = () => undefined,
+): Promise<number[][]> {
+  const backend = await openBackend('reference');
+  const steering = new Steering({ flaggedInputs: new Uint8Array(2), integrationS });
+  const made: number[][] = [];
+  await runSession(
+    ones(6, (second) => {
+      steer(steering, second);
+    }),
+    {
+      ...{ backend, telescope, frequenciesHz, integrationS, align: 'utc', steering },
+      imaging: {
+        everyS,
+        road: 'visibilities',
+        weight: 'natural',
+        image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 },
+      },
+    },
+    {
+      integration: ({ durationS, counts }) => {
+        made.push([Math.round(durationS * RATE_HZ), counts[0]]);
+        return Promise.resolve();
+      },
+      image: () => Promise.resolve(),
+      noImage: () => undefined,
+    },
+  );
+  await backend.close();
+  return made;
+}
+
+describe('integrations of several images', () => {
+  it('lengths that are no whole number of images are refused, with those that are', () => {
+    assert.equal(imagesIn(1, 1 / 3), 3);
+    assert.equal(imagesIn(0.3, 0.1), 3);
+    assert.equal(imagesIn(1, 0.333333333333), 3);
+    assert.throws(() => imagesIn(1, 0.3333333), /0\.9999999s; or products\.images\.every 0\.333333333333s/);
+    assert.throws(() => imagesIn(0.5000000001, 0.5), /give products\.visibilities\.integration .* 0\.5s/);
+  });
+
+  it('last as long as they say, where an image is no whole number of spectra', async () => {
+    for (const everyS of [1 / 3, 0.333333333333, 1 / 7])
+      assert.deepEqual(await lengths(everyS, 1), Array<number[]>(6).fill([1000, 1000]));
+    assert.deepEqual((await lengths(0.3, 0.6)).slice(1, 4), Array<number[]>(3).fill([600, 600]));
+  });
+
+  it('and so do those that are steered', async () => {
+    const made = await lengths(0.5, 0.5, (steering, second) => {
+      if (second === 1) assert.throws(() => steering.setIntegration(0.5000000001), /no whole number/);
+      if (second === 2) steering.setIntegration(1);
+    });
+    assert.ok(made.every(([lasts, held]) => lasts === held));
+    assert.ok(made.some(([lasts]) => lasts === 1000));
+  });
+});
+
+describe('gains that change in time', () => {
+  /** All inputs alike, 1 at the start, growing by 1 a second. */
+  const growing: CalibratedAt = (moment) => {
+    const gain = 1 + secondsBetween(start, moment);
+    const gains = Float64Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? gain : 0));
+    return { gains: gainsCA(gains, 2, 2), solved: new Uint8Array(4).fill(1) };
+  };
+  const peaks = async (
+    road: 'visibilities' | 'direct',
+    how: 'given' | 'steered' | 'none',
+  ): Promise<number[]> => {
+    const backend = await openBackend('reference');
+    const calibrated = how === 'none' ? undefined : growing;
+    const flaggedInputs = new Uint8Array(2);
+    const made: number[] = [];
+    const image = { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 } as const;
+    await runSession(
+      ones(3, () => undefined),
+      {
+        ...{ backend, telescope, frequenciesHz, integrationS: 1, align: 'utc' },
+        imaging: { everyS: 1, road, weight: 'natural', image, calibrated },
+        steering:
+          how === 'steered' ? new Steering({ flaggedInputs, integrationS: 1, calibrated }) : undefined,
+      },
+      {
+        integration: () => Promise.resolve(),
+        image: (sky) => {
+          made.push(sky.image.reduce((most, value) => (value > most ? value : most), 0));
+          return Promise.resolve();
+        },
+        noImage: (why) => assert.fail(why),
+      },
+    );
+    await backend.close();
+    return made;
+  };
+
+  for (const road of ['visibilities', 'direct'] as const)
+    it(`calibrate each image by those of its middle: ${road}, given or steered`, async () => {
+      const plain = await peaks(road, 'none');
+      assert.equal(plain.length, 3);
+      for (const how of ['given', 'steered'] as const)
+        (await peaks(road, how)).forEach((peak, k) => {
+          // 1.5, 2.5 and 3.5 in the middles of the seconds.
+          assert.ok(Math.abs((peak / plain[k]) * (1.5 + k) ** 2 - 1) < 1e-3, `${how}: image ${k}`);
+        });
+    });
+});

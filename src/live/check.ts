@@ -1,0 +1,204 @@
+/**
+ * A piece of the live data now and then through the reference, and by both roads to an image: whether this machine
+ * still computes what it should is measured on what it computes, not assumed.
+ */
+import type { Backend } from '../backend/backend.js';
+import { openBackend } from '../backend/select.js';
+import { elementsPerSpectra, spectraCAT, type SpectraType } from '../core/axes.js';
+import type { Integration, SpectraBlock } from '../core/blocks.js';
+import { Closers } from '../core/closing.js';
+import type { Instant } from '../core/instant.js';
+import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
+import { prepareDirectImager, prepareVisibilityImager } from '../image/index.js';
+import { skyFrame } from '../sky/frame.js';
+import type { Telescope } from '../telescope/telescope.js';
+import {
+  planSky,
+  withCentre,
+  type ImageSettings,
+  type SkyImage,
+  type TimedSpectra,
+} from '../stages/index.js';
+
+export interface CheckSettings {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  /** Of the wall clock, from one check to the next. */
+  readonly everyS: number;
+  /** Where images are made: the roads are compared on them. */
+  readonly image?: ImageSettings;
+}
+
+export interface Checked {
+  readonly time: Instant;
+  readonly atMs: number;
+  readonly samples: number;
+  readonly products: number;
+  readonly differing: number;
+  /** Relative to the largest sum. */
+  readonly largest: number;
+  readonly exact: boolean;
+  readonly roads?: {
+    readonly visibilities: SkyImage;
+    readonly direct: SkyImage;
+    /** Of the brightest pixel. */
+    readonly difference: number;
+  };
+}
+
+/** Products times spectra that the reference takes in some tens of milliseconds. */
+const MOST_WORK = 2 ** 21;
+/** Floats are summed in another order. */
+const FLOAT_TOLERANCE = 1e-5;
+
+export class LiveCheck {
+  private dueMs = 0;
+  private reference: Backend | undefined;
+  /** With the centre of the whole band's images. */
+  private image: ImageSettings | undefined;
+  latest: Checked | undefined;
+  checked = 0;
+  failed = 0;
+
+  constructor(
+    private readonly settings: CheckSettings,
+    private readonly onChecked: (checked: Checked) => void = () => undefined,
+  ) {}
+
+  /** Looks at a block that passes, when it is time to. */
+  readonly look = async ({ block, start }: TimedSpectra): Promise<void> => {
+    if (performance.now() < this.dueMs) return;
+    this.dueMs = performance.now() + 1000 * this.settings.everyS;
+    const checked = await this.check(block, start);
+    if (!checked) {
+      this.dueMs = 0;
+      return;
+    }
+    this.latest = checked;
+    this.checked++;
+    if (checked.differing > 0) this.failed++;
+    this.onChecked(checked);
+  };
+
+  async close(): Promise<void> {
+    await this.reference?.close();
+  }
+
+  /** Undefined where no sample of the piece is there: zeros prove nothing. */
+  private async check(block: SpectraBlock, time: Instant): Promise<Checked | undefined> {
+    const { backend } = this.settings;
+    this.reference ??= await openBackend('reference');
+    const { type, inputs, channels } = block.shape;
+    const samples = Math.max(1, Math.min(block.samples, Math.floor(MOST_WORK / inputs ** 2)));
+    const channel = Math.floor(channels / 2);
+    const piece = oneChannel(await block.read(), { type, inputs, samples: block.samples }, channel, samples);
+    if (piece.every((value) => value === 0)) return undefined;
+    const closers = new Closers();
+    try {
+      const [ours, truth] = [
+        await this.correlate(backend, piece, { type, inputs, samples }, closers),
+        await this.correlate(this.reference, piece, { type, inputs, samples }, closers),
+      ];
+      const differences = compare(ours.integration, truth.integration, type);
+      const roads = this.settings.image && (await this.roads(ours, time, channel, closers));
+      return {
+        ...{ time, atMs: performance.now(), samples },
+        products: ours.integration.visibilities.length / 2,
+        ...differences,
+        exact: type !== 'cf32',
+        ...(roads && { roads }),
+      };
+    } finally {
+      await closers.close();
+    }
+  }
+
+  private async correlate(
+    backend: Backend,
+    piece: ReturnType<typeof oneChannel>,
+    { type, inputs, samples }: { type: SpectraType; inputs: number; samples: number },
+    closers: Closers,
+  ): Promise<{ readonly integration: Integration; readonly spectra: SpectraBlock }> {
+    const { polarisations } = this.settings.telescope;
+    const stations = inputs / polarisations;
+    const plan = planCorrelation({ stations, polarisations, channels: 1, type });
+    const correlator = closers.keep(await prepareCorrelator(plan, backend));
+    const spectra = closers.keep(backend.allocateSpectra({ type, channels: 1, inputs, capacity: samples }));
+    await spectra.write(piece, samples);
+    await correlator.accumulate(spectra);
+    const { visibilities, counts } = await correlator.finish();
+    const integration: Integration = {
+      ...{ start: { unixSeconds: 0, fraction: 0 }, durationS: 1, channels: 1, stations, polarisations },
+      ...{ visibilities, counts, flaggedInputs: plan.flaggedInputs },
+    };
+    return { integration, spectra };
+  }
+
+  /** The same spectra to an image by visibilities and without them. */
+  private async roads(
+    { integration, spectra }: { readonly integration: Integration; readonly spectra: SpectraBlock },
+    time: Instant,
+    channel: number,
+    closers: Closers,
+  ): Promise<Checked['roads']> {
+    const { backend, telescope, frequenciesHz } = this.settings;
+    if (!this.settings.image) return undefined;
+    const image = (this.image ??= withCentre(telescope, frequenciesHz, this.settings.image));
+    const frame = skyFrame(telescope.site, time);
+    const plan = planSky(telescope, frame, frequenciesHz.slice(channel, channel + 1), image);
+    const byPairs = closers.keep(await prepareVisibilityImager(plan, backend));
+    const directly = closers.keep(await prepareDirectImager(plan, backend));
+    // The direct road multiplies every antenna with itself too.
+    const first = (await byPairs.image([integration], { weight: 'natural', autos: 'include' })).image;
+    await directly.accumulate(spectra);
+    const second = (await directly.finish()).image;
+    let [peak, most] = [0, 0];
+    for (let at = 0; at < first.length; at++) {
+      if (Math.abs(first[at]) > peak) peak = Math.abs(first[at]);
+      if (Math.abs(first[at] - second[at]) > most) most = Math.abs(first[at] - second[at]);
+    }
+    const facts = { plan, frame, start: time, durationS: 0 };
+    return {
+      visibilities: { ...facts, image: first },
+      direct: { ...facts, image: second },
+      difference: most / peak,
+    };
+  }
+}
+
+/** One channel's first spectra out of [c][a][t]. */
+function oneChannel(
+  all: ReturnType<typeof spectraCAT>,
+  {
+    type,
+    inputs,
+    samples,
+  }: { readonly type: SpectraType; readonly inputs: number; readonly samples: number },
+  channel: number,
+  wanted: number,
+): ReturnType<typeof spectraCAT> {
+  const each = elementsPerSpectra(type);
+  const piece = all.slice(0, inputs * wanted * each);
+  for (let a = 0; a < inputs; a++) {
+    const from = (channel * inputs + a) * samples * each;
+    piece.set(all.subarray(from, from + wanted * each), a * wanted * each);
+  }
+  return spectraCAT(piece, type, 1, inputs, wanted);
+}
+
+function compare(
+  { visibilities: ours }: Integration,
+  { visibilities: truth }: Integration,
+  type: SpectraType,
+): { readonly differing: number; readonly largest: number } {
+  let [most, largest, differing] = [0, 0, 0];
+  for (const value of truth) if (Math.abs(value) > most) most = Math.abs(value);
+  const tolerance = type === 'cf32' ? FLOAT_TOLERANCE * most : 0;
+  for (let k = 0; k < truth.length; k += 2) {
+    const off = Math.max(Math.abs(ours[k] - truth[k]), Math.abs(ours[k + 1] - truth[k + 1]));
+    if (!(off <= tolerance)) differing++;
+    if (off > largest) largest = off;
+  }
+  return { differing, largest: most > 0 ? largest / most : largest };
+}

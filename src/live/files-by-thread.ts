@@ -1,0 +1,63 @@
+/**
+ * Files by time, written by a thread of their own: an integration of LWA-SV's group is 278 MB, and whoever queues work
+ * for a card must not stop for it. Arrays are handed over, not copied.
+ */
+import { Worker } from 'node:worker_threads';
+import { CorellaError } from '../core/errors.js';
+import type { FileAnswer, FileTask, FileThreadSettings, NightFiles } from './file-task.js';
+import type { FileEvent } from './files.js';
+
+export function openFilesByThread(
+  settings: FileThreadSettings,
+  onEvent: (event: FileEvent) => void,
+): NightFiles {
+  const worker = new Worker(new URL('./file-thread.js', import.meta.url), { workerData: settings });
+  let state: Pick<NightFiles, 'paths' | 'written' | 'unwritten'> = { paths: [], written: 0, unwritten: 0 };
+  let asking: { resolve(): void; reject(error: unknown): void } | undefined;
+  let broken: Error | undefined;
+  worker.on('message', (answer: FileAnswer) => {
+    if ('event' in answer) {
+      onEvent(answer.event);
+      return;
+    }
+    const waiting = asking;
+    asking = undefined;
+    state = answer.done;
+    const { fault } = answer;
+    if (fault) waiting?.reject('what' in fault ? new CorellaError(fault) : new Error(fault.message));
+    else waiting?.resolve();
+  });
+  worker.on('error', (error) => {
+    broken = error;
+    asking?.reject(error);
+    asking = undefined;
+  });
+  const ask = (task: FileTask, transfer: ArrayBuffer[] = []): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (broken) reject(broken);
+      else if (asking) reject(new Error('files: an integration before the last one was written'));
+      else {
+        asking = { resolve, reject };
+        worker.postMessage(task, transfer);
+      }
+    });
+  return {
+    get paths() {
+      return state.paths;
+    },
+    get written() {
+      return state.written;
+    },
+    get unwritten() {
+      return state.unwritten;
+    },
+    append: (integration) => {
+      const { visibilities, counts } = integration;
+      return ask({ append: integration }, [visibilities.buffer as ArrayBuffer, counts.buffer as ArrayBuffer]);
+    },
+    close: () => ask('close'),
+    end: async () => {
+      await worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** How the samples of a stream epoch become spectra: the front of the chain, with delays counted from the epoch's own start. */
+import type { ChannelisePlan } from '../channelise/index.js';
+import { refuse } from '../core/errors.js';
+import { sampleRateOf, type Source, type VoltageSource } from '../core/sources.js';
+import { SECONDS_PER_DAY } from '../core/units.js';
+import {
+  planChannels,
+  type ChannelSettings,
+  planFineChannels,
+  streamsOf,
+  mostDelaySamples,
+  requestDelays,
+  type RequestedDelays,
+} from '../stages/index.js';
+import type { Front } from '../compose/index.js';
+import type { LiveSettings } from './settings.js';
+
+type FrontSettings = Pick<
+  LiveSettings,
+  'telescope' | 'channels' | 'fineChannels' | 'delays' | 'forS' | 'gain' | 'kurtosis' | 'flaggedInputs'
+>;
+
+export function frontOf(source: Source, settings: FrontSettings): Front {
+  const { channels, kurtosis, flaggedInputs, gain, fineChannels } = settings;
+  const delays = delaysOf(source, settings);
+  if (source.kind === 'voltages' || fineChannels === undefined)
+    return { source, channels, delays, kurtosis, flaggedInputs, gain };
+  if (delays)
+    refuse('front.delays', 'finer channels are not delayed', 'take the channels as they come, or no delays');
+  if (source.levels)
+    refuse(
+      'front.fineChannels',
+      'these channels have equaliser gains of their own for each input and channel',
+      'channelise them without --levels first',
+    );
+  const finer = { inputs: source.inputs, channels: planFineChannels(source, fineChannels) };
+  const { overUsual } = source;
+  return { source: streamsOf(source), channels, finer, kurtosis, flaggedInputs, gain: { overUsual } };
+}
+
+/** Ticks are counted from the epoch's first sample. A stream of unknown length is planned for a day. */
+const delaysOf = (source: Source, { telescope, delays, forS }: FrontSettings): RequestedDelays | undefined =>
+  delays &&
+  requestDelays(delays, telescope, {
+    ...{ start: source.start, tickRateHz: sampleRateOf(source), lastsS: forS ?? SECONDS_PER_DAY },
+  });
+
+/** What is channelised: voltages, or channels that are made finer. */
+export const channelisedOf = (
+  source: Source,
+  { fineChannels }: Pick<LiveSettings, 'fineChannels'>,
+): VoltageSource | undefined =>
+  source.kind === 'voltages' ? source : fineChannels === undefined ? undefined : streamsOf(source);
+
+/** The channeliser's plan of a stream: the same for all of its epochs. */
+export function planLiveChannels(
+  source: Source,
+  channels: ChannelSettings,
+  settings: Pick<FrontSettings, 'telescope' | 'fineChannels' | 'delays' | 'forS'>,
+): ChannelisePlan | undefined {
+  const voltages = channelisedOf(source, settings);
+  const delays = source.kind === 'voltages' ? delaysOf(source, settings) : undefined;
+  return (
+    voltages &&
+    planChannels(voltages, { ...channels, ...(delays && { mostDelaySamples: mostDelaySamples(delays) }) })
+  );
+}

@@ -1,0 +1,135 @@
+/** Gains while a night runs: solved on request or every so often, held, loaded, or none. They hold from a named tick on. */
+import type { Backend } from '../backend/backend.js';
+import type { Integration } from '../core/blocks.js';
+import { CorellaError } from '../core/errors.js';
+import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
+import type { Source } from '../sky/source.js';
+import type { Telescope } from '../telescope/telescope.js';
+import {
+  checkModel,
+  MOST_UNEXPLAINED,
+  type ModelCheck,
+  through,
+  type Calibrated,
+  prepareCalibrate,
+  type CalibratedIntegration,
+  type CalibrateSettings,
+  type Stage,
+} from '../stages/index.js';
+import type { From, Steering } from './steering.js';
+
+export interface LiveGainsSettings {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly polarisations: 1 | 2;
+  readonly sources: readonly Source[];
+  readonly minimumAltitudeDeg: number;
+  /** Asked for when gains are solved first: what else they are solved by, as corella calibrate has it. */
+  readonly model?: () => Promise<Pick<CalibrateSettings, 'element' | 'diffuse' | 'minimumBaselineM'>>;
+}
+
+export interface Solved {
+  /** Middle of the data they were solved from. */
+  readonly time: Instant;
+  readonly calibrated: Calibrated;
+  /** Mean over channels and polarisations; NaN where nothing was solved. */
+  readonly residual: number;
+  /** How much of the sky the model explains, as corella calibrate asks too. */
+  readonly check: ModelCheck;
+  readonly solvedInputs: number;
+  readonly sources: readonly string[];
+}
+
+export interface GainsEvents {
+  readonly solved: (solved: Solved, from: From) => void;
+  readonly failed: (why: string) => void;
+}
+
+export class LiveGains {
+  private stage: Stage<Integration, CalibratedIntegration> | undefined;
+  private dueAt: Instant | 'first' | undefined;
+  everyS: number | undefined;
+  latest: Solved | undefined;
+
+  constructor(
+    private readonly settings: LiveGainsSettings,
+    private readonly steering: Steering,
+    private readonly events: GainsEvents,
+  ) {}
+
+  get isDue(): boolean {
+    return this.dueAt !== undefined;
+  }
+
+  /** From the integration that begins at `from`, and again every so often where that is said. */
+  solve(from: From, everyS?: number): void {
+    this.dueAt = from.at;
+    this.everyS = everyS;
+  }
+
+  /** From the first integration on, and again every so often. */
+  solveFromStart(everyS?: number): void {
+    this.dueAt = 'first';
+    this.everyS = everyS;
+  }
+
+  /** What there is stays. */
+  hold(): void {
+    this.dueAt = undefined;
+    this.everyS = undefined;
+  }
+
+  /** Others are in force: those that were solved are none of them. */
+  replaced(): void {
+    this.hold();
+    this.latest = undefined;
+  }
+
+  async integration(integration: Integration): Promise<void> {
+    if (!this.dueAt) return;
+    if (this.dueAt !== 'first' && secondsBetween(this.dueAt, integration.start) < -1e-9) return;
+    this.dueAt = this.everyS === undefined ? undefined : addSeconds(integration.start, this.everyS);
+    try {
+      if (!this.stage) {
+        const { model, ...settings } = this.settings;
+        this.stage = await prepareCalibrate({ ...settings, ...(await model?.()) });
+      }
+      const { calibration, plan, sources } = await through(this.stage, integration);
+      const residuals = calibration.solutions.map(({ residual }) => residual).filter(Number.isFinite);
+      const inputs = integration.flaggedInputs.length;
+      const solved: Solved = {
+        time: addSeconds(integration.start, integration.durationS / 2),
+        calibrated: calibration,
+        check: checkModel(integration, calibration, plan),
+        residual: residuals.reduce((sum, one) => sum + one, 0) / residuals.length,
+        solvedInputs: Array.from({ length: inputs }, (_, a) => a).filter((a) =>
+          calibration.solved.some((mark, at) => mark === 1 && at % inputs === a),
+        ).length,
+        sources: sources.map(({ source }) => source.name),
+      };
+      if (solved.solvedInputs === 0) {
+        this.events.failed('no input could be solved');
+        return;
+      }
+      const { unexplained } = solved.check;
+      if (unexplained > MOST_UNEXPLAINED) {
+        this.events.failed(
+          `the model explains ${(100 * (1 - unexplained)).toFixed(0)} % of the sky's power: gains by it would put the sky where it is not; name what is up (--sources)`,
+        );
+        return;
+      }
+      const by = { who: 'corella', authenticated: true };
+      const { from } = this.steering.make({ gains: { solved: true, calibrated: calibration } }, by);
+      this.latest = solved;
+      this.events.solved(solved, from);
+    } catch (error) {
+      if (!(error instanceof CorellaError)) throw error;
+      this.events.failed(`${error.what}${error.fix === undefined ? '' : `; ${error.fix}`}`);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.stage?.close() ?? Promise.resolve();
+  }
+}

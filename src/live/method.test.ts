@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openReference } from '../backend/reference.js';
+import { randomStream } from '../core/random.js';
+import { loadTelescope } from '../telescope/load.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { chooseMethod, methodLine, wTermSeconds } from './method.js';
+import type { LiveImaging } from './settings.js';
+
+const eda2 = await loadTelescope('eda2');
+const frequenciesHz = Float64Array.of(100e6, 100.1e6);
+const imaging: LiveImaging = {
+  ...{ everyS: 1, road: 'visibilities', weight: 'natural' },
+  image: { field: { kind: 'all-sky' }, kernelSize: 5, pixels: 64 },
+};
+const slow = (): Promise<number> => Promise.resolve(7);
+const fast = (): Promise<number> => Promise.resolve(0.1);
+
+function arrayOf(slopeDeg: number, heightsM: number): Telescope {
+  const random = randomStream(2, 'method');
+  const stations = Array.from({ length: 24 }, (_, s) => {
+    const [eastM, northM] = [24 * (random.uniform() - 0.5), 24 * (random.uniform() - 0.5)];
+    const upM = eastM * Math.tan((slopeDeg * Math.PI) / 180) + heightsM * random.gaussian();
+    return { name: `s${s}`, eastM, northM, upM };
+  });
+  return { ...eda2, stations };
+}
+const asked = (telescope: Telescope, data: 'arrive' | 'wait' = 'arrive') => ({
+  ...{ backend: openReference(), telescope, frequenciesHz, data },
+});
+
+describe('how live images are made', () => {
+  it('in u, v and w where that keeps the cadence', async () => {
+    const { chosen, imaging: made } = await chooseMethod(asked(arrayOf(10, 1)), imaging, fast);
+    assert.deepEqual(chosen, { method: 'w-term', predictedError: 1e-4 });
+    assert.equal(made.method, 'w-term');
+    assert.match(methodLine(chosen), /u, v and w, off by at most 0\.01 % of a source/);
+  });
+
+  it('in u, v and w where data wait to be read, however long that takes', async () => {
+    const { chosen } = await chooseMethod(asked(arrayOf(0, 1), 'wait'), imaging, slow);
+    assert.equal(chosen.method, 'w-term');
+  });
+
+  it('in the plane of the stations where it does not, and they are in one', async () => {
+    const { chosen, imaging: made } = await chooseMethod(asked(arrayOf(10, 0)), imaging, slow);
+    assert.equal(chosen.method, 'flat');
+    assert.ok(chosen.predictedError <= 5e-3, `${chosen.predictedError}`);
+    assert.ok((made.image.normalEnu?.x ?? 0) < -0.17);
+  });
+
+  it('with larger kernels where those are needed', async () => {
+    const { imaging: made } = await chooseMethod(
+      asked(arrayOf(10, 0)),
+      {
+        ...imaging,
+        image: { ...imaging.image, kernelSize: 3 },
+      },
+      slow,
+    );
+    assert.equal(made.image.kernelSize, 5);
+  });
+
+  it('or are refused with the number', async () => {
+    await assert.rejects(
+      chooseMethod(asked(arrayOf(0, 1)), imaging, slow),
+      /takes 7\.0 s here.*off by up to \d+\.\d % of a source.*less often, like 14s/,
+    );
+    await assert.rejects(
+      chooseMethod(asked(arrayOf(0, 3)), { ...imaging, road: 'direct' }, slow),
+      /off by up to \d+ % of a source|kernels are \d+ % wrong/,
+    );
+  });
+
+  it('directly, with the bound on their error', async () => {
+    const { chosen } = await chooseMethod(asked(arrayOf(10, 0)), { ...imaging, road: 'direct' }, slow);
+    assert.equal(chosen.method, 'direct');
+    assert.ok(chosen.predictedError < 5e-3);
+  });
+
+  it('after one was timed', async () => {
+    const telescope = arrayOf(0, 1);
+    const seconds = await wTermSeconds(openReference(), telescope, frequenciesHz, imaging);
+    assert.ok(seconds > 0 && seconds < 60, `${seconds}`);
+  });
+});

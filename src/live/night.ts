@@ -1,0 +1,282 @@
+/** A night: sessions of a source one after the other through the chain, products on the way, and the account of all of it. */
+import { access } from 'node:fs/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { addSeconds, formatInstant, secondsBetween, type Instant } from '../core/instant.js';
+import type { SpectraType } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import type { Source } from '../core/sources.js';
+import { sampleRateOf } from '../core/sources.js';
+import { SECONDS_PER_DAY } from '../core/units.js';
+import {
+  RoundingWatch,
+  stretchOf,
+  type Rounded,
+  addAccounts,
+  emptyAccount,
+  type Account,
+  partOfStream,
+  takeChannels,
+} from '../stages/index.js';
+import type { CardAccount } from '../backend/cuda/meter.js';
+import { spectraOfFront } from '../compose/index.js';
+import { runSession } from './chain.js';
+import { frontOf } from './front.js';
+import type { NightFiles } from './file-task.js';
+import type { FileEvent } from './files.js';
+import { SendersClock, seenSource } from './seen.js';
+import type { NightWatcher } from './watcher.js';
+import type { LatestPicture } from './pictures.js';
+import type { LiveSettings } from './settings.js';
+
+/** What a night is made of: one source for each time that the senders' clocks were set. */
+export interface LiveInput {
+  sessions(): AsyncIterable<Source> | Iterable<Source>;
+  /** Hears no more; what has come is worked through. */
+  stop(): void;
+}
+
+export type NightEvent =
+  | { readonly kind: 'session'; readonly session: number; readonly start: string }
+  | {
+      readonly kind: 'integration';
+      readonly start: string;
+      readonly durationS: number;
+      readonly present: number;
+    }
+  | { readonly kind: 'image'; readonly start: string; readonly durationS: number; readonly ageS?: number }
+  | { readonly kind: 'no-image'; readonly why: string }
+  | { readonly kind: 'note'; readonly text: string }
+  /** Once a session: what rounding left below one level. */
+  | { readonly kind: 'weak'; readonly rounded: Rounded; readonly type: SpectraType }
+  | ({ readonly kind: 'file' } & Omit<FileEvent, 'kind'> & { readonly what: FileEvent['kind'] });
+
+/** Made when the first samples are there; all sessions of a night have one shape. */
+export interface NightProducts {
+  readonly live: LiveSettings;
+  readonly files?: NightFiles;
+  readonly picture?: LatestPicture;
+  /** Files of images and of further products. */
+  readonly written?: () => readonly string[];
+}
+
+export interface NightSettings {
+  readonly input: LiveInput;
+  readonly prepare: (source: Source) => Promise<NightProducts>;
+  /** Ends after so much of the data. */
+  readonly forS?: number;
+  /** Only data from then on. */
+  readonly start?: Instant;
+  /** Only data before then. */
+  readonly end?: Instant;
+  readonly onEvent: (event: NightEvent) => void;
+  /** Sees the data themselves: a page. */
+  readonly watcher?: NightWatcher;
+}
+
+export interface NightSummary extends Account {
+  readonly sessions: number;
+  readonly wallS: number;
+  readonly dataS: number;
+  /** Images of which nothing was left. */
+  readonly emptyImages: number;
+  readonly pictures: number;
+  readonly files: readonly string[];
+  readonly unwrittenIntegrations: number;
+  /** How long after its last packet came an image was there; of other sources, after its last sample. */
+  readonly imageAgeS?: { readonly median: number; readonly p99: number; readonly most: number };
+  /** How much later packets came than their own time says: the way, and what this machine's clock is ahead of the senders'. */
+  readonly sendersClockS?: number;
+  /** What a card was busy with. */
+  readonly card?: CardAccount;
+  readonly eventLoopMs: { readonly p50: number; readonly p99: number; readonly most: number };
+  readonly peakMemoryBytes: number;
+}
+
+const now = (): Instant => ({
+  unixSeconds: Math.floor(Date.now() / 1000),
+  fraction: (Date.now() % 1000) / 1000,
+});
+/** Kept of the ages, whatever the night's length. */
+const AGES = 4096;
+
+export async function runNight(settings: NightSettings): Promise<NightSummary> {
+  const { input, forS, onEvent, watcher } = settings;
+  let fileNumber = 0;
+  let products: NightProducts | undefined;
+  let card: CardAccount | undefined;
+  const loop = monitorEventLoopDelay({ resolution: 1 });
+  loop.enable();
+  const began = performance.now();
+  const ages: number[] = [];
+  const clock = new SendersClock();
+  const totals = {
+    account: emptyAccount(),
+    sessions: 0,
+    dataS: 0,
+    emptyImages: 0,
+    // Not those that images are made of.
+    integrations: 0,
+    images: 0,
+    aged: 0,
+    mostAgeS: 0,
+  };
+  const prepared = async (source: Source): Promise<NightProducts> => {
+    const made = await settings.prepare(source);
+    if (made.live.backend.kind === 'cuda') made.live.backend.meter.begin();
+    return made;
+  };
+  const onImage = (start: Instant, durationS: number): void => {
+    const ageS = secondsBetween(addSeconds(start, durationS), now()) - (clock.latestS ?? 0);
+    totals.images++;
+    // What was taken another day is no picture of the sky as it is: its age says nothing.
+    const isNow = Math.abs(ageS) < SECONDS_PER_DAY;
+    if (isNow) {
+      ages[totals.aged++ % AGES] = ageS;
+      totals.mostAgeS = Math.max(totals.mostAgeS, ageS);
+    }
+    onEvent({ kind: 'image', start: formatInstant(start, 3), durationS, ...(isNow && { ageS }) });
+  };
+  try {
+    for await (const whole of input.sessions()) {
+      const part = partOfStream(whole, { from: settings.start, to: settings.end });
+      if (!part) continue;
+      const source = seenSource(part, clock.see);
+      products ??= await prepared(source);
+      const { live, files, picture } = products;
+      onEvent({ kind: 'session', session: totals.sessions++, start: formatInstant(source.start, 6) });
+      watcher?.session(source, live);
+      const before = totals.dataS;
+      let samples = 0;
+      const keep = live.flags?.channels;
+      const spectrumRateHz = spectrumRateOf(source, live);
+      let look = lookAtRounding(source, live, onEvent);
+      const account = await runSession(
+        source,
+        live,
+        {
+          integration: async (integration) => {
+            totals.integrations++;
+            const { start, durationS, counts } = integration;
+            let sum = 0;
+            for (const count of counts) sum += count;
+            const present = sum / counts.length / Math.max(1, durationS * spectrumRateHz);
+            onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present });
+            await watcher?.integration(integration);
+            const isKept = live.steering?.recording.at(start) ?? true;
+            const wanted = live.steering?.fileNumber.at(start) ?? 0;
+            if (!isKept || wanted !== fileNumber) await files?.close();
+            fileNumber = wanted;
+            if (isKept) await files?.append(keep ? takeChannels(integration, keep) : integration);
+          },
+          beforeGain: (integration) => {
+            if (look?.(integration) === 'told') look = undefined;
+          },
+          image: async (sky) => {
+            onImage(sky.start, sky.durationS);
+            const gains = live.steering?.gains.at(sky.start);
+            await picture?.show(sky, live.steering && (gains ? 'Jy/beam' : 'counts'));
+            watcher?.image(sky);
+          },
+          noImage: (why) => {
+            totals.emptyImages++;
+            onEvent({ kind: 'no-image', why });
+          },
+        },
+        {
+          until: () => forS !== undefined && totals.dataS >= forS,
+          onProgress: ({ done }) => {
+            samples = done;
+            totals.dataS = before + samples / sampleRateOf(source);
+          },
+        },
+      );
+      totals.account = addAccounts(totals.account, account);
+      await files?.close();
+      if (forS !== undefined && totals.dataS >= forS) break;
+      const reached = addSeconds(source.start, (samples + 0.5) / sampleRateOf(source));
+      if (settings.end && secondsBetween(settings.end, reached) > 0) break;
+    }
+  } finally {
+    loop.disable();
+    try {
+      await products?.files?.close();
+    } finally {
+      await products?.files?.end?.();
+    }
+    await products?.picture?.close();
+    const backend = products?.live.backend;
+    if (backend?.kind === 'cuda') card = backend.meter.account();
+  }
+  const { files, picture } = products ?? {};
+  const left = await stillThere([...(files?.paths ?? []), ...(products?.written?.() ?? [])], onEvent);
+  const sorted = ages.sort((x, y) => x - y);
+  const ms = (ns: number): number => Math.round(ns / 1e4) / 100;
+  return {
+    ...totals.account,
+    integrations: totals.integrations,
+    images: totals.images,
+    sessions: totals.sessions,
+    wallS: (performance.now() - began) / 1000,
+    dataS: totals.dataS,
+    emptyImages: totals.emptyImages,
+    pictures: picture?.drawn ?? 0,
+    files: left,
+    unwrittenIntegrations: files?.unwritten ?? 0,
+    ...(sorted.length > 0 && {
+      imageAgeS: {
+        median: sorted[sorted.length >> 1],
+        p99: sorted[Math.min(sorted.length - 1, Math.floor(0.99 * sorted.length))],
+        most: totals.mostAgeS,
+      },
+    }),
+    ...(clock.leastS === undefined ? {} : { sendersClockS: clock.leastS }),
+    ...(card && { card }),
+    eventLoopMs: { p50: ms(loop.percentile(50)), p99: ms(loop.percentile(99)), most: ms(loop.max) },
+    peakMemoryBytes: process.resourceUsage().maxRSS * 1024,
+  };
+}
+
+/** Whole files may be taken away by whoever keeps them elsewhere: what is no longer there is told, not named as there. */
+async function stillThere(
+  paths: readonly string[],
+  onEvent: NightSettings['onEvent'],
+): Promise<readonly string[]> {
+  const found = await Promise.all(
+    paths.map((path) =>
+      access(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  const gone = paths.filter((_, n) => !found[n]);
+  if (gone.length > 0)
+    onEvent({
+      kind: 'note',
+      text: `written and closed, and no longer there: ${gone.join(', ')}`,
+    });
+  return paths.filter((_, n) => found[n]);
+}
+
+/** Of what a night works on. */
+export const spectrumRateOf = (source: Source, live: LiveSettings): number =>
+  spectraOfFront(frontOf(source, live)).grid.spectrumRateHz;
+
+/** Live cannot look at samples before it rounds them, so it looks at what became of them; of what is rounded here. */
+function lookAtRounding(
+  source: Source,
+  live: LiveSettings,
+  onEvent: NightSettings['onEvent'],
+): ((integration: Integration) => 'told' | 'fine') | undefined {
+  const front = frontOf(source, live);
+  const { type } = spectraOfFront(front);
+  if (front.source.kind !== 'voltages' || type === 'cf32') return undefined;
+  const watch = new RoundingWatch(type);
+  return (integration) => {
+    watch.add(stretchOf(integration));
+    const rounded = watch.found();
+    if (!rounded || rounded.weak === 0) return 'fine';
+    onEvent({ kind: 'weak', rounded, type });
+    return 'told';
+  };
+}

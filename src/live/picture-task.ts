@@ -1,0 +1,31 @@
+/** What the main thread and the one that draws say to each other. */
+import type { Instant } from '../core/instant.js';
+import type { SkyPlan } from '../draw/index.js';
+import type { ImagePlan } from '../image/index.js';
+import type { PictureOptions } from '../stages/index.js';
+
+export interface PictureSettings extends Pick<
+  PictureOptions,
+  'telescope' | 'feeds' | 'road' | 'unit' | 'channelWidthHz'
+> {
+  readonly path: string;
+  readonly width: number;
+  /** To be marked: names, NAME:RA_DEG:DEC_DEG:FLUX_JY, or files of sky models. */
+  readonly sources: 'all' | readonly string[];
+}
+
+export interface PictureTask {
+  /** image : [c][product][m][l], a copy. */
+  readonly image: Float64Array;
+  /** weights : [c][product]. */
+  readonly weights?: Float64Array;
+  readonly plan: SkyPlan & Pick<ImagePlan, 'channels' | 'products' | 'polarisations'>;
+  readonly frequenciesHz: Float64Array;
+  readonly start: Instant;
+  readonly durationS: number;
+  /** Where it may change on the way. */
+  readonly unit?: string;
+}
+export interface PictureDone {
+  readonly fault?: string;
+}

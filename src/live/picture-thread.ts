@@ -1,0 +1,50 @@
+/** Draws pictures off the main thread; started by pictures.ts. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { imageCPML, weightsCP } from '../core/axes.js';
+import { addSeconds } from '../core/instant.js';
+import { renderPng, skyPicture } from '../draw/index.js';
+import { averageChannels, stokesI } from '../image/index.js';
+import { prepareSkyModels, writeFileWhole } from '../formats/index.js';
+import { skyFrame } from '../sky/frame.js';
+import { sourcesNamed } from '../sky/models/named.js';
+import { pictureParts } from '../stages/index.js';
+import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
+
+const settings = workerData as PictureSettings;
+// What there is to report of them, the main thread did.
+if (settings.sources !== 'all') await prepareSkyModels(settings.sources.join());
+const sources = sourcesNamed(settings.sources);
+
+async function draw({
+  image,
+  weights,
+  plan,
+  start,
+  durationS,
+  frequenciesHz,
+  unit,
+}: PictureTask): Promise<void> {
+  const { channels, products, pixels, polarisations } = plan;
+  const average = averageChannels(
+    imageCPML(image, channels, products, pixels),
+    plan,
+    weights && weightsCP(weights, channels, products),
+  );
+  const frame = skyFrame(settings.telescope.site, addSeconds(start, durationS / 2));
+  const parts = pictureParts(
+    { frame, start, durationS, polarisations, frequenciesHz },
+    { ...settings, ...(unit !== undefined && { unit }), sources },
+  );
+  const picture = skyPicture({ ...parts, plane: stokesI(average, plan, 0), plan });
+  await writeFileWhole(settings.path, await renderPng(picture, { width: settings.width }));
+}
+
+parentPort?.on('message', (task: PictureTask) => {
+  draw(task).then(
+    () => parentPort?.postMessage({} satisfies PictureDone),
+    (error: unknown) =>
+      parentPort?.postMessage({
+        fault: error instanceof Error ? error.message : String(error),
+      } satisfies PictureDone),
+  );
+});

@@ -1,0 +1,62 @@
+/**
+ * The latest picture of the sky, drawn by a thread of its own: images that come while one is being drawn are passed
+ * over, and the first after it is drawn next. The file is replaced at once, so that whoever looks sees a whole picture.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Closable } from '../core/closing.js';
+import type { SkyImage } from '../stages/index.js';
+import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
+
+export interface LatestPicture extends Closable {
+  /** Draws an image unless one is being drawn; takes what it needs of it at once. */
+  show(sky: SkyImage, unit?: string): void | Promise<void>;
+  readonly drawn: number;
+}
+
+/** Drawing takes at most a third of a processor: correlating comes first. */
+const REST = 2;
+
+export function openLatestPicture(settings: PictureSettings, onFault: (why: string) => void): LatestPicture {
+  const worker = new Worker(new URL('./picture-thread.js', import.meta.url), { workerData: settings });
+  let drawn = 0;
+  let isBusy = false;
+  let beganMs = 0;
+  let restUntilMs = 0;
+  let idle: () => void = () => undefined;
+  worker.on('message', ({ fault }: PictureDone) => {
+    if (fault === undefined) drawn++;
+    else onFault(fault);
+    isBusy = false;
+    const now = performance.now();
+    restUntilMs = now + REST * (now - beganMs);
+    idle();
+  });
+  worker.on('error', (error) => {
+    isBusy = true;
+    onFault(error.message);
+    idle();
+  });
+  return {
+    get drawn() {
+      return drawn;
+    },
+    show: ({ image, weights, plan, start, durationS }, unit) => {
+      if (isBusy || performance.now() < restUntilMs) return;
+      isBusy = true;
+      beganMs = performance.now();
+      const { pixels, pixelSize, field, axes, channels, products, polarisations, frequenciesHz } = plan;
+      const task: PictureTask = {
+        image: image.slice(),
+        ...(weights && { weights: Float64Array.from(weights) }),
+        plan: { pixels, pixelSize, field, axes, channels, products, polarisations },
+        ...{ frequenciesHz, start, durationS },
+        ...(unit !== undefined && { unit }),
+      };
+      worker.postMessage(task, [task.image.buffer as ArrayBuffer]);
+    },
+    close: async () => {
+      if (isBusy && worker.threadId > 0) await new Promise<void>((resolve) => (idle = resolve));
+      await worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** Before anyone listens the whole chain runs once over silence. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openBackend } from '../backend/select.js';
+import { chips } from '../packets/chips.js';
+import { mwa } from '../packets/mwa.js';
+import type { StreamPlan } from '../packets/packet-format.js';
+import { bandOf, planRing, silentSource } from '../receive/index.js';
+import { loadTelescope } from '../telescope/load.js';
+import { selectStations } from '../telescope/select.js';
+import { channelsOf, planChannels } from '../stages/index.js';
+import { runSession, type LiveSettings } from './chain.js';
+import { rehearse } from './rehearse.js';
+
+const streams: readonly StreamPlan[] = [
+  chips.plan({ boards: [1], channels: 2, firstChannel: 2320 }),
+  mwa.plan({ coarseChannel: 46, inputs: [0, 1, 2, 3] }),
+];
+
+describe('a rehearsal', () => {
+  for (const stream of streams)
+    for (const road of ['visibilities', 'direct'] as const)
+      it(`of ${stream.format} makes an image of silence by ${road}, and an integration`, async () => {
+        const backend = await openBackend('reference', {});
+        try {
+          const band = bandOf(stream);
+          assert.ok(band);
+          const silence = silentSource({ ring: planRing(stream), band, polarisations: 2 });
+          const voltages = silence.kind === 'voltages' ? silence : undefined;
+          const channels =
+            voltages && planChannels(voltages, { channels: 2, taps: 4, outputType: 'ci8', blockS: 0.002 });
+          const { frequenciesHz } =
+            silence.kind === 'spectra'
+              ? silence
+              : channelsOf(silence, channels ?? assert.fail('no channels'));
+          const settings: LiveSettings = {
+            backend,
+            telescope: selectStations(await loadTelescope('lwasv'), stream.inputs / 2),
+            frequenciesHz,
+            ...(channels && { channels }),
+            integrationS: 1,
+            align: 'utc',
+            imaging: {
+              ...{ everyS: 0.1, road, weight: 'natural' },
+              image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 },
+            },
+          };
+          const made = { integrations: 0, images: 0, counted: 0, sum: 0 };
+          await runSession(silence, settings, {
+            integration: ({ counts, visibilities }) => {
+              made.integrations++;
+              made.counted += counts[0];
+              for (const value of visibilities) made.sum += Math.abs(value);
+              return Promise.resolve();
+            },
+            image: ({ image }) => {
+              made.images++;
+              // Beyond the horizon there is no number.
+              for (const value of image) if (!Number.isNaN(value)) made.sum += Math.abs(value);
+              return Promise.resolve();
+            },
+            noImage: (why) => assert.fail(why),
+          });
+          assert.ok(made.integrations > 0 && made.images > 0 && made.counted > 0, JSON.stringify(made));
+          assert.equal(made.sum, 0);
+          await rehearse(silentSource({ ring: planRing(stream), band, polarisations: 2 }), settings);
+        } finally {
+          await backend.close();
+        }
+      });
+});

@@ -1,0 +1,303 @@
+/**
+ * What an operator may change while data flow: flags, gains, the length of integrations, whether files are written.
+ * Every change holds from the start of an integration that has not begun, and the answer names its tick: no
+ * integration is made half one way and half the other.
+ */
+import { gainsCA } from '../core/axes.js';
+import { tickOfInstant, type TickClock } from '../core/clock/tick-clock.js';
+import { refuse } from '../core/errors.js';
+import { addSamples, formatInstant, secondsBetween, type Instant } from '../core/instant.js';
+import { sampleRateOf, type Source } from '../core/sources.js';
+import {
+  calibratedAt,
+  type Calibrated,
+  type CalibratedAt,
+  type IntegrationClock,
+  type SpectrumGrid,
+} from '../stages/index.js';
+import { Timeline } from './timeline.js';
+
+/** From when a change holds. */
+export interface From {
+  readonly at: Instant;
+  /** Of the senders' clock; the number of the sample where nobody counts ticks. */
+  readonly tick: bigint;
+  /** The stream epoch, from 0, and the number of the spectrum in it. */
+  readonly epoch?: number;
+  readonly spectrum?: number;
+}
+
+/** What may change: a new plan from a spectrum on. */
+export type Change =
+  | { readonly flags: { readonly inputs: readonly number[]; readonly flag: boolean } }
+  | { readonly integrationS: number }
+  | { readonly recording: boolean }
+  | { readonly gains: ChangedGains };
+
+export interface ChangedGains {
+  /** Where they were read, or that they were solved; neither for no gains. */
+  readonly file?: string;
+  readonly solved?: true;
+  readonly calibrated?: Calibrated | CalibratedAt;
+}
+
+/** Who asked for a change. */
+export interface By {
+  readonly who: string;
+  /** Whether they had the token. */
+  readonly authenticated: boolean;
+}
+
+export interface MadeChange {
+  /** By which it is cancelled. */
+  readonly id: number;
+  readonly from: Required<From>;
+  readonly change: Change;
+  readonly by: By;
+}
+
+/** A change of an earlier run, by its place in the data. */
+export interface LoggedChange {
+  readonly epoch: number;
+  readonly spectrum: number;
+  readonly change: Change;
+}
+
+export interface Clocks {
+  /** Where spectra are cut. */
+  readonly cuts: IntegrationClock;
+  readonly files: IntegrationClock;
+}
+
+interface Session {
+  readonly epoch: number;
+  readonly first: IntegrationClock;
+  readonly grid: SpectrumGrid;
+  readonly tickOf: (index: number) => bigint;
+  readonly replan: (integrationS: number) => IntegrationClock;
+  /** Which clock cuts the files' integrations, from which spectrum on. */
+  readonly pieces: { readonly fromIndex: number; readonly clock: IntegrationClock }[];
+  /** The first spectrum of the block at hand. */
+  newest: number;
+}
+
+export interface SteeringStart {
+  readonly flaggedInputs: Uint8Array;
+  readonly integrationS: number;
+  readonly calibrated?: Calibrated | CalibratedAt;
+  /** Refuses what would have been refused at the start. */
+  readonly check?: (change: Change) => void;
+  /** Hears of every change, and of those that were cancelled. */
+  readonly onChange?: (made: MadeChange, what: 'made' | 'cancelled') => void;
+  /** Changes of an earlier run, made again at the same spectra. */
+  readonly logged?: readonly LoggedChange[];
+}
+
+export class Steering {
+  /** flags : [a], 1 where an input is left out. */
+  readonly flags: Timeline<Uint8Array>;
+  readonly gains: Timeline<Calibrated | CalibratedAt | undefined>;
+  readonly recording = new Timeline(true);
+  /** Grows where a new file must begin. */
+  readonly fileNumber = new Timeline(0);
+  /** Seconds. */
+  readonly integration: Timeline<number>;
+  /** Left out from the start: images have no place for them. */
+  readonly neverImaged: Uint8Array;
+  private session: Session | undefined;
+  private epochs = 0;
+  private count = 0;
+  /** In the order in which they were asked for. */
+  private readonly made: MadeChange[] = [];
+
+  constructor(private readonly start: SteeringStart) {
+    const { flaggedInputs, integrationS, calibrated } = start;
+    this.flags = new Timeline(flaggedInputs);
+    this.neverImaged = flaggedInputs;
+    this.integration = new Timeline(integrationS);
+    this.gains = new Timeline<Calibrated | CalibratedAt | undefined>(calibrated);
+  }
+
+  /** A session begins: its clocks, which from now on follow what is asked for. */
+  follow(source: Source, grid: SpectrumGrid, { cuts, files }: Clocks, replan: Session['replan']): Clocks {
+    const session: Session = {
+      ...{ grid, replan, epoch: this.epochs++, first: files },
+      tickOf: ticksOf(source, grid),
+      pieces: [{ fromIndex: 0, clock: files }],
+      newest: 0,
+    };
+    this.session = session;
+    for (const { epoch, spectrum, change } of this.start.logged ?? [])
+      if (epoch === session.epoch)
+        this.apply({ id: ++this.count, from: this.fromOf(session, spectrum), change, by: LOGGED });
+    const steered: IntegrationClock = { cutAfter: (index) => cutAfter(session, index) };
+    const watched = (clock: IntegrationClock): IntegrationClock => ({
+      cutAfter: (index) => {
+        session.newest = Math.max(session.newest, index);
+        return clock.cutAfter(index);
+      },
+    });
+    const finest = watched(cuts === files ? steered : cuts);
+    return { cuts: finest, files: { ...steered, within: finest } };
+  }
+
+  /** The start of the first integration that has not begun; with `wanted` the first one that begins no earlier. */
+  next(wanted?: Instant): Required<From> {
+    const session = this.current();
+    const { grid, newest } = session;
+    let index = cutAfter(session, newest);
+    if (wanted) {
+      const asked = Math.ceil(secondsBetween(grid.start, wanted) * grid.spectrumRateHz - 1e-6);
+      if (asked < index) {
+        refuse(
+          'from',
+          `${formatInstant(wanted, 3)} lies before the next integration, which begins at ${formatInstant(momentOf(session, index), 3)}`,
+          'name a later time, or none for as soon as possible',
+        );
+      }
+      index = cutAfter(session, asked - 1);
+    }
+    return this.fromOf(session, index);
+  }
+
+  /** From when they would hold; what cannot be is refused, and nothing is changed. */
+  try(change: Change, wanted?: Instant): Required<From> {
+    this.start.check?.(change);
+    const session = this.current();
+    if ('integrationS' in change) session.replan(change.integrationS);
+    return this.next(wanted);
+  }
+
+  /** Makes a change from the next integration on, or from the first that begins no earlier than `wanted`. */
+  make(change: Change, by: By, wanted?: Instant): MadeChange {
+    const made: MadeChange = { id: ++this.count, from: this.try(change, wanted), change, by };
+    this.apply(made);
+    this.made.push(made);
+    this.start.onChange?.(made, 'made');
+    return made;
+  }
+
+  /** Integrations of another length; a new file begins with them. */
+  setIntegration(integrationS: number, wanted?: Instant): From {
+    return this.make({ integrationS }, { who: 'corella', authenticated: true }, wanted).from;
+  }
+
+  /** Takes a change back, as long as the integration from which on it holds has not begun. */
+  cancel(id: number, by: By): MadeChange {
+    const session = this.current();
+    const at = this.made.findIndex((one) => one.id === id);
+    if (at < 0)
+      return refuse('cancel', `there is no change ${id}`, 'the journal lists changes with their numbers');
+    const made = this.made[at];
+    const { epoch, spectrum, at: moment } = made.from;
+    if (epoch !== session.epoch || spectrum < cutAfter(session, session.newest))
+      return refuse(
+        'cancel',
+        `change ${id} took effect at ${formatInstant(moment, 3)}`,
+        'make a change that undoes it',
+      );
+    this.made.splice(at, 1);
+    this.rebuild(session);
+    this.start.onChange?.({ ...made, by }, 'cancelled');
+    return made;
+  }
+
+  /** From the start, with the changes that are left. */
+  private rebuild(session: Session): void {
+    const { flaggedInputs, integrationS, calibrated } = this.start;
+    this.flags.reset(flaggedInputs);
+    this.integration.reset(integrationS);
+    this.gains.reset(calibrated);
+    this.recording.reset(true);
+    this.fileNumber.reset(0);
+    session.pieces.splice(0, Infinity, { fromIndex: 0, clock: session.first });
+    for (const one of this.made) this.apply(one);
+  }
+
+  private apply({ from, change }: MadeChange): void {
+    if ('flags' in change) {
+      const { inputs, flag } = change.flags;
+      // What was flagged from a later time on is not so before it.
+      this.flags.change(from.at, (before) => withFlags(before, inputs, flag));
+    } else if ('recording' in change) this.recording.set(from.at, change.recording);
+    else if ('gains' in change) this.gains.set(from.at, change.gains.calibrated);
+    else this.applyIntegration(from, change.integrationS);
+  }
+
+  private applyIntegration({ at, epoch, spectrum }: Required<From>, integrationS: number): void {
+    this.integration.set(at, integrationS);
+    this.fileNumber.set(at, this.fileNumber.latest + 1);
+    const { session } = this;
+    if (session?.epoch !== epoch) return;
+    const { pieces } = session;
+    while (pieces.length > 1 && pieces[pieces.length - 1].fromIndex >= spectrum) pieces.pop();
+    pieces.push({ fromIndex: spectrum, clock: session.replan(integrationS) });
+  }
+
+  /** The gains in force when data began, as they are at a moment of theirs. */
+  calibratedAt(start: Instant, moment: Instant = start): Calibrated | undefined {
+    const gains = this.gains.at(start);
+    return gains && calibratedAt(gains, moment);
+  }
+
+  /** The last word on gains; of those that change in time, as they are now. */
+  get latestGains(): Calibrated | undefined {
+    const { latest } = this.gains;
+    if (typeof latest !== 'function') return latest;
+    return this.session && latest(momentOf(this.session, this.session.newest));
+  }
+
+  /** Gains for the direct road, which knows an input that is left out by its gain alone. */
+  directGains(moment: Instant, channels: number): Calibrated {
+    const [flags, gains] = [this.flags.at(moment), this.calibratedAt(moment)];
+    if (this.merged?.flags === flags && this.merged.gains === gains) return this.merged.calibrated;
+    const inputs = flags.length;
+    const solved = Uint8Array.from({ length: channels * inputs }, (_, at) =>
+      flags[at % inputs] === 1 ? 0 : (gains?.solved[at] ?? 1),
+    );
+    const ones = (): Float64Array =>
+      Float64Array.from({ length: 2 * channels * inputs }, (_, k) => (k % 2 === 0 ? 1 : 0));
+    const calibrated = { gains: gains?.gains ?? gainsCA(ones(), channels, inputs), solved };
+    this.merged = { flags, gains, calibrated };
+    return calibrated;
+  }
+  private merged:
+    | { readonly flags: Uint8Array; readonly gains: Calibrated | undefined; readonly calibrated: Calibrated }
+    | undefined;
+
+  private current(): Session {
+    return this.session ?? refuse('steer', 'no data have come yet', 'wait for the first of them');
+  }
+
+  private fromOf(session: Session, index: number): Required<From> {
+    const { epoch } = session;
+    return { at: momentOf(session, index), tick: session.tickOf(index), epoch, spectrum: index };
+  }
+}
+
+const LOGGED: By = { who: 'the log', authenticated: true };
+
+/** The flags with some inputs flagged or not. */
+export function withFlags(before: Uint8Array, inputs: readonly number[], flag: boolean): Uint8Array {
+  const flags = before.slice();
+  for (const a of inputs) flags[a] = flag ? 1 : 0;
+  return flags;
+}
+
+const momentOf = ({ grid }: Session, index: number): Instant =>
+  addSamples(grid.start, index, grid.spectrumRateHz);
+
+/** The first cut after a spectrum, by the clock that holds there; a change is a cut too. */
+function cutAfter({ pieces }: Session, index: number): number {
+  let k = pieces.length - 1;
+  while (k > 0 && pieces[k].fromIndex > index) k--;
+  const next = k + 1 < pieces.length ? pieces[k + 1].fromIndex : Infinity;
+  return Math.min(pieces[k].clock.cutAfter(index), next);
+}
+
+function ticksOf(source: Source, grid: SpectrumGrid): (index: number) => bigint {
+  const { clock } = source as { readonly clock?: TickClock };
+  if (clock) return (index) => tickOfInstant(clock, addSamples(grid.start, index, grid.spectrumRateHz));
+  const samples = sampleRateOf(source) / grid.spectrumRateHz;
+  return (index) => BigInt(Math.round(index * samples));
+}

@@ -1,0 +1,52 @@
+/** How many machines, with which part each, and how much network: for a telescope by channels, and for its recordings. Pure. */
+import { baselineCount } from '../core/axes.js';
+import { HEADROOM, type Plan } from './planner.js';
+
+export interface ManyMachines {
+  /** Each correlates and images its channels as they come. */
+  readonly telescope: {
+    readonly machines: number;
+    /** At most, on each. */
+    readonly channels: number;
+    /** Of spectra, to each; of all channels together. */
+    readonly toEachBitsPerS: number;
+    readonly toAllBitsPerS: number;
+  };
+  /** Workers that keep up with what a telescope records all the time, correlating alone. */
+  readonly recordings: {
+    readonly workers: number;
+    /** From the shared disk. */
+    readonly readBytesPerS: number;
+    /** Through the server: sums and counts, an integration for every solution of the gains. */
+    readonly resultBytesPerS: number;
+  };
+}
+
+/** Of sums (two float64 a product) and counts. */
+const NUMBER_BYTES = 8;
+
+export function manyMachines({ workload, roads, cheaper }: Plan): ManyMachines {
+  const { channels, channelWidthHz, stations, polarisations, bits, input, calibrateEveryS } = workload;
+  const machines = Math.min(channels, roads[cheaper].machines);
+  const perMachine = Math.ceil(channels / machines);
+  const inputs = stations * polarisations;
+  const bitsPerChannel = channelWidthHz * inputs * 2 * bits;
+  const load = roads.visibilities.kernels
+    .filter(({ kernel }) => kernel === 'channelise' || kernel === 'correlate')
+    .reduce((sum, one) => sum + one.load, 0);
+  // Voltages are recorded with 8 bits, spectra with theirs.
+  const recordedBits = input === 'voltages' ? 8 : bits;
+  const integrationBytes = NUMBER_BYTES * channels * baselineCount(stations) * (2 * polarisations ** 2 + 1);
+  return {
+    telescope: {
+      ...{ machines, channels: perMachine },
+      toEachBitsPerS: perMachine * bitsPerChannel,
+      toAllBitsPerS: channels * bitsPerChannel,
+    },
+    recordings: {
+      workers: Math.max(1, Math.ceil(load / HEADROOM)),
+      readBytesPerS: (channels * channelWidthHz * inputs * 2 * recordedBits) / 8,
+      resultBytesPerS: integrationBytes / calibrateEveryS,
+    },
+  };
+}

@@ -1,0 +1,220 @@
+/** What each kernel's unit of work costs on this processor, by timing small pieces of the workload. Cards: measure-card.ts. */
+import { totalmem } from 'node:os';
+import type { HostBackend } from '../backend/backend.js';
+import { planCalibration, prepareCalibrator } from '../calibrate/index.js';
+import { planChannelise, prepareChanneliser } from '../channelise/index.js';
+import { baselineCount, countsCB, modelCBP, visibilitiesCBPP } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { closingAfter } from '../core/closing.js';
+import { instant } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
+import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
+import { planImage, prepareDirectImager, prepareVisibilityImager, type ImagePlan } from '../image/index.js';
+import { noiseSpectra, noiseVoltages, spectraType } from './blocks.js';
+import type { Cost, KernelCosts, KernelName, Machine } from './planner.js';
+import type { Workload } from './workload.js';
+
+export interface MeasureOptions {
+  readonly onProgress?: (kernel: KernelName) => void;
+  /** Each kernel is timed for at least this long. */
+  readonly secondsPerKernel?: number;
+}
+
+interface Piece {
+  readonly channels: number;
+  readonly samples: number;
+  /** Inputs that the channeliser is timed with. */
+  readonly inputs: number;
+}
+/**
+ * Pieces that take some milliseconds: enough for the kernels to hit their stride, and for every thread to have its
+ * share, so that the costs are those of all threads together.
+ */
+function pieceFor(backend: HostBackend): Piece {
+  if (backend.kind === 'reference') return { channels: 1, samples: 8, inputs: 4 };
+  const { threads } = backend;
+  return { channels: Math.max(8, 4 * threads), samples: 128, inputs: Math.max(16, 8 * threads) };
+}
+
+export const machineOf = (backend: HostBackend): Machine => ({
+  title: backend.description,
+  countedAs: 'machine',
+  memoryBytes: totalmem(),
+});
+
+export async function measureCosts(
+  backend: HostBackend,
+  workload: Workload,
+  { onProgress, secondsPerKernel = 0.2 }: MeasureOptions = {},
+): Promise<KernelCosts> {
+  const most = pieceFor(backend);
+  const piece = { ...most, channels: Math.min(most.channels, workload.channels) };
+  const time = (run: () => Promise<void>): Promise<number> => secondsPerRun(run, secondsPerKernel);
+  const next = (kernel: KernelName): void => onProgress?.(kernel);
+  next('channelise');
+  const channelise = await timeChannelise(backend, workload, piece, time);
+  next('correlate');
+  const correlate = await timeCorrelate(backend, workload, piece, time);
+  next('direct image');
+  const direct = await timeDirect(backend, workload, piece, time);
+  next('image');
+  const image = await timeImage(backend, workload, piece, time);
+  next('calibrate');
+  const calibrate = await timeCalibrate(backend, workload, time);
+  const measured = (secondsPerUnit: number): Cost => ({ secondsPerUnit, basis: 'measured' });
+  return {
+    channelise: measured(channelise),
+    correlate: measured(correlate),
+    calibrate: measured(calibrate),
+    image: measured(image),
+    'direct image': measured(direct.step),
+    finish: measured(direct.finish),
+  };
+}
+
+type Timer = (run: () => Promise<void>) => Promise<number>;
+
+/** Once to warm up, then until the time is used. */
+async function secondsPerRun(run: () => Promise<void>, leastS: number): Promise<number> {
+  await run();
+  const started = performance.now();
+  let runs = 0;
+  let elapsedS = 0;
+  do {
+    await run();
+    runs++;
+    elapsedS = (performance.now() - started) / 1000;
+  } while (elapsedS < leastS);
+  return elapsedS / runs;
+}
+
+export const channelisePlanOf = (workload: Workload, inputs: number, spectra: number) =>
+  planChannelise({
+    channels: Math.max(2, workload.channels),
+    taps: workload.taps,
+    inputs,
+    polarisations: workload.polarisations,
+    inputType: 'ci8',
+    outputType: spectraType(workload.bits),
+    blockSamples: Math.max(2, workload.channels) * spectra,
+  });
+
+function timeChannelise(
+  backend: HostBackend,
+  workload: Workload,
+  { inputs, samples: spectra }: Piece,
+  time: Timer,
+): Promise<number> {
+  const plan = channelisePlanOf(workload, inputs, spectra);
+  return closingAfter(async (closers) => {
+    const channeliser = closers.keep(await prepareChanneliser(plan, backend));
+    const out = closers.keep(backend.allocateSpectra(plan.output));
+    const voltages = noiseVoltages(inputs, plan.blockSamples);
+    return (await time(() => channeliser.run(voltages, out))) / (inputs * plan.blockSamples);
+  });
+}
+
+function timeCorrelate(backend: HostBackend, workload: Workload, piece: Piece, time: Timer): Promise<number> {
+  const { stations, polarisations, bits } = workload;
+  const { channels, samples } = piece;
+  const plan = planCorrelation({ stations, polarisations, channels, type: spectraType(bits) });
+  return closingAfter(async (closers) => {
+    const shape = { channels, samples, inputs: stations * polarisations };
+    const block = closers.keep(await noiseSpectra(backend, shape, bits));
+    const correlator = closers.keep(await prepareCorrelator(plan, backend));
+    return (await time(() => correlator.accumulate(block))) / (channels * samples);
+  });
+}
+
+/** Channels spread over the workload's band. */
+export function imagePlanOf(workload: Workload, channels: number): ImagePlan {
+  const { imagedM, polarisations, pixels, field, kernelSize, highestHz, channelWidthHz } = workload;
+  return planImage({
+    pixels,
+    field,
+    stationsM: imagedM,
+    axes: { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } },
+    frequenciesHz: Float64Array.from(
+      { length: channels },
+      (_, c) => highestHz - (c + 0.5) * channelWidthHz * (workload.channels / channels),
+    ),
+    polarisations,
+    kernel: { kind: 'fitted', size: kernelSize },
+  });
+}
+
+function timeDirect(
+  backend: HostBackend,
+  workload: Workload,
+  piece: Piece,
+  time: Timer,
+): Promise<{ step: number; finish: number }> {
+  const { channels, samples } = piece;
+  const plan = imagePlanOf(workload, channels);
+  const inputs = plan.stations * plan.polarisations;
+  return closingAfter(async (closers) => {
+    const block = closers.keep(await noiseSpectra(backend, { channels, samples, inputs }, workload.bits));
+    const imager = closers.keep(await prepareDirectImager(plan, backend));
+    const step = (await time(() => imager.accumulate(block))) / (channels * samples);
+    const started = performance.now();
+    await imager.finish();
+    return { step, finish: (performance.now() - started) / 1000 / channels };
+  });
+}
+
+/** One integration of noise over the imaged stations. */
+function noiseIntegration(stations: number, polarisations: 1 | 2, channels: number): Integration {
+  const baselines = baselineCount(stations);
+  const random = randomStream(3, 'visibilities');
+  const values = new Float64Array(2 * channels * baselines * polarisations ** 2);
+  for (let n = 0; n < values.length; n++) values[n] = random.gaussian();
+  return {
+    start: instant(0),
+    durationS: 1,
+    channels,
+    stations,
+    polarisations,
+    visibilities: visibilitiesCBPP(values, channels, baselines, polarisations),
+    counts: countsCB(new Float64Array(channels * baselines).fill(1000), channels, baselines),
+    flaggedInputs: new Uint8Array(stations * polarisations),
+  };
+}
+
+/** One integration at a time, from host memory. */
+function timeImage(backend: HostBackend, workload: Workload, piece: Piece, time: Timer): Promise<number> {
+  const plan = imagePlanOf(workload, piece.channels);
+  const integration = noiseIntegration(plan.stations, plan.polarisations, piece.channels);
+  return closingAfter(async (closers) => {
+    const imager = closers.keep(await prepareVisibilityImager(plan, backend));
+    const run = async (): Promise<void> => {
+      await imager.image([integration]);
+    };
+    return (await time(run)) / piece.channels;
+  });
+}
+
+function timeCalibrate(backend: HostBackend, workload: Workload, time: Timer): Promise<number> {
+  const { stations, polarisations } = workload;
+  // A solve for every thread, as a night's channels give them.
+  const channels = backend.kind === 'cpu' ? Math.min(backend.threads, workload.channels) : 1;
+  const plan = planCalibration({
+    stations,
+    polarisations,
+    channels,
+    iterations: { kind: 'fixed', count: 300 },
+  });
+  const { visibilities, counts, flaggedInputs } = noiseIntegration(stations, polarisations, channels);
+  const model = modelCBP(
+    new Float64Array(2 * channels * plan.baselines * polarisations).map((_, n) => (n % 2 === 0 ? 1 : 0)),
+    channels,
+    plan.baselines,
+    polarisations,
+  );
+  return closingAfter(async (closers) => {
+    const calibrator = closers.keep(await prepareCalibrator(plan, backend));
+    const run = async (): Promise<void> => {
+      await calibrator.solve({ visibilities, counts, flaggedInputs, model });
+    };
+    return (await time(run)) / plan.solves;
+  });
+}

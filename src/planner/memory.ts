@@ -1,0 +1,104 @@
+/** How an image's spectra are cut into blocks, and what a resident chain keeps on a card for them. Pure. */
+import { baselineCount } from '../core/axes.js';
+import { roundUp } from '../core/round-up.js';
+import { FOLDED_BOXES, channelsAtOnce, gridBytes, planSampling, suitsHalves } from '../image/on-card.js';
+import { IN_FLIGHT } from './resident/plan.js';
+import type { RoadName } from './resident/road-names.js';
+import type { Workload } from './workload.js';
+
+/** A block lasts as long as an image, but no longer than this. */
+const LONGEST_BLOCK_S = 0.25;
+
+export interface BlockCut {
+  readonly spectraPerBlock: number;
+  readonly blocksPerImage: number;
+}
+
+/** Spectra of each channel in an image, in as few blocks as may be. */
+export function cutImage({
+  cadenceS,
+  channelWidthHz,
+}: Pick<Workload, 'cadenceS' | 'channelWidthHz'>): BlockCut {
+  const spectra = Math.max(1, Math.round(cadenceS * channelWidthHz));
+  const blocksPerImage = Math.min(spectra, Math.max(1, Math.ceil(cadenceS / LONGEST_BLOCK_S - 1e-9)));
+  return { spectraPerBlock: Math.ceil(spectra / blocksPerImage), blocksPerImage };
+}
+
+export interface ResidentBuffer {
+  readonly what: string;
+  readonly sizeBytes: number;
+}
+
+/** What the imagers allow themselves (image/direct/cuda/folded.ts, image/visibilities/cuda/prepare.ts). */
+const DIRECT_GRID_BYTES = 3 * 2 ** 30;
+const VISIBILITY_GRID_BYTES = 2 ** 30;
+const KERNELS_SHARE = 1 / 4;
+/** What calibration does (calibrate/cuda/resident.ts). */
+const CALIBRATION_BYTES = 2 ** 32;
+/** Of the cards we know; grids come in whole waves over them. */
+const MULTIPROCESSORS = 132;
+
+export function residentBuffers(
+  road: RoadName,
+  workload: Workload,
+  memoryBytes: number,
+): readonly ResidentBuffer[] {
+  const { channels, stations, polarisations, pixels, kernelSize, bits, input, taps } = workload;
+  const inputs = stations * polarisations;
+  const { spectraPerBlock } = cutImage(workload);
+  const rows = channels * inputs;
+  const baselines = baselineCount(stations);
+  const planes = channels * (polarisations === 1 ? 1 : 4) * pixels ** 2;
+  const visibilities = channels * baselines * polarisations ** 2;
+  // Rows of int8 (re, im), beside them the packed bytes of 4-bit samples.
+  const spectraBytes =
+    rows * (roundUp(2 * spectraPerBlock, 128) + (bits === 4 ? roundUp(spectraPerBlock, 16) : 0));
+  const kernelBytes = 16 * channels * baselines * (2 * kernelSize - 1) ** 2;
+  const box = FOLDED_BOXES.find((cells) => cells >= workload.apertureCells) ?? pixels;
+  const precision = suitsHalves({ kernelSize, samples: spectraPerBlock }) ? 'half' : 'split';
+  const bytesPerChannel = gridBytes(box, spectraPerBlock, polarisations, precision);
+  const channelsOfGrids = channelsAtOnce({
+    ...{ channels, bytesPerChannel, scratchBytes: DIRECT_GRID_BYTES, multiprocessors: MULTIPROCESSORS },
+    multiprocessorsPerChannel: planSampling(workload, { box, precision, steps: spectraPerBlock })
+      .multiprocessors,
+  });
+  const scratchBytes = 2 * 16 * planes + 16 * visibilities + 24 * channels * pixels ** 2;
+  const roads = {
+    visibilities: [
+      {
+        what: "pairs' kernels",
+        sizeBytes: kernelBytes <= KERNELS_SHARE * memoryBytes ? kernelBytes : 0,
+      },
+      { what: 'uv grids', sizeBytes: Math.min(VISIBILITY_GRID_BYTES, scratchBytes) },
+    ],
+    direct: [{ what: 'grids', sizeBytes: channelsOfGrids * bytesPerChannel }],
+  } satisfies Record<RoadName, readonly ResidentBuffer[]>;
+  return [
+    ...(input === 'voltages'
+      ? [
+          {
+            what: 'voltages',
+            sizeBytes: 2 * inputs * 2 * channels * (spectraPerBlock + taps),
+          },
+        ]
+      : []),
+    { what: 'spectra', sizeBytes: (input === 'voltages' ? 1 : IN_FLIGHT) * spectraBytes },
+    // int32 sums, float64 totals, and a count for every baseline
+    { what: 'visibilities', sizeBytes: 24 * visibilities + 8 * channels * baselines },
+    // correlations, model and weights of each pair, and the two matrices made of them
+    {
+      what: 'calibration',
+      sizeBytes: Math.min(
+        CALIBRATION_BYTES,
+        channels * polarisations * (40 * baselines + 12 * stations ** 2),
+      ),
+    },
+    { what: 'gridding kernels', sizeBytes: 16 * channels * stations * kernelSize ** 2 },
+    ...roads[road],
+    { what: 'sums', sizeBytes: 8 * planes },
+    { what: 'images', sizeBytes: IN_FLIGHT * 4 * planes },
+  ];
+}
+
+export const residentBytes = (road: RoadName, workload: Workload, memoryBytes: number): number =>
+  residentBuffers(road, workload, memoryBytes).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

@@ -1,0 +1,178 @@
+/**
+ * Which road is cheaper, how busy each kernel, the bus and the memory would be, and how many machines a telescope needs.
+ * Pure: a workload and what each unit of work costs on a machine in, loads out.
+ *
+ *   voltages ─► channelise ─┬─► correlate ──────────► image once per cadence     visibilities
+ *                           └─► direct image, every spectrum ──► finish          direct
+ *
+ * A load is seconds of work for a second of sky: 1 is exactly real time on one machine.
+ */
+import { residentBytes } from './memory.js';
+import type { KernelName, RoadName } from './resident/road-names.js';
+import type { Workload } from './workload.js';
+
+export type { KernelName, RoadName } from './resident/road-names.js';
+
+export interface Cost {
+  readonly secondsPerUnit: number;
+  /** `measured`: this kernel was timed. `scaled`: from a timing of another size. `estimated`: counted, not timed. */
+  readonly basis: 'measured' | 'scaled' | 'estimated';
+}
+
+/** What one unit of each kernel's work costs on a machine, for one workload. */
+export type KernelCosts = Readonly<Record<KernelName, Cost>>;
+
+/** The units that costs are given in. */
+export const kernelUnits = {
+  channelise: 'complex samples',
+  correlate: 'spectra of one channel, all inputs',
+  calibrate: 'solves of one channel and polarisation',
+  image: 'images of one channel, from visibilities',
+  'direct image': 'spectra of one channel, all inputs',
+  finish: 'images of one channel, from their sums',
+} as const satisfies Record<KernelName, string>;
+
+export interface Machine {
+  readonly title: string;
+  /** What is counted when one is not enough. */
+  readonly countedAs: 'card' | 'machine';
+  readonly memoryBytes: number;
+  /** From the host to the card and back; undefined where there is no bus in between. */
+  readonly bus?: { readonly upBytesPerS: number; readonly downBytesPerS: number };
+}
+
+export interface KernelLoad {
+  readonly kernel: KernelName;
+  readonly unitsPerS: number;
+  readonly load: number;
+  readonly basis: Cost['basis'];
+}
+
+export interface RoadPlan {
+  readonly road: RoadName;
+  readonly kernels: readonly KernelLoad[];
+  /** All kernels together. */
+  readonly load: number;
+  readonly bus: {
+    readonly upBytesPerS: number;
+    readonly downBytesPerS: number;
+    /** The busier direction; 0 where there is no bus. */
+    readonly load: number;
+  };
+  readonly memoryBytes: number;
+  /** How many machines share the channels, each at most HEADROOM busy. */
+  readonly machines: number;
+  /** What decides that number. */
+  readonly boundBy: 'kernels' | 'bus' | 'memory';
+}
+
+export interface Plan {
+  readonly workload: Workload;
+  readonly machine: Machine;
+  readonly roads: Readonly<Record<RoadName, RoadPlan>>;
+  readonly cheaper: RoadName;
+  /** Images closer together than this are cheaper directly; undefined where one road always is. */
+  readonly crossoverCadenceS: number | undefined;
+}
+
+/** A live system that is busier than this falls behind at the first hiccup. */
+export const HEADROOM = 0.95;
+
+export function planRoads(workload: Workload, costs: KernelCosts, machine: Machine): Plan {
+  const roads = {
+    visibilities: planRoad('visibilities', workload, costs, machine),
+    direct: planRoad('direct', workload, costs, machine),
+  } satisfies Record<RoadName, RoadPlan>;
+  const [v, d] = [roads.visibilities, roads.direct];
+  const isDirectCheaper = d.machines < v.machines || (d.machines === v.machines && d.load < v.load);
+  return {
+    workload,
+    machine,
+    roads,
+    cheaper: isDirectCheaper ? 'direct' : 'visibilities',
+    crossoverCadenceS: crossover(workload, costs),
+  };
+}
+
+/** Units of work a second for each kernel on a road; kernels that a road does without are left out. */
+export function workPerSecond(
+  road: RoadName,
+  workload: Workload,
+): readonly (readonly [KernelName, number])[] {
+  const { channels, channelWidthHz, stations, polarisations, cadenceS, calibrateEveryS } = workload;
+  // Critically sampled: a channel of width Δν makes Δν complex spectra a second.
+  const channelSpectra = channels * channelWidthHz;
+  const images = channels / cadenceS;
+  const front =
+    workload.input === 'voltages' ? [['channelise', channelSpectra * stations * polarisations] as const] : [];
+  const calibrate = ['calibrate', (channels * polarisations) / calibrateEveryS] as const;
+  const back = {
+    visibilities: [
+      ['correlate', channelSpectra],
+      ['image', images],
+    ],
+    // Gains come from visibilities: one cadence's worth is correlated for each solution.
+    direct: [
+      ['correlate', (channelSpectra * cadenceS) / calibrateEveryS],
+      ['direct image', channelSpectra],
+      ['finish', images],
+    ],
+  } as const satisfies Record<RoadName, readonly (readonly [KernelName, number])[]>;
+  return [...front, ...back[road], calibrate];
+}
+
+function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machine: Machine): RoadPlan {
+  const kernels = workPerSecond(road, workload).map(([kernel, unitsPerS]) => ({
+    kernel,
+    unitsPerS,
+    load: unitsPerS * costs[kernel].secondsPerUnit,
+    basis: costs[kernel].basis,
+  }));
+  const load = kernels.reduce((sum, kernel) => sum + kernel.load, 0);
+  const bus = busTraffic(workload, machine);
+  // Only a card keeps what it can work out again.
+  const memoryBytes = residentBytes(road, workload, machine.bus ? machine.memoryBytes : 0);
+  const needs = {
+    kernels: load / HEADROOM,
+    bus: bus.load / HEADROOM,
+    memory: memoryBytes / (HEADROOM * machine.memoryBytes),
+  } as const;
+  const boundBy = (Object.keys(needs) as (keyof typeof needs)[]).reduce((a, b) =>
+    needs[b] > needs[a] ? b : a,
+  );
+  return {
+    road,
+    kernels,
+    load,
+    bus,
+    memoryBytes,
+    machines: Math.max(1, Math.ceil(needs[boundBy])),
+    boundBy,
+  };
+}
+
+/** Images leave as float32. */
+const IMAGE_BYTES = 4;
+const products = ({ polarisations }: Workload): 1 | 4 => (polarisations === 1 ? 1 : 4);
+
+function busTraffic(workload: Workload, { bus }: Machine): RoadPlan['bus'] {
+  const { channels, channelWidthHz, stations, polarisations, bits, input, cadenceS, pixels } = workload;
+  // Voltages come as 8-bit complex samples; spectra with the bits they were made with.
+  const bytesPerSample = input === 'voltages' ? 2 : (2 * bits) / 8;
+  const upBytesPerS = channels * channelWidthHz * stations * polarisations * bytesPerSample;
+  const downBytesPerS = (channels * products(workload) * pixels ** 2 * IMAGE_BYTES) / cadenceS;
+  const load = bus ? Math.max(upBytesPerS / bus.upBytesPerS, downBytesPerS / bus.downBytesPerS) : 0;
+  return { upBytesPerS, downBytesPerS, load };
+}
+
+/**
+ * Both roads cost a fixed part and a part per image: the direct one more of the first, the other more of the second.
+ * They cross where  fixed_v + perImage_v / τ = fixed_d + perImage_d / τ.
+ */
+function crossover(workload: Workload, costs: KernelCosts): number | undefined {
+  const perS = workload.channels * workload.channelWidthHz;
+  const fixed = perS * (costs['direct image'].secondsPerUnit - costs.correlate.secondsPerUnit);
+  const perImage = workload.channels * (costs.image.secondsPerUnit - costs.finish.secondsPerUnit);
+  const cadenceS = perImage / fixed;
+  return cadenceS > 0 && Number.isFinite(cadenceS) ? cadenceS : undefined;
+}

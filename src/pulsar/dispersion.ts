@@ -1,0 +1,22 @@
+/** What electrons between the stars do to a pulse: lower frequencies arrive later. */
+import type { FilterbankHeader } from '../formats/index.js';
+
+/** Seconds · MHz² for a DM of 1 pc/cm³, 1/2.41e-4 by convention (Manchester & Taylor 1972), as pulsar software has it. */
+export const DISPERSION_S_MHZ2 = 1 / 2.41e-4;
+
+/** How much later than at a reference frequency. */
+export const dispersionS = (dm: number, frequencyHz: number, referenceHz: number): number =>
+  DISPERSION_S_MHZ2 * dm * ((1e6 / frequencyHz) ** 2 - (1e6 / referenceHz) ** 2);
+
+/** Of a filterbank's channels, in their order in the file. */
+export const channelFrequenciesHz = ({
+  firstChannelHz,
+  channelStepHz,
+  channels,
+}: FilterbankHeader): Float64Array =>
+  Float64Array.from({ length: channels }, (_, c) => firstChannelHz + c * channelStepHz);
+
+/** The upper edge of the band: where a pulse arrives first. */
+export const topHz = (header: FilterbankHeader): number =>
+  channelFrequenciesHz(header).reduce((most, one) => Math.max(most, one), 0) +
+  Math.abs(header.channelStepHz) / 2;

@@ -1,0 +1,390 @@
+/** Integrations and named sources to gains: the solver is prepared once, the model follows the sky. */
+import type { Backend } from '../backend/backend.js';
+import {
+  fullModelVisibilities,
+  leaveOutUnconverged,
+  modelVisibilities,
+  planCalibration,
+  prepareCalibrator,
+  prepareFullCalibrator,
+  residualsOf,
+  withCrossHand,
+  type BeamVoltages,
+  type Calibration,
+  type CrossHanded,
+  type CrossHandRule,
+  type CalibrationPlan,
+  type GaussianAxes,
+  type IterationRule,
+  type ModelComponent,
+  type ModelOptions,
+} from '../calibrate/index.js';
+import type { Integration } from '../core/blocks.js';
+import type { Closable } from '../core/closing.js';
+import { refuse } from '../core/errors.js';
+import type { OnStep } from '../core/progress.js';
+import { RADIANS_PER_DEGREE } from '../core/units.js';
+import type { Vector3 } from '../core/vector.js';
+import { sourcesUp, type SourceUp } from '../sky/above.js';
+import { dipoleVoltage, elementVoltage } from '../sky/beam.js';
+import { towardsOf, ZENITH, type ElementBeam } from '../sky/beams/element-beam.js';
+import { projectedLengths } from '../sky/beams/with-feed.js';
+import type { DiffuseSky } from '../sky/diffuse/diffuse.js';
+import type { SkyFrame, SkyPosition, TangentAxes } from '../sky/frame.js';
+import { axesTowards, normalisedRows, spreadDeg, telescopeJones, throughFeed } from '../sky/feeds.js';
+import type { GaussianShape, Source } from '../sky/source.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { frameAtMiddle, stationPositions } from './geometry.js';
+import { diffuseModel, diffuseVisibilities, type DiffuseModel } from './diffuse-model.js';
+import type { Stage } from './stage.js';
+
+export type Feeds = 'linear' | 'circular';
+
+export interface CalibrateSettings {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly polarisations: 1 | 2;
+  /** What X and Y stand for: of circular feeds R and L. Linear unless told. */
+  readonly feeds?: Feeds;
+  readonly sources: readonly Source[];
+  /** Sources lower than this are left out of the model. */
+  readonly minimumAltitudeDeg: number;
+  readonly iterations?: IterationRule;
+  readonly referenceStation?: number;
+  readonly minimumBaselineM?: number;
+  /** What shines everywhere, beside the sources; nothing unless told. */
+  readonly diffuse?: DiffuseSky;
+  /** How stations hear the sky; as the telescope says unless told. */
+  readonly element?: ElementBeam;
+  /** What beams that follow a place are pointed at; the zenith unless told. */
+  readonly followed?: SkyPosition;
+  /** How X and Y get one phase; by polarised sources of the model unless told, and unknown where it has none. */
+  readonly crossHand?: CrossHandRule;
+  /** A gain for each input, or a matrix of 2 × 2 for each station; each unless told. */
+  readonly polarisation?: 'each' | 'full';
+  readonly onStep?: OnStep;
+}
+
+export interface CalibratedIntegration {
+  readonly integration: Integration;
+  /** Without the gains of solves that were given up before they converged. */
+  readonly calibration: CrossHanded;
+  readonly plan: CalibrationPlan;
+  /** What the model was made of. */
+  readonly sources: readonly SourceUp[];
+  /** Stokes I of the diffuse sky in the model, where there is one. */
+  readonly diffuse?: DiffuseStokesI;
+  /** What other gains would leave of these data, of each solve; the model is made anew. Of a gain for each input alone. */
+  readonly residualsOf?: ResidualsOf;
+}
+
+export type ResidualsOf = (found: Pick<Calibration, 'gains' | 'solved'>) => Float64Array;
+
+/** Of a channel and a baseline, Jy. */
+export type DiffuseStokesI = (channel: number, baseline: number) => readonly [re: number, im: number];
+
+/** How all stations hear a direction, or each. */
+interface Element {
+  readonly beam: ElementBeam;
+  readonly towardsEnu: Vector3;
+}
+
+/** Of what differs between X and Y, a difference that is rounding's. */
+const ALIKE = 1e-9;
+
+/** Circular feeds hear half of each dipole: through beams that differ R and L would have leakage, which no gain holds. */
+function refuseUnlike(beam: ElementBeam, [x, y, xIm = 0, yIm = 0]: ReturnType<ElementBeam['voltage']>): void {
+  if (Math.hypot(x - y, xIm - yIm) > ALIKE * (Math.hypot(x, xIm) + Math.hypot(y, yIm)))
+    refuse(
+      '--element',
+      `${beam.name} hears X and Y differently, and these data are of circular feeds`,
+      'give a beam that is the same for both, or a table of their mean power',
+    );
+}
+
+/** The beam of a model's component, by where it is. */
+function beamsFor(
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  element: Element | undefined,
+  feeds: Feeds = 'linear',
+) {
+  const voltagesOf = (beam: ElementBeam, direction: Vector3, towardsEnu: Vector3): BeamVoltages => {
+    const both = Array.from(frequenciesHz, (frequencyHz) => beam.voltage(frequencyHz, direction, towardsEnu));
+    if (feeds === 'circular') for (const one of both) refuseUnlike(beam, one);
+    const hasPhases = both.some(([, , xIm = 0, yIm = 0]) => xIm !== 0 || yIm !== 0);
+    return {
+      x: Float64Array.from(both, ([x]) => x),
+      y: Float64Array.from(both, ([, y]) => y),
+      ...(hasPhases && {
+        xIm: Float64Array.from(both, ([, , xIm = 0]) => xIm),
+        yIm: Float64Array.from(both, ([, , , yIm = 0]) => yIm),
+      }),
+    };
+  };
+  return (direction: Vector3): Pick<ModelComponent, 'beam' | 'stationBeams'> => {
+    if (!element) {
+      const voltage = elementVoltage(telescope, direction);
+      if (telescope.mount !== 'fixed') return { beam: voltage };
+      const [x, y] = projectedLengths(direction, telescope);
+      const rms = dipoleVoltage(direction);
+      return {
+        beam: {
+          x: new Float64Array(frequenciesHz.length).fill((voltage * x) / rms),
+          y: new Float64Array(frequenciesHz.length).fill((voltage * y) / rms),
+        },
+      };
+    }
+    const { beam, towardsEnu } = element;
+    if (!beam.perStation) {
+      const alike = voltagesOf(beam, direction, towardsEnu);
+      // Phases that all stations share still turn X against Y.
+      return alike.xIm ? { stationBeams: telescope.stations.map(() => alike) } : { beam: alike };
+    }
+    const made = new Map<ElementBeam, BeamVoltages>();
+    for (const one of beam.perStation)
+      if (!made.has(one)) made.set(one, voltagesOf(one, direction, towardsOf(one, towardsEnu)));
+    return { stationBeams: beam.perStation.flatMap((one) => made.get(one) ?? []) };
+  };
+}
+
+/**
+ * Models are of XX = I − Q, YY = I + Q and XY = U − iV. Of circular feeds RR = I + V, LL = I − V and RL = Q + iU stand in
+ * their places: −V for Q, Q for U, −U for V.
+ */
+const fractionsOf = ({ q, u, v }: Source['stokes'], feeds: Feeds) =>
+  feeds === 'linear'
+    ? { fractionQ: q, fractionU: u, fractionV: v }
+    : { fractionQ: -v, fractionU: q, fractionV: -u };
+
+/** What a source is in the frame of the feeds, whose voltages are the beam's: flux and fractions. */
+function throughFeeds(
+  source: Source,
+  position: SkyPosition,
+  frame: SkyFrame,
+  telescope: Telescope,
+): { readonly times: number; readonly stokes: Source['stokes'] } {
+  if (!telescope.mount) return { times: 1, stokes: source.stokes };
+  const jones = normalisedRows(telescopeJones(telescope, frame.tangentAxes(position)));
+  const { i, q, u, v } = throughFeed(jones, { i: 1, ...source.stokes });
+  return { times: i, stokes: { q: q / i, u: u / i, v: v / i } };
+}
+
+/** Of sources that are up. */
+export function modelComponents(
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  up: readonly SourceUp[],
+  frame: SkyFrame,
+  element?: Element,
+  feeds: Feeds = 'linear',
+): ModelComponent[] {
+  const beamTo = beamsFor(telescope, frequenciesHz, element, feeds);
+  return up.map(({ source, directionEnu, position }) => {
+    const { times, stokes } = throughFeeds(source, position, frame, telescope);
+    return {
+      directionEnu,
+      fluxJy: frequenciesHz.map((frequencyHz) => times * source.fluxJy(frequencyHz)),
+      ...beamTo(directionEnu),
+      ...fractionsOf(stokes, feeds),
+      ...(source.shape && { gaussian: gaussianAxes(source.shape, frame.tangentAxes(position)) }),
+    };
+  });
+}
+
+/** The longer axis runs from north, m, through east, l. */
+function gaussianAxes(
+  { majorDeg, minorDeg, positionAngleDeg }: GaussianShape,
+  { l, m }: TangentAxes,
+): GaussianAxes {
+  const angle = positionAngleDeg * RADIANS_PER_DEGREE;
+  const along = (ofL: number, ofM: number, lengthDeg: number): Vector3 => {
+    const scale = lengthDeg * RADIANS_PER_DEGREE;
+    return {
+      x: scale * (ofL * l.x + ofM * m.x),
+      y: scale * (ofL * l.y + ofM * m.y),
+      z: scale * (ofL * l.z + ofM * m.z),
+    };
+  };
+  return {
+    majorEnu: along(Math.sin(angle), Math.cos(angle), majorDeg),
+    minorEnu: along(Math.cos(angle), -Math.sin(angle), minorDeg),
+  };
+}
+
+/** Cross hands take two polarisations, and a model that says what they should be. */
+function crossHandRule(
+  { crossHand = { kind: 'model' }, polarisations, telescope, sources, feeds }: CalibrateSettings,
+  components: readonly ModelComponent[],
+): CrossHandRule {
+  if (polarisations === 1) return { kind: 'unknown' };
+  // Sources that the sky polarises: what dipoles make of unpolarised ones is no better known than the dipoles.
+  const isPolarised =
+    components.some(({ fractionU, fractionV }) => fractionU !== 0 || fractionV !== 0) &&
+    (telescope.mount === undefined ||
+      sources.some(({ stokes: { q, u, v } }) => q !== 0 || u !== 0 || (v !== 0 && feeds !== 'circular')));
+  return crossHand.kind === 'model' && !isPolarised ? { kind: 'unknown' } : crossHand;
+}
+
+/** V is in the parallel hands of circular feeds, and says nothing of what is between them. */
+function refuseVZero({ crossHand, feeds }: CalibrateSettings): void {
+  if (feeds === 'circular' && crossHand?.kind === 'v-zero')
+    refuse(
+      '--cross-hand',
+      'these data are of circular feeds: RL is Q + iU, and V = 0 says nothing of the phase between R and L',
+      'give model with sources whose Q and U are known (--polarise), an angle like 42deg, or earlier gains by their file',
+    );
+}
+
+/** Mounts of a telescope as wide as a continent stand at different angles, which models of one matrix do not hold. */
+function refuseSpread({ telescope, sources }: CalibrateSettings): void {
+  const degrees = spreadDeg(telescope);
+  if (degrees < 0.5 || !sources.some(({ stokes: { q, u } }) => q !== 0 || u !== 0)) return;
+  refuse(
+    'calibrate',
+    `horizons differ by ${degrees.toFixed(0)} degrees over the array, and with them the angles of its feeds`,
+    'leave the polarisation of sources out of the model (--polarise)',
+  );
+}
+
+/** What X and Y of fixed dipoles have in common of an unpolarised source: they are not seen at right angles. */
+const alikeOf = (telescope: Telescope): ((directionEnu: Vector3) => number) | undefined =>
+  telescope.mount === 'fixed'
+    ? (n) => {
+        const axes = axesTowards({ x: 0, y: 1, z: 0 }, n);
+        return throughFeed(normalisedRows(telescopeJones(telescope, axes)), { i: 1, q: 0, u: 0, v: 0 }).u;
+      }
+    : undefined;
+
+/** The stage from integrations to gains by a model of the sky. */
+export async function prepareCalibrate(
+  settings: CalibrateSettings,
+): Promise<Stage<Integration, CalibratedIntegration>> {
+  const { telescope, frequenciesHz, polarisations, minimumAltitudeDeg, feeds } = settings;
+  refuseVZero(settings);
+  refuseSpread(settings);
+  const stationsM = stationPositions(telescope);
+  const plan = planCalibration({
+    stations: telescope.stations.length,
+    polarisations,
+    channels: frequenciesHz.length,
+    ...(settings.iterations === undefined ? {} : { iterations: settings.iterations }),
+    ...(settings.referenceStation === undefined ? {} : { referenceStation: settings.referenceStation }),
+    ...(settings.minimumBaselineM === undefined
+      ? {}
+      : { shortest: { stationsM, minimumM: settings.minimumBaselineM } }),
+  });
+  const solve = await (settings.polarisation === 'full' ? prepareFull : prepareEach)(plan, settings);
+  const frequencyHz = frequenciesHz[Math.floor(frequenciesHz.length / 2)];
+  return {
+    push: async (integration, emit) => {
+      const frame = frameAtMiddle(telescope, integration);
+      const up = sourcesUp(settings.sources, frame, minimumAltitudeDeg, { telescope, frequencyHz });
+      if (up.length === 0) {
+        refuse(
+          'calibrate',
+          `none of ${settings.sources.map(({ name }) => name).join(', ')} is above ${minimumAltitudeDeg}° at that time`,
+          'name sources that were up, or lower --min-altitude',
+        );
+      }
+      settings.onStep?.(0.05, 'the model');
+      const followedEnu = settings.followed ? frame.directionEnu(settings.followed) : ZENITH;
+      const { diffuse } = settings;
+      const element = settings.element && {
+        beam: settings.element,
+        towardsEnu: towardsOf(settings.element, followedEnu),
+      };
+      const components = modelComponents(telescope, frequenciesHz, up, frame, element, feeds);
+      const beamTo = beamsFor(telescope, frequenciesHz, element, feeds);
+      const everywhere =
+        diffuse && diffuseModel(diffuse, frame, stationsM, frequenciesHz, beamTo, alikeOf(telescope));
+      const sky = { stationsM, frequenciesHz, components };
+      const { calibration, diffuseI, ...judging } = await solve.push(integration, sky, everywhere);
+      const modelled = { sources: up, ...(diffuseI && { diffuse: diffuseI }) };
+      await emit({ integration, calibration, plan, ...modelled, ...judging });
+    },
+    flush: () => Promise.resolve(),
+    account: () => ({}),
+    close: () => solve.close(),
+  };
+}
+
+type ModelledSky = Omit<ModelOptions, 'polarisations'>;
+
+/** One way to solve: an integration and the sky over it in, gains out. */
+interface Solve extends Closable {
+  push(
+    integration: Integration,
+    sky: ModelledSky,
+    everywhere: DiffuseModel | undefined,
+  ): Promise<{
+    readonly calibration: CrossHanded;
+    readonly diffuseI?: DiffuseStokesI;
+    readonly residualsOf?: ResidualsOf;
+  }>;
+}
+
+/** Whoever asks for a fixed count takes what it gives. */
+const kept = <Found extends Calibration>(plan: CalibrationPlan, found: Found): Found =>
+  plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
+
+/**
+ * Adds a diffuse sky to model : [c][b][product], and says what it put there. Parallel hands are first and last among the
+ * products.
+ */
+function addDiffuse(
+  model: Float64Array,
+  { stationsM, frequenciesHz }: ModelledSky,
+  everywhere: DiffuseModel,
+  polarisations: 1 | 2,
+): DiffuseStokesI {
+  const baselines = everywhere.modelled.length;
+  const products = model.length / (2 * frequenciesHz.length * baselines);
+  const kinds = products === 4 ? 'all' : 'parallel';
+  const drawn = diffuseVisibilities(everywhere, stationsM, frequenciesHz, polarisations, kinds);
+  for (let k = 0; k < model.length; k++) model[k] += drawn[k];
+  return (c, b) => {
+    const first = 2 * products * (c * baselines + b);
+    const last = first + 2 * (products - 1);
+    return [(drawn[first] + drawn[last]) / 2, (drawn[first + 1] + drawn[last + 1]) / 2];
+  };
+}
+
+async function prepareEach(plan: CalibrationPlan, settings: CalibrateSettings): Promise<Solve> {
+  const calibrator = await prepareCalibrator(plan, settings.backend);
+  const { polarisations } = plan;
+  return {
+    push: async (integration, sky, everywhere) => {
+      const modelled = () => {
+        const model = modelVisibilities({ ...sky, polarisations });
+        return { model, diffuseI: everywhere && addDiffuse(model, sky, everywhere, polarisations) };
+      };
+      const { model, diffuseI } = modelled();
+      settings.onStep?.(0.5, 'the gains');
+      const solved = kept(plan, await calibrator.solve({ ...integration, model }));
+      const rule = crossHandRule(settings, sky.components);
+      const calibration = withCrossHand(solved, { ...integration, model }, rule, sky);
+      return {
+        ...{ calibration, ...(diffuseI && { diffuseI }) },
+        residualsOf: (found) => residualsOf(plan, { ...integration, model: modelled().model }, found),
+      };
+    },
+    close: () => calibrator.close(),
+  };
+}
+
+/** The phase between X and Y is the model's, or unknown: it is solved with everything else. */
+async function prepareFull(plan: CalibrationPlan, settings: CalibrateSettings): Promise<Solve> {
+  const calibrator = await prepareFullCalibrator(plan, settings.backend);
+  return {
+    push: async (integration, sky, everywhere) => {
+      const model = fullModelVisibilities(sky);
+      const diffuseI = everywhere && addDiffuse(model, sky, everywhere, 2);
+      settings.onStep?.(0.5, 'the gains');
+      const calibration = kept(plan, await calibrator.solve({ ...integration, model }));
+      return { calibration, ...(diffuseI && { diffuseI }) };
+    },
+    close: () => calibrator.close(),
+  };
+}

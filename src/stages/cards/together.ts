@@ -1,0 +1,59 @@
+/** Several runs in step: each hands over its part, and all go on when the whole has been taken. */
+import type { Emit } from '../stage.js';
+
+export class Together<Part> {
+  private slots: (Part | undefined)[];
+  private waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
+  private readonly failed = new AbortController();
+
+  constructor(
+    private readonly count: number,
+    private readonly take: (parts: readonly Part[]) => Promise<void>,
+  ) {
+    this.slots = new Array<Part | undefined>(count).fill(undefined);
+  }
+
+  /** Goes off when one has failed: the others end. */
+  get signal(): AbortSignal {
+    return this.failed.signal;
+  }
+
+  emit(k: number): Emit<Part> {
+    return (part) =>
+      new Promise<void>((resolve, reject) => {
+        if (this.failed.signal.aborted) {
+          reject(this.failed.signal.reason as Error);
+          return;
+        }
+        this.slots[k] = part;
+        this.waiting.push({ resolve, reject });
+        if (this.waiting.length < this.count) return;
+        const [parts, waiting] = [this.slots as Part[], this.waiting];
+        this.slots = new Array<Part | undefined>(this.count).fill(undefined);
+        this.waiting = [];
+        this.take(parts).then(
+          () => {
+            for (const one of waiting) one.resolve();
+          },
+          (error: unknown) => {
+            for (const one of waiting) one.reject(error);
+          },
+        );
+      });
+  }
+
+  /** Waits for all to end; the first failure is everyone's, and nobody is left waiting. */
+  async all<Result>(runs: readonly Promise<Result>[]): Promise<Result[]> {
+    const watched = runs.map((one) =>
+      one.catch((error: unknown) => {
+        this.failed.abort(error);
+        for (const { reject } of this.waiting.splice(0)) reject(error);
+        throw error;
+      }),
+    );
+    const settled = await Promise.allSettled(watched);
+    if (this.failed.signal.aborted) throw this.failed.signal.reason;
+    if (this.waiting.length > 0) throw new Error('the cards did not make as many integrations');
+    return settled.map((one) => (one as PromiseFulfilledResult<Result>).value);
+  }
+}

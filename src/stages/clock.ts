@@ -1,0 +1,155 @@
+/**
+ * When integrations (or images) end. Spectra are numbered from the first of the stream, lost ones included, so a cut is
+ * where it is whatever was lost before it. A cut is told as the number of the first spectrum after it.
+ */
+import { countSince1970 } from '../core/clock/since-1970.js';
+import { refuse } from '../core/errors.js';
+import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
+import { leapSecondsAfter, leapSecondsBefore } from '../core/leap-seconds.js';
+
+export interface IntegrationClock {
+  /** The first cut after spectrum `index`; Infinity where none comes. */
+  cutAfter(index: number): number;
+  /** Every cut of this clock is one of that clock's. */
+  readonly within?: IntegrationClock;
+}
+
+/** One integration over everything. */
+export const oneIntegration: IntegrationClock = { cutAfter: () => Infinity };
+
+/** Every so many spectra from the first. */
+export const everySpectra = (spectra: number): IntegrationClock => ({
+  cutAfter: (index) => (Math.floor(index / spectra) + 1) * spectra,
+});
+
+/** Where the spectra of a stream lie in time. */
+export interface SpectrumGrid {
+  /** When the first one begins. */
+  readonly start: Instant;
+  readonly spectrumRateHz: number;
+}
+
+/** Boundaries `parts` to a length, of which every `each`-th is a cut: clocks of one length and parts share them. */
+export interface Division {
+  readonly parts: number;
+  readonly each: number;
+}
+
+/**
+ * On whole multiples of so many seconds of UTC, counted from 1970 in days of 86 400 s (a length that divides a day
+ * begins anew at each midnight): every machine cuts at the same instants, whenever it was started. A spectrum belongs
+ * where it begins, so a cut lies up to one spectrum after the boundary. A leap second is cut off on both sides:
+ * boundaries after it are UTC's again, and no integration is longer than it should be.
+ */
+export function onUtc(
+  everyS: number,
+  { start, spectrumRateHz }: SpectrumGrid,
+  { parts, each }: Division = { parts: 1, each: 1 },
+): IntegrationClock {
+  const midnight: Instant = { unixSeconds: Math.floor(start.unixSeconds / 86_400) * 86_400, fraction: 0 };
+  const firstS = secondsBetween(midnight, start);
+  // Boundary k of this day is the one of that number since 1970.
+  const { count, agoS } = countSince1970(midnight.unixSeconds, everyS, parts);
+  // All in seconds that passed since that midnight, leap seconds among them.
+  const leaps = leapSecondsAfter(midnight.unixSeconds).map(
+    (after) => secondsBetween(midnight, { unixSeconds: after, fraction: 0 }) - 1,
+  );
+  const pieces = [
+    { fromS: -Infinity, originS: -agoS, number: count },
+    ...leaps.flatMap((leapS, passed) => [
+      { fromS: leapS, originS: leapS, number: 0 },
+      { fromS: leapS + 1, originS: passed + 1 - agoS, number: count },
+    ]),
+  ];
+  /** Spectra that begin a rounding error before a boundary are taken to begin on it. */
+  const tolerance = 1e-6;
+  const indexOf = (boundaryS: number): number => Math.ceil((boundaryS - firstS) * spectrumRateHz - tolerance);
+  return {
+    cutAfter: (index) => {
+      let piece = pieces.length - 1;
+      while (indexOf(pieces[piece].fromS) > index) piece--;
+      const { originS, number } = pieces[piece];
+      const cutOf = (boundary: number): number => indexOf(originS + (boundary * everyS) / parts);
+      let boundary = Math.floor(((firstS + index / spectrumRateHz - originS) * parts) / everyS);
+      boundary -= (((number + boundary) % each) + each) % each;
+      while (cutOf(boundary) <= index) boundary += each;
+      const next = piece + 1 < pieces.length ? indexOf(pieces[piece + 1].fromS) : Infinity;
+      return Math.min(cutOf(boundary), next);
+    },
+  };
+}
+
+export interface IntegrationSettings {
+  /** One integration over everything unless given. */
+  readonly integrationS?: number;
+  /** Whether integrations are counted from the first sample (unless said) or end on UTC's own boundaries. */
+  readonly align?: 'first-sample' | 'utc';
+}
+
+function wholeSpectra(lengthS: number, { spectrumRateHz }: SpectrumGrid): number {
+  const spectra = Math.round(lengthS * spectrumRateHz);
+  if (!(spectra >= 1)) {
+    refuse(
+      'integration',
+      `${lengthS} s is shorter than one spectrum`,
+      `give at least ${1 / spectrumRateHz} s`,
+    );
+  }
+  return spectra;
+}
+
+/** When integrations end: every so many seconds from the first sample, or on UTC's own boundaries. */
+export function integrationClock(
+  { integrationS, align = 'first-sample' }: IntegrationSettings,
+  grid: SpectrumGrid,
+): IntegrationClock {
+  if (integrationS === undefined) return oneIntegration;
+  const spectra = wholeSpectra(integrationS, grid);
+  return align === 'utc' ? onUtc(integrationS, grid) : everySpectra(spectra);
+}
+
+/**
+ * Clocks on one grid, the `parts`-th parts of a length: of the parts, and of so many of them together. Every cut of the
+ * latter is one of the former, whatever rounding did.
+ */
+export function dividedClock(
+  { integrationS, align }: Required<IntegrationSettings>,
+  parts: number,
+  grid: SpectrumGrid,
+): (each: number) => IntegrationClock {
+  const spectra = wholeSpectra(integrationS / parts, grid);
+  const clock = (each: number): IntegrationClock =>
+    align === 'utc' ? onUtc(integrationS, grid, { parts, each }) : everySpectra(each * spectra);
+  const finest = clock(1);
+  return (each) => (each === 1 ? finest : { ...clock(each), within: finest });
+}
+
+/** When spectrum `index` begins. */
+export const spectrumStart = ({ start, spectrumRateHz }: SpectrumGrid, index: number): Instant =>
+  addSeconds(start, index / spectrumRateHz);
+
+/** Readers take times that are closer for one. */
+const ONE_DATE_S = 1e-3;
+
+/**
+ * Files keep Julian Dates, on which a leap second and the second after it are the same: integrations that a reader
+ * would take for one are refused before they are made.
+ */
+export function refuseSharedDates(clock: IntegrationClock, grid: SpectrumGrid, spectra: number): void {
+  const leaps = ({ unixSeconds }: Instant): number => leapSecondsBefore(unixSeconds);
+  if (leaps(grid.start) === leaps(spectrumStart(grid, spectra))) return;
+  const dates: number[] = [];
+  for (let at = 0; at < spectra;) {
+    const end = Math.min(spectra, clock.cutAfter(at));
+    const { unixSeconds, fraction } = spectrumStart(grid, (at + end) / 2);
+    dates.push(unixSeconds - grid.start.unixSeconds + fraction);
+    at = end;
+  }
+  dates.sort((x, y) => x - y);
+  if (dates.some((one, k) => k > 0 && one - dates[k - 1] < ONE_DATE_S))
+    refuse(
+      'integration',
+      'files keep Julian Dates, on which the leap second in this recording and the second after it are the same: two integrations would have one time',
+      'give a longer --integration, or take what is before the leap second and what is after it with --times',
+    );
+}

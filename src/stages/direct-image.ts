@@ -1,0 +1,115 @@
+/** Spectra to images, no visibility in between (EPIC). */
+import type { Backend } from '../backend/backend.js';
+import { addSeconds, type Instant } from '../core/instant.js';
+import { prepareDirectImager, type DirectImage, type DirectImager } from '../image/index.js';
+import { skyFrame, type SkyFrame } from '../sky/frame.js';
+import type { Telescope } from '../telescope/telescope.js';
+import {
+  refuseEmpty,
+  type Calibrated,
+  type CalibratedAt,
+  type ImageSettings,
+  type SkyImage,
+} from './sky-image.js';
+import { prepareCardDirectImager } from './card/images.js';
+import type { SpectrumGrid } from './clock.js';
+import { PlannedImager, type PlannedFor } from './planned-imager.js';
+import { StretchKeeper, type Stretch, type TimedSpectra } from './spectra.js';
+import { emptyAccount, type Emit, type Stage } from './stage.js';
+
+export interface DirectImageSettings {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly calibrated?: Calibrated;
+  /** Instead of `calibrated`: the gains of an image's middle, where they change, or spectra follow the sky. */
+  readonly gainsAt?: CalibratedAt;
+  readonly image: ImageSettings;
+  readonly plannedFor?: PlannedFor;
+  /** Included unless told. */
+  readonly autos?: 'include' | 'leave-out';
+  readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'>;
+  /** How long an image lasts whose end no cut tells. */
+  readonly lastsS: number;
+}
+
+/** Its arrays are filled anew by the next image. */
+export type DirectSkyImage = SkyImage & Pick<DirectImage, 'samples'>;
+
+/** Where a card scales images no counts come down. */
+type StageImager = Pick<DirectImager, 'setGains' | 'accumulate' | 'close'> & {
+  finish(into?: DirectImage): Promise<DirectImage | Omit<DirectImage, 'counts'>>;
+};
+
+/** The stage from spectra to images without visibilities (EPIC). */
+export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSpectra, DirectSkyImage> {
+  const { backend, telescope, frequenciesHz, calibrated, gainsAt, grid, lastsS } = settings;
+  const planned = new PlannedImager<StageImager>({
+    telescope,
+    frequenciesHz,
+    settings: settings.image,
+    ...(settings.plannedFor && { plannedFor: settings.plannedFor }),
+    prepare: async (plan) => {
+      const { autos = 'include' } = settings;
+      const imager =
+        backend.kind === 'cuda' && autos === 'include'
+          ? await prepareCardDirectImager(plan, backend)
+          : await prepareDirectImager(plan, backend, { autos });
+      if (calibrated) imager.setGains(calibrated.gains, calibrated.solved);
+      return imager;
+    },
+  });
+  /** The sky in the middle of the stretch: where its geometry is right on average. */
+  type Begun = Pick<Stretch, 'firstIndex' | 'cutAt' | 'start'>;
+  const middleOf = ({ firstIndex, cutAt, start }: Begun): Instant => {
+    const spectra = cutAt - firstIndex;
+    const durationS = spectra < Infinity ? spectra / grid.spectrumRateHz : lastsS;
+    return addSeconds(start, durationS / 2);
+  };
+  const frameOf = (begun: Begun): SkyFrame => skyFrame(telescope.site, middleOf(begun));
+  const account = emptyAccount();
+  let into: DirectImage | undefined;
+  let emit: Emit<DirectSkyImage> = () => Promise.resolve();
+  let frame: SkyFrame | undefined;
+  const keeper = new StretchKeeper(async (stretch, endIndex) => {
+    const sky = frame ?? frameOf(stretch);
+    frame = undefined;
+    const { plan, imager } = await planned.at(sky);
+    const made = await imager.finish(into);
+    if ('counts' in made) into = made;
+    refuseEmpty(
+      made.image,
+      settings.autos === 'leave-out'
+        ? 'no two stations have samples in common and gains'
+        : 'every input is missing or without gains',
+      'calibrate some of them',
+    );
+    account.images++;
+    const { start, firstIndex } = stretch;
+    const durationS = (endIndex - firstIndex) / grid.spectrumRateHz;
+    const { image, samples, weights } = made;
+    await emit({ image, samples, weights, plan, frame: sky, start, durationS });
+  });
+  return {
+    push: async (spectra, to) => {
+      emit = to;
+      await keeper.begin(spectra);
+      const begun = { firstIndex: spectra.index, cutAt: spectra.cutAt, start: spectra.start };
+      const isFirst = frame === undefined;
+      frame ??= frameOf(begun);
+      const { imager } = await planned.at(frame);
+      if (gainsAt && isFirst) {
+        const { gains, solved } = gainsAt(middleOf(begun));
+        imager.setGains(gains, solved);
+      }
+      await imager.accumulate(spectra.block);
+      await keeper.done(spectra);
+    },
+    flush: (to) => {
+      emit = to;
+      return keeper.flush();
+    },
+    account: () => account,
+    close: () => planned.close(),
+  };
+}

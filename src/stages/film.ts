@@ -1,0 +1,138 @@
+/** A series of images: what both roads hand over for each, and how they become a cube and a film. */
+import { planeML, type PlaneML } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
+import { formatHz } from '../core/units.js';
+import { imageStretch, renderFilm, renderSheet, skyPicture, type SkyPlan } from '../draw/index.js';
+import { encodeFitsSeries, openOutputSet } from '../formats/index.js';
+import type { BeyondCells, FittedBeam, HandTally, WideMethod } from '../image/index.js';
+import { sourcesUp } from '../sky/above.js';
+import type { SkyFrame, SkyPosition } from '../sky/frame.js';
+import type { PictureOptions } from './products.js';
+import type { Smearing } from './smearing.js';
+
+export interface SeriesImage {
+  /** Stokes I, or the one product there is. */
+  readonly plane: PlaneML;
+  readonly start: Instant;
+  readonly durationS: number;
+  readonly frame: SkyFrame;
+  readonly centre: SkyPosition;
+}
+
+export interface Series {
+  readonly images: readonly SeriesImage[];
+  readonly plan: SkyPlan;
+  readonly beam?: FittedBeam;
+  readonly frequencyHz: number;
+  readonly bandHz: number;
+  readonly everyS: number;
+  readonly centreName: string;
+  /** Which of them are blank, since their stretch has no data. */
+  readonly lost?: readonly number[];
+  /** Of images by u, v and w. */
+  readonly hands?: HandTally;
+  readonly smearing?: Smearing;
+  readonly beyond?: BeyondCells;
+  /** How images by u, v and w were made. */
+  readonly made?: { readonly method: WideMethod; readonly accuracy: number };
+}
+
+export type SeriesOptions = Omit<PictureOptions, 'channels' | 'channelWidthHz'>;
+
+/** Wide enough to read, small enough to send. */
+const FILM_WIDTH = 600;
+/** Values that the colours are chosen from. */
+const MOST_VALUES = 2 ** 20;
+
+/** A sheet is for a look at all of them: more, and nothing could be seen on any. */
+const MOST_ON_SHEET = 36;
+const SHEET_WIDTH = 2400;
+
+export interface SeriesPaths {
+  readonly fits: string;
+  /** An animation, where that is asked for. */
+  readonly png?: string;
+  /** Side by side, where that is asked for. */
+  readonly sheet?: string;
+}
+
+/** Every so many of a series, so that a sheet holds them all: the first, and evenly on from there. */
+export const onSheet = <One>(images: readonly One[]): One[] => {
+  const step = Math.ceil(images.length / MOST_ON_SHEET);
+  return images.filter((_, k) => k % step === 0);
+};
+
+/** Writes images one after the other as a cube in time, and a film of them, and a sheet where one is asked for. */
+export async function writeSeries(paths: SeriesPaths, series: Series, options: SeriesOptions): Promise<void> {
+  const { images, plan, beam } = series;
+  if (images.length === 0) refuse('image', 'no image came of the series', 'give a shorter --every');
+  const { telescope } = options;
+  const stretch = imageStretch(jointly(images));
+  const blank = new Set(series.lost);
+  const isDrawn = paths.png !== undefined || paths.sheet !== undefined;
+  const shownImages = isDrawn ? images.filter((_, k) => !blank.has(k)) : [];
+  const pictures = shownImages.map(({ plane, start, durationS, frame }) =>
+    skyPicture({
+      ...{ plane, plan, frame, stretch, unit: options.unit, integrationS: durationS },
+      ...(beam && { beam }),
+      title: [
+        telescope.title,
+        `${formatInstant(addSeconds(start, durationS / 2), durationS < 1 ? 3 : 0)} · ${formatHz(series.frequencyHz)}, ` +
+          `${formatHz(series.bandHz)} wide · ${telescope.stations.length} stations`,
+        options.road,
+      ],
+      calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
+      sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: series.frequencyHz }).map(
+        ({ source, directionEnu }) => ({ name: source.name, directionEnu, accuracyDeg: source.accuracyDeg }),
+      ),
+    }),
+  );
+  const film =
+    paths.png === undefined ? undefined : await renderFilm(pictures, { width: options.width ?? FILM_WIDTH });
+  const shown = onSheet(pictures);
+  const columns = Math.ceil(Math.sqrt(shown.length));
+  const sheet =
+    paths.sheet === undefined
+      ? undefined
+      : await renderSheet(shown, { columns, width: Math.floor(SHEET_WIDTH / columns) });
+  const set = await openOutputSet([paths.fits, paths.png, paths.sheet].filter((path) => path !== undefined));
+  try {
+    const middle = images[Math.floor(images.length / 2)];
+    await encodeFitsSeries(set.files[0], {
+      ...{ pixels: plan.pixels, pixelSize: plan.pixelSize, centre: middle.centre, object: series.centreName },
+      ...(beam && { beam }),
+      ...{
+        telescope: telescope.name,
+        unit: options.unit,
+        frequencyHz: series.frequencyHz,
+        everyS: series.everyS,
+      },
+      planes: images,
+      history: [
+        ...options.history,
+        ...(images.every(({ centre }) => centre.raDeg === middle.centre.raDeg)
+          ? []
+          : ['each image has a centre of its own: CRVAL is of the middle one, table TIMES has all']),
+      ],
+    });
+    const drawn = [film, sheet].filter((one) => one !== undefined);
+    for (const [k, one] of drawn.entries()) await set.files[k + 1].write(one);
+    await set.finish();
+  } catch (error) {
+    await set.abandon();
+    throw error;
+  }
+}
+
+/** One colour scale: values of all images, thinned where they are many. */
+function jointly(images: readonly SeriesImage[]): PlaneML {
+  const size = images[0].plane.length;
+  const step = Math.ceil((size * images.length) / MOST_VALUES);
+  const side = 2 * Math.ceil(Math.sqrt((size * images.length) / step) / 2);
+  const values = new Float64Array(side * side).fill(Number.NaN);
+  let to = 0;
+  for (const { plane } of images)
+    for (let at = 0; at < size && to < values.length; at += step) values[to++] = plane[at];
+  return planeML(values, side);
+}

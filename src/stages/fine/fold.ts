@@ -1,0 +1,92 @@
+/** Finer channels of streams, back in the order of a band: [n][c·A + a][t] to [c·K + n][a][t]. It costs reading them back. */
+import type { Backend } from '../../backend/backend.js';
+import { allocateSpectra, elementsPerSpectra, spectraCAT } from '../../core/axes.js';
+import type { SpectraShape } from '../../core/blocks.js';
+import type { SpectraGap } from '../../core/gaps.js';
+import type { TimedSpectra } from '../spectra.js';
+import { chain, type Stage } from '../stage.js';
+import type { FineChannels } from './streams.js';
+
+/** `streams`: the channeliser's output; `inputs`: of the recording. */
+export function prepareFold(
+  backend: Backend,
+  streams: SpectraShape,
+  inputs: number,
+  { first, kept }: FineChannels,
+): Stage<TimedSpectra, TimedSpectra> {
+  const coarse = streams.inputs / inputs;
+  const { type, capacity } = streams;
+  const channels = coarse * kept;
+  const block = backend.allocateSpectra({ type, channels, inputs, capacity });
+  const room = allocateSpectra(type, channels, inputs, capacity);
+  return {
+    push: async (timed, emit) => {
+      const { samples, gaps } = timed.block;
+      const from = await timed.block.read();
+      const length = inputs * samples * elementsPerSpectra(type);
+      const to = room.subarray(0, channels * length);
+      for (let n = 0; n < kept; n++)
+        for (let c = 0; c < coarse; c++) {
+          const at = ((first + n) * coarse + c) * length;
+          to.set(from.subarray(at, at + length), (c * kept + n) * length);
+        }
+      await block.write(
+        spectraCAT(to, type, channels, inputs, samples),
+        samples,
+        foldedGaps(gaps, { coarse, inputs, first, kept }),
+      );
+      const { index, start, cutAt } = timed;
+      await emit({ block, index, start, cutAt });
+    },
+    flush: () => Promise.resolve(),
+    account: () => ({}),
+    close: () => block.close(),
+  };
+}
+
+/** A gap of streams may go over several channels that came; inside one it is a box of inputs and finer channels. */
+export function foldedGaps(
+  gaps: readonly SpectraGap[],
+  {
+    coarse,
+    inputs,
+    first,
+    kept,
+  }: { readonly coarse: number; readonly inputs: number; readonly first: number; readonly kept: number },
+): SpectraGap[] {
+  const boxes: SpectraGap[] = [];
+  for (const gap of gaps) {
+    const from = Math.max(0, gap.firstChannel - first);
+    const end = Math.min(kept, gap.endChannel - first);
+    if (end <= from) continue;
+    for (let c = 0; c < coarse; c++) {
+      const firstInput = Math.max(0, gap.firstInput - c * inputs);
+      const endInput = Math.min(inputs, gap.endInput - c * inputs);
+      if (endInput <= firstInput) continue;
+      boxes.push({
+        ...{ firstInput, endInput, firstSample: gap.firstSample, endSample: gap.endSample },
+        ...{ firstChannel: c * kept + from, endChannel: c * kept + end },
+      });
+    }
+  }
+  return boxes;
+}
+
+/** What a recording that is channelised already becomes: its own number of inputs, and the finer channels. */
+export interface Finer {
+  readonly inputs: number;
+  readonly channels: FineChannels;
+}
+
+/** The spectra behind a channeliser: as they are, or finer channels in the order of the band. */
+export const spectraBehind = (made: SpectraShape, finer: Finer | undefined): SpectraShape =>
+  finer ? { ...made, channels: finer.channels.frequenciesHz.length, inputs: finer.inputs } : made;
+
+/** A channeliser's stage, and where there is need of it the order of the band behind it. */
+export const inOrder = <In>(
+  channelise: Stage<In, TimedSpectra>,
+  backend: Backend,
+  made: SpectraShape,
+  finer: Finer | undefined,
+): Stage<In, TimedSpectra> =>
+  finer ? chain(channelise, prepareFold(backend, made, finer.inputs, finer.channels)) : channelise;

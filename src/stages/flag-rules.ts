@@ -1,0 +1,66 @@
+/** Flags by channel, time and pair of stations, and the channels that are kept. Flagged values keep their value and weight. */
+import type { Integration } from '../core/blocks.js';
+import { nothingToClose } from '../core/closing.js';
+import { flagCells, maskOf, type FlagRule } from './flags/rules.js';
+import { storedOf } from './stored.js';
+import { takeChannels } from './take-channels.js';
+import type { Stage } from './stage.js';
+
+/** Values that had weight, and what the rules flagged of them. */
+export interface FlagTally {
+  readonly rules: number;
+  ruled: number;
+  values: number;
+}
+
+export interface FlagRulesSettings {
+  /** Of all channels that there are. */
+  readonly rules: readonly FlagRule[];
+  /** By number; all unless given. */
+  readonly channels?: readonly number[];
+  readonly tally?: FlagTally;
+}
+
+export function prepareFlagRules(settings: FlagRulesSettings): Stage<Integration, Integration> {
+  const through = flagging(settings);
+  return {
+    push: (one, emit) => emit(through(one)),
+    flush: () => Promise.resolve(),
+    account: () => ({}),
+    close: nothingToClose,
+  };
+}
+
+/** The same of one integration: channels are chosen, and what the rules name is flagged. */
+export function flagging({ rules, channels, tally }: FlagRulesSettings): (one: Integration) => Integration {
+  const own = channels
+    ? rules.map((rule) => ({
+        ...rule,
+        ...(rule.channels && { channels: Uint8Array.from(channels, (c) => rule.channels?.[c] ?? 0) }),
+      }))
+    : rules;
+  return (one) => {
+    const part = channels ? takeChannels(one, channels) : one;
+    if (rules.length === 0) return part;
+    const mask = maskOf(own, part);
+    const asStored = storedOf(part);
+    if (tally)
+      asStored.weights.forEach((weight, at) => {
+        if (!(weight > 0)) return;
+        tally.values++;
+        if (mask?.[at] === 1) tally.ruled++;
+      });
+    return mask ? flagCells({ ...part, asStored }, mask) : part;
+  };
+}
+
+/** The same for what is made of all channels at once, like an image: the others are flagged, not taken away. */
+export function flagsOfAll(
+  { rules, channels: kept }: FlagRulesSettings,
+  channels: number,
+): readonly FlagRule[] {
+  if (!kept) return rules;
+  const others = new Uint8Array(channels).fill(1);
+  for (const c of kept) others[c] = 0;
+  return [...rules, { channels: others }];
+}

@@ -1,0 +1,87 @@
+/** Visibilities over gains: what others' software goes on from. */
+import { baselineCount, gainsCA, visibilitiesCBPP, weightsCBPP } from '../../core/axes.js';
+import type { AsStored, Integration } from '../../core/blocks.js';
+import { restored, storedOf } from '../stored.js';
+import type { Calibrated } from '../sky-image.js';
+import { overMatrices } from './apply-matrices.js';
+
+export interface Applied {
+  readonly integration: Integration;
+  /** Values with weight that lost it here. */
+  readonly flagged: number;
+  /** Values that had weight. */
+  readonly values: number;
+}
+
+/**
+ * V_ij/(g_i conj(g_j)), or with leakage G_i⁻¹ V_ij G_j⁻ᴴ; weights as they were. What an input without a gain takes part in is flagged and left as it is;
+ * cross hands are flagged where nobody knows the phase between X and Y.
+ */
+export function applyGains(integration: Integration, calibrated: Calibrated): Applied {
+  const { gains, crossHands } = calibrated;
+  const { channels, stations, polarisations } = integration;
+  const baselines = baselineCount(stations);
+  const inputs = stations * polarisations;
+  const stored = storedOf(integration);
+  const matrices = overMatrices(integration, stored, calibrated);
+  const solved = matrices?.solved ?? calibrated.solved;
+  const means = matrices?.means ?? new Float64Array(stored.means.length);
+  const weights = new Float64Array(stored.weights.length);
+  let [at, flagged, values] = [0, 0, 0];
+  for (let c = 0; c < channels; c++) {
+    for (let i = 0; i < stations; i++) {
+      for (let j = 0; j <= i; j++) {
+        // Of matrices every product is in every result: one that is flagged spoils all four.
+        const four = stored.weights.subarray(at, at + polarisations ** 2);
+        const isWhole = !matrices || four.every((weight) => weight > 0);
+        for (let p = 0; p < polarisations; p++) {
+          for (let q = 0; q < polarisations; q++, at++) {
+            const [atI, atJ] = [c * inputs + i * polarisations + p, c * inputs + j * polarisations + q];
+            const isSolved = solved[atI] === 1 && solved[atJ] === 1;
+            if (!matrices) {
+              const [re, im] = [stored.means[2 * at], stored.means[2 * at + 1]];
+              const pairRe = gains[2 * atI] * gains[2 * atJ] + gains[2 * atI + 1] * gains[2 * atJ + 1];
+              const pairIm = gains[2 * atI + 1] * gains[2 * atJ] - gains[2 * atI] * gains[2 * atJ + 1];
+              const power = pairRe ** 2 + pairIm ** 2;
+              means[2 * at] = isSolved ? (re * pairRe + im * pairIm) / power : re;
+              means[2 * at + 1] = isSolved ? (im * pairRe - re * pairIm) / power : im;
+            }
+            const weight = stored.weights[at];
+            const isGood = isWhole && isSolved && (p === q || crossHands?.[c] === 1);
+            weights[at] = isGood ? weight : -Math.abs(weight);
+            if (!(weight > 0)) continue;
+            values++;
+            if (!isGood) flagged++;
+          }
+        }
+      }
+    }
+  }
+  const asStored: AsStored = {
+    ...stored,
+    means: visibilitiesCBPP(means, channels, baselines, polarisations),
+    weights: weightsCBPP(weights, channels, baselines, polarisations),
+  };
+  return {
+    integration: restored(integration, asStored, 'changed'),
+    flagged,
+    values,
+  };
+}
+
+/** For those who take one gain an input: matrices are applied to the visibilities beforehand, and the gains are 1. */
+export function withoutLeakage(
+  integration: Integration,
+  calibrated: Calibrated,
+): { readonly integration: Integration; readonly calibrated: Calibrated } {
+  const matrices = overMatrices(integration, undefined, calibrated);
+  if (!matrices) return { integration, calibrated };
+  const { channels, stations } = integration;
+  const gains = gainsCA(new Float64Array(4 * channels * stations), channels, 2 * stations);
+  for (let n = 0; n < gains.length; n += 2) gains[n] = 1;
+  const { crossHands } = calibrated;
+  return {
+    integration: applyGains(integration, calibrated).integration,
+    calibrated: { gains, solved: matrices.solved, ...(crossHands && { crossHands }) },
+  };
+}

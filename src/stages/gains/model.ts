@@ -1,0 +1,81 @@
+/** What gains are solved with beside sources: the diffuse sky, beams of stations, which baselines. */
+import { refuse } from '../../core/errors.js';
+import type { ElementBeam } from '../../sky/beams/element-beam.js';
+import { beamOfElements, hasElements, parseElements } from '../../sky/beams/mixed.js';
+import { beamOfTelescope, findBeam } from '../../sky/beams/registry.js';
+import { withFeed } from '../../sky/beams/with-feed.js';
+import type { DiffuseSky } from '../../sky/diffuse/diffuse.js';
+import { galaxy } from '../../sky/diffuse/galaxy.js';
+import { readDiffuseMap } from '../../sky/diffuse/map.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { stationPositions } from '../geometry.js';
+import type { CalibrateSettings } from '../calibrate.js';
+import { shortestBaselineM } from './shortest.js';
+
+export function diffuseSky(text: string, where = 'gains.diffuse'): DiffuseSky {
+  if (text === galaxy.name) return galaxy;
+  if (/\.csv$/i.test(text)) return readDiffuseMap(text);
+  return refuse(where, `'${text}' is no diffuse sky`, "give galaxy, or the path of a map's CSV");
+}
+
+/** Of the band's middle, where it is in wavelengths. */
+export interface BaselineLength {
+  readonly value: number;
+  readonly unit: 'm' | 'wl';
+}
+
+export function baselineLength(text: string, where = 'gains.min-baseline'): BaselineLength {
+  const match = /^((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(m|wl|λ)?$/i.exec(text.trim());
+  if (!match)
+    return refuse(where, `'${text}' is not understood`, 'write metres or wavelengths, like 12m or 5wl');
+  return { value: Number(match[1]), unit: (match.at(2) ?? 'm').toLowerCase() === 'm' ? 'm' : 'wl' };
+}
+
+/** The beam that was asked for, else the telescope's own; undefined where neither is known. */
+export const elementBeam = async (
+  element: string | undefined,
+  telescope: Telescope,
+): Promise<ElementBeam | undefined> => {
+  const find = async (name: string): Promise<ElementBeam> => withFeed(await findBeam(name), telescope);
+  if (element?.includes('=') === true)
+    return beamOfElements(parseElements(element, telescope), telescope, find);
+  if (element !== undefined) return find(element);
+  if (hasElements(telescope)) {
+    const each = telescope.stations.map((station) => station.element);
+    return beamOfElements(each, telescope, find);
+  }
+  const own = beamOfTelescope(telescope);
+  return own && withFeed(own, telescope);
+};
+
+/** For models, which use the telescope's beamExponent in any case. */
+export const modelElement = (
+  element: string | undefined,
+  telescope: Telescope,
+): Promise<ElementBeam | undefined> =>
+  element === undefined && !hasElements(telescope)
+    ? Promise.resolve(undefined)
+    : elementBeam(element, telescope);
+
+export type SolvingModel = Pick<CalibrateSettings, 'element' | 'diffuse'> &
+  Required<Pick<CalibrateSettings, 'minimumBaselineM'>>;
+
+/** The same for all who solve; 0 m keeps all baselines. */
+export function solvingModel(
+  { element, diffuse, minBaseline }: ModelParts,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+): SolvingModel {
+  const sees = telescope.beamExponent > 0 && element === undefined ? 'all the sky' : 'a part';
+  return {
+    minimumBaselineM: shortestBaselineM(minBaseline, stationPositions(telescope), frequenciesHz, sees),
+    ...(element && { element }),
+    ...(diffuse && { diffuse }),
+  };
+}
+
+export interface ModelParts {
+  readonly element?: ElementBeam;
+  readonly diffuse?: DiffuseSky;
+  readonly minBaseline?: BaselineLength;
+}

@@ -1,0 +1,150 @@
+/**
+ * An imager and its plan, kept for as long as they hold. A plan is made for the J2000 axes of one moment round the zenith, or
+ * round the normal of the stations' own plane, which is chosen once for all plans.
+ * Against the ground they rotate slowly, by what precession has moved the pole, so the plan of one image serves the next:
+ * it is made anew once the axes have rotated by so much that the edge of the image would be off by a hundredth of a pixel.
+ * Machines that share a band, and began at different times, take the plans of UTC's own stretches instead: theirs are alike.
+ */
+import type { Closable } from '../core/closing.js';
+import { dot, type Vector3 } from '../core/vector.js';
+import { instant, type Instant } from '../core/instant.js';
+import type { ImagePlan } from '../image/index.js';
+import { skyFrame, type SkyFrame, type TangentAxes } from '../sky/frame.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { axesAt, pixelsOf, planSky, withCentre, type ImageSettings } from './sky-image.js';
+
+const MOST_ERROR_PIXELS = 0.01;
+
+export interface PlannedImagerOptions<Imager> {
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly settings: ImageSettings;
+  /** Whose moment a plan is made for: that of the first image under it unless told. */
+  readonly plannedFor?: PlannedFor;
+  readonly prepare: (plan: ImagePlan) => Promise<Imager>;
+}
+
+export type PlannedFor =
+  /** The middle of a stretch of UTC, whoever asks and since when. */
+  | 'utc'
+  /** An earlier image, whose plan is at hand as long as it holds: for who goes on where another began. */
+  | Instant;
+
+interface Current<Imager> {
+  readonly plan: ImagePlan;
+  readonly imager: Imager;
+  readonly stretch?: Stretch;
+}
+
+export class PlannedImager<Imager extends Closable> implements Closable {
+  private current: Current<Imager> | undefined;
+  private count = 0;
+  private readonly settings: ReturnType<typeof withCentre>;
+
+  constructor(private readonly options: PlannedImagerOptions<Imager>) {
+    const { telescope, frequenciesHz, settings } = options;
+    this.settings = withCentre(telescope, frequenciesHz, settings);
+  }
+
+  /** Plans made so far. */
+  get plans(): number {
+    return this.count;
+  }
+
+  async at(frame: SkyFrame): Promise<{ readonly plan: ImagePlan; readonly imager: Imager }> {
+    const { settings } = this;
+    if (this.current && isFor(this.current, frame, settings.normalEnu)) return this.current;
+    await this.close();
+    const { telescope, frequenciesHz, plannedFor, prepare } = this.options;
+    const sizeAt = (moment: SkyFrame): number => pixelsOf(telescope, moment, frequenciesHz, settings);
+    const stretch = plannedFor === 'utc' ? stretchOf(frame, sizeAt(frame), settings.normalEnu) : undefined;
+    const plan = planSky(
+      telescope,
+      stretch?.middle ?? this.begunBefore(frame, sizeAt) ?? frame,
+      frequenciesHz,
+      settings,
+    );
+    this.current = { plan, imager: await prepare(plan), ...(stretch && { stretch }) };
+    this.count++;
+    return this.current;
+  }
+
+  /** The frame of another's plan, where it still holds; later plans are our own. */
+  private begunBefore(frame: SkyFrame, sizeAt: (frame: SkyFrame) => number): SkyFrame | undefined {
+    const { plannedFor } = this.options;
+    if (plannedFor === undefined || plannedFor === 'utc' || this.count > 0) return undefined;
+    const earlier = skyFrame(frame.site, plannedFor);
+    const { normalEnu } = this.settings;
+    return holds(axesAt(earlier, normalEnu), sizeAt(earlier), frame, normalEnu) ? earlier : undefined;
+  }
+
+  async close(): Promise<void> {
+    const old = this.current;
+    this.current = undefined;
+    await old?.imager.close();
+  }
+}
+
+function isFor<Imager>({ plan, stretch }: Current<Imager>, frame: SkyFrame, normalEnu: Vector3): boolean {
+  if (!stretch) return holds(plan.axes, plan.pixels, frame, normalEnu);
+  const at = secondsOf(frame.moment);
+  return at >= stretch.fromS && at < stretch.toS;
+}
+
+/** The moments for which one process would make its plans, of images in the order of time: one a moment. */
+export function planMoments(
+  moments: readonly SkyFrame[],
+  sizeAt: (frame: SkyFrame) => number,
+  normalEnu: Vector3,
+  plannedFor?: 'utc',
+): readonly Instant[] {
+  if (plannedFor === 'utc')
+    return moments.map((frame) => stretchOf(frame, sizeAt(frame), normalEnu).middle.moment);
+  let current: { readonly moment: Instant; readonly axes: TangentAxes; readonly pixels: number } | undefined;
+  return moments.map((frame) => {
+    if (!current || !holds(current.axes, current.pixels, frame, normalEnu))
+      current = { moment: frame.moment, axes: axesAt(frame, normalEnu), pixels: sizeAt(frame) };
+    return current.moment;
+  });
+}
+
+interface Stretch {
+  readonly fromS: number;
+  readonly toS: number;
+  readonly middle: SkyFrame;
+}
+
+const LONGEST_STRETCH_S = 3600;
+const SHORTEST_STRETCH_S = 1;
+/** A middle of an image that lies on a boundary is of what follows, however its clock was rounded. */
+const ROUNDING_S = 1e-6;
+const secondsOf = ({ unixSeconds, fraction }: Instant): number => unixSeconds + fraction + ROUNDING_S;
+
+/** The longest of UTC's hours, halves, quarters and so on in which the plan of its middle holds. */
+function stretchOf({ site, moment }: SkyFrame, pixels: number, normalEnu: Vector3): Stretch {
+  for (let lengthS = LONGEST_STRETCH_S; ; lengthS /= 2) {
+    const fromS = Math.floor(secondsOf(moment) / lengthS) * lengthS;
+    const toS = fromS + lengthS;
+    const frameAt = (unixS: number): SkyFrame =>
+      skyFrame(site, instant(Math.floor(unixS), unixS - Math.floor(unixS)));
+    const middle = frameAt((fromS + toS) / 2);
+    const axes = axesAt(middle, normalEnu);
+    if (
+      lengthS / 2 < SHORTEST_STRETCH_S ||
+      [fromS, toS].every((unixS) => holds(axes, pixels, frameAt(unixS), normalEnu))
+    )
+      return { fromS, toS, middle };
+  }
+}
+
+function holds(axes: TangentAxes, pixels: number, frame: SkyFrame, normalEnu: Vector3): boolean {
+  const now = axesAt(frame, normalEnu);
+  const rotatedRad = Math.max(angleBetween(axes.l, now.l), angleBetween(axes.m, now.m));
+  return rotatedRad * (pixels / 2) <= MOST_ERROR_PIXELS;
+}
+
+/** Of unit vectors; small angles keep their digits. */
+function angleBetween(x: Vector3, y: Vector3): number {
+  const apart = { x: x.x - y.x, y: x.y - y.y, z: x.z - y.z };
+  return Math.sqrt(dot(apart, apart));
+}

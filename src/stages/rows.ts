@@ -1,0 +1,219 @@
+/** Integrations as rows with fringes stopped, read as often as an image needs them. */
+import { uvwR, visibilitiesRC, weightsRC } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { addSeconds } from '../core/instant.js';
+import {
+  joinRows,
+  stopFringes,
+  type HandTally,
+  type WidePrecision,
+  type WideProduct,
+  type WideRows,
+} from '../image/index.js';
+import type { SkyPosition } from '../sky/frame.js';
+import type { PhaseCentre } from '../sky/phase-centre.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { withoutLeakage } from './gains/apply-visibilities.js';
+import { frameAtMiddle, stationPositions } from './geometry.js';
+import { calibratedAt, type Calibrated, type CalibratedAt } from './sky-image.js';
+import { groupsOf } from './shares.js';
+import type { StationKinds } from '../sky/beams/powers.js';
+import { prepareBins } from './moments.js';
+
+/** Integrations in the order of time, the same each time they are asked for. */
+export type Integrations = () => AsyncIterable<Integration> | Iterable<Integration>;
+
+export interface RowOptions {
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly centre: PhaseCentre;
+  readonly product: WideProduct;
+  readonly precision?: WidePrecision;
+  /** Gains that change in time are taken at the middle of each integration. */
+  readonly calibrated?: Calibrated | CalibratedAt;
+  /** Added to with every row that is made. */
+  readonly hands?: HandTally;
+  /** Where it is to be known what moments and stations put into the image: rows are grouped by both. */
+  readonly kinds?: StationKinds;
+}
+
+/** Rows of about so many visibilities are handed on together: small ones cost more to hand on than to grid. */
+const TOGETHER = 2 ** 20;
+/** Less than this is kept in memory, more is read anew for every pass. */
+const KEPT_BYTES = 2 ** 31;
+
+/** A hundredth of a milliarcsecond: the same place, written twice. */
+const SAME_PLACE_DEG = 3e-9;
+
+export function stoppedAt(
+  { asStored }: Integration,
+  { raDeg, decDeg }: SkyPosition,
+): NonNullable<Integration['asStored']>['stopped'] {
+  const stopped = asStored?.stopped;
+  if (!stopped) return undefined;
+  const { phaseCentre } = stopped;
+  const isSame =
+    Math.abs(phaseCentre.raDeg - raDeg) < SAME_PLACE_DEG &&
+    Math.abs(phaseCentre.decDeg - decDeg) < SAME_PLACE_DEG;
+  return isSame ? stopped : undefined;
+}
+
+/** The rows of one integration that have any weight; `bin` is its moment's (moments.ts). */
+export function rowsOf(recorded: Integration, options: RowOptions, bin = 0): WideRows {
+  const { telescope, frequenciesHz, centre, product, precision } = options;
+  const middle = addSeconds(recorded.start, recorded.durationS / 2);
+  const { integration, calibrated } = options.calibrated
+    ? withoutLeakage(recorded, calibratedAt(options.calibrated, middle))
+    : { integration: recorded, calibrated: undefined };
+  const frame = frameAtMiddle(telescope, integration);
+  const position = centre.position(frame);
+  const storedUvwM = stoppedAt(integration, position)?.uvwM;
+  const stopped = stopFringes(integration, {
+    stationsM: stationPositions(telescope),
+    axes: frame.tangentAxes(position),
+    frequenciesHz,
+    product,
+    ...(precision && { precision }),
+    ...(options.hands && { hands: options.hands }),
+    ...(storedUvwM && { storedUvwM }),
+    ...calibrated,
+  });
+  return withWeight(options.kinds ? { ...stopped, groups: groupsOf(options.kinds, bin) } : stopped);
+}
+
+function withWeight(rows: WideRows): WideRows {
+  const { uvwM, frequenciesHz, visibilities, weights, groups } = rows;
+  const channels = frequenciesHz.length;
+  const kept: number[] = [];
+  for (let row = 0; row < uvwM.length / 3; row++) {
+    const first = row * channels;
+    for (let at = first; at < first + channels; at++) {
+      if (!(weights[at] > 0)) continue;
+      kept.push(row);
+      break;
+    }
+  }
+  if (kept.length === uvwM.length / 3) return rows;
+  const take = <Values extends Float32Array | Float64Array>(
+    from: Values,
+    into: Values,
+    each: number,
+  ): Values => {
+    for (const [to, row] of kept.entries()) into.set(from.subarray(row * each, (row + 1) * each), to * each);
+    return into;
+  };
+  const length = 2 * channels * kept.length;
+  return {
+    uvwM: uvwR(take<Float64Array>(uvwM, new Float64Array(3 * kept.length), 3), kept.length),
+    frequenciesHz,
+    ...(visibilities && {
+      visibilities: visibilitiesRC(
+        visibilities instanceof Float32Array
+          ? take<Float32Array>(visibilities, new Float32Array(length), 2 * channels)
+          : take<Float64Array>(visibilities, new Float64Array(length), 2 * channels),
+        kept.length,
+        channels,
+      ),
+    }),
+    weights: weightsRC(
+      take<Float32Array>(weights, new Float32Array(channels * kept.length), channels),
+      kept.length,
+      channels,
+    ),
+    ...(groups && { groups: Uint32Array.from(kept, (row) => groups[row]) }),
+  };
+}
+
+/** What passes by is shown to `look` the first time. */
+export interface RowReader {
+  blocks(): AsyncIterable<WideRows>;
+}
+
+/** Blocks of many integrations' rows; kept in memory where they are few enough. */
+export function readRows(
+  integrations: Integrations,
+  options: RowOptions,
+  look?: (integration: Integration) => void,
+): RowReader {
+  let kept: WideRows[] | undefined;
+  let passes = 0;
+  async function* read(): AsyncIterable<WideRows> {
+    const isFirst = passes++ === 0;
+    let keeping: WideRows[] | undefined = isFirst ? [] : undefined;
+    let bytes = 0;
+    for await (const rows of together(
+      isFirst && look ? watched(integrations(), look) : integrations(),
+      options,
+    )) {
+      bytes += bytesOf(rows);
+      if (bytes > KEPT_BYTES) keeping = undefined;
+      keeping?.push(rows);
+      yield rows;
+    }
+    kept = keeping;
+  }
+  return {
+    blocks: async function* () {
+      if (kept) yield* kept;
+      else yield* read();
+    },
+  };
+}
+
+async function* watched(
+  integrations: AsyncIterable<Integration> | Iterable<Integration>,
+  look: (integration: Integration) => void,
+): AsyncIterable<Integration> {
+  for await (const integration of integrations) {
+    look(integration);
+    yield integration;
+  }
+}
+
+async function* together(
+  integrations: AsyncIterable<Integration> | Iterable<Integration>,
+  options: RowOptions,
+): AsyncIterable<WideRows> {
+  let waiting: WideRows[] = [];
+  let visibilities = 0;
+  // The same bins in every pass: they follow from the times alone.
+  const bins = prepareBins();
+  for await (const integration of integrations) {
+    const rows = rowsOf(integration, options, bins.add(integration));
+    if (rows.uvwM.length === 0) continue;
+    waiting.push(rows);
+    visibilities += rows.weights.length;
+    if (visibilities < TOGETHER) continue;
+    yield joinRows(waiting);
+    waiting = [];
+    visibilities = 0;
+  }
+  if (waiting.length > 0) yield joinRows(waiting);
+}
+
+const bytesOf = ({ uvwM, visibilities, weights }: WideRows): number =>
+  uvwM.byteLength + (visibilities?.byteLength ?? 0) + weights.byteLength;
+
+/** One channel of all. */
+export function channelOf(rows: WideRows, c: number): WideRows {
+  const { uvwM, frequenciesHz, visibilities, weights, groups } = rows;
+  const channels = frequenciesHz.length;
+  const count = uvwM.length / 3;
+  const values =
+    visibilities instanceof Float32Array ? new Float32Array(2 * count) : new Float64Array(2 * count);
+  const own = new Float32Array(count);
+  for (let row = 0; row < count; row++) {
+    const at = row * channels + c;
+    own[row] = weights[at];
+    if (!visibilities) continue;
+    values[2 * row] = visibilities[2 * at];
+    values[2 * row + 1] = visibilities[2 * at + 1];
+  }
+  return {
+    uvwM,
+    frequenciesHz: frequenciesHz.slice(c, c + 1),
+    ...(visibilities && { visibilities: visibilitiesRC(values, count, 1) }),
+    weights: weightsRC(own, count, 1),
+    ...(groups && { groups }),
+  };
+}

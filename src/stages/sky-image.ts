@@ -1,0 +1,215 @@
+/** What an image of the sky is in this room: pixels, the plan that made them, and the sky they stand for. */
+import type { GainsCA, ImageCPML, WeightsCP } from '../core/axes.js';
+import { CorellaError, refuse } from '../core/errors.js';
+import type { Instant } from '../core/instant.js';
+import type { Vector3 } from '../core/vector.js';
+import {
+  chooseCentre,
+  checkFits,
+  fittingPixels,
+  isZenith,
+  neededCells,
+  planGeometry,
+  planImage,
+  type ImageField,
+  type ImageGeometry,
+  type ImageOptions,
+  type ImagePlan,
+  type KernelSize,
+  type StationPatterns,
+} from '../image/index.js';
+import { towardsOf, ZENITH, type ElementBeam } from '../sky/beams/element-beam.js';
+import { ownWeights } from '../sky/beams/powers.js';
+import type { SkyFrame, SkyPosition, TangentAxes } from '../sky/frame.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { stationPositions } from './geometry.js';
+import type { Stage } from './stage.js';
+
+export interface ImageSettings {
+  /** Along each side. Default: 128, or the next good size that holds the array. */
+  readonly pixels?: number;
+  readonly field: ImageField;
+  readonly kernelSize: KernelSize;
+  /** Of a direct image whose stations differ: each is weighed by its own beam, in a gridding kernel of its own. */
+  readonly apertures?: readonly ElementBeam[];
+  /** Where images are centred, once it is chosen for a run (`withCentre`). */
+  readonly normalEnu?: Vector3;
+}
+
+export interface Calibrated {
+  readonly gains: GainsCA;
+  /** Of the same shape: what each input hears of the other polarisation; none unless given. */
+  readonly leakage?: GainsCA;
+  readonly solved: Uint8Array;
+  /** crossHands : [c], 1 where X and Y have one phase reference; left out where nobody knows of any. */
+  readonly crossHands?: Uint8Array;
+}
+
+/** With what is known of the cross hands. */
+export type CalibratedFully = Required<Omit<Calibrated, 'leakage'>> & Pick<Calibrated, 'leakage'>;
+
+/** Gains that change in time, as they are at a moment. */
+export type CalibratedAt = (moment: Instant) => Calibrated;
+
+export const calibratedAt = (calibrated: Calibrated | CalibratedAt, moment: Instant): Calibrated =>
+  typeof calibrated === 'function' ? calibrated(moment) : calibrated;
+
+/** What an image has of Stokes parameters, and why. */
+export interface StokesPlanes {
+  /** Q and U are left out. */
+  readonly linear?: 'left-out';
+  /** noLinear : [m][l], 1 where Q and U have no value. */
+  readonly noLinear?: Uint8Array;
+  /** For headers and people. */
+  readonly history: readonly string[];
+}
+
+/** A picture of one moment: everything needed to write or draw it. */
+export interface SkyImage {
+  readonly image: ImageCPML;
+  /** What each plane was made of: channels are averaged by it; alike where nobody says. */
+  readonly weights?: WeightsCP;
+  readonly plan: ImageGeometry;
+  readonly frame: SkyFrame;
+  readonly start: Instant;
+  readonly durationS: number;
+  /** What was done about the frame of its feeds (stokes.ts); of two polarisations. */
+  readonly stokes?: StokesPlanes;
+}
+
+/** With the centre that all images of a run have: the zenith, or the normal of the plane that the stations are in. */
+export function withCentre(
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): ImageSettings & Required<Pick<ImageSettings, 'normalEnu'>> {
+  const { pixels, field, kernelSize, apertures } = settings;
+  const normalEnu =
+    settings.normalEnu ??
+    chooseCentre({
+      ...{ pixels, field, frequenciesHz, stationsM: stationPositions(telescope) },
+      kernel: { kind: 'fitted', size: kernelSize },
+      ...(apertures && { patterns: patternsOf(apertures) }),
+    }).normalEnu;
+  return { ...settings, normalEnu };
+}
+
+export interface CentreOnSky {
+  readonly name: 'zenith' | 'array';
+  readonly position: SkyPosition;
+}
+
+/** What is in that direction over the ground; the frame's own zenith where it is that. */
+export const centreAt = (frame: SkyFrame, normalEnu: Vector3): CentreOnSky =>
+  isZenith(normalEnu)
+    ? { name: 'zenith', position: frame.zenith }
+    : { name: 'array', position: frame.positionOf(normalEnu) };
+
+/** Of an image, at its own moment. */
+export const centreOf = ({ plan, frame }: Pick<SkyImage, 'plan' | 'frame'>): CentreOnSky =>
+  centreAt(frame, plan.axes.n);
+
+/** J2000 axes round a direction over the ground. */
+export const axesAt = (frame: SkyFrame, normalEnu: Vector3): TangentAxes =>
+  frame.tangentAxes(centreAt(frame, normalEnu).position);
+
+export function planSky(
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): ImagePlan {
+  const options = optionsOf(telescope, frame, frequenciesHz, settings);
+  return planImage({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
+}
+
+/** The pixels of an image that needs no gridding kernels: round the zenith unless the settings have a centre. */
+export function planSkyGeometry(
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): ImageGeometry {
+  const options = optionsOf(telescope, frame, frequenciesHz, { normalEnu: ZENITH, ...settings });
+  const pixels = settings.pixels ?? fittingPixels(options);
+  // Coarser pixels than the beam lose sources between them: only who asks for so many gets them.
+  if (settings.pixels === undefined) checkFits(pixels, options);
+  return planGeometry({ ...options, pixels });
+}
+
+/** How many an image of this field takes at the least, so that no source is lost between them. */
+export const neededPixels = (
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): number => neededCells(optionsOf(telescope, frame, frequenciesHz, { normalEnu: ZENITH, ...settings }));
+
+/** Along each side, as `planSky` has them. */
+export const pixelsOf = (
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): number => settings.pixels ?? fittingPixels(optionsOf(telescope, frame, frequenciesHz, settings));
+
+const optionsOf = (
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): Omit<ImageOptions, 'pixels'> => ({
+  field: settings.field,
+  stationsM: stationPositions(telescope),
+  axes: axesAt(frame, withCentre(telescope, frequenciesHz, settings).normalEnu),
+  frequenciesHz,
+  polarisations: telescope.polarisations,
+  kernel: { kind: 'fitted', size: settings.kernelSize },
+  ...(settings.apertures && { patterns: patternsOf(settings.apertures) }),
+});
+
+/** Beams that follow something are pointed at the zenith. */
+function patternsOf(beams: readonly ElementBeam[]): StationPatterns {
+  const kinds = [...new Set(beams)];
+  const counts = kinds.map((kind) => beams.filter((beam) => beam === kind).length);
+  return {
+    kinds: kinds.length,
+    weights: (frequencyHz, directionEnu) =>
+      ownWeights(
+        kinds.map((beam) => beam.voltage(frequencyHz, directionEnu, towardsOf(beam, ZENITH))),
+        counts,
+      ),
+    ofStation: beams.map((beam) => kinds.indexOf(beam)),
+  };
+}
+
+const EMPTY = 'nothing is left of the data';
+
+/** A picture of nothing is refused before anything is written. */
+export function refuseEmpty(image: ImageCPML, why: string, fix: string): void {
+  if (image.every((value) => Number.isNaN(value))) refuse('image', `${EMPTY}: ${why}`, fix);
+}
+
+/** Where the night goes on all the same. */
+/** Where nothing is left of an image's data, `left` is called instead of failing. */
+export const leavingOutEmpty = <In, Out>(
+  stage: Stage<In, Out>,
+  left: (why: string) => void | Promise<void>,
+): Stage<In, Out> => {
+  const tried = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!isEmptyImage(error)) throw error;
+      await left(error.what);
+    }
+  };
+  return {
+    ...stage,
+    push: (item, emit) => tried(() => stage.push(item, emit)),
+    flush: (emit) => tried(() => stage.flush(emit)),
+  };
+};
+
+export const isEmptyImage = (error: unknown): error is CorellaError =>
+  error instanceof CorellaError && error.what.startsWith(EMPTY);

@@ -1,0 +1,107 @@
+/**
+ * A link of the chain. It is prepared once from pure settings and then run for as long as data come: `push` takes what
+ * the link before it hands on, and hands on what that completes; `flush` hands on what was begun when the data end. A
+ * stage does not know its neighbours: `chain` joins them, and `stages/run.ts` runs the whole.
+ */
+import { Closers, nothingToClose, type Closable } from '../core/closing.js';
+
+/** Whoever takes what a stage makes. What is handed over stays valid until this has resolved, unless its type says more. */
+export type Emit<Item> = (item: Item) => Promise<void>;
+
+/** What became of the data, counted where it happens. */
+export interface Account {
+  /** Samples of each input that went in, missing ones included. */
+  samplesIn: number;
+  /** Samples that were missing, over all inputs; of channelised data each channel's count. */
+  missingSamples: number;
+  /** Spectra that were made or taken, missing ones included. */
+  spectra: number;
+  /** Real and imaginary parts that hit the rails on requantising. */
+  saturated: number;
+  integrations: number;
+  images: number;
+}
+
+export const emptyAccount = (): Account => ({
+  samplesIn: 0,
+  missingSamples: 0,
+  spectra: 0,
+  saturated: 0,
+  integrations: 0,
+  images: 0,
+});
+
+export interface Stage<In, Out> extends Closable {
+  /** One at a time: a caller waits for a push before the next. */
+  push(item: In, emit: Emit<Out>): Promise<void>;
+  flush(emit: Emit<Out>): Promise<void>;
+  /** What this stage counted since it was prepared. */
+  account(): Partial<Account>;
+}
+
+/** Stages as one: what each hands on, the next takes. */
+export function chain<A, B, C>(first: Stage<A, B>, second: Stage<B, C>): Stage<A, C>;
+export function chain<A, B, C, D>(first: Stage<A, B>, second: Stage<B, C>, third: Stage<C, D>): Stage<A, D>;
+export function chain<A, B, C, D, E>(
+  first: Stage<A, B>,
+  second: Stage<B, C>,
+  third: Stage<C, D>,
+  fourth: Stage<D, E>,
+): Stage<A, E>;
+export function chain(
+  first: Stage<unknown, unknown>,
+  ...others: readonly Stage<unknown, unknown>[]
+): Stage<unknown, unknown> {
+  return others.reduce(join, first);
+}
+
+function join<In, Between, Out>(first: Stage<In, Between>, second: Stage<Between, Out>): Stage<In, Out> {
+  const closers = new Closers();
+  for (const stage of [first, second]) closers.keep(stage);
+  return {
+    push: (item, emit) => first.push(item, (between) => second.push(between, emit)),
+    flush: async (emit) => {
+      await first.flush((between) => second.push(between, emit));
+      await second.flush(emit);
+    },
+    account: () => addAccounts(first.account(), second.account()),
+    close: () => closers.close(),
+  };
+}
+
+/** Both stages take everything; what either makes is handed on, the first one's first. */
+export function both<In, Out>(first: Stage<In, Out>, second: Stage<In, Out>): Stage<In, Out> {
+  const closers = new Closers();
+  for (const stage of [first, second]) closers.keep(stage);
+  return {
+    push: async (item, emit) => {
+      await first.push(item, emit);
+      await second.push(item, emit);
+    },
+    flush: async (emit) => {
+      await first.flush(emit);
+      await second.flush(emit);
+    },
+    account: () => addAccounts(first.account(), second.account()),
+    close: () => closers.close(),
+  };
+}
+
+/** Hands everything on as it is, and shows it to someone on the way: a writer, a page. */
+export function passing<Item>(look: Emit<Item>): Stage<Item, Item> {
+  return {
+    push: async (item, emit) => {
+      await look(item);
+      await emit(item);
+    },
+    flush: () => Promise.resolve(),
+    account: () => ({}),
+    close: nothingToClose,
+  };
+}
+
+export function addAccounts(x: Partial<Account>, y: Partial<Account>): Account {
+  const sum = emptyAccount();
+  for (const key of Object.keys(sum) as (keyof Account)[]) sum[key] = (x[key] ?? 0) + (y[key] ?? 0);
+  return sum;
+}

@@ -1,0 +1,53 @@
+/** Some channels of an integration, sums and counts as they are. */
+import { baselineCount, countsCB, countsCBPP, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+
+export function takeChannels(one: Integration, channels: readonly number[]): Integration {
+  const { stations, polarisations, visibilities, counts, productCounts, asStored } = one;
+  const baselines = baselineCount(stations);
+  const products = polarisations ** 2;
+  const take = (from: Float64Array, each: number): Float64Array => {
+    const into = new Float64Array(channels.length * each);
+    channels.forEach((c, k) => {
+      into.set(from.subarray(c * each, (c + 1) * each), k * each);
+    });
+    return into;
+  };
+  return {
+    ...{ start: one.start, durationS: one.durationS, channels: channels.length, stations, polarisations },
+    flaggedInputs: one.flaggedInputs,
+    ...(one.pairs && { pairs: one.pairs }),
+    visibilities: visibilitiesCBPP(
+      take(visibilities, 2 * baselines * products),
+      channels.length,
+      baselines,
+      polarisations,
+    ),
+    counts: countsCB(take(counts, baselines), channels.length, baselines),
+    ...(productCounts && {
+      productCounts: countsCBPP(
+        take(productCounts, baselines * products),
+        channels.length,
+        baselines,
+        polarisations,
+      ),
+    }),
+    ...(asStored && {
+      asStored: {
+        ...asStored,
+        means: visibilitiesCBPP(
+          take(asStored.means, 2 * baselines * products),
+          channels.length,
+          baselines,
+          polarisations,
+        ),
+        weights: weightsCBPP(
+          take(asStored.weights, baselines * products),
+          channels.length,
+          baselines,
+          polarisations,
+        ),
+      },
+    }),
+  };
+}

@@ -1,0 +1,103 @@
+/** Data that arrive channelised, brought to where the backend wants them and cut where integrations end. */
+import type { Backend } from '../backend/backend.js';
+import { planTurning, prepareTurner } from '../channelise/index.js';
+import type { CanonicalSpectra } from '../core/blocks.js';
+import { preparing, type Closers } from '../core/closing.js';
+import { channelSamplesIn, wholeStations, zeroGaps, type GapsCover } from '../core/gaps.js';
+import { addSamples } from '../core/instant.js';
+import type { SpectraSource } from '../core/sources.js';
+import { BLOCK_BYTES } from './channels.js';
+import { sliceSpectra } from './spectra-slices.js';
+import type { RequestedDelays } from './tracking.js';
+import type { IntegrationClock } from './clock.js';
+import { blocksInTurn, lostBefore, type TimedSpectra } from './spectra.js';
+import { emptyAccount, type Stage } from './stage.js';
+
+export interface TakeSpectraSettings {
+  readonly backend: Backend;
+  readonly source: SpectraSource;
+  readonly clock: IntegrationClock;
+  /** Where blocks begin with this one instead of the source's first. */
+  readonly firstSpectrum?: number;
+  /** What is left of delays where channels are made already: the phase alone. Spectra become floats. */
+  readonly delays?: Pick<RequestedDelays, 'law'>;
+  /** At least so many spectra at a time, where they are judged together. */
+  readonly leastSpectra?: number;
+  /** What a lost polarisation takes with it: nothing, unless given, or its station. */
+  readonly gapsCover?: GapsCover;
+  /** A flagger comes next: blocks are filled in turn. */
+  readonly flagged?: boolean;
+}
+
+/** Spectra at a time: a few megabytes for any telescope, but at least as many as are judged together. */
+export const spectraPerBlock = (
+  { channels, inputs }: Pick<SpectraSource, 'channels' | 'inputs'>,
+  leastSpectra = 1,
+): number => Math.max(leastSpectra, Math.floor(BLOCK_BYTES / (channels * inputs * 4)));
+
+/** The stage for data that arrive channelised. */
+export const prepareTakeSpectra = (
+  settings: TakeSpectraSettings,
+): Promise<Stage<CanonicalSpectra, TimedSpectra>> =>
+  preparing((closers) => makeTakeSpectra(settings, closers));
+
+async function makeTakeSpectra(
+  {
+    backend,
+    source,
+    clock,
+    delays,
+    firstSpectrum = 0,
+    leastSpectra,
+    gapsCover = 'inputs',
+    flagged = false,
+  }: TakeSpectraSettings,
+  closers: Closers,
+): Promise<Stage<CanonicalSpectra, TimedSpectra>> {
+  const { type, channels, inputs, polarisations, spectrumRateHz } = source;
+  const shape = { type, channels, inputs, capacity: spectraPerBlock(source, leastSpectra) };
+  const turning = delays && {
+    law: delays.law,
+    turner: closers.keep(await prepareTurner(planTurning(source), backend)),
+    /** As they arrive. */
+    before: closers.keep(backend.allocateSpectra(shape)),
+  };
+  const room = Array.from({ length: blocksInTurn(backend, flagged) }, () =>
+    closers.keep(backend.allocateSpectra(turning ? { ...shape, type: 'cf32' } : shape)),
+  );
+  /** Of them, which is filled next. */
+  let turn = 0;
+  const account = emptyAccount();
+  /** Number of the spectrum that should come next. */
+  let next = firstSpectrum;
+
+  return {
+    push: async (stretch, emit) => {
+      const lost = lostBefore(source, next, stretch.start);
+      next += lost;
+      account.samplesIn += lost;
+      account.missingSamples += lost * channels * inputs + channelSamplesIn(stretch.gaps);
+      for (let at = 0; at < stretch.samples;) {
+        const cutAt = clock.cutAfter(next);
+        const take = Math.min(stretch.samples - at, cutAt - next, shape.capacity);
+        const part = sliceSpectra(stretch, source, { first: at, end: at + take });
+        const gaps = wholeStations(part.gaps, gapsCover === 'stations' ? polarisations : 1);
+        zeroGaps(part.spectra, { type, inputs, samples: part.samples }, gaps);
+        const block = room[turn];
+        turn = (turn + 1) % room.length;
+        await (turning?.before ?? block).write(part.spectra, part.samples, gaps);
+        if (turning) await turning.turner.run(turning.before, block, turning.law, next);
+        const index = next;
+        at += take;
+        next += take;
+        account.samplesIn += take;
+        account.spectra += take;
+        const start = addSamples(source.start, index, spectrumRateHz);
+        await emit({ block, index, start, cutAt, stays: room.length - 1 });
+      }
+    },
+    flush: () => Promise.resolve(),
+    account: () => account,
+    close: () => closers.close(),
+  };
+}

@@ -1,0 +1,77 @@
+/** The integrations of one part of the band, one at hand: those that do not fit beside other parts' are left out, or refused. */
+import type { Integration } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import { formatInstant, secondsBetween } from '../core/instant.js';
+import { formatSeconds } from '../core/units.js';
+import type { VisibilityFile } from '../formats/index.js';
+
+/** Times closer together than this part of an integration are the same. */
+export const TOLERANCE = 0.01;
+
+/** An integration of another part. */
+export interface Beside {
+  readonly one: Span;
+  readonly path: string;
+}
+
+type Span = Pick<Integration, 'start' | 'durationS'>;
+
+const toleranceS = (x: Span, y: Span): number => TOLERANCE * Math.min(x.durationS, y.durationS);
+
+export const overlap = (x: Span, y: Span): boolean => {
+  const laterS = secondsBetween(x.start, y.start);
+  return x.durationS - laterS > toleranceS(x, y) && y.durationS + laterS > toleranceS(x, y);
+};
+
+/** Begins and ends together: their channels may stand side by side. */
+export const isAlike = (x: Span, y: Span): boolean =>
+  Math.abs(secondsBetween(x.start, y.start)) < toleranceS(x, y) && isAsLong(x, y);
+
+const isAsLong = (x: Span, y: Span): boolean => Math.abs(x.durationS - y.durationS) < toleranceS(x, y);
+
+const follows = (x: Span, y: Span): boolean =>
+  Math.abs(secondsBetween(x.start, y.start) - x.durationS) < toleranceS(x, y);
+
+export class BandStream {
+  /** Undefined before the first `take`, and at the end. */
+  next: Integration | undefined;
+  readonly path: string;
+  private readonly stream: AsyncIterator<Integration>;
+  private before: Span | undefined;
+
+  constructor(file: VisibilityFile) {
+    this.path = file.path;
+    this.stream = file.integrations('own')[Symbol.asyncIterator]();
+  }
+
+  async take(besides?: Beside): Promise<void> {
+    if (this.next) this.before = { start: this.next.start, durationS: this.next.durationS };
+    const read = await this.stream.next();
+    this.next = read.done === true ? undefined : read.value;
+    if (besides) this.refuseAnother(besides);
+  }
+
+  /** Passes over what overlaps `others` without being alike; how much it was. */
+  async leaveOut(others: readonly Beside[]): Promise<number> {
+    let leftOutS = 0;
+    for (;;) {
+      const { next } = this;
+      const beside = next && others.find(({ one }) => overlap(one, next));
+      if (!beside) return leftOutS;
+      this.refuseAnother(beside);
+      leftOutS += next.durationS;
+      await this.take(beside);
+    }
+  }
+
+  /** Where a machine began or ended, its integration is cut, and alone; two of one length in a row are its own way to cut. */
+  private refuseAnother({ one, path }: Beside): void {
+    const { before, next } = this;
+    if (!before || !next || !follows(before, next) || !isAsLong(before, next)) return;
+    refuse(
+      this.path,
+      `has integrations of ${formatSeconds(next.durationS)}, one at ${formatInstant(next.start)}, where ${path} has one of ${formatSeconds(one.durationS)} at ${formatInstant(one.start)}`,
+      'combine parts of one length, cut at the same times',
+    );
+  }
+}

@@ -1,0 +1,37 @@
+/** Wide images over the beam: its mean over the moments, frequencies and pairs that made them, by their weight. */
+import type { ElementBeam } from '../../sky/beams/element-beam.js';
+import { kindsOf } from '../../sky/beams/powers.js';
+import { skyFrame, type SkyPosition } from '../../sky/frame.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import {
+  correctForBeam,
+  meanPowers,
+  type PowersAt,
+  type SharedLook,
+  type Share,
+} from '../../stages/index.js';
+import type { WideSkyImage } from './image.js';
+
+/** The image alone: what CLEAN left beside it stays apparent. */
+export function correctedWide(
+  sky: WideSkyImage,
+  beam: ElementBeam,
+  { site, stations }: Telescope,
+  followed: SkyPosition,
+): WideSkyImage {
+  const { centreAt, pixels, products, shares } = sky;
+  if (!shares) throw new Error('nobody tallied what the image was made of');
+  const { beams } = kindsOf(beam, stations.length);
+  const lookOf = ({ moment, frequencyHz, weights }: Share): SharedLook => {
+    const frame = skyFrame(site, moment);
+    const followedEnu = frame.directionEnu(followed);
+    return { axes: frame.tangentAxes(centreAt(frame)), followedEnu, frequencyHz, weights };
+  };
+  const made = shares.map((own): PowersAt => meanPowers(own.map(lookOf), beams));
+  const channels = shares.length / products.length;
+  const powers = Array.from({ length: channels }, (_, c) =>
+    made.slice(c * products.length, (c + 1) * products.length),
+  );
+  const on = { pixels: pixels.pixels, pixelCosine: pixels.pixelCosine, products, powers };
+  return { ...sky, image: correctForBeam(sky.image, on) };
+}

@@ -1,0 +1,340 @@
+/** One image of many integrations at any centre: fringes stopped, weighed, gridded in u, v and w, CLEANed if asked. */
+import { freemem } from 'node:os';
+import { imageCPML, planeML, type ImageCPML, type PlaneML } from '../../core/axes.js';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { formatBytes } from '../../core/units.js';
+import {
+  cleanWide,
+  fitBeam,
+  planWide,
+  prepareWideImager,
+  type BeyondCells,
+  type Cleaned,
+  type FittedBeam,
+  type HandTally,
+  type WideImager,
+  type WideMethod,
+  type WidePlan,
+  type WideProduct,
+  type WideRows,
+  usedBand,
+} from '../../image/index.js';
+import type { SkyFrame, SkyPosition, TangentAxes } from '../../sky/frame.js';
+import { loneHandOf, productsOf } from './choose-products.js';
+import {
+  type StokesPlanes,
+  channelOf,
+  type Integrations,
+  type RowReader,
+  tallyShares,
+  type Share,
+  type Smearing,
+} from '../../stages/index.js';
+import { hiddenPixels } from './horizon.js';
+import type { WidePixels, WideSettings } from './settings.js';
+import { addBeyond, isAllBeyond, noneBeyond, prepareWeighed, refuseWeightless } from './weighed.js';
+import { surveyRows, type WideRoad, type WideSpan, type WideSurvey } from './survey.js';
+
+const WHERE = 'image';
+
+export interface CleanFacts extends Pick<Cleaned, 'iterations' | 'majorCycles' | 'noiseJy' | 'stop'> {
+  /** Sum of the model. */
+  readonly fluxJy: number;
+}
+
+/** Of a cube. */
+export interface EmptyPlane {
+  readonly channel: number;
+  readonly product: WideProduct;
+}
+
+/** Everything needed to write or draw it. */
+export interface WideSkyImage extends WideSpan {
+  /** Dirty, or restored where it was CLEANed. */
+  readonly image: ImageCPML;
+  readonly products: readonly WideProduct[];
+  /** beam : [c][1][m][l], what a source of 1 Jy in the middle looks like. */
+  readonly beam: ImageCPML;
+  /** Of each channel of the image: the sum of its imaging weights. */
+  readonly channelWeights: Float64Array;
+  /** shares : [c][product], what each plane was made of, where stations have kinds. */
+  readonly shares?: readonly (readonly Share[])[];
+  /** What weights other than natural left out. */
+  readonly beyond: BeyondCells;
+  /** Planes without data, which are NaN throughout. */
+  readonly empty: readonly EmptyPlane[];
+  /** Of each channel of the image; nothing where the pixels are too coarse to tell. */
+  readonly fittedBeams: readonly (FittedBeam | undefined)[];
+  readonly cleaned?: {
+    readonly dirty: ImageCPML;
+    readonly model: ImageCPML;
+    readonly residual: ImageCPML;
+    readonly facts: readonly CleanFacts[];
+  };
+  readonly plan: WidePlan;
+  readonly method: WideMethod;
+  readonly pixels: WidePixels;
+  /** Of the image's channels: one for all, or each. */
+  readonly frequenciesHz: Float64Array;
+  readonly bandHz: number;
+  readonly centre: SkyPosition;
+  readonly centreName: string;
+  /** What the centre is at other times: the Sun moves. */
+  readonly centreAt: (frame: SkyFrame) => SkyPosition;
+  /** In the middle of the data. */
+  readonly frame: SkyFrame;
+  readonly axes: TangentAxes;
+  readonly smearing: Smearing;
+  readonly hands: HandTally;
+  /** What was done about the frame of the feeds, of all four Stokes parameters. */
+  readonly stokes?: StokesPlanes;
+}
+
+/** An image anywhere on the sky by u, v and w, CLEANed where that is asked for. */
+export async function imageWide(
+  integrations: Integrations,
+  road: WideRoad,
+  settings: WideSettings,
+): Promise<WideSkyImage> {
+  const asked = productsOf(road, settings);
+  const { reader, survey } = await surveyRows(integrations, road, settings, asked[0]);
+  const lone = asked[0] === 'I' ? loneHandOf(survey.hands) : undefined;
+  const products = lone ? [lone] : asked;
+  const plan = planFor(survey, road, settings);
+  const imager = await prepareWideImager(plan, road.backend, road);
+  try {
+    return await makeImages({ integrations, road, settings, survey, plan, imager, reader, products });
+  } finally {
+    await imager.close();
+  }
+}
+
+export function planFor(
+  { bounds, pixels: { pixels, pixelCosine } }: WideSurvey,
+  { backend }: Pick<WideRoad, 'backend'>,
+  { accuracy, clean, stokes }: Pick<WideSettings, 'accuracy' | 'clean' | 'stokes'>,
+): WidePlan {
+  const plan = planWide({
+    ...{ pixels, pixelCosine, bounds },
+    ...(accuracy === undefined ? {} : { accuracy }),
+    costs: backend.kind,
+    ...(backend.kind === 'cuda' && { memoryBytes: backend.session.freeMemoryBytes() / 2 }),
+  });
+  // Images beside the imager's own: dirty and beam, and what CLEAN holds.
+  const images = 8 * pixels ** 2 * (clean ? 8 : stokes === 'IQUV' ? 7 : 4);
+  const needed = plan.memoryBytes + images;
+  if (backend.kind !== 'cuda' && needed > freemem()) {
+    refuse(
+      WHERE,
+      `${pixels} × ${pixels} pixels take ${formatBytes(needed)} of memory, where ${formatBytes(freemem())} are free`,
+      'ask for fewer pixels, or for a smaller field',
+    );
+  }
+  return plan;
+}
+
+interface Making {
+  readonly integrations: Integrations;
+  readonly road: WideRoad;
+  readonly settings: WideSettings;
+  readonly survey: WideSurvey;
+  readonly plan: WidePlan;
+  readonly imager: WideImager;
+  readonly reader: RowReader;
+  readonly products: readonly WideProduct[];
+}
+
+interface OnePlane {
+  readonly image: PlaneML;
+  readonly weightSum: number;
+  readonly beam: PlaneML;
+  readonly beyond: BeyondCells;
+  readonly cleaned?: Cleaned;
+  readonly shares?: readonly Share[];
+}
+
+async function makeImages(making: Making): Promise<WideSkyImage> {
+  const { road, settings, survey, plan, products } = making;
+  const { pixels } = plan;
+  const channels = settings.channels === 'apart' ? road.frequenciesHz.length : 1;
+  const planes: OnePlane[] = [];
+  const hidden = hiddenPixels(plan, survey.centre, road.telescope, survey);
+  for (const [p, product] of products.entries()) {
+    const { reader, survey: seen } =
+      p === 0 ? making : await surveyRows(making.integrations, road, settings, product);
+    for (let c = 0; c < channels; c++) {
+      road.onStep?.(channels > 1 ? `${product}, channel ${c + 1} of ${channels}` : product);
+      const blocks = (): AsyncIterable<WideRows> => (channels === 1 ? reader.blocks() : ofChannel(reader, c));
+      planes[c * products.length + p] =
+        channels > 1 && seen.channelWeights[c] === 0
+          ? emptyPlane(plan)
+          : await onePlane(making, blocks, {
+              ...{ withBeam: p === 0, hidden },
+              frequenciesHz: channels > 1 ? road.frequenciesHz.slice(c, c + 1) : road.frequenciesHz,
+            });
+    }
+  }
+  const empty = planes.flatMap(({ weightSum }, at) =>
+    weightSum > 0
+      ? []
+      : [{ channel: Math.floor(at / products.length), product: products[at % products.length] }],
+  );
+  const beyond = noneBeyond();
+  planes.forEach((plane, at) => {
+    if (at % products.length === 0) addBeyond(beyond, plane.beyond);
+  });
+  const isLost = (product: WideProduct): boolean =>
+    empty.filter((plane) => plane.product === product).length === channels;
+  if (settings.lostHand === 'accept' ? products.every(isLost) : products.some(isLost))
+    refuseWeightless(beyond);
+  if (settings.lostHand !== 'accept') refuseWithoutI(empty, products, channels);
+  const cube = (of: (plane: OnePlane) => PlaneML | undefined, each = products.length): ImageCPML => {
+    const size = pixels * pixels;
+    const values = new Float64Array(channels * each * size).fill(Number.NaN);
+    for (let c = 0; c < channels; c++) {
+      for (let p = 0; p < each; p++) {
+        const plane = of(planes[c * products.length + p]);
+        if (plane) values.set(plane, (c * each + p) * size);
+      }
+    }
+    return imageCPML(values, channels, each, pixels);
+  };
+  const cleaned = planes.flatMap((plane) => (plane.cleaned ? [plane.cleaned] : []));
+  const centre = survey.centre.position(survey.frame);
+  const band = usedBand(road.frequenciesHz, road.channelWidthHz, survey.channelWeights);
+  return {
+    ...{ start: survey.start, durationS: survey.durationS, integrations: survey.integrations },
+    ...{ visibilities: survey.visibilities - beyond.visibilities, beyond },
+    image: cube(({ image }) => image),
+    products,
+    beam: cube(({ beam }) => beam, 1),
+    channelWeights: Float64Array.from({ length: channels }, (_, c) => planes[c * products.length].weightSum),
+    empty,
+    ...(road.kinds && { shares: planes.map(({ shares = [] }) => shares) }),
+    fittedBeams: Array.from({ length: channels }, (_, c) => tryFit(plan, planes[c * products.length].beam)),
+    ...(cleaned.length > 0 && {
+      cleaned: {
+        dirty: cube((plane) => plane.cleaned?.dirty),
+        model: cube((plane) => plane.cleaned?.model),
+        residual: cube((plane) => plane.cleaned?.residual),
+        facts: cleaned.map(({ iterations, majorCycles, noiseJy, stop, model }) => ({
+          ...{ iterations, majorCycles, noiseJy, stop },
+          fluxJy: model.reduce((sum, value) => sum + value, 0),
+        })),
+      },
+    }),
+    ...{ plan, method: making.imager.method, pixels: survey.pixels },
+    frequenciesHz: channels > 1 ? road.frequenciesHz : Float64Array.of(band.frequencyHz),
+    bandHz: channels > 1 ? road.channelWidthHz * channels : band.widthHz,
+    ...{ centre, centreName: survey.centre.name, frame: survey.frame },
+    centreAt: (frame) => survey.centre.position(frame),
+    ...{ smearing: survey.smearing, hands: survey.hands },
+    axes: survey.frame.tangentAxes(centre),
+  };
+}
+
+const noValues = ({ pixels }: WidePlan): PlaneML =>
+  planeML(new Float64Array(pixels * pixels).fill(Number.NaN), pixels);
+
+/** Nothing was measured: no value, where a zero would be a measurement. */
+const emptyPlane = (plan: WidePlan): OnePlane => ({
+  image: noValues(plan),
+  weightSum: 0,
+  beam: noValues(plan),
+  beyond: noneBeyond(),
+});
+
+/** I takes both hands of a channel: none is left where every channel has lost one. */
+function refuseWithoutI(
+  empty: readonly EmptyPlane[],
+  products: readonly WideProduct[],
+  channels: number,
+): void {
+  if (products.length === 1) return;
+  const lost = new Set(empty.flatMap(({ channel, product }) => (/^(XX|YY)$/.test(product) ? channel : [])));
+  if (lost.size === channels)
+    refuse(
+      WHERE,
+      'nothing is left of Stokes I: no channel has both hands',
+      'leave out --stokes: I alone takes one hand where the other is lost',
+    );
+}
+
+async function* ofChannel(reader: RowReader, c: number): AsyncIterable<WideRows> {
+  for await (const rows of reader.blocks()) yield channelOf(rows, c);
+}
+
+interface PlaneOptions {
+  readonly withBeam: boolean;
+  readonly hidden: Uint8Array | undefined;
+  /** Of its rows. */
+  readonly frequenciesHz: Float64Array;
+}
+
+async function onePlane(
+  { settings, plan, imager, road, survey }: Making,
+  blocks: () => AsyncIterable<WideRows>,
+  { withBeam, hidden, frequenciesHz }: PlaneOptions,
+): Promise<OnePlane> {
+  const tally = road.kinds && tallyShares(frequenciesHz, road.kinds);
+  const { blocks: all, beyond } = await prepareWeighed(plan, settings, blocks);
+  if (isAllBeyond(beyond)) return { ...emptyPlane(plan), beyond };
+  const weighed = once(all, (rows) => tally?.add(rows));
+  const shares = (): { readonly shares?: readonly Share[] } =>
+    tally ? { shares: tally.shares(survey.moments) } : {};
+  if (settings.clean) {
+    const shown = hidden?.map((one) => 1 - one);
+    const cleaned = await cleanWide(imager, weighed, {
+      ...settings.clean,
+      ...(shown && { mask: shown }),
+      onProgress: ({ majorCycle, iterations, peakJy }) => {
+        road.onStep?.(
+          `CLEAN, cycle ${majorCycle}, ${iterations} components, ${Number(peakJy.toPrecision(3))} left`,
+        );
+      },
+    });
+    for (const plane of [cleaned.dirty, cleaned.residual, cleaned.restored]) blank(plane, hidden);
+    return {
+      ...{ image: cleaned.restored, weightSum: cleaned.weightSum, beam: cleaned.beam, cleaned },
+      ...{ beyond, ...shares() },
+    };
+  }
+  for await (const rows of weighed()) await imager.accumulate(rows);
+  const { image, weightSum } = await imager.finish();
+  if (!(weightSum > 0)) return { ...emptyPlane(plan), beyond };
+  blank(image, hidden);
+  if (!withBeam) return { image, weightSum, beam: noValues(plan), beyond, ...shares() };
+  for await (const { uvwM, frequenciesHz, weights } of weighed())
+    await imager.accumulate({ uvwM, frequenciesHz, weights });
+  const { image: beam } = await imager.finish();
+  return { image, weightSum, beam, beyond, ...shares() };
+}
+
+/** The first pass is looked at. */
+function once(
+  blocks: () => AsyncIterable<WideRows>,
+  look: (rows: WideRows) => void,
+): () => AsyncIterable<WideRows> {
+  let passes = 0;
+  return async function* () {
+    const isFirst = passes++ === 0;
+    for await (const rows of blocks()) {
+      if (isFirst) look(rows);
+      yield rows;
+    }
+  };
+}
+
+export function blank(plane: PlaneML, hidden: Uint8Array | undefined): void {
+  if (!hidden) return;
+  for (let k = 0; k < plane.length; k++) if (hidden[k] === 1) plane[k] = Number.NaN;
+}
+
+export function tryFit(plan: WidePlan, beam: PlaneML): FittedBeam | undefined {
+  try {
+    return fitBeam(plan, beam);
+  } catch (error) {
+    if (error instanceof CorellaError) return undefined;
+    throw error;
+  }
+}

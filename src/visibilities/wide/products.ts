@@ -1,0 +1,167 @@
+/** Wide images for programs (FITS) and for people (PNG). */
+import type { OnStep } from '../../core/progress.js';
+import type { ImageCPML } from '../../core/axes.js';
+import { addSeconds, formatInstant } from '../../core/instant.js';
+import { formatHz } from '../../core/units.js';
+import { planeML, type PlaneML } from '../../core/axes.js';
+import { renderPng, skyPicture } from '../../draw/index.js';
+import { encodeFitsImage, openOutputSet, type FitsImage } from '../../formats/index.js';
+import { sourcesUp } from '../../sky/above.js';
+import { apparent, brightnessFacts, handName, planesOf, type PictureOptions } from '../../stages/index.js';
+import type { WideSkyImage } from './image.js';
+
+/** `model`, `residual` and `dirty` are of CLEANed images alone. */
+export interface WidePaths {
+  readonly fits: string;
+  readonly png?: string;
+  readonly beam?: string;
+  readonly dirty?: string;
+  readonly model?: string;
+  readonly residual?: string;
+}
+
+export type WideProductOptions = Omit<PictureOptions, 'channels' | 'channelWidthHz'>;
+
+/** All of them appear, or none. */
+export async function writeWide(
+  paths: WidePaths,
+  sky: WideSkyImage,
+  options: WideProductOptions,
+  onStep?: OnStep,
+): Promise<void> {
+  onStep?.(0.05, 'the picture');
+  const files: { readonly path: string; readonly of: FitsImage | Uint8Array }[] = [
+    { path: paths.fits, of: fitsOf(sky, sky.image, options) },
+  ];
+  if (paths.png !== undefined) files.push({ path: paths.png, of: await widePng(sky, options) });
+  const add = (path: string | undefined, image: ImageCPML | undefined, unit: string): void => {
+    // Beside a corrected image they are as they were seen.
+    const brightness = apparent(options.telescope);
+    if (path !== undefined && image)
+      files.push({ path, of: fitsOf(sky, image, { ...options, brightness, unit }) });
+  };
+  if (paths.beam !== undefined) files.push({ path: paths.beam, of: beamFits(sky, options) });
+  add(paths.dirty, sky.cleaned?.dirty, options.unit);
+  add(paths.model, sky.cleaned?.model, options.unit.replace('/beam', '/pixel'));
+  add(paths.residual, sky.cleaned?.residual, options.unit);
+  const set = await openOutputSet(files.map(({ path }) => path));
+  try {
+    for (const [k, { path, of }] of files.entries()) {
+      onStep?.(0.8 + (0.2 * k) / files.length, path);
+      if (of instanceof Uint8Array) await set.files[k].write(of);
+      else await encodeFitsImage(set.files[k], of);
+    }
+    await set.finish();
+  } catch (error) {
+    await set.abandon();
+    throw error;
+  }
+}
+
+/** Of a cube one channel stands for all: the middle one, or the nearest to it that has data. */
+export function standingChannel({ fittedBeams, channelWeights }: WideSkyImage): number {
+  const middle = Math.floor(fittedBeams.length / 2);
+  const byDistance = [...fittedBeams.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+  return byDistance.find((c) => channelWeights[c] > 0) ?? middle;
+}
+
+const beamOf = (sky: WideSkyImage): WideSkyImage['fittedBeams'][number] =>
+  sky.fittedBeams[standingChannel(sky)];
+
+function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions): FitsImage {
+  const { pixels, frequenciesHz, products } = sky;
+  const beam = beamOf(sky);
+  return {
+    image,
+    pixels: pixels.pixels,
+    pixelSize: pixels.pixelCosine,
+    polarisations: products.length === 4 ? 2 : 1,
+    ...(products[0] === 'I' && { stokes: 'I' as const }),
+    ...(products[0] === 'YY' && { hand: 1 as const }),
+    ...(options.feeds === undefined ? {} : { feeds: options.feeds }),
+    frequenciesHz,
+    channelWidthHz: sky.bandHz / frequenciesHz.length,
+    ...(beam && { beam }),
+    ...(frequenciesHz.length > 1 && { beams: sky.fittedBeams }),
+    centre: sky.centre,
+    start: sky.start,
+    durationS: sky.durationS,
+    telescope: options.telescope.name,
+    object: sky.centreName,
+    unit: options.unit,
+    ...(options.crossHands && { crossHands: options.crossHands }),
+    ...(products.length === 4 && planesOf(sky.stokes)),
+    ...brightnessFacts({
+      ...options,
+      history: [
+        ...options.history,
+        ...(products.length === 4 ? (sky.stokes?.history ?? []) : []),
+        ...(frequenciesHz.length > 1 && beam
+          ? [`BMAJ, BMIN and BPA are of channel ${standingChannel(sky)}, counted from 0; table BEAMS has all`]
+          : []),
+      ],
+    }),
+  };
+}
+
+/** One plane a channel, whatever the image has. */
+const beamFits = (sky: WideSkyImage, options: WideProductOptions): FitsImage =>
+  fitsOf({ ...sky, products: sky.products.length === 4 ? ['I'] : sky.products }, sky.beam, {
+    ...options,
+    unit: 'beam',
+  });
+
+/** Stokes I, or the one product there is; channels averaged by their weights where they are apart. */
+export function picturePlane({ image, products, channelWeights, pixels: { pixels } }: WideSkyImage): PlaneML {
+  const size = pixels * pixels;
+  const channels = image.length / products.length / size;
+  const plane = new Float64Array(size);
+  for (let at = 0; at < size; at++) {
+    let sum = 0;
+    let count = 0;
+    for (let c = 0; c < channels; c++) {
+      const first = c * products.length * size + at;
+      // As the FITS has it: no I where a hand is lost.
+      const value = products.length === 4 ? (image[first] + image[first + size]) / 2 : image[first];
+      if (Number.isNaN(value)) continue;
+      sum += channelWeights[c] * value;
+      count += channelWeights[c];
+    }
+    plane[at] = count > 0 ? sum / count : Number.NaN;
+  }
+  return planeML(plane, pixels);
+}
+
+export function widePng(sky: WideSkyImage, options: WideProductOptions): Promise<Uint8Array> {
+  const { telescope } = options;
+  const middleHz = (sky.frequenciesHz[0] + (sky.frequenciesHz.at(-1) ?? 0)) / 2;
+  const beam = beamOf(sky);
+  const picture = skyPicture({
+    plane: picturePlane(sky),
+    plan: {
+      pixels: sky.pixels.pixels,
+      pixelSize: sky.pixels.pixelCosine,
+      field: sky.pixels.field,
+      axes: sky.axes,
+    },
+    frame: sky.frame,
+    title: [
+      `${telescope.title}: ${sky.centreName}`,
+      `${formatInstant(addSeconds(sky.start, sky.durationS / 2), 0)} · ${formatHz(middleHz)}, ${formatHz(sky.bandHz)} wide · ` +
+        `${telescope.stations.length} stations`,
+      options.road,
+    ],
+    unit: options.unit,
+    stokes:
+      sky.products.length === 1 && sky.products[0] !== 'I'
+        ? handName(options.feeds ?? 'linear', sky.products[0] === 'YY' ? 1 : 0)
+        : 'I',
+    calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
+    integrationS: sky.durationS,
+    ...(beam && { beam }),
+    sources: sourcesUp(options.sources, sky.frame, 2, { telescope, frequencyHz: middleHz }).map(
+      ({ source, directionEnu }) => ({ name: source.name, directionEnu, accuracyDeg: source.accuracyDeg }),
+    ),
+  });
+  return renderPng(picture, { width: options.width ?? 1200 });
+}

@@ -1,0 +1,135 @@
+/** A series of wide images: the same centre and the same pixels, each of its own stretch of time. */
+import { planeML, type PlaneML } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
+import { formatSeconds } from '../../core/units.js';
+import { joinRows, prepareWideImager, type WideRows, usedBand } from '../../image/index.js';
+import { skyFrame } from '../../sky/frame.js';
+import { type Series, type SeriesImage, rowsOf, type Integrations } from '../../stages/index.js';
+import { hiddenPixels } from './horizon.js';
+import { blank, planFor, tryFit } from './image.js';
+import { loneProduct } from './choose-products.js';
+import type { WideSettings } from './settings.js';
+import { surveyRows, type WideRoad } from './survey.js';
+import { addBeyond, noneBeyond, prepareWeighed, refuseWeightless } from './weighed.js';
+
+/** Of more, a gap of days at a short --every would fill the disk with blank planes. */
+const MOST_IMAGES = 100_000;
+
+/** Images of a stream of integrations, one for every stretch of time, by u, v and w. */
+export async function imageWideSeries(
+  integrations: Integrations,
+  road: WideRoad,
+  settings: WideSettings,
+  everyS: number,
+): Promise<Series> {
+  const { telescope, frequenciesHz, backend } = road;
+  const product = loneProduct(road) ?? 'I';
+  const { survey } = await surveyRows(integrations, road, settings, product);
+  const plan = planFor(survey, road, settings);
+  const stretches = 1 + Math.floor(survey.durationS / everyS);
+  if (stretches > MOST_IMAGES)
+    refuse('image', `a series of ${stretches} images`, 'give a longer --every, or image a part of the data');
+  const imager = await prepareWideImager(plan, backend, road);
+  const hidden = hiddenPixels(plan, survey.centre, telescope, survey);
+  const images: SeriesImage[] = [];
+  const beyond = noneBeyond();
+  let beam: ReturnType<typeof tryFit>;
+  const push = (plane: PlaneML, start: Instant, durationS: number): void => {
+    const frame = skyFrame(telescope.site, addSeconds(start, durationS / 2));
+    images.push({ plane, start, durationS, frame, centre: survey.centre.position(frame) });
+  };
+  const lost: number[] = [];
+  const noValues = planeML(new Float64Array(plan.pixels ** 2).fill(Number.NaN), plan.pixels);
+  /** Its plane stands all the same, so that planes are evenly spaced in time. */
+  const pushEmpty = (stretch: number): void => {
+    lost.push(stretch);
+    push(noValues, addSeconds(survey.start, stretch * everyS), everyS);
+  };
+  const make = async (group: readonly Integration[], stretch: number): Promise<void> => {
+    while (images.length < stretch) pushEmpty(images.length);
+    const blocks = group
+      .map((one) =>
+        rowsOf(one, {
+          ...{ telescope, frequenciesHz, centre: survey.centre, product },
+          ...(road.calibrated && { calibrated: road.calibrated }),
+        }),
+      )
+      .filter(({ uvwM }) => uvwM.length > 0);
+    road.onStep?.(`image ${images.length + 1}`);
+    if (blocks.length === 0) {
+      pushEmpty(stretch);
+      return;
+    }
+    const rows = joinRows(blocks);
+    const weighing = await prepareWeighed(plan, settings, () => once(rows));
+    addBeyond(beyond, weighing.beyond);
+    const [weighed] = await all(weighing.blocks);
+    await imager.accumulate(weighed);
+    const { image, weightSum } = await imager.finish();
+    if (!(weightSum > 0)) {
+      pushEmpty(stretch);
+      return;
+    }
+    blank(image, hidden);
+    if (lost.length === images.length) {
+      const { uvwM, weights } = weighed;
+      await imager.accumulate({ uvwM, weights, frequenciesHz: weighed.frequenciesHz });
+      beam = tryFit(plan, (await imager.finish()).image);
+    }
+    const { start } = group[0];
+    const last = group[group.length - 1];
+    push(planeML(image, plan.pixels), start, secondsBetween(start, last.start) + last.durationS);
+  };
+  try {
+    let group: Integration[] = [];
+    let number = 0;
+    for await (const integration of integrations()) {
+      // A hair early is rounding: Julian Dates of UVH5 resolve 40 µs.
+      const hairS = Math.max(1e-6, 0.01 * integration.durationS);
+      if (integration.durationS > everyS + hairS)
+        refuse(
+          'image',
+          `integrations of ${formatSeconds(integration.durationS)} are longer than ${formatSeconds(everyS)}`,
+          `give --every ${formatSeconds(integration.durationS)} or more`,
+        );
+      const now = Math.floor((secondsBetween(survey.start, integration.start) + hairS) / everyS);
+      if (now !== number && group.length > 0) {
+        await make(group, number);
+        group = [];
+      }
+      number = now;
+      group.push(integration);
+    }
+    if (group.length > 0) await make(group, number);
+  } finally {
+    await imager.close();
+  }
+  if (lost.length === images.length) refuseWeightless(beyond);
+  const band = usedBand(frequenciesHz, road.channelWidthHz, survey.channelWeights);
+  return {
+    ...{ images, everyS, centreName: survey.centre.name, ...(beam && { beam }) },
+    ...{ lost, hands: survey.hands, smearing: survey.smearing, beyond },
+    made: { method: imager.method, accuracy: plan.accuracy },
+    plan: {
+      pixels: plan.pixels,
+      pixelSize: plan.pixelCosine,
+      field: survey.pixels.field,
+      axes: survey.frame.tangentAxes(survey.centre.position(survey.frame)),
+    },
+    frequencyHz: band.frequencyHz,
+    bandHz: band.widthHz,
+  };
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- a stream of one
+async function* once(rows: WideRows): AsyncIterable<WideRows> {
+  yield rows;
+}
+
+async function all(blocks: () => AsyncIterable<WideRows>): Promise<WideRows[]> {
+  const rows: WideRows[] = [];
+  for await (const one of blocks()) rows.push(one);
+  return rows;
+}

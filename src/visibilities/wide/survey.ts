@@ -1,0 +1,182 @@
+/** What is known of the data before an image is made of them: times, the range of w, smearing, what is lost. */
+import type { Backend } from '../../backend/backend.js';
+import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
+import type { OnProgress } from '../../core/progress.js';
+import {
+  boundsOf,
+  type HandTally,
+  type WideBounds,
+  type WideGeometry,
+  type WideProduct,
+} from '../../image/index.js';
+import { altitudeDeg, skyFrame, type SkyFrame } from '../../sky/frame.js';
+import { fixedCentre, type PhaseCentre } from '../../sky/phase-centre.js';
+import type { StationKinds } from '../../sky/beams/powers.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import {
+  stationPositions,
+  type Calibrated,
+  type CalibratedAt,
+  prepareBins,
+  readRows,
+  type Integrations,
+  type RowReader,
+  smearingOf,
+  type Smearing,
+} from '../../stages/index.js';
+import type { Held } from './choose-products.js';
+import { choosePixels, longestWavelengths, type WidePixels, type WideSettings } from './settings.js';
+
+const WHERE = 'image';
+
+export interface WideRoad extends Held {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly channelWidthHz: number;
+  readonly calibrated?: Calibrated | CalibratedAt;
+  /** While the correlator integrated; `running` unless told. */
+  readonly fringes?: 'stopped' | 'running';
+  /** Where it is to be known what each kind put into the image. */
+  readonly kinds?: StationKinds;
+  /** What it is at, in words. */
+  readonly onStep?: (step: string) => void;
+  /** Within a step, where that may take long. */
+  readonly onProgress?: OnProgress;
+}
+
+/** Where and when all of the data are. */
+export interface WideSpan {
+  readonly start: Instant;
+  readonly durationS: number;
+  readonly integrations: number;
+  readonly visibilities: number;
+}
+
+/** What is known once all integrations have been looked at. */
+export interface WideSurvey extends WideSpan {
+  readonly centre: PhaseCentre;
+  /** When there are integrations (moments.ts). */
+  readonly moments: readonly Instant[];
+  readonly bounds: WideBounds;
+  readonly smearing: Smearing;
+  readonly hands: HandTally;
+  readonly frame: SkyFrame;
+  readonly pixels: WidePixels;
+  /** channelWeights : [c], 0 where a channel has no data. */
+  readonly channelWeights: Float64Array;
+}
+
+/** Reads everything once: times, the range of w, smearing; rows stay in memory where they are few enough. */
+export async function surveyRows(
+  integrations: Integrations,
+  road: WideRoad,
+  settings: WideSettings,
+  product: WideProduct,
+): Promise<{ readonly reader: RowReader; readonly survey: WideSurvey }> {
+  const { telescope, frequenciesHz } = road;
+  road.onStep?.('read');
+  const centre =
+    settings.centre.kind === 'local'
+      ? await fixedAtMiddle(integrations, telescope, settings.centre)
+      : settings.centre;
+  const pixels = choosePixels(settings.field, longestWavelengths(stationPositions(telescope), frequenciesHz));
+  let start: Instant | undefined;
+  let end: Instant | undefined;
+  let count = 0;
+  const smearing = { bandwidth: 0, time: 0 };
+  const hands: HandTally = { both: 0, one: 0, second: 0 };
+  const bins = prepareBins();
+  const look = (integration: Integration): void => {
+    bins.add(integration);
+    start ??= integration.start;
+    end = addSeconds(integration.start, integration.durationS);
+    // The first, second, fourth, eighth …: enough of a sky that turns slowly.
+    if (Number.isInteger(Math.log2(Math.max(1, count)))) {
+      const one = smearingOf(integration, {
+        ...{ telescope, frequenciesHz, channelWidthHz: road.channelWidthHz, centre },
+        halfWidth: (pixels.pixels / 2) * pixels.pixelCosine,
+        fringes: road.fringes ?? 'running',
+      });
+      smearing.bandwidth = Math.max(smearing.bandwidth, one.bandwidth);
+      smearing.time = Math.max(smearing.time, one.time);
+    }
+    count++;
+  };
+  const reader = readRows(
+    integrations,
+    {
+      ...{ telescope, frequenciesHz, centre, product, hands },
+      precision: (settings.accuracy ?? 1) < LEAST_SINGLE ? 'float64' : 'float32',
+      ...(road.calibrated && { calibrated: road.calibrated }),
+      ...(road.kinds && { kinds: road.kinds }),
+    },
+    look,
+  );
+  const seen: WideBounds[] = [];
+  const channelWeights = new Float64Array(frequenciesHz.length);
+  for await (const rows of reader.blocks()) {
+    seen.push(boundsOf([rows satisfies WideGeometry]));
+    rows.weights.forEach((weight, at) => (channelWeights[at % channelWeights.length] += weight));
+  }
+  if (!start || !end || seen.length === 0) {
+    refuse(
+      WHERE,
+      /^(I|XX)$/.test(product)
+        ? 'nothing is left of the data: every cross-correlation is flagged, missing or without gains'
+        : `nothing is left of ${product}: it is flagged, missing or without gains on every pair`,
+      'look at the flags with corella inspect',
+    );
+  }
+  const durationS = secondsBetween(start, end);
+  const frame = skyFrame(telescope.site, addSeconds(start, durationS / 2));
+  const moments = bins.moments();
+  refuseBelow(centre, telescope, moments);
+  const bounds = {
+    leastWLambda: Math.min(...seen.map(({ leastWLambda }) => leastWLambda)),
+    mostWLambda: Math.max(...seen.map(({ mostWLambda }) => mostWLambda)),
+    visibilities: seen.reduce((sum, { visibilities }) => sum + visibilities, 0),
+  };
+  return {
+    reader,
+    survey: {
+      ...{ start, durationS, integrations: count, visibilities: bounds.visibilities },
+      ...{ centre, moments, bounds, smearing, hands, frame, pixels, channelWeights },
+    },
+  };
+}
+
+/** As plan.ts: below it planes are float64, and rows with them. */
+const LEAST_SINGLE = 3e-5;
+
+/** A place over the ground becomes the one in the sky that stands there in the middle of the data. */
+async function fixedAtMiddle(
+  integrations: Integrations,
+  telescope: Telescope,
+  centre: PhaseCentre,
+): Promise<PhaseCentre> {
+  let start: Instant | undefined;
+  let end: Instant | undefined;
+  for await (const one of integrations()) {
+    start ??= one.start;
+    end = addSeconds(one.start, one.durationS);
+  }
+  if (!start || !end) refuse(WHERE, 'no integration', 'the file is damaged or cut short: copy it again');
+  const frame = skyFrame(telescope.site, addSeconds(start, secondsBetween(start, end) / 2));
+  return fixedCentre(centre.name, centre.position(frame));
+}
+
+function refuseBelow(centre: PhaseCentre, { site }: Telescope, moments: readonly Instant[]): void {
+  const highestDeg = moments.reduce(
+    (most, moment) => Math.max(most, altitudeDeg(centre.directionEnu(skyFrame(site, moment)))),
+    -90,
+  );
+  if (highestDeg > 0) return;
+  refuse(
+    WHERE,
+    `${centre.name} is ${(-highestDeg).toFixed(1)}° below the horizon${moments.length > 1 ? ' at the best' : ''}`,
+    'choose another centre with --centre, or look at the times with corella inspect',
+  );
+}

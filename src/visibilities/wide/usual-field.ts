@@ -1,0 +1,69 @@
+/** The field of an image for whoever names none: what the dishes see, and what channels and integrations leave of it. */
+import type { VisibilityHeader } from '../../formats/index.js';
+import { EARTH_SPIN_RAD_PER_S, DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { stationPositions } from '../../stages/index.js';
+import { longestWavelengths } from './settings.js';
+
+/** 1 − sinc(x) is 5 % at x = 0.174 turns across the band or the time. */
+const TURNS_AT_5_PERCENT = 0.174;
+/** As settings.ts has them: pixels a beam, and pixels at the most. */
+const PIXELS_A_BEAM = 4;
+const USUAL_PIXELS = 1024;
+/** Full width at half maximum of a dish's beam, in λ over its diameter. */
+const FWHM = 1.2;
+
+/** Whether its elements are dipoles, which see all of the sky. */
+export const seesWholeSky = ({ beamExponent, stations }: Telescope): boolean =>
+  beamExponent > 0 && beamExponent < 4 && stations.every(({ diameterM }) => diameterM === undefined);
+
+export interface UsualField {
+  readonly widthDeg: number;
+  /** What it is, and why. */
+  readonly note: string;
+}
+
+/** The smallest of what the dishes see, what smearing of 5 % allows, and 1024 pixels of a quarter of the beam. */
+export function usualField(
+  telescope: Telescope,
+  {
+    object,
+    frequenciesHz,
+    channelWidthHz,
+  }: Pick<VisibilityHeader, 'object' | 'frequenciesHz' | 'channelWidthHz'>,
+  integrationS: number,
+): UsualField {
+  const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
+  const longest = longestWavelengths(stationPositions(telescope), frequenciesHz);
+  const diameters = telescope.stations.flatMap(({ diameterM }) => diameterM ?? []);
+  const limits = [
+    {
+      width: USUAL_PIXELS / (PIXELS_A_BEAM * longest),
+      why: `${USUAL_PIXELS} pixels of a quarter of the beam`,
+    },
+    {
+      width: (2 * TURNS_AT_5_PERCENT * highestHz) / (channelWidthHz * longest),
+      why: 'beyond it the width of a channel takes more than 5 % of a source',
+    },
+    {
+      width: (2 * TURNS_AT_5_PERCENT) / (integrationS * EARTH_SPIN_RAD_PER_S * longest),
+      why: 'beyond it the length of an integration takes more than 5 % of a source',
+    },
+    ...(diameters.length > 0
+      ? [
+          {
+            width: (FWHM * SPEED_OF_LIGHT_M_PER_S) / highestHz / Math.max(...diameters),
+            why: `the beam of a dish of ${Math.max(...diameters)} m`,
+          },
+        ]
+      : []),
+  ].filter(({ width }) => width > 0);
+  const { width, why } = limits.reduce((least, one) => (one.width < least.width ? one : least));
+  const widthDeg = Number(
+    Math.min(180, 2 * Math.asin(Math.min(1, width / 2)) * DEGREES_PER_RADIAN).toPrecision(4),
+  );
+  return {
+    widthDeg,
+    note: `round ${object}, the file's phase centre; a field of ${widthDeg}°: ${why} (--centre, --field and --cell choose)`,
+  };
+}
