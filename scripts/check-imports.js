@@ -59,8 +59,10 @@ const below = {
   page: ['serve'],
   qualify: [...composing, 'visibilities', 'skies', 'send', 'live', 'bench'],
   cli: used,
-  acceptance: [...used, 'cli'],
-  'index.ts': [...observing, ...tasks],
+  acceptance: [...used, 'cli', 'index.ts'],
+  // What programs import: src/index.ts, and the doors to stages and kernels.
+  library: [...observing, ...tasks],
+  'index.ts': [...observing, ...tasks, 'library'],
 };
 
 /**

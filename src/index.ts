@@ -1,165 +1,39 @@
 /**
- * Corella from TypeScript: plan, prepare, run. The command line is made of these same pieces
- * (docs/library.md begins with a whole program; src/cli shows each piece in use).
+ * Corella from TypeScript. `observe` runs an observation: everything the commands do. Stages and kernels by themselves are in
+ * `corella/stages` and `corella/kernels` (docs/library.md begins with a whole program).
  */
-export { CorellaError } from './core/errors.js';
-export * from './core/axes.js';
-export type * from './core/blocks.js';
-export type * from './core/sources.js';
-export type { OnProgress, Progress } from './core/progress.js';
-export type { SpectraGap, VoltageGap } from './core/gaps.js';
-export { addSeconds, formatInstant, instant, parseInstant, type Instant } from './core/instant.js';
+export {
+  observe,
+  type ObservationOutcome,
+  type ObserveOptions,
+  type RunningObservation,
+  type SteeredChange,
+} from './library/observe.js';
+export { write, type Writable } from './library/write.js';
+export {
+  checkObservation,
+  ObservationError,
+  readObservation,
+  writeObservation,
+  type Observation,
+  type ObservationInput,
+  type ObservedItem,
+} from './observation/index.js';
 
-export { openBackend, describeDevices } from './backend/select.js';
+export { openFile as open, readGainFile as readGains } from './formats/index.js';
+export type { GainsFile, OpenedFile, Recording, VisibilityFile, VisibilityHeader } from './formats/index.js';
+
+export { loadTelescope as telescope } from './telescope/load.js';
+export { telescopeNames } from './telescope/registry.js';
+export type { Site, Station, Telescope } from './telescope/telescope.js';
+export { openBackend as backend, describeDevices as devices } from './backend/select.js';
 export type { Backend } from './backend/backend.js';
 
-export { loadTelescope } from './telescope/load.js';
-export { telescopeNames } from './telescope/registry.js';
-export { selectStations } from './telescope/select.js';
-export type { Site, Station, Telescope } from './telescope/telescope.js';
-
-export { skyFrame, type SkyFrame, type SkyPosition } from './sky/frame.js';
 export { findSources, sourceNames } from './sky/sources.js';
-export { fixedSource, parseSource, sourceAt, type Source } from './sky/source.js';
-export { sourcesUp } from './sky/above.js';
-export { fixedCentre, localCentre, parsePhaseCentre, type PhaseCentre } from './sky/phase-centre.js';
-export { localSiderealTimeRad } from './sky/earth/sidereal.js';
-export { onUnknownOrientation, useEarthOrientation } from './sky/earth/orientation.js';
-export { readEarthOrientation } from './sky/earth/orientation-file.js';
-export * from './delay/index.js';
-export { planSimulation, type SimulationOptions } from './sky/simulation-plan.js';
-export { simulate } from './sky/simulate.js';
-export { trueGains } from './sky/input-gains.js';
-
-export type * from './formats/format.js';
-export {
-  createSigmf,
-  createSigmfSpectra,
-  openFile,
-  readFitsImage,
-  readGainFile,
-  readGains,
-  visibilityFormatFor,
-  writeFitsImage,
-  writeGainFiles,
-  writeGains,
-} from './formats/index.js';
-export { percentileStretch, renderPng, skyPicture, type Stretch } from './draw/index.js';
-export type { NamedDirection, Picture, SkyPicture } from './draw/index.js';
-
-export * from './channelise/index.js';
-export * from './correlate/index.js';
-export * from './calibrate/index.js';
-export * from './image/index.js';
-
-export {
-  channelsOf,
-  planChannels,
-  results,
-  run,
-  runOne,
-  through,
-  type RunOptions,
-  written,
-  both,
-  chain,
-  passing,
-  type Account,
-  type Emit,
-  type Stage,
-  everySpectra,
-  integrationClock,
-  oneIntegration,
-  onUtc,
-  type IntegrationClock,
-  type IntegrationSettings,
-  type SpectrumGrid,
-  type TimedSpectra,
-  prepareChannelise,
-  spectrumGrid,
-  type ChanneliseSettings,
-  prepareTakeSpectra,
-  type TakeSpectraSettings,
-  prepareCorrelate,
-  type CorrelateSettings,
-  prepareCalibrate,
-  type CalibrateSettings,
-  type CalibratedIntegration,
-  preparePower,
-  type InputPowers,
-  prepareImage,
-  type ImageInput,
-  type ImageStageSettings,
-  prepareDirectImage,
-  type DirectImageSettings,
-  chooseIntegration,
-  type ChosenIntegration,
-  type IntegrationChoice,
-  matchGains,
-  gainsAtMoment,
-  fitDelays,
-  oneGain,
-  type FittedDelay,
-  type OverBand,
-  bearableIntegrationS,
-  coherenceOf,
-  type Coherence,
-  delaysOfPlan,
-  mostDelaySamples,
-  requestDelays,
-  type DelayRequest,
-  type RequestedDelays,
-  prepareTurnBack,
-  type TurnBackSettings,
-  type Calibrated,
-  type ImageSettings,
-  type SkyImage,
-  writeSeries,
-  type Series,
-  type SeriesImage,
-  writeSky,
-  writeSkyFits,
-  writeSkyPng,
-} from './stages/index.js';
-export {
-  correlateSpectra,
-  correlateVoltages,
-  prepareSpectraCorrelation,
-  prepareVoltageCorrelation,
-  type CorrelationSettings,
-  imageDirectly,
-  imageIntegration,
-  imagesDirectly,
-  type DirectImagesRoad,
-} from './compose/index.js';
-export {
-  calibrateIntegration,
-  imageWideSeries,
-  imageWide,
-  type WideSkyImage,
-  type WideRoad,
-  type WideFieldOptions,
-  type WideSettings,
-  writeWide,
-  type WidePaths,
-  type WideProductOptions,
-} from './visibilities/index.js';
-export {
-  planResident,
-  type ResidentPlan,
-  prepareResidentChain,
-  type HostBlock,
-  type ResidentChain,
-  type ResidentImage,
-} from './planner/index.js';
-export {
-  receivePackets,
-  type EpochSetting,
-  type LiveSource,
-  type ReceiveAccount,
-  type ReceiveSettings,
-  type Reception,
-} from './receive/index.js';
-export { packetFormats, type PacketFormatName } from './packets/registry.js';
-export { guessPlan, usualFormat } from './packets/guess-plan.js';
-export type { StreamPlan } from './packets/packet-format.js';
+export type { Source } from './sky/source.js';
+export { addSeconds, formatInstant, parseInstant, secondsBetween, type Instant } from './core/instant.js';
+export { CorellaError } from './core/errors.js';
+export type { CanonicalSpectra, Integration } from './core/blocks.js';
+export type { GainsCA, ImageCPML, SpectraCAT, VisibilitiesCBPP } from './core/axes.js';
+export type { OnProgress, Progress } from './core/progress.js';
+export type { SkyImage } from './stages/index.js';

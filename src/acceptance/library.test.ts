@@ -1,27 +1,174 @@
-/** The program of docs/library.md, run as it stands there. */
+/** The library as programs use it: the programs of docs/library.md as they stand there, and observations from a program. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { observe, open, write, type Integration, type VisibilityHeader } from '../index.js';
 import { corella, withFolder } from './corella.js';
 
 const page = new URL('../../docs/library.md', import.meta.url);
 const skip = existsSync(page) ? false : 'the documentation is not here';
 
-it('the program in docs/library.md makes its images', { skip }, async () => {
-  const program = /```ts\n(.*?)```/s.exec(readFileSync(page, 'utf8'))?.[1] ?? '';
-  await withFolder(async (folder) => {
-    const made = await corella(folder, 'simulate', '--stations', '12', '--rate', '400kHz', '--duration', '12ms', '--quiet'); // prettier-ignore
-    assert.equal(made.code, 0, made.stderr);
-    const library = new URL('../index.js', import.meta.url).href;
-    await writeFile(join(folder, 'program.mjs'), program.replace("'corella'", `'${library}'`));
-    const { stdout } = await promisify(execFile)(process.execPath, ['program.mjs'], { cwd: folder });
-    // 12 ms less the filter's own length are two whole integrations of 5 ms, and a little.
-    assert.match(stdout, /^3 images of \d+ spectra, 0 samples missing\n$/);
-    const pictures = (await readdir(folder)).filter((name) => name.endsWith('.png'));
-    assert.deepEqual(pictures.sort(), ['sky-0.png', 'sky-1.png', 'sky-2.png']);
+const simulated = async (folder: string): Promise<void> => {
+  const made = await corella(folder, 'simulate', '--stations', '12', '--rate', '400kHz', '--duration', '12ms', '--quiet'); // prettier-ignore
+  assert.equal(made.code, 0, made.stderr);
+};
+
+describe('docs/library.md', { skip }, () => {
+  const programs = skip === false ? [...readFileSync(page, 'utf8').matchAll(/```ts\n(.*?)```/gs)] : [];
+  const here = (name: string): string => new URL(`../${name}.js`, import.meta.url).href;
+
+  for (const [number, pictures, said] of [
+    [0, 'sky', /^3 images of \d+ spectra, 0 samples missing; visibilities.uvh5\n$/],
+    [1, 'calibrated', /^3 images of \d+ spectra, 0 samples missing\n$/],
+  ] as const)
+    it(`program ${number + 1} makes its images`, async () => {
+      await withFolder(async (folder) => {
+        await simulated(folder);
+        const program = programs[number][1]
+          .replace("'corella'", `'${here('index')}'`)
+          .replace("'corella/stages'", `'${here('library/stages')}'`);
+        await writeFile(join(folder, 'program.mjs'), program);
+        const { stdout } = await promisify(execFile)(process.execPath, ['program.mjs'], { cwd: folder });
+        // 12 ms less the filter's own length are two whole integrations of 5 ms, and a little.
+        assert.match(stdout, said);
+        const made = (await readdir(folder)).filter((name) => name.endsWith('.png'));
+        assert.deepEqual(
+          made.sort(),
+          [0, 1, 2].map((k) => `${pictures}-${k}.png`),
+        );
+      });
+    });
+});
+
+const integrationsOf = async (path: string): Promise<Integration[]> => {
+  const file = await open(path);
+  if (file.kind !== 'visibilities') throw new Error('no visibilities');
+  const found: Integration[] = [];
+  for await (const one of file.integrations()) found.push(one);
+  await file.close();
+  return found;
+};
+
+describe('observe', () => {
+  it('hands over integrations with the values of a file, of 4-bit channelised data too', async () => {
+    await withFolder(async (folder) => {
+      await simulated(folder);
+      const at = (name: string): string => join(folder, name);
+      const spectra = observe({
+        corella: 1,
+        source: { recording: at('voltages.sigmf-meta') },
+        front: { channels: 16, bits: 4 },
+        products: [{ spectra: at('four.sigmf-meta') }],
+      });
+      assert.deepEqual((await spectra.done).failures, []);
+      const made = await corella(folder, 'correlate', 'four.sigmf-meta', '-o', 'by-command.uvh5', '--integration', '4ms'); // prettier-ignore
+      assert.equal(made.code, 0, made.stderr);
+      const run = observe({
+        corella: 1,
+        source: { recording: at('four.sigmf-meta') },
+        products: [{ visibilities: null, integration: '4ms' }, { images: null }],
+      });
+      const handed: Integration[] = [];
+      let header: VisibilityHeader | undefined;
+      let images = 0;
+      for await (const item of run) {
+        if (item.kind === 'visibilities') {
+          handed.push(structuredClone(item.integration));
+          ({ header } = item);
+        }
+        if (item.kind === 'images') {
+          images++;
+          await write(at('sky.fits'), item);
+        }
+      }
+      await run.done;
+      assert.equal(images, 1);
+      // Written by the program and by the command: the same data.
+      assert.ok(header);
+      await write(at('by-program.uvh5'), { integrations: handed, header });
+      const compared = await corella(folder, 'compare', 'by-program.uvh5', 'by-command.uvh5');
+      assert.equal(compared.code, 0, compared.stdout + compared.stderr);
+      assert.equal((await integrationsOf(at('by-program.uvh5'))).length, handed.length);
+      assert.ok(handed.length > 1);
+    });
+  });
+
+  it('ends when the loop is left, and keeps what is finished', async () => {
+    await withFolder(async (folder) => {
+      await simulated(folder);
+      const run = observe(
+        {
+          corella: 1,
+          source: { recording: join(folder, 'voltages.sigmf-meta') },
+          front: { channels: 16 },
+          products: [
+            { visibilities: null, integration: '1ms' },
+            { visibilities: 'kept.uvh5', integration: '1ms' },
+          ],
+        },
+        { into: folder },
+      );
+      for await (const item of run) {
+        assert.equal(item.product, 0);
+        break;
+      }
+      const { paths } = await run.done;
+      assert.deepEqual(paths, [join(folder, 'kept.uvh5')]);
+      assert.ok((await integrationsOf(paths[0])).length > 0);
+    });
+  });
+
+  it('rejects in the loop and in done, naming the field', async () => {
+    const run = observe({
+      corella: 1,
+      source: { recording: 'nothere.sigmf-meta' },
+      products: [{ images: null }],
+    });
+    await assert.rejects(async () => {
+      for await (const item of run) assert.fail(item.kind);
+    }, /nothere/);
+    await assert.rejects(run.done, /nothere/);
+    const wrong = observe({
+      corella: 1,
+      source: { recording: 'x' },
+      products: [{ images: null, evry: '1s' }],
+    } as never);
+    await assert.rejects(wrong.done, /products.images.evry.*did you mean/s);
+    const shown = observe({
+      corella: 1,
+      source: { recording: 'x' },
+      page: { address: 8080 },
+      products: [{ images: null }],
+    } as never);
+    await assert.rejects(shown.done, /page.address: a program has no page/);
+  });
+
+  it('hands over live items and is steered', async () => {
+    await withFolder(async (folder) => {
+      const sent = await corella(folder, 'send', '--simulate', '--stations', '8', '--rate', '25kHz', '--duration', '4s', '--perfect', '--format', 'snap2', '--channels', '4', '--to', 'night.pcap', '--quiet'); // prettier-ignore
+      assert.equal(sent.code, 0, sent.stderr);
+      const run = observe({
+        corella: 1,
+        source: { capture: join(folder, 'night.pcap'), rate: 6250 },
+        telescope: 'lwasv',
+        stations: 8,
+        products: [{ visibilities: null, integration: '1s' }],
+      });
+      const flagged: number[] = [];
+      let from: number | undefined;
+      for await (const item of run) {
+        if (item.kind !== 'visibilities') continue;
+        const { integration } = item;
+        from ??= (await run.steer({ flag: ['0', '1'] })).unixSeconds;
+        if (integration.flaggedInputs[1] === 1) flagged.push(integration.start.unixSeconds);
+      }
+      await run.done;
+      assert.ok(flagged.length > 0, 'nothing was flagged');
+      assert.equal(Math.min(...flagged), from);
+    });
   });
 });

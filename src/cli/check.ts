@@ -5,7 +5,13 @@ import type { Command } from 'commander';
 import { formatInstant } from '../core/instant.js';
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
 import { sampleRateOf } from '../formats/index.js';
-import { readObservation, withPlan, writeObservation, type ObservationPlan } from '../observation/index.js';
+import {
+  readObservation,
+  refuseUnwritten,
+  withPlan,
+  writeObservation,
+  type ObservationPlan,
+} from '../observation/index.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { openTerminal } from './report/terminal.js';
 import { sizeText } from './run.js';
@@ -20,6 +26,7 @@ async function check(path: string, options: CommonOptions): Promise<void> {
   const { observation } = await readObservation(path);
   const terminal = openTerminal(options);
   await withPlan(observation, async (plan) => {
+    refuseUnwritten(observation);
     const disks = await Promise.all(
       plan.products.map(async ({ paths }) => {
         const folder = dirname(resolve(paths[0]));

@@ -19,7 +19,7 @@ import { nightInterference } from './interference/kurtosis-lines.js';
 import { liveVanVleck } from './interference/van-vleck-lines.js';
 import { bandLines, bandOfChannels } from './report/band-lines.js';
 import { askedLines } from './report/flag-lines.js';
-import { version } from './report/version.js';
+import { version } from '../core/program/version.js';
 
 export async function run(origins: readonly string[], options: LiveOptions, flags: Flags): Promise<void> {
   await inWordsOf(flags.inFlags, async () => {

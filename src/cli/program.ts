@@ -6,7 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { commands, type CommandEntry } from './commands.js';
 import { HELP_OPTION } from './startup/help-option.js';
 import { escaped } from './report/escaped.js';
-import { version } from './report/version.js';
+import { version } from '../core/program/version.js';
 
 /** Runs what process.argv asks for: exit code 0 where everything was written, 1 where nothing, 2 where some was left out. */
 export async function runProgram(): Promise<number> {

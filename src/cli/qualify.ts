@@ -19,7 +19,7 @@ import { addBackendOptions, addExamples, threadsOf, type BackendOptions } from '
 import { addOverwriteOption, checkOutputs, parseFolder, type OutputOptions } from './options/outputs.js';
 import { NotPassed } from './report/outcome.js';
 import { openTerminal } from './report/terminal.js';
-import { version } from './report/version.js';
+import { version } from '../core/program/version.js';
 
 interface Options extends BackendOptions, OutputOptions {
   readonly output: string;

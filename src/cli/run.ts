@@ -14,7 +14,7 @@ import { noteUnknownOrientation } from './options/eop-option.js';
 import { reportSkyModels } from './options/sky-options.js';
 import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
 import { openTerminal, spectraText } from './report/terminal.js';
-import { version } from './report/version.js';
+import { version } from '../core/program/version.js';
 
 interface RunOptions extends Partial<BackendOptions>, OutputOptions {
   readonly into?: string;

@@ -40,7 +40,7 @@ import { withBackend } from './open.js';
 import { outsideLines } from './report/image-notes.js';
 import { leftOutWords, parseEpoch } from '../live/index.js';
 import { openTerminal } from './report/terminal.js';
-import { version } from './report/version.js';
+import { version } from '../core/program/version.js';
 
 interface ViewOptions extends BackendOptions, CaptureOptions {
   readonly page?: string;

@@ -1,11 +1,48 @@
 /** Entry point of `compose`: the order of the stages: the only code that knows it. */
-export { type BeamItem, type BeamPowers, type BeamSamples, type BeamsProduct, beamPhaseLoss, beamPieces, prepareBeams } from './beams.js';
+export {
+  type BeamItem,
+  type BeamPowers,
+  type BeamSamples,
+  type BeamsProduct,
+  beamPhaseLoss,
+  beamPieces,
+  prepareBeams,
+} from './beams.js';
 export { channeliseToFile } from './channelise.js';
-export { type ComposedProduct, type FromSpectra, composeShare, finishing, observe, unionOf } from './compose.js';
-export { type CorrelationSettings, correlateSpectra, correlateVoltages, prepareSpectraCorrelation, prepareVoltageCorrelation } from './correlate.js';
+export {
+  type ComposedProduct,
+  type FromSpectra,
+  composeShare,
+  finishing,
+  observe,
+  unionOf,
+} from './compose.js';
+export {
+  type CorrelationSettings,
+  correlateSpectra,
+  correlateVoltages,
+  prepareSpectraCorrelation,
+  prepareVoltageCorrelation,
+} from './correlate.js';
 export { directGains, prepareDirectProduct } from './direct.js';
-export { type Front, type FrontSpectra, type Gain, endOfFront, gainOfFront, phaseLossOf, refuseUnfitSums, spectraOfFront, spectraOfSource } from './front.js';
+export {
+  type Front,
+  type FrontSpectra,
+  type Gain,
+  endOfFront,
+  gainOfFront,
+  phaseLossOf,
+  refuseUnfitSums,
+  spectraOfFront,
+  spectraOfSource,
+} from './front.js';
 export { imageMiddles } from './image-part.js';
-export { type DirectImagesRoad, checkDirectRoad, imageDirectly, imageIntegration, imagesDirectly } from './image.js';
+export {
+  type DirectImagesRoad,
+  checkDirectRoad,
+  imageDirectly,
+  imageIntegration,
+  imagesDirectly,
+} from './image.js';
 export { stretchesOf } from './parts.js';
 export { type SpectraRange, checkRange } from './range.js';

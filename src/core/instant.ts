@@ -51,6 +51,7 @@ export function addSamples(start: Instant, samples: number, sampleRateHz: number
   return later(start, wholeSeconds, (samples - wholeSeconds * sampleRateHz) / sampleRateHz);
 }
 
+/** From the first to the second. */
 export const secondsBetween = (start: Instant, end: Instant): number =>
   end.unixSeconds -
   start.unixSeconds +

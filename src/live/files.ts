@@ -14,6 +14,7 @@ import {
 } from '../formats/index.js';
 import { skyFrame } from '../sky/frame.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
+import type { Telescope } from '../telescope/telescope.js';
 import { growingFile, type GrowingFile } from './growing-file.js';
 
 export interface FileSettings {
@@ -67,6 +68,18 @@ const ONE_DATE_S = 1e-3;
 function dateOf({ start, durationS }: Integration): number {
   const { unixSeconds, fraction } = addSeconds(start, durationS / 2);
   return unixSeconds + fraction;
+}
+
+/** Where fringes are stopped in a file: at a place, or at the zenith of a moment. */
+export function stoppedAt(
+  centre: PhaseCentre | undefined,
+  { site }: Telescope,
+  moment: Instant,
+): Pick<VisibilityHeader, 'phaseCentre' | 'object'> {
+  const frame = skyFrame(site, moment);
+  return centre
+    ? { phaseCentre: centre.position(frame), object: centre.name }
+    : { phaseCentre: frame.zenith, object: 'zenith' };
 }
 
 export class FilesByTime {
@@ -203,10 +216,7 @@ export class FilesByTime {
     const { header, values, everyS, largestSum, centre } = this.settings;
     const path = await this.freeName(this.nameFor(start));
     const middle = addSeconds(start, everyS === undefined ? 0 : everyS / 2);
-    const frame = skyFrame(header.telescope.site, middle);
-    const stopped = centre
-      ? { phaseCentre: centre.position(frame), object: centre.name }
-      : { phaseCentre: frame.zenith, object: 'zenith' };
+    const stopped = stoppedAt(centre, header.telescope, middle);
     const writer = await visibilityFormatFor(path).createVisibilities(
       path,
       { ...header, ...stopped, feedFrame: 'feeds' },

@@ -24,5 +24,5 @@ export { methodLine } from './method.js';
 export { type LiveInput, type NightEvent, type NightSummary, runNight, spectrumRateOf } from './night.js';
 export { rehearse } from './rehearse.js';
 export { seenSource } from './seen.js';
-export { type By, type From, type MadeChange, Steering, withFlags } from './steering.js';
+export { type By, type Change, type From, type MadeChange, Steering, withFlags } from './steering.js';
 export type { NightWatcher } from './watcher.js';

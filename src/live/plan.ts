@@ -61,6 +61,8 @@ export interface LiveMachine {
   readonly description: string;
   /** Whether data arrive by themselves, and images must keep up with them, or wait to be read. */
   readonly data: 'arrive' | 'wait';
+  /** Integrations without a path are taken by a program. */
+  readonly handsOver?: boolean;
 }
 
 /** The source as a recording without an end, for those who plan. */
@@ -71,7 +73,7 @@ export async function planLive(
   observation: Observation,
   source: Source,
   telescope: Telescope,
-  { backend, blockS, description, data }: LiveMachine,
+  { backend, blockS, description, data, handsOver = false }: LiveMachine,
 ): Promise<LivePlan> {
   const { front: part = {}, flags = {}, for: forS } = observation;
   refuseUnsupported(observation, { isLive: true, kind: source.kind });
@@ -129,7 +131,7 @@ export async function planLive(
       },
       vanVleck: visibilities?.['van-vleck'] === true ? corrected : undefined,
       values: visibilities?.values ?? 'means',
-      integrations: (visibilities?.visibilities ?? null) === null ? 'for nobody' : 'kept',
+      integrations: visibilities && (handsOver || visibilities.visibilities !== null) ? 'kept' : 'for nobody',
     },
   };
 }

@@ -3,17 +3,17 @@ import { join, parse } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { formatInstant, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { Guarded } from '../observation/index.js';
+import { Guarded, type ObservedItem } from '../observation/index.js';
 import { type ComposedProduct, prepareDirectProduct, spectraOfFront, type Front } from '../compose/index.js';
 import { channelsNamed, type SkyImage, integrationClock, chain, passing } from '../stages/index.js';
 import type { NightFiles } from './file-task.js';
-import type { FileEvent } from './files.js';
+import { stoppedAt, type FileEvent } from './files.js';
 import { openFiles } from './open-files.js';
 import { openLatestPicture, type LatestPicture } from './pictures.js';
 import { forgiving, imagedByVisibilities } from './chain.js';
 import type { FurtherProducts, LiveImaging, LiveSettings } from './settings.js';
 import { isProduct, planProduct, productName, type MadeProduct, type Product } from '../products/index.js';
-import { imagedRules } from '../products/making/images.js';
+import { imagedRules, imageOptions } from '../products/making/images.js';
 import { largestSumOf } from '../products/making/visibilities.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
 import { ImageCubes } from './cubes.js';
@@ -25,6 +25,8 @@ export interface SinkSettings {
   readonly historyOf: (product: number) => readonly string[];
   readonly onFile: (event: FileEvent) => void;
   readonly onFault: (line: string) => void;
+  /** Takes the items of products without a path. */
+  readonly onItem?: (item: ObservedItem) => Promise<void>;
 }
 
 const PICTURE_WIDTH = 800;
@@ -33,31 +35,46 @@ const PICTURE_WIDTH = 800;
 export function openVisibilityFiles(
   fields: Product<'visibilities'>,
   number: number,
-  { plan, historyOf, onFile }: SinkSettings,
+  { plan, historyOf, onFile, onItem }: SinkSettings,
   by: 'own thread' | 'this thread',
 ): NightFiles | undefined {
   const { visibilities: path } = fields;
-  if (path === null) return undefined;
   const { telescope, spectra, observation, centre } = plan;
   const { frequenciesHz, channelWidthHz, polarisations } = spectra;
   const kept = fields.channels && channelsOf(fields, frequenciesHz);
   const own = fields['phase-centre'];
+  const header = {
+    ...{ telescope, polarisations, channelWidthHz },
+    frequenciesHz: kept ? Float64Array.from(kept, (c) => frequenciesHz[c]) : frequenciesHz,
+    history: historyOf(number),
+  };
+  const middle = own === undefined ? centre : parsePhaseCentre(own, 'products.visibilities.phase-centre');
+  if (path === null)
+    return (
+      onItem &&
+      handed((integration) =>
+        onItem({
+          ...{ kind: 'visibilities', integration, product: number },
+          header: { ...header, ...stoppedAt(middle, telescope, integration.start), feedFrame: 'feeds' },
+        }),
+      )
+    );
   return openFiles(
     {
       ...{ path, everyS: fields['file-every'], values: fields.values ?? 'means' },
       largestSum: largestSumOf({ spectra, recording: { samples: Infinity } }, fields.integration ?? 1),
       overwrite: observation.overwrite === true,
-      centre: own === undefined ? centre : parsePhaseCentre(own, 'products.visibilities.phase-centre'),
-      header: {
-        ...{ telescope, polarisations, channelWidthHz },
-        frequenciesHz: kept ? Float64Array.from(kept, (c) => frequenciesHz[c]) : frequenciesHz,
-        history: historyOf(number),
-      },
+      ...{ centre: middle, header },
       eop: observation.eop,
     },
     onFile,
     by,
   );
+}
+
+/** Integrations that are written nowhere go to the program that asked for them. */
+function handed(append: NightFiles['append']): NightFiles {
+  return { append, close: () => Promise.resolve(), paths: [], written: 0, unwritten: 0 };
 }
 
 const channelsOf = ({ channels = [] }: Product<'visibilities'>, frequenciesHz: Float64Array) =>
@@ -67,11 +84,27 @@ const channelsOf = ({ channels = [] }: Product<'visibilities'>, frequenciesHz: F
 export function openImages(
   fields: Product<'images'>,
   number: number,
-  { plan, historyOf, onFault }: SinkSettings,
+  { plan, historyOf, onFault, onItem }: SinkSettings,
 ): (LatestPicture & { readonly paths?: readonly string[] }) | undefined {
   const { images: path, sources = 'all' } = fields;
-  if (path === null) return undefined;
-  const { telescope, spectra, observation } = plan;
+  const { telescope, spectra, observation, calibrated } = plan;
+  if (path === null)
+    return (
+      onItem && {
+        show: (image, unit) => {
+          const about = imageOptions(
+            fields,
+            { telescope, spectra, calibrated },
+            ...([{ history: historyOf(number) }, image.frame] as const),
+          );
+          return onItem({
+            ...{ kind: 'images', image, product: number },
+            about: unit === undefined ? about : { ...about, unit },
+          });
+        },
+        ...{ close: () => Promise.resolve(), drawn: 0, paths: [] },
+      }
+    );
   const unit = observation.gains?.file === undefined ? 'counts' : 'Jy/beam';
   if (/\.fits?$/i.test(path))
     return new ImageCubes({
@@ -128,7 +161,7 @@ export class Further {
     const product = this.settings.plan.observation.products[number];
     if (isProduct('visibilities', product)) return this.visibilities(product, number, about);
     if (isProduct('images', product)) return this.images(product, number, about);
-    const { plan, historyOf } = this.settings;
+    const { plan, historyOf, onItem } = this.settings;
     const { front, source, live, epoch } = about;
     const { steering } = live;
     const { channels } = spectraOfFront(front);
@@ -142,7 +175,10 @@ export class Further {
     });
     return new Guarded(
       planned,
-      await planned.make({ backend: live.backend, history: historyOf(number) }),
+      await planned.make({
+        ...{ backend: live.backend, history: historyOf(number) },
+        emit: onItem && ((item) => onItem({ ...item, product: number })),
+      }),
       goOn,
     );
   }

@@ -78,7 +78,10 @@ function refuseWithoutPage(observation: Observation): void {
 }
 
 /** What can be refused is refused before anything is waited for: data may come hours later. */
-export async function refuseBeforehand(observation: Observation): Promise<Telescope | undefined> {
+export async function refuseBeforehand(
+  observation: Observation,
+  { handsOver = false }: { readonly handsOver?: boolean } = {},
+): Promise<Telescope | undefined> {
   const { source, products, start, end } = observation;
   // A recording in place of a stream is not read ahead either.
   refuseNotLive(observation, sourceKind(source) === 'recording' ? 'front.equaliser' : undefined);
@@ -90,7 +93,7 @@ export async function refuseBeforehand(observation: Observation): Promise<Telesc
     if (!(secondsBetween(parseInstant(start, 'start'), parseInstant(end, 'end')) > 0))
       refuse('end', `${end} is not after start, ${start}`, 'give a later end');
   refuseWithoutPage(observation);
-  for (const product of products) await refuseProduct(product, observation);
+  for (const product of products) await refuseProduct(product, observation, handsOver);
   const { visibilities, images } = productsOf(observation);
   if (images) refusePair(visibilities, images);
   return refuseTelescope(observation);
@@ -153,7 +156,7 @@ export function refuseChange(observation: Observation, change: Change): void {
   if (images) refusePair(changed, images);
 }
 
-async function refuseProduct(product: Product, observation: Observation): Promise<void> {
+async function refuseProduct(product: Product, observation: Observation, handsOver: boolean): Promise<void> {
   const { overwrite, gains } = observation;
   if (isProduct('gains', product))
     refuse(
@@ -168,11 +171,11 @@ async function refuseProduct(product: Product, observation: Observation): Promis
     visibilityFormatFor(path, { values: values ?? 'means', appears: 'first-integration' });
     await checkOutputs({ paths: [path], overwrite });
   }
-  if (isProduct('spectra', product) && product.spectra === null)
+  if (isProduct('spectra', product) && product.spectra === null && !handsOver)
     refuse('products.spectra', 'has no path', 'name a .sigmf-meta');
   if (isProduct('beams', product)) {
-    if (product.beams === null) refuse('products.beams', 'has no path', 'name a .fil');
-    await checkOutputs({ paths: [product.beams], overwrite });
+    if (product.beams !== null) await checkOutputs({ paths: [product.beams], overwrite });
+    else if (!handsOver) refuse('products.beams', 'has no path', 'name a .fil');
     if (gains?.file !== undefined) await readGainFile(gains.file);
   }
   if (isProduct('images', product)) {

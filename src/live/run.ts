@@ -9,7 +9,7 @@ import { CorellaError } from '../core/errors.js';
 import { stoppable } from '../core/ending.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { into, readLine, sideFiles, type Observation } from '../observation/index.js';
+import { into, readLine, sideFiles, type Observation, type ObservedItem } from '../observation/index.js';
 import { narrowed, narrowedSessions } from './band.js';
 import type { LiveSettings } from './chain.js';
 import type { NightFiles } from './file-task.js';
@@ -98,6 +98,12 @@ export interface LiveRunSettings {
   readonly onResolved?: (observation: Observation) => Promise<void>;
   /** With the first samples. */
   readonly onPlan?: (plan: LivePlan) => void;
+  /** Takes the items of products without a path, which else only a page shows. */
+  readonly onItem?: (item: ObservedItem) => Promise<void>;
+  /** With the first samples, for a program that changes things on the way. */
+  readonly onSteering?: (steering: Steering, plan: LivePlan) => void;
+  /** Ends the run: what has come is worked through. */
+  readonly stop?: AbortSignal;
   readonly openPage?: (input: OpenedInput, settings: OpenPageSettings) => Promise<OpenedPage>;
 }
 
@@ -116,7 +122,7 @@ export interface LiveOutcome {
 export async function runLive(asked: Observation, settings: LiveRunSettings): Promise<LiveOutcome> {
   const observation = into(resolveLive(asked), settings.into);
   if (settings.into !== undefined) await mkdir(settings.into, { recursive: true });
-  const telescope = await refuseBeforehand(observation);
+  const telescope = await refuseBeforehand(observation, { handsOver: settings.onItem !== undefined });
   await settings.onResolved?.(observation);
   const { eop, machine = {} } = observation;
   if (eop !== undefined) useEarthOrientation(await readEarthOrientation(eop));
@@ -172,6 +178,8 @@ class LiveRun {
         end();
       };
       stop.signal.addEventListener('abort', stopIt, { once: true });
+      settings.stop?.addEventListener('abort', stopIt, { once: true });
+      if (settings.stop?.aborted === true) stopIt();
       const waitsS = this.waitsS();
       const callOff = waitsS !== undefined && input.isLive ? afterSeconds(waitsS, end) : undefined;
       const shown = await settings.openPage?.(input, { observation, backend: this.backend, stop: stopIt });
@@ -243,7 +251,7 @@ class LiveRun {
     const silence = band === undefined ? silentSource(ready) : narrowed(silentSource(ready), band);
     const telescope = telescopeOf(silence, whole, description);
     const plan = await planLive(this.observation, silence, telescope, {
-      ...{ backend, blockS, description, data: 'arrive' },
+      ...{ backend, blockS, description, data: 'arrive', handsOver: this.settings.onItem !== undefined },
     });
     await this.checkDisk(plan);
     if (backend.kind === 'cuda' && 'frequenciesHz' in ready.band) this.lockMemory(backend, ready.memory);
@@ -279,6 +287,7 @@ class LiveRun {
     const telescope = telescopeOf(source, this.telescope ?? input.telescope, description);
     const plan = await planLive(observation, source, telescope, {
       ...{ backend, blockS, description, data: input.isLive ? 'arrive' : 'wait' },
+      handsOver: this.settings.onItem !== undefined,
     });
     this.plan = plan;
     this.settings.onPlan?.(plan);
@@ -289,6 +298,7 @@ class LiveRun {
     if (input.isLive) await this.checkDisk(plan);
     for (const path of outputsOf(observation)) await mkdir(dirname(path), { recursive: true });
     const steering = await this.steeringFor(plan);
+    if (steering) this.settings.onSteering?.(steering, plan);
     const reads = await Promise.all([...(input.paths ?? []), ...sideFiles(observation)].map(readLine));
     const methodOf = (product: Observation['products'][number]): string[] => {
       const method = plan.methods.get(product);
@@ -308,6 +318,7 @@ class LiveRun {
         page?.file(event);
       },
       onFault: say,
+      onItem: this.settings.onItem,
     };
     const { visibilities, images, further } = plan.products;
     const numberOf = (product: Observation['products'][number]): number =>
@@ -335,13 +346,17 @@ class LiveRun {
   private async steeringFor(plan: LivePlan): Promise<Steering | undefined> {
     const { observation, settings } = this;
     const { log, gains } = observation;
-    const isSteered = this.page !== undefined || log !== undefined || gains?.solve !== undefined;
+    const isSteered =
+      this.page !== undefined ||
+      settings.onSteering !== undefined ||
+      log !== undefined ||
+      gains?.solve !== undefined;
     if (!isSteered) return undefined;
     const { telescope, spectra } = plan;
     const loadGains = async (file: string) =>
       gainsOverTime(await readGainFile(file), file, telescope, spectra.frequenciesHz, 'live');
     const beside = outputsOf(observation).at(0);
-    if (this.page && log === undefined && beside !== undefined)
+    if ((this.page ?? settings.onSteering) && log === undefined && beside !== undefined)
       this.log = ChangeLog.open(logPathFor(beside), settings.version, settings.say);
     return steeringOf(plan.settings, {
       check: (change) => {

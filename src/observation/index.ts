@@ -63,10 +63,12 @@ export { historyOf, observationOf, OBSERVATION_MARK, readLine } from './history.
 export {
   Guarded,
   into,
+  refuseUnwritten,
   runObservation,
   sideFiles,
   withPlan,
   type FrontOutcome,
+  type ObservedItem,
   type ProductOutcome,
   type RunOutcome,
   type RunSettings,

@@ -17,7 +17,13 @@ import {
   type InputLevels,
   endsEarly,
 } from '../stages/index.js';
-import { productNames, type MadeProduct, type PlannedProduct } from '../products/index.js';
+import {
+  productName,
+  productNames,
+  type MadeProduct,
+  type PlannedProduct,
+  type ProductItem,
+} from '../products/index.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';
 import { historyOf, readLine } from './history.js';
@@ -36,7 +42,14 @@ export interface RunSettings {
   readonly onProgress?: OnProgress;
   /** Before the work: what was opened and planned. */
   readonly onPlan?: (plan: ObservationPlan, opened: OpenedRecording) => void | Promise<void>;
+  /** Takes the items of products without a path; without it such products are refused. */
+  readonly onItem?: (item: ObservedItem) => Promise<void>;
+  /** Ends the run as if the recording ended there. */
+  readonly stop?: AbortSignal;
 }
+
+/** An item, and the number of its product in the observation. */
+export type ObservedItem = ProductItem & { readonly product: number };
 
 export interface ProductOutcome {
   readonly name: string;
@@ -96,6 +109,15 @@ export const into = (observation: Observation, folder: string | undefined): Obse
         ) as Observation['products'],
       };
 
+/** A command has nowhere to put a product without a path. */
+export function refuseUnwritten({ products }: Observation): void {
+  for (const product of products) {
+    const name = productName(product);
+    if ((product as Readonly<Record<string, unknown>>)[name] === null)
+      refuse(`products.${name}`, 'has no path', 'name a file');
+  }
+}
+
 /** Opens the source read-only and plans; `use` gets the plan, and everything is closed behind it. */
 export async function withPlan<Result>(
   observation: Observation,
@@ -124,6 +146,8 @@ export async function withPlan<Result>(
 
 export async function runObservation(asked: Observation, settings: RunSettings): Promise<RunOutcome> {
   const observation = into(asked, settings.into);
+  const { onItem } = settings;
+  if (!onItem) refuseUnwritten(observation);
   return withPlan(observation, async (plan, opened, backends) => {
     const equaliserOut = observation.front?.['equaliser-out'];
     const paths = [
@@ -144,14 +168,20 @@ export async function runObservation(asked: Observation, settings: RunSettings):
       for (const [k, product] of plan.products.entries()) {
         const history = historyOf(settings.version, observation, k, reads);
         for (const path of product.paths) await mkdir(dirname(path), { recursive: true });
-        const one = await product.make({ backend: machine[0], history });
+        const one = await product.make({
+          ...{ backend: machine[0], history },
+          emit: onItem && ((item) => onItem({ ...item, product: k })),
+        });
         made.push(new Guarded(product, one, () => made.every(({ failure }) => failure)));
       }
       const { front, flaggedInputs } = plan.observed;
       const account = await observe(
         { front, flaggedInputs, products: made.map((one) => one.composed) },
         machine,
-        { onProgress: settings.onProgress, stop: stop.signal },
+        {
+          ...{ onProgress: settings.onProgress, stop: stop.signal },
+          until: () => settings.stop?.aborted === true,
+        },
       );
       for (const one of made) await one.finish();
       const [{ failure: firstFailure }] = made;

@@ -4,8 +4,21 @@ export { manyMachines } from './many.js';
 export { measureCard } from './measure-card.js';
 export { machineOf, measureCosts } from './measure-costs.js';
 export { type RoadRun, runRoad } from './measure-plan.js';
-export { type Cost, HEADROOM, type KernelCosts, type Plan, type RoadPlan, kernelUnits, planRoads } from './planner.js';
-export { type HostBlock, type ResidentChain, type ResidentImage, prepareResidentChain } from './resident/chain.js';
+export {
+  type Cost,
+  HEADROOM,
+  type KernelCosts,
+  type Plan,
+  type RoadPlan,
+  kernelUnits,
+  planRoads,
+} from './planner.js';
+export {
+  type HostBlock,
+  type ResidentChain,
+  type ResidentImage,
+  prepareResidentChain,
+} from './resident/chain.js';
 export { type ResidentPlan, planResident } from './resident/plan.js';
 export { type KernelName, type RoadName, roadNames } from './resident/road-names.js';
 export { type Compared, type ResidentRun, runResident } from './run.js';

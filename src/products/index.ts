@@ -10,7 +10,15 @@ export {
 export { images } from './images.js';
 export { visibilities } from './visibilities.js';
 export { modelSources, solvingFields } from './solving.js';
-export type { MadeProduct, Making, Observed, PlannedProduct, ProductPart, ProductParts } from './product.js';
+export type {
+  MadeProduct,
+  Making,
+  Observed,
+  PlannedProduct,
+  ProductItem,
+  ProductPart,
+  ProductParts,
+} from './product.js';
 export { planProduct } from './runtimes.js';
 export type { VisibilityFacts } from './making/visibilities.js';
 export type { SpectraFacts } from './making/spectra.js';

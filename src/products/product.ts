@@ -1,9 +1,11 @@
 /** What a product is to the composer: planned from its fields, made as a stage with a sink behind it. */
 import type { Backend } from '../backend/backend.js';
+import type { CanonicalSpectra, Integration } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 import type { Instant } from '../core/instant.js';
-import type { CrossHandLack, Recording } from '../formats/index.js';
-import type { ComposedProduct, Front, FrontSpectra } from '../compose/index.js';
+import type { CrossHandLack, Recording, VisibilityHeader } from '../formats/index.js';
+import type { BeamItem, ComposedProduct, Front, FrontSpectra } from '../compose/index.js';
 import type {
   FlagRule,
   Level,
@@ -15,6 +17,8 @@ import type {
   Emit,
   Stage,
   RequestedDelays,
+  PictureOptions,
+  SkyImage,
 } from '../stages/index.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -50,7 +54,30 @@ export interface Making {
   readonly backend: Backend;
   /** For the product's header: how it was made. */
   readonly history: readonly string[];
+  /** Takes the items of a product without a path, which are written nowhere. */
+  readonly emit?: Emit<ProductItem>;
 }
+
+/** An item of a product without a path. Its arrays hold until the promise of whoever takes it resolves. */
+export type ProductItem =
+  | {
+      readonly kind: 'visibilities';
+      readonly integration: Integration;
+      /** What a file of them would say. */
+      readonly header: VisibilityHeader;
+    }
+  | {
+      readonly kind: 'images';
+      readonly image: SkyImage;
+      /** What a file or a picture of it would say. */
+      readonly about: PictureOptions;
+    }
+  | { readonly kind: 'spectra'; readonly spectra: CanonicalSpectra }
+  | { readonly kind: 'beams'; readonly beams: BeamItem };
+
+/** Where the items of a product without a path go; a program that does not take them is refused. */
+export const handingOver = ({ emit }: Making, name: string): Emit<ProductItem> =>
+  emit ?? refuse(`products.${name}`, 'has no path', 'name a file');
 
 /** A product while data come. */
 export interface MadeProduct {

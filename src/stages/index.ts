@@ -1,12 +1,42 @@
 /** Entry point of `stages`: the links of a chain, and what they share. */
-export { type PowersAt, type SharedLook, apparent, correctForBeam, correctedSky, meanPowers } from './brightness.js';
-export { type CalibrateSettings, type CalibratedIntegration, modelComponents, prepareCalibrate } from './calibrate.js';
+export {
+  type PowersAt,
+  type SharedLook,
+  apparent,
+  correctForBeam,
+  correctedSky,
+  meanPowers,
+} from './brightness.js';
+export {
+  type CalibrateSettings,
+  type CalibratedIntegration,
+  modelComponents,
+  prepareCalibrate,
+} from './calibrate.js';
 export { type CardIntegration, onHost, prepareCardCorrelate, prepareCardSum } from './card/integrations.js';
 export { channelRanges } from './cards/ranges.js';
 export { Together } from './cards/together.js';
 export { type ChanneliseSettings, prepareChannelise, spectrumGrid } from './channelise.js';
-export { BLOCK_BYTES, type ChannelSettings, channelsOf, planChannels, spectraIn, usualSpectra } from './channels.js';
-export { type IntegrationClock, type IntegrationSettings, type SpectrumGrid, dividedClock, everySpectra, integrationClock, onUtc, oneIntegration, refuseSharedDates, spectrumStart } from './clock.js';
+export {
+  BLOCK_BYTES,
+  type ChannelSettings,
+  channelsOf,
+  planChannels,
+  spectraIn,
+  usualSpectra,
+} from './channels.js';
+export {
+  type IntegrationClock,
+  type IntegrationSettings,
+  type SpectrumGrid,
+  dividedClock,
+  everySpectra,
+  integrationClock,
+  onUtc,
+  oneIntegration,
+  refuseSharedDates,
+  spectrumStart,
+} from './clock.js';
 export { readCoefficients } from './coefficients.js';
 export { type Coherence, KEEP, MOST_DELAY_WIDTHS, bearableIntegrationS, coherenceOf } from './coherence.js';
 export { type CorrelateSettings, prepareCorrelate } from './correlate.js';
@@ -17,15 +47,53 @@ export { type FineChannels, planFineChannels, streamsOf } from './fine/streams.j
 export { widenedSource } from './fine/widened-source.js';
 export { type SpectraSpan, gatherSpectra, gatherVoltages, splitSpectra } from './flag-blocks.js';
 export { type FlagRulesSettings, type FlagTally, flagsOfAll, prepareFlagRules } from './flag-rules.js';
-export { type StoredFlags, readFlagFile, readStoredFlags, rulesOfFile, writeFlagFile } from './flags/flag-file.js';
+export {
+  type StoredFlags,
+  readFlagFile,
+  readStoredFlags,
+  rulesOfFile,
+  writeFlagFile,
+} from './flags/flag-file.js';
 export { type FlagAccount, type FlaggedFile, flagFile } from './flags/flagged-file.js';
 export { type FlagRule, isOfTime } from './flags/rules.js';
-export { type FlagContext, channelsNamed, inputsNamed, pairNamed, ruleOf, rulesNamed, stationNamed, timesNamed } from './flags/words.js';
+export {
+  type FlagContext,
+  channelsNamed,
+  inputsNamed,
+  pairNamed,
+  ruleOf,
+  rulesNamed,
+  stationNamed,
+  timesNamed,
+} from './flags/words.js';
 export { applyGains, withoutLeakage } from './gains/apply-visibilities.js';
-export { type DataFacts, channelsWithoutGains, crossHandsKnown, fitsData, fittedGains, gainsOverTime, matchGains, refuseLeakage } from './gains/apply.js';
+export {
+  type DataFacts,
+  channelsWithoutGains,
+  crossHandsKnown,
+  fitsData,
+  fittedGains,
+  gainsOverTime,
+  matchGains,
+  refuseLeakage,
+} from './gains/apply.js';
 export { MOST_UNEXPLAINED, type ModelCheck, SOME_UNEXPLAINED, checkModel } from './gains/model-check.js';
-export { type BaselineLength, type SolvingModel, baselineLength, diffuseSky, elementBeam, modelElement, solvingModel } from './gains/model.js';
-export { type OddChannel, type OddGain, type OddGains, leaveOutOddGains, oddGains } from './gains/odd-channels.js';
+export {
+  type BaselineLength,
+  type SolvingModel,
+  baselineLength,
+  diffuseSky,
+  elementBeam,
+  modelElement,
+  solvingModel,
+} from './gains/model.js';
+export {
+  type OddChannel,
+  type OddGain,
+  type OddGains,
+  leaveOutOddGains,
+  oddGains,
+} from './gains/odd-channels.js';
 export { type OddInput, oddByGain, oddByPower } from './gains/odd-inputs.js';
 export { toOneReference } from './gains/one-reference.js';
 export { outsideModel } from './gains/outside-model.js';
@@ -36,7 +104,13 @@ export { type Misfit, SOME_LOST, shapedGains } from './gains/shaped.js';
 export { frameAtMiddle, stationPositions } from './geometry.js';
 export { type ImageInput, type ImageStageSettings, type VisibilitySkyImage, prepareImage } from './image.js';
 export { joinChannels } from './join-channels.js';
-export { type RequestedKurtosis, flaggedBlockOf, leastSpectraOf, powersFor, prepareKurtosis } from './kurtosis.js';
+export {
+  type RequestedKurtosis,
+  flaggedBlockOf,
+  leastSpectraOf,
+  powersFor,
+  prepareKurtosis,
+} from './kurtosis.js';
 export { imagedInputs, imagedTelescope } from './left-out.js';
 export { type Level, atUsualGain, brightnessAtUsualGain, chooseLevel } from './levels.js';
 export { readEqualiser, writeEqualiser } from './levels/equaliser-file.js';
@@ -49,22 +123,76 @@ export { MOST_LOSS, checkedPhaseLoss, phaseLoss, phaseLossLines } from './phase-
 export { phasedAt } from './phased-at.js';
 export { planMoments } from './planned-imager.js';
 export { type InputPowers, preparePower } from './power.js';
-export { type PictureOptions, brightnessFacts, handName, pictureParts, planesOf, writeSky, writeSkyFits, writeSkyPng } from './products.js';
+export {
+  type PictureOptions,
+  brightnessFacts,
+  handName,
+  pictureParts,
+  planesOf,
+  writeSky,
+  writeSkyFits,
+  writeSkyPng,
+} from './products.js';
 export { queued } from './queued.js';
 export { recordSimulation } from './record.js';
 export { type Integrations, type RowReader, channelOf, readRows, rowsOf } from './rows.js';
 export { type RunOptions, lengthOf, results, run, runOne, through } from './run.js';
 export { type CoarsePlan, betweenPixels, seenIn } from './seen-in.js';
 export { type ChannelRange, gapsWithin, prepareSelectChannels } from './select-channels.js';
-export { type ChosenIntegration, type IntegrationChoice, chooseIntegration, integrationsEvery, spread } from './select.js';
+export {
+  type ChosenIntegration,
+  type IntegrationChoice,
+  chooseIntegration,
+  integrationsEvery,
+  spread,
+} from './select.js';
 export { type Share, tallyShares } from './shares.js';
-export { type Calibrated, type CalibratedAt, type CalibratedFully, type ImageSettings, type SkyImage, type StokesPlanes, axesAt, calibratedAt, centreAt, centreOf, leavingOutEmpty, neededPixels, pixelsOf, planSky, planSkyGeometry, withCentre } from './sky-image.js';
+export {
+  type Calibrated,
+  type CalibratedAt,
+  type CalibratedFully,
+  type ImageSettings,
+  type SkyImage,
+  type StokesPlanes,
+  axesAt,
+  calibratedAt,
+  centreAt,
+  centreOf,
+  leavingOutEmpty,
+  neededPixels,
+  pixelsOf,
+  planSky,
+  planSkyGeometry,
+  withCentre,
+} from './sky-image.js';
 export { sliceBlock } from './slices.js';
 export { type Smearing, smearingOf } from './smearing.js';
 export { sliceSpectra } from './spectra-slices.js';
 export type { TimedSpectra } from './spectra.js';
-export { type Account, type Emit, type Stage, addAccounts, both, chain, emptyAccount, passing } from './stage.js';
-export { type FeedsWord, NARROW_DEG, SNAPSHOT_S, type StokesFrame, edgeError, leftOut, narrowStokes, refuseLong, snapshotOnSky, snapshotStokes, stokesFrameOf, withFeeds } from './stokes.js';
+export {
+  type Account,
+  type Emit,
+  type Stage,
+  addAccounts,
+  both,
+  chain,
+  emptyAccount,
+  passing,
+} from './stage.js';
+export {
+  type FeedsWord,
+  NARROW_DEG,
+  SNAPSHOT_S,
+  type StokesFrame,
+  edgeError,
+  leftOut,
+  narrowStokes,
+  refuseLong,
+  snapshotOnSky,
+  snapshotStokes,
+  stokesFrameOf,
+  withFeeds,
+} from './stokes.js';
 export { storedOf } from './stored.js';
 export { hostAdder, prepareSum } from './sum.js';
 export { prepareTakeCells } from './take-cells.js';
@@ -72,7 +200,14 @@ export { takeChannels } from './take-channels.js';
 export { type TakeSpectraSettings, prepareTakeSpectra, spectraPerBlock } from './take-spectra.js';
 export { type TiltFacts, tiltFacts, tiltLines } from './tilt.js';
 export { trackedGains } from './tracked-gains.js';
-export { type DelayRequest, type RequestedDelays, delaysOfPlan, fixedDelays, mostDelaySamples, requestDelays } from './tracking.js';
+export {
+  type DelayRequest,
+  type RequestedDelays,
+  delaysOfPlan,
+  fixedDelays,
+  mostDelaySamples,
+  requestDelays,
+} from './tracking.js';
 export { type TurnBackSettings, prepareTurnBack } from './turn-back.js';
 export { type RequestedVanVleck, type VanVleckTally, prepareVanVleck } from './van-vleck.js';
 export { W_TERM_ACCURACY, prepareWTermImager } from './w-term-image.js';

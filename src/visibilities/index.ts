@@ -6,9 +6,20 @@ export { type Rework, reworkVisibilities } from './rework.js';
 export { correctedWide } from './wide/brightness.js';
 export { loneHandOf } from './wide/choose-products.js';
 export { type WideSkyImage, imageWide } from './wide/image.js';
-export { type WidePaths, type WideProductOptions, picturePlane, standingChannel, writeWide } from './wide/products.js';
+export {
+  type WidePaths,
+  type WideProductOptions,
+  picturePlane,
+  standingChannel,
+  writeWide,
+} from './wide/products.js';
 export { imageWideSeries } from './wide/series.js';
-export { type WideFieldOptions, type WideSettings, choosePixels, longestWavelengths } from './wide/settings.js';
+export {
+  type WideFieldOptions,
+  type WideSettings,
+  choosePixels,
+  longestWavelengths,
+} from './wide/settings.js';
 export type { WideRoad } from './wide/survey.js';
 export { seesWholeSky, usualField } from './wide/usual-field.js';
 export { holdingCellDeg } from './wide/weighed.js';

@@ -20,7 +20,7 @@ import { addOverwriteOption, parseOutput, type OutputOptions } from '../options/
 import { reportSkyModels } from '../options/sky-options.js';
 import { railLines } from '../report/loss-lines.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
-import { version } from '../report/version.js';
+import { version } from '../../core/program/version.js';
 import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
 import { droppedLines } from './status.js';
 import { addPatienceOption } from './jobs.js';

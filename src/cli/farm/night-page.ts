@@ -6,7 +6,7 @@ import { openPage, Together, tokenOf, type MachineBook, type PlanView } from '..
 import { pageAddress } from '../live/page.js';
 import { pageLines, tokenIsFor } from '../live/page-lines.js';
 import type { Terminal } from '../report/terminal.js';
-import { version } from '../report/version.js';
+import { version } from '../../core/program/version.js';
 
 interface PageOptions {
   readonly page?: string | true;

@@ -4,7 +4,7 @@ import { formatBytes, formatSeconds } from '../../core/units.js';
 import { connectQueue, openLedger, queueStatus, type Ledger, type WorkerStatus } from '../../farm/index.js';
 import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
 import { openTerminal, table } from '../report/terminal.js';
-import { version } from '../report/version.js';
+import { version } from '../../core/program/version.js';
 import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
 
 export function registerStatus(farm: Command): void {

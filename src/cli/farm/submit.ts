@@ -28,7 +28,7 @@ import { addOverwriteOption, type OutputOptions } from '../options/outputs.js';
 import { inWordsOf, notOfRecordings, observationOf } from '../options/shorthand.js';
 import { roadLines } from '../report/road-lines.js';
 import { openTerminal } from '../report/terminal.js';
-import { version } from '../report/version.js';
+import { version } from '../../core/program/version.js';
 import { addFarmOptions, submit, type FarmOptions } from './jobs.js';
 
 /** Fields that a farm of a recording has no use for. */

@@ -26,7 +26,7 @@ import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from
 import { parseOutput } from '../options/outputs.js';
 import { duration } from '../options/quantity.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
-import { version } from '../report/version.js';
+import { version } from '../../core/program/version.js';
 import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
 
 interface WorkerOptions extends BackendOptions, AccessOptions {

@@ -17,7 +17,7 @@ import {
   type Health,
 } from '../../farm/index.js';
 import type { NightView, PlanView, Status } from '../../serve/index.js';
-import { version } from '../report/version.js';
+import { version } from '../../core/program/version.js';
 import { accessOf } from '../farm/access-options.js';
 import { adoptNight, type SteeredState } from './adopt.js';
 

@@ -9,7 +9,7 @@ import { LiveCheck, spectrumRateOf } from '../../live/index.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import { openCapture, openPage, partOf, tokenOf, watchInput, type CheckView } from '../../serve/index.js';
 import { sourcesNamed } from '../../sky/models/named.js';
-import { version } from '../report/version.js';
+import { version } from '../../core/program/version.js';
 import type { LivePage, OpenedInput, OpenPageSettings, Say } from '../../live/index.js';
 import type { Steerable } from './machines.js';
 import { pageLines, tokenIsFor } from './page-lines.js';

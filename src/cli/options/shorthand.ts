@@ -14,7 +14,7 @@ import {
 } from '../../observation/index.js';
 import type { ProductName } from '../../products/index.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
-import { version } from '../report/version.js';
+import { version } from '../../core/program/version.js';
 import { addCommonOptions, type CommonOptions } from './command.js';
 import { noteUnknownOrientation } from './eop-option.js';
 import { leftoverLines } from './leftover-lines.js';

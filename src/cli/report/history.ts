@@ -1,7 +1,7 @@
 /** What made a file: carried in its header, so that it can be made again. */
 import type { OpenedFile } from '../../formats/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { version } from './version.js';
+import { version } from '../../core/program/version.js';
 
 /** What the file at hand was made from says first how it came to be itself. */
 export const history = (

@@ -16,14 +16,15 @@ import { chain, passing } from '../../stages/index.js';
 import { altitudeDeg, skyFrame } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
-import type { Observed, PlannedProduct } from '../product.js';
+import { handingOver, type Observed, type PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
 import { BeamFiles, type BeamFileSettings, type BeamTotals } from './beams-files.js';
 import { VoltageFiles } from './beams-voltages.js';
 import { gridAround, parseTarget } from './beams-targets.js';
 
+/** Totals are of files. */
 export interface BeamFacts extends BeamTotals {
-  readonly beams: readonly { readonly name: string; readonly path: string }[];
+  readonly beams: readonly { readonly name: string; readonly path?: string }[];
   readonly detection: Detection | 'none';
   readonly spectraPerValue: number;
   readonly valueS: number;
@@ -37,11 +38,14 @@ export interface BeamFacts extends BeamTotals {
 }
 
 const MOST_BEAMS = 4096;
+const NOTHING_WRITTEN: BeamTotals = {
+  ...{ values: 0, samples: { added: 0, possible: 0 }, saturated: 0, spectraLeftOut: 0 },
+};
 
 export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): PlannedProduct<BeamFacts> {
   const { recording, telescope, front, spectra } = observed;
-  const path = fields.beams ?? refuse('products.beams', 'has no path', 'name a .fil');
-  if (!/\.(?:fil|vdif)$/i.test(path))
+  const path = fields.beams ?? undefined;
+  if (path !== undefined && !/\.(?:fil|vdif)$/i.test(path))
     refuse('products.beams', `'${path}' does not end in .fil or .vdif`, 'name one of them');
   const sum = fields.sum ?? 'coherent';
   const detection = detectionOf(fields, observed);
@@ -63,44 +67,51 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
       ends.map((moment) => skyFrame(telescope.site, moment)),
     );
   const settings: BeamFileSettings = {
-    ...{ path, product, grid, phaseLoss, bits: fields.bits ?? (detection === 'none' ? 8 : 32) },
+    ...{ path: path ?? '', product, grid, phaseLoss, bits: fields.bits ?? (detection === 'none' ? 8 : 32) },
     ...channelsOf(fields, spectra.frequenciesHz, spectra.channelWidthHz),
     polarisations: spectra.polarisations,
     recordingName: parse(recording.path).base,
   };
   const isVoltages = detection === 'none';
-  const files = isVoltages ? new VoltageFiles(settings) : new BeamFiles(settings);
-  const { beamPaths } = files;
+  const files =
+    path === undefined ? undefined : isVoltages ? new VoltageFiles(settings) : new BeamFiles(settings);
   const { channels, bits } = settings;
   const [planes, countBits] = isVoltages
     ? [2 * spectra.polarisations, 16 * spectra.polarisations]
     : [detections[detection], detection === 'XX,YY' ? 64 : 32];
   const valueS = spectraPerValue / grid.spectrumRateHz;
   return {
-    ...{ name: 'beams', clock: pieces, paths: files.paths, isCalibrated: true, parts: { cut: 'whole' } },
+    ...{
+      name: 'beams',
+      clock: pieces,
+      paths: files?.paths ?? [],
+      isCalibrated: true,
+      parts: { cut: 'whole' },
+    },
     sizeBytes:
       (recording.samples / sampleRateOf(recording) / valueS) *
       channels *
       ((targets.length * planes * bits + countBits) / 8),
     facts: () => ({
-      beams: targets.map(({ name }, b) => ({ name, path: beamPaths[b] })),
+      beams: targets.map(({ name }, b) => ({ name, path: files?.beamPaths[b] })),
       ...{ detection, spectraPerValue, valueS, channels, bits, phaseLoss },
       pieceS: pieces.spectra / grid.spectrumRateHz,
-      ...files.totals,
+      ...(files?.totals ?? NOTHING_WRITTEN),
     }),
-    make: async ({ backend, history }) => {
+    make: async (making) => {
+      const { backend, history } = making;
+      const take = files
+        ? (made: BeamItem) => files.take(made, history)
+        : (beams: BeamItem) => handingOver(making, 'beams')({ kind: 'beams', beams });
       const stage = await prepareBeams(front, product, backend);
       return {
         composed: {
           ...{ from: 'spectra', clock: pieces },
-          stage: chain(
-            stage,
-            passing<BeamItem>((made) => files.take(made, history)),
-          ),
+          stage: chain(stage, passing<BeamItem>(take)),
         },
-        finish: () => files.finish(),
-        keep: () => files.keep(),
-        abandon: () => files.abandon(),
+        finish: async () => files?.finish(),
+        keep: async () => (await files?.keep()) ?? '',
+        abandon: async () => files?.abandon(),
       };
     },
   };
@@ -109,7 +120,7 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
 function detectionOf(fields: Product<'beams'>, { spectra }: Observed): Detection | 'none' {
   const isVdif = /\.vdif$/i.test(fields.beams ?? '');
   const detection = fields.detection ?? (isVdif ? 'none' : 'I');
-  if ((detection === 'none') !== isVdif)
+  if (fields.beams !== null && (detection === 'none') !== isVdif)
     refuse(
       'products.beams.detection',
       isVdif ? 'a .vdif holds voltages' : 'a .fil holds powers',

@@ -62,7 +62,14 @@ import { skyFrame, type SkyFrame } from '../../sky/frame.js';
 import { parseSources } from '../../sky/chosen-sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
-import type { Making, MadeProduct, Observed, PlannedProduct, ProductParts } from '../product.js';
+import {
+  handingOver,
+  type Making,
+  type MadeProduct,
+  type Observed,
+  type PlannedProduct,
+  type ProductParts,
+} from '../product.js';
 import type { Product } from '../registry.js';
 
 export interface ImageFacts {
@@ -106,8 +113,8 @@ export async function planImages(
 ): Promise<PlannedProduct<ImageFacts>> {
   const { recording, spectra, flaggedInputs } = observed;
   const { telescope, frame: data } = stokesFrameOf(observed.telescope, { feedFrame: 'feeds' }, fields.feeds);
-  const path = fields.images ?? refuse('products.images', 'has no path', 'name a .fits file');
-  if (!/\.fits?$/i.test(path))
+  const path = fields.images ?? undefined;
+  if (path !== undefined && !/\.fits?$/i.test(path))
     refuse('products.images', `'${path}' does not end in .fits`, 'a PNG is written beside it');
   refuseUnplaced(recording.path, telescope, 'there is no image of the sky in them');
   const method = fields.method ?? 'visibilities';
@@ -131,12 +138,8 @@ export async function planImages(
   const imagePlan = planned(imaged, frame, frequenciesHz, settings);
   const { pixels } = imagePlan;
   const clock = integrationClock({ integrationS: every, align: fields.align }, grid);
-  const { dir, name } = splitPath(path);
-  const paths: SeriesPaths = {
-    fits: path,
-    ...(picture && { png: join(dir, `${name}.png`) }),
-    ...(sheet && every !== undefined && { sheet: join(dir, `${name}-sheet.png`) }),
-  };
+  const paths =
+    path === undefined ? undefined : pathsOf(path, { picture, sheet: sheet && every !== undefined });
   const direct = directParts(fields, observed, settings, clock);
   const unit = observed.calibrated ? 'Jy/beam' : 'counts';
   const coherence = coherenceOf(telescope, frequenciesHz, spectra.channelWidthHz);
@@ -146,7 +149,7 @@ export async function planImages(
   return {
     ...{ name: 'images', clock, isCalibrated: true },
     parts: method === 'direct' ? direct : { cut: 'whole' },
-    paths: Object.values(paths) as string[],
+    paths: Object.values(paths ?? {}) as string[],
     warnings:
       correction && gainsElement !== undefined && gainsElement !== correction.name
         ? [
@@ -169,6 +172,7 @@ export async function planImages(
       ...{ tilt: tiltFacts(imagePlan), tiltLines: tiltLines(imagePlan) },
     }),
     make: (making) => {
+      const emit = paths ? undefined : handingOver(making, 'images');
       const lastsS = every ?? endOfFront(observed.front) / grid.spectrumRateHz;
       const made: SeriesImage[] = [];
       let only: SkyImage | undefined;
@@ -177,11 +181,17 @@ export async function planImages(
       const left = (): void => {
         leftOut++;
       };
-      const take = (sky: SkyImage): Promise<void> => {
+      const take = async (sky: SkyImage): Promise<void> => {
         count++;
         only = sky;
         last = () => sky;
-        if (every !== undefined)
+        if (every !== undefined && emit)
+          await emit({
+            kind: 'images',
+            image: sky,
+            about: imageOptions(fields, observed, making, sky.frame),
+          });
+        else if (every !== undefined)
           made.push({
             plane: planeML(planeOf(sky), sky.plan.pixels),
             ...{
@@ -191,10 +201,10 @@ export async function planImages(
               centre: centreOf(sky).position,
             },
           });
-        return Promise.resolve();
       };
       const finish = async (): Promise<void> => {
-        const { plan, frame: lastFrame } = last?.() ?? refuse(path, 'no image was made', 'record for longer');
+        const { plan, frame: lastFrame } =
+          last?.() ?? refuse(path ?? 'products.images', 'no image was made', 'record for longer');
         if (every === undefined) {
           if (!only) throw new Error('one image of everything is not made in pieces');
           const one = correction ? corrected(only, correction, fields, observed) : only;
@@ -203,11 +213,14 @@ export async function planImages(
             autos: (fields.autos ?? method === 'direct') ? 'include' : 'leave-out',
           });
           const { peak, hand } = seenIn(sky);
-          await writeSky(paths, sky, imageOptions(fields, observed, making, lastFrame, correction));
+          const about = imageOptions(fields, observed, making, lastFrame, correction);
+          if (paths) await writeSky(paths, sky, about);
+          else await emit?.({ kind: 'images', image: sky, about });
           const { stokes, durationS } = sky;
           seen = { ...{ peak, hand, stokes, plan, durationS }, betweenPixels: betweenPixels(sky) };
           return;
         }
+        if (!paths) return;
         const middle = made[Math.floor(made.length / 2)];
         const options = imageOptions(fields, observed, making, middle.frame);
         const beam = stationBeam(plan);
@@ -255,14 +268,26 @@ export async function planImages(
         },
         finish,
         keep: async () => {
-          if (count === 0) return `${path}: no image was finished, and nothing was written`;
+          if (count === 0) return `${path ?? 'images'}: no image was finished, and nothing was written`;
           await finish();
-          return `${path} is whole and holds the ${count === 1 ? 'one image that was' : `${count} images that were`} finished`;
+          return `${path ?? 'images'} is whole and holds the ${count === 1 ? 'one image that was' : `${count} images that were`} finished`;
         },
         abandon: () => Promise.resolve(),
       };
       return Promise.resolve(product);
     },
+  };
+}
+
+function pathsOf(
+  path: string,
+  { picture, sheet }: { readonly picture: boolean; readonly sheet: boolean },
+): SeriesPaths {
+  const { dir, name } = splitPath(path);
+  return {
+    fits: path,
+    ...(picture && { png: join(dir, `${name}.png`) }),
+    ...(sheet && { sheet: join(dir, `${name}-sheet.png`) }),
   };
 }
 

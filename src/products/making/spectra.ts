@@ -1,6 +1,7 @@
 /** Channelised data in a SigMF recording. */
 import { basename } from 'node:path';
 import { spectraCAT, spectraSizeBytes, type SpectraType } from '../../core/axes.js';
+import type { CanonicalSpectra } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples } from '../../core/instant.js';
 import { createSigmfSpectra, recordingPaths, sampleRateOf, type UnknownFact } from '../../formats/index.js';
@@ -12,7 +13,7 @@ import {
   type TimedSpectra,
   passing,
 } from '../../stages/index.js';
-import type { Observed, PlannedProduct } from '../product.js';
+import { handingOver, type Making, type Observed, type PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
 
 export interface SpectraFacts {
@@ -27,7 +28,7 @@ export interface SpectraFacts {
 
 export function planSpectra(fields: Product<'spectra'>, observed: Observed): PlannedProduct<SpectraFacts> {
   const { recording, telescope, front, spectra, delays } = observed;
-  const path = fields.spectra ?? refuse('products.spectra', 'has no path', 'name a file');
+  const path = fields.spectra ?? undefined;
   if (delays?.towards !== undefined)
     refuse(
       'products.spectra',
@@ -43,7 +44,7 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
   const { type, channels, inputs, polarisations, grid, frequenciesHz, channelWidthHz } = spectra;
   const { overUsual, levels } = gainOfFront(front);
   const watch = new SpectraWatch({ type, channels, inputs });
-  const paths = recordingPaths(path);
+  const paths = path === undefined ? [] : recordingPaths(path);
   const header = {
     ...{ type, inputs, polarisations, channels, frequenciesHz, channelWidthHz },
     ...{ start: grid.start, spectrumRateHz: grid.spectrumRateHz },
@@ -75,12 +76,15 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
       ...{ channels, channelWidthHz, inputs, rounded: watch.found() },
       unknownFacts: recording.unknownFacts ?? [],
     }),
-    make: async ({ history }) => {
-      const writer = await createSigmfSpectra(paths[1], {
-        ...header,
-        history,
-        description: `${channels} channels of ${basename(recording.path)}`,
-      });
+    make: async (making) => {
+      const writer =
+        path === undefined
+          ? handedSpectra(making)
+          : await createSigmfSpectra(paths[1], {
+              ...header,
+              history: making.history,
+              description: `${channels} channels of ${basename(recording.path)}`,
+            });
       const write = passing<TimedSpectra>(async ({ block, index }) => {
         const made = await block.read();
         watch.add(block, made, index);
@@ -99,11 +103,21 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
         finish: () => writer.finish(),
         keep: async () => {
           await writer.abandon();
-          return `${path}: ended early, and nothing was written`;
+          return `${path ?? 'spectra'}: ended early, and nothing was written`;
         },
         abandon: () => writer.abandon(),
       };
     },
+  };
+}
+
+/** Spectra of a product without a path go to the program that asked for them. */
+function handedSpectra(making: Making) {
+  const emit = handingOver(making, 'spectra');
+  return {
+    append: (spectra: CanonicalSpectra) => emit({ kind: 'spectra', spectra }),
+    finish: () => Promise.resolve(),
+    abandon: () => Promise.resolve(),
   };
 }
 

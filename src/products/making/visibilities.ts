@@ -5,7 +5,12 @@ import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds } from '../../core/instant.js';
 import { formatHz, formatSeconds } from '../../core/units.js';
-import { sampleRateOf, visibilityFormatFor, type VisibilityHeader } from '../../formats/index.js';
+import {
+  sampleRateOf,
+  visibilityFormatFor,
+  type VisibilityHeader,
+  type VisibilityWriter,
+} from '../../formats/index.js';
 import {
   bearableIntegrationS,
   coherenceOf,
@@ -23,7 +28,7 @@ import {
 } from '../../stages/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import { parsePhaseCentre } from '../../sky/phase-centre.js';
-import type { Making, Observed, PlannedProduct } from '../product.js';
+import { handingOver, type Making, type Observed, type PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
 
 export interface VisibilityFacts {
@@ -69,8 +74,8 @@ export function planVisibilities(
     );
   const integration = planIntegration(fields, observed);
   const clock = integrationClock({ integrationS: integration.chosenS, align: fields.align }, spectra.grid);
-  const path = fields.visibilities ?? refuse('products.visibilities', 'has no path', 'name a file');
-  const format = visibilityFormatFor(path);
+  const path = fields.visibilities ?? undefined;
+  const format = path === undefined ? undefined : visibilityFormatFor(path);
   const channels =
     fields.channels === undefined
       ? undefined
@@ -88,7 +93,13 @@ export function planVisibilities(
     : Math.ceil(recording.samples / sampleRateOf(recording) / integration.longestS);
   const { frequenciesHz } = header;
   return {
-    ...{ name: 'visibilities', clock, paths: [path], isCalibrated: false, parts: { cut: 'both' } },
+    ...{
+      name: 'visibilities',
+      clock,
+      paths: path === undefined ? [] : [path],
+      isCalibrated: false,
+      parts: { cut: 'both' },
+    },
     sizeBytes:
       integrations *
       frequenciesHz.length *
@@ -98,8 +109,12 @@ export function planVisibilities(
     facts: () => ({
       ...{ integrations: written, integration, header, flagged, rounded: watch?.found(), vanVleck: tally },
     }),
-    make: async ({ history }: Making) => {
-      const writer = await format.createVisibilities(path, { ...header, history }, { values, largestSum });
+    make: async (making) => {
+      const history = [...making.history];
+      const writer =
+        format && path !== undefined
+          ? await format.createVisibilities(path, { ...header, history }, { values, largestSum })
+          : handedIntegrations(making, { ...header, history });
       const write = passing<Integration>(async (one) => {
         await writer.append(one);
         written++;
@@ -120,12 +135,27 @@ export function planVisibilities(
         keep: async () => {
           const count = await writer.keep();
           return count === 0
-            ? `${path}: no integration was finished, and nothing was written`
-            : `${path} is whole and holds the ${count === 1 ? 'one integration that was' : `${count} integrations that were`} finished`;
+            ? `${path ?? 'visibilities'}: no integration was finished, and nothing was written`
+            : `${path ?? 'visibilities'} is whole and holds the ${count === 1 ? 'one integration that was' : `${count} integrations that were`} finished`;
         },
         abandon: () => writer.abandon(),
       };
     },
+  };
+}
+
+/** Integrations of a product without a path go to the program that asked for them. */
+function handedIntegrations(making: Making, header: VisibilityHeader): VisibilityWriter {
+  const emit = handingOver(making, 'visibilities');
+  let handed = 0;
+  return {
+    append: async (integration) => {
+      await emit({ kind: 'visibilities', integration, header });
+      handed++;
+    },
+    finish: () => Promise.resolve(),
+    keep: () => Promise.resolve(handed),
+    abandon: () => Promise.resolve(),
   };
 }
 

@@ -1,0 +1,44 @@
+/** Writes what a program has: integrations, an image, gains. */
+import type { Integration } from '../core/blocks.js';
+import { version } from '../core/program/version.js';
+import {
+  checkOutputs,
+  visibilityFormatFor,
+  writeGainFiles,
+  type GainsFile,
+  type VisibilityHeader,
+} from '../formats/index.js';
+import { writeSkyFits, writeSkyPng, written, type PictureOptions, type SkyImage } from '../stages/index.js';
+
+export type Writable =
+  | {
+      readonly integrations: Iterable<Integration> | AsyncIterable<Integration>;
+      readonly header: Omit<VisibilityHeader, 'history'> & Partial<Pick<VisibilityHeader, 'history'>>;
+    }
+  | {
+      readonly image: SkyImage;
+      readonly about: Omit<PictureOptions, 'history'> & Partial<Pick<PictureOptions, 'history'>>;
+    }
+  | { readonly gains: GainsFile; readonly about: Parameters<typeof writeGainFiles>[2] };
+
+/** Visibilities as .uvh5, .uvfits or .ms; an image as .fits or .png; gains as .json with .calh5 beside it. */
+export async function write(
+  path: string,
+  what: Writable,
+  { overwrite = false }: { readonly overwrite?: boolean } = {},
+): Promise<void> {
+  await checkOutputs({ paths: [path], overwrite });
+  const program = [`corella ${version()}, written by a program`];
+  if ('integrations' in what) {
+    const header = { ...what.header, history: what.header.history ?? program };
+    await written(
+      () => visibilityFormatFor(path).createVisibilities(path, header),
+      async (append) => {
+        for await (const integration of what.integrations) await append(integration);
+      },
+    );
+  } else if ('image' in what) {
+    const about = { ...what.about, history: what.about.history ?? program };
+    await (/\.png$/i.test(path) ? writeSkyPng : writeSkyFits)(path, what.image, about);
+  } else await writeGainFiles(path, what.gains, what.about);
+}
