@@ -48,7 +48,7 @@ const below = {
   farm: observing,
   serve: [...observing, 'live', 'inspect'],
   inspect: observing,
-  visibilities: composing,
+  visibilities: observing,
   demo: [...composing, 'visibilities'],
   planner: [...composing, 'demo'],
   send: composing,

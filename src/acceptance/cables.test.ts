@@ -87,5 +87,5 @@ it('gains every so often are in the file, in the order of time', () =>
     );
     assert.notEqual(both.code, 0);
     const wrong = await corella(folder, 'calibrate', 'v.uvh5', '--over', 'lunch', ...common);
-    assert.match(wrong.stderr, /choose channel, band or delay/);
+    assert.match(wrong.stderr, /--over: "lunch" is not allowed; give channel, band or delay/);
   }));

@@ -202,7 +202,7 @@ describe('full polarisation', () => {
       assert.match(ran.stderr, reason);
     }
     const ran = await corella('calibrate', 'field.uvfits', '--polarisation', 'half');
-    assert.match(ran.stderr, /--polarisation: 'half' is not understood; choose each or full/);
+    assert.match(ran.stderr, /--polarisation: "half" is not allowed; give each or full/);
     const earlier = await corella('calibrate', 'field.uvfits', ...FIELD, '--cross-hand', 'full.json', '-o', 'x.json'); // prettier-ignore
     assert.match(earlier.stderr, /full\.json: holds matrices of full polarisation/);
   });

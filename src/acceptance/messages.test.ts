@@ -45,7 +45,7 @@ describe('messages', () => {
       'image t.uvfits',
       `calibrate t.uvfits ${MODEL}`,
     ]) {
-      const isShorthand = /^(?:correlate|channelise)/.test(command);
+      const isShorthand = /^(?:correlate|channelise|calibrate)/.test(command);
       await told(
         `${command} -o ''`,
         isShorthand
@@ -123,11 +123,11 @@ describe('messages', () => {
   it('too little left to calibrate', async () => {
     await told(
       `calibrate t.uvfits ${MODEL} --odd 1`,
-      "--odd: '1' is no factor; give more than 1, like 4, or 0 to keep all inputs",
+      '--odd: 1 is not a factor; give a number above 1, like 4, or 0 to keep all inputs',
     );
     await told(
       `calibrate t.uvfits ${MODEL} --odd 0.5`,
-      "--odd: '0.5' is no factor; give more than 1, like 4, or 0 to keep all inputs",
+      '--odd: 0.5 is not a factor; give a number above 1, like 4, or 0 to keep all inputs',
     );
     await told(
       `calibrate t.uvfits ${MODEL} --odd 1.000001`,

@@ -99,6 +99,9 @@ describe('a wrong model', () => {
     // 5 · c / 150 MHz
     assert.ok(Math.abs(wl - 9.99308) < 1e-4, String(wl));
     const strange = await calibrate('three.uvfits', model(0), '--min-baseline', '5 miles');
-    assert.match(strange.stderr, /--min-baseline: '5 miles' is not understood; write metres or wavelengths/);
+    assert.match(
+      strange.stderr,
+      /--min-baseline: "5 miles" is not a length; give a length in metres or wavelengths/,
+    );
   });
 });

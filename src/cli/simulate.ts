@@ -10,6 +10,7 @@ import { recordSimulation } from '../stages/index.js';
 import { skyFrame } from '../sky/frame.js';
 import { perfectGains, type GainModel } from '../sky/input-gains.js';
 import type { Interferer } from '../sky/interferers.js';
+import { polarise } from '../sky/polarise.js';
 import { checkedDirection } from '../sky/source.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { sourcesUp } from '../sky/above.js';
@@ -33,7 +34,7 @@ import {
   recordingPaths,
   type OutputOptions,
 } from './options/outputs.js';
-import { addPolariseOption, polarise, repeated } from './options/polarise-option.js';
+import { addPolariseOption, repeated } from './options/polarise-option.js';
 import { duration, frequency, plainNumber, rate } from './options/quantity.js';
 import {
   addSourceOption,
@@ -134,7 +135,7 @@ async function run(options: SimulateOptions): Promise<void> {
       `${formatSeconds(options.duration)} at ${formatHz(sampleRateHz)} hold no sample`,
       'give a higher rate, like 1.6MHz, or a longer duration',
     );
-  const sources = polarise(chooseSources(options.sources, frame), options.polarise);
+  const sources = polarise(chooseSources(options.sources, frame), options.polarise, '--polarise');
   const gains: Partial<GainModel> = options.perfect === true ? perfectGains : {};
   const plan = planSimulation({
     telescope,

@@ -11,13 +11,14 @@ import {
   withForm,
   words,
 } from '../fields/index.js';
+import { mounts } from '../telescope/telescope.js';
 import { modelSources, solvingFields } from './solving.js';
 
 const group = 'Gains';
 
 const oddFactor = withForm(
   z.number().refine((factor) => factor === 0 || factor > 1, 'is not a factor'),
-  { words: 'a number above 1, like 4, or 0' },
+  { words: 'a number above 1, like 4, or 0 to keep all inputs' },
 );
 
 export const gains = z.strictObject({
@@ -68,6 +69,13 @@ export const gains = z.strictObject({
     changes: 'never',
     default: 'each',
     help: 'each: a gain for each input; full: a 2 × 2 matrix for each station, with the leakage between X and Y',
+  }),
+  feeds: field(z.enum([...mounts, 'corrected']), {
+    flag: '--feeds <kind>',
+    group,
+    changes: 'never',
+    help: 'how the feeds are held, their rotation not being applied in the data: altaz, equatorial, fixed; or corrected, applied already',
+    otherwise: 'what the telescope and the file state',
   }),
   polarise: field(z.array(words('NAME:Q:U:V, like CygA:0.1:0:0')), {
     flag: '--polarise <NAME:Q:U:V>',

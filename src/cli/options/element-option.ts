@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { elementBeam } from '../../stages/index.js';
-import { hasElements } from '../../sky/beams/mixed.js';
 import { beamWords } from '../../sky/beams/registry.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -43,15 +42,6 @@ function refuseSeveral(beam: ElementBeam | undefined, { target }: ElementOptions
     );
   return beam;
 }
-
-/** For models, which hold the telescope's beamExponent anyway. */
-export const modelElementOf = async (
-  options: ElementOptions,
-  telescope: Telescope,
-): Promise<ElementBeam | undefined> =>
-  options.element === undefined && !hasElements(telescope)
-    ? undefined
-    : refuseSeveral(await elementOf(options, telescope), options);
 
 /** The beam to divide by, where that is asked for. */
 export async function correctionOf(

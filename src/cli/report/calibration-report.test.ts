@@ -1,30 +1,29 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import type { Calibration } from '../../calibrate/index.js';
-import { gainsCA } from '../../core/axes.js';
-import { instant } from '../../core/instant.js';
-import { summarise, unconvergedLine } from './calibration-report.js';
+import { describe, it } from 'node:test';
+import type { FullPolarisation } from '../../visibilities/index.js';
+import { fullLines, unconvergedLine } from './calibration-report.js';
 
-const solved = (marks: readonly number[], converged: boolean, residual: number): Calibration => ({
-  gains: gainsCA(Float64Array.from(marks.flatMap((mark) => (mark === 1 ? [1, 0] : [NaN, NaN]))), 1, 3),
-  solved: Uint8Array.from(marks),
-  solutions: [
-    { channel: 0, polarisation: 0, iterations: 10, converged, lastChange: 1e-3, residual, leftOut: [] },
-  ],
-  referenceStation: 0,
-});
-
-it('a summary of several times is of all of them', () => {
-  const summary = summarise([
-    { time: instant(0), calibration: solved([1, 1, 1], true, 0.01) },
-    { time: instant(10), calibration: solved([0, 0, 0], false, 0.6) },
-    { time: instant(20), calibration: solved([1, 0, 1], true, 0.02) },
-  ]);
-  assert.deepEqual([summary.solves, summary.converged, summary.solvedInputs], [3, 2, 2]);
-  assert.equal(summary.worstResidual, 0.6);
-  assert.equal(summary.unconverged[0].timeUtc, '1970-01-01T00:00:10.000Z');
+it('what did not converge is listed by channel and time', () => {
+  const summary = {
+    unconverged: [{ channel: 0, polarisation: 0, lastChange: 1e-3, timeUtc: '1970-01-01T00:00:10.000Z' }],
+    solves: 3,
+  } as Parameters<typeof unconvergedLine>[0];
   assert.match(
     unconvergedLine(summary, Float64Array.of(1e8)) ?? '',
     /^1 of 3 solves did not converge and have no gains: channel 0 \(at 100 MHz\) at 1970-01-01T00:00:10/,
   );
+  assert.equal(unconvergedLine({ ...summary, unconverged: [] }, Float64Array.of(1e8)), undefined);
+});
+
+describe('leakage', () => {
+  it('above 50 % is reported with a warning', () => {
+    const full: FullPolarisation = {
+      ...{ medianLeakage: 0.1, openRotations: 0, errorRad: 1e-3 },
+      largestLeakage: 0.6,
+    };
+    assert.ok(
+      fullLines(full).some((line) => /warning: leakage above 50.0 %.*products\.gains\.feeds/.test(line)),
+    );
+    assert.ok(!fullLines({ ...full, largestLeakage: 0.4 }).some((line) => line.includes('warning')));
+  });
 });

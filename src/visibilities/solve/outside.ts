@@ -1,4 +1,4 @@
-/** Sources that are not in the model, looked for at several times: each is told by the worst of them. */
+/** Sources that are not in the model, looked for at several times: each is reported at its worst. */
 import type { CrossHanded } from '../../calibrate/index.js';
 import { formatInstant } from '../../core/instant.js';
 import {
@@ -10,10 +10,9 @@ import {
   spread,
 } from '../../stages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { isMisplaced } from '../report/model-lines.js';
 import type { Stretch } from './stretches.js';
 
-/** A search costs as much as many a solve: a long night is searched at so many times, from the first to the last. */
+/** A search costs as much as many a solve: a long observation is searched at this many times, from the first to the last. */
 const MOST_SEARCHES = 8;
 
 export type OutsideAt = OutsideSource & { readonly timeUtc?: string };
@@ -41,6 +40,10 @@ export function outsideOf(
   }
   return [...worst.values()];
 }
+
+/** Within a degree, or what the array resolves, it is at its place. */
+export const isMisplaced = ({ offsetDeg, stepDeg }: OutsideSource): boolean =>
+  offsetDeg > Math.max(1, 1.5 * stepDeg);
 
 function isWorse(one: OutsideSource, other: OutsideSource): boolean {
   if (isMisplaced(one) !== isMisplaced(other)) return isMisplaced(one);

@@ -1,4 +1,4 @@
-/** --cross-hand: how X and Y get one phase reference. */
+/** How X and Y get one phase reference: the words of `cross-hand`, and earlier gains that have it. */
 import {
   crossHandFrom,
   withKnownCrossHand,
@@ -13,15 +13,11 @@ import type { Telescope } from '../../telescope/telescope.js';
 
 export type CrossHandChoice = CrossHandRule | { readonly kind: 'file'; readonly path: string };
 
-export const CROSS_HAND_WORDS =
-  'how X and Y get one phase, without which U and V are mixed: model (a polarised source, by --polarise), ' +
-  'v-zero:u-positive or v-zero:u-negative (the sources have V = 0, the strongest this sign of U; not of circular feeds), an angle like ' +
-  '42deg, or earlier gains by their file (default: model where it is polarised, else unknown)';
-
 const FORMS =
   'write model, v-zero:u-positive, v-zero:u-negative, an angle like 42deg, or the name of a gains file';
 
 export function parseCrossHand(text: string): CrossHandChoice {
+  const field = 'products.gains.cross-hand';
   const word = text.trim();
   if (word === 'model') return { kind: 'model' };
   const angle = /^([+-]?\d+(?:\.\d*)?)\s*(?:deg|°)$/.exec(word);
@@ -30,16 +26,20 @@ export function parseCrossHand(text: string): CrossHandChoice {
   if (zero) return { kind: 'v-zero', u: zero[1] === 'positive' ? 'positive' : 'negative' };
   if (word.startsWith('v-zero'))
     refuse(
-      '--cross-hand',
+      field,
       'V = 0 alone leaves the sign of U and V open',
       'write v-zero:u-positive or v-zero:u-negative',
     );
   if (/\.(json|calh5)$/i.test(word)) return { kind: 'file', path: word };
-  return refuse('--cross-hand', `'${text}' is not understood`, FORMS);
+  return refuse(field, `'${text}' is not understood`, FORMS);
 }
 
 /** X–Y phases of the inputs must have stayed: the mean of their unit vectors, 1 where all agree. */
 const LEAST_AGREEMENT = 0.9;
+
+/** For the solver; an angle of earlier gains comes afterwards. */
+export const ruleOf = (choice: CrossHandChoice | undefined): CrossHandRule =>
+  choice === undefined ? { kind: 'model' } : choice.kind === 'file' ? { kind: 'unknown' } : choice;
 
 /** What a solution gets once it is there: nothing, or the angle of earlier gains. */
 export async function crossHandAfter(
@@ -49,12 +49,12 @@ export async function crossHandAfter(
 ): Promise<(found: CrossHanded) => CrossHanded> {
   if (choice?.kind !== 'file') return (found) => found;
   const earlier = matchGains(await readGainFile(choice.path), choice.path, telescope, frequenciesHz);
-  refuseLeakage(earlier, choice.path, '--cross-hand');
+  refuseLeakage(earlier, choice.path, 'products.gains.cross-hand');
   if (!crossHandsKnown(earlier))
     refuse(
       choice.path,
       'does not know the phase between X and Y itself',
-      'give gains that were solved with --cross-hand',
+      'give gains that were solved with products.gains.cross-hand',
     );
   return (found) => {
     const { phaseRad, agreement } = crossHandFrom(found, earlier, frequenciesHz.length);

@@ -32,7 +32,7 @@ export interface JudgedStretch extends Stretch {
 
 type Solver = Stage<Integration, CalibratedIntegration>;
 
-/** A stretch without inputs that are unlike the others (`--odd`), and without what did not converge. */
+/** A stretch without inputs that are unlike the others (`odd`), and without what did not converge. */
 export async function solveStretch(solver: Solver, asked: Integration, odd: number): Promise<Stretch> {
   const oddPowers = odd === 0 ? [] : oddByPower(asked, odd);
   refuseAllOdd(oddPowers, asked, odd);
@@ -126,7 +126,7 @@ function refuseAllOdd(
     const kept = inputs.filter((a) => !left.has(a)).length;
     if (inputs.length >= 3 && kept < 3)
       refuse(
-        '--odd',
+        'products.gains.odd',
         `${factor} leaves ${kept} of ${inputs.length} inputs of a polarisation, where gains take three`,
         'give a larger factor, or 0 to keep all inputs',
       );
