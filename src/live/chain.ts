@@ -32,6 +32,7 @@ import {
   type Account,
   type Stage,
   imagedInputs,
+  type ImagerStore,
 } from '../stages/index.js';
 import { frontOf } from './front.js';
 import type { LiveImaging, LiveSettings } from './settings.js';
@@ -141,7 +142,7 @@ function productsOf(
   if (imaging.road === 'direct') {
     const direct = prepareDirectProduct(front, {
       ...{ backend, telescope: settings.telescope, image, plannedFor, lastsS: everyS, flaggedInputs, rules },
-      autos,
+      ...{ autos, store: settings.imagers },
       calibrated: steering
         ? (start) => steering.directGains(start, frequenciesHz.length)
         : imaging.calibrated,
@@ -150,7 +151,7 @@ function productsOf(
     return [...others, { from: 'spectra', clock: cuts, stage }];
   }
   const stage = forgiving(
-    imagedByVisibilities({ ...settings, imaging }, passing<SkyImage>(sinks.image)),
+    imagedByVisibilities({ ...settings, imaging }, passing<SkyImage>(sinks.image), settings.imagers),
     sinks,
   );
   const { vanVleck: corrected } = imaging;
@@ -163,12 +164,14 @@ function productsOf(
 export function imagedByVisibilities(
   settings: LiveSettings & { readonly imaging: LiveImaging },
   sink: Stage<SkyImage, unknown>,
+  store?: ImagerStore,
 ): Stage<Integration | CardIntegration, unknown> {
   const { backend, frequenciesHz, imaging, steering, align } = settings;
   const { telescope, calibrated } = imagedInputs(settings);
   const images = prepareImage({
     ...{ backend, telescope, frequenciesHz, image: imaging.image, method: imaging.method },
     plannedFor: align === 'utc' ? 'utc' : undefined,
+    store,
     ...{ weight: imaging.weight, autos: imaging.autos ?? 'leave-out', beam: 'leave-out' },
   });
   const gainsOf = ({

@@ -157,8 +157,8 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
           integration: async (integration) => {
             totals.integrations++;
             const { start, durationS, counts } = integration;
-            let sum = 0;
-            for (const count of counts) sum += count;
+            // Millions of them: an iterator would hold up images.
+            const sum = counts.reduce((total, count) => total + count, 0);
             const present = sum / counts.length / Math.max(1, durationS * spectrumRateHz);
             onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present });
             await watcher?.integration(integration);

@@ -63,6 +63,8 @@ export interface LiveMachine {
   readonly data: 'arrive' | 'wait';
   /** Integrations without a path are taken by a program. */
   readonly handsOver?: boolean;
+  /** An earlier plan of the same observation: how images are made is not chosen again for the same channels. */
+  readonly known?: LivePlan;
 }
 
 /** The source as a recording without an end, for those who plan. */
@@ -73,7 +75,7 @@ export async function planLive(
   observation: Observation,
   source: Source,
   telescope: Telescope,
-  { backend, blockS, description, data, handsOver = false }: LiveMachine,
+  { backend, blockS, description, data, handsOver = false, known }: LiveMachine,
 ): Promise<LivePlan> {
   const { front: part = {}, flags = {}, for: forS } = observation;
   refuseUnsupported(observation, { isLive: true, kind: source.kind });
@@ -109,6 +111,12 @@ export async function planLive(
   for (const one of observation.products)
     if (isProduct('images', one)) {
       const asked = { backend, telescope, frequenciesHz, flaggedInputs, data };
+      const before =
+        known && sameValues(known.spectra.frequenciesHz, frequenciesHz) && known.methods.get(one);
+      if (before) {
+        methods.set(one, before);
+        continue;
+      }
       const { imaging, chosen } = await chooseMethod(asked, imagingOf(one, [], undefined));
       methods.set(one, { image: imaging.image, method: imaging.method, chosen });
     }
@@ -135,6 +143,9 @@ export async function planLive(
     },
   };
 }
+
+const sameValues = (x: Float64Array, y: Float64Array): boolean =>
+  x.length === y.length && x.every((value, n) => value === y[n]);
 
 /** Integrations that only a page shows: about a second, a whole number of images. */
 const shownS = (images: Product<'images'> | undefined): number => {

@@ -21,6 +21,7 @@ import { rehearse } from './rehearse.js';
 import { Steering, type SteeringStart } from './steering.js';
 import {
   gainsOverTime,
+  ImagerStore,
   baselineLength,
   diffuseSky,
   modelElement,
@@ -141,6 +142,9 @@ class LiveRun {
   private readonly band: ChannelRange | undefined;
   /** The ring's memory, locked for a card. */
   private readonly locked = new Closers();
+  private readonly imagers = new ImagerStore();
+  /** What was planned before anything arrived. */
+  private rehearsed: LivePlan | undefined;
   private plan: LivePlan | undefined;
   private further: Further | undefined;
   private gains: LiveGains | undefined;
@@ -199,6 +203,7 @@ class LiveRun {
       }
     } finally {
       await input.close();
+      await this.imagers.close();
       await this.locked.close();
       stop.release();
     }
@@ -255,7 +260,8 @@ class LiveRun {
     });
     await this.checkDisk(plan);
     if (backend.kind === 'cuda' && 'frequenciesHz' in ready.band) this.lockMemory(backend, ready.memory);
-    await rehearse(silence, plan.settings);
+    await rehearse(silence, { ...plan.settings, imagers: this.imagers });
+    this.rehearsed = plan;
   }
 
   /** Without locked pages blocks are copied once more on the host: slower, and reported. */
@@ -288,6 +294,7 @@ class LiveRun {
     const plan = await planLive(observation, source, telescope, {
       ...{ backend, blockS, description, data: input.isLive ? 'arrive' : 'wait' },
       handsOver: this.settings.onItem !== undefined,
+      known: this.rehearsed,
     });
     this.plan = plan;
     this.settings.onPlan?.(plan);
@@ -330,7 +337,7 @@ class LiveRun {
     const beside = new Further(sinks);
     this.further = beside;
     const live: LiveSettings = {
-      ...{ ...plan.settings, steering, look: page?.look },
+      ...{ ...plan.settings, steering, look: page?.look, imagers: this.imagers },
       further: further.length === 0 ? undefined : (front, epoch) => beside.begin(front, epoch, live),
     };
     this.gains = this.gainsFor(plan, live);

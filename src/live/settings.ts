@@ -8,6 +8,7 @@ import type {
   TimedSpectra,
   Calibrated,
   CalibratedAt,
+  ImagerStore,
   ImageSettings,
   DelayRequest,
 } from '../stages/index.js';
@@ -85,6 +86,8 @@ export interface LiveSettings {
   readonly values?: 'means' | 'sums';
   /** Made anew for each stream epoch. */
   readonly further?: (front: Front, source: Source) => Promise<FurtherProducts>;
+  /** Keeps the imager from the rehearsal to the first stream epoch, and from one to the next. */
+  readonly imagers?: ImagerStore;
   /** Sees spectra on their way. */
   readonly look?: (spectra: TimedSpectra) => Promise<void>;
 }

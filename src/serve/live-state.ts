@@ -62,6 +62,8 @@ export interface Listener {
 const MOST_PLACES = 100;
 /** At most so many pictures a second. */
 const LEAST_APART_MS = 38;
+/** For so many times as long as a picture took nothing is drawn. */
+const REST = 8;
 /** Those that were late come together, and must not cost the next, which are on time. */
 const MOST_EARLY_MS = 8 * LEAST_APART_MS;
 const nowS = (): number => Date.now() / 1000;
@@ -106,6 +108,7 @@ export class LiveState implements NightWatcher {
   dataAtMs = 0;
   imageAtMs = 0;
   private nextImageMs = 0;
+  private restUntilMs = 0;
   isStopping = false;
   /** [visibilities, direct, their difference][m][l]. */
   roads: { readonly head: RoadsHead; readonly values: Float32Array } | undefined;
@@ -206,11 +209,13 @@ export class LiveState implements NightWatcher {
     const ageS = this.isNow ? Math.max(0, secondsBetween(end, instantNow())) : 0;
     if (this.isNow) this.latencies.add('image', ageS);
     for (const { l, m, resolve } of this.asked.splice(0)) resolve(spectrumAt(sky.image, sky.plan, l, m));
-    if (nowMs < this.nextImageMs - MOST_EARLY_MS) return;
+    if (nowMs < Math.max(this.restUntilMs, this.nextImageMs - MOST_EARLY_MS)) return;
     this.nextImageMs = Math.max(this.nextImageMs, nowMs) + LEAST_APART_MS;
     this.imageAtMs = nowMs;
     this.frame = this.frameOf(sky, ageS);
     this.film.add(this.frame);
+    // Of an image of hundreds of channels this takes longer than a picture: data come first.
+    this.restUntilMs = nowMs + REST * (performance.now() - nowMs);
     this.listener?.changed('sky');
   }
 

@@ -13,7 +13,7 @@ import {
 } from './sky-image.js';
 import { prepareCardDirectImager } from './card/images.js';
 import type { SpectrumGrid } from './clock.js';
-import { PlannedImager, type PlannedFor } from './planned-imager.js';
+import { PlannedImager, type ImagerStore, type PlannedFor } from './planned-imager.js';
 import { StretchKeeper, type Stretch, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Emit, type Stage } from './stage.js';
 
@@ -26,6 +26,7 @@ export interface DirectImageSettings {
   readonly gainsAt?: CalibratedAt;
   readonly image: ImageSettings;
   readonly plannedFor?: PlannedFor;
+  readonly store?: ImagerStore;
   /** Included unless told. */
   readonly autos?: 'include' | 'leave-out';
   readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'>;
@@ -49,6 +50,10 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     frequenciesHz,
     settings: settings.image,
     ...(settings.plannedFor && { plannedFor: settings.plannedFor }),
+    store: settings.store,
+    renew: (imager) => {
+      if (calibrated) imager.setGains(calibrated.gains, calibrated.solved);
+    },
     prepare: async (plan) => {
       const { autos = 'include' } = settings;
       const imager =

@@ -12,7 +12,7 @@ import { withoutLeakage } from './gains/apply-visibilities.js';
 import { refuseEmpty, type Calibrated, type ImageSettings, type SkyImage } from './sky-image.js';
 import { prepareCardVisibilityImager, type CardVisibilityImager } from './card/images.js';
 import { isOnCard, onHost, type CardIntegration } from './card/integrations.js';
-import { PlannedImager, type PlannedFor } from './planned-imager.js';
+import { PlannedImager, type ImagerStore, type PlannedFor } from './planned-imager.js';
 import { emptyAccount, type Stage } from './stage.js';
 import { prepareWTermImager } from './w-term-image.js';
 
@@ -30,6 +30,7 @@ export interface ImageStageSettings {
   /** `w-term` unless given; `flat` is for live images alone (live/method.ts). */
   readonly method?: 'w-term' | 'flat';
   readonly plannedFor?: PlannedFor;
+  readonly store?: ImagerStore;
   readonly onStep?: OnStep;
 }
 
@@ -97,6 +98,7 @@ function flatImager(settings: ImageStageSettings): Imager {
     frequenciesHz,
     settings: settings.image,
     ...(settings.plannedFor && { plannedFor: settings.plannedFor }),
+    store: settings.store,
     prepare: (plan): Promise<VisibilityImager & Partial<CardVisibilityImager>> =>
       backend.kind === 'cuda'
         ? prepareCardVisibilityImager(plan, backend, { weight, autos })

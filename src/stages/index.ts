@@ -121,7 +121,7 @@ export { prepareBins } from './moments.js';
 export { partOfRecording, partOfStream } from './part-of-recording.js';
 export { MOST_LOSS, checkedPhaseLoss, phaseLoss, phaseLossLines } from './phase-loss.js';
 export { phasedAt } from './phased-at.js';
-export { planMoments } from './planned-imager.js';
+export { ImagerStore, planMoments } from './planned-imager.js';
 export { type InputPowers, preparePower } from './power.js';
 export {
   type PictureOptions,

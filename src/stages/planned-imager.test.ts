@@ -6,7 +6,7 @@ import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
 import { pixelsOf } from './sky-image.js';
-import { PlannedImager, planMoments, type PlannedFor } from './planned-imager.js';
+import { ImagerStore, PlannedImager, planMoments, type PlannedFor } from './planned-imager.js';
 
 const whole = await loadTelescope('lwasv');
 const telescope = selectStations(whole, 4);
@@ -66,5 +66,42 @@ describe('plans of a series of images', () => {
       const alone = await axesFrom(first, 120 - first, everyS);
       assert.notDeepEqual(alone.axes, axes.slice(first));
     }
+  });
+
+  it('of UTC are left in a store for the next who makes the same images, and closed with it', async () => {
+    const store = new ImagerStore();
+    let [prepared, closed, renewed] = [0, 0, 0];
+    const session = (plannedFor?: PlannedFor) =>
+      new PlannedImager({
+        ...{ telescope, frequenciesHz, settings, store },
+        ...(plannedFor && { plannedFor }),
+        renew: () => renewed++,
+        prepare: () => {
+          prepared++;
+          const close = () => {
+            closed++;
+            return Promise.resolve();
+          };
+          return Promise.resolve({ close });
+        },
+      });
+    const at = frameAt(start);
+    const first = session('utc');
+    const { plan } = await first.at(at);
+    await first.close();
+    const second = session('utc');
+    assert.equal((await second.at(frameAt(addSeconds(start, 1)))).plan, plan);
+    assert.deepEqual([prepared, closed, renewed], [1, 0, 1]);
+    // An hour later it no longer holds.
+    await second.at(frameAt(addSeconds(start, 3600)));
+    assert.deepEqual([prepared, closed], [2, 1]);
+    await second.close();
+    await store.close();
+    assert.equal(closed, 2);
+    // Plans of a first image are of that image.
+    const own = session();
+    await own.at(at);
+    await own.close();
+    assert.deepEqual([prepared, closed], [3, 3]);
   });
 });

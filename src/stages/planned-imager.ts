@@ -22,6 +22,31 @@ export interface PlannedImagerOptions<Imager> {
   /** Whose moment a plan is made for: that of the first image under it unless told. */
   readonly plannedFor?: PlannedFor;
   readonly prepare: (plan: ImagePlan) => Promise<Imager>;
+  /** Where the imager is left for the next who makes the same images; closed unless given. */
+  readonly store?: ImagerStore;
+  /** Of an imager from the store: what `prepare` does after planning. */
+  readonly renew?: (imager: Imager) => void;
+}
+
+/** Keeps one imager from a stream epoch to the next: planning takes seconds, in which data would wait. */
+export class ImagerStore implements Closable {
+  private kept: Current<Closable> | undefined;
+
+  /** The imager that was left; whoever takes it closes it or leaves it again. */
+  take(): Current<Closable> | undefined {
+    const { kept } = this;
+    this.kept = undefined;
+    return kept;
+  }
+
+  async leave(current: Current<Closable>): Promise<void> {
+    await this.close();
+    this.kept = current;
+  }
+
+  async close(): Promise<void> {
+    await this.take()?.imager.close();
+  }
 }
 
 export type PlannedFor =
@@ -39,11 +64,17 @@ interface Current<Imager> {
 export class PlannedImager<Imager extends Closable> implements Closable {
   private current: Current<Imager> | undefined;
   private count = 0;
+  private hasAsked = false;
   private readonly settings: ReturnType<typeof withCentre>;
 
   constructor(private readonly options: PlannedImagerOptions<Imager>) {
     const { telescope, frequenciesHz, settings } = options;
     this.settings = withCentre(telescope, frequenciesHz, settings);
+  }
+
+  /** Only plans of UTC's own stretches are the same whoever makes them. */
+  private get store(): ImagerStore | undefined {
+    return this.options.plannedFor === 'utc' ? this.options.store : undefined;
   }
 
   /** Plans made so far. */
@@ -53,8 +84,9 @@ export class PlannedImager<Imager extends Closable> implements Closable {
 
   async at(frame: SkyFrame): Promise<{ readonly plan: ImagePlan; readonly imager: Imager }> {
     const { settings } = this;
+    this.takeOver();
     if (this.current && isFor(this.current, frame, settings.normalEnu)) return this.current;
-    await this.close();
+    await this.drop();
     const { telescope, frequenciesHz, plannedFor, prepare } = this.options;
     const sizeAt = (moment: SkyFrame): number => pixelsOf(telescope, moment, frequenciesHz, settings);
     const stretch = plannedFor === 'utc' ? stretchOf(frame, sizeAt(frame), settings.normalEnu) : undefined;
@@ -78,10 +110,27 @@ export class PlannedImager<Imager extends Closable> implements Closable {
     return holds(axesAt(earlier, normalEnu), sizeAt(earlier), frame, normalEnu) ? earlier : undefined;
   }
 
-  async close(): Promise<void> {
+  /** Another's imager of the same images, once. */
+  private takeOver(): void {
+    if (this.hasAsked) return;
+    this.hasAsked = true;
+    const { store } = this;
+    const { renew } = this.options;
+    this.current = store?.take() as Current<Imager> | undefined;
+    if (this.current) renew?.(this.current.imager);
+  }
+
+  private async drop(): Promise<void> {
     const old = this.current;
     this.current = undefined;
     await old?.imager.close();
+  }
+
+  async close(): Promise<void> {
+    const { current, store } = this;
+    this.current = undefined;
+    if (current && store) await store.leave(current);
+    else await current?.imager.close();
   }
 }
 

@@ -1,5 +1,6 @@
 /** Whole arrays to the card and back, through page-locked memory. For what is moved once, not for streams of blocks. */
 import { preparing } from '../../core/closing.js';
+import { copyApart } from './host-copy.js';
 import { PIECE_BYTES, type CudaSession, type DeviceMemory, type Stream } from './session.js';
 
 const bytesOf = (array: ArrayBufferView): Uint8Array =>
@@ -70,7 +71,8 @@ export async function downloadInto(
       await arrived.passed();
       if (n + 1 < pieces) start(n + 1);
       const length = Math.min(PIECE_BYTES, bytes.length - n * PIECE_BYTES);
-      bytes.set(new Uint8Array(pinned.buffer, 0, length), n * PIECE_BYTES);
+      const at = n * PIECE_BYTES;
+      await copyApart(bytes.subarray(at, at + length), new Uint8Array(pinned.buffer, 0, length));
     }
     for (const { pinned } of buffers) await pinned.close();
   } finally {
