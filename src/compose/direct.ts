@@ -27,7 +27,7 @@ import { gainOfFront, spectraOfFront, type Front } from './front.js';
 
 export interface DirectProduct extends Pick<
   DirectImageSettings,
-  'image' | 'plannedFor' | 'autos' | 'lastsS'
+  'image' | 'plannedFor' | 'store' | 'autos' | 'lastsS'
 > {
   readonly backend: Backend;
   readonly telescope: Telescope;
@@ -43,11 +43,11 @@ export function prepareDirectProduct(
   front: Front,
   product: DirectProduct,
 ): Stage<TimedSpectra, DirectSkyImage> {
-  const { backend, flaggedInputs, telescope, image, plannedFor, autos, lastsS } = product;
+  const { backend, flaggedInputs, telescope, image, plannedFor, store, autos, lastsS } = product;
   const { grid, frequenciesHz, polarisations } = spectraOfFront(front);
   const { overUsual = 1 } = gainOfFront(front);
   const imaging = prepareDirectImage({
-    ...{ backend, grid, frequenciesHz, image, plannedFor, autos, lastsS },
+    ...{ backend, grid, frequenciesHz, image, plannedFor, store, autos, lastsS },
     telescope: imagedTelescope(telescope, flaggedInputs),
     ...directGains(front, product),
   });

@@ -29,6 +29,7 @@ describe('a check against the reference', () => {
     const check = new LiveCheck({ backend: reference, telescope, frequenciesHz, everyS: 60, image });
     const passing = await spectra();
     await check.look(passing);
+    await check.settled();
     const first = check.latest;
     assert.ok(first?.roads);
     // 4 stations: 10 pairs of 4 products
@@ -46,6 +47,7 @@ describe('a check against the reference', () => {
     await check.look({ block, index: 0, start: instant(1_782_014_400), cutAt: Infinity });
     assert.deepEqual([check.latest, check.checked], [undefined, 0]);
     await check.look(await spectra());
+    await check.settled();
     assert.equal(check.checked, 1);
     assert.ok(Number.isFinite(check.latest?.roads?.difference));
     await check.close();
@@ -66,9 +68,20 @@ describe('a check against the reference', () => {
     });
     const check = new LiveCheck({ backend: broken, telescope, frequenciesHz, everyS: 0 });
     await check.look(await spectra());
+    await check.settled();
     // input 1 meets eight inputs, itself among them, in both orders within its station
     assert.ok((check.latest?.differing ?? 0) > 0);
     assert.equal(check.failed, 1);
+    await check.close();
+  });
+  it('does not keep data waiting, and takes no second piece meanwhile', async () => {
+    const check = new LiveCheck({ backend: reference, telescope, frequenciesHz, everyS: 0, image });
+    const passing = await spectra();
+    await check.look(passing);
+    assert.equal(check.checked, 0);
+    await check.look(passing);
+    await check.settled();
+    assert.equal(check.checked, 1);
     await check.close();
   });
 });

@@ -47,6 +47,15 @@ export interface Checked {
   };
 }
 
+/** One channel of the first spectra of a block. */
+interface Piece {
+  readonly spectra: ReturnType<typeof oneChannel>;
+  readonly channel: number;
+  readonly type: SpectraType;
+  readonly inputs: number;
+  readonly samples: number;
+}
+
 /** Products times spectra that the reference takes in some tens of milliseconds. */
 const MOST_WORK = 2 ** 21;
 /** Floats are summed in another order. */
@@ -57,6 +66,9 @@ export class LiveCheck {
   private reference: Backend | undefined;
   /** With the centre of the whole band's images. */
   private image: ImageSettings | undefined;
+  private isBusy = false;
+  private pending: Promise<void> = Promise.resolve();
+  private fault: Error | undefined;
   latest: Checked | undefined;
   checked = 0;
   failed = 0;
@@ -66,39 +78,66 @@ export class LiveCheck {
     private readonly onChecked: (checked: Checked) => void = () => undefined,
   ) {}
 
-  /** Looks at a block that passes, when it is time to. */
+  /** Looks at a block that passes, when it is time to: takes a piece of it, which is checked while data go on. */
   readonly look = async ({ block, start }: TimedSpectra): Promise<void> => {
-    if (performance.now() < this.dueMs) return;
+    if (this.fault) throw this.fault;
+    if (this.isBusy || performance.now() < this.dueMs) return;
+    this.isBusy = true;
     this.dueMs = performance.now() + 1000 * this.settings.everyS;
-    const checked = await this.check(block, start);
-    if (!checked) {
-      this.dueMs = 0;
+    const piece = await this.pieceOf(block);
+    // Zeros prove nothing.
+    if (piece.spectra.every((value) => value === 0)) {
+      [this.isBusy, this.dueMs] = [false, 0];
       return;
     }
-    this.latest = checked;
-    this.checked++;
-    if (checked.differing > 0) this.failed++;
-    this.onChecked(checked);
+    this.pending = this.check(piece, start).then(
+      (checked) => {
+        this.isBusy = false;
+        this.latest = checked;
+        this.checked++;
+        if (checked.differing > 0) this.failed++;
+        this.onChecked(checked);
+      },
+      (error: unknown) => {
+        this.fault = error as Error;
+      },
+    );
   };
 
+  /** What was taken is checked. */
+  async settled(): Promise<void> {
+    await this.pending;
+    if (this.fault) throw this.fault;
+  }
+
   async close(): Promise<void> {
+    await this.pending;
     await this.reference?.close();
   }
 
-  /** Undefined where no sample of the piece is there: zeros prove nothing. */
-  private async check(block: SpectraBlock, time: Instant): Promise<Checked | undefined> {
-    const { backend } = this.settings;
-    this.reference ??= await openBackend('reference');
+  private async pieceOf(block: SpectraBlock): Promise<Piece> {
     const { type, inputs, channels } = block.shape;
     const samples = Math.max(1, Math.min(block.samples, Math.floor(MOST_WORK / inputs ** 2)));
     const channel = Math.floor(channels / 2);
-    const piece = oneChannel(await block.read(), { type, inputs, samples: block.samples }, channel, samples);
-    if (piece.every((value) => value === 0)) return undefined;
+    const shape = { type, inputs, samples: block.samples };
+    return {
+      spectra: oneChannel(await block.read(), shape, channel, samples),
+      channel,
+      type,
+      inputs,
+      samples,
+    };
+  }
+
+  private async check({ spectra, channel, ...shape }: Piece, time: Instant): Promise<Checked> {
+    const { backend } = this.settings;
+    this.reference ??= await openBackend('reference');
+    const { type, samples } = shape;
     const closers = new Closers();
     try {
       const [ours, truth] = [
-        await this.correlate(backend, piece, { type, inputs, samples }, closers),
-        await this.correlate(this.reference, piece, { type, inputs, samples }, closers),
+        await this.correlate(backend, spectra, shape, closers),
+        await this.correlate(this.reference, spectra, shape, closers),
       ];
       const differences = compare(ours.integration, truth.integration, type);
       const roads = this.settings.image && (await this.roads(ours, time, channel, closers));
@@ -116,8 +155,8 @@ export class LiveCheck {
 
   private async correlate(
     backend: Backend,
-    piece: ReturnType<typeof oneChannel>,
-    { type, inputs, samples }: { type: SpectraType; inputs: number; samples: number },
+    piece: Piece['spectra'],
+    { type, inputs, samples }: Pick<Piece, 'type' | 'inputs' | 'samples'>,
     closers: Closers,
   ): Promise<{ readonly integration: Integration; readonly spectra: SpectraBlock }> {
     const { polarisations } = this.settings.telescope;
