@@ -11,7 +11,7 @@
  *    flagged where it is so before and after.
  */
 import { median } from '../core/median.js';
-import { ABOVE, BELOW, BURST, isFlagged, KEPT, OVERLOAD, STATION, UNTESTED, WIDER } from './judgement.js';
+import { ABOVE, BELOW, BURST, isFlagged, KEPT, OVERLOAD, UNTESTED, WIDER } from './judgement.js';
 import { ENTRY, keyOf } from './noise.js';
 import type { KurtosisPlan } from './plan.js';
 import { HEAD, MEAN, type Tables } from './tables.js';
@@ -43,7 +43,7 @@ export function decide(
   { codes, bursts }: { readonly codes: Uint8Array; readonly bursts: Uint8Array },
 ): void {
   const { channels, inputs, polarisations, realChannels, flaggedInputs, over } = plan;
-  const { edges, places, byLength, means } = tables;
+  const { edges, pairs, byLength, means } = tables;
   const windows = edges.length - 1;
   const rows = windows * channels;
   const used = [...flaggedInputs.keys()].filter((a) => flaggedInputs[a] === 0);
@@ -80,11 +80,8 @@ export function decide(
     for (const a of used) {
       const at = row * inputs + a;
       const missing = lost ? lost[at] : 0;
-      const length = edges[w + 1] - edges[w];
-      const table =
-        missing === 0
-          ? places[4 * w + 2 * kindOf(c)]
-          : byLength[(kindOf(c) * byLength.length) / 2 + length - missing];
+      const came = edges[w + 1] - edges[w] - missing;
+      const table = byLength[(kindOf(c) * byLength.length) / 2 + came];
       const { z, within, code } = test(table, sums[2 * at], sums[2 * at + 1]);
       codes[at] = code;
       if (missing > 0 || code === UNTESTED) continue;
@@ -169,7 +166,7 @@ export function decide(
         const [x, y] = [(w * channels + c) * inputs + a, ((w + 1) * channels + c) * inputs + a];
         if (((codes[x] | codes[y]) & SIDES) !== 0 || (lost && lost[x] + lost[y] > 0)) continue;
         const [s1, s2] = [sums[2 * x] + sums[2 * y], sums[2 * x + 1] + sums[2 * y + 1]];
-        const side = test(places[4 * w + 2 * kindOf(c) + 1], s1, s2).code & SIDES;
+        const side = test(pairs[2 * w + kindOf(c)], s1, s2).code & SIDES;
         if (side === 0) continue;
         codes[x] |= side | WIDER;
         codes[y] |= side | WIDER;
@@ -212,13 +209,5 @@ export function decide(
         codes[at(w)] = (codes[at(w)] & ~(SIDES | KEPT)) | BELOW | WIDER;
       }
     }
-    // Whoever counts stations loses both polarisations.
-    for (let w = 0; w < windows && plan.takes === 'stations' && polarisations === 2; w++)
-      for (let a = 0; a < inputs; a++) {
-        const [mine, other] = [(w * channels + c) * inputs + a, (w * channels + c) * inputs + (a ^ 1)];
-        const isOther = isFlagged(codes[other]) && (codes[other] & STATION) === 0;
-        if (!isOther || isFlagged(codes[mine])) continue;
-        codes[mine] = (codes[mine] & ~(KEPT | SIDES)) | (codes[other] & SIDES) | STATION;
-      }
   }
 }

@@ -11,8 +11,6 @@ export const WIDER = 4;
 export const KEPT = 8;
 /** Too short, too weak or silent. */
 export const UNTESTED = 16;
-/** Flagged for the other polarisation of its station alone. */
-export const STATION = 32;
 
 export const isFlagged = (code: number): boolean => (code & (ABOVE | BELOW)) !== 0 && (code & KEPT) === 0;
 
@@ -20,7 +18,7 @@ export const isFlagged = (code: number): boolean => (code & (ABOVE | BELOW)) !==
 export const BURST = 1;
 export const OVERLOAD = 2;
 
-type Shape = Pick<KurtosisPlan, 'channels' | 'inputs' | 'polarisations' | 'flaggedInputs'>;
+type Shape = Pick<KurtosisPlan, 'channels' | 'inputs' | 'polarisations' | 'takes' | 'flaggedInputs'>;
 
 /** Numbers of a box for native code and cards. */
 export const BOX_NUMBERS = 6;
@@ -74,7 +72,13 @@ export class Judgement {
 
   /** mask : [w][c][a], 1 where an input's samples are flagged; made whenever asked for. */
   get mask(): Uint8Array {
-    return this.codes.map((code) => (isFlagged(code) ? 1 : 0));
+    const { codes, takesBoth } = this;
+    return codes.map((code, at) => (isFlagged(code) || (takesBoth && isFlagged(codes[at ^ 1])) ? 1 : 0));
+  }
+
+  /** Whoever counts stations loses both polarisations. */
+  private get takesBoth(): boolean {
+    return this.plan.takes === 'stations' && this.plan.polarisations === 2;
   }
 
   /** Row by row: few inputs have a code. */
@@ -102,36 +106,38 @@ export class Judgement {
       this.unjudged += untested[0] + untested[1];
       if (sided.some((many, p) => 2 * many > used[p] - untested[p])) this.common.push(row);
       if (row !== before + 1 || row % channels === 0) open = [];
-      open = sided[0] + sided[1] > 0 ? this.addRow(row, coded.subarray(n, end), open) : [];
+      open = sided[0] + sided[1] > 0 ? this.addRow(row, coded.slice(n, end), open) : [];
       before = row;
     }
   }
 
   /** Neighbouring inputs, and the same inputs in neighbouring channels, make one box. */
-  private addRow(row: number, coded: Uint32Array, open: readonly Box[]): Box[] {
+  private addRow(row: number, coded: readonly number[], open: readonly Box[]): Box[] {
     const { codes, plan, edges, lost } = this;
     const { channels, inputs } = plan;
     const [w, c] = [Math.floor(row / channels), row % channels];
+    const first = row * inputs;
+    const samplesAt = (at: number): number => edges[w + 1] - edges[w] - (lost ? lost[at] : 0);
     const here: Box[] = [];
     for (const at of coded) {
-      const [code, a] = [codes[at], at - row * inputs];
-      if (!isFlagged(code)) continue;
-      const samples = edges[w + 1] - edges[w] - (lost ? lost[at] : 0);
-      this.byWindow[w] += samples;
-      this.byChannel[c] += samples;
-      if ((code & STATION) === 0) {
-        this.byInput[a] += samples;
-        if ((code & ABOVE) !== 0) this.above++;
-        else this.below++;
-      }
+      if (!isFlagged(codes[at])) continue;
+      this.byInput[at - first] += samplesAt(at);
+      if ((codes[at] & ABOVE) !== 0) this.above++;
+      else this.below++;
+      const [from, end] = this.takesBoth ? [at & ~1, (at | 1) + 1] : [at, at + 1];
       const last = here.at(-1);
-      if (last?.endInput === a) last.endInput++;
+      if (last?.endInput === end - first) continue;
+      for (let one = from; one < end; one++) {
+        this.byWindow[w] += samplesAt(one);
+        this.byChannel[c] += samplesAt(one);
+      }
+      if (last?.endInput === from - first) last.endInput = end - first;
       else
         here.push({
           firstChannel: c,
           endChannel: c + 1,
-          firstInput: a,
-          endInput: a + 1,
+          firstInput: from - first,
+          endInput: end - first,
           firstSample: edges[w],
           endSample: edges[w + 1],
         });
@@ -148,21 +154,15 @@ export class Judgement {
 }
 
 /** Where codes are not 0, ascending: few are. Read four bytes at a time. */
-function placesOfCodes(codes: Uint8Array): Uint32Array {
+function placesOfCodes(codes: Uint8Array): number[] {
   const words = new Uint32Array(codes.buffer, codes.byteOffset, Math.floor(codes.length / 4));
-  let places = new Uint32Array(Math.ceil(codes.length / 16) + 4);
-  let many = 0;
+  const places: number[] = [];
   const look = (first: number, end: number): void => {
-    if (many + 4 > places.length) {
-      const longer = new Uint32Array(codes.length + 4);
-      longer.set(places);
-      places = longer;
-    }
-    for (let at = first; at < end; at++) if (codes[at] !== 0) places[many++] = at;
+    for (let at = first; at < end; at++) if (codes[at] !== 0) places.push(at);
   };
   for (let word = 0; word < words.length; word++) if (words[word] !== 0) look(4 * word, 4 * word + 4);
   look(4 * words.length, codes.length);
-  return places.subarray(0, many);
+  return places;
 }
 
 /** lost : [w][c][a], how many spectra of each window never came; undefined where nothing is missing. Gaps may overlap. */

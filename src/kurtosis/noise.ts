@@ -22,12 +22,11 @@ const MOST_RMS = 0.5;
 
 /** Of windows of so many spectra: z = (scale·S2/S1² − offset)·perSpread of noise is between low and high, 0 on average. */
 export interface NoiseTable {
-  readonly spectra: number;
-  /** Of a mean power; weaker windows are not tested. */
-  readonly leastPower: number;
-  /** Of the first entry; entries follow by the 32nd of an octave of the mean power, and the last is for all stronger ones. */
-  readonly firstKey: number;
-  readonly scale: number;
+  /**
+   * Weaker windows than `leastPower`, a mean power, are not tested. Entries follow from `firstKey` on by the 32nd of an octave of
+   * the mean power, and the last is for all stronger ones.
+   */
+  readonly head: readonly [spectra: number, leastPower: number, firstKey: number, scale: number];
   /** entries : [key − firstKey][offset, perSpread, low, high] */
   readonly entries: Float64Array;
 }
@@ -55,7 +54,7 @@ export function noiseTable(
   const entries = entriesOf(type, shape, sigmas, limitsOf).map((one, n) =>
     n % ENTRY === 0 ? factor + one : one,
   );
-  return { spectra, leastPower, firstKey, scale: spectra * factor, entries };
+  return { head: [spectra, leastPower, firstKey, spectra * factor], entries };
 }
 
 const REAL_NUMBERS = { leastPower: Number.MIN_VALUE, firstKey: 0 };
@@ -110,7 +109,11 @@ interface Noise {
   readonly fourth: number;
 }
 
-type ByPower = Pick<NoiseTable, 'leastPower' | 'firstKey'> & { readonly noises: readonly Noise[] };
+interface ByPower {
+  readonly leastPower: number;
+  readonly firstKey: number;
+  readonly noises: readonly Noise[];
+}
 const knownPowers = new Map<string, ByPower>();
 
 /** By keys of the power, from the weakest noise to the strongest. */

@@ -5,7 +5,7 @@ import { openReference } from '../backend/reference.js';
 import { randomStream } from '../core/random.js';
 import { decide } from './decide.js';
 import { prepareFlagger } from './index.js';
-import { ABOVE, BELOW, Judgement, STATION, UNTESTED, WIDER } from './judgement.js';
+import { ABOVE, BELOW, Judgement, UNTESTED, WIDER } from './judgement.js';
 import { planKurtosis, windowEdges, type KurtosisPlan } from './plan.js';
 import { noisySpectra, type Strength } from './samples.testing.js';
 import { LimitTables } from './tables.js';
@@ -96,7 +96,15 @@ describe('rules', () => {
       { firstChannel: 3, endChannel: 4, firstInput: 3, endInput: 4, firstSample: 0, endSample: 256 },
     ]);
     const both = decided(planKurtosis({ ...dual, takes: 'stations' }), 1, loud);
-    assert.deepEqual([...both.codes.subarray(12)], [0, 0, ABOVE | STATION, ABOVE]);
+    assert.deepEqual([...both.mask.subarray(12)], [0, 0, 1, 1]);
+    assert.deepEqual(both.boxes, [{ ...one.boxes[0], firstInput: 2 }]);
+    // Inputs 0, 1 and 3 of a row of four: one box of two stations, each counted once.
+    const two = decided(planKurtosis({ ...dual, takes: 'stations' }), 1, (_, c, a) =>
+      c === 3 && a !== 2 ? 2 : 1,
+    );
+    assert.deepEqual(two.boxes, [{ ...one.boxes[0], firstInput: 0 }]);
+    assert.deepEqual([...two.byWindow], [1024]);
+    assert.deepEqual([...two.byInput], [256, 256, 0, 256]);
     assert.deepEqual([...both.byInput], [0, 0, 0, 256]);
     assert.deepEqual([...both.byWindow], [512]);
   });

@@ -1,7 +1,7 @@
 /** All limits that a block is decided by, in flat arrays for native code and the reference alike; worked out once for each length. */
 import { areSameEdges } from '../core/windows.js';
 import { kurtosisMoments, momentsOfMean, pearsonLimits, type PowerShape } from './limits.js';
-import { ENTRY, noiseTable, type NoiseTable } from './noise.js';
+import { ENTRY, noiseTable } from './noise.js';
 import { LEAST_SPECTRA, type KurtosisPlan } from './plan.js';
 
 /** Numbers of a head: spectra, least mean power, first key, scale, entries, the first of them. */
@@ -20,10 +20,10 @@ export interface Tables {
   /** heads : [table][6 numbers]; entries : [all tables' entries][offset, perSpread, low, high] (noise.ts) */
   readonly heads: Float64Array;
   readonly entries: Float64Array;
-  /** places : [w][complex, real][window, pair], which table; a pair is a window and the next. */
-  readonly places: Int32Array;
-  /** byLength : [complex, real][spectra that came], of windows that lack some; −1 where those are too few. */
+  /** byLength : [complex, real][spectra that came], which table; −1 where those are too few. */
   readonly byLength: Int32Array;
+  /** pairs : [w][complex, real], the same of a window and the next together. */
+  readonly pairs: Int32Array;
   /** means : [step][count, low, high] */
   readonly means: Float64Array;
   /** Of one window's kurtosis. */
@@ -43,35 +43,44 @@ export class LimitTables {
     if (!lost && this.last && areSameEdges(this.last.edges, edges)) return this.last;
     const { type, sigmas, channels, inputs } = this.plan;
     const windows = edges.length - 1;
-    const used: NoiseTable[] = [];
+    const heads: number[] = [];
+    const entries: number[] = [];
     const known = new Map<string, number>();
     /** Where a table is among those used. */
     const placeOf = (shape: PowerShape, spectra: number, moreSigmas = 0, limitsOf = spectra): number => {
       const name = [shape, spectra, moreSigmas].join();
-      const at = known.get(name) ?? used.length;
-      if (at === used.length) used.push(noiseTable(type, shape, sigmas + moreSigmas, spectra, limitsOf));
-      known.set(name, at);
-      return at;
+      const found = known.get(name);
+      if (found !== undefined) return found;
+      const table = noiseTable(type, shape, sigmas + moreSigmas, spectra, limitsOf);
+      known.set(name, heads.length / HEAD);
+      heads.push(...table.head, table.entries.length / ENTRY, entries.length / ENTRY);
+      for (const one of table.entries) entries.push(one);
+      return heads.length / HEAD - 1;
     };
     const lengths = Array.from({ length: windows }, (_, w) => edges[w + 1] - edges[w]);
-    const places = new Int32Array(4 * windows).fill(-1);
-    for (const [w, length] of lengths.entries())
-      for (const [kind, shape] of shapes.entries()) {
-        if (length >= LEAST_SPECTRA) places[4 * w + 2 * kind] = placeOf(shape, length);
-        if (w + 1 < windows && length + lengths[w + 1] >= LEAST_SPECTRA)
-          places[4 * w + 2 * kind + 1] = placeOf(shape, length + lengths[w + 1], PAIR_SIGMAS);
-      }
     const most = Math.max(...lengths);
     const byLength = new Int32Array(2 * (most + 1)).fill(-1);
+    const pairs = new Int32Array(2 * windows).fill(-1);
+    const addLength = (spectra: number, limitsOf: number): void => {
+      if (spectra < LEAST_SPECTRA || byLength[spectra] >= 0) return;
+      for (const [kind, shape] of shapes.entries())
+        byLength[kind * (most + 1) + spectra] = placeOf(shape, spectra, 0, limitsOf);
+    };
+    for (const [w, length] of lengths.entries()) {
+      addLength(length, length);
+      const both = w + 1 < windows ? length + lengths[w + 1] : 0;
+      for (const [kind, shape] of shapes.entries())
+        if (both >= LEAST_SPECTRA) pairs[2 * w + kind] = placeOf(shape, both, PAIR_SIGMAS);
+    }
     for (let at = 0; lost && at < lost.length; at++) {
       const came = lengths[Math.floor(at / (channels * inputs))] - lost[at];
-      if (lost[at] === 0 || came < LEAST_SPECTRA || byLength[came] >= 0) continue;
-      for (const [kind, shape] of shapes.entries())
-        byLength[kind * (most + 1) + came] = placeOf(shape, came, 0, fewer(came));
+      if (lost[at] > 0) addLength(came, fewer(came));
     }
     const shortest = Math.max(LEAST_SPECTRA, Math.min(...lengths));
     const made = {
-      ...{ edges: edges.slice(), places, byLength, ...packed(used) },
+      ...{ edges: edges.slice(), byLength, pairs },
+      heads: Float64Array.from(heads),
+      entries: Float64Array.from(entries),
       means: Float64Array.from(this.meansOf(shortest, inputs * Math.max(windows, channels))),
       sigma: Math.sqrt(kurtosisMoments(shortest, 1).variance),
     };
@@ -99,14 +108,3 @@ const fewer = (spectra: number): number => {
   const step = 2 ** Math.max(0, Math.floor(Math.log2(spectra)) - 4);
   return step * Math.floor(spectra / step);
 };
-
-function packed(tables: readonly NoiseTable[]): Pick<Tables, 'heads' | 'entries'> {
-  const heads: number[] = [];
-  const entries: number[] = [];
-  for (const table of tables) {
-    const { spectra, leastPower, firstKey, scale } = table;
-    heads.push(spectra, leastPower, firstKey, scale, table.entries.length / ENTRY, entries.length / ENTRY);
-    for (const one of table.entries) entries.push(one);
-  }
-  return { heads: Float64Array.from(heads), entries: Float64Array.from(entries) };
-}

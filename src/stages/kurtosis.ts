@@ -16,7 +16,7 @@ import {
 } from '../kurtosis/index.js';
 import { BLOCK_BYTES } from './channels.js';
 import type { TimedSpectra } from './spectra.js';
-import { chain, type Emit, type Stage } from './stage.js';
+import type { Emit, Stage } from './stage.js';
 
 export interface RequestedKurtosis extends Pick<
   KurtosisOptions,
@@ -79,65 +79,43 @@ export const powersFor = (
 ): Pick<SpectraShape, 'powers'> => (asked ? { powers: windowOf(asked, spectra) } : {});
 
 /** The flagger's plan for the spectra at hand. */
-export const kurtosisPlan = (
+const planOf = (
   asked: RequestedKurtosis,
   { type, channels, inputs, polarisations, sampling, realChannels, gapsCover }: Spectra,
-  flaggedInputs?: Uint8Array,
-): KurtosisPlan => {
-  const { sigmas, over, bursts } = asked;
-  return planKurtosis({
-    ...{ type, channels, inputs, polarisations },
-    ...{ ...(sigmas === undefined ? {} : { sigmas }), ...(over && { over }), ...(bursts && { bursts }) },
+  flaggedInputs: Uint8Array | undefined,
+): KurtosisPlan =>
+  planKurtosis({
+    ...asked,
+    ...{ type, channels, inputs, polarisations, flaggedInputs },
     spectraPerWindow: windowOf(asked, { channels, inputs }),
     realChannels: realChannels ?? (sampling === 'real' ? 1 : 0),
     takes: asked.takes ?? gapsCover,
-    ...(flaggedInputs && { flaggedInputs }),
   });
-};
 
 export interface FlaggingSettings {
   readonly backend: Backend;
-  readonly kurtosis?: RequestedKurtosis;
+  readonly kurtosis: RequestedKurtosis;
   readonly flaggedInputs?: Uint8Array;
 }
 
-/** The stage behind, with a flagger before it where one was asked for. */
-export const flagging = async <Out>(
-  spectra: Spectra,
-  { backend, kurtosis, flaggedInputs }: FlaggingSettings,
-  behind: Stage<TimedSpectra, Out>,
-): Promise<Stage<TimedSpectra, Out>> =>
-  kurtosis ? chain(await prepareKurtosis(spectra, { backend, kurtosis, flaggedInputs }), behind) : behind;
-
 export const prepareKurtosis = (
   spectra: Spectra,
-  {
-    backend,
-    kurtosis,
-    flaggedInputs,
-  }: {
-    readonly backend: Backend;
-    readonly kurtosis: RequestedKurtosis;
-    readonly flaggedInputs: Uint8Array | undefined;
-  },
+  { backend, kurtosis, flaggedInputs }: FlaggingSettings,
 ): Promise<Stage<TimedSpectra, TimedSpectra>> =>
   preparing(async (closers) => {
-    const plan = kurtosisPlan(kurtosis, spectra, flaggedInputs);
+    const plan = planOf(kurtosis, spectra, flaggedInputs);
     const flagger = closers.keep(await prepareFlagger(plan, backend));
     const tally = new KurtosisTally(plan);
     kurtosis.onPlan?.(plan, tally);
-    const handOn = async ({ timed, judged }: Begun, emit: Emit<TimedSpectra>): Promise<void> => {
-      tally.add(await judged, timed.index);
-      await emit(timed);
-    };
     /** The last that was begun; and those that are not handed on yet, in their order. */
     let latest: Begun | undefined;
     const held: Begun[] = [];
     /** All but so many. */
     const handOnBut = async (most: number, emit: Emit<TimedSpectra>): Promise<void> => {
       while (held.length > most) {
-        const [one] = held.splice(0, 1);
-        await handOn(one, emit);
+        const [{ timed, judged }] = held.splice(0, 1);
+        tally.add(await judged, timed.index);
+        await emit(timed);
       }
     };
     const begin = (block: SpectraBlock): void => {

@@ -12,7 +12,7 @@ namespace corella {
 namespace {
 
 /** judgement.ts */
-enum : uint8_t { ABOVE = 1, BELOW = 2, SIDES = 3, WIDER = 4, KEPT = 8, UNTESTED = 16, STATION = 32 };
+enum : uint8_t { ABOVE = 1, BELOW = 2, SIDES = 3, WIDER = 4, KEPT = 8, UNTESTED = 16 };
 enum : uint8_t { BURST = 1, OVERLOAD = 2 };
 /** decide.ts */
 constexpr double LEAST_OFFSET = 0.04, MAD_TO_SIGMA = 1.4826, CHANNELS_ALIKE = 1.5;
@@ -35,9 +35,7 @@ static_assert(sizeof(Head) == 48 && sizeof(Entry) == 32 && sizeof(Mean) == 24, "
 /** As corella_kurtosis_decide has them. */
 struct Sizes {
   int64_t channels, inputs, polarisations, realChannels, windows, lengths, steps;
-};
-struct Options {
-  bool overInputs, keepsBursts, takesStations;
+  bool overInputs, keepsBursts;
 };
 struct Block {
   const uint8_t *flaggedInputs;
@@ -49,11 +47,11 @@ struct Block {
 struct Tables {
   const Head *heads;
   const Entry *entries;
-  const int32_t *places, *byLength;
+  const int32_t *pairs, *byLength;
   const Mean *means;
   double sigma;
 };
-struct Given : Sizes, Options, Block, Tables {};
+struct Given : Sizes, Block, Tables {};
 
 uint8_t sideOf(double value, double low, double high) {
   return value > high ? uint8_t{ABOVE} : value < low ? uint8_t{BELOW} : uint8_t{0};
@@ -86,7 +84,6 @@ class Decision {
       if (!given.overInputs) testPairs(c);
       if (usesMeans && c >= given.realChannels) testRuns(c);
       fillChannel(c);
-      if (given.takesStations && given.polarisations == 2) flagStations(c);
     });
   }
 
@@ -173,9 +170,8 @@ class Decision {
       double sum = 0;
       for (const int64_t a : used) {
         const int64_t at = row * given.inputs + a, missing = given.lost == nullptr ? 0 : given.lost[at];
-        const int32_t table =
-            missing == 0 ? given.places[4 * w + 2 * kind] : given.byLength[kind * given.lengths + length - missing];
-        const Tested made = test(table, given.sums[2 * at], given.sums[2 * at + 1]);
+        const Tested made =
+            test(given.byLength[kind * given.lengths + length - missing], given.sums[2 * at], given.sums[2 * at + 1]);
         codes[a] = made.code;
         if (missing > 0 || made.code == UNTESTED) continue;
         many[row]++;
@@ -259,7 +255,7 @@ class Decision {
     const double *sums = given.sums;
     for (int64_t w = 0; w + 1 < given.windows; w++) {
       if (isBurst(w) || isBurst(w + 1)) continue;
-      const int32_t table = given.places[4 * w + (c < given.realChannels ? 3 : 1)];
+      const int32_t table = given.pairs[2 * w + (c < given.realChannels ? 1 : 0)];
       for (const int64_t a : used) {
         const int64_t x = rowOf(w, c) * given.inputs + a, y = rowOf(w + 1, c) * given.inputs + a;
         if (((given.codes[x] | given.codes[y]) & SIDES) != 0) continue;
@@ -321,18 +317,6 @@ class Decision {
       code(w) = static_cast<uint8_t>((code(w) & ~(SIDES | KEPT)) | BELOW | WIDER);
     }
   }
-
-  void flagStations(int64_t c) {
-    for (int64_t row = c; row < rows; row += given.channels) {
-      if (!hasCodes(row)) continue;
-      for (int64_t a = 0; a < given.inputs; a++) {
-        uint8_t &mine = codesOf(row)[a];
-        const uint8_t other = codesOf(row)[a ^ 1];
-        if (isFlagged(other) && (other & STATION) == 0 && !isFlagged(mine))
-          mine = static_cast<uint8_t>((mine & ~(KEPT | SIDES)) | (other & SIDES) | STATION);
-      }
-    }
-  }
 };
 
 }  // namespace
@@ -340,28 +324,28 @@ class Decision {
 
 using namespace corella;
 
-// options : [mean over inputs, keeps bursts, flags stations, threads of the context help]; flaggedInputs : [a]; edges : [w + 1]; sums :
+// options : [mean over inputs, keeps bursts, threads of the context help]; flaggedInputs : [a]; edges : [w + 1]; sums :
 // [w][c][a][S1, S2]; lost : [w][c][a], `missing` numbers or none; tables as tables.ts has them. Writes codes : [w][c][a], bursts : [w].
 CORELLA_EXPORT int32_t corella_kurtosis_decide(char *error, void *context, int64_t channels, int64_t inputs,
                                                int64_t polarisations, int64_t realChannels, const uint8_t *options,
                                                const uint8_t *flaggedInputs, const int32_t *edges, int64_t windows,
                                                const double *sums, const uint32_t *lost, int64_t missing,
                                                const double *heads, int64_t tables, const double *entries,
-                                               const int32_t *places, const int32_t *byLength, int64_t lengths,
+                                               const int32_t *pairs, const int32_t *byLength, int64_t lengths,
                                                const double *means, int64_t steps, double sigma, uint8_t *codes,
                                                uint8_t *bursts) {
   return withContext(error, context, [&](Context &open) {
     require(std::min({channels, inputs, windows, steps, tables}) >= 1, "a block has a size below 1");
     require(polarisations == 1 || polarisations == 2, "a station has one or two polarisations");
-    for (int64_t n = 0; n < 4 * windows; n++) require(places[n] < tables, "a window has no table");
+    for (int64_t n = 0; n < 2 * windows; n++) require(pairs[n] < tables, "a window has no table");
     for (int64_t n = 0; n < 2 * lengths; n++) require(byLength[n] < tables, "a length has no table");
     for (int64_t n = 0; n < windows; n++) require(edges[n + 1] - edges[n] < lengths, "a window is too long");
     require(missing == 0 || missing == windows * channels * inputs, "what is missing is of another block");
-    const Given given{{channels, inputs, polarisations, realChannels, windows, lengths, steps},
-                      {options[0] != 0, options[1] != 0, options[2] != 0},
-                      {flaggedInputs, edges, sums, missing > 0 ? lost : nullptr, codes, bursts},
-                      {reinterpret_cast<const Head *>(heads), reinterpret_cast<const Entry *>(entries), places,
-                       byLength, reinterpret_cast<const Mean *>(means), sigma}};
-    Decision(given, options[3] != 0 && open.pool.threads() > 1 ? &open.pool : nullptr).run();
+    const Given given{
+        {channels, inputs, polarisations, realChannels, windows, lengths, steps, options[0] != 0, options[1] != 0},
+        {flaggedInputs, edges, sums, missing > 0 ? lost : nullptr, codes, bursts},
+        {reinterpret_cast<const Head *>(heads), reinterpret_cast<const Entry *>(entries), pairs, byLength,
+         reinterpret_cast<const Mean *>(means), sigma}};
+    Decision(given, options[2] != 0 && open.pool.threads() > 1 ? &open.pool : nullptr).run();
   });
 }

@@ -17,19 +17,19 @@ export function nativeDecide(
   const call = native.bind(
     'kurtosis',
     `int32_t corella_kurtosis_decide(char *error, void *context, int64_t channels, int64_t inputs,
-      int64_t polarisations, int64_t realChannels, const uint8_t *options /*[4]*/,
+      int64_t polarisations, int64_t realChannels, const uint8_t *options /*[3]*/,
       const uint8_t *flaggedInputs /*[inputs]*/, const int32_t *edges /*[windows + 1]*/,
       int64_t windows, const double *sums /*[windows * channels * inputs * 2]*/,
       const uint32_t *lost /*[missing]*/, int64_t missing, const double *heads, int64_t tables,
-      const double *entries, const int32_t *places, const int32_t *byLength, int64_t lengths,
+      const double *entries, const int32_t *pairs /*[windows * 2]*/,
+      const int32_t *byLength /*[lengths * 2]*/, int64_t lengths,
       const double *means, int64_t steps, double sigma,
       uint8_t *codes /*[windows * channels * inputs]*/, uint8_t *bursts /*[windows]*/)`,
   );
   const { channels, inputs, polarisations, realChannels, flaggedInputs } = plan;
-  const isSet = [plan.over === 'inputs', plan.bursts === 'keep', plan.takes === 'stations', shares];
-  const options = Uint8Array.from(isSet, Number);
+  const options = Uint8Array.from([plan.over === 'inputs', plan.bursts === 'keep', shares], Number);
   return (
-    { edges, heads, entries, places, byLength, means, sigma },
+    { edges, heads, entries, pairs, byLength, means, sigma },
     sums,
     lost = ALL_CAME,
     { codes, bursts },
@@ -37,7 +37,7 @@ export function nativeDecide(
     call(
       ...([channels, inputs, polarisations, realChannels, options, flaggedInputs] as const),
       ...([edges, edges.length - 1, sums, lost, lost.length, heads, heads.length / HEAD, entries] as const),
-      ...([places, byLength, byLength.length / 2, means, means.length / MEAN, sigma, codes, bursts] as const),
+      ...([pairs, byLength, byLength.length / 2, means, means.length / MEAN, sigma, codes, bursts] as const),
     );
 }
 

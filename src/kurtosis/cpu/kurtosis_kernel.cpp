@@ -40,19 +40,6 @@ void sumIntegers(const int8_t *tiles, int64_t first, int64_t end, double *sums) 
   }
 }
 
-/** Of the mean power: within it no square is lost to float32's range but those that add nothing. */
-constexpr double LEAST_MEAN = 1e-12, MOST_MEAN = 1e12;
-
-/** Silence is silence; what is neither within nor silent, not a number too, is summed again. */
-bool isWithin(const double *sums, int64_t spectra) {
-  bool all = true;
-  for (int64_t input = 0; input < TILE_INPUTS; input++) {
-    const double mean = sums[2 * input] / static_cast<double>(spectra);
-    all = all && (mean == 0 || (mean > LEAST_MEAN && mean < MOST_MEAN));
-  }
-  return all;
-}
-
 void store(const double (&s1)[TILE_INPUTS], const double (&s2)[TILE_INPUTS], double *sums) {
   for (int64_t input = 0; input < TILE_INPUTS; input++) {
     sums[2 * input] = s1[input];
@@ -99,7 +86,7 @@ void sumFloatGroups(const float *cells, int64_t groups, double *sums) {
 
 }  // namespace
 
-extern const KurtosisKernel kurtosisKernel = {sumIntegers, sumFloats, sumIntegerGroups, sumFloatGroups, isWithin};
+extern const KurtosisKernel kurtosisKernel = {sumIntegers, sumFloats, sumIntegerGroups, sumFloatGroups};
 
 }  // namespace CORELLA_LEVEL
 }  // namespace corella

@@ -12,8 +12,6 @@ struct KurtosisKernel {
   /** The same from so many sums over sixteen spectra of one channel (spectra_powers.h). */
   void (*sumIntegerGroups)(const uint32_t *cells, int64_t groups, double *sums);
   void (*sumFloatGroups)(const float *cells, int64_t groups, double *sums);
-  /** Whether float32 held all powers of floats that have these sums, to a millionth; if not, they have to be summed one by one. */
-  bool (*isWithin)(const double *sums, int64_t spectra);
 };
 
 CORELLA_DECLARE_BYTES(const KurtosisKernel, kurtosisKernel)
