@@ -2,10 +2,10 @@
  * The rules in plain loops: the reference that native code (cpu/decide.cpp) is compared with, code for code.
  *
  * 1. Each input's window has limits of its own (Nita & Gary 2010), by its number of spectra and, of rounded numbers, its power.
- * 2. The mean over inputs, each within its own limits, flags all inputs of a window's channel.
+ * 2. The mean over inputs (Taylor et al. 2019), each within its own limits, flags all inputs of a window's channel.
  * 3. Where most inputs of a polarisation are above their limits in most channels, or the mean over all inputs and channels is, the
  *    window is a burst, kept or flagged as a whole.
- * 4. Two windows together show what was on for half of one: a loud signal has the kurtosis of noise there.
+ * 4. Two windows together (Smith, Lynch & Pisano 2022) show what was on for half of one: a loud signal has the kurtosis of noise there.
  * 5. Means over all inputs and 2, 4, 8 … windows show what is too weak for one.
  * 6. Windows of an input go with those around them (Offringa, van de Gronde & Roerdink 2012). In a burst that is kept, a channel is
  *    flagged where it is so before and after.
@@ -182,10 +182,7 @@ export function decide(
           count += good[w * channels + c];
         }
         const side = count === 0 ? 0 : sideOfMean(sum, count);
-        for (let w = from; w < to && side !== 0; w++) {
-          good[w * channels + c] = total[w * channels + c] = 0;
-          if (!isKept(w)) flagRow(w * channels + c, side);
-        }
+        for (let w = from; w < to && side !== 0; w++) if (!isKept(w)) flagRow(w * channels + c, side);
       }
     // 6. Around what is flagged; windows of a burst that is kept count only where they are below their limits.
     for (const a of used) {

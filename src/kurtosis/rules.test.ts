@@ -14,11 +14,11 @@ import { KurtosisTally } from './tally.js';
 const shape = { type: 'cf32', channels: 16, inputs: 4 } as const;
 const [WINDOW, WINDOWS] = [256, 32];
 
-async function judged(strength: Strength, bursts: 'keep' | 'take' = 'keep'): Promise<Judgement> {
-  const plan = planKurtosis({ ...shape, polarisations: 1, spectraPerWindow: WINDOW, bursts });
+async function judged(strength: Strength, windows = WINDOWS): Promise<Judgement> {
+  const plan = planKurtosis({ ...shape, polarisations: 1, spectraPerWindow: WINDOW });
   const reference = openReference();
   const flagger = await prepareFlagger(plan, reference);
-  const samples = WINDOW * WINDOWS;
+  const samples = WINDOW * windows;
   const block = reference.allocateSpectra({ ...shape, capacity: samples });
   await block.write(noisySpectra({ ...shape, samples }, randomStream(5, 'rules'), strength), samples);
   const made = await flagger.run(block);
@@ -53,6 +53,16 @@ describe('a carrier and a burst together', () => {
         for (let c = 0; c < 16; c++)
           if (c !== 5) assert.equal(flaggedIn(made, w, c), 0, `window ${w}, channel ${c}`);
     });
+});
+
+describe('a radar of 3 dB', () => {
+  it('that is on for a twentieth of every window is flagged in each of sixteen', async () => {
+    // Noise has a power of 2, the radar one of 4: SK is 1.15, where one window has limits of 0.70 and 1.50.
+    const made = await judged((c, _, t) => ({ noise: 1, carrier: c === 5 && t % WINDOW < 13 ? 2 : 0 }), 16);
+    for (let w = 0; w < 16; w++) assert.equal(flaggedIn(made, w, 5), 4, `window ${w}`);
+    const others = made.mask.reduce((sum, one) => sum + one, 0) - 64;
+    assert.ok(others < 0.01 * made.mask.length, `${others} beside it`);
+  });
 });
 
 describe('rules', () => {

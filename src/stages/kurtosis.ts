@@ -50,8 +50,8 @@ export const windowOf = (
   spectraPerWindow ??
   Math.max(SHORTEST_WINDOW, Math.min(USUAL_SPECTRA, Math.floor(MOST_SAMPLES / (channels * inputs))));
 
-/** Windows of a block at the most: whoever waits for an image need not wait longer. */
-const MOST_WINDOWS = 16;
+/** Windows of a block at the most: means over fewer miss a radar of 3 dB, and whoever waits for an image waits for a block. */
+const MOST_WINDOWS = 64;
 
 /**
  * Spectra of the blocks that are tested: whole windows, as many as fit a block of a few megabytes. It depends on the

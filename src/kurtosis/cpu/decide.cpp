@@ -278,10 +278,8 @@ class Decision {
           count += good[rowOf(w, c)];
         }
         const uint8_t side = count == 0 ? uint8_t{0} : sideOfMean(sum, count);
-        for (int64_t w = from; w < to && side != 0; w++) {
-          good[rowOf(w, c)] = total[rowOf(w, c)] = 0;
+        for (int64_t w = from; w < to && side != 0; w++)
           if (!(given.keepsBursts && isBurst(w))) flagRow(rowOf(w, c), side);
-        }
       }
   }
 
