@@ -44,7 +44,7 @@ const OF_PRODUCTS = ['van-vleck', 'values'];
 /** Everything that may be chosen, by name. */
 const fields = [
   ...fieldsOf(front, ['front']),
-  ...fieldsOf(flags, ['flags']),
+  ...fieldsOf(flags, ['flags']).filter(({ about }) => about.of === undefined),
   ...fieldsOf(gains, ['gains']).filter(({ path }) => path.at(-1) === 'file'),
   ...[fieldsOf(visibilities, ['visibilities']), fieldsOf(images, ['images'])]
     .flat()

@@ -8,10 +8,12 @@ import { sampleRateOf } from '../formats/index.js';
 import {
   readObservation,
   refuseUnwritten,
+  sourceKind,
   withPlan,
   writeObservation,
   type ObservationPlan,
 } from '../observation/index.js';
+import { withVisibilities, type VisibilitiesPlan } from '../visibilities/index.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { openTerminal } from './report/terminal.js';
 import { sizeText } from './run.js';
@@ -25,7 +27,7 @@ export function registerCheck(program: Command): void {
 async function check(path: string, options: CommonOptions): Promise<void> {
   const { observation } = await readObservation(path);
   const terminal = openTerminal(options);
-  await withPlan(observation, async (plan) => {
+  const report = async (plan: Checked): Promise<void> => {
     refuseUnwritten(observation);
     const disks = await Promise.all(
       plan.products.map(async ({ paths }) => {
@@ -34,11 +36,15 @@ async function check(path: string, options: CommonOptions): Promise<void> {
         return { folder, freeBytes: bavail * bsize };
       }),
     );
-    terminal.result(factsOf(plan, disks), [
+    const { facts, lines, warnings } = plan;
+    const products = plan.products.map(({ name, paths, sizeBytes }, k) => ({
+      ...{ product: name, paths, sizeBytes, ...disks[k] },
+    }));
+    terminal.result({ observation, ...facts, warnings, products }, [
       writeObservation(observation).trimEnd(),
       '',
-      ...sourceLines(plan),
-      ...plan.warnings,
+      ...lines,
+      ...warnings,
       ...plan.products.map(
         ({ name, paths, sizeBytes }, k) =>
           `${name}: ${paths.join(', ')}${sizeText(sizeBytes)}; ${formatBytes(disks[k].freeBytes)} free` +
@@ -46,7 +52,41 @@ async function check(path: string, options: CommonOptions): Promise<void> {
       ),
     ]);
     if (plan.products.some(({ sizeBytes = 0 }, k) => sizeBytes > disks[k].freeBytes)) process.exitCode = 1;
-  });
+  };
+  if (sourceKind(observation.source) === 'visibilities')
+    await withVisibilities(observation, (plan) => report({ ...plan, ...ofVisibilities(plan) }));
+  else
+    await withPlan(observation, (plan) =>
+      report({ ...plan, facts: factsOf(plan), lines: sourceLines(plan) }),
+    );
+}
+
+/** What is reported of a plan, whatever its source. */
+interface Checked {
+  readonly facts: object;
+  readonly lines: readonly string[];
+  readonly warnings: readonly string[];
+  readonly products: readonly {
+    readonly name: string;
+    readonly paths: readonly string[];
+    readonly sizeBytes?: number;
+  }[];
+}
+
+function ofVisibilities({ from: { opened, telescope } }: VisibilitiesPlan): Pick<Checked, 'facts' | 'lines'> {
+  const { frequenciesHz, channelWidthHz, polarisations } = opened.header;
+  const [first, last] = [frequenciesHz[0], frequenciesHz[frequenciesHz.length - 1]];
+  return {
+    facts: {
+      ...{ telescope: telescope.name, integrations: opened.integrationCount },
+      ...{ channels: frequenciesHz.length, channelWidthHz },
+    },
+    lines: [
+      `source: ${opened.path}, ${opened.integrationCount} integrations, visibilities`,
+      `telescope: ${telescope.name}, ${telescope.stations.length} stations × ${polarisations}`,
+      `channels: ${frequenciesHz.length} of ${formatHz(channelWidthHz)}, ${formatHz(first)} to ${formatHz(last)}`,
+    ],
+  };
 }
 
 function sourceLines({ observed: { recording, telescope, spectra } }: ObservationPlan): string[] {
@@ -60,17 +100,9 @@ function sourceLines({ observed: { recording, telescope, spectra } }: Observatio
   ];
 }
 
-const factsOf = (
-  { observation, observed, products, warnings }: ObservationPlan,
-  disks: readonly { readonly folder: string; readonly freeBytes: number }[],
-): object => ({
-  observation,
+const factsOf = ({ observed }: ObservationPlan): object => ({
   telescope: observed.telescope.name,
   channels: observed.spectra.channels,
   channelWidthHz: observed.spectra.channelWidthHz,
   spectrumRateHz: observed.spectra.grid.spectrumRateHz,
-  warnings,
-  products: products.map(({ name, paths, sizeBytes }, k) => ({
-    ...{ product: name, paths, sizeBytes, ...disks[k] },
-  })),
 });

@@ -12,6 +12,14 @@ import { addBackendOptions, addExamples, type BackendOptions } from './options/c
 import { addOverwriteOption, parseFolder, type OutputOptions } from './options/outputs.js';
 import { noteUnknownOrientation } from './options/eop-option.js';
 import { reportSkyModels } from './options/sky-options.js';
+import { runVisibilities } from '../visibilities/index.js';
+import { settingsOf } from './options/shorthand.js';
+import {
+  madeFacts,
+  madeLines,
+  sourceFacts as madeSourceFacts,
+  sourceLines as madeSourceLines,
+} from './report/from-visibilities.js';
 import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 import { version } from '../core/program/version.js';
@@ -67,6 +75,21 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   for (const product of observation.products)
     if ('sources' in product && product.sources !== undefined)
       await reportSkyModels(product.sources, options);
+  if (kind === 'visibilities') {
+    const made = await runVisibilities(observation, { ...settingsOf(terminal), into: options.into });
+    terminal.result(
+      {
+        products: made.products.map((one) => ({
+          ...{ product: one.name, paths: one.paths },
+          ...(one.failure ? { failure: one.failure.message } : madeFacts(one)),
+        })),
+        ...madeSourceFacts(made),
+      },
+      [...made.products.flatMap((one) => madeLines(one, made)), ...madeSourceLines(made)],
+    );
+    if (made.products.some(({ failure }) => failure)) process.exitCode = SOME_FAILED;
+    return;
+  }
   const stage = terminal.stage('run');
   const outcome = await runObservation(observation, {
     ...{ version: version(), into: options.into, onProgress: stage.update },

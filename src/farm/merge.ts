@@ -14,8 +14,7 @@ import {
   isOfSky,
   openRecording,
   planObservation,
-  readLine,
-  sideFiles,
+  readsOf,
   type Observation,
   type ObservationPlan,
   type OpenedRecording,
@@ -83,13 +82,13 @@ export function mergeProducts(ledger: Ledger, merging: Merging): Promise<Merged>
     const paths = planned.products.flatMap((product) => product.paths);
     await checkOutputs({ paths, from: opened.paths[0], overwrite: merging.overwrite });
     const { observation } = planned;
-    const reads = await Promise.all([...opened.paths, ...sideFiles(observation)].map(readLine));
+    const reads = await readsOf(observation, opened.paths);
     const results = new Results(ledger);
     const made: MadeProduct[] = [];
     try {
       for (const [k, product] of planned.products.entries()) {
         for (const path of product.paths) await mkdir(dirname(path), { recursive: true });
-        const history = historyOf(merging.version, observation, k, reads);
+        const history = historyOf(merging.version, observation, k, reads(k));
         made.push(await product.make({ backend: merging.backend, history }));
       }
       await mergeSums(plan, planned, made, results);

@@ -33,6 +33,8 @@ export interface About {
   readonly default?: unknown;
   /** Where the default depends on the data: how it is chosen. */
   readonly otherwise?: string;
+  /** For observations whose source is visibilities: other commands do not offer it, and other runs refuse it. */
+  readonly of?: 'visibilities';
   /** Shown by the short help. */
   readonly common?: true;
 }

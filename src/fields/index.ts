@@ -31,6 +31,7 @@ export {
   flagged,
   inputList,
   inputPath,
+  nameList,
   oneOrTwo,
   outputPath,
   pathList,

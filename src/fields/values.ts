@@ -89,6 +89,8 @@ export const baselineList = listOf(
   writtenWord('a pair of stations, like stand1&stand17', /^[^&]+&[^&]+$/),
   'a list of pairs of stations, like [stand1&stand17]',
 );
+/** Names of antennas, or of other things. */
+export const nameList = listOf(writtenWord('a name'), 'a list of names');
 export const timeList = withForm(z.union([z.array(timeSpan), timeSpan.transform((one) => [one])]), {
   words: 'a list of time ranges, FROM..TO in UTC',
 });

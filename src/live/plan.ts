@@ -24,7 +24,7 @@ import {
 import { chooseMethod } from './method.js';
 import { frontOf, planLiveChannels } from './front.js';
 import type { LiveImaging, LiveSettings } from './settings.js';
-import { isProduct, type Product } from '../products/index.js';
+import { isProduct, plainWeights, type Product } from '../products/index.js';
 import { imagedRules } from '../products/making/images.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
@@ -176,7 +176,7 @@ export const imagingOf = (
 ): LiveImaging => ({
   everyS: images.every ?? 1,
   road: images.method ?? 'visibilities',
-  weight: images.weights ?? 'natural',
+  weight: plainWeights(images),
   ...{ calibrated, rules },
   autos: images.autos === undefined ? undefined : images.autos ? 'include' : 'leave-out',
   vanVleck: images['van-vleck'] === true ? {} : undefined,

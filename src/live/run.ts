@@ -9,7 +9,7 @@ import { CorellaError } from '../core/errors.js';
 import { stoppable } from '../core/ending.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { into, readLine, sideFiles, type Observation, type ObservedItem } from '../observation/index.js';
+import { into, readsOf, type Observation, type ObservedItem } from '../observation/index.js';
 import { narrowed, narrowedSessions } from './band.js';
 import type { LiveSettings } from './chain.js';
 import type { NightFiles } from './file-task.js';
@@ -306,7 +306,7 @@ class LiveRun {
     for (const path of outputsOf(observation)) await mkdir(dirname(path), { recursive: true });
     const steering = await this.steeringFor(plan);
     if (steering) this.settings.onSteering?.(steering, plan);
-    const reads = await Promise.all([...(input.paths ?? []), ...sideFiles(observation)].map(readLine));
+    const reads = await readsOf(observation, input.paths ?? []);
     const methodOf = (product: Observation['products'][number]): string[] => {
       const method = plan.methods.get(product);
       return method ? [methodLine(method.chosen)] : [];
@@ -315,7 +315,7 @@ class LiveRun {
       plan,
       historyOf: (product) =>
         liveHistory(this.settings.version, observation, product, {
-          reads,
+          reads: reads(product),
           description,
           notes: [...plan.warnings, ...methodOf(observation.products[product])],
           log: this.log?.path,

@@ -29,6 +29,8 @@ export interface Shorthand {
   readonly flag: string;
   readonly help: string;
   readonly group: string;
+  /** An old spelling, not shown by --help. */
+  readonly hidden?: true;
   /** Names of the fields that it may fill, for errors. */
   readonly fields: readonly string[];
   /** Values by the names of fields. A flag without a value gives true. */
@@ -37,6 +39,8 @@ export interface Shorthand {
 
 export interface FlagSettings {
   readonly parts: readonly PartName[];
+  /** Fields for visibilities are offered only where they are the source. */
+  readonly source?: 'visibilities';
   /** By the name of the field: { 'products.images.every': { flag: '--image <time>' } }. */
   readonly renamed?: Readonly<Record<string, Renamed>>;
   /** Names of fields that this command does not offer. */
@@ -77,6 +81,7 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
     .flatMap(partNamed)
     .map((field) => ({ ...field, name: field.path.join('.') }))
     .filter(({ name }) => !without.includes(name))
+    .filter(({ about }) => about.of === undefined || about.of === settings.source)
     .map((field) => ({ ...field, about: { ...field.about, ...renamed[field.name] } }))
     .filter(({ about }) => about.flag !== undefined);
   for (const name of [...Object.keys(renamed), ...without])
@@ -98,7 +103,10 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
     if (negatable !== undefined)
       add(new Option(flag.replace(/^.*--/, '--no-').replace(/ .*$/, ''), negatable), group, one);
   }
-  for (const one of also) add(new Option(one.flag, one.help).argParser(gathered), one.group, one);
+  for (const one of also) {
+    const option = new Option(one.flag, one.help).argParser(gathered);
+    add(one.hidden ? option.hideHelp() : option, one.group, one);
+  }
   const flagsByField = new Map([
     ...also.flatMap(({ flag, fields }) => fields.map((name) => [name, longOf(flag)] as const)),
     ...offered.flatMap(({ name, path, about }) =>

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { productNames } from '../products/index.js';
+import { isProduct, productNames, type Product } from '../products/index.js';
 import { canonicalObservation } from './file.js';
 import type { Observation } from './schema.js';
 
@@ -23,6 +23,16 @@ export async function readLine(path: string): Promise<string> {
 
 const withoutFolder = (value: unknown): unknown =>
   typeof value === 'string' ? basename(value) : Array.isArray(value) ? value.map(withoutFolder) : value;
+
+/** Gains are no part of how other products are made. */
+export const usesGains = (product: Product): boolean =>
+  isProduct('visibilities', product) ? product.calibrated === true : !isProduct('spectra', product);
+
+/** A file of flags that is written beside a product is not the product. */
+const withoutOut = (flags: NonNullable<Observation['flags']>): Observation['flags'] => ({
+  ...flags,
+  out: undefined,
+});
 
 /** What a product's history says of it: this product only, names without folders, nothing of the machine. */
 export function observationOf(observation: Observation, product: number): Observation {
@@ -49,8 +59,8 @@ export function observationOf(observation: Observation, product: number): Observ
         ...(front.delays && { delays: paths(front.delays, 'fixed', 'track') }),
       },
     }),
-    ...(flags && { flags: paths(flags, 'file') }),
-    ...(gains && { gains: paths(gains, 'file') }),
+    ...(flags && { flags: withoutOut(paths(flags, 'file') ?? flags) }),
+    ...(gains && usesGains(chosen) && { gains: paths(gains, 'file') }),
     ...(eop !== undefined && { eop: basename(eop) }),
     ...(log !== undefined && { log: basename(log) }),
     products: [paths(chosen, ...(productNames as never[])) ?? chosen],

@@ -61,11 +61,12 @@ export {
 } from './plan.js';
 export { historyOf, observationOf, OBSERVATION_MARK, readLine } from './history.js';
 export {
+  Backends,
   Guarded,
   into,
+  readsOf,
   refuseUnwritten,
   runObservation,
-  sideFiles,
   withPlan,
   type FrontOutcome,
   type ObservedItem,
@@ -76,6 +77,7 @@ export {
 export {
   refuseNotLive,
   refuseNotOfRecordings,
+  refuseNotOfVisibilities,
   refusalOf,
   refuseUnsupported,
   supportTable,

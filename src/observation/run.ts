@@ -26,7 +26,7 @@ import {
 } from '../products/index.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';
-import { historyOf, readLine } from './history.js';
+import { historyOf, readLine, usesGains } from './history.js';
 import { openRecording, type OpenedRecording } from './opening.js';
 import { gather, isOfSky, planObservation, type FlaggedByKurtosis, type ObservationPlan } from './plan.js';
 import type { Observation } from './schema.js';
@@ -95,6 +95,9 @@ export const into = (observation: Observation, folder: string | undefined): Obse
             'equaliser-out': resolve(folder, observation.front['equaliser-out']),
           },
         }),
+        ...(observation.flags?.out !== undefined && {
+          flags: { ...observation.flags, out: resolve(folder, observation.flags.out) },
+        }),
         products: observation.products.map((product) =>
           Object.fromEntries(
             Object.entries(product).map(([key, value]) => [
@@ -160,13 +163,13 @@ export async function runObservation(asked: Observation, settings: RunSettings):
     await settings.onPlan?.(plan, opened);
     const { equaliser } = plan.front;
     if (equaliserOut !== undefined && equaliser) await writeEqualiser(equaliserOut, equaliser);
-    const reads = await Promise.all([...opened.paths, ...sideFiles(observation)].map(readLine));
+    const reads = await readsOf(observation, opened.paths);
     const machine = await backends.all();
     const made: Guarded[] = [];
     const stop = stoppable(settings.command ?? 'run');
     try {
       for (const [k, product] of plan.products.entries()) {
-        const history = historyOf(settings.version, observation, k, reads);
+        const history = historyOf(settings.version, observation, k, reads(k));
         for (const path of product.paths) await mkdir(dirname(path), { recursive: true });
         const one = await product.make({
           ...{ backend: machine[0], history },
@@ -211,8 +214,22 @@ function frontOutcome(plan: ObservationPlan, { opened }: OpenedRecording): Front
   };
 }
 
+/** The `read` lines of each product: the source, and the side files that it is made with. */
+export async function readsOf(
+  observation: Observation,
+  paths: readonly string[],
+): Promise<(product: number) => readonly string[]> {
+  const names = [...paths, ...sideFiles(observation)];
+  const lines = await Promise.all(names.map(readLine));
+  return (product) => {
+    const isUsed = (name: string): boolean =>
+      name !== observation.gains?.file || usesGains(observation.products[product]);
+    return lines.filter((_, k) => isUsed(names[k]));
+  };
+}
+
 /** Files beside the recording that the observation names. */
-export const sideFiles = ({ front, flags, gains, eop }: Observation): readonly string[] =>
+const sideFiles = ({ front, flags, gains, eop }: Observation): readonly string[] =>
   [
     front?.coefficients,
     front?.equaliser === 'measured' ? undefined : front?.equaliser,
@@ -311,7 +328,7 @@ export class Guarded<Planned extends Pick<PlannedProduct, 'name' | 'paths'> = Pl
 }
 
 /** The backends of an observation, opened when they are needed. */
-class Backends {
+export class Backends {
   private readonly open: Backend[] = [];
 
   constructor(private readonly observation: Observation) {}

@@ -3,8 +3,9 @@
  * says why it cannot be, and what to do instead.
  */
 import { refuse } from '../core/errors.js';
-import { isProduct, type Product } from '../products/index.js';
-import type { Observation } from './schema.js';
+import { fieldsOf, valueAt } from '../fields/index.js';
+import { isProduct, productFields, productNames, type Product } from '../products/index.js';
+import { observation as schema, type Observation } from './schema.js';
 
 export interface Unsupported {
   /** The field that is refused. */
@@ -19,12 +20,14 @@ export interface Unsupported {
 export interface AboutSource {
   readonly isLive: boolean;
   /** What it holds; unknown until it is opened. */
-  readonly kind?: 'voltages' | 'spectra';
+  readonly kind?: 'voltages' | 'spectra' | 'visibilities';
 }
 
 const some = ({ products }: Observation, is: (product: Product) => boolean): boolean => products.some(is);
 const isDirect = (product: Product): boolean => isProduct('images', product) && product.method === 'direct';
 const isSums = (product: Product): boolean => isProduct('visibilities', product) && product.values === 'sums';
+const isCalibrated = (product: Product): boolean =>
+  isProduct('visibilities', product) && product.calibrated === true;
 const isGiven = (part: object | undefined, name: string): boolean => {
   const value = (part as Readonly<Record<string, unknown>> | undefined)?.[name];
   return value !== undefined && value !== false;
@@ -191,12 +194,85 @@ export const unsupported: readonly Unsupported[] = [
       some(observation, isSums),
   },
   {
-    ...{ field: 'gains.file', with: 'products without images and beams' },
+    ...{ field: 'gains.file', with: 'products without images, beams and calibrated visibilities' },
     why: 'gains calibrate images and beams, and none are made',
-    fix: 'leave the gains out, or ask for images or beams',
+    fix: 'leave the gains out, or ask for images or beams; of visibilities, for products.visibilities.calibrated',
     applies: (observation) =>
       observation.gains?.file !== undefined &&
-      !some(observation, (one) => isProduct('images', one) || isProduct('beams', one)),
+      !some(observation, (one) => isProduct('images', one) || isProduct('beams', one) || isCalibrated(one)),
+  },
+  {
+    ...{ field: 'products.visibilities.calibrated', with: 'gains.file left out' },
+    ...{ why: 'there are no gains', fix: 'give gains.file' },
+    applies: (observation) => observation.gains?.file === undefined && some(observation, isCalibrated),
+  },
+  {
+    ...{ field: 'flags.keep-bursts', with: 'flags.interference left out' },
+    ...{ why: 'is for flags.interference', fix: 'add it, or leave this out' },
+    applies: ({ flags }) => isGiven(flags, 'keep-bursts') && !isGiven(flags, 'interference'),
+  },
+  {
+    ...{ field: 'flags.out', with: 'nothing that is flagged' },
+    ...{ why: 'has nothing to write', fix: 'add flags.inputs, flags.file or flags.interference' },
+    applies: ({ flags }) =>
+      isGiven(flags, 'out') &&
+      !['inputs', 'channels', 'times', 'baselines', 'file', 'interference'].some((name) =>
+        isGiven(flags, name),
+      ),
+  },
+  ...(['threshold', 'loop-gain', 'auto-threshold', 'auto-mask'] as const).map((name): Unsupported => ({
+    ...{ field: `products.images.${name}`, with: 'products.images.clean left out' },
+    ...{ why: 'is for CLEAN', fix: 'add products.images.clean' },
+    applies: (observation) =>
+      some(
+        observation,
+        (one) => isProduct('images', one) && !isGiven(one, 'clean') && one[name] !== undefined,
+      ),
+  })),
+  ...(['clean', 'cube', 'stokes', 'beam', 'beam-corrected'] as const).map((name): Unsupported => ({
+    ...{ field: `products.images.${name}`, with: 'a series from a file of visibilities' },
+    ...{ why: 'is for one image, not for a series', fix: 'leave out products.images.every, or this' },
+    applies: (observation, { kind }) =>
+      kind === 'visibilities' &&
+      some(observation, (one) => isProduct('images', one) && one.every !== undefined && isGiven(one, name)),
+  })),
+  {
+    ...{ field: 'products.images.picture', with: 'a series from a file of visibilities' },
+    ...{ why: 'a series has its animation', fix: 'leave it out' },
+    applies: (observation, { kind }) =>
+      kind === 'visibilities' &&
+      some(
+        observation,
+        (one) => isProduct('images', one) && one.every !== undefined && one.picture === false,
+      ),
+  },
+  {
+    ...{ field: 'products.images.sheet', with: 'products.images.every left out' },
+    ...{ why: 'is for a series', fix: 'give products.images.every, or leave it out' },
+    applies: (observation, { isLive }) =>
+      !isLive &&
+      some(
+        observation,
+        (one) => isProduct('images', one) && one.every === undefined && isGiven(one, 'sheet'),
+      ),
+  },
+  {
+    ...{ field: 'products.images.element', with: 'products.images.beam-corrected left out' },
+    why: 'is for beam-corrected images',
+    fix: 'add products.images.beam-corrected, or leave it out',
+    applies: (observation) =>
+      some(
+        observation,
+        (one) => isProduct('images', one) && one.element !== undefined && !isGiven(one, 'beam-corrected'),
+      ),
+  },
+  {
+    ...{ field: 'products.images.weights', with: 'images of recordings and live data' },
+    why: 'Briggs weights need all visibilities at once',
+    fix: 'give natural or uniform, or write visibilities and image those',
+    applies: (observation, { kind }) =>
+      kind !== 'visibilities' &&
+      some(observation, (one) => isProduct('images', one) && (one.weights ?? '').startsWith('briggs')),
   },
   {
     ...{ field: 'products.images.weights', with: 'images (direct)' },
@@ -225,14 +301,95 @@ type NotUsed = Pick<Unsupported, 'field' | 'why' | 'fix'> & {
   readonly given: (observation: Observation) => unknown;
 };
 
+const someOf =
+  <Name extends 'visibilities' | 'images'>(name: Name, is: (product: Product<Name>) => boolean) =>
+  (observation: Observation): true | undefined =>
+    some(observation, (one) => isProduct(name, one) && is(one)) || undefined;
+
+/** Values of a field, of every product that has it. */
+const valuesAt = (observation: Observation, path: readonly string[]): readonly unknown[] =>
+  path[0] === 'products'
+    ? observation.products.filter((one) => path[1] in one).map((one) => valueAt(one, path.slice(2)))
+    : [valueAt(observation, path)];
+
+/** Fields that are declared for visibilities. */
+const ofVisibilities: readonly NotUsed[] = [
+  ...fieldsOf(schema).filter(({ path }) => path[0] !== 'products'),
+  ...productNames.flatMap((name) => fieldsOf(productFields[name], ['products', name])),
+]
+  .filter(({ about }) => about.of === 'visibilities')
+  .map(({ path }) => ({
+    field: path.join('.'),
+    why: 'is for an observation whose source is visibilities',
+    fix: 'leave it out, or write visibilities and give them as source.visibilities',
+    given: (observation) =>
+      valuesAt(observation, path).find((value) => value !== undefined && value !== false),
+  }));
+
+/** Fields that a run of visibilities does not use: the chain is entered behind the front and the units. */
+const notOfVisibilities: readonly NotUsed[] = [
+  {
+    ...{ field: 'front', why: 'is for voltages and channelised data, and these are visibilities' },
+    fix: 'leave it out',
+    given: ({ front }) => front,
+  },
+  ...(['kurtosis', 'kurtosis-spectra', 'kurtosis-over', 'kurtosis-bursts'] as const).map((name) => ({
+    ...{ field: `flags.${name}`, why: 'is for voltages and channelised data' },
+    fix: 'leave it out; flags.interference finds interference in visibilities',
+    given: ({ flags }: Observation) => (isGiven(flags, name) ? true : undefined),
+  })),
+  ...(['duration', 'channels', 'interface', 'epoch', 'meta'] as const).map((name) => ({
+    ...{ field: `source.${name}`, why: 'is for other sources', fix: 'leave it out' },
+    given: ({ source }: Observation) => source[name],
+  })),
+  ...(['start', 'end', 'for', 'log', 'page'] as const).map((field) => ({
+    ...{ field, why: 'is for live data', fix: 'leave it out; source.from and source.to choose times' },
+    given: (observation: Observation) => observation[field],
+  })),
+  {
+    ...{ field: 'stations', why: 'visibilities are of the stations in their file' },
+    fix: 'leave it out; products.visibilities.antennas chooses some',
+    given: ({ stations }) => stations,
+  },
+  ...(['solve', 'every', 'min-baseline', 'element', 'diffuse'] as const).map((name) => ({
+    ...{ field: `gains.${name}`, why: 'is for gains that are solved while data arrive' },
+    fix: 'ask for the product gains, and give its file as gains.file in another observation',
+    given: ({ gains }: Observation) => gains?.[name],
+  })),
+  ...(['cards', 'self-check'] as const).map((name) => ({
+    ...{ field: `machine.${name}`, why: 'is for voltages and channelised data', fix: 'leave it out' },
+    given: ({ machine }: Observation) => machine?.[name],
+  })),
+  ...(['spectra', 'beams'] as const).map((name) => ({
+    ...{ field: `products.${name}`, why: 'is made of voltages or channelised data' },
+    fix: 'give source.recording',
+    given: (observation: Observation) => some(observation, (one) => isProduct(name, one)) || undefined,
+  })),
+  ...(['integration', 'align', 'values', 'van-vleck', 'file-every'] as const).map((name) => ({
+    ...{ field: `products.visibilities.${name}`, why: 'is for correlating' },
+    fix: 'leave it out; products.visibilities.average-time makes longer integrations',
+    given: someOf('visibilities', (one) => isGiven(one, name)),
+  })),
+  ...(['align', 'van-vleck', 'file-every'] as const).map((name) => ({
+    ...{ field: `products.images.${name}`, why: 'is for recordings and live data', fix: 'leave it out' },
+    given: someOf('images', (one) => isGiven(one, name)),
+  })),
+  {
+    ...{ field: 'products.images.method', why: 'direct images are made of voltages or channelised data' },
+    fix: 'leave it out, or image the recording',
+    given: someOf('images', isDirect),
+  },
+  {
+    field: 'products.images.autos',
+    why: 'is for direct images: those from visibilities are of pairs of stations',
+    fix: 'leave it out, or image the recording with products.images.method: direct',
+    given: someOf('images', ({ autos }) => autos === true),
+  },
+];
+
 /** Fields that a run of a recording does not use. */
 const notOfRecordings: readonly NotUsed[] = [
-  {
-    field: 'source.visibilities',
-    why: 'observation files are run from recordings of voltages or spectra, and from live data',
-    fix: 'use corella image or calibrate',
-    given: ({ source }) => source.visibilities,
-  },
+  ...ofVisibilities,
   ...(['channels', 'interface', 'epoch', 'meta'] as const).map((field) => ({
     ...{ field: `source.${field}`, why: 'is for live data', fix: 'leave it out' },
     given: ({ source }: Observation) => source[field],
@@ -283,13 +440,9 @@ const notOfRecordings: readonly NotUsed[] = [
   },
 ];
 
-const someOf =
-  <Name extends 'visibilities' | 'images'>(name: Name, is: (product: Product<Name>) => boolean) =>
-  (observation: Observation): true | undefined =>
-    some(observation, (one) => isProduct(name, one) && is(one)) || undefined;
-
 /** Fields that a live run does not use: packets, streams, captures. */
 const notLive: readonly NotUsed[] = [
+  ...ofVisibilities,
   ...(['from', 'to', 'duration'] as const).map((field) => ({
     ...{ field: `source.${field}`, why: 'is for recordings', fix: 'give start, end or for' },
     given: ({ source }: Observation) => source[field],
@@ -373,6 +526,7 @@ export const supportTable = (): string =>
     '| --- | --- | --- | --- |',
     ...unsupported.map((one) => `| \`${one.field}\` | ${one.with} | ${one.why} | ${one.fix} |`),
     ...notOfRecordings.map((one) => `| \`${one.field}\` | recordings | ${one.why} | ${one.fix} |`),
+    ...notOfVisibilities.map((one) => `| \`${one.field}\` | visibilities | ${one.why} | ${one.fix} |`),
     ...notLive.map((one) => `| \`${one.field}\` | live data | ${one.why} | ${one.fix} |`),
     '',
   ].join('\n');
@@ -392,6 +546,13 @@ export const refusalOf = (observation: Observation, about: AboutSource): Refused
 export function refuseNotOfRecordings(observation: Observation): void {
   for (const { field, why, fix, given } of notOfRecordings)
     if (given(observation) !== undefined) refuse(field, why, fix);
+}
+
+/** The same of visibilities. */
+export function refuseNotOfVisibilities(observation: Observation): void {
+  for (const { field, why, fix, given } of notOfVisibilities)
+    if (given(observation) !== undefined) refuse(field, why, fix);
+  refuseUnsupported(observation, { isLive: false, kind: 'visibilities' });
 }
 
 /** Called before anything is waited for: what live data could not change. */

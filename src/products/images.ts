@@ -6,15 +6,52 @@ import {
   field,
   flagged,
   productPath,
+  real,
   requiredField,
   timeS,
   whole,
+  withForm,
   words,
 } from '../fields/index.js';
 
+import { refuse } from '../core/errors.js';
 import { mounts } from '../telescope/telescope.js';
 
 const group = 'Images';
+const cleaning = 'CLEAN';
+
+/** briggs:R says how robust, from natural at 2 to uniform at −2. */
+export type Weights = 'natural' | 'uniform' | 'briggs' | `briggs:${number}`;
+const isWeights = (text: string): text is Weights => {
+  const robustness = /^briggs:([+-]?(?:\d+\.?\d*|\.\d+))$/.exec(text)?.[1];
+  return robustness === undefined
+    ? ['natural', 'uniform', 'briggs'].includes(text)
+    : Math.abs(Number(robustness)) <= 10;
+};
+const weights = withForm(
+  z
+    .string()
+    .transform((text) => text.trim().toLowerCase())
+    .refine(isWeights, 'is not a weighting'),
+  { words: 'natural, uniform, briggs or briggs:R, like briggs:0.5' },
+);
+/** Of images whose visibilities are not all there at once; the table refuses others. */
+export const plainWeights = ({ weights: name = 'natural' }: { readonly weights?: Weights }) =>
+  name === 'natural' || name === 'uniform'
+    ? name
+    : refuse(
+        'products.images.weights',
+        `'${name}' needs all visibilities at once`,
+        'give natural or uniform',
+      );
+
+const stokes = withForm(
+  z
+    .string()
+    .transform((text) => text.trim().toUpperCase())
+    .pipe(z.enum(['I', 'IQUV'])),
+  { words: 'I or IQUV' },
+);
 
 export const kernelSizes = [1, 3, 5, 7] as const;
 
@@ -70,7 +107,7 @@ export const images = z.strictObject({
     group,
     changes: 'cut',
     unit: 'degrees',
-    range: { least: 1e-6, most: 180 },
+    range: { least: 1e-9, most: 180 },
     help: 'width of the field around the zenith, in degrees or with a unit',
     otherwise: 'the whole sky',
   }),
@@ -81,12 +118,107 @@ export const images = z.strictObject({
     default: 5,
     help: 'grid cells along each side of the gridding kernel: 1, 3, 5 or 7',
   }),
-  weights: field(z.enum(['natural', 'uniform']), {
+  weights: field(weights, {
     flag: '--weights <name>',
     group,
     changes: 'cut',
     default: 'natural',
-    help: 'of images from visibilities: natural is deepest, uniform is sharpest',
+    help: 'of images from visibilities: natural is deepest, uniform is sharpest; of files of visibilities also briggs or briggs:R between them, R from −2 to 2',
+  }),
+  centre: field(words('a source, "RA Dec", Sun, zenith or array'), {
+    flag: '--centre <place>',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    help: 'a source, "RA Dec", Sun, zenith, or array: normal to the plane of the stations',
+    otherwise: "the zenith of dipole arrays, else the file's own phase centre",
+  }),
+  cell: field(angleDeg, {
+    flag: '--cell <angle>',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    unit: 'degrees',
+    range: { above: 0 },
+    help: 'from pixel to pixel, like 30arcsec, 2arcmin or degrees',
+    otherwise: 'a quarter of the beam',
+  }),
+  accuracy: field(real, {
+    flag: '--accuracy <number>',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    range: { least: 1e-7, most: 1e-2 },
+    help: 'largest error of a pixel over the peak',
+    otherwise: '1e-4',
+  }),
+  taper: field(angleDeg, {
+    flag: '--taper <angle>',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    unit: 'degrees',
+    range: { above: 0 },
+    help: 'let the beam be no narrower than this, like 2arcmin',
+    otherwise: 'none',
+  }),
+  stokes: field(stokes, {
+    flag: '--stokes <which>',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    help: 'I, or IQUV',
+    otherwise: 'IQUV of the whole sky in up to two minutes, else I',
+  }),
+  clean: field(withForm(z.union([flagged, whole]), { words: 'true, false or a number of components' }), {
+    flag: '--clean [components]',
+    group: cleaning,
+    of: 'visibilities',
+    changes: 'never',
+    range: { least: 0 },
+    default: false,
+    help: 'CLEAN, with at most this many components (true: 100,000); the dirty image, model, residual and beam are written beside',
+  }),
+  threshold: field(real, {
+    flag: '--threshold <Jy>',
+    group: cleaning,
+    of: 'visibilities',
+    changes: 'never',
+    unit: 'Jy',
+    help: 'of CLEAN: no component below it',
+    otherwise: 'none',
+  }),
+  'loop-gain': field(real, {
+    flag: '--loop-gain <part>',
+    group: cleaning,
+    of: 'visibilities',
+    changes: 'never',
+    help: 'of CLEAN, also --gain: the part of a peak that a component takes',
+    otherwise: '0.1',
+  }),
+  'auto-threshold': field(real, {
+    flag: '--auto-threshold <sigma>',
+    group: cleaning,
+    of: 'visibilities',
+    changes: 'never',
+    help: 'of CLEAN: stop at this many times the noise',
+    otherwise: '3, unless there is a threshold',
+  }),
+  'auto-mask': field(real, {
+    flag: '--auto-mask <sigma>',
+    group: cleaning,
+    of: 'visibilities',
+    changes: 'never',
+    help: 'of CLEAN: below this many times the noise, components only where there are some already',
+    otherwise: '5',
+  }),
+  beam: field(flagged, {
+    flag: '--beam',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    default: false,
+    help: 'also write the synthesised beam',
   }),
   channels: field(channelList, {
     group,

@@ -7,7 +7,7 @@ export {
   type Product,
   type ProductName,
 } from './registry.js';
-export { images } from './images.js';
+export { images, plainWeights, type Weights } from './images.js';
 export { visibilities } from './visibilities.js';
 export { modelSources, solvingFields } from './solving.js';
 export type {

@@ -1,6 +1,17 @@
 /** Visibilities in a file: what an observation says of them. */
 import { z } from 'zod';
-import { channelList, field, flagged, place, productPath, requiredField, timeS } from '../fields/index.js';
+import {
+  baselineList,
+  channelList,
+  field,
+  flagged,
+  nameList,
+  place,
+  productPath,
+  requiredField,
+  timeS,
+  whole,
+} from '../fields/index.js';
 
 const group = 'Visibilities';
 
@@ -57,6 +68,56 @@ export const visibilities = z.strictObject({
     changes: 'never',
     help: 'write only these channels, by number from 0, 10-20,30, or by frequency, 151MHz..152MHz',
     otherwise: 'all',
+  }),
+  calibrated: field(flagged, {
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    default: false,
+    help: 'divide by the gains (gains.file): visibilities in Jy, flagged where there are no gains',
+  }),
+  antennas: field(nameList, {
+    flag: '--antennas <list>',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    help: 'write only pairs of these antennas, by name',
+    otherwise: 'all',
+  }),
+  baselines: field(baselineList, {
+    flag: '--baselines <list>',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    help: 'write only these pairs of antennas, by name: stand1&stand17,stand2&stand2',
+    otherwise: 'all',
+  }),
+  products: field(nameList, {
+    flag: '--products <list>',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    help: 'write only these polarisation products, like XX,YY',
+    otherwise: 'all',
+  }),
+  'average-time': field(timeS, {
+    flag: '--average-time <s>',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    unit: 's',
+    range: { above: 0 },
+    help: 'means over this many seconds, with fringes stopped at the phase centre',
+    otherwise: 'none',
+  }),
+  'average-channels': field(whole, {
+    flag: '--average-channels <number>',
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    range: { least: 1 },
+    help: 'means over this many neighbouring channels',
+    otherwise: 'none',
   }),
   'file-every': field(timeS, {
     flag: '--file-every <time>',

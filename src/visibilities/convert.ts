@@ -1,8 +1,75 @@
-/** Recordings to SigMF, block by block: files larger than memory pass through. */
+/** The same data in another format: visibilities by an observation; recordings to SigMF, block by block. */
+import { refuse } from '../core/errors.js';
 import type { OnProgress } from '../core/progress.js';
 import { channelSamplesIn, samplesIn } from '../core/gaps.js';
-import { createSigmf, createSigmfSpectra, isUnknown, type Recording } from '../formats/index.js';
+import {
+  checkOutputs,
+  createSigmf,
+  createSigmfSpectra,
+  isUnknown,
+  sigmfPaths,
+  type Recording,
+} from '../formats/index.js';
+import { readLine, type Observation } from '../observation/index.js';
 import { BLOCK_BYTES, written, type Writer } from '../stages/index.js';
+import { openSource } from './from-visibilities.js';
+import { begin, runOpened, type VisibilitiesOutcome, type VisibilitiesSettings } from './run.js';
+
+/** What was converted: visibilities, or a recording that was copied. */
+export type Converted =
+  | { readonly visibilities: VisibilitiesOutcome }
+  | { readonly recording: Recording; readonly copied: Copied; readonly seconds: number };
+
+/** An observation of one product, visibilities, whose source may turn out to be a recording: that is copied. */
+export async function convertFile(
+  observation: Observation,
+  settings: VisibilitiesSettings,
+): Promise<Converted> {
+  await begin(observation);
+  const source = await openSource(observation);
+  const { opened, paths } = source;
+  try {
+    if (opened.kind === 'visibilities')
+      return { visibilities: await runOpened(observation, source, settings) };
+    refuseOfVisibilities(observation, opened);
+    const [product] = observation.products;
+    const to = String('visibilities' in product ? product.visibilities : '');
+    if (!/\.sigmf(-meta|-data)?$/i.test(to))
+      refuse(
+        to,
+        `${opened.kind} are written as SigMF alone`,
+        'end the name in .sigmf-meta; corella correlate makes visibilities of them',
+      );
+    await checkOutputs({ paths: sigmfPaths(to), from: opened.path, overwrite: observation.overwrite });
+    const reads = await Promise.all(paths.map(readLine));
+    const stage = settings.stage('convert');
+    const copied = await copyRecording(opened, to, {
+      history: [...(opened.history ?? []), `corella ${settings.version}`, ...reads],
+      onProgress: stage.update,
+    });
+    return { recording: opened, copied, seconds: stage.done() };
+  } finally {
+    await opened.close();
+  }
+}
+
+/** A copy is of all that there is, as it is. */
+function refuseOfVisibilities(
+  { source, flags = {}, products }: Observation,
+  { path, kind }: Recording,
+): void {
+  const [product] = products;
+  const given = [
+    ...(['from', 'to', 'integration'] as const)
+      .filter((name) => source[name] !== undefined)
+      .map((name) => `source.${name}`),
+    ...Object.keys(flags).map((name) => `flags.${name}`),
+    ...Object.keys(product)
+      .filter((name) => name !== 'visibilities')
+      .map((name) => `products.visibilities.${name}`),
+  ];
+  if (given.length > 0) refuse(given[0], `is for visibilities, and ${path} holds ${kind}`, 'leave it out');
+}
 
 export interface CopyOptions {
   readonly history: readonly string[];

@@ -1,13 +1,29 @@
 /** Entry point of `visibilities`: integrations from files: calibrated, imaged, averaged, converted. */
 export { calibrateIntegration } from './calibrate.js';
 export { combineBands } from './combine-bands.js';
-export { copyRecording } from './convert.js';
 export { isMisplaced, type OutsideAt } from './solve/outside.js';
 export { type GainSettings, type GainsPlan, planGains } from './solve/plan.js';
 export { misfitWords } from './solve/shape.js';
 export { type SolvedGains, type SolvedTime, type Solving, solveGains, solvePlanned } from './solve/solve.js';
 export { type CalibrationSummary, type FullPolarisation } from './solve/summary.js';
 export { gainsFileOf, pathsOfGains, writeSolvedGains } from './solve/write.js';
+export { convertFile, copyRecording, type Converted } from './convert.js';
+export {
+  countedPartOf,
+  partOf,
+  type FromVisibilities,
+  type MakingFromVisibilities,
+  type PlannedFromVisibilities,
+} from './from-visibilities.js';
+export type { AppliedGains, WrittenVisibilities } from './products/visibilities.js';
+export {
+  runVisibilities,
+  withVisibilities,
+  type MadeFromVisibilities,
+  type VisibilitiesOutcome,
+  type VisibilitiesPlan,
+  type VisibilitiesSettings,
+} from './run.js';
 export { type Rework, reworkVisibilities } from './rework.js';
 export { correctedWide } from './wide/brightness.js';
 export { loneHandOf } from './wide/choose-products.js';

@@ -13,6 +13,7 @@ import {
   type RunOutcome,
 } from '../../observation/index.js';
 import type { ProductName } from '../../products/index.js';
+import type { VisibilitiesSettings } from '../../visibilities/index.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';
 import { addCommonOptions, type CommonOptions } from './command.js';
@@ -59,20 +60,31 @@ export function addShorthand(command: Command, settings: FlagSettings): Flags {
 }
 
 /** What the command line asks for. */
-export function observationOf(
-  { given, inFlags }: Flags,
+export const observationOf = (
+  flags: Flags,
   product: ProductName,
   { recording, out }: { readonly recording: string; readonly out: string },
+): Observation => filledFrom(flags, { recording }, { [product]: out });
+
+/** From the arguments: the source, and the product with what the command says of it. Flags add to both. */
+export function filledFrom(
+  { given, inFlags }: Flags,
+  from: { readonly recording: string } | { readonly visibilities: string },
+  product: Readonly<Record<string, unknown>>,
+  { gains }: { readonly gains?: object } = {},
 ): Observation {
   const { observation, products } = given();
-  const names = namesIn(recording);
+  const [[kind, path]] = Object.entries<string>(from);
+  const names = namesIn(path);
+  const [name] = Object.keys(product) as [ProductName];
   return inWordsOf(inFlags, () =>
     checkObservation(
       {
         corella: 1,
         ...observation,
-        source: { recording: names.length === 1 ? names[0] : names, ...(observation.source as object) },
-        products: [{ [product]: out, ...products[product] }],
+        source: { [kind]: names.length === 1 ? names[0] : names, ...(observation.source as object) },
+        ...(gains && { gains: { ...gains, ...(observation.gains as object) } }),
+        products: [{ ...product, ...products[name] }],
       },
       'command line',
     ),
@@ -114,6 +126,41 @@ export async function runShorthand(
   const { facts, lines } = tell(outcome, stage.done(outcome.backend));
   terminal.result(facts, lines);
 }
+
+/** The same of visibilities: `run` makes the products, `tell` the result of what came of them. */
+export async function runOfVisibilities<Made>(
+  observation: Observation,
+  options: ShorthandOptions,
+  {
+    flags,
+    run,
+    tell,
+  }: {
+    readonly flags: Flags;
+    readonly run: (observation: Observation, settings: VisibilitiesSettings) => Promise<Made>;
+    readonly tell: (made: Made) => { readonly facts: object; readonly lines: readonly string[] };
+  },
+): Promise<void> {
+  if (options.plan === true) {
+    process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
+    return;
+  }
+  const terminal = inFlagsOf(openTerminal(options), flags);
+  const made = await inWordsOf(flags.inFlags, () => run(observation, settingsOf(terminal)));
+  const { facts, lines } = tell(made);
+  terminal.result(facts, lines);
+}
+
+/** How a run of visibilities is shown. */
+export const settingsOf = (terminal: Terminal): VisibilitiesSettings => ({
+  version: version(),
+  stage: (title) => terminal.stage(title),
+  onPlan: async ({ products, warnings }) => {
+    for (const line of warnings) terminal.say(line);
+    for (const path of products.flatMap(({ paths }) => paths))
+      for (const line of await leftoverLines(path)) terminal.say(line);
+  },
+});
 
 /** Errors name fields; whoever typed flags reads flags. The one place where that is done. */
 export function inWordsOf<Result>(inFlags: Flags['inFlags'], work: () => Result): Result {

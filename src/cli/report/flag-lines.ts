@@ -133,7 +133,7 @@ export const withOrientation = <Part extends { readonly file: VisibilityFile }>(
   file: { ...part.file, assumed: [...(part.file.assumed ?? []), ...orientationLines(part.file.header)] },
 });
 
-const assumedFacts = ({ assumed }: VisibilityFile): { readonly assumed?: readonly string[] } =>
+export const assumedFacts = ({ assumed }: VisibilityFile): { readonly assumed?: readonly string[] } =>
   assumed && assumed.length > 0 ? { assumed } : {};
 
 /** A terminal whose results also say what was flagged on the way to them, what was no number, and what was taken to be so. */

@@ -100,6 +100,18 @@ const fields = z.strictObject({
     help: 'use only this much of the recording, like 40ms',
     otherwise: 'all',
   }),
+  integration: field(
+    withForm(z.union([whole.nonnegative(), z.literal('sum')]), {
+      words: 'the number of an integration, from 0, or sum',
+    }),
+    {
+      group,
+      of: 'visibilities',
+      changes: 'never',
+      help: 'of visibilities use only the integration of this number, from 0; or sum',
+      otherwise: 'sum',
+    },
+  ),
   channels: field(channelRange, {
     group,
     changes: 'never',

@@ -70,6 +70,7 @@ import {
   type PlannedProduct,
   type ProductParts,
 } from '../product.js';
+import { plainWeights } from '../images.js';
 import type { Product } from '../registry.js';
 
 export interface ImageFacts {
@@ -375,7 +376,7 @@ function composed(
   const images = prepareImage({
     ...{ backend, telescope: imagedTelescope(telescope, flaggedInputs), image, plannedFor },
     frequenciesHz: spectra.frequenciesHz,
-    weight: fields.weights ?? 'natural',
+    weight: plainWeights(fields),
     autos: fields.autos === true ? 'include' : 'leave-out',
   });
   return {

@@ -1,0 +1,26 @@
+/** Flags of commands whose source is visibilities, as observation/flags.ts takes them. */
+import { flagRules, timesFlag, type FlagSettings, type Shorthand } from '../../observation/index.js';
+
+/** Fields of sources and of the chain before correlation. */
+export const notOfVisibilities = [
+  ...['stations', 'for', 'source.capture', 'source.listen', 'source.interface', 'source.epoch'],
+  ...['source.meta', 'source.duration', 'machine.cards'],
+  ...['flags.kurtosis', 'flags.kurtosis-spectra', 'flags.kurtosis-over', 'flags.kurtosis-bursts'],
+] as const;
+
+/** Fields of correlations. */
+export const notWritten = ['integration', 'align', 'values', 'van-vleck', 'file-every'].map(
+  (name) => `products.visibilities.${name}`,
+);
+
+const times: Shorthand = {
+  ...timesFlag,
+  help: 'use only integrations whose middle is between: 2026-06-21T04:00:00Z..; either end may be left out',
+};
+
+export const ofVisibilities: Pick<FlagSettings, 'source' | 'also'> = {
+  source: 'visibilities',
+  also: [flagRules, times],
+};
+
+export const CHANNELS_FLAG = '--channels <list>';

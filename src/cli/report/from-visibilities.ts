@@ -1,0 +1,79 @@
+/** What came of an observation of visibilities, for people and for machines. */
+import { formatSeconds } from '../../core/units.js';
+import type {
+  AppliedGains,
+  MadeFromVisibilities,
+  VisibilitiesOutcome,
+  VisibilitiesPlan,
+  WrittenVisibilities,
+} from '../../visibilities/index.js';
+import { assumedFacts, faultFacts, faultLines, flagFacts, flagLines } from './flag-lines.js';
+
+/** A product's own figures. */
+export function madeFacts({ name, facts, flags }: MadeFromVisibilities): object {
+  if (name === 'visibilities') {
+    const { calibrated, ...figures } = facts as WrittenVisibilities;
+    const { values, flagged, crossHands } = calibrated ?? {};
+    return {
+      ...figures,
+      ...(calibrated && { unit: 'Jy', values, flagged, ...(crossHands && { crossHands }) }),
+      ...flagFacts(flags),
+    };
+  }
+  return { ...facts, ...flagFacts(flags) };
+}
+
+/** What was written, and what one should know of it. */
+export function madeLines(made: MadeFromVisibilities, { plan }: VisibilitiesOutcome): string[] {
+  const { name, paths, facts, flags, failure } = made;
+  if (failure) return [`${name}: failed: ${failure.message}`];
+  const { observation, opened } = plan.from;
+  const flagged = flagLines(flags, opened.header, observation.flags?.['keep-bursts'] === true);
+  return [...writtenLines(paths[0], facts as WrittenVisibilities, plan), ...flagged];
+}
+
+export const countText = (integrations: number): string =>
+  `${integrations} integration${integrations === 1 ? '' : 's'}`;
+
+function writtenLines(
+  path: string,
+  { integrations, calibrated, seconds }: WrittenVisibilities,
+  { from }: VisibilitiesPlan,
+): string[] {
+  return [
+    `${path}: ${countText(integrations)}${calibrated ? ' in Jy' : ''}, ${formatSeconds(seconds)}`,
+    ...(calibrated ? appliedLines(calibrated, from.opened.header.feeds) : []),
+  ];
+}
+
+function appliedLines(
+  { values, flagged, channels, channelsWithout, crossHands, hasLeakage }: AppliedGains,
+  feeds: 'linear' | 'circular' = 'linear',
+): string[] {
+  return [
+    ...(flagged > 0
+      ? [`${((100 * flagged) / values).toFixed(1)} % of the values are flagged for want of a gain`]
+      : []),
+    ...(channelsWithout > 0
+      ? [`${channelsWithout} of ${channels} channels have no gains and are flagged`]
+      : []),
+    ...(crossHands === 'unknown'
+      ? [
+          hasLeakage
+            ? 'the cross hands are flagged: the model of these gains leaves a rotation of Q, U and V open, so that I alone is right'
+            : `the cross hands are flagged: these gains do not know the phase between ${feeds === 'circular' ? 'R and L' : 'X and Y'} (calibrate --cross-hand)`,
+        ]
+      : []),
+  ];
+}
+
+/** What concerns all products: the source itself. */
+export const sourceFacts = ({ plan: { from } }: VisibilitiesOutcome): object => ({
+  ...faultFacts(from.opened),
+  ...assumedFacts(from.opened),
+});
+
+export const sourceLines = ({ plan: { from } }: VisibilitiesOutcome): string[] => [
+  ...(from.opened.assumed ?? []),
+  ...faultLines(from.opened),
+];

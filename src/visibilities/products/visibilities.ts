@@ -1,0 +1,211 @@
+/** Visibilities from visibilities: a part of them, calibrated, averaged, phased elsewhere, in another format. */
+import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
+import {
+  storedProducts,
+  visibilityFormatFor,
+  type VisibilityFile,
+  type VisibilityHeader,
+} from '../../formats/index.js';
+import {
+  applyGains,
+  channelsNamed,
+  channelsWithoutGains,
+  crossHandsKnown,
+  fitsData,
+  matchGains,
+  pairNamed,
+  phasedAt,
+  stationNamed,
+  written,
+} from '../../stages/index.js';
+import type { Product } from '../../products/index.js';
+import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
+import {
+  refuseNoTimes,
+  timesOf,
+  type FromVisibilities,
+  type PlannedFromVisibilities,
+} from '../from-visibilities.js';
+import { reworkVisibilities, type Rework } from '../rework.js';
+import { chosen } from '../integration.js';
+
+/** What was written. */
+export interface WrittenVisibilities {
+  readonly integrations: number;
+  readonly seconds: number;
+  /** Where gains were applied. */
+  readonly calibrated?: AppliedGains;
+}
+
+/** Of all values: so many are flagged because they have no gain. */
+export interface AppliedGains {
+  readonly values: number;
+  readonly flagged: number;
+  /** Channels without gains, at the most. */
+  readonly channelsWithout: number;
+  readonly channels: number;
+  /** Of two polarisations: cross hands whose phase is unknown are flagged. */
+  readonly crossHands?: 'known' | 'unknown';
+  /** Whether the gains are matrices. */
+  readonly hasLeakage: boolean;
+}
+
+const WHERE = 'products.visibilities';
+
+export async function planVisibilities(
+  product: Product<'visibilities'>,
+  from: FromVisibilities,
+): Promise<PlannedFromVisibilities<WrittenVisibilities>> {
+  const { opened, gains, telescope } = from;
+  const path = product.visibilities ?? refuse(WHERE, 'has no path', 'name a file');
+  const format = visibilityFormatFor(path);
+  const place = product['phase-centre'];
+  const centre = place === undefined ? undefined : parsePhaseCentre(place, `${WHERE}.phase-centre`);
+  const moved = centre && phasedAt(centre, opened.telescope.site, await middleOf(opened, centre));
+  const selection: Rework = {
+    ...timesOf(from.observation),
+    ...(product.channels && {
+      channels: channelsNamed(product.channels.join(','), opened.header.frequenciesHz, `${WHERE}.channels`),
+    }),
+  };
+  const rest = restOf(product, opened);
+  const isReworked = Object.keys(rest).length > 0;
+  const work: Rework = { ...rest, ...(isReworked && moved && { phaseCentre: moved.phaseCentre }) };
+  const selected = reworked(from.file, selection);
+  const applied = product.calibrated === true && gains ? new Applied(from, gains) : undefined;
+  // What is averaged is calibrated first.
+  const part = applied
+    ? reworked(applied.of(selected), work)
+    : reworked(from.file, { ...selection, ...work });
+  const source = chosen(part, from.observation.source.integration);
+  const { units, frequenciesHz } = selected.header;
+  return {
+    name: 'visibilities',
+    paths: [path],
+    warnings:
+      applied && gains
+        ? fitsData(gains.file, gains.path, { telescope, frequenciesHz, ...(units && { units }) })
+        : [],
+    make: async ({ history, stage }) => {
+      const shown = stage(applied ? 'apply' : 'convert');
+      const header = {
+        ...(centre ? withoutDrift(source.header) : source.header),
+        history: [...history],
+        ...moved,
+      };
+      const integrations = await written(
+        () => format.createVisibilities(path, header),
+        async (append) => {
+          let done = 0;
+          for await (const integration of source.integrations('reused')) {
+            await append(integration);
+            shown.update({ done: ++done, of: source.integrationCount, unit: 'integrations' });
+          }
+          if (done === 0 && ('from' in selection || 'to' in selection)) refuseNoTimes(from);
+          return done;
+        },
+      );
+      return { integrations, calibrated: applied?.facts(), seconds: shown.done() };
+    },
+  };
+}
+
+const reworked = (file: VisibilityFile, work: Rework): VisibilityFile =>
+  Object.keys(work).length === 0 ? file : reworkVisibilities(file, work);
+
+/** What is done to values after they are calibrated. */
+function restOf(product: Product<'visibilities'>, { header }: VisibilityFile): Rework {
+  const { stations } = header.telescope;
+  const { antennas, baselines, products } = product;
+  const [averageS, averageChannels] = [product['average-time'], product['average-channels']];
+  return {
+    ...(antennas && {
+      stations: antennas
+        .map((name) => stationNamed(name, stations, `${WHERE}.antennas`))
+        .sort((x, y) => x - y),
+    }),
+    ...(baselines && { pairs: baselines.map((pair) => pairNamed(pair, stations, `${WHERE}.baselines`)) }),
+    ...(products && { products: products.map(codeNamed) }),
+    ...(averageS !== undefined && { averageS }),
+    ...(averageChannels !== undefined && { averageChannels }),
+  };
+}
+
+function codeNamed(label: string): number {
+  const found = Object.entries(storedProducts).find(([, product]) => product?.label === label.toUpperCase());
+  return found
+    ? Number(found[0])
+    : refuse(`${WHERE}.products`, `'${label}' is no product`, 'write XX, YY, XY, YX or RR, LL, RL, LR');
+}
+
+/** Half way between the first integration's start and the last one's end; for what does not move any time will do. */
+async function middleOf(file: VisibilityFile, { kind }: PhaseCentre): Promise<Instant> {
+  let first: Instant | undefined;
+  let end: Instant | undefined;
+  for await (const { start, durationS } of file.integrations('reused')) {
+    first ??= start;
+    end = addSeconds(start, durationS);
+    if (kind === 'fixed') break;
+  }
+  if (!first || !end) return refuse(file.path, 'holds no integration', 'check the file');
+  return addSeconds(first, secondsBetween(first, end) / 2);
+}
+
+/** Fringes that are stopped somewhere no longer run. */
+function withoutDrift(header: VisibilityHeader): VisibilityHeader {
+  const { fringes, ...others } = header;
+  return fringes === undefined ? header : others;
+}
+
+/** A file over its gains, and an account of what has none; of the latest reading. */
+class Applied {
+  private counts = { values: 0, flagged: 0, channelsWithout: 0, isKnown: true };
+  private header: VisibilityHeader | undefined;
+
+  constructor(
+    private readonly from: FromVisibilities,
+    private readonly gains: NonNullable<FromVisibilities['gains']>,
+  ) {}
+
+  of(file: VisibilityFile): VisibilityFile {
+    this.header = file.header;
+    return {
+      ...file,
+      header: { ...file.header, units: 'Jy' },
+      integrations: () => this.integrations(file),
+    };
+  }
+
+  private async *integrations(file: VisibilityFile): AsyncGenerator<Integration> {
+    const { telescope, observation } = this.from;
+    const { path, file: gains } = this.gains;
+    const { frequenciesHz } = file.header;
+    this.counts = { values: 0, flagged: 0, channelsWithout: 0, isKnown: true };
+    for await (const integration of file.integrations('reused')) {
+      const middle = addSeconds(integration.start, integration.durationS / 2);
+      const calibrated = matchGains(gains, path, telescope, frequenciesHz, middle);
+      if (observation.gains?.['cross-hand'] === 'known') calibrated.crossHands.fill(1);
+      const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
+      const applied = applyGains(integration, calibrated);
+      const { counts } = this;
+      counts.isKnown &&= crossHandsKnown(calibrated);
+      counts.channelsWithout = Math.max(counts.channelsWithout, without);
+      counts.flagged += applied.flagged;
+      counts.values += applied.values;
+      yield applied.integration;
+    }
+  }
+
+  facts(): AppliedGains {
+    const { isKnown, ...counts } = this.counts;
+    const { polarisations = 1, frequenciesHz } = this.header ?? {};
+    return {
+      ...counts,
+      channels: frequenciesHz?.length ?? 0,
+      ...(polarisations === 2 && { crossHands: isKnown ? 'known' : 'unknown' }),
+      hasLeakage: this.gains.file.leakage !== undefined,
+    };
+  }
+}

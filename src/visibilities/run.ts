@@ -1,0 +1,155 @@
+/** Runs an observation of visibilities: opens, flags, plans, checks the outputs, and makes each product in turn. */
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { refuse } from '../core/errors.js';
+import type { ProgressStage } from '../core/progress.js';
+import { checkOutputs } from '../formats/index.js';
+import { writeFlagFile, type FlagAccount } from '../stages/index.js';
+import {
+  Backends,
+  historyOf,
+  into,
+  readsOf,
+  refuseNotOfVisibilities,
+  type Observation,
+  type ProductOutcome,
+} from '../observation/index.js';
+import { isProduct, productName, type Product } from '../products/index.js';
+import { readEarthOrientation } from '../sky/earth/orientation-file.js';
+import { useEarthOrientation } from '../sky/earth/orientation.js';
+import {
+  accountOf,
+  gatherVisibilities,
+  openSource,
+  type FromVisibilities,
+  type OpenedSource,
+  type PlannedFromVisibilities,
+} from './from-visibilities.js';
+
+export interface VisibilitiesPlan {
+  readonly from: FromVisibilities;
+  readonly products: readonly PlannedFromVisibilities[];
+  /** What is not as one would expect. */
+  readonly warnings: readonly string[];
+}
+
+export interface VisibilitiesSettings {
+  readonly version: string;
+  /** Where products without an absolute path go. */
+  readonly into?: string;
+  readonly stage: (title: string) => ProgressStage;
+  /** Before the work: what was opened and planned. */
+  readonly onPlan?: (plan: VisibilitiesPlan) => void | Promise<void>;
+}
+
+export interface MadeFromVisibilities extends ProductOutcome {
+  /** What was flagged on the way to it, where anything was asked for. */
+  readonly flags?: FlagAccount;
+}
+
+export interface VisibilitiesOutcome {
+  readonly plan: VisibilitiesPlan;
+  readonly products: readonly MadeFromVisibilities[];
+}
+
+/** One file for each product, loaded when a run needs it. */
+async function planProduct(product: Product, from: FromVisibilities): Promise<PlannedFromVisibilities> {
+  if (isProduct('visibilities', product))
+    return (await import('./products/visibilities.js')).planVisibilities(product, from);
+  return refuse(`products.${productName(product)}`, 'is not made of visibilities', 'leave it out');
+}
+
+/** Opens the source read-only and plans; `use` gets the plan, and everything is closed behind it. */
+export async function withVisibilities<Result>(
+  observation: Observation,
+  use: (plan: VisibilitiesPlan, source: OpenedSource) => Promise<Result>,
+): Promise<Result> {
+  await begin(observation);
+  const source = await openSource(observation);
+  try {
+    return await withOpened(observation, source, use);
+  } finally {
+    await source.opened.close();
+  }
+}
+
+/** What no file could change is refused before one is opened. */
+export async function begin(observation: Observation): Promise<void> {
+  refuseNotOfVisibilities(observation);
+  const { eop } = observation;
+  useEarthOrientation(eop === undefined ? 'built-in' : await readEarthOrientation(eop));
+}
+
+async function withOpened<Result>(
+  observation: Observation,
+  source: OpenedSource,
+  use: (plan: VisibilitiesPlan, source: OpenedSource) => Promise<Result>,
+): Promise<Result> {
+  const backends = new Backends(observation);
+  try {
+    const from = await gatherVisibilities(observation, source, () => backends.first());
+    const products: PlannedFromVisibilities[] = [];
+    for (const product of observation.products) products.push(await planProduct(product, from));
+    const warnings = [...new Set(products.flatMap((one) => one.warnings ?? []))];
+    return await use({ from, products, warnings }, source);
+  } finally {
+    await backends.close();
+  }
+}
+
+export async function runVisibilities(
+  asked: Observation,
+  settings: VisibilitiesSettings,
+): Promise<VisibilitiesOutcome> {
+  const observation = into(asked, settings.into);
+  return withVisibilities(observation, (plan, source) => make(plan, source, settings));
+}
+
+/** The same of a source that is open; its caller closes it. */
+export const runOpened = (
+  observation: Observation,
+  source: OpenedSource,
+  settings: VisibilitiesSettings,
+): Promise<VisibilitiesOutcome> => withOpened(observation, source, (plan) => make(plan, source, settings));
+
+async function make(
+  plan: VisibilitiesPlan,
+  { paths: read }: OpenedSource,
+  settings: VisibilitiesSettings,
+): Promise<VisibilitiesOutcome> {
+  const { from, products: planned } = plan;
+  const { observation, opened } = from;
+  const flagsOut = observation.flags?.out;
+  const paths = [
+    ...planned.flatMap((product) => product.paths),
+    ...(flagsOut === undefined ? [] : [flagsOut]),
+  ];
+  if (settings.into !== undefined) await mkdir(settings.into, { recursive: true });
+  await checkOutputs({ paths, from: read.at(0) ?? opened.path, overwrite: observation.overwrite });
+  await settings.onPlan?.(plan);
+  const reads = await readsOf(observation, read);
+  const historyFor = (product: number): readonly string[] => [
+    ...opened.header.history,
+    ...historyOf(settings.version, observation, product, reads(product)),
+  ];
+  const products: MadeFromVisibilities[] = [];
+  for (const [k, product] of planned.entries()) {
+    for (const path of product.paths) await mkdir(dirname(path), { recursive: true });
+    const { name } = product;
+    try {
+      const facts = await product.make({ history: historyFor(k), stage: settings.stage });
+      products.push({ name, paths: product.paths, facts, flags: accountOf(from) });
+    } catch (error) {
+      // Of several products the others are made all the same.
+      if (planned.length === 1) throw error;
+      products.push({ name, paths: product.paths, facts: {}, failure: error as Error });
+    }
+  }
+  const [{ failure }] = products;
+  if (failure && products.every((one) => one.failure)) throw failure;
+  if (flagsOut !== undefined && from.flagged) {
+    const masks = from.flagged.masks.filter(({ mask }) => mask.includes(1));
+    await writeFlagFile(flagsOut, masks, opened.header, historyFor(0));
+  }
+  return { plan, products };
+}
