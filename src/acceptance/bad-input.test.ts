@@ -332,7 +332,7 @@ describe('bad input', () => {
       'a.jpg',
     );
     await refused(/nowhere.*does not exist/, 'inspect', 'good.sigmf-meta', '--spectrum', 'nowhere/a.png');
-    await refused(/nowhere.*does not exist/, 'image', 'good.sigmf-meta', '-o', 'nowhere/a.fits');
+    await refused(/nowhere.*does not exist/, 'image', 'good.uvfits', '-o', 'nowhere/a.fits');
     const uncalibrated = ['image', '--direct', 'good.sigmf-meta', '--channels', '8', '-o', 'a.fits', '--gains'] as const; // prettier-ignore
     await refused(/good\.sigmf-meta: is not a gains file/, ...uncalibrated, 'good.sigmf-meta');
     await refused(/good\.sigmf-data: holds no gains: it is neither JSON, CalH5 nor CalFITS/, ...uncalibrated, 'good.sigmf-data'); // prettier-ignore

@@ -45,7 +45,7 @@ describe('messages', () => {
       'image t.uvfits',
       `calibrate t.uvfits ${MODEL}`,
     ]) {
-      const isShorthand = /^(?:correlate|channelise|calibrate)/.test(command);
+      const isShorthand = /^(?:correlate|channelise|image|calibrate)/.test(command);
       await told(
         `${command} -o ''`,
         isShorthand
@@ -75,7 +75,9 @@ describe('messages', () => {
     for (const which of ['all', '-1', '1.5'])
       await told(
         `image t.uvfits --integration ${which} -o x.fits`,
-        `--integration: '${which}' is no integration; give its number, from 0, or sum for as many as may be added`,
+        new RegExp(
+          `^corella: --integration: "?${which}"? .*; give the number of an integration, from 0, or sum$`,
+        ),
       );
     await told(
       'simulate --seed 12345678901234567890 -o x.sigmf-meta',
@@ -105,7 +107,7 @@ describe('messages', () => {
     );
     await told(
       'image t.uvfits --field 4parsec -o x.fits',
-      "--field: '4parsec' is not understood; write it like 30arcsec, 2arcmin or plain degrees",
+      /^corella: --field: "4parsec" is not an angle; give an angle, like 30arcsec, 2arcmin or plain degrees/,
     );
     const plan = 'plan --card h200 --telescope mwa128 --field';
     assert.equal(await made(`${plan} 240arcmin`), await made(`${plan} 4`));
@@ -152,7 +154,7 @@ describe('messages', () => {
     );
     await told(
       'image one.uvfits -o x.fits',
-      'image: one station has no baselines; image its recording with --direct',
+      'one.uvfits: one station has no baselines; image its recording directly (corella image --direct)',
     );
   });
 
@@ -226,7 +228,7 @@ describe('messages', () => {
     await told('plan --card h200 --pixels 131', 'plan: 131 pixels; give an even number such as 132');
     await told(
       'image t.uvfits --pixels 8 -o x.fits',
-      'image: pixels is 8; give a whole number from 16 to 32768',
+      '--pixels: 8 is out of range; give a whole number, from 16 to 32768',
     );
     await told(
       'plan --card h200 --pixels 1026',

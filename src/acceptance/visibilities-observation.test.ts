@@ -21,6 +21,11 @@ const observe = (name: string, more: string, products: readonly string[]): Promi
     `corella: 1\nsource: { visibilities: sky.uvh5 }\n${more}products:\n${products.map((one) => `  - ${one}\n`).join('')}`,
   );
 
+const made = [
+  ...['part.uvfits', 'applied.uvh5', 'sky.fits', 'sky.png', 'sky-model.fits', 'sky-residual.fits'],
+  ...['series.fits', 'series.png'],
+] as const;
+
 async function assertSame(x: string, y: string): Promise<void> {
   const { differences } = await compareFiles(join(folder, x), join(folder, y));
   assert.deepEqual(differences, [], `${x} and ${y}`);
@@ -39,6 +44,8 @@ describe('an observation of visibilities', () => {
     await observe('all.yaml', 'gains: gains.json\nflags: { channels: [0], interference: 8 }\n', [
       '{ visibilities: part.uvfits, channels: [2-5], average-time: 0.08, phase-centre: CygA }',
       '{ visibilities: applied.uvh5, calibrated: true }',
+      '{ images: sky.fits, centre: CygA, field: 30, pixels: 64, weights: briggs:0.5, clean: 20 }',
+      '{ images: series.fits, every: 40ms, channels: [1-6], field: 60, pixels: 64 }',
     ]);
     await line('run all.yaml --into all');
     const flags = '--flag channels=0 --flag-interference 8';
@@ -46,11 +53,14 @@ describe('an observation of visibilities', () => {
       `convert sky.uvh5 part.uvfits --channels 2-5 --average-time 0.08 --phase-centre CygA ${flags}`,
     );
     await line(`apply sky.uvh5 gains.json applied.uvh5 ${flags}`);
-    for (const name of ['part.uvfits', 'applied.uvh5']) await assertSame(join('all', name), name);
+    const image = `image sky.uvh5 --gains gains.json ${flags} --pixels 64`;
+    await line(`${image} --centre CygA --field 30 --weights briggs:0.5 --clean 20 -o sky.fits`);
+    await line(`${image} --every 40ms --channels 1-6 --field 60 -o series.fits`);
+    for (const name of made) await assertSame(join('all', name), name);
   });
 
   it('is in the history of each product, and makes the same bytes again in an empty folder', async () => {
-    for (const name of ['part.uvfits', 'applied.uvh5']) {
+    for (const name of ['part.uvfits', 'applied.uvh5', 'sky.fits', 'series.fits']) {
       const own = await line(`inspect all/${name} --plan`);
       const empty = join(folder, `again-${name}`);
       await mkdir(empty);
@@ -89,6 +99,12 @@ describe('an observation of visibilities', () => {
       ['', '{ visibilities: x.uvh5, calibrated: true }', /calibrated: there are no gains/],
       ['', '{ visibilities: x.uvh5, integration: 1s }', /integration: .*average-time/],
       ['', '{ spectra: x.sigmf-meta }', /products\.spectra: is made of voltages/],
+      ['', '{ images: x.fits, method: direct }', /method: direct images are made of voltages/],
+      ['', '{ images: x.fits, autos: true }', /autos: is for direct images/],
+      ['', '{ images: x.fits, threshold: 1 }', /threshold: is for CLEAN; add products\.images\.clean/],
+      ['', '{ images: x.fits, every: 1s, cube: true }', /cube: is for one image/],
+      ['', '{ images: x.fits, element: mwa-dipole }', /element: is for beam-corrected images/],
+      ['', '{ images: x.fits, weights: robust }', /weights: .*briggs:R/],
       ['for: 1s\n', written, /for: is for live data/],
     ] as const;
     for (const [more, product, message] of cases) {
@@ -108,7 +124,11 @@ describe('an observation of visibilities', () => {
   });
 
   it('looks at what is read before what is written', async () => {
-    for (const words of ['convert nothere.uvfits sky.uvh5', 'apply nothere.uvfits gains.json sky.uvh5']) {
+    for (const words of [
+      'image nothere.uvfits -o sky.fits',
+      'convert nothere.uvfits sky.uvh5',
+      'apply nothere.uvfits gains.json sky.uvh5',
+    ]) {
       const { code, stderr } = await corellaHere(folder, ...words.split(' '));
       assert.equal(code, 1);
       assert.match(stderr, /nothere\.uvfits: there is no such file/, words);

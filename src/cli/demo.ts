@@ -20,9 +20,8 @@ import {
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { addOverwriteOption, checkDemoFolder, parseFolder, type OutputOptions } from './options/outputs.js';
-import { angle, plainNumber } from './options/quantity.js';
+import { angle, fieldOf, plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './options/sky-options.js';
-import { fieldOf } from './image.js';
 import { withBackend } from './open.js';
 import { history } from './report/history.js';
 import { openTerminal, table } from './report/terminal.js';

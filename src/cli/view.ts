@@ -33,9 +33,8 @@ import {
   type BackendOptions,
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
-import { angle, duration, frequency, rate } from './options/quantity.js';
+import { angle, duration, fieldOf, frequency, rate } from './options/quantity.js';
 import { telescopeWords } from './options/sky-options.js';
-import { fieldOf } from './image.js';
 import { withBackend } from './open.js';
 import { outsideLines } from './report/image-notes.js';
 import { leftOutWords, parseEpoch } from '../live/index.js';

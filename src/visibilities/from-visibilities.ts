@@ -87,7 +87,7 @@ export async function gatherVisibilities(
     return refuse(
       opened.path,
       `holds ${kindTitles[opened.kind]}, not visibilities`,
-      'correlate it first, or image it with products.images.method: direct',
+      'correlate it first, or image it directly (corella image --direct)',
     );
   const { gains, products } = observation;
   const isCopied = products.every((one) => isProduct('visibilities', one) && one.calibrated !== true);

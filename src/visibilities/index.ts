@@ -15,6 +15,8 @@ export {
   type MakingFromVisibilities,
   type PlannedFromVisibilities,
 } from './from-visibilities.js';
+export { gainsOver, type GainsOver } from './gains-over.js';
+export { fringesOf, methodWords, type ImagedSeries, type ImagedSky } from './products/images.js';
 export type { AppliedGains, WrittenVisibilities } from './products/visibilities.js';
 export {
   runVisibilities,

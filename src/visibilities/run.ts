@@ -1,6 +1,5 @@
 /** Runs an observation of visibilities: opens, flags, plans, checks the outputs, and makes each product in turn. */
 import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { refuse } from '../core/errors.js';
 import type { ProgressStage } from '../core/progress.js';
 import { checkOutputs } from '../formats/index.js';
@@ -56,6 +55,7 @@ export interface VisibilitiesOutcome {
 async function planProduct(product: Product, from: FromVisibilities): Promise<PlannedFromVisibilities> {
   if (isProduct('visibilities', product))
     return (await import('./products/visibilities.js')).planVisibilities(product, from);
+  if (isProduct('images', product)) return (await import('./products/images.js')).planImages(product, from);
   return refuse(`products.${productName(product)}`, 'is not made of visibilities', 'leave it out');
 }
 
@@ -134,7 +134,6 @@ async function make(
   ];
   const products: MadeFromVisibilities[] = [];
   for (const [k, product] of planned.entries()) {
-    for (const path of product.paths) await mkdir(dirname(path), { recursive: true });
     const { name } = product;
     try {
       const facts = await product.make({ history: historyFor(k), stage: settings.stage });

@@ -1,8 +1,9 @@
 /** corella image --direct: images of voltages or spectra, one or a series, without visibilities between. */
-import { Option, type Command } from 'commander';
+import type { Command, Option } from 'commander';
 import { directFlag, flagRules, timesFlag } from '../../observation/index.js';
 import { addExamples, refuseGiven } from '../options/command.js';
 import {
+  addForeign,
   addShorthand,
   notOfRecordings,
   observationOf,
@@ -13,7 +14,7 @@ import {
 import { frontFacts, frontLines, productFacts, productLines } from '../report/observed.js';
 
 /** `foreign`: options of images from visibilities, refused by name. */
-export function registerDirect(program: Command, foreign: readonly Option[]): void {
+export function registerDirect(program: Command, foreign: readonly Option[]): Command {
   const command = program
     .command('image')
     .argument('<recording>', 'voltages or channelised data in any format we read');
@@ -38,9 +39,7 @@ export function registerDirect(program: Command, foreign: readonly Option[]): vo
     ],
     also: [directFlag, flagRules, timesFlag],
   });
-  const others = foreign.filter(({ long }) => !command.options.some((own) => own.long === long));
-  for (const { flags: words } of others) command.addOption(new Option(words).hideHelp());
-  const names = others.map((option) => option.attributeName());
+  const names = addForeign(command, foreign);
   command.action(async (recording: string, options: ShorthandOptions & { readonly every?: string }) => {
     refuseGiven(command, names, 'is for visibilities, not for --direct');
     const out = options.every === undefined ? 'direct.fits' : 'series.fits';
@@ -55,7 +54,7 @@ export function registerDirect(program: Command, foreign: readonly Option[]): vo
       },
     });
   });
-  addExamples(command, [
+  return addExamples(command, [
     [
       'image --direct voltages.sigmf-meta --gains gains.json',
       'direct.fits and direct.png, no visibilities in between',

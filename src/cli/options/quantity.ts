@@ -1,5 +1,6 @@
 /** Quantities as people write them: 74MHz, 25 kHz, 40ms, 30°. Converted to SI at this edge and nowhere else. */
 import { refuse } from '../../core/errors.js';
+import type { ImageField } from '../../image/index.js';
 import { angleUnits, frequencyUnits, readQuantity, timeUnits, type Units } from '../../fields/index.js';
 
 /** Of any quantity. */
@@ -43,3 +44,7 @@ export const duration = (option: string) => {
     return value;
   };
 };
+
+/** The whole sky where no width is given. */
+export const fieldOf = (widthDeg: number | undefined): ImageField =>
+  widthDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg };

@@ -1,5 +1,5 @@
 /** Commands that are shorthands of an observation: filled from flags, printed with --plan, run, and told in flags. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { CorellaError } from '../../core/errors.js';
 import { namesIn } from '../../formats/index.js';
 import {
@@ -57,6 +57,13 @@ export function addShorthand(command: Command, settings: FlagSettings): Flags {
   );
   noteUnknownOrientation(command);
   return flags;
+}
+
+/** Options of a command of the same name for other sources, hidden: their names, to be refused where they are given. */
+export function addForeign(command: Command, foreign: readonly Option[]): readonly string[] {
+  const others = foreign.filter(({ long }) => !command.options.some((own) => own.long === long));
+  for (const { flags } of others) command.addOption(new Option(flags).hideHelp());
+  return others.map((option) => option.attributeName());
 }
 
 /** What the command line asks for. */
@@ -155,8 +162,7 @@ export async function runOfVisibilities<Made>(
 export const settingsOf = (terminal: Terminal): VisibilitiesSettings => ({
   version: version(),
   stage: (title) => terminal.stage(title),
-  onPlan: async ({ products, warnings }) => {
-    for (const line of warnings) terminal.say(line);
+  onPlan: async ({ products }) => {
     for (const path of products.flatMap(({ paths }) => paths))
       for (const line of await leftoverLines(path)) terminal.say(line);
   },

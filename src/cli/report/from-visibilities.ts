@@ -1,16 +1,21 @@
 /** What came of an observation of visibilities, for people and for machines. */
 import { formatSeconds } from '../../core/units.js';
+import type { VisibilityFile } from '../../formats/index.js';
+import { isProduct } from '../../products/index.js';
 import type {
   AppliedGains,
+  ImagedSeries,
+  ImagedSky,
   MadeFromVisibilities,
   VisibilitiesOutcome,
   VisibilitiesPlan,
   WrittenVisibilities,
 } from '../../visibilities/index.js';
-import { assumedFacts, faultFacts, faultLines, flagFacts, flagLines } from './flag-lines.js';
+import { assumedFacts, faultFacts, faultLines, flagFacts, flagLines, withOrientation } from './flag-lines.js';
+import { imagedFacts, imagedLines } from './image-lines.js';
 
 /** A product's own figures. */
-export function madeFacts({ name, facts, flags }: MadeFromVisibilities): object {
+export function madeFacts({ name, paths, facts, flags }: MadeFromVisibilities): object {
   if (name === 'visibilities') {
     const { calibrated, ...figures } = facts as WrittenVisibilities;
     const { values, flagged, crossHands } = calibrated ?? {};
@@ -20,7 +25,7 @@ export function madeFacts({ name, facts, flags }: MadeFromVisibilities): object 
       ...flagFacts(flags),
     };
   }
-  return { ...facts, ...flagFacts(flags) };
+  return { ...imagedFacts(paths, facts as ImagedSky | ImagedSeries), ...flagFacts(flags) };
 }
 
 /** What was written, and what one should know of it. */
@@ -29,7 +34,11 @@ export function madeLines(made: MadeFromVisibilities, { plan }: VisibilitiesOutc
   if (failure) return [`${name}: failed: ${failure.message}`];
   const { observation, opened } = plan.from;
   const flagged = flagLines(flags, opened.header, observation.flags?.['keep-bursts'] === true);
-  return [...writtenLines(paths[0], facts as WrittenVisibilities, plan), ...flagged];
+  const lines =
+    name === 'visibilities'
+      ? writtenLines(paths[0], facts as WrittenVisibilities, plan)
+      : imagedLines(paths, facts as ImagedSky | ImagedSeries);
+  return [...lines, ...flagged];
 }
 
 export const countText = (integrations: number): string =>
@@ -67,13 +76,19 @@ function appliedLines(
   ];
 }
 
-/** What concerns all products: the source itself. */
-export const sourceFacts = ({ plan: { from } }: VisibilitiesOutcome): object => ({
-  ...faultFacts(from.opened),
-  ...assumedFacts(from.opened),
-});
+/** The source itself; where Q, U and V are asked for, with what was assumed of the feeds. */
+const sourceOf = ({ plan: { from } }: VisibilitiesOutcome): VisibilityFile =>
+  from.observation.products.some((one) => isProduct('images', one) && one.stokes === 'IQUV')
+    ? withOrientation({ file: from.opened }).file
+    : from.opened;
 
-export const sourceLines = ({ plan: { from } }: VisibilitiesOutcome): string[] => [
-  ...(from.opened.assumed ?? []),
-  ...faultLines(from.opened),
-];
+/** What concerns all products. */
+export function sourceFacts(outcome: VisibilitiesOutcome): object {
+  const file = sourceOf(outcome);
+  return { ...faultFacts(file), ...assumedFacts(file) };
+}
+
+export function sourceLines(outcome: VisibilitiesOutcome): string[] {
+  const file = sourceOf(outcome);
+  return [...outcome.plan.warnings, ...(file.assumed ?? []), ...faultLines(file)];
+}

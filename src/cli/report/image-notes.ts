@@ -1,9 +1,10 @@
 /** What image says of images round the zenith. */
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
-import type { VisibilityHeader } from '../../formats/index.js';
+import type { CrossHandLack, VisibilityHeader } from '../../formats/index.js';
 import type { ImageField } from '../../image/index.js';
-import { handName, type CoarsePlan } from '../../stages/index.js';
+import { handName, type CoarsePlan, type StokesPlanes } from '../../stages/index.js';
 import type { SkyFrame } from '../../sky/frame.js';
+import type { Telescope } from '../../telescope/telescope.js';
 
 /** Told above it. */
 const MOST_LOSS = 0.2;
@@ -40,3 +41,27 @@ export function outsideLines(
       (fromZenithDeg > 90 ? 'below the horizon' : 'outside this field round the zenith'),
   ];
 }
+
+/** What of the Stokes parameters is not there, and why. */
+export const stokesNotes = (
+  stokes: StokesPlanes | undefined,
+  { crossHands }: { readonly crossHands?: CrossHandLack },
+  { polarisations }: Pick<Telescope, 'polarisations'>,
+  feeds: 'linear' | 'circular' = 'linear',
+): string[] => {
+  const isLinearLeftOut = stokes?.linear !== undefined;
+  if (polarisations === 1) return [];
+  return crossHands === undefined
+    ? isLinearLeftOut
+      ? [...stokes.history]
+      : []
+    : [
+        crossHands === 'open'
+          ? 'plane I alone: the model of these gains leaves a rotation of Q, U and V open (it takes three sources of different polarisation)'
+          : feeds === 'linear' && isLinearLeftOut
+            ? 'plane I alone: these gains do not know the phase between X and Y (calibrate --cross-hand), without which Q, U and V are mixed'
+            : feeds === 'linear'
+              ? 'planes I and Q alone: these gains do not know the phase between X and Y (calibrate --cross-hand), without which U and V are mixed'
+              : 'planes I and V alone: these gains do not know the phase between R and L (calibrate --cross-hand), without which Q and U are mixed',
+      ];
+};

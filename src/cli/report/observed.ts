@@ -12,8 +12,7 @@ import { vanVleckLines } from '../interference/van-vleck-lines.js';
 import { bandFacts, bandLines, bandOf } from './band-lines.js';
 import { coherenceFacts, coherenceLines } from './coherence-lines.js';
 import { askedLines } from './flag-lines.js';
-import { coarseLines, loneHandNote } from './image-notes.js';
-import { stokesNotes } from '../image-gains.js';
+import { coarseLines, loneHandNote, stokesNotes } from './image-notes.js';
 import {
   levelFacts,
   levelLines,

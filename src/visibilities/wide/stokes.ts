@@ -1,8 +1,8 @@
-/** corella image: Stokes parameters of the sky, by what is known of the feeds (--feeds). */
-import { imageCPML } from '../core/axes.js';
-import { refuse } from '../core/errors.js';
-import { addSeconds } from '../core/instant.js';
-import type { VisibilityHeader } from '../formats/index.js';
+/** Stokes parameters of the sky, by what is known of the feeds. */
+import { imageCPML } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds } from '../../core/instant.js';
+import type { VisibilityHeader } from '../../formats/index.js';
 import {
   edgeError,
   leftOut,
@@ -14,19 +14,15 @@ import {
   withFeeds,
   type StokesFrame,
   stationPositions,
-} from '../stages/index.js';
-import {
-  type WideSkyImage,
-  choosePixels,
-  longestWavelengths,
-  type WideFieldOptions,
-} from '../visibilities/index.js';
-import type { ElementBeam } from '../sky/beams/element-beam.js';
-import { dipoleVoltage } from '../sky/beam.js';
-import { skyFrame } from '../sky/frame.js';
-import type { PhaseCentre } from '../sky/phase-centre.js';
-import type { Telescope } from '../telescope/telescope.js';
-import type { GainsOver } from './image-gains.js';
+} from '../../stages/index.js';
+import type { ElementBeam } from '../../sky/beams/element-beam.js';
+import { dipoleVoltage } from '../../sky/beam.js';
+import { skyFrame } from '../../sky/frame.js';
+import type { PhaseCentre } from '../../sky/phase-centre.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { GainsOver } from '../gains-over.js';
+import type { WideSkyImage } from './image.js';
+import { choosePixels, longestWavelengths, type WideFieldOptions } from './settings.js';
 
 /** How all four Stokes parameters of a field anywhere in the sky come to be those of the sky. */
 export interface WideStokes {
@@ -108,7 +104,7 @@ export function wideStokes(
   }
   if (beam && (mount === 'fixed' || beam.states === 'each'))
     refuse(
-      '--beam-corrected',
+      'products.images.beam-corrected',
       'of all four Stokes parameters in a narrow field takes beams that are the same for X and Y',
       'leave it out, or image a snapshot of a wider field',
     );

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseInstant } from '../core/instant.js';
-import { skyFrame } from '../sky/frame.js';
-import { fringesOf, smearLine } from './image-wide.js';
-import { outsideLines } from './report/image-notes.js';
+import { parseInstant } from '../../core/instant.js';
+import { skyFrame } from '../../sky/frame.js';
+import { fringesOf } from '../../visibilities/index.js';
+import { smearLine } from './image-lines.js';
+import { outsideLines } from './image-notes.js';
 
 describe('smearing', () => {
   it('is told above one per cent', () => {

@@ -1,0 +1,378 @@
+/** Images from visibilities, one or a series: every array, every centre, gridded in u, v and w. */
+import { join, parse as splitPath } from 'node:path';
+import type { Backend } from '../../backend/backend.js';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { RADIANS_PER_DEGREE } from '../../core/units.js';
+import {
+  refuseSeveralTargets,
+  type CrossHandLack,
+  type VisibilityFile,
+  type VisibilityHeader,
+} from '../../formats/index.js';
+import type { CleanOptions, WideMethod, WideWeighting } from '../../image/index.js';
+import type { Product } from '../../products/index.js';
+import {
+  elementBeam,
+  onSheet,
+  stokesFrameOf,
+  writeSeries,
+  type Series,
+  type SeriesPaths,
+  type StokesFrame,
+} from '../../stages/index.js';
+import type { ElementBeam } from '../../sky/beams/element-beam.js';
+import { kindsOf } from '../../sky/beams/powers.js';
+import { beamWords } from '../../sky/beams/registry.js';
+import { parseSources } from '../../sky/chosen-sources.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { refuseUnplaced } from '../../telescope/unplaced.js';
+import {
+  countedPartOf,
+  type FromVisibilities,
+  type MakingFromVisibilities,
+  type PlannedFromVisibilities,
+} from '../from-visibilities.js';
+import { crossHandsOf, gainsOver, type GainsOver } from '../gains-over.js';
+import { chosen } from '../integration.js';
+import { correctedWide } from '../wide/brightness.js';
+import { chooseWide, type WideChoice } from '../wide/choose.js';
+import { imageWide, type WideSkyImage } from '../wide/image.js';
+import { writeWide, type WidePaths } from '../wide/products.js';
+import { imageWideSeries } from '../wide/series.js';
+import type { WideSettings } from '../wide/settings.js';
+import type { WideRoad } from '../wide/survey.js';
+import { lacksProducts, usualStokes, wideStokes, type WideStokes } from '../wide/stokes.js';
+
+/** What the image was made of, for all images. */
+interface Imaged {
+  readonly telescope: Telescope;
+  /** Of the part that was imaged. */
+  readonly header: VisibilityHeader;
+  readonly unit: 'Jy/beam' | 'counts';
+  /** What was chosen of the field, where it was left open. */
+  readonly note?: string;
+  readonly seconds: number;
+}
+
+export interface ImagedSky extends Imaged {
+  readonly kind: 'image';
+  readonly sky: WideSkyImage;
+  /** Why there is no more than I. */
+  readonly alone: readonly string[];
+}
+
+export interface ImagedSeries extends Imaged {
+  readonly kind: 'series';
+  readonly series: Series;
+  /** Images on the contact sheet, where there is one. */
+  readonly onSheet?: number;
+}
+
+/** Everything that an image is made with. */
+interface ImagePlan {
+  readonly product: Product<'images'>;
+  readonly from: FromVisibilities;
+  readonly file: VisibilityFile;
+  readonly telescope: Telescope;
+  readonly data: StokesFrame;
+  readonly beam?: ElementBeam;
+  readonly choice: WideChoice;
+  readonly gains: GainsOver;
+  readonly unit: Imaged['unit'];
+}
+
+const WHERE = 'products.images';
+
+export async function planImages(
+  product: Product<'images'>,
+  from: FromVisibilities,
+): Promise<PlannedFromVisibilities<ImagedSky | ImagedSeries>> {
+  const { opened } = from;
+  const path = product.images ?? refuse(WHERE, 'has no path', 'name a .fits file');
+  if (!/\.fits?$/i.test(path))
+    refuse(WHERE, `'${path}' does not end in .fits`, 'the PNG takes the same name beside it');
+  refuseSeveralTargets(opened);
+  const part = await countedPartOf(from, product.channels, `${WHERE}.channels`);
+  const file = chosen(part, from.observation.source.integration);
+  const { telescope, frame: data } = stokesFrameOf(from.telescope, file.header, product.feeds);
+  refuseUnplaced(opened.path, telescope, 'there is no image of the sky in them');
+  if (telescope.stations.length === 1)
+    refuse(
+      opened.path,
+      'one station has no baselines',
+      'image its recording directly (corella image --direct)',
+    );
+  const beam = await correctionOf(product, from.observation.source.target, telescope);
+  const choice = await chooseWide(product, file, telescope);
+  const { units, frequenciesHz } = file.header;
+  const { gains, warnings } = gainsOver(from, telescope, frequenciesHz, {
+    ...(units !== undefined && { units }),
+    ...(beam && { dividedBy: beam.name }),
+  });
+  const unit = from.gains || units === 'Jy' ? 'Jy/beam' : 'counts';
+  const plan: ImagePlan = { product, from, file, telescope, data, beam, choice, gains, unit };
+  const image = product.every === undefined ? planOne(plan, path) : planSeries(plan, path, product.every);
+  return { name: 'images', warnings, ...image };
+}
+
+/** The beam to divide by, where that is asked for. */
+export async function correctionOf(
+  { 'beam-corrected': isAsked = false, element }: Pick<Product<'images'>, 'beam-corrected' | 'element'>,
+  target: string | undefined,
+  telescope: Telescope,
+): Promise<ElementBeam | undefined> {
+  if (!isAsked) return undefined;
+  const beam = await elementBeam(element, telescope);
+  if (!beam)
+    return refuse(
+      `${WHERE}.beam-corrected`,
+      'nothing is known of the beam of its stations',
+      `give ${WHERE}.element: ${beamWords()}`,
+    );
+  // Dishes follow one place: of several targets each was looked at in its turn.
+  const follows = (beam.perStation ?? [beam]).some(({ pointing }) => pointing === 'followed');
+  if (follows && target?.trim().toLowerCase() === 'all')
+    refuse(
+      'source.target',
+      `all, and ${beam.name} points at the target: one beam would stand for all of them`,
+      'take one target at a time',
+    );
+  return beam;
+}
+
+type Made<Facts> = Pick<
+  PlannedFromVisibilities & { make(making: MakingFromVisibilities): Promise<Facts> },
+  'paths' | 'make'
+>;
+
+function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedSeries> {
+  const { product, from, file, telescope, choice, unit } = plan;
+  const { dir, name } = splitPath(path);
+  const paths: SeriesPaths = {
+    fits: path,
+    png: join(dir, `${name}.png`),
+    ...(product.sheet === true && { sheet: join(dir, `${name}-sheet.png`) }),
+  };
+  return {
+    paths: Object.values(paths) as string[],
+    make: async ({ history, stage }) => {
+      const shown = stage('images');
+      const series = await imageWideSeries(
+        () => file.integrations(),
+        roadOf(plan, await from.backend(), plan.gains, shown),
+        { ...settingsOf(product, choice), stokes: 'I', channels: 'together' },
+        everyS,
+      );
+      const { made, images } = series;
+      const middle = images[Math.floor(images.length / 2)];
+      await writeSeries(paths, series, {
+        ...{ telescope, road: weightWords(product), unit },
+        history: [
+          ...history,
+          ...(made ? [`${weightWords(product)}, ${methodWords(made.method, made.accuracy)}`] : []),
+        ],
+        sources: parseSources(product.sources ?? 'all')(middle.frame),
+      });
+      return {
+        ...{ kind: 'series', telescope, header: file.header, unit, note: choice.note, series },
+        ...(paths.sheet !== undefined && { onSheet: onSheet(images).length }),
+        seconds: shown.done(),
+      };
+    },
+  };
+}
+
+function planOne(plan: ImagePlan, path: string): Made<ImagedSky> {
+  const { product, from, file, telescope, beam, choice, unit } = plan;
+  const { header } = file;
+  const clean = cleanOf(product);
+  const paths = pathsOf(product, path, clean !== undefined);
+  const cross = crossHandsOf(plan.gains);
+  const { which, alone } = stokesOf(plan, clean !== undefined, cross.crossHands);
+  return {
+    paths: Object.values(paths) as string[],
+    make: async ({ history, stage }) => {
+      const shown = stage('image');
+      const backend = await from.backend();
+      const make = (of: 'I' | 'IQUV', stokes: WideStokes): Promise<WideSkyImage> =>
+        imageWide(() => file.integrations(), roadOf(plan, backend, stokes.gains, shown), {
+          ...settingsOf(product, choice),
+          channels: product.cube === true ? 'apart' : 'together',
+          ...(clean && { clean }),
+          stokes: of,
+          ...(product.stokes === undefined && { lostHand: 'accept' }),
+        });
+      const { made, stokes } = await asFarAsItGoes(plan, which, make);
+      const seconds = shown.done();
+      const dividing = beam && stage('beam');
+      const sky = stokes.finish(beam ? correctedWide(made, beam, telescope, header.phaseCentre) : made);
+      dividing?.done();
+      const writing = stage('write');
+      const products = {
+        telescope,
+        ...(header.feeds === undefined ? {} : { feeds: header.feeds }),
+        ...(beam && { brightness: { kind: 'beam-corrected' as const, beam } }),
+        ...cross,
+        road: `${clean ? 'CLEANed, ' : ''}${weightWords(product)}`,
+        unit,
+        history: [
+          ...history,
+          `${weightWords(product)}, ${methodWords(sky.method, sky.plan.accuracy)}`,
+          ...alone,
+        ],
+        sources: parseSources(product.sources ?? 'all')(sky.frame),
+      };
+      await writeWide(paths, sky, products, writing.step);
+      writing.done();
+      return { kind: 'image', telescope, header, unit, note: choice.note, sky, alone, seconds };
+    },
+  };
+}
+
+const durationOf = ({ durationsS }: VisibilityFile): number | undefined =>
+  durationsS?.reduce((sum, one) => sum + one, 0);
+
+/** What is asked for, or what the gains allow. */
+function stokesOf(
+  { product, telescope, file, choice }: ImagePlan,
+  isCleaned: boolean,
+  lack: CrossHandLack | undefined,
+): { readonly which: 'I' | 'IQUV'; readonly alone: readonly string[] } {
+  const { header } = file;
+  const where = `${WHERE}.stokes`;
+  if (product.stokes === 'IQUV' && lack === 'open')
+    refuse(
+      where,
+      'the model of the gains leaves a rotation of Q, U and V open',
+      'calibrate with three sources of different polarisation, or give gains.cross-hand: known where that does not matter',
+    );
+  if (product.stokes === 'IQUV' && lack === 'unknown')
+    refuse(
+      where,
+      `the gains do not know the phase between ${header.feeds === 'circular' ? 'R and L' : 'X and Y'}, without which IQUV are mixed`,
+      `find it with calibrate --cross-hand, or give gains.cross-hand: known where they share one, or leave ${where} out`,
+    );
+  const durationS = durationOf(file);
+  const usual = isCleaned ? 'I' : usualStokes(choice, { telescope, header, durationS });
+  const byDefault = lack === undefined ? usual : 'I';
+  const isAlone = product.stokes === undefined && usual !== byDefault && lack !== undefined;
+  return {
+    which: product.stokes ?? byDefault,
+    alone: isAlone ? [intensityAlone(lack, header.feeds)] : [],
+  };
+}
+
+/** I alone takes one hand where the other is lost, unless all four are asked for. */
+async function asFarAsItGoes(
+  { product, gains, data, telescope, file, choice, beam }: ImagePlan,
+  which: 'I' | 'IQUV',
+  make: (of: 'I' | 'IQUV', stokes: WideStokes) => Promise<WideSkyImage>,
+): Promise<{ readonly made: WideSkyImage; readonly stokes: WideStokes }> {
+  const onSky = (of: 'I' | 'IQUV'): WideStokes =>
+    wideStokes(of, gains, data, {
+      ...{ telescope, header: file.header, centre: choice.centre, field: choice.field },
+      ...{ durationS: durationOf(file), beam },
+    });
+  const own = onSky(which);
+  const isAsked = product.stokes !== undefined || which === 'I';
+  const first = await make(which, own).catch((error: unknown) => {
+    if (isAsked || !(error instanceof CorellaError)) throw error;
+    return undefined;
+  });
+  if (first && (isAsked || !lacksProducts(first))) return { made: first, stokes: own };
+  const alone = onSky('I');
+  return { made: await make('I', alone), stokes: alone };
+}
+
+const roadOf = (
+  { file: { header }, telescope, beam }: ImagePlan,
+  backend: Backend,
+  { calibrated }: GainsOver,
+  shown: ReturnType<MakingFromVisibilities['stage']>,
+): WideRoad => ({
+  ...{ backend, telescope, polarisations: header.polarisations },
+  ...(calibrated && { calibrated }),
+  ...(header.products && { codes: header.products }),
+  ...(beam && { kinds: kindsOf(beam, telescope.stations.length) }),
+  ...{ frequenciesHz: header.frequenciesHz, channelWidthHz: header.channelWidthHz },
+  fringes: fringesOf(header),
+  onStep: (step) => {
+    shown.at(0, step);
+  },
+  onProgress: shown.update,
+});
+
+const settingsOf = (
+  product: Product<'images'>,
+  { centre, field }: WideChoice,
+): Omit<WideSettings, 'stokes' | 'channels'> => ({
+  ...{ centre, field, weighting: weightingOf(product) },
+  ...(product.accuracy === undefined ? {} : { accuracy: product.accuracy }),
+});
+
+function pathsOf({ picture = true, beam }: Product<'images'>, path: string, isCleaned: boolean): WidePaths {
+  const { dir, name } = splitPath(path);
+  const beside = (ending: string): string => join(dir, `${name}${ending}`);
+  return {
+    fits: path,
+    ...(picture && { png: beside('.png') }),
+    ...((beam === true || isCleaned) && { beam: beside('-beam.fits') }),
+    ...(isCleaned && {
+      dirty: beside('-dirty.fits'),
+      model: beside('-model.fits'),
+      residual: beside('-residual.fits'),
+    }),
+  };
+}
+
+const weightsOf = ({
+  weights = 'natural',
+}: Product<'images'>): { kind: 'natural' | 'uniform' } | { kind: 'briggs'; robustness: number } => {
+  if (weights === 'natural' || weights === 'uniform') return { kind: weights };
+  return { kind: 'briggs', robustness: Number(weights.split(':').at(1) ?? 0) };
+};
+
+const weightingOf = (product: Product<'images'>): WideWeighting => ({
+  ...weightsOf(product),
+  ...(product.taper === undefined ? {} : { taperFwhm: Math.sin(product.taper * RADIANS_PER_DEGREE) }),
+});
+
+function weightWords(product: Product<'images'>): string {
+  const weights = weightsOf(product);
+  const kind = weights.kind === 'briggs' ? `Briggs ${weights.robustness}` : weights.kind;
+  return `${kind} weights${product.taper === undefined ? '' : ' tapered'}`;
+}
+
+/** Nothing where no CLEAN is asked for. */
+function cleanOf(product: Product<'images'>): CleanOptions | undefined {
+  const { clean = false, threshold } = product;
+  const [gain, autoThreshold] = [product['loop-gain'], product['auto-threshold']];
+  if (clean === false) return undefined;
+  return {
+    autoMask: product['auto-mask'] ?? 5,
+    ...(clean === true ? {} : { mostIterations: clean }),
+    ...(threshold === undefined ? {} : { thresholdJy: threshold }),
+    ...(gain === undefined ? {} : { gain }),
+    ...(autoThreshold === undefined ? {} : { autoThreshold }),
+  };
+}
+
+/** Copies of drift scans keep the name where a format cannot say that fringes ran. */
+export const fringesOf = ({
+  fringes,
+  object,
+}: Pick<VisibilityHeader, 'fringes' | 'object'>): 'running' | 'stopped' =>
+  fringes === 'running' || /^zenith$/i.test(object) ? 'running' : 'stopped';
+
+/** How every pixel was made, for people and for the history. */
+export const methodWords = (method: WideMethod, accuracy: number): string =>
+  method === 'gridded'
+    ? `gridded in u, v and w to ${accuracy} of the peak`
+    : 'every pixel summed over every visibility, exact';
+
+/** Why an image has I alone. */
+const intensityAlone = (lack: CrossHandLack, feeds: 'linear' | 'circular' = 'linear'): string =>
+  'plane I alone: Stokes Q, U and V are left out: ' +
+  (lack === 'open'
+    ? 'the model of the gains leaves a rotation of Q, U and V open (it takes three sources of different polarisation)'
+    : `the phase between ${feeds === 'linear' ? 'X and Y' : 'R and L'} is unknown (calibrate --cross-hand), without which they are mixed`);
