@@ -9,12 +9,11 @@ import {
   refuseSeveralTargets,
   type UnknownFact,
   type VisibilityFile,
-  type VoltageRecording,
 } from '../formats/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { NO_TELESCOPE, unplaced } from '../telescope/unplaced.js';
-import { threadsOf, type BackendOptions, type CardsOptions } from './options/command.js';
+import { threadsOf, type BackendOptions } from './options/command.js';
 
 const kindTitles = {
   voltages: 'a recording of voltages',
@@ -29,11 +28,6 @@ async function wrongKind(opened: OpenedFile, wanted: string): Promise<never> {
     `holds ${kindTitles[opened.kind]}, not ${wanted}`,
     'see what is in it with corella inspect',
   );
-}
-
-export async function openVoltages(path: string, options: OpenFileOptions = {}): Promise<VoltageRecording> {
-  const opened = await openFile(path, options);
-  return opened.kind === 'voltages' ? opened : wrongKind(opened, kindTitles.voltages);
 }
 
 export async function openVisibilities(path: string, options: OpenFileOptions = {}): Promise<VisibilityFile> {
@@ -114,24 +108,5 @@ export async function withBackend<Result>(
     return await work(backend);
   } finally {
     await backend.close();
-  }
-}
-
-/** The same with every card that was named; one backend where none was. */
-export async function withCards<Result>(
-  options: CardsOptions,
-  work: (backends: readonly Backend[]) => Promise<Result>,
-): Promise<Result> {
-  const { cards } = options;
-  if (cards === undefined) return withBackend(options, (backend) => work([backend]));
-  if (options.backend !== 'cuda')
-    refuse('--cards', `is for cards, and the backend is '${options.backend}'`, 'give --backend cuda');
-  const backends: Backend[] = [];
-  try {
-    for (const device of cards)
-      backends.push(await openBackend('cuda', { cuda: { device }, ...threadsOf(options) }));
-    return await work(backends);
-  } finally {
-    for (const backend of backends) await backend.close();
   }
 }

@@ -1,5 +1,4 @@
 /** What became of the bias of rounding: asked for, and told afterwards. */
-import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import type { RequestedVanVleck, VanVleckTally } from '../../stages/index.js';
 
@@ -15,12 +14,6 @@ export interface VanVleckWork {
 export interface VanVleckOptions {
   readonly vanVleck?: true;
 }
-
-export const addVanVleckOption = (command: Command): Command =>
-  command.option(
-    '--van-vleck',
-    'take back what rounding to 8 or 4 bits does to powers and correlations of noise (told in the history)',
-  );
 
 const ownBits = (recordedBits: number | undefined): string[] =>
   recordedBits !== undefined && recordedBits <= 2

@@ -3,16 +3,10 @@ import type { Command } from 'commander';
 import { filterNames, namedFilters, type FilterName, type FilterWindow } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-import {
-  usualSpectra,
-  type ChannelSettings,
-  chooseLevel,
-  type Level,
-  readCoefficients,
-} from '../../stages/index.js';
+import { usualSpectra, type ChannelSettings, readCoefficients } from '../../stages/index.js';
 import type { VoltageSource } from '../../core/sources.js';
 import type { VoltageRecording } from '../../formats/index.js';
-import { asOne, parseCount } from './command.js';
+import { parseCount } from './command.js';
 import { plainNumber } from './quantity.js';
 
 export interface ChannelOptions {
@@ -40,18 +34,10 @@ export const channelOptionNames = [
 
 const windowNames = ['rectangular', 'hann', 'hamming', 'blackman', 'kaiser:BETA'] as const;
 
-/** `or which`: the same option names channels where there are visibilities, and is kept as it was written. */
-export function addChannelOptions(command: Command, channels: 'how many' | 'or which' = 'how many'): Command {
-  const group = command.optionsGroup('Channels, from voltages:');
-  if (channels === 'how many')
-    group.option('--channels <number>', "how many (default: the telescope's own)", parseCount);
-  else
-    group.option(
-      '--channels <number|list>',
-      "of voltages how many (default: the telescope's own); of visibilities which: 10-20,30 or 151MHz..152MHz",
-      asOne,
-    );
-  return group
+export function addChannelOptions(command: Command): Command {
+  return command
+    .optionsGroup('Channels, from voltages:')
+    .option('--channels <number>', "how many (default: the telescope's own)", parseCount)
     .option(
       '--filter <name>',
       `by name: ${filterNames.join(', ')}; channelise --response tells what each does (default: usual)`,
@@ -104,18 +90,8 @@ export async function channelSettings(
   };
 }
 
-/** The same for a recording, whose first samples say how strong its spectra should be. */
-export async function measuredSettings(
-  options: ChannelOptions,
-  recording: VoltageRecording,
-): Promise<ChannelSettings & { readonly level?: Level }> {
-  const settings = await channelSettings(options, recording);
-  const level = await chooseLevel(recording, settings);
-  return level ? { ...settings, gain: level.gain, level } : settings;
-}
-
 /** What the user wants of the filter; the plan refuses wishes that contradict each other. */
-export const filterSettings = async (options: Omit<ChannelOptions, 'channels' | 'bits' | 'gain'>) => {
+const filterSettings = async (options: Omit<ChannelOptions, 'channels' | 'bits' | 'gain'>) => {
   const { filter, taps, window, passband, coefficients } = options;
   if (filter !== undefined) {
     const other = { '--window': window, '--passband': passband, '--coefficients': coefficients };

@@ -108,22 +108,6 @@ export function addBackendOptions(command: Command): Command {
     .option('--threads <number>', 'threads of the cpu backend (default: one per core)', parseCount);
 }
 
-/** Of commands that share channels among cards. */
-export interface CardsOptions extends BackendOptions {
-  readonly cards?: readonly number[];
-}
-
-export const addCardsOption = (command: Command): Command =>
-  command.option(
-    '--cards <list>',
-    'cards by their numbers, like 0,1: channels are shared among them (default: the first alone)',
-    parseCards,
-  );
-
-function parseCards(text: string): readonly number[] {
-  return text.split(',').map((one) => parseWhole(one));
-}
-
 export function addExamples(
   command: Command,
   examples: readonly (readonly [line: string, what: string])[],

@@ -8,13 +8,6 @@ import type { Telescope } from '../../telescope/telescope.js';
 const together = (text: string, before: string | undefined): string =>
   before === undefined ? text : `${before},,${text}`;
 
-export const addFlagOption = (command: Command): Command =>
-  command.option(
-    '--flag <list>',
-    'leave out: inputs by number (12, 30-33), stations by name (stand17), one polarisation of one (stand17:Y); may be repeated',
-    together,
-  );
-
 /** For whatever ends in visibilities. */
 export const addFlagRulesOption = (command: Command): Command =>
   command.option(
@@ -48,12 +41,6 @@ export function parseFlags(
 function refuseAll(text: string | undefined, flags: Uint8Array, option: string): void {
   if (text !== undefined && flags.every((flag) => flag === 1))
     refuse(option, `'${text.replaceAll(',,', ',')}' leaves out every input`, 'keep some');
-}
-
-/** Before the channels are known: what is said of inputs, pairs and times. */
-export function checkFlagWords(text: string, context: Omit<FlagContext, 'frequenciesHz'>): void {
-  const known = text.split(',').filter((word) => !/^\s*channels?=/.test(word));
-  parseFlagRules(known.join(','), { ...context, frequenciesHz: new Float64Array() });
 }
 
 /** Everything that --flag may say of visibilities. */

@@ -1,4 +1,4 @@
-/** Which part of a file of visibilities, and what of it is flagged: what calibrate, image, apply and convert share. */
+/** Which part of a file of visibilities, and what of it is flagged: options of calibrate. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, secondsBetween } from '../../core/instant.js';
