@@ -336,7 +336,7 @@ describe('bad input', () => {
     const uncalibrated = ['image', '--direct', 'good.sigmf-meta', '--channels', '8', '-o', 'a.fits', '--gains'] as const; // prettier-ignore
     await refused(/good\.sigmf-meta: is not a gains file/, ...uncalibrated, 'good.sigmf-meta');
     await refused(/good\.sigmf-data: holds no gains: it is neither JSON, CalH5 nor CalFITS/, ...uncalibrated, 'good.sigmf-data'); // prettier-ignore
-    await refused(/g\.txt: is no name for JSON/, 'calibrate', 'good.sigmf-meta', '-o', 'g.txt');
+    await refused(/--out: "g\.txt" is not a name for JSON/, 'calibrate', 'good.sigmf-meta', '-o', 'g.txt');
   });
 
   it('quantities out of their range', async () => {

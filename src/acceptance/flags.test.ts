@@ -233,7 +233,7 @@ describe('a part', () => {
       '2027-01-01T00:00:00Z..',
       '--overwrite',
     );
-    assert.match(ran.stderr, /--times: no integration of clean\.uvh5 lies there/);
+    assert.match(ran.stderr, /--times: no integration of clean\.uvh5 is in that time/);
   });
 
   it('flagged where nothing lies, or interference that is not there, is told', async () => {

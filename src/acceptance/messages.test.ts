@@ -46,17 +46,18 @@ describe('messages', () => {
       `calibrate t.uvfits ${MODEL}`,
     ]) {
       const isShorthand = /^(?:correlate|channelise|image|calibrate)/.test(command);
+      const ending = command.startsWith('calibrate') ? ', ending in .json' : '';
       await told(
         `${command} -o ''`,
         isShorthand
-          ? '--out: "" is empty; give the path of a file to write'
+          ? `--out: "" is empty; give the path of a file to write${ending}`
           : '--out: no name was given; name the file to write',
       );
       for (const name of ['.', '..', './'])
         await told(
           `${command} -o ${name}`,
           isShorthand
-            ? `--out: "${name}" is a folder; give the path of a file to write`
+            ? `--out: "${name}" is a folder; give the path of a file to write${ending}`
             : `--out: '${name}' is a folder; name a file inside it`,
         );
     }
@@ -139,7 +140,7 @@ describe('messages', () => {
       `calibrate t.uvfits ${MODEL} --min-baseline 1e6`,
       /^corella: --min-baseline: no baseline is as long as 1000000 m; give less than \d+\.\d m, the longest$/,
     );
-    await told(`calibrate t.uvfits ${MODEL} --flag 0-7`, "--flag: '0-7' leaves out every input; keep some");
+    await told(`calibrate t.uvfits ${MODEL} --flag 0-7`, '--flag: 0-7 leave out every input; keep some');
     await told(
       'correlate t.sigmf-meta --channels 8 --flag 0-7 -o x.uvfits',
       '--flag: 0-7 leave out every input; keep some',

@@ -15,12 +15,14 @@ import { reportSkyModels } from './options/sky-options.js';
 import { runVisibilities } from '../visibilities/index.js';
 import { settingsOf } from './options/shorthand.js';
 import {
+  lackingIn,
   madeFacts,
   madeLines,
   sourceFacts as madeSourceFacts,
   sourceLines as madeSourceLines,
 } from './report/from-visibilities.js';
 import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
+import { PartlyDone } from './report/outcome.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 import { version } from '../core/program/version.js';
 
@@ -88,6 +90,8 @@ async function run(path: string, options: RunOptions, command: Command): Promise
       [...made.products.flatMap((one) => madeLines(one, made)), ...madeSourceLines(made)],
     );
     if (made.products.some(({ failure }) => failure)) process.exitCode = SOME_FAILED;
+    const lacking = lackingIn(made);
+    if (lacking.length > 0) throw new PartlyDone(lacking.join('\n'));
     return;
   }
   const stage = terminal.stage('run');

@@ -1,7 +1,7 @@
 /** The observation that a product was made by, read back from its own history. */
 import { open, readFile, stat } from 'node:fs/promises';
 import { refuse } from '../core/errors.js';
-import { holdsFilterbank, openFile } from '../formats/index.js';
+import { holdsFilterbank, holdsGains, openFile, readGainFile } from '../formats/index.js';
 import { OBSERVATION_MARK } from './history.js';
 import { parseObservation } from './file.js';
 import type { Observation } from './schema.js';
@@ -19,6 +19,7 @@ export async function observationOfProduct(path: string): Promise<Observation> {
   if (fits) return observationIn(fits, path);
   const beams = await descriptionOfBeams(path);
   if (beams) return observationIn(beams, path);
+  if (await holdsGains(path)) return observationIn((await readGainFile(path)).history, path);
   const opened = await openFile(path);
   try {
     const history = opened.kind === 'visibilities' ? opened.header.history : opened.history;

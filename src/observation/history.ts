@@ -1,9 +1,10 @@
 /** How a product was made, for its own header: the observation as one line, and the files that were read. */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isProduct, productNames, type Product } from '../products/index.js';
+import { isSkyModelPath } from '../sky/models/read.js';
 import { canonicalObservation } from './file.js';
 import type { Observation } from './schema.js';
 
@@ -26,7 +27,40 @@ const withoutFolder = (value: unknown): unknown =>
 
 /** Gains are no part of how other products are made. */
 export const usesGains = (product: Product): boolean =>
-  isProduct('visibilities', product) ? product.calibrated === true : !isProduct('spectra', product);
+  isProduct('visibilities', product)
+    ? product.calibrated === true
+    : !isProduct('spectra', product) && !isProduct('gains', product);
+
+/** Fields that name files among other words: a sky model, a beam of some stations, earlier gains. */
+const NAMING = ['sources', 'solve', 'element', 'diffuse', 'cross-hand', 'delays-out'] as const;
+
+/** "models/sky.txt,CygA" and "dish0=beams/a.csv" without folders. */
+const wordsWithoutFolders = <Part extends object>(part: Part): Part => ({
+  ...part,
+  ...Object.fromEntries(
+    Object.entries(part)
+      .filter(([name, value]) => (NAMING as readonly string[]).includes(name) && typeof value === 'string')
+      .map(([name, value]: [string, string]) => [
+        name,
+        value
+          .split(',')
+          .map((word) => word.replace(/^([^/=]*=)?.*\//, '$1'))
+          .join(','),
+      ]),
+  ),
+});
+
+/** Files that a product is made with, beside those of the observation. */
+export function filesOf(product: Product): readonly string[] {
+  const { sources, element, diffuse, 'cross-hand': crossHand } = product as Partial<Product<'gains'>>;
+  const words = (text = ''): string[] => text.split(',').map((word) => word.trim());
+  return [
+    ...(isProduct('gains', product) ? words(sources ?? '').filter(isSkyModelPath) : []),
+    ...words(element).map((word) => word.replace(/^[^/=]*=/, '')),
+    ...words(diffuse),
+    ...words(crossHand),
+  ].filter((word) => isSkyModelPath(word) && existsSync(word));
+}
 
 /** A file of flags that is written beside a product is not the product. */
 const withoutOut = (flags: NonNullable<Observation['flags']>): Observation['flags'] => ({
@@ -60,10 +94,10 @@ export function observationOf(observation: Observation, product: number): Observ
       },
     }),
     ...(flags && { flags: withoutOut(paths(flags, 'file') ?? flags) }),
-    ...(gains && usesGains(chosen) && { gains: paths(gains, 'file') }),
+    ...(gains && usesGains(chosen) && { gains: wordsWithoutFolders(paths(gains, 'file') ?? gains) }),
     ...(eop !== undefined && { eop: basename(eop) }),
     ...(log !== undefined && { log: basename(log) }),
-    products: [paths(chosen, ...(productNames as never[])) ?? chosen],
+    products: [wordsWithoutFolders(paths(chosen, ...(productNames as never[])) ?? chosen)],
   };
 }
 

@@ -26,7 +26,7 @@ import {
 } from '../products/index.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';
-import { historyOf, readLine, usesGains } from './history.js';
+import { filesOf, historyOf, readLine, usesGains } from './history.js';
 import { openRecording, type OpenedRecording } from './opening.js';
 import { gather, isOfSky, planObservation, type FlaggedByKurtosis, type ObservationPlan } from './plan.js';
 import type { Observation } from './schema.js';
@@ -102,9 +102,7 @@ export const into = (observation: Observation, folder: string | undefined): Obse
           Object.fromEntries(
             Object.entries(product).map(([key, value]) => [
               key,
-              (productNames as readonly string[]).includes(key) &&
-              typeof value === 'string' &&
-              !isAbsolute(value)
+              [...productNames, 'delays-out'].includes(key) && typeof value === 'string' && !isAbsolute(value)
                 ? join(folder, value)
                 : value,
             ]),
@@ -221,10 +219,11 @@ export async function readsOf(
 ): Promise<(product: number) => readonly string[]> {
   const names = [...paths, ...sideFiles(observation)];
   const lines = await Promise.all(names.map(readLine));
+  const own = await Promise.all(observation.products.map((one) => Promise.all(filesOf(one).map(readLine))));
   return (product) => {
     const isUsed = (name: string): boolean =>
       name !== observation.gains?.file || usesGains(observation.products[product]);
-    return lines.filter((_, k) => isUsed(names[k]));
+    return [...lines.filter((_, k) => isUsed(names[k])), ...own[product]];
   };
 }
 

@@ -1,9 +1,10 @@
 /** Gains solved from the data, in a file: what an observation says of them. */
 import { z } from 'zod';
 import {
+  channelList,
   field,
   flagged,
-  productPath,
+  outputPath,
   real,
   requiredField,
   timeS,
@@ -21,8 +22,13 @@ const oddFactor = withForm(
   { words: 'a number above 1, like 4, or 0 to keep all inputs' },
 );
 
+const jsonPath = withForm(
+  outputPath.refine((path) => /\.json$/i.test(path), 'is not a name for JSON'),
+  { words: 'the path of a file to write, ending in .json' },
+).nullable();
+
 export const gains = z.strictObject({
-  gains: requiredField(productPath, {
+  gains: requiredField(jsonPath, {
     flag: '-o, --out <path>',
     group,
     common: true,
@@ -69,6 +75,13 @@ export const gains = z.strictObject({
     changes: 'never',
     default: 'each',
     help: 'each: a gain for each input; full: a 2 × 2 matrix for each station, with the leakage between X and Y',
+  }),
+  channels: field(channelList, {
+    group,
+    of: 'visibilities',
+    changes: 'never',
+    help: 'solve only these channels, by number from 0, 10-20,30, or by frequency, 151MHz..152MHz',
+    otherwise: 'all',
   }),
   feeds: field(z.enum([...mounts, 'corrected']), {
     flag: '--feeds <kind>',

@@ -14,6 +14,6 @@ export async function planProduct(product: Product, observed: Observed): Promise
   return refuse(
     `products.${productName(product)}`,
     'is solved from visibilities',
-    'write visibilities, and run corella calibrate',
+    'write visibilities, and give them as source.visibilities of another observation',
   );
 }

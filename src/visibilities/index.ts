@@ -17,6 +17,7 @@ export {
 } from './from-visibilities.js';
 export { gainsOver, type GainsOver } from './gains-over.js';
 export { fringesOf, methodWords, type ImagedSeries, type ImagedSky } from './products/images.js';
+export type { WrittenGains } from './products/gains.js';
 export type { AppliedGains, WrittenVisibilities } from './products/visibilities.js';
 export {
   runVisibilities,

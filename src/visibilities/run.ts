@@ -56,6 +56,8 @@ async function planProduct(product: Product, from: FromVisibilities): Promise<Pl
   if (isProduct('visibilities', product))
     return (await import('./products/visibilities.js')).planVisibilities(product, from);
   if (isProduct('images', product)) return (await import('./products/images.js')).planImages(product, from);
+  if (isProduct('gains', product))
+    return (await import('./products/gains.js')).planGainsProduct(product, from);
   return refuse(`products.${productName(product)}`, 'is not made of visibilities', 'leave it out');
 }
 

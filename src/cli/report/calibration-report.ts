@@ -17,6 +17,7 @@ import {
   type SolvedGains,
 } from '../../visibilities/index.js';
 import { choiceLines } from '../options/integration-options.js';
+import { bandFacts, bandLines, bandOfChannels } from './band-lines.js';
 
 /** A residual above this: gains still come out, and may mean nothing. */
 const LITTLE_EXPLAINED = 0.9;
@@ -54,6 +55,7 @@ export function gainsFacts(solved: SolvedGains): object {
     oddChannels: solved.oddChannels,
     oddGains: solved.oddGains,
     ...(first.integration.polarisations === 2 && { crossHand: crossHandFacts(first.calibration) }),
+    ...bandFacts(plan.telescope, bandOfChannels(plan.header.frequenciesHz)),
     ...(full && {
       fullPolarisation: {
         ...{ medianLeakage: full.medianLeakage, largestLeakage: full.largestLeakage },
@@ -100,6 +102,7 @@ export function gainsLines(solved: SolvedGains, paths: readonly string[]): strin
     ...(plan.asked.every === undefined ? choiceLines(solved.chosen, plan.integration) : []),
     ...unsolvedLines(summary),
     ...leftOutLines(solved),
+    ...bandLines(plan.telescope, bandOfChannels(plan.header.frequenciesHz)),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** What came of an observation of visibilities, for people and for machines. */
 import { formatSeconds } from '../../core/units.js';
 import type { VisibilityFile } from '../../formats/index.js';
-import { isProduct } from '../../products/index.js';
+import { isProduct, type Product } from '../../products/index.js';
 import type {
   AppliedGains,
   ImagedSeries,
@@ -9,8 +9,10 @@ import type {
   MadeFromVisibilities,
   VisibilitiesOutcome,
   VisibilitiesPlan,
+  WrittenGains,
   WrittenVisibilities,
 } from '../../visibilities/index.js';
+import { gainsFacts, gainsLines, lackingLines } from './calibration-report.js';
 import { assumedFacts, faultFacts, faultLines, flagFacts, flagLines, withOrientation } from './flag-lines.js';
 import { imagedFacts, imagedLines } from './image-lines.js';
 
@@ -25,6 +27,7 @@ export function madeFacts({ name, paths, facts, flags }: MadeFromVisibilities): 
       ...flagFacts(flags),
     };
   }
+  if (name === 'gains') return { ...gainsFacts((facts as WrittenGains).solved), ...flagFacts(flags) };
   return { ...imagedFacts(paths, facts as ImagedSky | ImagedSeries), ...flagFacts(flags) };
 }
 
@@ -37,7 +40,9 @@ export function madeLines(made: MadeFromVisibilities, { plan }: VisibilitiesOutc
   const lines =
     name === 'visibilities'
       ? writtenLines(paths[0], facts as WrittenVisibilities, plan)
-      : imagedLines(paths, facts as ImagedSky | ImagedSeries);
+      : name === 'gains'
+        ? gainsLines((facts as WrittenGains).solved, paths)
+        : imagedLines(paths, facts as ImagedSky | ImagedSeries);
   return [...lines, ...flagged];
 }
 
@@ -76,11 +81,21 @@ function appliedLines(
   ];
 }
 
-/** The source itself; where Q, U and V are asked for, with what was assumed of the feeds. */
+/** What has no gains although it was asked for: then the exit code is 2. */
+export const lackingIn = ({ products }: VisibilitiesOutcome): string[] =>
+  products.flatMap(({ name, facts, failure }) =>
+    name === 'gains' && !failure ? lackingLines((facts as WrittenGains).solved) : [],
+  );
+
+/** Whether it matters where X points. */
+const isPolarised = (product: Product): boolean =>
+  isProduct('images', product)
+    ? product.stokes === 'IQUV'
+    : isProduct('gains', product) && (product.polarise ?? []).length > 0;
+
+/** The source itself; where Q, U and V are asked for or in the model, with what was assumed of the feeds. */
 const sourceOf = ({ plan: { from } }: VisibilitiesOutcome): VisibilityFile =>
-  from.observation.products.some((one) => isProduct('images', one) && one.stokes === 'IQUV')
-    ? withOrientation({ file: from.opened }).file
-    : from.opened;
+  from.observation.products.some(isPolarised) ? withOrientation({ file: from.opened }).file : from.opened;
 
 /** What concerns all products. */
 export function sourceFacts(outcome: VisibilitiesOutcome): object {
