@@ -10,9 +10,6 @@ import {
   type UnknownFact,
   type VisibilityFile,
 } from '../formats/index.js';
-import { loadTelescope } from '../telescope/load.js';
-import type { Telescope } from '../telescope/telescope.js';
-import { NO_TELESCOPE, unplaced } from '../telescope/unplaced.js';
 import { threadsOf, type BackendOptions } from './options/command.js';
 
 const kindTitles = {
@@ -33,45 +30,6 @@ async function wrongKind(opened: OpenedFile, wanted: string): Promise<never> {
 export async function openVisibilities(path: string, options: OpenFileOptions = {}): Promise<VisibilityFile> {
   const opened = await openFile(path, options);
   return opened.kind === 'visibilities' ? opened : wrongKind(opened, kindTitles.visibilities);
-}
-
-/** The telescope named by the user, else the file's own; one that does not fit the file's inputs is refused. */
-export async function telescopeFor(
-  opened: OpenedFile,
-  options: { readonly telescope?: string },
-): Promise<Telescope> {
-  if (options.telescope === NO_TELESCOPE) return unplacedFor(opened);
-  const polarisations = opened.kind === 'visibilities' ? opened.header.polarisations : opened.polarisations;
-  const telescope =
-    options.telescope === undefined
-      ? (opened.telescope ??
-        refuse(
-          opened.path,
-          'does not say where its stations stand',
-          'name its telescope, or a JSON description of it, with --telescope; none where nobody knows (a laboratory, a lone dish)',
-        ))
-      : await loadTelescope(options.telescope, polarisations);
-  const inputs =
-    opened.kind === 'visibilities' ? opened.telescope.stations.length * polarisations : opened.inputs;
-  if (inputs !== telescope.stations.length * polarisations || polarisations !== telescope.polarisations) {
-    refuse(
-      opened.path,
-      `has ${inputs} inputs, ${inputs / polarisations} × ${polarisations}, where ${telescope.name} has ${telescope.stations.length} stations × ${telescope.polarisations}`,
-      'name the telescope that made it with --telescope',
-    );
-  }
-  return telescope;
-}
-
-function unplacedFor(opened: OpenedFile): Telescope {
-  if (opened.telescope)
-    refuse(
-      opened.path,
-      `says itself where its stations stand (${opened.telescope.name})`,
-      `leave out --telescope ${NO_TELESCOPE}`,
-    );
-  if (opened.kind === 'visibilities') throw new Error('visibilities have a telescope');
-  return unplaced(opened.inputs / opened.polarisations, opened.polarisations);
 }
 
 const unknownFactWords = {

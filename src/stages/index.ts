@@ -62,7 +62,6 @@ export {
   inputsNamed,
   pairNamed,
   ruleOf,
-  rulesNamed,
   stationNamed,
   timesNamed,
 } from './flags/words.js';

@@ -2,7 +2,6 @@
 import { formatHz } from '../../core/units.js';
 import type { OpenedFile, VoltageRecording } from '../../formats/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import type { Terminal } from './terminal.js';
 
 type Band = Telescope['band'];
 type Hearing = Pick<Telescope, 'name' | 'band'>;
@@ -41,12 +40,3 @@ export function bandOf(file: OpenedFile): Band {
     return bandOfChannels((file.kind === 'spectra' ? file : file.header).frequenciesHz);
   return bandOfVoltages(file);
 }
-
-/** A terminal whose results also say so. */
-export const tellingBand = (terminal: Terminal, telescope: Hearing, file: OpenedFile): Terminal => ({
-  ...terminal,
-  result: (json, lines) => {
-    const band = bandOf(file);
-    terminal.result({ ...json, ...bandFacts(telescope, band) }, [...lines, ...bandLines(telescope, band)]);
-  },
-});

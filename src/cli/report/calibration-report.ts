@@ -16,7 +16,7 @@ import {
   type OutsideAt,
   type SolvedGains,
 } from '../../visibilities/index.js';
-import { choiceLines } from '../options/integration-options.js';
+import { choiceLines } from './integration-lines.js';
 import { bandFacts, bandLines, bandOfChannels } from './band-lines.js';
 
 /** A residual above this: gains still come out, and may mean nothing. */

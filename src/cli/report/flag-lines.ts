@@ -4,7 +4,6 @@ import { formatHz } from '../../core/units.js';
 import type { ValueFaults, VisibilityFile, VisibilityHeader } from '../../formats/index.js';
 import type { FlagAccount } from '../../stages/index.js';
 import { inputName } from '../../telescope/telescope.js';
-import type { Terminal } from './terminal.js';
 
 const percent = (part: number, of: number): string =>
   of === 0 ? '0 %' : `${((100 * part) / of).toFixed(part / of < 0.001 && part > 0 ? 3 : 1)} %`;
@@ -135,21 +134,3 @@ export const withOrientation = <Part extends { readonly file: VisibilityFile }>(
 
 export const assumedFacts = ({ assumed }: VisibilityFile): { readonly assumed?: readonly string[] } =>
   assumed && assumed.length > 0 ? { assumed } : {};
-
-/** A terminal whose results also say what was flagged on the way to them, what was no number, and what was taken to be so. */
-export const tellingFlags = (
-  terminal: Terminal,
-  part: { readonly file: VisibilityFile; readonly account?: FlagAccount },
-  { keepBursts }: { readonly keepBursts?: true },
-): Terminal => ({
-  ...terminal,
-  result: (json, lines) => {
-    const { file, account } = part;
-    terminal.result({ ...json, ...flagFacts(account), ...faultFacts(file), ...assumedFacts(file) }, [
-      ...lines,
-      ...(file.assumed ?? []),
-      ...flagLines(account, file.header, keepBursts === true),
-      ...faultLines(file),
-    ]);
-  },
-});

@@ -211,33 +211,3 @@ function marked(places: readonly number[], length: number): Uint8Array {
   for (const place of places) marks[place] = 1;
   return marks;
 }
-
-/**
- * The words of --flag: inputs (12, 30-33, stand17, stand17:Y), pairs (stand1&stand17), channels=10-20+30,
- * channels=151MHz..152MHz, times=FROM..TO, separated by commas; each is a rule of its own.
- */
-export function rulesNamed(text: string, context: FlagContext, where: string): FlagRule[] {
-  const said = text.split(',').map((word) => word.trim());
-  said.forEach((word, k) => {
-    // channels=3,7 would flag channel 3 and input 7.
-    const channels = /^channels?=/.test(said[k - 1] ?? '') ? said[k - 1] : undefined;
-    if (channels !== undefined && /^\d+(-\d+)?$|\.\./.test(word) && !word.includes('='))
-      refuse(
-        where,
-        `'${word}' after ${channels} would be an input`,
-        `write ${channels}+${word} for channels; inputs stand first, or in a --flag of their own`,
-      );
-  });
-  const words = said.filter((word) => word !== '');
-  const isInput = (word: string): boolean => !/^(?:channels?|times?)=|&/.test(word);
-  const inputs = words.filter(isInput);
-  const rules = words
-    .filter((word) => !isInput(word))
-    .map((word) => {
-      const [, kind, value] = /^(channel|time)s?=(.*)$/.exec(word) ?? [];
-      if (kind === 'channel') return ruleOf({ channels: value }, context, where);
-      if (kind === 'time') return ruleOf({ times: value }, context, where);
-      return ruleOf({ baselines: [word] }, context, where);
-    });
-  return inputs.length === 0 ? rules : [ruleOf({ inputs }, context, where), ...rules];
-}

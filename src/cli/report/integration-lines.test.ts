@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { Command } from 'commander';
 import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import { instant } from '../../core/instant.js';
-import { addIntegrationOption, choiceLines } from './integration-options.js';
+import { choiceLines } from './integration-lines.js';
 
 const integration = {
   start: instant(0),
@@ -15,19 +14,6 @@ const integration = {
   counts: countsCB(new Float64Array(1), 1, 1),
   flaggedInputs: new Uint8Array(1),
 };
-
-it('an integration is a number from 0, or the sum', () => {
-  const chosen = (...words: readonly string[]): unknown =>
-    addIntegrationOption(new Command('x')).parse(words, { from: 'user' }).opts().integration;
-  assert.deepEqual(
-    [chosen(), chosen('--integration', 'sum'), chosen('--integration', '0'), chosen('--integration', '7')],
-    ['sum', 'sum', 0, 7],
-  );
-  assert.throws(
-    () => chosen('--integration', 'first'),
-    /'first' is no integration; give its number, from 0, or sum/,
-  );
-});
 
 it('a sum that leaves integrations out says so, and one that takes all says nothing', () => {
   assert.deepEqual(choiceLines({ integration, first: 0, used: 8, inFile: 8 }, 'sum'), []);
