@@ -73,14 +73,16 @@ describe('SumThreshold by hand', () => {
 describe('backgrounds', () => {
   const shape = { times: 3, channels: 5 };
   it('are running medians, along frequency blind for bursts, along time for carriers', () => {
+    const wide = { times: 11, channels: 13 };
     // A carrier in channel 2.
-    const values = Float64Array.from({ length: 15 }, (_, at) => (at % 5 === 2 ? 50 : 1));
-    const none = new Uint8Array(15);
-    assert.deepEqual([...robustBackground(values, none, shape, 'along frequency')], new Array(15).fill(1));
-    assert.deepEqual([...robustBackground(values, none, shape, 'along time')], [...values]);
-    // What is not good has no say: two of three times are missing in channel 0.
-    const state = Uint8Array.from({ length: 15 }, (_, at) => (at === 0 || at === 5 ? MISSING : GOOD));
-    assert.ok(Number.isNaN(robustBackground(values, state, shape, 'along time')[10]));
+    const values = Float64Array.from({ length: 143 }, (_, at) => (at % 13 === 2 ? 50 : 1));
+    const none = new Uint8Array(143);
+    assert.deepEqual([...robustBackground(values, none, wide, 'along frequency')], new Array(143).fill(1));
+    assert.deepEqual([...robustBackground(values, none, wide, 'along time')], [...values]);
+    // What is not good has no say: two of eleven times are missing in channel 0, and nine are too few.
+    const state = Uint8Array.from({ length: 143 }, (_, at) => (at === 0 || at === 13 ? MISSING : GOOD));
+    const [first, second] = robustBackground(values, state, wide, 'along time').subarray(26, 28);
+    assert.ok(Number.isNaN(first) && second === 1);
   });
   it('tell structure from noise', () => {
     // Channels 0, 1, 2, 3, 4 for all times: middles of channels spread by MAD 1 · 1.4826; of times not at all.
@@ -155,9 +157,29 @@ describe('a plane of noise', () => {
   });
 });
 
+describe('a few integrations', () => {
+  it('show a carrier and a burst, of which a running median along time says nothing', () => {
+    for (const times of [4, 6, 10]) {
+      const random = randomStream(7, `few ${times}`);
+      const isHit = (at: number): boolean => at % 64 === 20 || Math.floor(at / 64) === 2;
+      const values = Float64Array.from(
+        { length: times * 64 },
+        (_, at) => Math.hypot(random.gaussian(), random.gaussian()) + (isHit(at) ? 10 : 0),
+      );
+      const state = new Uint8Array(values.length);
+      flagPlane(values, state, { times, channels: 64 }, 6);
+      for (let at = 0; at < state.length; at++)
+        if (isHit(at)) assert.equal(state[at], TAKEN, `${at} of ${times} integrations`);
+    }
+  });
+});
+
 describe('planes of pure noise', () => {
   // Amplitudes are Rayleigh's without a source, and Rice's with one.
   for (const [times, channels, planes, source] of [
+    [3, 1024, 20, 0],
+    [5, 64, 400, 0],
+    [10, 64, 200, 0],
     [30, 64, 100, 0],
     [60, 128, 30, 0],
     [60, 128, 30, 1],
