@@ -52,6 +52,9 @@ interface Begun {
   readonly coming: () => Promise<Float64Array>;
 }
 
+const textOf = ({ channels, inputs, type }: SpectraBlock['shape'] | KurtosisPlan): string =>
+  `${channels} channels of ${inputs} inputs as ${type}`;
+
 /** Of a block too short for a window. */
 const NOTHING = new Float64Array(0);
 
@@ -66,15 +69,8 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decid
 
   const begin = (block: SpectraBlock): void => {
     const { shape, samples } = block;
-    if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs) {
-      const text = (of: SpectraBlock['shape'] | KurtosisPlan): string =>
-        `${of.channels} channels of ${of.inputs} inputs as ${of.type}`;
-      refuse(
-        'kurtosis',
-        `the block holds ${text(shape)}, the plan is for ${text(plan)}`,
-        'plan for the block',
-      );
-    }
+    if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs)
+      refuse('kurtosis', `the block holds ${textOf(shape)}, the plan ${textOf(plan)}`, 'plan for the block');
     if (begun.length + judging >= mostBegun)
       refuse('kurtosis', `${begun.length + judging} blocks were begun and not finished`, 'finish the first');
     const edges = windowEdges(plan, samples);

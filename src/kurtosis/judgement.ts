@@ -117,30 +117,25 @@ export class Judgement {
     const { channels, inputs } = plan;
     const [w, c] = [Math.floor(row / channels), row % channels];
     const first = row * inputs;
-    const samplesAt = (at: number): number => edges[w + 1] - edges[w] - (lost ? lost[at] : 0);
+    const times = { firstSample: edges[w], endSample: edges[w + 1] };
+    const samplesOf = (a: number): number => edges[w + 1] - edges[w] - (lost ? lost[first + a] : 0);
     const here: Box[] = [];
     for (const at of coded) {
       if (!isFlagged(codes[at])) continue;
-      this.byInput[at - first] += samplesAt(at);
+      const a = at - first;
+      this.byInput[a] += samplesOf(a);
       if ((codes[at] & ABOVE) !== 0) this.above++;
       else this.below++;
-      const [from, end] = this.takesBoth ? [at & ~1, (at | 1) + 1] : [at, at + 1];
+      const [from, end] = this.takesBoth ? [a & ~1, (a | 1) + 1] : [a, a + 1];
       const last = here.at(-1);
-      if (last?.endInput === end - first) continue;
+      // The station's other polarisation was flagged before.
+      if (last?.endInput === end) continue;
       for (let one = from; one < end; one++) {
-        this.byWindow[w] += samplesAt(one);
-        this.byChannel[c] += samplesAt(one);
+        this.byWindow[w] += samplesOf(one);
+        this.byChannel[c] += samplesOf(one);
       }
-      if (last?.endInput === from - first) last.endInput = end - first;
-      else
-        here.push({
-          firstChannel: c,
-          endChannel: c + 1,
-          firstInput: from - first,
-          endInput: end - first,
-          firstSample: edges[w],
-          endSample: edges[w + 1],
-        });
+      if (last?.endInput === from) last.endInput = end;
+      else here.push({ firstChannel: c, endChannel: c + 1, firstInput: from, endInput: end, ...times });
     }
     return here.map((box) => {
       const before = open.find(
