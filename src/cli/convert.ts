@@ -35,7 +35,7 @@ export function registerConvert(program: Command): void {
       flags,
       run: convertFile,
       tell: (converted) => {
-        const { facts, lines } = told(converted, to);
+        const { facts, lines } = reportOf(converted, to);
         return { facts: { from, to, ...facts }, lines };
       },
     }),
@@ -73,7 +73,7 @@ export function registerConvert(program: Command): void {
   ]);
 }
 
-function told(converted: Converted, to: string): { readonly facts: object; readonly lines: string[] } {
+function reportOf(converted: Converted, to: string): { readonly facts: object; readonly lines: string[] } {
   if ('visibilities' in converted) {
     const { visibilities: outcome } = converted;
     const [made] = outcome.products;
