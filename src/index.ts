@@ -4,11 +4,13 @@
  */
 export {
   observe,
+  type Item,
   type ObservationOutcome,
   type ObserveOptions,
   type RunningObservation,
   type SteeredChange,
 } from './library/observe.js';
+export { calibrate, image, type Beside } from './library/from-visibilities.js';
 export { write, type Writable } from './library/write.js';
 export {
   checkObservation,
@@ -17,7 +19,6 @@ export {
   writeObservation,
   type Observation,
   type ObservationInput,
-  type ObservedItem,
 } from './observation/index.js';
 
 export { openFile as open, readGainFile as readGains } from './formats/index.js';

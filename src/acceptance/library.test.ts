@@ -6,7 +6,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { observe, open, write, type Integration, type VisibilityHeader } from '../index.js';
+import { calibrate, image, observe, open, write, type Integration, type VisibilityHeader } from '../index.js';
 import { corella, withFolder } from './corella.js';
 
 const page = new URL('../../docs/library.md', import.meta.url);
@@ -94,6 +94,31 @@ describe('observe', () => {
       assert.equal(compared.code, 0, compared.stdout + compared.stderr);
       assert.equal((await integrationsOf(at('by-program.uvh5'))).length, handed.length);
       assert.ok(handed.length > 1);
+    });
+  });
+
+  it('calibrates and images visibilities, as the commands do', async () => {
+    await withFolder(async (folder) => {
+      await simulated(folder);
+      const at = (name: string): string => join(folder, name);
+      for (const words of [
+        'correlate voltages.sigmf-meta -o v.uvh5 --channels 16',
+        'calibrate v.uvh5 -o by-command.json',
+        'image v.uvh5 --gains by-command.json -o by-command.fits --pixels 64',
+      ]) {
+        const { code, stderr } = await corella(folder, ...words.split(' '));
+        assert.equal(code, 0, stderr);
+      }
+      const { gains, solved } = await calibrate(at('v.uvh5'));
+      const { telescope } = solved.plan;
+      const { channelWidthHz } = solved.plan.header;
+      await write(at('by-program.json'), { gains, about: { telescope, channelWidthHz, durationS: solved.first.integration.durationS } }); // prettier-ignore
+      const made = await image(at('v.uvh5'), { pixels: 64 }, { gains: at('by-command.json') });
+      await write(at('by-program.fits'), made);
+      for (const name of ['json', 'fits']) {
+        const compared = await corella(folder, 'compare', `by-program.${name}`, `by-command.${name}`);
+        assert.equal(compared.code, 0, compared.stdout + compared.stderr);
+      }
     });
   });
 

@@ -3,7 +3,7 @@ import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import type { OnProgress } from '../core/progress.js';
 import { version } from '../core/program/version.js';
-import { readGainFile } from '../formats/index.js';
+import { prepareSkyModels, readGainFile } from '../formats/index.js';
 import { runLive, type Change, type LivePlan, type MadeChange, type Steering } from '../live/index.js';
 import {
   checkObservation,
@@ -15,7 +15,15 @@ import {
   type ObservedItem,
 } from '../observation/index.js';
 import { gainsOverTime, inputsNamed, type Account } from '../stages/index.js';
+import {
+  runVisibilities,
+  type ItemOfVisibilities,
+  type VisibilitiesSettings,
+} from '../visibilities/index.js';
 import { Handover } from './handover.js';
+
+/** An item of a product without a path, and the number of its product in the observation. */
+export type Item = ObservedItem | (ItemOfVisibilities & { readonly product: number });
 
 export interface ObserveOptions {
   /** The folder of products without an absolute path. */
@@ -34,7 +42,8 @@ export type SteeredChange =
   | { readonly gains: string | null };
 
 export interface ObservationOutcome {
-  readonly account: Account;
+  /** Of what came; not of visibilities, which were counted when they were made. */
+  readonly account?: Account;
   /** Files that were written. */
   readonly paths: readonly string[];
   /** Products that ended before the others, and why. */
@@ -46,7 +55,7 @@ export interface ObservationOutcome {
  * An observation that runs. Iterate over it for the items of products without a path: each is valid until the next is
  * asked for, and the data wait until then. Whoever leaves the loop stops the observation.
  */
-export interface RunningObservation extends AsyncIterable<ObservedItem> {
+export interface RunningObservation extends AsyncIterable<Item> {
   /** Changes live data from the next integration on, or from `from`; resolves to when it takes effect. */
   steer(change: SteeredChange, from?: Instant): Promise<Instant>;
   /** Ends the observation: what has come is worked through. */
@@ -57,7 +66,7 @@ export interface RunningObservation extends AsyncIterable<ObservedItem> {
 
 /** Runs an observation: plain data, or the path of an observation file. */
 export function observe(asked: ObservationInput | string, options: ObserveOptions = {}): RunningObservation {
-  const handover = new Handover<ObservedItem>();
+  const handover = new Handover<Item>();
   const stop = new AbortController();
   let steered: { readonly steering: Steering; readonly plan: LivePlan } | undefined;
   const run = async (): Promise<ObservationOutcome> => {
@@ -68,14 +77,16 @@ export function observe(asked: ObservationInput | string, options: ObserveOption
       refuse('page.address', 'a program has no page', 'leave it out, or use corella run');
     const settings = {
       ...{ version: version(), into: options.into, stop: stop.signal },
-      onItem: (item: ObservedItem) => handover.offer(item),
+      onItem: (item: Item) => handover.offer(item),
     };
-    return isLive(observation)
-      ? runFromLive(observation, {
-          ...settings,
-          say: (line) => options.onNote?.(line),
-          onSteering: (steering, plan) => (steered = { steering, plan }),
-        })
+    if (isLive(observation))
+      return runFromLive(observation, {
+        ...settings,
+        say: (line) => options.onNote?.(line),
+        onSteering: (steering, plan) => (steered = { steering, plan }),
+      });
+    return sourceKind(observation.source) === 'visibilities'
+      ? runFromVisibilities(observation, settings, options)
       : runFromRecording(observation, { ...settings, onProgress: options.onProgress }, options);
   };
   const done = run().then(
@@ -129,6 +140,36 @@ async function runFromRecording(
     ...{ account, warnings: plan.warnings },
     paths: products.flatMap(({ paths, failure }) => (failure ? [] : paths)),
     failures: products.flatMap(({ name, failure }) => (failure ? [`${name}: ${failure.message}`] : [])),
+  };
+}
+
+async function runFromVisibilities(
+  observation: Observation,
+  settings: Pick<VisibilitiesSettings, 'version' | 'into' | 'onItem'>,
+  { onNote, onProgress }: ObserveOptions,
+): Promise<ObservationOutcome> {
+  for (const product of observation.products)
+    if ('sources' in product && product.sources !== undefined) await prepareSkyModels(product.sources);
+  const { products, plan } = await runVisibilities(observation, {
+    ...settings,
+    stage: () => stageOf(onProgress),
+    onPlan: ({ warnings }) => {
+      warnings.forEach((line) => onNote?.(line));
+    },
+  });
+  return {
+    warnings: plan.warnings,
+    paths: products.flatMap(({ paths, failure }) => (failure ? [] : paths)),
+    failures: products.flatMap(({ name, failure }) => (failure ? [`${name}: ${failure.message}`] : [])),
+  };
+}
+
+function stageOf(onProgress: OnProgress | undefined): ReturnType<VisibilitiesSettings['stage']> {
+  const began = performance.now();
+  const nothing = (): void => undefined;
+  return {
+    update: onProgress ?? nothing,
+    ...{ at: nothing, step: nothing, done: () => (performance.now() - began) / 1000 },
   };
 }
 

@@ -8,6 +8,8 @@ import {
   type GainsFile,
   type VisibilityHeader,
 } from '../formats/index.js';
+import { refuse } from '../core/errors.js';
+import { writeWide, type WideProductOptions, type WideSkyImage } from '../visibilities/index.js';
 import { writeSkyFits, writeSkyPng, written, type PictureOptions, type SkyImage } from '../stages/index.js';
 
 export type Writable =
@@ -19,9 +21,10 @@ export type Writable =
       readonly image: SkyImage;
       readonly about: Omit<PictureOptions, 'history'> & Partial<Pick<PictureOptions, 'history'>>;
     }
+  | { readonly image: WideSkyImage; readonly about: WideProductOptions }
   | { readonly gains: GainsFile; readonly about: Parameters<typeof writeGainFiles>[2] };
 
-/** Visibilities as .uvh5, .uvfits or .ms; an image as .fits or .png; gains as .json with .calh5 beside it. */
+/** Visibilities as .uvh5, .uvfits or .ms; an image as .fits or .png (of visibilities .fits, with the .png beside it); gains as .json with .calh5 beside it. */
 export async function write(
   path: string,
   what: Writable,
@@ -37,8 +40,16 @@ export async function write(
         for await (const integration of what.integrations) await append(integration);
       },
     );
+  } else if (isWide(what)) {
+    if (!/\.fits?$/i.test(path)) refuse(path, 'is not a .fits', 'a picture is written beside a .fits');
+    await writeWide({ fits: path, png: path.replace(/\.fits?$/i, '.png') }, what.image, what.about);
   } else if ('image' in what) {
     const about = { ...what.about, history: what.about.history ?? program };
     await (/\.png$/i.test(path) ? writeSkyPng : writeSkyFits)(path, what.image, about);
   } else await writeGainFiles(path, what.gains, what.about);
 }
+
+const isWide = (
+  what: Writable,
+): what is { readonly image: WideSkyImage; readonly about: WideProductOptions } =>
+  'image' in what && 'channelWeights' in what.image;

@@ -20,11 +20,14 @@ import {
   type FlaggedFile,
 } from '../stages/index.js';
 import { inputsOf, readingOptionsOf, rulesOf, type Observation } from '../observation/index.js';
-import { isProduct, type ProductName } from '../products/index.js';
+import { isProduct, type ProductItem, type ProductName } from '../products/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { NO_TELESCOPE } from '../telescope/unplaced.js';
 import { reworkVisibilities, type Rework } from './rework.js';
+import type { SolvedGains } from './solve/solve.js';
+import type { WideSkyImage } from './wide/image.js';
+import type { WideProductOptions } from './wide/products.js';
 
 /** What products are planned from. */
 export interface FromVisibilities {
@@ -45,7 +48,27 @@ export interface MakingFromVisibilities {
   /** For the product's header; what the source itself says of its making comes first. */
   readonly history: readonly string[];
   readonly stage: (title: string) => ProgressStage;
+  /** Takes the items of a product without a path, which are written nowhere. */
+  readonly emit?: (item: ItemOfVisibilities) => Promise<void>;
 }
+
+/** An item of a product without a path. */
+export type ItemOfVisibilities =
+  | Extract<ProductItem, { readonly kind: 'visibilities' }>
+  | {
+      readonly kind: 'wide-images';
+      readonly image: WideSkyImage;
+      /** What a file or a picture of it would say. */
+      readonly about: WideProductOptions;
+    }
+  | { readonly kind: 'gains'; readonly gains: GainsFile; readonly solved: SolvedGains };
+
+/** Where the items of a product without a path go; a program that does not take them is refused. */
+export const handingOver = (
+  { emit }: MakingFromVisibilities,
+  name: ProductName,
+): NonNullable<MakingFromVisibilities['emit']> =>
+  emit ?? refuse(`products.${name}`, 'has no path', 'name a file');
 
 /** A product that was checked. */
 export interface PlannedFromVisibilities<Facts extends object = object> {

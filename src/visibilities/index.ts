@@ -12,6 +12,7 @@ export {
   countedPartOf,
   partOf,
   type FromVisibilities,
+  type ItemOfVisibilities,
   type MakingFromVisibilities,
   type PlannedFromVisibilities,
 } from './from-visibilities.js';

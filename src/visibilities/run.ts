@@ -9,6 +9,7 @@ import {
   historyOf,
   into,
   readsOf,
+  refuseUnwritten,
   refuseNotOfVisibilities,
   type Observation,
   type ProductOutcome,
@@ -21,6 +22,7 @@ import {
   gatherVisibilities,
   openSource,
   type FromVisibilities,
+  type ItemOfVisibilities,
   type OpenedSource,
   type PlannedFromVisibilities,
 } from './from-visibilities.js';
@@ -39,6 +41,8 @@ export interface VisibilitiesSettings {
   readonly stage: (title: string) => ProgressStage;
   /** Before the work: what was opened and planned. */
   readonly onPlan?: (plan: VisibilitiesPlan) => void | Promise<void>;
+  /** Takes the items of products without a path; without it such products are refused. */
+  readonly onItem?: (item: ItemOfVisibilities & { readonly product: number }) => Promise<void>;
 }
 
 export interface MadeFromVisibilities extends ProductOutcome {
@@ -104,6 +108,7 @@ export async function runVisibilities(
   settings: VisibilitiesSettings,
 ): Promise<VisibilitiesOutcome> {
   const observation = into(asked, settings.into);
+  if (!settings.onItem) refuseUnwritten(observation);
   return withVisibilities(observation, (plan, source) => make(plan, source, settings));
 }
 
@@ -120,6 +125,7 @@ async function make(
   settings: VisibilitiesSettings,
 ): Promise<VisibilitiesOutcome> {
   const { from, products: planned } = plan;
+  const { onItem } = settings;
   const { observation, opened } = from;
   const flagsOut = observation.flags?.out;
   const paths = [
@@ -138,7 +144,10 @@ async function make(
   for (const [k, product] of planned.entries()) {
     const { name } = product;
     try {
-      const facts = await product.make({ history: historyFor(k), stage: settings.stage });
+      const facts = await product.make({
+        ...{ history: historyFor(k), stage: settings.stage },
+        emit: onItem && ((item) => onItem({ ...item, product: k })),
+      });
       products.push({ name, paths: product.paths, facts, flags: accountOf(from) });
     } catch (error) {
       // Of several products the others are made all the same.

@@ -43,6 +43,9 @@ export async function uploadInto(
   }
 }
 
+/** Pieces of a download that are under way at once. */
+const BUFFERS = 8;
+
 /** Fills the array from the start of device memory, after everything already in the stream. */
 export async function downloadInto(
   session: CudaSession,
@@ -51,29 +54,35 @@ export async function downloadInto(
   stream: Stream = session.streams.compute,
 ): Promise<void> {
   const bytes = bytesOf(array);
-  // Two, so that one arrives while the other is copied out.
-  const buffers = [0, 1].map(() => ({
+  const pieces = Math.ceil(bytes.length / PIECE_BYTES);
+  // Several, so that some arrive while others are copied out, each by a thread of the pool.
+  const buffers = Array.from({ length: Math.min(pieces, BUFFERS) }, () => ({
     pinned: session.borrowPiece(),
     arrived: session.createEvent(),
+    copied: Promise.resolve(),
   }));
-  const pieces = Math.ceil(bytes.length / PIECE_BYTES);
   const start = (n: number): void => {
-    const { pinned, arrived } = buffers[n % 2];
+    const { pinned, arrived } = buffers[n % BUFFERS];
     const from = memory.pointer + BigInt(n * PIECE_BYTES);
     const length = Math.min(PIECE_BYTES, bytes.length - n * PIECE_BYTES);
     session.call('cuMemcpyDtoHAsync', pinned.pointer, from, length, stream.handle);
     arrived.record(stream);
   };
   try {
-    if (pieces > 0) start(0);
+    for (let n = 0; n < buffers.length; n++) start(n);
     for (let n = 0; n < pieces; n++) {
-      const { pinned, arrived } = buffers[n % 2];
-      await arrived.passed();
-      if (n + 1 < pieces) start(n + 1);
-      const length = Math.min(PIECE_BYTES, bytes.length - n * PIECE_BYTES);
+      const buffer = buffers[n % BUFFERS];
+      await buffer.arrived.passed();
       const at = n * PIECE_BYTES;
-      await copyApart(bytes.subarray(at, at + length), new Uint8Array(pinned.buffer, 0, length));
+      const piece = bytes.subarray(at, at + PIECE_BYTES);
+      buffer.copied = copyApart(piece, new Uint8Array(buffer.pinned.buffer, 0, piece.length));
+      // The oldest is needed next.
+      const next = n + 1 - BUFFERS / 2;
+      if (next < 0 || next + BUFFERS >= pieces) continue;
+      await buffers[next % BUFFERS].copied;
+      start(next + BUFFERS);
     }
+    for (const { copied } of buffers) await copied;
     for (const { pinned } of buffers) await pinned.close();
   } finally {
     for (const { arrived } of buffers) await arrived.close();

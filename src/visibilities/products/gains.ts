@@ -1,11 +1,15 @@
 /** Gains from visibilities: solved by a model of the sky, as JSON and CalH5. */
-import { refuse } from '../../core/errors.js';
 import { refuseSeveralTargets } from '../../formats/index.js';
 import type { Product } from '../../products/index.js';
-import { countedPartOf, type FromVisibilities, type PlannedFromVisibilities } from '../from-visibilities.js';
+import {
+  countedPartOf,
+  handingOver,
+  type FromVisibilities,
+  type PlannedFromVisibilities,
+} from '../from-visibilities.js';
 import { planGains } from '../solve/plan.js';
 import { solvePlanned, type SolvedGains } from '../solve/solve.js';
-import { pathsOfGains, writeSolvedGains } from '../solve/write.js';
+import { gainsFileOf, pathsOfGains, writeSolvedGains } from '../solve/write.js';
 
 /** What was solved and written. */
 export interface WrittenGains {
@@ -17,15 +21,16 @@ export async function planGainsProduct(
   product: Product<'gains'>,
   from: FromVisibilities,
 ): Promise<PlannedFromVisibilities<WrittenGains>> {
-  const path = product.gains ?? refuse('products.gains', 'has no path', 'name a .json');
-  const paths = pathsOfGains({ ...product, gains: path });
+  const path = product.gains ?? undefined;
+  const paths = path === undefined ? [] : pathsOfGains({ ...product, gains: path });
   refuseSeveralTargets(from.opened);
   const { target, integration } = from.observation.source;
   const file = await countedPartOf(from, product.channels, 'products.gains.channels');
   const plan = await planGains(file, { product, telescope: from.telescope, target, integration });
   return {
     ...{ name: 'gains', paths },
-    make: async ({ history, stage }) => {
+    make: async (making) => {
+      const { history, stage } = making;
       let shown = stage('read');
       const solved = await solvePlanned(file, plan, {
         backend: await from.backend(),
@@ -41,7 +46,8 @@ export async function planGainsProduct(
         },
       });
       const seconds = shown.done();
-      await writeSolvedGains(path, solved, history);
+      if (path !== undefined) await writeSolvedGains(path, solved, history);
+      else await handingOver(making, 'gains')({ kind: 'gains', gains: gainsFileOf(solved, history), solved });
       return { solved, seconds };
     },
   };

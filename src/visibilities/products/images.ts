@@ -28,6 +28,7 @@ import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
 import {
   countedPartOf,
+  handingOver,
   type FromVisibilities,
   type MakingFromVisibilities,
   type PlannedFromVisibilities,
@@ -88,8 +89,8 @@ export async function planImages(
   from: FromVisibilities,
 ): Promise<PlannedFromVisibilities<ImagedSky | ImagedSeries>> {
   const { opened } = from;
-  const path = product.images ?? refuse(WHERE, 'has no path', 'name a .fits file');
-  if (!/\.fits?$/i.test(path))
+  const path = product.images ?? undefined;
+  if (path !== undefined && !/\.fits?$/i.test(path))
     refuse(WHERE, `'${path}' does not end in .fits`, 'the PNG takes the same name beside it');
   refuseSeveralTargets(opened);
   const part = await countedPartOf(from, product.channels, `${WHERE}.channels`);
@@ -111,7 +112,10 @@ export async function planImages(
   });
   const unit = from.gains || units === 'Jy' ? 'Jy/beam' : 'counts';
   const plan: ImagePlan = { product, from, file, telescope, data, beam, choice, gains, unit };
-  const image = product.every === undefined ? planOne(plan, path) : planSeries(plan, path, product.every);
+  const image =
+    product.every === undefined
+      ? planOne(plan, path)
+      : planSeries(plan, path ?? refuse(WHERE, 'a series has no path', 'name a .fits file'), product.every);
   return { name: 'images', warnings, ...image };
 }
 
@@ -182,16 +186,17 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
   };
 }
 
-function planOne(plan: ImagePlan, path: string): Made<ImagedSky> {
+function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
   const { product, from, file, telescope, beam, choice, unit } = plan;
   const { header } = file;
   const clean = cleanOf(product);
-  const paths = pathsOf(product, path, clean !== undefined);
+  const paths = path === undefined ? undefined : pathsOf(product, path, clean !== undefined);
   const cross = crossHandsOf(plan.gains);
   const { which, alone } = stokesOf(plan, clean !== undefined, cross.crossHands);
   return {
-    paths: Object.values(paths) as string[],
-    make: async ({ history, stage }) => {
+    paths: Object.values(paths ?? {}) as string[],
+    make: async (making) => {
+      const { history, stage } = making;
       const shown = stage('image');
       const backend = await from.backend();
       const make = (of: 'I' | 'IQUV', stokes: WideStokes): Promise<WideSkyImage> =>
@@ -222,7 +227,8 @@ function planOne(plan: ImagePlan, path: string): Made<ImagedSky> {
         ],
         sources: parseSources(product.sources ?? 'all')(sky.frame),
       };
-      await writeWide(paths, sky, products, writing.step);
+      if (paths) await writeWide(paths, sky, products, writing.step);
+      else await handingOver(making, 'images')({ kind: 'wide-images', image: sky, about: products });
       writing.done();
       return { kind: 'image', telescope, header, unit, note: choice.note, sky, alone, seconds };
     },

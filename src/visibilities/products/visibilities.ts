@@ -27,6 +27,7 @@ import {
   timesOf,
   type FromVisibilities,
   type PlannedFromVisibilities,
+  handingOver,
 } from '../from-visibilities.js';
 import { reworkVisibilities, type Rework } from '../rework.js';
 import { chosen } from '../integration.js';
@@ -59,8 +60,8 @@ export async function planVisibilities(
   from: FromVisibilities,
 ): Promise<PlannedFromVisibilities<WrittenVisibilities>> {
   const { opened, gains, telescope } = from;
-  const path = product.visibilities ?? refuse(WHERE, 'has no path', 'name a file');
-  const format = visibilityFormatFor(path);
+  const path = product.visibilities ?? undefined;
+  const format = path === undefined ? undefined : visibilityFormatFor(path);
   const place = product['phase-centre'];
   const centre = place === undefined ? undefined : parsePhaseCentre(place, `${WHERE}.phase-centre`);
   const moved = centre && phasedAt(centre, opened.telescope.site, await middleOf(opened, centre));
@@ -83,30 +84,34 @@ export async function planVisibilities(
   const { units, frequenciesHz } = selected.header;
   return {
     name: 'visibilities',
-    paths: [path],
+    paths: path === undefined ? [] : [path],
     warnings:
       applied && gains
         ? fitsData(gains.file, gains.path, { telescope, frequenciesHz, ...(units && { units }) })
         : [],
-    make: async ({ history, stage }) => {
+    make: async (making) => {
+      const { history, stage } = making;
       const shown = stage(applied ? 'apply' : 'convert');
       const header = {
         ...(centre ? withoutDrift(source.header) : source.header),
         history: [...history],
         ...moved,
       };
-      const integrations = await written(
-        () => format.createVisibilities(path, header),
-        async (append) => {
-          let done = 0;
-          for await (const integration of source.integrations('reused')) {
-            await append(integration);
-            shown.update({ done: ++done, of: source.integrationCount, unit: 'integrations' });
-          }
-          if (done === 0 && ('from' in selection || 'to' in selection)) refuseNoTimes(from);
-          return done;
-        },
-      );
+      const all = async (append: (integration: Integration) => Promise<void>): Promise<number> => {
+        let done = 0;
+        for await (const integration of source.integrations('reused')) {
+          await append(integration);
+          shown.update({ done: ++done, of: source.integrationCount, unit: 'integrations' });
+        }
+        if (done === 0 && ('from' in selection || 'to' in selection)) refuseNoTimes(from);
+        return done;
+      };
+      const integrations =
+        format && path !== undefined
+          ? await written(() => format.createVisibilities(path, header), all)
+          : await all((integration) =>
+              handingOver(making, 'visibilities')({ kind: 'visibilities', integration, header }),
+            );
       return { integrations, calibrated: applied?.facts(), seconds: shown.done() };
     },
   };

@@ -1,0 +1,51 @@
+/** Calibrates and images a file of visibilities: observations of one product, whose result is handed back. */
+import type { GainsFile } from '../formats/index.js';
+import type { ObservationInput } from '../observation/index.js';
+import type { SolvedGains, WideProductOptions, WideSkyImage } from '../visibilities/index.js';
+import { observe, type Item, type ObserveOptions } from './observe.js';
+
+type ProductInput = ObservationInput['products'][number];
+/** The fields of a product, without where it is written. */
+type FieldsOf<Name extends string> = Omit<Extract<ProductInput, Readonly<Record<Name, unknown>>>, Name>;
+/** What an observation says beside its source and products: telescope, flags, gains, machine. */
+export type Beside = Partial<Omit<ObservationInput, 'corella' | 'source' | 'products'>> & ObserveOptions;
+
+async function only<Kind extends Item['kind']>(
+  path: string,
+  product: ProductInput,
+  kind: Kind,
+  { into, onProgress, onNote, ...beside }: Beside,
+): Promise<Extract<Item, { readonly kind: Kind }>> {
+  const asked = {
+    ...beside,
+    corella: 1,
+    source: { visibilities: path },
+    products: [product],
+  } as ObservationInput;
+  const run = observe(asked, { into, onProgress, onNote });
+  let made: Extract<Item, { readonly kind: Kind }> | undefined;
+  for await (const item of run) if (item.kind === kind) made = item as Extract<Item, { readonly kind: Kind }>;
+  await run.done;
+  if (!made) throw new Error(`no ${kind} were made`);
+  return made;
+}
+
+/** Solves the gains of a file of visibilities: gains as a file would have them, and everything known of them. */
+export async function calibrate(
+  path: string,
+  fields: FieldsOf<'gains'> = {},
+  beside: Beside = {},
+): Promise<{ readonly gains: GainsFile; readonly solved: SolvedGains }> {
+  const { gains, solved } = await only(path, { gains: null, ...fields }, 'gains', beside);
+  return { gains, solved };
+}
+
+/** Images a file of visibilities: the image, and what `write` says of it. */
+export async function image(
+  path: string,
+  fields: FieldsOf<'images'> = {},
+  beside: Beside = {},
+): Promise<{ readonly image: WideSkyImage; readonly about: WideProductOptions }> {
+  const made = await only(path, { images: null, ...fields }, 'wide-images', beside);
+  return { image: made.image, about: made.about };
+}
