@@ -93,7 +93,7 @@ export function productFacts(product: ProductOutcome, outcome: RunOutcome): obje
     const { beams, ...figures } = facts as BeamFacts;
     return { beams: beams.length, ...figures };
   }
-  return imageFacts(product, facts as ImageFacts, outcome);
+  return name === 'images' ? imageFacts(product, facts as ImageFacts, outcome) : facts;
 }
 
 function imageFacts(
@@ -179,7 +179,12 @@ export function productLines(product: ProductOutcome, outcome: RunOutcome, secon
     ];
   }
   if (name === 'beams') return beamLines(paths, facts as BeamFacts);
-  return imageLines(paths, facts as ImageFacts, outcome, seconds);
+  if (name === 'images') return imageLines(paths, facts as ImageFacts, outcome, seconds);
+  // A product without lines of its own: its files, and what it counted.
+  const counted = Object.entries(facts).flatMap(([what, value]) =>
+    typeof value === 'number' ? [`${value} ${what}`] : [],
+  );
+  return [[product.paths.join(', '), ...counted].join(': ')];
 }
 
 function imageLines(
