@@ -4,17 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  addSeconds,
-  baselineCount,
-  baselineIndex,
-  countsCB,
-  loadTelescope,
-  parseInstant,
-  skyFrame,
-  visibilitiesCBPP,
-  visibilityFormatFor,
-} from '../dist/index.js';
+import { addSeconds, parseInstant, telescope as loadTelescope } from '../dist/index.js';
+import { visibilityFormatFor } from '../dist/formats/index.js';
+import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../dist/library/kernels.js';
+import { skyFrame } from '../dist/library/stages.js';
 import { randomStream } from '../dist/core/random.js';
 
 const root = new URL('..', import.meta.url).pathname;
