@@ -1,4 +1,4 @@
-// kill -9 at random moments of a running night: 16 stations on the cpu, an image every 100 ms, an integration every
+// kill -9 at random moments of a running observation: 16 stations on the cpu, an integration every
 // 200 ms, a new file every 2 s. Every integration that was finished must be readable: as the file is, or after
 // `corella recover` where the kill fell into a write. --kills N (20 unless said), --seed N.
 import { spawn, spawnSync } from 'node:child_process';
@@ -77,7 +77,7 @@ for (let kill = 1; kill <= kills; kill++) {
   const place = join(folder, String(kill));
   mkdirSync(place);
   const words =
-    `live --listen ${PORT} --telescope lwasv --stations 16 --epoch clock --backend cpu --image 100ms --integration 200ms ` +
+    `live --listen ${PORT} --telescope lwasv --stations 16 --epoch clock --backend cpu --integration 200ms ` +
     '-o night.uvh5 --file-every 2s --json';
   const night = spawn(process.execPath, [program, ...words.split(' ')], { cwd: place });
   let told = 0;
