@@ -12,6 +12,7 @@ export {
   type PlotAxis,
   type PlotSeries,
 } from './plot.js';
+export { skyColours, skyScales, type SkyLook } from './look.js';
 export { drawMap, type MapPoint } from './map.js';
 export { seriesColour } from './palettes.js';
 export { renderFilm, renderPng, renderSheet, type RenderOptions } from './render.js';

@@ -23,7 +23,15 @@ describe('painted sky', () => {
       canvas,
       { left: 0, top: 0, right: 40, bottom: 36 },
       {
-        ...{ plane, pixels: 16, stretch: linear, zoom: 3, paper: PAPER, ground: GROUND },
+        ...{
+          plane,
+          pixels: 16,
+          stretch: linear,
+          palette: 'brightness',
+          zoom: 3,
+          paper: PAPER,
+          ground: GROUND,
+        },
         centre: { x: 20.5, y: 16.5 },
         depth: (x, y) => 15 - Math.max(Math.abs(x), Math.abs(y)),
       },

@@ -6,12 +6,14 @@
 import type { PlaneML } from '../core/axes.js';
 import { channelsOf, type Canvas, type Colour } from './canvas.js';
 import type { Box, Point } from './cut.js';
+import type { Palette } from './palettes.js';
 import { stretchedTable, type Stretch } from './stretch.js';
 
 export interface SkyPaint {
   readonly plane: PlaneML;
   readonly pixels: number;
   readonly stretch: Stretch;
+  readonly palette: Palette;
   /** Of the phase centre, from the canvas's top left corner, in its pixels. */
   readonly centre: { readonly x: number; readonly y: number };
   /** Canvas pixels from one pixel of the image to the next. */
@@ -27,7 +29,7 @@ export interface SkyPaint {
 export function paintSky({ width, height, rgb }: Canvas, box: Box, paint: SkyPaint): void {
   const { pixels, stretch, centre, zoom } = paint;
   const colours: Colours = {
-    table: stretchedTable(stretch, 'brightness'),
+    table: stretchedTable(stretch, paint.palette),
     paper: Uint8Array.from(channelsOf(paint.paper)),
     ground: Uint8Array.from(channelsOf(paint.ground)),
   };

@@ -1,14 +1,31 @@
 /** Colours for numbers and for curves: told apart by colour-blind eyes, and in grey. */
-import { interpolateInferno } from 'd3-scale-chromatic';
+import {
+  interpolateCividis,
+  interpolateGreys,
+  interpolateInferno,
+  interpolateViridis,
+} from 'd3-scale-chromatic';
 import { channelsOf, type Colour } from './canvas.js';
 
 /** Colours of a palette from its lowest number to its highest: [step][r, g, b]. */
 const STEPS = 1024;
 
-/** From black through red to light yellow, ever lighter. */
-function brightness(fraction: number): readonly [number, number, number] {
-  return channelsOf(Number.parseInt(interpolateInferno(fraction).slice(1), 16));
+type Channels = readonly [number, number, number];
+
+/** "#rrggbb" or "rgb(r, g, b)". */
+function channelsIn(text: string): Channels {
+  if (text.startsWith('#')) return channelsOf(Number.parseInt(text.slice(1), 16));
+  const [red, green, blue] = Array.from(text.matchAll(/\d+/g), Number);
+  return [red, green, blue];
 }
+
+/** Of brightness, ever lighter: from black through red to light yellow unless another is chosen. */
+const brightness = (fraction: number): Channels => channelsIn(interpolateInferno(fraction));
+const viridis = (fraction: number): Channels => channelsIn(interpolateViridis(fraction));
+const cividis = (fraction: number): Channels => channelsIn(interpolateCividis(fraction));
+const grey = (fraction: number): Channels => channelsIn(interpolateGreys(1 - fraction));
+/** Bright is dark, as on plates. */
+const plate = (fraction: number): Channels => channelsIn(interpolateGreys(fraction));
 
 /**
  * Of angles from −180° to 180°, the same colour at both ends. Lightness tells how far from 0°, which is nearly white,
@@ -41,8 +58,14 @@ function fromOklab(lightness: number, a: number, b: number): readonly [number, n
   ];
 }
 
-const palettes = { brightness, angle } as const;
+const palettes = { brightness, angle, viridis, cividis, grey, plate } as const;
 export type Palette = keyof typeof palettes;
+
+/** Those of brightness, by the name that users choose. */
+export const skyPalettes = ['inferno', 'viridis', 'cividis', 'grey', 'plate'] as const;
+export type SkyPalette = (typeof skyPalettes)[number];
+export const paletteNamed = (name: SkyPalette = 'inferno'): Palette =>
+  name === 'inferno' ? 'brightness' : name;
 
 const tables = new Map<Palette, Uint8Array>();
 

@@ -26,6 +26,7 @@ export {
 } from './quantities.js';
 export {
   baselineList,
+  brightnessRange,
   channelList,
   channelRange,
   flagged,

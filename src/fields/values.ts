@@ -54,6 +54,17 @@ export const timeSpan = withForm(
   { words: 'FROM..TO in UTC, like 2026-06-21T04:00:00Z..2026-06-21T05:00:00Z; either may be left out' },
 );
 
+const isNumber = (text: string): boolean => text === '' || Number.isFinite(Number(text));
+/** LOW..HIGH of brightness, either of which may be left out. */
+export const brightnessRange = withForm(
+  z.string().refine((value) => {
+    const ends = value.split('..').map((end) => end.trim());
+    if (ends.length !== 2 || !ends.some((end) => end !== '') || !ends.every(isNumber)) return false;
+    return ends.includes('') || Number(ends[0]) < Number(ends[1]);
+  }, 'is not a range of brightness'),
+  { words: 'LOW..HIGH in the unit of the image, like 0..150; either may be left out' },
+);
+
 const FREQUENCY = '\\d+\\.?\\d*(?:[eE][+-]?\\d+)?\\s*[kKmMgG]?[hH][zZ]';
 const CHANNELS = `^\\s*(?:\\d+(?:-\\d+)?|${FREQUENCY}\\s*\\.\\.\\s*${FREQUENCY})\\s*$`;
 const CHANNELS_WORDS = 'a channel or a range, like 30, 10-20 or 151MHz..152MHz';

@@ -12,7 +12,14 @@ import { openFiles } from './open-files.js';
 import { openLatestPicture, type LatestPicture } from './pictures.js';
 import { forgiving, imagedByVisibilities } from './chain.js';
 import type { FurtherProducts, LiveImaging, LiveSettings } from './settings.js';
-import { isProduct, planProduct, productName, type MadeProduct, type Product } from '../products/index.js';
+import {
+  lookOf,
+  isProduct,
+  planProduct,
+  productName,
+  type MadeProduct,
+  type Product,
+} from '../products/index.js';
 import { imagedRules, imageOptions } from '../products/making/images.js';
 import { largestSumOf } from '../products/making/visibilities.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
@@ -114,6 +121,7 @@ export function openImages(
   return openLatestPicture(
     {
       ...{ path, width: PICTURE_WIDTH, telescope, unit, channelWidthHz: spectra.channelWidthHz },
+      look: lookOf(fields),
       road:
         fields.method === 'direct'
           ? 'Live, direct imaging (EPIC)'

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import {
   angleDeg,
+  brightnessRange,
   channelList,
   field,
   flagged,
@@ -52,6 +53,10 @@ const stokes = withForm(
     .pipe(z.enum(['I', 'IQUV'])),
   { words: 'I or IQUV' },
 );
+
+/** A test compares them with what draws them, which is too much to load for a list of options. */
+export const scaleNames = ['usual', 'linear', 'sqrt'] as const;
+export const colourNames = ['inferno', 'viridis', 'cividis', 'grey', 'plate'] as const;
 
 export const kernelSizes = [1, 3, 5, 7] as const;
 
@@ -275,6 +280,34 @@ export const images = z.strictObject({
     changes: 'never',
     default: true,
     help: 'beside a .fits also a PNG: the image, or an animation of the series; live only where it is given',
+  }),
+  range: field(brightnessRange, {
+    flag: '--range <low..high>',
+    group,
+    changes: 'cut',
+    help: 'of the picture: the brightness of its first and last colour, like 0..150; either may be left out',
+    otherwise: 'from the faintest to the brightest, a few pixels aside',
+  }),
+  scale: field(z.enum(scaleNames), {
+    flag: '--scale <name>',
+    group,
+    changes: 'cut',
+    default: 'usual',
+    help: 'of the picture: linear, sqrt, or usual (to the power 0.6): how colours are spread over its range',
+  }),
+  colours: field(z.enum(colourNames), {
+    flag: '--colours <name>',
+    group,
+    changes: 'cut',
+    help: 'of the picture: inferno, viridis, cividis, grey, or plate (bright is dark)',
+    otherwise: 'inferno; with light plate',
+  }),
+  light: field(flagged, {
+    flag: '--light',
+    group,
+    changes: 'cut',
+    default: false,
+    help: 'the picture dark on white, for print',
   }),
   sheet: field(flagged, {
     flag: '--sheet',

@@ -24,3 +24,4 @@ export type { VisibilityFacts } from './making/visibilities.js';
 export type { SpectraFacts } from './making/spectra.js';
 export type { BeamFacts } from './making/beams.js';
 export type { ImageFacts } from './making/images.js';
+export { lookOf } from './look.js';

@@ -74,7 +74,7 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
   const shownImages = isDrawn ? images.filter((_, k) => !blank.has(k)) : [];
   const pictures = shownImages.map(({ plane, start, durationS, frame }) =>
     skyPicture({
-      ...{ plane, plan, frame, stretch, unit: options.unit, integrationS: durationS },
+      ...{ plane, plan, frame, stretch, unit: options.unit, integrationS: durationS, look: options.look },
       ...(beam && { beam }),
       title: [
         telescope.title,

@@ -11,7 +11,7 @@ import {
   writeFileWhole,
   writeFitsImage,
 } from '../formats/index.js';
-import { renderPng, skyPicture, type SkyPicture } from '../draw/index.js';
+import { renderPng, skyPicture, type SkyLook, type SkyPicture } from '../draw/index.js';
 import {
   averageChannels,
   fitBeam,
@@ -166,6 +166,7 @@ export interface PictureOptions extends ProductOptions {
   /** Named where they stand. */
   readonly sources: readonly Source[];
   readonly width?: number;
+  readonly look?: SkyLook;
 }
 
 /** Draws an image as PNG. */
@@ -240,6 +241,7 @@ export function pictureParts(
       options.road,
     ],
     unit: options.unit,
+    look: options.look,
     stokes: polarisations === 2 && hand === undefined ? 'I' : handName(options.feeds ?? 'linear', hand ?? 0),
     // Nothing but gains turns counts into janskys.
     calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',

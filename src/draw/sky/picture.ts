@@ -26,7 +26,9 @@ import {
   type NamedDirection,
 } from './marks.js';
 import { BAR, HEIGHT, MARGIN, skyView, WIDTH, type SkyPlan, type SkyView } from './view.js';
-import { imageStretch, stretchName, type Stretch } from '../stretch.js';
+import { coloursOf, lightPicture, lit, stretchOf, type SkyLook } from '../look.js';
+import { paletteNamed } from '../palettes.js';
+import { stretchName, type Stretch } from '../stretch.js';
 import { GROUND, LINE, PAPER, sizeOf, text, weightOf, type TextStyle } from '../style.js';
 import { numberText } from '../ticks.js';
 
@@ -43,6 +45,7 @@ export interface SkyPicture {
   readonly frame?: SkyDirections;
   /** Default: from the 2nd percentile to the peak, or to the 99.95th where the peak is far above. */
   readonly stretch?: Stretch;
+  readonly look?: SkyLook;
   /** What the plane holds: "I", "V", "XX". */
   readonly stokes?: string;
   /** Whether gains were applied. */
@@ -54,7 +57,7 @@ export interface SkyPicture {
 
 /** The sky with its grid, colour bar, caption and the names of sources. */
 export function skyPicture(picture: SkyPicture): Picture {
-  const { plane, plan, title, sources, frame } = picture;
+  const { plane, plan, title, sources, frame, look = {} } = picture;
   planeML(plane, plan.pixels);
   const view = skyView(plan);
   const grid = hasOffsets(plan)
@@ -69,12 +72,12 @@ export function skyPicture(picture: SkyPicture): Picture {
     horizonMarks(plan, view),
     sourceMarks(sources, plan, view),
   ];
-  return {
+  const drawn: Picture = {
     width: WIDTH,
     height: HEIGHT,
     paper: PAPER,
     shapes: [
-      drawPixels(plane, plan, view, scale),
+      drawPixels(plane, plan, view, scale, look.light === true),
       ...drawTitle([...title, factsOf(picture)]),
       ...drawLines(grid, view),
       ...gridLabels(
@@ -87,17 +90,18 @@ export function skyPicture(picture: SkyPicture): Picture {
       footnote(`${scale.label} · ${stretchName(scale)}`),
     ],
   };
+  return look.light === true ? lightPicture(drawn, look) : drawn;
 }
 
 /** With how far the plane's own numbers go, so that the bar can say what lies beyond it. */
-function colourScale({ plane, stretch, stokes, unit }: SkyPicture): ColourScale {
+function colourScale({ plane, stretch, stokes, unit, look = {} }: SkyPicture): ColourScale {
   let [least, most] = [Infinity, -Infinity];
   for (const value of plane) {
     if (value < least) least = value;
     if (value > most) most = value;
   }
   const label = [...quantity(stokes), unit].join(', ');
-  return { ...(stretch ?? imageStretch(plane)), palette: 'brightness', label, least, most };
+  return { ...stretchOf(plane, look, stretch), palette: paletteNamed(coloursOf(look)), label, least, most };
 }
 
 /** "Stokes I", but "XX": a product of feeds is no Stokes parameter. */
@@ -121,7 +125,13 @@ export function beamText({ majorDeg, minorDeg, positionAngleDeg }: BeamEllipse):
   return `beam ${size(majorDeg)} × ${size(minorDeg)}, PA ${numberText(Math.round(positionAngleDeg))}°`;
 }
 
-const drawPixels = (plane: PlaneML, plan: SkyPlan, view: SkyView, stretch: Stretch): Shape => ({
+const drawPixels = (
+  plane: PlaneML,
+  plan: SkyPlan,
+  view: SkyView,
+  scale: ColourScale,
+  isLight: boolean,
+): Shape => ({
   kind: 'raster',
   box: view.box,
   paint: (canvas, box) => {
@@ -130,15 +140,15 @@ const drawPixels = (plane: PlaneML, plan: SkyPlan, view: SkyView, stretch: Stret
     paintSky(canvas, box, {
       plane,
       pixels: plan.pixels,
-      stretch,
+      ...{ stretch: scale, palette: scale.palette },
       centre: { x: zoom * view.centre.x, y: zoom * view.centre.y },
       zoom: zoom * view.scale * plan.pixelSize,
       depth:
         view.kind === 'all-sky'
           ? (x, y) => zoom * view.reach(view.centre.x + x, view.centre.y + y) - Math.sqrt(x * x + y * y)
           : (x, y) => size / 2 - Math.max(Math.abs(x), Math.abs(y)),
-      paper: PAPER,
-      ground: GROUND,
+      paper: isLight ? lit(PAPER) : PAPER,
+      ground: isLight ? lit(GROUND) : GROUND,
     });
   },
 });

@@ -71,6 +71,7 @@ import {
   type ProductParts,
 } from '../product.js';
 import { plainWeights } from '../images.js';
+import { lookOf } from '../look.js';
 import type { Product } from '../registry.js';
 
 export interface ImageFacts {
@@ -438,6 +439,7 @@ export const imageOptions = (
   channels: fields.cube === true ? 'keep' : 'average',
   history,
   sources: parseSources(fields.sources ?? 'all')(frame),
+  look: lookOf(fields),
 });
 
 /** The beam that the image is divided by, where that is asked for. */

@@ -10,7 +10,7 @@ import {
   type VisibilityHeader,
 } from '../../formats/index.js';
 import type { CleanOptions, WideMethod, WideWeighting } from '../../image/index.js';
-import type { Product } from '../../products/index.js';
+import { lookOf, type Product } from '../../products/index.js';
 import {
   elementBeam,
   onSheet,
@@ -176,6 +176,7 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
           ...(made ? [`${weightWords(product)}, ${methodWords(made.method, made.accuracy)}`] : []),
         ],
         sources: parseSources(product.sources ?? 'all')(middle.frame),
+        look: lookOf(product),
       });
       return {
         ...{ kind: 'series', telescope, header: file.header, unit, note: choice.note, series },
@@ -226,6 +227,7 @@ function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
           ...alone,
         ],
         sources: parseSources(product.sources ?? 'all')(sky.frame),
+        look: lookOf(product),
       };
       if (paths) await writeWide(paths, sky, products, writing.step);
       else await handingOver(making, 'images')({ kind: 'wide-images', image: sky, about: products });

@@ -152,6 +152,7 @@ export function widePng(sky: WideSkyImage, options: WideProductOptions): Promise
       options.road,
     ],
     unit: options.unit,
+    look: options.look,
     stokes:
       sky.products.length === 1 && sky.products[0] !== 'I'
         ? handName(options.feeds ?? 'linear', sky.products[0] === 'YY' ? 1 : 0)
