@@ -87,7 +87,7 @@ for name in ('freq_array', 'antenna_names', 'antenna_positions', 'antenna_number
 lst = Time(value('time_array')[0], format='jd', scale='utc', location=(value('longitude') * u.deg, value('latitude') * u.deg))
 lst.delta_ut1_utc = 0
 assert abs((lst.sidereal_time('apparent').rad - value('lst_array')[0] + np.pi) % (2 * np.pi) - np.pi) < 7e-5, (lst, value('lst_array'))
-for part in ('corella calibrate', 'from raw.uvh5', 'observation {', '"visibilities":"raw.uvh5"', 'read raw.sigmf-meta sha256'):
+for part in ('read raw.uvh5 sha256', '"gains":', 'observation {', '"visibilities":"raw.uvh5"', 'read raw.sigmf-meta sha256'):
   assert part in word('history'), part
 gains = D['gains'][:, :, 0, :]
 own = np.array(json.load(open(jsonfile))['gains'])
