@@ -101,7 +101,7 @@ describe('observation files', () => {
   it('report a wrong product by its own key', () => {
     const products = (text: string): readonly string[] => refused(`${start}products:\n${text}`);
     assert.deepEqual(products('  - { images: a.fits, integration: 1s }\n'), [
-      'run.yaml:4:23: products.images.integration: is not a key that is known here; known are images, every, method, align, file-every, pixels, field, kernel, weights, centre, cell, accuracy, taper, stokes, clean, threshold, loop-gain, auto-threshold, auto-mask, beam, channels, van-vleck, autos, cube, beam-corrected, element, feeds, picture, sheet, sources',
+      'run.yaml:4:23: products.images.integration: is not a key that is known here; known are images, every, method, align, file-every, pixels, field, kernel, weights, centre, cell, accuracy, taper, stokes, clean, threshold, loop-gain, auto-threshold, auto-mask, beam, channels, van-vleck, autos, cube, beam-corrected, element, feeds, picture, range, scale, colours, light, sheet, sources',
     ]);
     assert.deepEqual(products('  - imges: a.fits\n'), [
       "run.yaml:4:5: products.0: has none of visibilities, images, beams, spectra, gains; did you mean 'images'?",
