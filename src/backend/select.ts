@@ -3,7 +3,7 @@ import { backendKinds, type BackendChoice, type BackendKind } from '../core/back
 import { refuse } from '../core/errors.js';
 import type { Backend } from './backend.js';
 import { openCpu, type CpuOptions } from './cpu/cpu.js';
-import { isaTitles, levelsUpTo } from './cpu/levels.js';
+import { isaTitles } from './cpu/levels.js';
 import { loadNative } from './cpu/library.js';
 import { describeCuda, openCuda, type CudaOptions } from './cuda/cuda.js';
 import { openReference } from './reference.js';
@@ -40,7 +40,7 @@ function describeCpu(): Presence {
   const library = loadNative();
   if ('what' in library) return { present: false, reason: library.what, fix: library.fix };
   const cores = `${library.cores} ${library.cores === 1 ? 'core' : 'cores'}`;
-  const levels = levelsUpTo(library.best).join(', ');
+  const levels = library.levels.join(', ');
   const description = `${isaTitles[library.best]} on ${cores} (levels ${levels}; built by ${library.compiler})`;
   return { present: true, description };
 }

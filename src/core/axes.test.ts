@@ -9,7 +9,6 @@ import {
   durationsB,
   gainsCA,
   imageCPML,
-  imageF32CPML,
   modelCBP,
   planeML,
   productNames,
@@ -69,7 +68,6 @@ describe('axes', () => {
     assert.throws(() => visibilitiesCBPP(new Float64Array(8), 1, 3, 2), /8 elements .* make 24/);
     assert.throws(() => countsCB(new Float64Array(1), 1, 3), /1 elements .* make 3/);
     assert.throws(() => imageCPML(new Float64Array(1), 1, 4, 2), /1 elements .* make 16/);
-    assert.throws(() => imageF32CPML(new Float32Array(1), 3, 4, 2), /1 elements .* make 48/);
     assert.throws(() => planeML(new Float64Array(1), 5), /\[m\]\[l\].*1 elements .* make 25/);
     assert.throws(() => weightsCBPP(new Float64Array(1), 5, 3, 2), /1 elements .* make 60/);
     assert.throws(() => uvwB(new Float64Array(2), 6), /2 elements .* make 18/);

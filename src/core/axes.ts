@@ -46,9 +46,6 @@ export type ModelCBP = Ordered<'[c][b][p]', Float64Array>;
 /** Products XX, YY, Re XY, Im XY (XX alone with one polarisation); m grows north, l grows east. */
 export type ImageCPML = Ordered<'[c][product][m][l]', Float64Array>;
 
-/** The same as it leaves a card. */
-export type ImageF32CPML = Ordered<'[c][product][m][l]', Float32Array>;
-
 /** How much each plane of an image was made of: samples of its pairs, each way round, as the image weighs them. */
 export type WeightsCP = Ordered<'[c][product] weights', Float64Array>;
 
@@ -74,23 +71,27 @@ export const elementsPerVoltage = (type: VoltageType): 1 | 2 => (isComplexVoltag
 /** Array elements of one complex value. */
 export const elementsPerSpectra = (type: SpectraType): 1 | 2 => (type === 'ci4' ? 1 : 2);
 
-/** `memory`: whether other threads are to have it too. */
+/** `memory`: whether other threads are to have it too, or where it comes from. */
 export function allocateVoltages(
   type: VoltageType,
   inputs: number,
   samples: number,
-  memory: 'own' | 'shared' = 'own',
+  memory: 'own' | 'shared' | ((sizeBytes: number) => ArrayBuffer) = 'own',
 ): VoltagesAT {
   const length = inputs * samples * elementsPerVoltage(type);
   const room = (sizeBytes: number): ArrayBufferLike =>
-    memory === 'own' ? new ArrayBuffer(sizeBytes) : new SharedArrayBuffer(sizeBytes);
+    typeof memory === 'function'
+      ? memory(sizeBytes)
+      : memory === 'own'
+        ? new ArrayBuffer(sizeBytes)
+        : new SharedArrayBuffer(sizeBytes);
   const make = {
-    i8: () => new Int8Array(room(length)),
-    ci8: () => new Int8Array(room(length)),
-    i16: () => new Int16Array(room(2 * length)),
-    ci16: () => new Int16Array(room(2 * length)),
-    f32: () => new Float32Array(room(4 * length)),
-    cf32: () => new Float32Array(room(4 * length)),
+    i8: () => new Int8Array(room(length), 0, length),
+    ci8: () => new Int8Array(room(length), 0, length),
+    i16: () => new Int16Array(room(2 * length), 0, length),
+    ci16: () => new Int16Array(room(2 * length), 0, length),
+    f32: () => new Float32Array(room(4 * length), 0, length),
+    cf32: () => new Float32Array(room(4 * length), 0, length),
   } satisfies Record<VoltageType, () => VoltageElements>;
   return make[type]() as VoltagesAT;
 }
@@ -196,14 +197,6 @@ export const imageCPML = (
   products: number,
   pixels: number,
 ): ImageCPML => checked('[c][product][m][l]', elements, channels * products * pixels ** 2);
-
-/** The same in float32. */
-export const imageF32CPML = (
-  elements: Float32Array,
-  channels: number,
-  products: number,
-  pixels: number,
-): ImageF32CPML => checked('[c][product][m][l]', elements, channels * products * pixels ** 2);
 
 /** Takes an array for weights of an image's planes [c][product]; another length is refused. */
 export const weightsCP = (elements: Float64Array, channels: number, products: number): WeightsCP =>

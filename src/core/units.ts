@@ -6,6 +6,8 @@ export const RADIANS_PER_DEGREE = Math.PI / 180;
 export const SECONDS_PER_DAY = 86_400;
 /** How fast the Earth rotates. */
 export const EARTH_SPIN_RAD_PER_S = 7.292115e-5;
+/** Seconds · MHz² for a DM of 1 pc/cm³, 1/2.41e-4 by convention (Manchester & Taylor 1972), as pulsar software has it. */
+export const DISPERSION_S_MHZ2 = 1 / 2.41e-4;
 /** Outer level of an optimally set two-bit sampler, in units of the inner one. */
 export const HIGH_LEVEL = 3.316505;
 

@@ -6,14 +6,28 @@ import { directionFromAltAz, skyFrame } from '../sky/frame.js';
 import { fixedCentre, localCentre, parsePhaseCentre } from '../sky/phase-centre.js';
 import { erfaRows, erfaSites } from '../sky/testing/erfa.js';
 import {
-  channelPhaseRad,
   delayModels,
   geometricDelaysS,
   planTracking,
   sampleClock,
   splitDelay,
   type DelayPiece,
+  type SplitDelay,
 } from './index.js';
+
+/**
+ * Radians to turn a channel by after the transform, `offsetHz` from the recording's zero. The shift by whole samples has
+ * given e^(−2πi ν coarse/R) already; left are the fine delay there, and all of the delay at the zero frequency.
+ */
+function channelPhaseRad(
+  { fineSamples, delayS, phaseRad }: SplitDelay,
+  offsetHz: number,
+  { zeroHz, sampleRateHz }: { readonly zeroHz: number; readonly sampleRateHz: number },
+): number {
+  const turns = (offsetHz / sampleRateHz) * fineSamples + ((zeroHz * delayS) % 1);
+  const angle = phaseRad - 2 * Math.PI * turns;
+  return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
+}
 
 const RATE_HZ = 32.768e6;
 const piece = (given: Partial<DelayPiece>): DelayPiece => ({

@@ -1,11 +1,5 @@
 /** Delays: how they are applied, from geometry to pieces, and what the user gives in a file. */
-export {
-  channelPhaseRad,
-  splitDelay,
-  type DelayPiece,
-  type SplitDelay,
-  type ZeroFrequency,
-} from './piece.js';
+export { splitDelay, type DelayPiece, type SplitDelay } from './piece.js';
 export { delayModels, type DelayLaw, type DelayModels } from './models.js';
 export {
   spectrumDelays,
@@ -33,3 +27,4 @@ export {
   type DelayFile,
   type TimedPiece,
 } from './file.js';
+export { NoiseSolver, type NoiseChannel, type NoiseSolution } from './noise.js';

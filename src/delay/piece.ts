@@ -48,22 +48,3 @@ export function splitDelay(piece: DelayPiece, tick: bigint, sampleRateHz: number
 
 const withinTurn = (angleRad: number): number =>
   angleRad - 2 * Math.PI * Math.round(angleRad / (2 * Math.PI));
-
-/** The recording's own zero: the centre of a complex band, the lower edge of a real one. */
-export interface ZeroFrequency {
-  readonly zeroHz: number;
-  readonly sampleRateHz: number;
-}
-
-/**
- * Radians to turn a channel by after the transform, `offsetHz` from the recording's zero. The shift by whole samples has
- * given e^(−2πi ν coarse/R) already; left are the fine delay there, and all of the delay at the zero frequency.
- */
-export function channelPhaseRad(
-  { fineSamples, delayS, phaseRad }: SplitDelay,
-  offsetHz: number,
-  { zeroHz, sampleRateHz }: ZeroFrequency,
-): number {
-  const turns = (offsetHz / sampleRateHz) * fineSamples + ((zeroHz * delayS) % 1);
-  return withinTurn(phaseRad - 2 * Math.PI * turns);
-}

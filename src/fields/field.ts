@@ -35,14 +35,13 @@ export interface About {
   readonly otherwise?: string;
   /** For observations whose source is visibilities: other commands do not offer it, and other runs refuse it. */
   readonly of?: 'visibilities';
-  /** Shown by the short help. */
-  readonly common?: true;
 }
 
 const declared = z.registry<About>();
 
-declare const HAS_DEFAULT: unique symbol;
-interface Preset {
+export declare const HAS_DEFAULT: unique symbol;
+/** The mark of a field with a default. */
+export interface Preset {
   readonly [HAS_DEFAULT]?: true;
 }
 
@@ -65,6 +64,21 @@ export function requiredField<Schema extends z.ZodType>(schema: Schema, about: A
   // Schemas are shared, and metadata of a shared one would be overwritten: a field has a copy of its own.
   const own = within(schema, about.range).clone();
   declared.add(own, about);
+  return own;
+}
+
+/** The same field in another command: only how it is used where it is not given, and its heading, may differ. */
+export function again<
+  Schema extends z.ZodType,
+  const Changed extends Pick<About, 'default' | 'otherwise' | 'group'>,
+>(
+  schema: Schema,
+  changed: Changed,
+): Schema & (Changed extends { readonly default: unknown } ? Preset : unknown) {
+  const about = declared.get(schema);
+  if (!about) throw new Error('not a field');
+  const own = schema.clone();
+  declared.add(own, { ...about, ...changed });
   return own;
 }
 

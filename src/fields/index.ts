@@ -1,6 +1,7 @@
 /** Entry point of `fields`: how options are declared. */
 export {
   aboutField,
+  again,
   field,
   rangeWords,
   requiredField,
@@ -45,5 +46,6 @@ export {
   wholeList,
   words,
 } from './values.js';
+export { choicesOf, withChoices, fromText, helpOf, problemsFor } from './text.js';
 export { allowedWords, problemsOf, type Problem } from './problems.js';
 export { alternatives, bare, fieldsOf, meantForm, shapeOf, valueAt, type PlacedField } from './walk.js';

@@ -22,8 +22,14 @@ export async function openSocket(listening: Listening): Promise<Socket> {
         'listen',
         `${address}:${port} is taken by another program`,
         'another corella live may be running; let senders send to a group where several shall hear them',
+        'network.unavailable',
       );
-    refuse('listen', `${address}:${port} cannot be bound (${reasonOf(error)})`, 'check --listen');
+    refuse(
+      'listen',
+      `${address}:${port} cannot be bound (${reasonOf(error)})`,
+      'check --listen',
+      'network.unavailable',
+    );
   });
   try {
     if (group) socket.addMembership(address, interfaceAddress);

@@ -40,6 +40,6 @@ export { planRing, type RingOptions, type RingPlan } from './plan.js';
 export { outcomes, laneOutcomes, type LaneOutcome, type Outcome } from './ring.js';
 export { stepsOf } from './turn.js';
 export { networkFacts, type InterfaceFacts, type NetworkFacts } from './network/facts.js';
-export { diskRefusal, needsOfStream, refuseAny, type NetworkNeeds } from './network/needs.js';
+export { needsOfStream, refuseAny, type NetworkNeeds } from './network/needs.js';
 export { judge, type TelescopeVerdict } from './network/report.js';
 export { telescopeRates, type TelescopeRate } from './network/telescopes.js';

@@ -22,7 +22,7 @@ import { allocateTurned, type CornerTurn, type Turned } from './turn.js';
 /** What a block of packets says beyond its samples. */
 export interface ArrivalFacts {
   readonly startTick: bigint;
-  /** What came, by sender: `pairCounts` of core/presence counts pairs from it. */
+  /** What came, by sender. */
   readonly presence: Presence;
   /** When its first packet came. */
   readonly arrivedUnixNs: bigint;

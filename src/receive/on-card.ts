@@ -1,4 +1,4 @@
-/** Packets on a card, for whoever keeps data there: the resident chain. */
+/** Packets on a card, for whoever keeps data there: the front. */
 export { cannotTurn, planTurn } from './cuda/plan.js';
 export {
   CELL_BLOCKS,

@@ -8,24 +8,31 @@ export function polarise(
   wishes: readonly string[],
   where: string,
 ): readonly Source[] {
-  const plain = (text: string): string => text.toLowerCase().replaceAll(/[\s_-]/g, '');
   return wishes.reduce<readonly Source[]>((all, wish) => {
     const [name, ...numbers] = wish.split(':');
     if (numbers.length !== 3)
       refuse(where, `'${wish}' is not understood`, 'write NAME:Q:U:V, like CygA:0.1:0:0');
     const [q, u, v] = numbers.map((text) => fraction(text, where));
-    if (!all.some((source) => plain(source.name) === plain(name)))
-      refuse(
-        where,
-        `'${name}' is not among the sources`,
-        `name one of ${all.map((source) => source.name).join(', ')}`,
-      );
+    refuseUnlessNamed(all, name, where);
     return all.map((source) =>
-      plain(source.name) === plain(name)
+      isNamed(source, name)
         ? { ...source, stokes: checkedStokes(`source ${source.name}`, { q, u, v }) }
         : source,
     );
   }, sources);
+}
+
+const plain = (text: string): string => text.toLowerCase().replaceAll(/[\s_-]/g, '');
+
+export const isNamed = (source: Source, name: string): boolean => plain(source.name) === plain(name);
+
+export function refuseUnlessNamed(sources: readonly Source[], name: string, where: string): void {
+  if (!sources.some((source) => isNamed(source, name)))
+    refuse(
+      where,
+      `'${name}' is not among the sources`,
+      `name one of ${sources.map((source) => source.name).join(', ')}`,
+    );
 }
 
 function fraction(text: string, where: string): number {

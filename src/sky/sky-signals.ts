@@ -14,6 +14,7 @@ import { skyFrame } from './frame.js';
 import type { FeedJones } from './feeds.js';
 import { binFrequencyHz } from './frequency-grid.js';
 import { isOn, type PulsedInterferer } from './interferers.js';
+import { preparePulsedNoise, type PulsedNoise } from './pulsars.js';
 import type { SimulationPlan } from './simulation-plan.js';
 import type { Source } from './source.js';
 
@@ -50,7 +51,15 @@ export function prepareSkySignals(plan: SimulationPlan, memory: 'own' | 'shared'
     directionEnu: undefined,
     heard: true,
   });
-  const stars = sources.map((source) => ({ source, signal: empty(), rms: spectralRms(source, plan) }));
+  const stars = sources.map((source) => ({
+    ...{ source, signal: empty() },
+    noise: source.pulse
+      ? preparePulsedNoise({
+          ...{ name: source.name, pulse: source.pulse, grid, seed: plan.seed },
+          fluxJy: (frequencyHz) => source.fluxJy(frequencyHz),
+        })
+      : steadyNoise(source, plan),
+  }));
   const pulses = interferers
     .filter((interferer) => interferer.kind === 'pulsed')
     .map((interferer, index) => ({ signal: empty(), draw: preparePulses(plan, interferer, index) }));
@@ -59,46 +68,50 @@ export function prepareSkySignals(plan: SimulationPlan, memory: 'own' | 'shared'
     // One direction for the whole chunk, that of its middle: the sky turns by 4 µrad in 50 ms.
     const middle = addSamples(plan.start, (chunk + 0.5) * grid.chunkSamples, plan.sampleRateHz);
     const frame = skyFrame(telescope.site, middle);
-    for (const { source, signal, rms } of stars) {
+    for (const { source, signal, noise } of stars) {
       const axes = frame.tangentAxes(source.position(frame));
       signal.directionEnu = axes.n;
       signal.heard = axes.n.z > 0;
-      if (signal.heard)
-        drawStar(signal.spectra, source, rms, elementJones(telescope, axes), plan.seed, chunk);
+      if (signal.heard) drawStar(signal.spectra, source, noise.draw(chunk), elementJones(telescope, axes));
     }
     for (const { signal, draw } of pulses) draw(signal, chunk);
   }
   return { signals: [...stars, ...pulses].map(({ signal }) => signal), fill };
 }
 
-/** rms[j] of each part of a source's spectrum before the beam; spectra do not change with time. */
-function spectralRms(source: Source, { grid }: SimulationPlan): Float64Array {
-  return Float64Array.from({ length: grid.bins }, (_, j) =>
+/** Its spectrum does not change with time. */
+function steadyNoise(source: Source, { grid, seed }: SimulationPlan): PulsedNoise {
+  /** Of each part, before the beam. */
+  const rms = Float64Array.from({ length: grid.bins }, (_, j) =>
     rmsPerPart(source.fluxJy(binFrequencyHz(grid, j)), grid.chunkSamples),
   );
+  const spectra = [new Float64Array(2 * grid.bins), new Float64Array(2 * grid.bins)] as const;
+  return {
+    draw: (chunk) => {
+      const stream = randomStream(seed, 'source', source.name, chunk);
+      for (let j = 0; j < rms.length; j++)
+        for (const spectrum of spectra)
+          for (let part = 0; part < 2; part++) spectrum[2 * j + part] = rms[j] * stream.gaussian();
+      return spectra;
+    },
+  };
 }
 
+/** Two signals that are independent of each other, as X and Y receive them. */
 function drawStar(
   spectra: readonly Float64Array[],
   source: Source,
-  rms: Float64Array,
+  [first, second]: readonly [Float64Array, Float64Array],
   jones: FeedJones,
-  seed: number,
-  chunk: number,
 ): void {
   const { x1, y1Re, y1Im, y2 } = mixOf(coherency(source.stokes, jones));
-  const stream = randomStream(seed, 'source', source.name, chunk);
-  for (let j = 0; j < rms.length; j++) {
-    const level = rms[j];
-    const firstRe = level * stream.gaussian();
-    const firstIm = level * stream.gaussian();
-    const secondRe = level * stream.gaussian();
-    const secondIm = level * stream.gaussian();
-    spectra[0][2 * j] = x1 * firstRe;
-    spectra[0][2 * j + 1] = x1 * firstIm;
+  for (let j = 0; j < first.length; j += 2) {
+    const [firstRe, firstIm] = [first[j], first[j + 1]];
+    spectra[0][j] = x1 * firstRe;
+    spectra[0][j + 1] = x1 * firstIm;
     if (spectra.length === 1) continue;
-    spectra[1][2 * j] = y1Re * firstRe - y1Im * firstIm + y2 * secondRe;
-    spectra[1][2 * j + 1] = y1Re * firstIm + y1Im * firstRe + y2 * secondIm;
+    spectra[1][j] = y1Re * firstRe - y1Im * firstIm + y2 * second[j];
+    spectra[1][j + 1] = y1Re * firstIm + y1Im * firstRe + y2 * second[j + 1];
   }
 }
 

@@ -17,6 +17,14 @@ export interface GaussianShape {
   readonly positionAngleDeg: number;
 }
 
+/** On for the first `width` of each period. */
+export interface Pulse {
+  readonly periodS: number;
+  /** Dispersion measure, pc/cm³. */
+  readonly dm: number;
+  readonly width: number;
+}
+
 export interface Source {
   readonly name: string;
   /** Fixed for the stars; the Sun wanders, and stands a little elsewhere for every site. */
@@ -25,6 +33,8 @@ export interface Source {
   readonly stokes: StokesFractions;
   /** To how much its position is known, where it is of a catalogue. */
   readonly accuracyDeg?: number;
+  /** Its flux is the mean over a period; the simulator alone knows it. */
+  readonly pulse?: Pulse;
   /** A point unless given; models alone know shapes, the simulator draws points. */
   readonly shape?: GaussianShape;
 }

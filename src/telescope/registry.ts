@@ -21,6 +21,9 @@ export const presets = {
   'vla-b': 'dishes/vla-b.json',
   'vla-c': 'dishes/vla-c.json',
   'vla-d': 'dishes/vla-d.json',
+  'tart-mg-tana': 'tart/tart-mg-tana.json',
+  'tart-nz-dunedin': 'tart/tart-nz-dunedin.json',
+  'tart-mu-belair': 'tart/tart-mu-belair.json',
 } as const satisfies Record<string, string>;
 
 /** The presets, as `loadTelescope` takes them. */

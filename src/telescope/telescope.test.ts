@@ -60,13 +60,14 @@ describe('telescopes we carry', () => {
       },
       ...{ mwa128: 128, 'mwa2-compact': 128, 'mwa2-extended': 128, mwa3: 256, hera350: 350, meerkat: 64 },
       ...{ 'vla-a': 27, 'vla-b': 27, 'vla-c': 27, 'vla-d': 27 },
+      ...{ 'tart-mg-tana': 24, 'tart-nz-dunedin': 24, 'tart-mu-belair': 24 },
     };
     assert.deepEqual(telescopeNames(), Object.keys(counts));
     for (const [name, count] of Object.entries(counts)) {
       const telescope = await loadTelescope(name);
       assert.equal(telescope.name, name);
       assert.equal(telescope.stations.length, count);
-      assert.equal(telescope.polarisations, 2);
+      assert.equal(telescope.polarisations, name.startsWith('tart-') ? 1 : 2);
       // Up is local: no site is hilly enough for 15 m. Over kilometres the Earth falls away, and the plain rises.
       const mostM = name.startsWith('vla') ? 80 : name === 'meerkat' ? 25 : 15;
       assert.ok(

@@ -102,16 +102,32 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
 });
 
 describe('instruction-set levels', () => {
-  it('follow the option, then the environment, then the best there is', () => {
-    assert.equal(chooseIsa('avx512', undefined, '', 'x64'), 'avx512');
-    assert.equal(chooseIsa('avx512', undefined, 'avx2', 'x64'), 'avx2');
-    assert.equal(chooseIsa('avx512', 'portable', 'avx2', 'x64'), 'portable');
-    assert.throws(() => chooseIsa('avx2', undefined, 'amx', 'x64'), /CORELLA_ISA: this processor has no AMX/);
-    assert.equal(chooseIsa('i8mm', undefined, '', 'arm64'), 'i8mm');
-    assert.equal(chooseIsa('i8mm', undefined, 'dotprod', 'arm64'), 'dotprod');
-    assert.equal(chooseIsa('i8mm', 'portable', 'dotprod', 'arm64'), 'portable');
+  const all = (best: Isa) => ({ best, levels: levelsUpTo(best) });
+
+  it('that were not compiled are refused', () => {
+    const own = { best: 'avx512', levels: ['avx512'] } as const;
+    assert.equal(chooseIsa(own, undefined, '', 'x64'), 'avx512');
     assert.throws(
-      () => chooseIsa('dotprod', undefined, 'i8mm', 'arm64'),
+      () => chooseIsa(own, 'avx2', '', 'x64'),
+      /cpu: the native library was compiled without AVX2; choose avx512, or compile all levels: npm run build/,
+    );
+    assert.throws(() => chooseIsa(own, undefined, 'portable', 'x64'), /CORELLA_ISA: the native library/);
+    assert.throws(() => chooseIsa(own, 'amx', '', 'x64'), /this processor has no AMX/);
+  });
+
+  it('follow the option, then the environment, then the best there is', () => {
+    assert.equal(chooseIsa(all('avx512'), undefined, '', 'x64'), 'avx512');
+    assert.equal(chooseIsa(all('avx512'), undefined, 'avx2', 'x64'), 'avx2');
+    assert.equal(chooseIsa(all('avx512'), 'portable', 'avx2', 'x64'), 'portable');
+    assert.throws(
+      () => chooseIsa(all('avx2'), undefined, 'amx', 'x64'),
+      /CORELLA_ISA: this processor has no AMX/,
+    );
+    assert.equal(chooseIsa(all('i8mm'), undefined, '', 'arm64'), 'i8mm');
+    assert.equal(chooseIsa(all('i8mm'), undefined, 'dotprod', 'arm64'), 'dotprod');
+    assert.equal(chooseIsa(all('i8mm'), 'portable', 'dotprod', 'arm64'), 'portable');
+    assert.throws(
+      () => chooseIsa(all('dotprod'), undefined, 'i8mm', 'arm64'),
       /CORELLA_ISA: this processor has no NEON with int8 matrices; choose portable, dotprod$/,
     );
   });
@@ -127,18 +143,18 @@ describe('instruction-set levels', () => {
     );
     assert.deepEqual(levelsOf('riscv64'), ['portable']);
     assert.throws(
-      () => chooseIsa('avx2', undefined, 'sse9', 'x64'),
+      () => chooseIsa(all('avx2'), undefined, 'sse9', 'x64'),
       /'sse9' is not an instruction set; choose portable, avx2/,
     );
     assert.throws(
-      () => chooseIsa('dotprod', undefined, 'avx2', 'arm64'),
+      () => chooseIsa(all('dotprod'), undefined, 'avx2', 'arm64'),
       /'avx2' is an instruction set of x64, and this processor is arm64; choose portable, dotprod, i8mm/,
     );
     assert.throws(
-      () => chooseIsa('amx', undefined, 'dotprod', 'x64'),
+      () => chooseIsa(all('amx'), undefined, 'dotprod', 'x64'),
       /'dotprod' is an instruction set of arm64/,
     );
-    assert.throws(() => chooseIsa('amx', 'i8mm', '', 'x64'), /cpu: this processor has no NEON/);
+    assert.throws(() => chooseIsa(all('amx'), 'i8mm', '', 'x64'), /cpu: this processor has no NEON/);
   });
 
   it('refuses a library that was built from other sources', () => {
@@ -166,6 +182,13 @@ describe('instruction-set levels', () => {
     assert.match(
       opened('forged', recorded, forged),
       /was built from other sources than this program: it is not the library that its build\.json describes; run npm/,
+    );
+    // Compiled for one processor, and moved to one that lacks its instructions.
+    const foreign = recorded.replace(/"levels": \[[^\]]*\]/, '"levels": ["none"]');
+    assert.notEqual(foreign, recorded);
+    assert.match(
+      opened('foreign', foreign),
+      /the native library was compiled for another processor: none, and this one has .+; compile it here: npm (run build|rebuild corella) \(all levels/,
     );
     const silent = Buffer.from(
       bytes.toString('latin1').replaceAll('corella_build', 'corella_bu1ld'),

@@ -29,7 +29,7 @@ const MOST_THREADS = 4096;
 export async function openCpu(options: CpuOptions = {}): Promise<CpuBackend> {
   const library = loadNative();
   if ('what' in library) refuse("backend 'cpu'", library.what, library.fix);
-  const isa = chooseIsa(library.best, options.isa);
+  const isa = chooseIsa(library, options.isa);
   const threads = wholeNumber('cpu', 'threads', options.threads ?? library.cores, 1, MOST_THREADS);
   const native = openContext(library, { isa, threads });
   return {

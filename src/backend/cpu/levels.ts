@@ -45,9 +45,15 @@ export function parseIsa(where: string, text: string, architecture: string = pro
   );
 }
 
-/** The level asked for, by option or by CORELLA_ISA, or else the best; refused where the processor lacks it. */
+/** What a library offers on this processor. */
+export interface LevelsPresent {
+  readonly best: Isa;
+  readonly levels: readonly Isa[];
+}
+
+/** The level asked for, by option or by CORELLA_ISA, or else the best; refused where the processor or the library lacks it. */
 export function chooseIsa(
-  best: Isa,
+  { best, levels }: LevelsPresent,
   asked: Isa | undefined,
   environment = process.env.CORELLA_ISA,
   architecture: string = process.arch,
@@ -57,12 +63,14 @@ export function chooseIsa(
       ? undefined
       : parseIsa('CORELLA_ISA', environment, architecture);
   const isa = asked ?? fromEnvironment ?? best;
-  if (!levelsUpTo(best).includes(isa)) {
+  const where = asked === undefined ? 'CORELLA_ISA' : 'cpu';
+  const fix = `choose ${levels.join(', ')}`;
+  if (!levelsUpTo(best).includes(isa)) refuse(where, `this processor has no ${isaTitles[isa]}`, fix);
+  if (!levels.includes(isa))
     refuse(
-      asked === undefined ? 'CORELLA_ISA' : 'cpu',
-      `this processor has no ${isaTitles[isa]}`,
-      `choose ${levelsUpTo(best).join(', ')}`,
+      where,
+      `the native library was compiled without ${isaTitles[isa]}`,
+      `${fix}, or compile all levels: npm run build in a clone, CORELLA_LEVELS=all npm rebuild corella elsewhere`,
     );
-  }
   return isa;
 }

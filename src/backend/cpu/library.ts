@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import koffi from 'koffi';
 import { z } from 'zod';
 import { CorellaError, refuse } from '../../core/errors.js';
-import { levelsOf, type Isa } from './levels.js';
+import { isaTitles, levelsOf, type Isa } from './levels.js';
 import { lengthCheck, plainPrototype, type ArgumentsOf } from '../c-arguments.js';
 import { refuseOtherBuild, refuseOtherPrototype, type Built } from '../prototype.js';
 
@@ -21,6 +21,8 @@ export interface NativeFunction<Arguments extends readonly unknown[] = never[]> 
 export interface NativeLibrary {
   readonly path: string;
   readonly compiler: string;
+  /** What the processor has of the levels that were compiled, lowest first, and the best of them. */
+  readonly levels: readonly Isa[];
   readonly best: Isa;
   readonly cores: number;
   readonly function: <Prototype extends string>(
@@ -41,6 +43,7 @@ const buildRecord = z.union([
   z.object({
     library: z.string(),
     compiler: z.string(),
+    levels: z.array(z.string()),
     /** Of all that it was built from. */
     hash: z.string().exactOptional(),
     /** Libraries of before this was recorded have none. */
@@ -70,8 +73,10 @@ export function loadNative(): NativeLibrary | Absence {
   if ('problem' in record) return { what: record.problem, fix: record.fix };
   const path = join(nativeFolder(), record.library);
   try {
-    const { hash, functions, compiler } = record;
-    loaded = bindLibrary({ path, hash, functions, command: buildCommand() }, compiler);
+    const { hash, functions } = record;
+    const bound = bindLibrary({ path, hash, functions, command: buildCommand() }, record);
+    if ('what' in bound) return bound;
+    loaded = bound;
   } catch (error) {
     if (error instanceof CorellaError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -80,7 +85,10 @@ export function loadNative(): NativeLibrary | Absence {
   return loaded;
 }
 
-function bindLibrary(built: Built, compiler: string): NativeLibrary {
+function bindLibrary(
+  built: Built,
+  { compiler, levels: compiled }: { readonly compiler: string; readonly levels: readonly string[] },
+): NativeLibrary | Absence {
   const { path } = built;
   const library = koffi.load(path);
   refuseOtherBuild(built, () => (library.func('const char *corella_build(void)') as () => string)());
@@ -93,7 +101,16 @@ function bindLibrary(built: Built, compiler: string): NativeLibrary {
   const cores = [0];
   const error = errorBuffer();
   settle('cpu', machine(error, level, cores), error);
-  return { path, compiler, best: levelsOf(process.arch)[level[0]], cores: cores[0], function: bind };
+  // An installation compiles the levels of its own processor alone, and may be moved to another.
+  const present = levelsOf(process.arch).slice(0, level[0] + 1);
+  const levels = present.filter((isa) => compiled.includes(isa));
+  const best = levels.at(-1);
+  if (best === undefined)
+    return {
+      what: `the native library was compiled for another processor: ${compiled.join(', ')}, and this one has ${isaTitles[present[level[0]]]}`,
+      fix: `compile it here: ${built.command} (all levels: CORELLA_LEVELS=all)`,
+    };
+  return { path, compiler, levels, best, cores: cores[0], function: bind };
 }
 
 /** The function, its arrays held to the lengths of its prototype. */

@@ -45,6 +45,9 @@ constexpr size_t ALIGNMENT = 64;
 //   plain    vectors as the compiler makes them: one version for each width of register
 //   BYTES    with versions for instructions on bytes: dot products on ARM
 //   MATRIX   with versions for matrix instructions too: AMX, i8mm
+// A library for one processor (scripts/build-native.js, --levels own) leaves out what that processor does not use. On x86-64
+// CORELLA_ONLY then names the one level of plain vectors in it. CORELLA_NO_AMX, CORELLA_NO_DOTPROD and CORELLA_NO_I8MM leave
+// out the others.
 #if CORELLA_X86
 #define CORELLA_DECLARE(type, name) \
   namespace portable {              \
@@ -56,10 +59,14 @@ constexpr size_t ALIGNMENT = 64;
   namespace avx512 {                \
   extern type name;                 \
   }
+#ifdef CORELLA_ONLY
+#define CORELLA_PICK(level, name) (static_cast<void>(level), ::corella::CORELLA_ONLY::name)
+#else
 #define CORELLA_PICK(level, name)                                \
   ((level) >= ::corella::Level::avx512 ? ::corella::avx512::name \
    : (level) == ::corella::Level::avx2 ? ::corella::avx2::name   \
                                        : ::corella::portable::name)
+#endif
 #define CORELLA_DECLARE_BYTES(type, name) CORELLA_DECLARE(type, name)
 #define CORELLA_PICK_BYTES(level, name) CORELLA_PICK(level, name)
 #define CORELLA_DECLARE_MATRIX(type, name) \
@@ -67,8 +74,12 @@ constexpr size_t ALIGNMENT = 64;
   namespace amx {                          \
   extern type name;                        \
   }
+#ifdef CORELLA_NO_AMX
+#define CORELLA_PICK_MATRIX(level, name) CORELLA_PICK(level, name)
+#else
 #define CORELLA_PICK_MATRIX(level, name) \
   ((level) == ::corella::Level::amx ? ::corella::amx::name : CORELLA_PICK(level, name))
+#endif
 #else
 #define CORELLA_DECLARE(type, name) \
   namespace portable {              \
@@ -81,15 +92,23 @@ constexpr size_t ALIGNMENT = 64;
   namespace dotprod {                     \
   extern type name;                       \
   }
+#ifdef CORELLA_NO_DOTPROD
+#define CORELLA_PICK_BYTES(level, name) CORELLA_PICK(level, name)
+#else
 #define CORELLA_PICK_BYTES(level, name) \
   ((level) >= ::corella::Level::dotprod ? ::corella::dotprod::name : ::corella::portable::name)
+#endif
 #define CORELLA_DECLARE_MATRIX(type, name) \
   CORELLA_DECLARE_BYTES(type, name)        \
   namespace i8mm {                         \
   extern type name;                        \
   }
+#ifdef CORELLA_NO_I8MM
+#define CORELLA_PICK_MATRIX(level, name) CORELLA_PICK_BYTES(level, name)
+#else
 #define CORELLA_PICK_MATRIX(level, name) \
   ((level) == ::corella::Level::i8mm ? ::corella::i8mm::name : CORELLA_PICK_BYTES(level, name))
+#endif
 #else
 #define CORELLA_DECLARE_BYTES(type, name) CORELLA_DECLARE(type, name)
 #define CORELLA_PICK_BYTES(level, name) CORELLA_PICK(level, name)

@@ -69,7 +69,7 @@ export async function openCuda(options: CudaOptions = {}): Promise<CudaBackend> 
     const session = closers.keep(openSession(driver, device));
     const shop = openKernelShop(session, compiler);
     const meter = new CardMeter(session);
-    const allocateSpectra = await openSpectraAllocator(session, shop);
+    const allocateSpectra = await openSpectraAllocator(session, shop, meter);
     return {
       kind: 'cuda',
       description: `${describeDevice(device)}, ${cudaPaths[path].title}`,

@@ -2,7 +2,19 @@
 import { LapClock } from './lap-clock.js';
 import type { CudaSession, Stream } from './session.js';
 
-export const cardSteps = ['upload', 'turn', 'flag', 'correlate', 'image', 'sum', 'download'] as const;
+/** What the card computes; the others are the bus's. */
+const kernelSteps = [
+  'turn',
+  'channelise',
+  'flag',
+  'correlate',
+  'image',
+  'beams',
+  'finish',
+  'sum',
+  'calibrate',
+] as const;
+export const cardSteps = ['upload', ...kernelSteps, 'download'] as const;
 export type CardStep = (typeof cardSteps)[number];
 
 export interface CardAccount {
@@ -12,7 +24,7 @@ export interface CardAccount {
   readonly busyShare: number;
   readonly seconds: Readonly<Partial<Record<CardStep, number>>>;
   readonly blocks: number;
-  /** Blocks that the host had to copy first, since the ring's pages were not locked. */
+  /** Blocks that the host had to copy first, since their pages were not locked. */
   readonly copiedBlocks: number;
   readonly uploadedBytes: number;
   readonly downloadedBytes: number;
@@ -60,7 +72,7 @@ export class CardMeter {
     this.downloadedBytes += bytes;
   }
 
-  /** A block of the ring went up. */
+  /** A block went up. */
   sent({ bytes, isCopied }: { readonly bytes: number; readonly isCopied: boolean }): void {
     this.blocks.blocks++;
     this.blocks.bytes += bytes;
@@ -73,11 +85,10 @@ export class CardMeter {
     this.clock.collectPassed();
     const wallS = (this.endedMs - this.beganMs) / 1000;
     const seconds = this.clock.times;
-    const { turn = 0, flag = 0, correlate = 0, image = 0, sum = 0 } = seconds;
     const { blocks, copied, bytes } = this.blocks;
     return {
       ...{ wallS, seconds, blocks, copiedBlocks: copied, uploadedBytes: bytes },
-      busyShare: wallS > 0 ? (turn + flag + correlate + image + sum) / wallS : 0,
+      busyShare: wallS > 0 ? kernelSteps.reduce((sum, step) => sum + (seconds[step] ?? 0), 0) / wallS : 0,
       downloadedBytes: this.downloadedBytes,
     };
   }

@@ -18,6 +18,7 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { Kernel, KernelRequest, KernelShop } from './kernels.js';
+import type { CardMeter } from './meter.js';
 import { powersBytesOf, type PowerCells } from './power-cells.js';
 import type { CudaSession, DeviceMemory, DevicePointer, PinnedMemory, Stream } from './session.js';
 import { commonHeaders, readSource } from './sources.js';
@@ -79,9 +80,10 @@ export const spectraRequest = () =>
 export async function openSpectraAllocator(
   session: CudaSession,
   shop: KernelShop,
+  meter: CardMeter,
 ): Promise<(shape: SpectraShape) => CudaSpectraBlock> {
   const kernels = await shop.prepare(spectraRequest());
-  return (shape) => allocateCudaSpectra(session, kernels, shape);
+  return (shape) => allocateCudaSpectra(session, kernels, shape, meter);
 }
 
 /** Threads along a row, and as many rows as the grid's second axis takes; kernels stride over the rest. */
@@ -128,6 +130,7 @@ function allocateCudaSpectra(
   session: CudaSession,
   kernels: SpectraKernels,
   shape: SpectraShape,
+  meter: CardMeter,
 ): CudaSpectraBlock {
   const { type, channels, inputs, capacity } = shape;
   const rows = channels * inputs;
@@ -195,6 +198,7 @@ function allocateCudaSpectra(
     const canonical = spectraCAT(spectra, type, channels, inputs, count);
     const { upload, prepare: preparing } = session.streams;
     let host = session.pinnedAddress(canonical);
+    const isCopied = host === undefined;
     if (host === undefined) {
       await uploaded.passed(); // the staging memory may still be on its way
       const pinned = stage();
@@ -209,18 +213,16 @@ function allocateCudaSpectra(
     read.holdBack(upload);
     // A packed copy is read by the unpacking of the block's former contents.
     filled.holdBack(upload);
-    session.copyRows(
-      {
-        host,
-        hostPitchBytes: rowBytes(count),
-        device: packed?.pointer ?? memory.pointer,
-        devicePitchBytes: packed ? packedPitch : pitchBytes,
-        widthBytes: rowBytes(count),
-        rows,
-      },
-      'up',
-      upload,
-    );
+    const widthBytes = rowBytes(count);
+    const copy = {
+      ...{ host, hostPitchBytes: widthBytes, widthBytes, rows },
+      device: packed?.pointer ?? memory.pointer,
+      devicePitchBytes: packed ? packedPitch : pitchBytes,
+    };
+    meter.around('upload', upload, () => {
+      session.copyRows(copy, 'up', upload);
+    });
+    meter.sent({ bytes: rows * widthBytes, isCopied });
     uploaded.record(upload);
     uploaded.holdBack(preparing);
     prepare();

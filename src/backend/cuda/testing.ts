@@ -108,14 +108,15 @@ const paperShop: KernelShop = {
 export async function openPaper(path: CudaPath, refuses = 0) {
   const { driver, asked, held } = paperDriver(refuses);
   const session = openSession(driver, paperDevice);
+  const meter = new CardMeter(session);
   const backend: CudaBackend = {
     kind: 'cuda',
     description: paperDevice.name,
     path,
     session,
     shop: paperShop,
-    meter: new CardMeter(session),
-    allocateSpectra: await openSpectraAllocator(session, paperShop),
+    meter,
+    allocateSpectra: await openSpectraAllocator(session, paperShop, meter),
     allocatePinned: (shape) => pinnedSpectra(session, shape),
     close: () => session.close(),
   };

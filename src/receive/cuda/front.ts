@@ -110,7 +110,7 @@ async function makeFront(
     sent,
     send: async (block) => {
       if (block.cells.length !== cellBytes || block.presence.bits.byteLength !== presenceBytes) {
-        refuse('resident chain', `a block of ${block.cells.length} bytes where ${cellBytes} were planned`);
+        refuse('packets on a card', `a block of ${block.cells.length} bytes where ${cellBytes} were planned`);
       }
       const slot = slots[sent.blocks % CELL_BLOCKS];
       const from = await source(slot, block);

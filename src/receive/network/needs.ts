@@ -90,16 +90,6 @@ export function memoryRefusal(ringBytes: number, availableBytes: number): Refusa
   };
 }
 
-/** A disk that is full within an hour. */
-export function diskRefusal(folder: string, freeBytes: number, bytesPerHour: number): Refusal | undefined {
-  if (freeBytes >= bytesPerHour) return undefined;
-  return {
-    where: folder,
-    what: `${formatBytes(freeBytes)} are free where an hour takes ${formatBytes(bytesPerHour)}`,
-    fix: 'write elsewhere, integrate for longer, or make room',
-  };
-}
-
 export function refuseAny(...found: readonly (Refusal | undefined)[]): void {
   const first = found.find((one) => one !== undefined);
   if (first) throw new CorellaError(first);

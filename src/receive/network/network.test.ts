@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { inTemporaryFolder } from '../../core/testing/temporary-folder.js';
 import { chips } from '../../packets/chips.js';
 import { networkFacts } from './facts.js';
-import { bufferRefusal, diskRefusal, memoryRefusal, mtuRefusal, needsOf, needsOfStream } from './needs.js';
+import { bufferRefusal, memoryRefusal, mtuRefusal, needsOf, needsOfStream } from './needs.js';
 import { judge } from './report.js';
 
 const lwasv = chips.plan({
@@ -50,8 +50,6 @@ describe('what a stream needs of the network', () => {
     assert.match(mtuRefusal(1473, card)?.what ?? '', /1501/);
     assert.equal(memoryRefusal(79, 100), undefined);
     assert.ok(memoryRefusal(81, 100));
-    assert.equal(diskRefusal('night', 100, 100), undefined);
-    assert.match(diskRefusal('night', 99e9, 100e9)?.what ?? '', /99 GB are free where an hour takes 100 GB/);
   });
 
   it('a telescope against a machine, each fault with what mends it', () => {
