@@ -5,12 +5,15 @@
 import assert from 'node:assert/strict';
 import type { Backend } from '../backend/backend.js';
 import { backendCases, type CaseOptions } from '../backend/cases.js';
+import { openReference } from '../backend/reference.js';
 import { allocateSpectra, type SpectraCAT } from '../core/axes.js';
 import { closingAfter } from '../core/closing.js';
 import { packNibbles } from '../core/nibbles.js';
 import { randomStream, type RandomStream } from '../core/random.js';
-import { prepareBeamformer } from './index.js';
+import { addIncoherent } from './incoherent.js';
+import { prepareBeamformer, prepareIncoherent } from './index.js';
 import {
+  detections,
   planBeams,
   powersLength,
   voltagesLength,
@@ -20,6 +23,7 @@ import {
   type Bins,
 } from './plan.js';
 import { addPowers, beamsOf } from './reference.js';
+import { inverseGains, steeredWeights } from './weights.js';
 
 const evenly = (random: RandomStream, rail: number): number => random.below(2 * rail + 1) - rail;
 
@@ -45,7 +49,13 @@ export function randomWeights(plan: BeamPlan, random: RandomStream): Int8Array |
     : Float32Array.from({ length }, () => random.gaussian());
 }
 
-export function beamCases(open: () => Promise<Backend>, options: CaseOptions = {}): void {
+/** Sizes that only one backend's tiling could get wrong, and the samples of the blocks that follow each other. */
+export type BeamSizes = readonly (readonly [BeamOptions, readonly number[]])[];
+
+export function beamCases(
+  open: () => Promise<Backend>,
+  options: CaseOptions & { readonly more?: BeamSizes } = {},
+): void {
   backendCases('every beamformer', open, options, (theCase, backend) => {
     const agree = (given: BeamOptions, blocks: readonly number[]): void => {
       const { stations, polarisations, channels, type, beams, weights: weightType } = given;
@@ -92,6 +102,74 @@ export function beamCases(open: () => Promise<Backend>, options: CaseOptions = {
         agree({ stations: 19, polarisations: 1, channels: 2, type, beams: 9, weights }, [65, 200]);
         agree({ stations: 33, polarisations: 2, channels: 2, type, beams: 4, weights }, [33]);
       }
+    for (const [size, blocks] of options.more ?? []) agree(size, blocks);
+
+    for (const spacing of ['even', 'uneven'] as const)
+      theCase(`weights steered in channels of ${spacing} spacing are those of the host`, () =>
+        closingAfter(async (closers) => {
+          const plan = planBeams({
+            ...{ stations: 7, polarisations: 2, channels: 70, type: 'ci8', beams: 5, weights: 'ci8' },
+          });
+          const { channels, inputs, stations, beams } = plan;
+          const random = randomStream(23, spacing);
+          const samples = 20;
+          const block = closers.keep(
+            backend().allocateSpectra({ type: 'ci8', channels, inputs, capacity: samples }),
+          );
+          const beamformer = closers.keep(await prepareBeamformer(plan, backend()));
+          const spectra = randomSpectra(plan, samples, random);
+          await block.write(spectra, samples);
+          const frequenciesHz = Float64Array.from({ length: channels }, (_, c) =>
+            spacing === 'even' ? 50e6 + 25e3 * c : 50e6 + 25e3 * c + 1e3 * (c % 3),
+          );
+          const delaysS = Float64Array.from({ length: beams * stations }, () => 1e-6 * random.gaussian());
+          const gains = inverseGains(
+            Float64Array.from({ length: 2 * channels * inputs }, () => random.gaussian()),
+            Uint8Array.from({ length: channels * inputs }, () => (random.below(9) === 0 ? 0 : 1)),
+          );
+          const { weights, scales } = steeredWeights({ ...plan, frequenciesHz }, delaysS, gains);
+          assert.deepEqual(beamformer.steer(frequenciesHz, delaysS, gains), scales);
+          const made = new Int32Array(voltagesLength(plan, samples)).fill(77);
+          await beamformer.voltages(block, made);
+          assert.deepEqual(Float64Array.from(made), beamsOf(plan, weights, spectra, samples));
+        }),
+      );
+
+    for (const type of ['ci8', 'ci4', 'cf32'] as const)
+      for (const polarisations of [1, 2] as const)
+        theCase(`an incoherent sum of ${polarisations} pol, ${type}`, () =>
+          closingAfter(async (closers) => {
+            const plan = planBeams({
+              stations: 9,
+              polarisations,
+              channels: 3,
+              type,
+              beams: 1,
+              weights: 'ci8',
+            });
+            const { inputs, channels } = plan;
+            const shape = { type, channels, inputs, capacity: 150 };
+            const [block, plain] = [backend(), openReference()].map((one) =>
+              closers.keep(one.allocateSpectra(shape)),
+            );
+            const sum = closers.keep(await prepareIncoherent(plan, backend()));
+            for (const samples of [150, 37]) {
+              const random = randomStream(22, type, polarisations, samples);
+              const spectra = randomSpectra(plan, samples, random);
+              await block.write(spectra, samples);
+              await plain.write(spectra, samples);
+              const squares = Float64Array.from({ length: channels * inputs }, () => random.below(3));
+              for (const bins of binsFor(plan, samples)) {
+                if (bins.detection === 'IQUV') continue;
+                const made = new Float64Array(detections[bins.detection] * bins.bins * channels).fill(5);
+                const wanted = made.slice();
+                await sum.add(squares, block, bins, made);
+                await addIncoherent(plan, squares, plain, bins, wanted);
+                assertNear(made, wanted, 1e-6);
+              }
+            }
+          }),
+        );
 
     theCase('full scale of 16,384 inputs stays exact', () =>
       closingAfter(async (closers) => {

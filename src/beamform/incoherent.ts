@@ -1,7 +1,17 @@
-/** Incoherent sums: powers of stations are added, whatever their phases. In plain loops on the host, for every backend. */
+/** Incoherent sums: powers of stations are added, whatever their phases. In plain loops on the host, or on a card. */
 import type { SpectraBlock } from '../core/blocks.js';
+import type { Closable } from '../core/closing.js';
 import { highNibble, lowNibble } from '../core/nibbles.js';
 import { checkBeamBlock, checkBins, detections, type BeamPlan, type Bins } from './plan.js';
+
+export interface Incoherent extends Closable {
+  readonly plan: BeamPlan;
+  /**
+   * Adds Σ_s |w|²·|x|² to powers : [d][bin][c]; squares : [c][a], |w|². Detections are I, and XX and YY: a sum of powers has no
+   * phase between X and Y.
+   */
+  add(squares: Float64Array, block: SpectraBlock, bins: Bins, powers: Float64Array): Promise<void>;
+}
 
 /**
  * Adds Σ_s |w|²·|x|² to powers : [d][bin][c]; squares : [c][a], |w|². Detections are I, and XX and YY: a sum of powers has no

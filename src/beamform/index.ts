@@ -1,8 +1,10 @@
 /** Tied-array beams: corner-turned spectra in, voltages or powers of weighted sums of stations out. */
 import type { Backend } from '../backend/backend.js';
-import { refuse } from '../core/errors.js';
+import { nothingToClose } from '../core/closing.js';
 import type { Beamformer } from './beamformer.js';
 import { prepareCpuBeamformer } from './cpu/prepare.js';
+import { prepareCudaBeamformer, prepareCudaIncoherent } from './cuda/prepare.js';
+import { addIncoherent, type Incoherent } from './incoherent.js';
 import type { BeamPlan } from './plan.js';
 import { referenceBeamformer } from './reference.js';
 
@@ -16,16 +18,8 @@ export {
   type WeightType,
 } from './plan.js';
 export { detections, voltagesLength } from './plan.js';
-export {
-  halfToEven,
-  inverseGains,
-  steeredWeights,
-  uniformStep,
-  type InverseGains,
-  type Steered,
-  type SteeringOptions,
-} from './weights.js';
-export { addIncoherent } from './incoherent.js';
+export { halfToEven, inverseGains, uniformStep, type InverseGains } from './weights.js';
+export type { Incoherent } from './incoherent.js';
 export { addBeamCounts, type CountOptions } from './counts.js';
 
 /** Compiles and allocates a beamformer on a backend; close it afterwards. */
@@ -36,6 +30,16 @@ export function prepareBeamformer(plan: BeamPlan, backend: Backend): Promise<Bea
     case 'cpu':
       return Promise.resolve(prepareCpuBeamformer(plan, backend));
     case 'cuda':
-      return refuse('beams', 'are not made on a card', 'choose --backend cpu');
+      return prepareCudaBeamformer(plan, backend);
   }
+}
+
+/** The sum of powers of stations, on a backend; close it afterwards. */
+export function prepareIncoherent(plan: BeamPlan, backend: Backend): Promise<Incoherent> {
+  if (backend.kind === 'cuda') return prepareCudaIncoherent(plan, backend);
+  return Promise.resolve({
+    plan,
+    add: (squares, block, bins, powers) => addIncoherent(plan, squares, block, bins, powers),
+    close: nothingToClose,
+  });
 }

@@ -53,8 +53,9 @@ export function checkWeights(plan: BeamPlan, weights: Int8Array | Float32Array):
       `${weights.length} weights were given as ${weights.constructor.name}`,
       `give [c][b][a] complex, ${weightsLength(plan)} numbers as ${isInteger ? 'Int8Array' : 'Float32Array'}`,
     );
-  const bad = weights.findIndex((weight) => (isInteger ? weight === -128 : !Number.isFinite(weight)));
-  if (bad >= 0)
+  let bad = 0;
+  while (bad < weights.length && (isInteger ? weights[bad] !== -128 : Number.isFinite(weights[bad]))) bad++;
+  if (bad < weights.length)
     refuse(
       'beams',
       `weight ${bad} is ${weights[bad]}`,

@@ -2,7 +2,7 @@
 import type { SpectraCAT } from '../core/axes.js';
 import { highNibble, lowNibble } from '../core/nibbles.js';
 import { checkBeamBlock, checkBins, checkWeights, detections, type BeamPlan, type Bins } from './plan.js';
-import type { Beamformer, BeamVoltages } from './beamformer.js';
+import { steerOnHost, type Beamformer, type BeamVoltages } from './beamformer.js';
 
 /** spectra : [c][a][t]; gives voltages : [c][b][p][t], complex, in float64. */
 export function beamsOf(
@@ -68,12 +68,14 @@ export function referenceBeamformer(plan: BeamPlan): Beamformer {
   let weights: Int8Array | Float32Array = new (plan.weights === 'ci8' ? Int8Array : Float32Array)(
     2 * plan.channels * plan.beams * plan.inputs,
   );
+  const setWeights = (given: Int8Array | Float32Array): void => {
+    checkWeights(plan, given);
+    weights = given.slice();
+  };
   return {
     plan,
-    setWeights: (given) => {
-      checkWeights(plan, given);
-      weights = given.slice();
-    },
+    setWeights,
+    steer: steerOnHost(plan, setWeights),
     voltages: async (block, into: BeamVoltages) => {
       checkBeamBlock(plan, block);
       into.set(beamsOf(plan, weights, await block.read(), block.samples));

@@ -46,30 +46,62 @@ export function inverseGains(gains: ArrayLike<number> | undefined, used: Uint8Ar
 const ANCHOR = 32;
 const LARGEST = 127;
 
+/** Phase rotations of channels: those of every `every`th as they are, the others a step from the one before. */
+export interface SteeringPhases {
+  readonly every: number;
+  /** [⌈c / every⌉][b][s], complex. */
+  readonly anchors: Float64Array;
+  /** [b][s], complex. */
+  readonly steps: Float64Array;
+}
+
+/** e^(−2πi f d); delaysS : [b][s]. */
+export function steeringPhases(frequenciesHz: Float64Array, delaysS: Float64Array): SteeringPhases {
+  const stepHz = uniformStep(frequenciesHz);
+  const every = stepHz === undefined ? 1 : ANCHOR;
+  const many = delaysS.length;
+  const anchors = new Float64Array(2 * many * Math.ceil(frequenciesHz.length / every));
+  const steps = new Float64Array(2 * many);
+  for (let n = 0; n < many; n++) {
+    steps.set(phase(stepHz ?? 0, delaysS[n]), 2 * n);
+    for (let c = 0; c < frequenciesHz.length; c += every)
+      anchors.set(phase(frequenciesHz[c], delaysS[n]), 2 * ((c / every) * many + n));
+  }
+  return { every, anchors, steps };
+}
+
+/** Of a weight of modulus 1: 8-bit weights have one scale, from the largest gain and not from a moment's phases. */
+export const weightScale = (type: WeightType, { largest }: InverseGains): number =>
+  type === 'cf32' ? 1 : largest > 0 ? LARGEST / largest : 0;
+
 /**
- * w = e^(−2πi f d) / g: a wave that reaches a station early by d is delayed by as much. delaysS : [b][s]. 8-bit weights
- * have one scale, from the largest gain and not from a moment's phases: it stays while the gains do.
+ * w = e^(−2πi f d) / g: a wave that reaches a station early by d is delayed by as much. delaysS : [b][s].
+ * A card does the same, step by step (cuda/beamform-finish.cu).
  */
 export function steeredWeights(
   { stations, polarisations, beams, frequenciesHz, weights: type }: SteeringOptions,
   delaysS: Float64Array,
-  { inverse, largest }: InverseGains,
+  gains: InverseGains,
 ): Steered {
   const channels = frequenciesHz.length;
   const inputs = stations * polarisations;
-  const scale = type === 'cf32' ? 1 : largest > 0 ? LARGEST / largest : 0;
+  const { inverse } = gains;
+  const scale = weightScale(type, gains);
   const made =
     type === 'ci8'
       ? new Int8Array(2 * channels * beams * inputs)
       : new Float32Array(2 * channels * beams * inputs);
-  const stepHz = uniformStep(frequenciesHz);
+  const { every, anchors, steps } = steeringPhases(frequenciesHz, delaysS);
   for (let b = 0; b < beams; b++)
     for (let s = 0; s < stations; s++) {
-      const delayS = delaysS[b * stations + s];
-      const [stepCos, stepSin] = phase(stepHz ?? 0, delayS);
+      const n = b * stations + s;
+      const [stepCos, stepSin] = [steps[2 * n], steps[2 * n + 1]];
       let [cos, sin] = [1, 0];
       for (let c = 0; c < channels; c++) {
-        if (stepHz === undefined || c % ANCHOR === 0) [cos, sin] = phase(frequenciesHz[c], delayS);
+        if (c % every === 0) {
+          const at = 2 * ((c / every) * beams * stations + n);
+          [cos, sin] = [anchors[at], anchors[at + 1]];
+        }
         for (let p = 0; p < polarisations; p++) {
           const a = s * polarisations + p;
           const g = 2 * (c * inputs + a);

@@ -9,11 +9,11 @@ import { openReference } from '../backend/reference.js';
 import { allocateSpectra } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { randomStream } from '../core/random.js';
-import { assertClose, type Channelised } from './compare.js';
+import { assertClose, type Channelised } from './compare.testing.js';
 import { delayCases } from './delay-cases.js';
 import { prepareChanneliser } from './index.js';
 import { planChannelise, type ChanneliseOptions, type ChannelisePlan } from './plan.js';
-import { cut, fullScale, noise, withGaps } from './samples.js';
+import { cut, fullScale, noise, withGaps } from './samples.testing.js';
 
 /** Runs the blocks one by one, through memory and history that were full of garbage beforehand. */
 export async function channeliseBlocks(

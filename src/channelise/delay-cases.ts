@@ -6,12 +6,12 @@ import { allocateVoltages, type SpectraType, type VoltageType } from '../core/ax
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { delayModels, type DelayModels } from '../delay/index.js';
-import { assertClose, type Channelised } from './compare.js';
-import { phaseCases } from './delay-phases.js';
-import { channeliseDelayed, delaysOf, RATE_HZ } from './delay-runs.js';
+import { assertClose, type Channelised } from './compare.testing.js';
+import { phaseCases } from './delay-phase-cases.js';
+import { channeliseDelayed, delaysOf, RATE_HZ } from './delay-runs.testing.js';
 import { prepareChanneliser } from './index.js';
 import { planChannelise, type ChanneliseOptions, type ChannelisePlan } from './plan.js';
-import { noise, withGaps } from './samples.js';
+import { noise, withGaps } from './samples.testing.js';
 
 type Case = (name: string, body: () => Promise<void>) => void;
 

@@ -9,7 +9,7 @@ import { channeliseBlocks, channeliseCases } from './cases.js';
 import { prepareChanneliser } from './index.js';
 import { planChannelise, type ChanneliseOptions } from './plan.js';
 import { roundHalfEven } from './requantise.js';
-import { noise } from './samples.js';
+import { noise } from './samples.testing.js';
 
 channeliseCases(() => Promise.resolve(openReference()));
 

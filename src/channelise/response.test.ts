@@ -4,7 +4,7 @@ import { openReference } from '../backend/reference.js';
 import { channeliseBlocks } from './cases.js';
 import { planChannelise, type ChanneliseOptions } from './plan.js';
 import { filterResponse } from './response.js';
-import { streamOf } from './samples.js';
+import { streamOf } from './samples.testing.js';
 
 const options: ChanneliseOptions = {
   channels: 256,

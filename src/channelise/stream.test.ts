@@ -4,7 +4,7 @@ import { openReference } from '../backend/reference.js';
 import type { SpectraShape, VoltageBlock } from '../core/blocks.js';
 import { randomStream } from '../core/random.js';
 import { planChannelise } from './plan.js';
-import { noise } from './samples.js';
+import { noise } from './samples.testing.js';
 import { checkChanneliseBlocks, missingSpectra, openStream } from './stream.js';
 
 const plan = planChannelise({

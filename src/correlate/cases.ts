@@ -13,7 +13,7 @@ import type { CorrelationResult } from './correlator.js';
 import { prepareCorrelator } from './index.js';
 import { planCorrelation, type CorrelateOptions, type CorrelatePlan } from './plan.js';
 import { correlateReference, type CorrelateBlock } from './reference.js';
-import { fullScaleSpectra, garbage, poison, randomSpectra } from './samples.js';
+import { fullScaleSpectra, garbage, poison, randomSpectra } from './samples.testing.js';
 
 /** Feeds the blocks and finishes; the block's memory and the sums are full of garbage beforehand. */
 export function correlateBlocks(

@@ -1,4 +1,4 @@
-/** The X-engine on a card, for whoever keeps data there: the resident chain, the planner and the bench. */
+/** The X-engine on a card, for whoever keeps data there: the stages and the bench. */
 export { prepareXEngine, type XEngine } from './cuda/engine.js';
 export {
   chooseHopperVariant,

@@ -5,7 +5,7 @@ import { randomStream } from '../core/random.js';
 import { correlateCases } from './cases.js';
 import { prepareCorrelator } from './index.js';
 import { planCorrelation } from './plan.js';
-import { randomSpectra } from './samples.js';
+import { randomSpectra } from './samples.testing.js';
 
 correlateCases(() => Promise.resolve(openReference()));
 

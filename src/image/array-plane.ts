@@ -43,15 +43,15 @@ export function planeNormal(stationsM: readonly Vector3[]): Vector3 {
   return normalise(normal);
 }
 
-/** Above this bound, over a source's peak, the zenith is left for the plane. */
+/** Above this estimate, over a source's peak, the zenith is left for the plane. */
 const MOST_ZENITH_ERROR = 5e-3;
-/** And where the plane's bound is at most this part of the zenith's. */
+/** And where the plane's is at most this part of the zenith's. */
 const WORTHWHILE = 0.5;
 
 export interface ImageCentre {
   /** Where the image's centre is over the ground; the zenith exactly, or the normal of the stations' plane. */
   readonly normalEnu: Vector3;
-  /** Bounds on the error of an image of a source over its peak (direct/holds.ts); Infinity where none can be made. */
+  /** Estimates of the error of an image of a source over its peak (direct/holds.ts); Infinity where none can be made. */
   readonly zenithError: number;
   readonly planeError?: number;
 }

@@ -20,13 +20,13 @@ import { randomStream } from '../core/random.js';
 import { randomStations, zenithAxes } from './cases.js';
 import {
   averageChannels,
-  exactBrightness,
   imageVisibilities,
   pixelCosine,
   planImage,
   prepareVisibilityImager,
   stokesI,
 } from './index.js';
+import { exactBrightness } from './direct/exact.testing.js';
 
 const STATIONS = 12;
 const stationsM = randomStations(4, STATIONS, 40, 0);

@@ -22,7 +22,8 @@ import {
   randomStations,
   zenithAxes,
 } from './cases.js';
-import { exactBrightness, imageVisibilities, measureSource, pixelCosine, planeOf } from './index.js';
+import { exactBrightness } from './direct/exact.testing.js';
+import { imageVisibilities, measureSource, pixelCosine, planeOf } from './index.js';
 import { planImage, prepareDirectImager } from './index.js';
 import type { DirectImagerOptions, ImageOptions, ImagePlan } from './index.js';
 

@@ -1,16 +1,16 @@
 /** Image: calibrated sky out, from visibilities or directly from voltages (EPIC). */
 import type { Backend } from '../backend/backend.js';
 import { nothingToClose } from '../core/closing.js';
-import { prepareCpuVisibilityImager } from './visibilities/cpu/prepare.js';
+import { prepareCpuVisibilityImager } from './flat/cpu/prepare.js';
 import { prepareCpuDirectImager } from './direct/cpu/prepare.js';
-import { prepareCudaVisibilityImager } from './visibilities/cuda/prepare.js';
+import { prepareCudaVisibilityImager } from './flat/cuda/prepare.js';
 import { prepareCudaDirectImager } from './direct/cuda/prepare.js';
 import type { DirectImagerOptions } from './direct/autos.js';
 import type { DirectImager } from './direct/direct.js';
 import { imageVisibilities } from './direct/gridded.js';
 import type { ImagePlan } from './plan.js';
 import { prepareDirectReference } from './direct/reference.js';
-import type { VisibilityImager } from './visibilities/imager.js';
+import type { VisibilityImager } from './flat/imager.js';
 
 export { checkFits, fittingPixels, neededCells } from './aperture.js';
 export {
@@ -29,12 +29,17 @@ export type { ImageField, ImageGeometry, ImageKernel, ImageOptions, ImagePlan, K
 export type { DirectImagerOptions } from './direct/autos.js';
 export type { DirectImage, DirectImager } from './direct/direct.js';
 export { imageVisibilities, type VisibilityImage, type VisibilityImageOptions } from './direct/gridded.js';
-export type { VisibilityImager } from './visibilities/imager.js';
+export type { VisibilityImager } from './flat/imager.js';
 export { LEAST_PIXELS, MOST_PIXELS } from './aperture.js';
 export { MARGIN } from './kernels.js';
 export type { StationPatterns } from './station-patterns.js';
-export { directRoadError, directRoadEstimate } from './direct/holds.js';
-export { exactBrightness, type ExactOptions } from './direct/exact.js';
+export {
+  boundFrequencies,
+  directRoadError,
+  directRoadEstimate,
+  HIGH_DEG,
+  type DirectRoadError,
+} from './direct/holds.js';
 export {
   averageChannels,
   loneHand,

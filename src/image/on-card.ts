@@ -1,5 +1,5 @@
-/** Images on a card, for whoever keeps data there: the resident chain, the planner and the bench. */
-export { channelsAtOnce, type CardPixels } from './cuda/plan.js';
+/** Images on a card, for whoever keeps data there: the stages and the bench. */
+export { channelsAtOnce } from './cuda/plan.js';
 export { prepareImageScaler, type DeviceSums, type ImageScaler } from './cuda/scale.js';
 export { inputFactors, unitFactors } from './direct/direct.js';
 export { prepareHalfCeiling } from './direct/cuda/half-ceiling.js';
@@ -20,5 +20,5 @@ export {
 } from './direct/cuda/prepare.js';
 export { planSampling } from './direct/cuda/sampling.js';
 export { prepareSingle } from './direct/cuda/single.js';
-export { pairKernelBytes, prepareCudaVisibilityImager } from './visibilities/cuda/prepare.js';
+export { pairKernelBytes, prepareCudaVisibilityImager } from './flat/cuda/prepare.js';
 export { prepareCudaWideImager, type CudaWideImager, type DeviceRows } from './wide/cuda/imager.js';

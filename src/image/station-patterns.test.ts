@@ -88,11 +88,11 @@ describe('kernels of stations of their own', () => {
         ofStation: stationsM.map((_, s) => s % 2),
       },
     };
-    const error = directRoadError(planImage(plan));
+    const { anywhere: error } = directRoadError(planImage(plan));
     assert.ok(error < 0.02, String(error));
     // Kernels of the other kind are another road.
     const alike: StationPatterns = { kinds: 1, weights: () => [ONE], ofStation: stationsM.map(() => 0) };
-    assert.ok(directRoadError({ ...planImage(plan), patterns: alike }) > 0.1);
+    assert.ok(directRoadError({ ...planImage(plan), patterns: alike }).anywhere > 0.1);
     assert.throws(() => planImage({ ...plan, kernel: { kind: 'fitted', size: 1 } }), /one cell cannot hold/);
     assert.throws(
       () => planImage({ ...plan, patterns: { ...alike, ofStation: [0] } }),

@@ -11,14 +11,6 @@
 namespace corella {
 namespace {
 
-/** The numbers are part of the ABI (prepare.ts). */
-enum class Detection : int64_t { intensity = 1, two = 2, stokes = 4 };
-
-struct Bins {
-  Detection detection;
-  int64_t perBin, offset, bins;
-};
-
 struct Beamformer {
   Beamformer(Context &context, SpectraType spectra, int64_t channelCount, int64_t stationCount, int64_t pols,
              int64_t beamCount, bool hasFloatWeights)
@@ -29,17 +21,20 @@ struct Beamformer {
         beams(beamCount),
         isFloat(spectra == SpectraType::cf32 || hasFloatWeights),
         floatWeights(hasFloatWeights),
+        powers(CORELLA_PICK(context.level, addPowers)),
+        kernel(CORELLA_PICK_MATRIX(context.level, beamKernel)),
+        sumFloatBeam(CORELLA_PICK(context.level, sumFloatBeam)),
         quads((stationCount + QUAD - 1) / QUAD),
-        groups((beamCount + GROUP - 1) / GROUP),
-        kernel(CORELLA_PICK_BYTES(context.level, beamKernel)),
-        sumFloatBeam(CORELLA_PICK(context.level, sumFloatBeam)) {
+        steps((quads + kernel.stepQuads - 1) / kernel.stepQuads),
+        groups((beamCount + kernel.group - 1) / kernel.group),
+        stepBytes(weightBytes(kernel.group, kernel.stepQuads)) {
     if (isFloat)
-      floats.resize(static_cast<size_t>(channels * polarisations * groups * GROUP * stations * 2));
+      floats.resize(static_cast<size_t>(channels * polarisations * groups * kernel.group * stations * 2));
     else {
-      bytes.resize(static_cast<size_t>(channels * polarisations * groups * quads * WEIGHT_BYTES));
-      excess.resize(static_cast<size_t>(channels * polarisations * groups * GROUP * 2));
+      bytes.resize(static_cast<size_t>(channels * polarisations * groups * steps * stepBytes));
+      excess.resize(static_cast<size_t>(channels * polarisations * groups * kernel.group * 2));
     }
-    const int64_t panelBytes = isFloat ? stations * 2 * TILE_SAMPLES * 4 : quads * kernel.panelBytes;
+    const int64_t panelBytes = isFloat ? stations * 2 * TILE_SAMPLES * 4 : steps * kernel.stepQuads * kernel.panelBytes;
     panelStride = polarisations * ((panelBytes + 63) / 64 * 64);
     panels = alignedMemory(static_cast<size_t>(context.pool.threads() * panelStride));
   }
@@ -51,15 +46,16 @@ struct Beamformer {
   const SpectraType type;
   const int64_t channels, stations, polarisations, beams;
   const bool isFloat, floatWeights;
+  const AddPowers &powers;
 
  private:
   void turnFloats(const SpectraLayout &layout, const char *spectra, int64_t tile, int64_t samples, int64_t p,
                   float *panel) const;
 
-  const int64_t quads, groups;
   const BeamKernel &kernel;
   const SumFloatBeam sumFloatBeam;
-  /** [c][p][group][quad][WEIGHT_BYTES], and what an offset adds: [c][p][group][4 beams][re, im]. */
+  const int64_t quads, steps, groups, stepBytes;
+  /** [c][p][group][step][stepBytes], and what an offset adds: [c][p][group][beam][re, im]. */
   std::vector<int8_t> bytes;
   std::vector<int32_t> excess;
   /** [c][p][beam, of whole groups][station][re, im]. */
@@ -78,21 +74,22 @@ void Beamformer::setWeights(const void *given) {
       for (int64_t s = 0; s < stations; s++)
         for (int64_t p = 0; p < polarisations; p++) {
           const int64_t from = 2 * ((c * beams + b) * inputs + s * polarisations + p);
-          const int64_t row = (c * polarisations + p) * groups + b / GROUP;
+          const int64_t row = (c * polarisations + p) * groups + b / kernel.group, beam = b % kernel.group;
           if (isFloat) {
-            float *to = floats.data() + 2 * ((row * GROUP + b % GROUP) * stations + s);
+            float *to = floats.data() + 2 * ((row * kernel.group + beam) * stations + s);
             for (int64_t part = 0; part < 2; part++)
               to[part] = floatWeights ? static_cast<const float *>(given)[from + part]
                                       : static_cast<float>(static_cast<const int8_t *>(given)[from + part]);
             continue;
           }
           const int8_t re = static_cast<const int8_t *>(given)[from], im = static_cast<const int8_t *>(given)[from + 1];
-          int8_t *to = bytes.data() + (row * quads + s / QUAD) * WEIGHT_BYTES + b % GROUP * QUAD + s % QUAD;
+          const int64_t atOnce = kernel.stepQuads * QUAD;
+          int8_t *to = bytes.data() + (row * steps + s / atOnce) * stepBytes + beam * atOnce + s % atOnce;
           to[0] = re;
-          to[GROUP * QUAD] = im;
-          to[2 * GROUP * QUAD] = static_cast<int8_t>(-im);
+          to[stepBytes / 3] = im;
+          to[2 * stepBytes / 3] = static_cast<int8_t>(-im);
           if (!kernel.isOffset) continue;
-          int32_t *over = excess.data() + 2 * (row * GROUP + b % GROUP);
+          int32_t *over = excess.data() + 2 * (row * kernel.group + beam);
           over[0] += 128 * (re - im);
           over[1] += 128 * (im + re);
         }
@@ -128,8 +125,9 @@ void Beamformer::run(Context &context, const SpectraLayout &layout, const char *
     const char *spectra = block + channel * layout.channelBytes();
     char *panel = static_cast<char *>(panels.get()) + worker * panelStride;
     const int64_t step = panelStride / polarisations;
-    alignas(64) int32_t whole[2][GROUP_SUMS];
+    alignas(64) int32_t whole[2][LARGEST_GROUP * 2 * TILE_SAMPLES];
     alignas(64) float made[2][2 * TILE_SAMPLES];
+    if (!isFloat) kernel.enter();
     for (int64_t tile = 0; tile < tiles; tile++) {
       const int64_t first = tile * TILE_SAMPLES, many = std::min(TILE_SAMPLES, samples - first);
       for (int64_t p = 0; p < polarisations; p++)
@@ -141,16 +139,16 @@ void Beamformer::run(Context &context, const SpectraLayout &layout, const char *
       for (int64_t group = part * groups / parts; group < (part + 1) * groups / parts; group++) {
         for (int64_t p = 0; p < polarisations && !isFloat; p++) {
           const int64_t row = (channel * polarisations + p) * groups + group;
-          kernel.sum(reinterpret_cast<const int8_t *>(panel + p * step), quads,
-                     bytes.data() + row * quads * WEIGHT_BYTES, excess.data() + row * GROUP * 2, whole[p]);
+          kernel.sum(reinterpret_cast<const int8_t *>(panel + p * step), steps, bytes.data() + row * steps * stepBytes,
+                     excess.data() + row * kernel.group * 2, whole[p]);
         }
-        for (int64_t beam = group * GROUP; beam < std::min(beams, (group + 1) * GROUP); beam++) {
+        for (int64_t beam = group * kernel.group; beam < std::min(beams, (group + 1) * kernel.group); beam++) {
           for (int64_t p = 0; p < polarisations && isFloat; p++) {
-            const int64_t row = ((channel * polarisations + p) * groups + group) * GROUP + beam % GROUP;
+            const int64_t row = ((channel * polarisations + p) * groups + group) * kernel.group + beam % kernel.group;
             sumFloatBeam(reinterpret_cast<const float *>(panel + p * step), stations,
                          floats.data() + 2 * row * stations, made[p]);
           }
-          const int64_t at = beam % GROUP * 2 * TILE_SAMPLES;
+          const int64_t at = beam % kernel.group * 2 * TILE_SAMPLES;
           if (isFloat)
             take(channel, beam, first, many, made[0], made[1]);
           else
@@ -158,30 +156,8 @@ void Beamformer::run(Context &context, const SpectraLayout &layout, const char *
         }
       }
     }
+    if (!isFloat) kernel.leave();
   });
-}
-
-/** Adds the powers of a few spectra: those of each in float32, sums in float64. */
-template <class Value>
-void addPowers(const Bins &to, bool hasTwo, const Value *x, const Value *y, int64_t first, int64_t end, double *sums) {
-  for (int64_t t = first; t < end; t++) {
-    const float xr = static_cast<float>(x[t]), xi = static_cast<float>(x[TILE_SAMPLES + t]), xx = xr * xr + xi * xi;
-    if (!hasTwo) {
-      sums[0] += static_cast<double>(xx);
-      continue;
-    }
-    const float yr = static_cast<float>(y[t]), yi = static_cast<float>(y[TILE_SAMPLES + t]), yy = yr * yr + yi * yi;
-    if (to.detection == Detection::two) {
-      sums[0] += static_cast<double>(xx);
-      sums[1] += static_cast<double>(yy);
-      continue;
-    }
-    sums[0] += static_cast<double>(0.5F * (xx + yy));
-    if (to.detection == Detection::intensity) continue;
-    sums[1] += static_cast<double>(0.5F * (yy - xx));
-    sums[2] += static_cast<double>(xr * yr + xi * yi);
-    sums[3] += static_cast<double>(xr * yi - xi * yr);
-  }
 }
 
 }  // namespace
@@ -234,8 +210,8 @@ CORELLA_EXPORT int32_t corella_beamformer_powers(char *error, void *context, voi
                                                  int64_t offset, int64_t bins, double *powers) {
   return withContext(error, context, [&](Context &open) {
     Beamformer &beams = *static_cast<Beamformer *>(beamformer);
-    const Bins to{static_cast<Detection>(detection), perBin, offset, bins};
     require(samples <= capacity, "a block holds less than that");
+    const auto how = static_cast<Detection>(detection);
     require(samples == 0 || (offset + samples - 1) / perBin < bins, "a block has more bins than that");
     const SpectraLayout layout{beams.type, beams.channels, beams.stations * beams.polarisations, capacity};
     beams.run(open, layout, static_cast<const char *>(block), samples,
@@ -244,7 +220,10 @@ CORELLA_EXPORT int32_t corella_beamformer_powers(char *error, void *context, voi
                   const int64_t bin = (offset + first + t) / perBin;
                   const int64_t end = std::min(many, (bin + 1) * perBin - offset - first);
                   double sums[4] = {};
-                  addPowers(to, beams.polarisations == 2, x, y, t, end, sums);
+                  if constexpr (std::is_same_v<decltype(x), const float *>)
+                    beams.powers.ofFloats(how, x, beams.polarisations == 2 ? y : nullptr, t, end, sums);
+                  else
+                    beams.powers.ofIntegers(how, x, beams.polarisations == 2 ? y : nullptr, t, end, sums);
                   for (int64_t d = 0; d < detection; d++)
                     powers[((beam * detection + d) * bins + bin) * beams.channels + channel] += sums[d];
                   t = end;

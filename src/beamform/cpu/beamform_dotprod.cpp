@@ -1,4 +1,4 @@
-// levels: dotprod
+// levels: dotprod i8mm
 // SDOT adds four stations at once to each of four spectra; its by-element form takes the weights of one beam of four.
 // panel : [quad][re, im][64 spectra][4 stations]
 #include <arm_neon.h>
@@ -6,7 +6,7 @@
 #include "beamform/cpu/beamform_kernels.h"
 
 namespace corella {
-namespace dotprod {
+namespace CORELLA_LEVEL {
 namespace {
 
 constexpr int64_t QUAD_BYTES = 2 * TILE_SAMPLES * QUAD;
@@ -72,7 +72,7 @@ void sum(const int8_t *panel, int64_t quads, const int8_t *weights, const int32_
 
 }  // namespace
 
-extern const BeamKernel beamKernel = {QUAD_BYTES, false, turn, sum};
+extern const BeamKernel beamKernel = {GROUP, 1, QUAD_BYTES, false, turn, sum, nothing, nothing};
 
-}  // namespace dotprod
+}  // namespace CORELLA_LEVEL
 }  // namespace corella

@@ -37,7 +37,7 @@ void sum(const int8_t *panel, int64_t quads, const int8_t *weights, const int32_
 
 }  // namespace
 
-extern const BeamKernel beamKernel = {QUAD * STATION_VALUES * 2, false, turn, sum};
+extern const BeamKernel beamKernel = {GROUP, 1, QUAD *STATION_VALUES * 2, false, turn, sum, nothing, nothing};
 
 }  // namespace CORELLA_LEVEL
 }  // namespace corella

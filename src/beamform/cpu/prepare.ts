@@ -2,7 +2,7 @@
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
 import { refuse } from '../../core/errors.js';
-import type { Beamformer } from '../beamformer.js';
+import { steerOnHost, type Beamformer } from '../beamformer.js';
 import {
   checkBeamBlock,
   checkBins,
@@ -39,14 +39,16 @@ export function prepareCpuBeamformer(plan: BeamPlan, { native }: CpuBackend): Be
   const kind = plan.sums === 'ci32' ? Int32Array : Float32Array;
   /** What is queued, in its order. */
   let weighed: Promise<void> = Promise.resolve();
+  const setWeights = (given: Int8Array | Float32Array): void => {
+    checkWeights(plan, given);
+    const own = given.slice();
+    // Calls run on threads: one that was queued later must not be done first.
+    weighed = weighed.then(() => weigh(engine.address, own));
+  };
   return {
     plan,
-    setWeights: (given) => {
-      checkWeights(plan, given);
-      const own = given.slice();
-      // Calls run on threads: one that was queued later must not be done first.
-      weighed = weighed.then(() => weigh(engine.address, own));
-    },
+    setWeights,
+    steer: steerOnHost(plan, setWeights),
     voltages: async (given, into) => {
       const block = cpuSpectra('beams', given);
       checkBeamBlock(plan, block);

@@ -53,7 +53,7 @@ async function makeSolver(
   options: CudaSolverOptions,
   closers: Closers,
 ): Promise<CudaSolver> {
-  const { session, shop } = backend;
+  const { session, shop, meter } = backend;
   const { stations } = plan;
   const stream = session.streams.compute;
   const baselines = baselineCount(stations);
@@ -172,7 +172,7 @@ async function makeSolver(
       launchAgain = () => {
         chip.launch(pointers, solves, batch.iterations);
       };
-      launchAgain();
+      meter.around('calibrate', stream, launchAgain);
       found = {
         gains: Float64Array.from(await receive(memory.gains, new Float32Array(2 * solves * stations))),
         before: Float64Array.from(await receive(memory.before, new Float32Array(2 * solves * stations))),
@@ -207,7 +207,7 @@ async function makeSolver(
     await send(memory.iterations, so.iterations);
     await send(memory.done, isDone);
     await send(memory.wide, so.gains);
-    await iterateFromMemory(solves, most, tolerance);
+    await meter.around('calibrate', stream, () => iterateFromMemory(solves, most, tolerance));
     const iterations = await receive(memory.iterations, new Int32Array(solves));
     const even = await receive(memory.wide, new Float64Array(length));
     const odd = await receive(memory.wide, new Float64Array(length), length * 8);

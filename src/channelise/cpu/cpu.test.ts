@@ -8,11 +8,11 @@ import { openReference } from '../../backend/reference.js';
 import { allocateSpectra, type VoltageType } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
 import { channeliseBlocks, channeliseCases } from '../cases.js';
-import { assertClose } from '../compare.js';
+import { assertClose } from '../compare.testing.js';
 import { delayShape } from '../delay-cases.js';
 import { prepareChanneliser } from '../index.js';
 import { planChannelise, type ChanneliseOptions } from '../plan.js';
-import { cut, fullScale, noise } from '../samples.js';
+import { cut, fullScale, noise } from '../samples.testing.js';
 
 const library = loadNative();
 

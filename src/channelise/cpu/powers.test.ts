@@ -8,10 +8,10 @@ import { allocateSpectra } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
 import { randomStream } from '../../core/random.js';
 import { delayModels } from '../../delay/index.js';
-import { delaysOf, RATE_HZ } from '../delay-runs.js';
+import { delaysOf, RATE_HZ } from '../delay-runs.testing.js';
 import { prepareChanneliser } from '../index.js';
 import { planChannelise, type ChanneliseOptions } from '../plan.js';
-import { cut, fullScale, noise, withGaps } from '../samples.js';
+import { cut, fullScale, noise, withGaps } from '../samples.testing.js';
 
 const library = loadNative();
 

@@ -8,11 +8,11 @@ import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cud
 import { openReference } from '../../backend/reference.js';
 import { randomStream } from '../../core/random.js';
 import { channeliseBlocks, channeliseCases } from '../cases.js';
-import { assertClose } from '../compare.js';
+import { assertClose } from '../compare.testing.js';
 import { delayShape } from '../delay-cases.js';
 import { prepareCudaChanneliser } from './prepare.js';
 import { planChannelise, type ChanneliseOptions } from '../plan.js';
-import { cut, fullScale, noise, withGaps } from '../samples.js';
+import { cut, fullScale, noise, withGaps } from '../samples.testing.js';
 
 const presence = describeCuda();
 if (!presence.present) {

@@ -12,7 +12,7 @@ import { roundUp } from '../../core/round-up.js';
 import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import { channeliseBlocks } from '../cases.js';
 import { planChannelise, type ChanneliseOptions, type ChannelisePlan } from '../plan.js';
-import { noise, withGaps } from '../samples.js';
+import { noise, withGaps } from '../samples.testing.js';
 import { planFused, WORK, type FusedPlan } from './plan.js';
 import { factorTable, levelTwiddles, powerPlaces, tapTable, twiddleTable } from './tables.js';
 

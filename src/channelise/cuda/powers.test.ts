@@ -12,7 +12,7 @@ import type { VoltageBlock } from '../../core/blocks.js';
 import { randomStream } from '../../core/random.js';
 import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import { planChannelise, type ChanneliseOptions } from '../plan.js';
-import { cut, fullScale, noise, withGaps } from '../samples.js';
+import { cut, fullScale, noise, withGaps } from '../samples.testing.js';
 import { prepareCudaChanneliser } from './prepare.js';
 
 const presence = describeCuda();

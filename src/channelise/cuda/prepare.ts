@@ -9,7 +9,6 @@ import {
   type CudaEvent,
   type DeviceMemory,
   type PinnedMemory,
-  type Stream,
 } from '../../backend/cuda/session.js';
 import { cudaSpectra, SPAN_BYTES, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { voltageSizeBytes } from '../../core/axes.js';
@@ -31,14 +30,6 @@ export type { DeviceVoltages } from './engine.js';
 export interface CudaChanneliser extends Channeliser {
   /** For people: which kernels, how many passes. */
   readonly description: string;
-  /** Later work in `stream` waits until there is room for the next block. */
-  room(stream: Stream): void;
-  /**
-   * The two halves of `run`, in turn: sends the next block up, resolving when it has arrived; then queues the filter on
-   * the compute stream, so that whoever times kernels does not time the bus.
-   */
-  send(voltages: VoltageBlock, delays?: RunDelays): Promise<void>;
-  make(out: CudaSpectraBlock): void;
   /**
    * Outside the stream: the spectra of voltages that lie on the card already, in order on the compute stream. Nothing
    * waits for anything, and no history is kept. Where the plan has delays, they say from which sample each row is read:
@@ -63,7 +54,7 @@ async function makeChanneliser(
   options: CudaChanneliserOptions,
   closers: Closers,
 ): Promise<CudaChanneliser> {
-  const { session, shop } = backend;
+  const { session, shop, meter } = backend;
   const { inputs, blockSamples, capacity } = plan;
   const { compute, upload } = session.streams;
   const sampleBytes = voltageSizeBytes(plan.inputType);
@@ -132,18 +123,14 @@ async function makeChanneliser(
       host = staging.pointer;
     }
     done.holdBack(upload);
-    session.copyRows(
-      {
-        host,
-        hostPitchBytes: rowBytes,
-        device: offsetBy(memory.pointer, waiting * sampleBytes),
-        devicePitchBytes: pitchBytes,
-        widthBytes: rowBytes,
-        rows: inputs,
-      },
-      'up',
-      upload,
-    );
+    const rows = {
+      ...{ host, hostPitchBytes: rowBytes, widthBytes: rowBytes, rows: inputs },
+      ...{ device: offsetBy(memory.pointer, waiting * sampleBytes), devicePitchBytes: pitchBytes },
+    };
+    meter.around('upload', upload, () => {
+      session.copyRows(rows, 'up', upload);
+    });
+    meter.sent({ bytes: inputs * rowBytes, isCopied: !pinned });
     uploaded.record(upload);
     // The caller may write to its own memory again once this resolves.
     if (pinned) await uploaded.passed();
@@ -214,52 +201,32 @@ async function makeChanneliser(
     which = 1 - which;
   }
 
-  /** What was sent and not yet made. */
-  let sent: { readonly voltages: VoltageBlock; readonly step: StreamStep } | undefined;
-
-  async function send(voltages: VoltageBlock, delays?: RunDelays): Promise<void> {
-    checkVoltageBlock(plan, voltages);
-    checkFinite(voltages);
-    if (sent) refuse('channelise', 'a block was sent before the last one was made', 'make it first');
-    const step = stream.next(voltages, delays);
-    sent = { voltages, step };
-    try {
-      await append(voltages, step.waiting);
-      absent = await sendMissing(step);
-      await sendDelays(delays);
-    } catch (error) {
-      sent = undefined;
-      throw error;
-    }
-  }
-
-  function make(out: CudaSpectraBlock): void {
-    if (!sent) return refuse('channelise', 'nothing was sent', 'send a block first');
-    const { voltages, step } = sent;
-    sent = undefined;
+  function make({ samples }: VoltageBlock, step: StreamStep, out: CudaSpectraBlock): void {
     uploaded.holdBack(compute);
     out.writing(compute);
     const rows = { pointer: buffers[which].memory.pointer, pitchBytes };
     const powers = step.spectra > 0 ? produce(rows, step.spectra, absent, out, delayed?.table) : undefined;
     out.doneWriting(compute, step.spectra, step.gaps, { powers });
-    moveOn(step, step.waiting + voltages.samples);
-    stream.advance(voltages, step);
+    moveOn(step, step.waiting + samples);
   }
 
   return {
     plan,
     sumsPowers: engine.sumsPowers,
     description: engine.description,
-    room: (waiting) => {
-      buffers[which].done.holdBack(waiting);
-    },
-    send,
-    make,
     run: async (voltages, given, delays) => {
       checkChanneliseBlocks(plan, voltages, given);
       const out = cudaSpectra('channelise', given);
-      await send(voltages, delays);
-      make(out);
+      checkVoltageBlock(plan, voltages);
+      checkFinite(voltages);
+      const step = stream.next(voltages, delays);
+      await append(voltages, step.waiting);
+      absent = await sendMissing(step);
+      await sendDelays(delays);
+      meter.around('channelise', compute, () => {
+        make(voltages, step, out);
+      });
+      stream.advance(voltages, step);
     },
     filter: (voltages, spectra, out, delays) => {
       out.writing(compute);

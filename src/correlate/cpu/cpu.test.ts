@@ -9,7 +9,7 @@ import { correlateBlocks, correlateCases, whole } from '../cases.js';
 import { prepareCorrelator } from '../index.js';
 import { planCorrelation } from '../plan.js';
 import { correlateReference } from '../reference.js';
-import { fullScaleSpectra, randomSpectra } from '../samples.js';
+import { fullScaleSpectra, randomSpectra } from '../samples.testing.js';
 
 const library = loadNative();
 

@@ -17,7 +17,7 @@ import { randomStream } from '../../core/random.js';
 import { correlateBlocks, correlateCases, whole } from '../cases.js';
 import { planCorrelation, type CorrelateOptions } from '../plan.js';
 import { correlateReference, type CorrelateBlock } from '../reference.js';
-import { fullScaleSpectra, randomSpectra } from '../samples.js';
+import { fullScaleSpectra, randomSpectra } from '../samples.testing.js';
 
 const presence = describeCuda();
 const paths = presence.present

@@ -31,13 +31,3 @@ extern "C" __global__ void scaleFactors(const float2 *factors, const float *tapS
     scaled[first + a] = make_float2(factors[first + a].x * scale, factors[first + a].y * scale);
   if (threadIdx.x == 0) unscale[blockIdx.x] = 1.0 / ((double)scale * scale);
 }
-
-// gains : [c][a] float64, x = g * sky. used : [c][a], 0 leaves an input out. factors : [c][a] = 1 / gain.
-extern "C" __global__ void invertGains(const double2 *gains, const uint8_t *used, int64_t count, float2 *factors) {
-  const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (at >= count) return;
-  const double2 g = gains[at];
-  const double power = g.x * g.x + g.y * g.y;
-  const bool takesPart = used[at] != 0 && power > 0 && power < 1e300;
-  factors[at] = takesPart ? make_float2(g.x / power, -g.y / power) : make_float2(0, 0);
-}

@@ -2,12 +2,6 @@
 
 #include "integers.cuh"
 
-#if DOUBLE_PIXELS
-typedef double Pixel;
-#else
-typedef float Pixel;
-#endif
-
 __device__ __forceinline__ bool takesPart(const float2 *factors, int64_t input) {
   return factors[input].x != 0 || factors[input].y != 0;
 }
@@ -62,7 +56,7 @@ extern "C" __global__ void pairSums(const float2 *factors, const double *counts,
 // of which Im XY reads Re XY's. correction : [m][l], NaN where nothing is shown. image : [plane][m][l], centred, NaN where
 // nothing is shown or nothing was added, float32 or float64 as DOUBLE_PIXELS says. Grid: (planes * blocks of 2048 pixels, 1), 256 threads.
 extern "C" __global__ void scaleSums(const double *sums, const double *weights, const double *correction, int pixels,
-                                     int products, Pixel *image) {
+                                     int products, double *image) {
   constexpr int PER_THREAD = 8;
   const int area = pixels * pixels, blocks = (area + 256 * PER_THREAD - 1) / (256 * PER_THREAD);
   const int plane = blockIdx.x / blocks, half = pixels / 2;
@@ -75,6 +69,6 @@ extern "C" __global__ void scaleSums(const double *sums, const double *weights, 
     if (at >= area) break;
     const int row = at / pixels, column = at % pixels;
     const int m = row < half ? row + half : row - half, l = column < half ? column + half : column - half;
-    image[first + at] = (Pixel)(sums[first + m * pixels + l] * by * correction[at]);
+    image[first + at] = (sums[first + m * pixels + l] * by * correction[at]);
   }
 }

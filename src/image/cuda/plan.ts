@@ -23,20 +23,14 @@ export const planFactors = (plan: Inputs) =>
     ...source('direct-factors.cu'),
     headers: commonHeaders('integers.cuh'),
     defines: inputDefines(plan),
-    entries: {
-      scaleFactors: ['pointer', 'pointer', 'pointer', 'pointer'],
-      invertGains: ['pointer', 'pointer', 'i64', 'pointer'],
-    },
+    entries: { scaleFactors: ['pointer', 'pointer', 'pointer', 'pointer'] },
   }) as const satisfies KernelRequest;
 
-/** What a finished image's pixels are kept in on the card: float64 where it must be what the host would have made. */
-export type CardPixels = 'f32' | 'f64';
-
-export const planFinish = (pixels: CardPixels = 'f32') =>
+export const planFinish = () =>
   ({
     ...source('direct-finish.cu'),
     headers: commonHeaders('integers.cuh'),
-    defines: { DOUBLE_PIXELS: pixels === 'f64' ? 1 : 0 },
+    defines: {},
     entries: {
       pairSums: ['pointer', 'pointer', 'pointer', 'i64', 'i32', 'i32', 'pointer'],
       scaleSums: ['pointer', 'pointer', 'pointer', 'i32', 'i32', 'pointer'],

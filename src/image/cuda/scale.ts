@@ -3,7 +3,7 @@ import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DevicePointer } from '../../backend/cuda/session.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
 import type { Closable } from '../../core/closing.js';
-import { planFinish, type CardPixels } from './plan.js';
+import { planFinish } from './plan.js';
 import type { ImagePlan } from '../plan.js';
 
 export interface DeviceSums {
@@ -35,14 +35,10 @@ export interface ImageScaler extends Closable {
 const THREADS = 256;
 const PIXELS_PER_THREAD = 8;
 
-export async function prepareImageScaler(
-  plan: ImagePlan,
-  backend: CudaBackend,
-  cardPixels: CardPixels = 'f32',
-): Promise<ImageScaler> {
+export async function prepareImageScaler(plan: ImagePlan, backend: CudaBackend): Promise<ImageScaler> {
   const { session, shop } = backend;
   const { pixels, channels, products, stations, polarisations } = plan;
-  const { scaleSums, pairSums } = await shop.prepare(planFinish(cardPixels));
+  const { scaleSums, pairSums } = await shop.prepare(planFinish());
   const shownCorrection = plan.correction.map((value, at) => (plan.shown[at] === 1 ? value : NaN));
   const correction = await uploadArray(session, 'the taper', shownCorrection);
   const stream = session.streams.compute;

@@ -4,7 +4,7 @@ import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { instant } from '../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
-import { exactBrightness, type ExactOptions } from './exact.js';
+import { exactBrightness, type ExactOptions } from './exact.testing.js';
 
 /** Two stations a metre apart in the east, at a wavelength of four: a source on the eastern horizon turns a quarter. */
 const options: ExactOptions = {

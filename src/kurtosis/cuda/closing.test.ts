@@ -7,7 +7,6 @@ import { assertClosesAll, openPaper } from '../../backend/cuda/testing.js';
 import { Closers } from '../../core/closing.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { prepareFlagger } from '../index.js';
-import { flaggerBytes } from '../on-card.js';
 import { planKurtosis, windowEdges } from '../plan.js';
 import { sumsBytes, sumsLaunch } from './plan.js';
 import { cudaPowers } from './prepare.js';
@@ -79,7 +78,6 @@ describe('the flagger on a card of paper', () => {
   it('keeps so much on the card', () => {
     // 10 windows × 3 channels: 34 inputs of 16 bytes.
     assert.equal(sumsBytes(plan, 10), 10 * 3 * 34 * 16);
-    assert.equal(flaggerBytes(plan, { capacity: 640 }, 3), 3 * 10 * 3 * 34 * 16);
     // 102 rows, 32 at a time.
     assert.deepEqual(sumsLaunch(plan, 10), { grid: [4 * 10, 1], threads: 256 });
   });

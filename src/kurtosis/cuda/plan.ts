@@ -2,9 +2,8 @@
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import type { PowerCells } from '../../backend/cuda/power-cells.js';
-import type { SpectraShape } from '../../core/blocks.js';
 import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
-import { windowEdges, type KurtosisPlan } from '../plan.js';
+import type { KurtosisPlan } from '../plan.js';
 
 const entries = {
   sumPowers: ['pointer', 'i64', 'pointer', 'i32', 'i32', 'pointer'],
@@ -73,10 +72,3 @@ export const sumsBytes = ({ channels, inputs }: KurtosisPlan, windows: number): 
 
 /** The card waits for what is judged, so for some milliseconds nobody sleeps. */
 export const EAGER_POLLS = 2000;
-
-/** What a flagger of so many blocks at once keeps on the card for each of this capacity, but for windows' edges. */
-export const flaggerBytes = (
-  plan: KurtosisPlan,
-  { capacity }: Pick<SpectraShape, 'capacity'>,
-  blocks = 1,
-): number => blocks * sumsBytes(plan, windowEdges(plan, capacity).length - 1);

@@ -4,7 +4,7 @@ import { assertClosesAll } from '../../../backend/cuda/testing.js';
 import { randomStations, zenithAxes } from '../../cases.js';
 import { prepareImageScaler } from '../../cuda/scale.js';
 import { planImage } from '../../plan.js';
-import { prepareCudaVisibilityImager } from '../../visibilities/cuda/prepare.js';
+import { prepareCudaVisibilityImager } from '../../flat/cuda/prepare.js';
 import { prepareCudaDirectImager } from './prepare.js';
 
 const plan = planImage({

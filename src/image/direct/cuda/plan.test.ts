@@ -8,7 +8,7 @@ import { openReference } from '../../../backend/reference.js';
 import type { SpectraCAT } from '../../../core/axes.js';
 import { assertSameImage, randomGains, randomSpectra, randomStations, zenithAxes } from '../../cases.js';
 import { channelsAtOnce } from '../../cuda/plan.js';
-import { orderPairs } from '../../visibilities/cuda/pairs.js';
+import { orderPairs, rowsReached } from '../../flat/cuda/pairs.js';
 import { gridTables, TASK_WORDS, tasksOf, WEIGHT_BYTES, type GridBox } from './tables.js';
 import { DirectAccount } from '../account.js';
 import {
@@ -150,6 +150,12 @@ describe('the order of pairs', () => {
       }
       assert.equal(seen.size, baselines);
     }
+  });
+
+  it('reaches the rows from a kernel below to a kernel above its differences, and no more than there are', () => {
+    const differences = Int32Array.of(0, 4, 3, -2, 9, 0);
+    assert.deepEqual(rowsReached({ pixels: 64, kernelSize: 5 }, { differences }), { first: -4, count: 18 });
+    assert.deepEqual(rowsReached({ pixels: 16, kernelSize: 5 }, { differences }), { first: -4, count: 16 });
   });
 });
 

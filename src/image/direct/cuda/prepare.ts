@@ -1,6 +1,5 @@
 /** Direct imaging on a card: on its tensor cores in half or single precision where that can be, in plain single elsewhere. */
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
-import type { Kernel } from '../../../backend/cuda/kernels.js';
 import type { DeviceMemory, DevicePointer } from '../../../backend/cuda/session.js';
 import { cudaSpectra } from '../../../backend/cuda/spectra.js';
 import { downloadInto, uploadInto } from '../../../backend/cuda/transfer.js';
@@ -10,7 +9,6 @@ import { refuse } from '../../../core/errors.js';
 import type { CountRows } from '../../../core/presence/sample-counts.js';
 import type { DirectEngine } from './engine.js';
 import { prepareFolded } from './folded.js';
-import { planFactors, type CardPixels } from '../../cuda/plan.js';
 import { prepareImageScaler, type ImageScaler, type PairSums } from '../../cuda/scale.js';
 import { prepareSingle } from './single.js';
 import { DirectAccount } from '../account.js';
@@ -29,8 +27,6 @@ export interface CudaDirectOptions extends DirectImagerOptions {
    * right to 1e-5, and what an image without autocorrelations takes, since it is small beside them; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
    */
   readonly precision?: DirectPrecision;
-  /** Of the images that `finishOnDevice` leaves; float32 unless given. */
-  readonly pixels?: CardPixels;
 }
 
 /** What a block of spectra must be known by for its kernels to be made. */
@@ -41,20 +37,14 @@ export interface ExpectedBlocks {
   readonly samples?: number;
 }
 
-/** A direct imager whose gains and images may stay on the card. Everything is queued on the compute stream. */
+/** A direct imager whose images may stay on the card. Everything is queued on the compute stream. */
 export interface CudaDirectImager extends DirectImager {
   /** Which kernels such blocks are imaged by, and why. */
   describe(blocks: ExpectedBlocks): string;
   /** Makes the kernels for such blocks now, and those that finish on the card; `accumulate` then waits for nothing. */
   prepare(blocks: ExpectedBlocks): Promise<void>;
   /**
-   * From now on every input is divided by its gain; those with used[c][a] = 0, or whose gain is 0 or not finite, are
-   * left out. gains : [c][a] complex float64, used : [c][a] bytes, both on the card and read there, at this point of
-   * the compute stream. Needs `prepare`; refused between `accumulate` and a finish.
-   */
-  setGainsOnDevice(gains: DevicePointer, used: DevicePointer): void;
-  /**
-   * to : [c][product][m][l] float32 on the card, NaN where nothing is shown or nothing was added; and a fresh start.
+   * to : [c][product][m][l] float64 on the card, NaN where nothing is shown or nothing was added; and a fresh start.
    * Returns when that is queued. Waits for the host's counts to go up only where blocks had gaps. weightsTo : [c][product]
    * float64, what each plane was divided by.
    */
@@ -70,7 +60,7 @@ export const prepareCudaDirectImager = (
 function makeImager(
   plan: ImagePlan,
   backend: CudaBackend,
-  { autos = 'include', pixels: cardPixels, ...options }: CudaDirectOptions,
+  { autos = 'include', ...options }: CudaDirectOptions,
   closers: Closers,
 ): CudaDirectImager {
   const precision = options.precision ?? (autos === 'leave-out' ? 'single' : undefined);
@@ -94,24 +84,20 @@ function makeImager(
   const factorsOnHost = closers.keep(session.allocatePinned('factors', 8 * factorCount));
   const factorsSent = closers.keep(session.createEvent());
   /** What is on the card; the account makes a new array for new gains. */
-  let sent: Float64Array | 'made on the card' | undefined;
+  let sent: Float64Array | undefined;
 
   /** What finishes on the card, made when first needed. */
   interface Finisher {
     readonly scaler: ImageScaler;
-    readonly invertGains: Kernel;
     /** weights : [c][product] float64. */
     readonly weights: DeviceMemory;
   }
-  let finisher: Finisher | undefined;
   let finisherMade: Promise<Finisher> | undefined;
   let counts: { readonly rows: DeviceMemory; readonly runOf: DeviceMemory } | undefined;
   const prepareFinisher = (): Promise<Finisher> => (finisherMade ??= makeFinisher());
   async function makeFinisher(): Promise<Finisher> {
-    const scaler = closers.keep(await prepareImageScaler(plan, backend, cardPixels));
-    const { invertGains } = await backend.shop.prepare(planFactors(plan));
-    finisher = { scaler, invertGains, weights: allocate('pair sums', 8 * channels * products) };
-    return finisher;
+    const scaler = closers.keep(await prepareImageScaler(plan, backend));
+    return { scaler, weights: allocate('pair sums', 8 * channels * products) };
   }
   async function sendCounts({ rows, runOf }: CountRows): Promise<NonNullable<PairSums['counts']>> {
     counts ??= {
@@ -137,7 +123,7 @@ function makeImager(
   }
 
   async function sendFactors(): Promise<void> {
-    if (sent === account.factors || sent === 'made on the card') return;
+    if (sent === account.factors) return;
     await factorsSent.passed();
     new Float32Array(factorsOnHost.buffer).set(account.factors);
     session.call('cuMemcpyHtoDAsync', factors.pointer, factorsOnHost.pointer, 8 * factorCount, stream.handle);
@@ -145,7 +131,7 @@ function makeImager(
     sent = account.factors;
   }
 
-  /** Sums as they come down; made when first asked for, since the resident chain never does. */
+  /** Sums as they come down; made when first asked for, since live images never do. */
   let onHost: Float64Array | undefined;
   const choose = prepareDirectChoice(plan, backend.path, precision);
   const choiceFor = ({ type, capacity, samples = capacity }: ExpectedBlocks): DirectChoice =>
@@ -184,14 +170,6 @@ function makeImager(
       account.setGains(gains, solved);
       sent = undefined;
     },
-    setGainsOnDevice: (gains, used) => {
-      account.checkBetween();
-      onHostAlone();
-      if (!finisher) refuse(WHERE, 'gains on the card before anything is prepared', 'await prepare(…) first');
-      finisher.invertGains.set([gains, used, factorCount, factors.pointer]);
-      finisher.invertGains.launch({ grid: [Math.ceil(factorCount / 256), 1], threads: 256 }, stream);
-      sent = 'made on the card';
-    },
     accumulate: async (given) => {
       const block = cudaSpectra(WHERE, given);
       const engine = await engineFor({ ...block.shape, samples: block.samples });
@@ -209,11 +187,7 @@ function makeImager(
       onHost ??= new Float64Array(sumCount);
       await downloadInto(session, sums, onHost);
       isFresh = true;
-      if (sent !== 'made on the card') return account.finish(onHost, undefined, into, await powers?.finish());
-      const { weights } = await addPairs();
-      const pairSums = new Float64Array(channels * products);
-      await downloadInto(session, weights, pairSums);
-      return account.finish(onHost, pairSums, into);
+      return account.finish(onHost, undefined, into, await powers?.finish());
     },
     finishOnDevice: async (to, weightsTo) => {
       account.checkAny();

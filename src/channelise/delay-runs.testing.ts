@@ -4,10 +4,10 @@ import { allocateSpectra } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { randomStream } from '../core/random.js';
 import { spectrumDelays, type DelayModels, type SpectrumDelays } from '../delay/index.js';
-import type { Channelised } from './compare.js';
+import type { Channelised } from './compare.testing.js';
 import { prepareChanneliser } from './index.js';
 import type { ChannelisePlan } from './plan.js';
-import { cut, fullScale } from './samples.js';
+import { cut, fullScale } from './samples.testing.js';
 
 /** The stream in blocks, cut also where delays change, through memory that was full of garbage beforehand. */
 export async function channeliseDelayed(

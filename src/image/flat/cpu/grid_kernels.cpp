@@ -1,5 +1,5 @@
 // levels: portable avx2 avx512
-#include "image/visibilities/cpu/grid_kernels.h"
+#include "image/flat/cpu/grid_kernels.h"
 
 #include "image/cpu/lane_fft.h"
 

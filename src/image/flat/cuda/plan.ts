@@ -17,19 +17,28 @@ export const SOURCE = {
 } as const;
 const visibilitySource = structure('Source', SOURCE);
 
+/** Warps that share a pair's kernel: one keeps the sums of at most 96 cells in registers. */
+export const partsOfKernel = ({ kernelSize }: Pick<ImageShapeOnCard, 'kernelSize'>): number =>
+  Math.ceil((2 * kernelSize - 1) ** 2 / 96);
+
 export const planVisibilities = (plan: ImageShapeOnCard) =>
   ({
     name: 'visibilities.cu',
     source: readSource(import.meta.url, 'visibilities.cu'),
     headers: commonHeaders('integers.cuh'),
-    defines: { ...inputDefines(plan), PIXELS: plan.pixels, KERNEL: plan.kernelSize },
+    defines: {
+      ...inputDefines(plan),
+      PIXELS: plan.pixels,
+      KERNEL: plan.kernelSize,
+      PARTS: partsOfKernel(plan),
+    },
     entries: {
       addDensities: [visibilitySource, 'i32', 'pointer'],
       makePairKernels: ['pointer', 'pointer', 'i64', 'pointer'],
       weighPairs: [visibilitySource, 'i32', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'],
       gridPairs: ['pointer', 'i32', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'],
-      transformRows: ['pointer', 'pointer', 'pointer'],
-      transformColumns: ['pointer', 'pointer', 'pointer'],
+      transformRows: ['pointer', 'pointer', 'i32', 'i32', 'pointer'],
+      transformColumns: ['pointer', 'pointer', 'i32', 'i32', 'pointer'],
       collectSums: ['pointer', 'i32', 'pointer'],
     },
   }) as const satisfies KernelRequest;

@@ -6,7 +6,7 @@
 //
 //   makePairKernels, once -> weighPairs -> gridPairs -> transformRows -> transformColumns -> collectSums
 //
-// Set by the plan: PIXELS, KERNEL, STATIONS, POLARISATIONS.
+// Set by the plan: PIXELS, KERNEL, STATIONS, POLARISATIONS, PARTS.
 #include "integers.cuh"
 
 constexpr int INPUTS = STATIONS * POLARISATIONS;
@@ -20,7 +20,7 @@ constexpr int COMBINATIONS = POLARISATIONS == 1 ? 1 : 4;
 constexpr int PRODUCTS = COMBINATIONS;
 constexpr int DENSITIES = 3;
 constexpr int WARPS = 4;
-constexpr int RUN = 64;  // pairs of a warp: enough to spare the grid, few enough to keep all warps busy
+constexpr int RUN = 128;  // pairs of a warp: enough to spare the grid, few enough to keep all warps busy
 
 struct Source {
   const double2 *visibilities;  // [c][b][pi][pj], sums over samples
@@ -165,13 +165,15 @@ extern "C" __global__ void __launch_bounds__(256)
 //
 // A warp takes a run of pairs in their order, the cells of a kernel dealt to its lanes. Along a row of differences the
 // window of (2K - 1) columns slides over the grid: a cell's lane keeps its sum until the window has left it, so that it
-// touches the grid once. Column x is held by the lanes of x mod (2K - 1), so that nothing moves between lanes.
+// touches the grid once. Column x is held by the lanes of x mod (2K - 1), so that nothing moves between lanes. The next
+// pair's kernel is on its way from memory while this one's is added. PARTS warps share the cells of large kernels, so that
+// the sums of each fit in registers of more warps. Grid: (PARTS x blocks of WARPS x RUN pairs, channels of the group).
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
     gridPairs(const double2 *values, int firstChannel, const double2 *taps, const double2 *pairKernels,
               const uint32_t *pairs, const int2 *differences, double2 *grids) {
-  constexpr int PER_LANE = (PAIR_CELLS + 31) / 32, REACH = KERNEL - 1;
-  const int lane = threadIdx.x % 32, channel = firstChannel + blockIdx.y;
-  const int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * RUN;
+  constexpr int PER_LANE = (PAIR_CELLS + 32 * PARTS - 1) / (32 * PARTS), REACH = KERNEL - 1;
+  const int lane = threadIdx.x % 32 + 32 * (blockIdx.x % PARTS), channel = firstChannel + blockIdx.y;
+  const int64_t first = ((int64_t)(blockIdx.x / PARTS) * WARPS + threadIdx.x / 32) * RUN;
   if (first >= BASELINES) return;
   const int count = (int)min((int64_t)RUN, BASELINES - first);
   const int64_t start = channel * BASELINES + first;
@@ -186,14 +188,14 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
   // The window's first column modulo its width, and the column of the window that slot k holds then.
   const auto turnOf = [](int column) { return ((column - REACH) % PAIR + PAIR) % PAIR; };
   const auto columnOf = [&](int k, int turn) {
-    const int column = (lane + 32 * k) % PAIR - turn;
+    const int column = (lane + 32 * PARTS * k) % PAIR - turn;
     return column < 0 ? column + PAIR : column;
   };
   // Adds to the grid what the window leaves behind on its way from `here`: columns before `end`, or all of them.
   const auto leave = [&](int2 here, int turn, int end) {
 #pragma unroll
     for (int k = 0; k < PER_LANE; ++k) {
-      const int slot = lane + 32 * k, column = here.y - REACH + columnOf(k, turn);
+      const int slot = lane + 32 * PARTS * k, column = here.y - REACH + columnOf(k, turn);
       if (slot >= PAIR_CELLS || column >= end) continue;
       double2 *at = image + (int64_t)wrapped(here.x - REACH + slot / PAIR) * PIXELS + wrapped(column);
 #pragma unroll
@@ -205,19 +207,15 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     }
   };
 
-  int2 here = places[0];
-  int turn = turnOf(here.y);
-  for (int n = 0; n < count; ++n) {
-    const int2 next = places[n];
-    const int nextTurn = turnOf(next.y);
-    // Asked for before the window moves, so that the memory works meanwhile.
-    double2 value[COMBINATIONS], weight[PER_LANE];
+  double2 value[COMBINATIONS];
+  double2 weight[PER_LANE];
+  const auto fetch = [&](int n, int turn) {
 #pragma unroll
     for (int combination = 0; combination < COMBINATIONS; ++combination)
       value[combination] = by[n * COMBINATIONS + combination];
 #pragma unroll
     for (int k = 0; k < PER_LANE; ++k) {
-      const int slot = lane + 32 * k, cell = slot / PAIR * PAIR + columnOf(k, nextTurn);
+      const int slot = lane + 32 * PARTS * k, cell = slot / PAIR * PAIR + columnOf(k, turn);
       if (slot >= PAIR_CELLS)
         weight[k] = make_double2(0, 0);
       else if (known)
@@ -225,6 +223,21 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
       else
         weight[k] = pairCell(kernels, list[n] >> 16, list[n] & 0xFFFF, cell);
     }
+  };
+
+  int2 here = places[0];
+  int turn = turnOf(here.y);
+  fetch(0, turn);
+  for (int n = 0; n < count; ++n) {
+    double2 spread[COMBINATIONS];
+    double2 kernel[PER_LANE];
+#pragma unroll
+    for (int combination = 0; combination < COMBINATIONS; ++combination) spread[combination] = value[combination];
+#pragma unroll
+    for (int k = 0; k < PER_LANE; ++k) kernel[k] = weight[k];
+    const int2 next = places[n];
+    const int nextTurn = turnOf(next.y);
+    if (n + 1 < count) fetch(n + 1, turnOf(places[n + 1].y));
     if (next.x != here.x)
       leave(here, turn, 2 * PIXELS);
     else if (next.y != here.y)
@@ -232,27 +245,33 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     here = next;
     turn = nextTurn;
 #pragma unroll
-    for (int k = 0; k < PER_LANE; ++k)
+    for (int k = 0; k < PER_LANE; ++k) {
+      const double re = kernel[k].x, im = kernel[k].y;
 #pragma unroll
       for (int combination = 0; combination < COMBINATIONS; ++combination) {
-        sums[k][combination].x += value[combination].x * weight[k].x - value[combination].y * weight[k].y;
-        sums[k][combination].y += value[combination].x * weight[k].y + value[combination].y * weight[k].x;
+        sums[k][combination].x += spread[combination].x * re - spread[combination].y * im;
+        sums[k][combination].y += spread[combination].x * im + spread[combination].y * re;
       }
+    }
   }
   leave(here, turn, 2 * PIXELS);
 }
 
-// turns[k] = e^(-2 pi i k / PIXELS). Along l, four rows that share each turn: grid (ceil(PIXELS / 4), planes), a thread per
-// pixel.
-extern "C" __global__ void transformRows(const double2 *grids, const double2 *turns, double2 *alongL) {
+// Of the grid only `rowCount` rows from `firstRow` on, wrapped around, hold something: pairs are taken in the order whose
+// difference lies in the upper half of the plane.
+// turns[k] = e^(-2 pi i k / PIXELS). Along l, four rows that share each turn: grid (ceil(rowCount / 4), planes), a thread
+// per pixel. alongL : [plane][row that holds something][l].
+extern "C" __global__ void transformRows(const double2 *grids, const double2 *turns, int firstRow, int rowCount,
+                                         double2 *alongL) {
   constexpr int AT_ONCE = 4;
   extern __shared__ double2 rows[];  // [k][row]
   const int64_t plane = blockIdx.y * PLANE;
   const int first = blockIdx.x * AT_ONCE;
   for (int e = threadIdx.x; e < AT_ONCE * PIXELS; e += blockDim.x) {
     const int row = e / PIXELS, k = e % PIXELS;
-    rows[k * AT_ONCE + row] =
-        first + row < PIXELS ? grids[plane + (int64_t)(first + row) * PIXELS + k] : make_double2(0, 0);
+    rows[k * AT_ONCE + row] = first + row < rowCount
+                                  ? grids[plane + (int64_t)wrapped(firstRow + first + row) * PIXELS + k]
+                                  : make_double2(0, 0);
   }
   __syncthreads();
   for (int l = threadIdx.x; l < PIXELS; l += blockDim.x) {
@@ -270,27 +289,31 @@ extern "C" __global__ void transformRows(const double2 *grids, const double2 *tu
     }
 #pragma unroll
     for (int n = 0; n < AT_ONCE; ++n)
-      if (first + n < PIXELS) alongL[plane + (int64_t)(first + n) * PIXELS + l] = sum[n];
+      if (first + n < rowCount) alongL[plane + (int64_t)(first + n) * PIXELS + l] = sum[n];
   }
 }
 
-// Along m, eight pixels at a time: grid (ceil(PIXELS / 8), planes), a thread per l.
-extern "C" __global__ void transformColumns(const double2 *alongL, const double2 *turns, double2 *fields) {
+// Along m, eight pixels at a time: grid (ceil(PIXELS / 8), planes), a thread per l. XX and YY are real: their imaginary
+// parts are not made.
+extern "C" __global__ void transformColumns(const double2 *alongL, const double2 *turns, int firstRow, int rowCount,
+                                            double2 *fields) {
   constexpr int AT_ONCE = 8;
   const int64_t plane = blockIdx.y * PLANE;
   const int first = blockIdx.x * AT_ONCE;
+  const bool isReal = blockIdx.y % COMBINATIONS < 2;
   for (int l = threadIdx.x; l < PIXELS; l += blockDim.x) {
     double2 sum[AT_ONCE];
     int at[AT_ONCE];
 #pragma unroll
-    for (int n = 0; n < AT_ONCE; ++n) sum[n] = make_double2(0, 0), at[n] = 0;
-    for (int row = 0; row < PIXELS; ++row) {
+    for (int n = 0; n < AT_ONCE; ++n)
+      sum[n] = make_double2(0, 0), at[n] = wrapped((first + n) % PIXELS * wrapped(firstRow));
+    for (int row = 0; row < rowCount; ++row) {
       const double2 x = alongL[plane + (int64_t)row * PIXELS + l];
 #pragma unroll
       for (int n = 0; n < AT_ONCE; ++n) {
         const double2 by = turns[at[n]];
         sum[n].x += x.x * by.x - x.y * by.y;
-        sum[n].y += x.x * by.y + x.y * by.x;
+        if (!isReal) sum[n].y += x.x * by.y + x.y * by.x;
         at[n] += (first + n) % PIXELS;
         if (at[n] >= PIXELS) at[n] -= PIXELS;
       }

@@ -4,9 +4,9 @@ import type { DeviceMemory, DevicePointer } from '../../../backend/cuda/session.
 import { downloadInto, uploadArray } from '../../../backend/cuda/transfer.js';
 import { closingAfter, preparing, type Closers } from '../../../core/closing.js';
 import { baselineCount, weightsCP } from '../../../core/axes.js';
-import { orderPairs } from './pairs.js';
+import { orderPairs, rowsReached } from './pairs.js';
 import { channelsAtOnce } from '../../cuda/plan.js';
-import { planVisibilities, SOURCE } from './plan.js';
+import { partsOfKernel, planVisibilities, SOURCE } from './plan.js';
 import { inputFactors, scaleImage, unitFactors } from '../../direct/direct.js';
 import { checkIntegrations, type VisibilityImageOptions } from '../../direct/gridded.js';
 import type { ImagePlan } from '../../plan.js';
@@ -53,11 +53,12 @@ const MOST_SCRATCH_BYTES = 2 ** 30;
 /** A launch counts at most 65,535 planes, eight to a channel. */
 const MOST_CHANNELS = 4096;
 /** RUN and WARPS of visibilities.cu. */
-const PAIRS_PER_WARP = 64;
+const PAIRS_PER_WARP = 128;
 const WARPS_PER_BLOCK = 4;
 const ROWS_AT_ONCE = 4;
 const THREADS = 128;
 const PAIR_THREADS = 256;
+const PAIR_CELL_BYTES = 16;
 /** The pairs' kernels are worth a quarter of the card: made anew for every image they cost far more than reading them. */
 const KERNELS_SHARE = 1 / 4;
 
@@ -76,6 +77,7 @@ async function makeImager(
   const { session, shop } = backend;
   const { pixels, channels, stations, products } = plan;
   const stream = session.streams.compute;
+  const parts = partsOfKernel(plan);
   const kernels = await shop.prepare(planVisibilities(plan));
   const baselines = baselineCount(stations);
   const plane = pixels * pixels;
@@ -84,6 +86,7 @@ async function makeImager(
     return n % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
   });
   const order = orderPairs(plan);
+  const rows = rowsReached(plan, order);
   const [corners, taps, turnMemory, pairs, differences, centre] = await closers.keepAll([
     uploadArray(session, 'corners', plan.corners),
     uploadArray(session, `kernels of ${channels} channels × ${stations} stations`, plan.taps),
@@ -119,7 +122,7 @@ async function makeImager(
     }
     const memory = allocate(`kernels of ${channels} channels × ${baselines} pairs`, sizeBytes);
     kernels.makePairKernels.set([taps.pointer, pairs.pointer, channels, memory.pointer]);
-    const blocks = Math.min(65_535, Math.ceil(sizeBytes / 16 / PAIR_THREADS));
+    const blocks = Math.min(65_535, Math.ceil(sizeBytes / PAIR_CELL_BYTES / PAIR_THREADS));
     kernels.makePairKernels.launch({ grid: [blocks, 1], threads: PAIR_THREADS }, stream);
     return memory;
   }
@@ -175,21 +178,27 @@ async function makeImager(
       ]);
       kernels.gridPairs.launch(
         {
-          grid: [Math.ceil(baselines / (PAIRS_PER_WARP * WARPS_PER_BLOCK)), here],
+          grid: [parts * Math.ceil(baselines / (PAIRS_PER_WARP * WARPS_PER_BLOCK)), here],
           threads: 32 * WARPS_PER_BLOCK,
         },
         stream,
       );
-      kernels.transformRows.set([grids.pointer, turnMemory.pointer, alongL.pointer]);
+      kernels.transformRows.set([grids.pointer, turnMemory.pointer, rows.first, rows.count, alongL.pointer]);
       kernels.transformRows.launch(
         {
-          grid: [Math.ceil(pixels / ROWS_AT_ONCE), here * products],
+          grid: [Math.ceil(rows.count / ROWS_AT_ONCE), here * products],
           threads: THREADS,
           sharedBytes: 16 * pixels * ROWS_AT_ONCE,
         },
         stream,
       );
-      kernels.transformColumns.set([alongL.pointer, turnMemory.pointer, grids.pointer]);
+      kernels.transformColumns.set([
+        alongL.pointer,
+        turnMemory.pointer,
+        rows.first,
+        rows.count,
+        grids.pointer,
+      ]);
       kernels.transformColumns.launch(
         { grid: [Math.ceil(pixels / 8), here * products], threads: THREADS },
         stream,
@@ -249,4 +258,4 @@ export const pairKernelBytes = ({
   stations,
   kernelSize,
 }: Pick<ImagePlan, 'channels' | 'stations' | 'kernelSize'>): number =>
-  16 * channels * baselineCount(stations) * (2 * kernelSize - 1) ** 2;
+  PAIR_CELL_BYTES * channels * baselineCount(stations) * (2 * kernelSize - 1) ** 2;

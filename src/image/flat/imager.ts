@@ -1,4 +1,4 @@
-/** Images from visibilities on a backend; gridded.ts holds the formula, and the reference that needs none. */
+/** The flat method of images from visibilities on a backend (live/method.ts takes it); direct/gridded.ts holds the formula. */
 import type { Integration } from '../../core/blocks.js';
 import type { Closable } from '../../core/closing.js';
 import type { VisibilityImage, VisibilityImageOptions } from '../direct/gridded.js';

@@ -8,7 +8,7 @@
 
 #include "backend/cpu/context.h"
 #include "image/cpu/fft_tables.h"
-#include "image/visibilities/cpu/grid_kernels.h"
+#include "image/flat/cpu/grid_kernels.h"
 
 namespace corella {
 namespace {

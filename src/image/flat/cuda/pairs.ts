@@ -49,3 +49,14 @@ export function orderPairs({
   }
   return { pairs, differences };
 }
+
+/** Rows of the grid that pairs in this order reach with their kernels, from `first` on, wrapped around the grid. */
+export function rowsReached(
+  { pixels, kernelSize }: Pick<ImagePlan, 'pixels' | 'kernelSize'>,
+  { differences }: Pick<PairOrder, 'differences'>,
+): { readonly first: number; readonly count: number } {
+  let most = 0;
+  for (let at = 0; at < differences.length; at += 2) most = Math.max(most, differences[at]);
+  const reach = kernelSize - 1;
+  return { first: -reach, count: Math.min(pixels, most + 2 * reach + 1) };
+}

@@ -9,7 +9,7 @@ import type { VoltageBlock } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { delayModels, type DelayPiece } from '../delay/index.js';
-import { channeliseDelayed, delaysOf } from './delay-runs.js';
+import { channeliseDelayed, delaysOf } from './delay-runs.testing.js';
 import { planChannelise } from './plan.js';
 
 const sampleRateHz = 32.768e6;

@@ -1,2 +1,0 @@
-/** Spectral kurtosis on a card, for whoever plans its memory. */
-export { flaggerBytes } from './cuda/plan.js';
