@@ -12,12 +12,12 @@ export {
   type PlotAxis,
   type PlotSeries,
 } from './plot.js';
-export { skyColours, skyScales, type SkyLook } from './look.js';
+export { skyScales, type SkyLook } from './look.js';
 export { drawMap, type MapPoint } from './map.js';
-export { seriesColour } from './palettes.js';
+export { seriesColour, skyPalettes } from './palettes.js';
 export { renderFilm, renderPng, renderSheet, type RenderOptions } from './render.js';
 export type { Picture, Shape } from './shapes.js';
-export { unitFor, type SkyDirections } from './sky/grid.js';
+export { angleText, type SkyDirections } from './sky/grid.js';
 export type { BeamEllipse, NamedDirection } from './sky/marks.js';
 export { skyPicture, type SkyPicture } from './sky/picture.js';
 export type { SkyPlan } from './sky/view.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { planeML } from '../core/axes.js';
-import { lightPicture, skyColours, stretchOf } from './look.js';
-import { paletteNamed, paletteTable } from './palettes.js';
+import { lightPicture, stretchOf } from './look.js';
+import { paletteNamed, paletteTable, skyPalettes } from './palettes.js';
 import type { Picture } from './shapes.js';
 import { ACCENT, INK, PAPER } from './style.js';
 
@@ -28,7 +28,7 @@ describe('the look of a picture', () => {
   });
 
   it('has palettes from dark to light, and one from light to dark', () => {
-    for (const name of skyColours) {
+    for (const name of skyPalettes) {
       const table = paletteTable(paletteNamed(name));
       const sum = (step: number): number => table[3 * step] + table[3 * step + 1] + table[3 * step + 2];
       const [first, last] = [sum(0), sum(table.length / 3 - 1)];

@@ -1,13 +1,12 @@
 /** How a picture of the sky looks, where the user chooses: its range and scale of brightness, its colours, light or dark. */
 import type { PlaneML } from '../core/axes.js';
 import type { Colour } from './canvas.js';
-import { skyPalettes, type SkyPalette } from './palettes.js';
+import type { SkyPalette } from './palettes.js';
 import type { Picture, Shape } from './shapes.js';
 import { imageStretch, type Stretch } from './stretch.js';
 import { ACCENT, FAINT, GROUND, INK, LINE, PAPER, QUIET, WARNING } from './style.js';
 
 export const skyScales = { usual: 0.6, linear: 1, sqrt: 0.5 } as const;
-export const skyColours = skyPalettes;
 
 export interface SkyLook {
   /** Brightness of the first and the last colour; an end that is not given is as usual. */

@@ -29,6 +29,10 @@ export {
 } from './gains/gains.js';
 export { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
 export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
+export { KrakenStream, type KrakenAccount } from './streams/kraken/stream.js';
+export type { KrakenAddress } from './streams/kraken/client.js';
+export { krakenFrames } from './streams/kraken/write.js';
+export type { KrakenFrame } from './streams/kraken/frame.js';
 export { notingFiles } from './io/noted.js';
 export { checkSame, isRemote, remoteIdentities, type RemoteIdentity } from './io/remote.js';
 export { allowReading, confineReading, openInput, readText, type InputFile } from './io/input.js';
@@ -54,8 +58,9 @@ export {
 export { describeSigmf } from './recordings/sigmf/describe.js';
 export { gather, storedProducts, type StoredProduct, type ValueFaults } from './io/gather.js';
 export { writtenProducts } from './visibilities/as-stored.js';
-export { checkOutputs, sameFile, type PlannedOutputs } from './io/outputs.js';
+export { checkOutputs, requireInputs, sameFile, type PlannedOutputs } from './io/outputs.js';
 export { namesIn } from './several/paths.js';
 export { recordingPaths } from './recordings/recording-paths.js';
+export { writeTartRaw, type TartRecording } from './tart/write.js';
 export { prepareSkyModels } from './models/prepare.js';
 export * from './filterbank/index.js';

@@ -37,6 +37,7 @@ import { pathsOf } from './several/paths.js';
 import { joinRecordings } from './several/recordings.js';
 import { joinVisibilities } from './several/visibilities.js';
 import { skalow } from './visibilities/skalow.js';
+import { tart } from './tart/tart.js';
 import { uvfits } from './visibilities/uvfits/uvfits.js';
 import { uvh5 } from './visibilities/uvh5/uvh5.js';
 import { vdif } from './recordings/vdif.js';
@@ -48,6 +49,7 @@ export const formats: readonly Format[] = [
   mwa, // the Murchison Widefield Array's correlators
   skalow, // the SKA-Low stations' correlator
   uvh5, // visibilities in HDF5
+  tart, // the Transient Array Radio Telescope: voltages and visibilities
   ms, // folders of casacore's tables
   lwa, // the Long Wavelength Array's frames
   mark5b, // VLBI, before VDIF
@@ -173,6 +175,7 @@ async function openOne(
         path,
         `there is no format '${options.format}'`,
         `known are ${known.map((one) => one.name).join(', ')}`,
+        'value.invalid',
       );
     }
     withTelescope(asked);
@@ -199,6 +202,7 @@ async function openOne(
       path,
       'is in no format known here',
       `if it is plain binary, say so and describe it: --format raw --sample-type …; known are ${listed(known)}`,
+      'file.unknown-format',
     );
   const named = known.find((candidate) => hasExtension(candidate, path));
   if (named) {
@@ -206,9 +210,10 @@ async function openOne(
       path,
       `is named like ${named.title} but does not hold it`,
       'it is damaged or misnamed: check where it came from',
+      'file.damaged',
     );
   }
-  return refuse(path, 'is in no format known here', `known are ${listed(known)}`);
+  return refuse(path, 'is in no format known here', `known are ${listed(known)}`, 'file.unknown-format');
 }
 
 /** The format that a file's name asks for when visibilities are written; refused where it cannot hold what is asked. */

@@ -210,6 +210,12 @@ const offsetUnits = [
 export const unitFor = (degrees: number): (typeof offsetUnits)[number] =>
   offsetUnits.find(({ perDegree }) => degrees * perDegree >= 1) ?? offsetUnits[3];
 
+/** Of a length on the sky, to three digits, like 2.54 mas. */
+export function angleText(degrees: number): string {
+  const { unit, perDegree } = unitFor(degrees);
+  return `${Number((degrees * perDegree).toPrecision(3))}${unit}`;
+}
+
 /** Narrower fields have the offsets from their centre as numbers: right ascensions would differ in their last digits alone. */
 const OFFSETS_BELOW_DEG = 1;
 

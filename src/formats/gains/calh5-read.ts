@@ -2,8 +2,8 @@
 import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
-import { CROSS_HAND, DATA_UNITS, ELEMENT } from './calh5.js';
-import { allDataUnits, crossHandHows, type GainsFile } from './gains.js';
+import { CROSS_HAND, DATA_UNITS, ELEMENT, FLUX_SCALE } from './calh5.js';
+import { allDataUnits, crossHandHows, fluxScales, type GainsFile } from './gains.js';
 import { openHdf5, type Hdf5File } from '../hdf5/read.js';
 import { gainsOfUvCal, timeOfJulianDate } from './uvcal.js';
 
@@ -64,11 +64,17 @@ function gainsOf(file: Hdf5File): GainsFile {
 }
 
 /** What calibrate says of itself, where it was ours. */
-function factsOf(file: Hdf5File): Pick<GainsFile, 'dataUnits' | 'element'> {
+function factsOf(file: Hdf5File): Pick<GainsFile, 'dataUnits' | 'element' | 'fluxScale'> {
   const units = wordOf(file, `extra_keywords/${DATA_UNITS}`, '');
   const dataUnits = allDataUnits.find((one) => one === units);
   const element = wordOf(file, `extra_keywords/${ELEMENT}`, '');
-  return { ...(dataUnits && { dataUnits }), ...(element !== '' && { element }) };
+  const scale = wordOf(file, `extra_keywords/${FLUX_SCALE}`, '');
+  const fluxScale = fluxScales.find((one) => one === scale);
+  return {
+    ...(dataUnits && { dataUnits }),
+    ...(fluxScale && { fluxScale }),
+    ...(element !== '' && { element }),
+  };
 }
 
 /** The middles of what they were solved from. */

@@ -29,6 +29,7 @@ export interface CalH5Facts {
 /** The name of the extra keyword that says whether X and Y have one phase reference. */
 export const CROSS_HAND = 'cross_hand_phase';
 export const DATA_UNITS = 'data_units';
+export const FLUX_SCALE = 'flux_scale';
 export const ELEMENT = 'model_element';
 
 /** 'unknown', or how it was found; 'partly' where some solved channel or time lacks it. */
@@ -138,6 +139,7 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
             items: {
               ...(polarisations === 2 && { [CROSS_HAND]: text(crossHandWord(gains)) }),
               ...(gains.dataUnits && { [DATA_UNITS]: text(gains.dataUnits) }),
+              ...(gains.fluxScale && { [FLUX_SCALE]: text(gains.fluxScale) }),
               ...(gains.element !== undefined && { [ELEMENT]: text(gains.element) }),
             },
           },

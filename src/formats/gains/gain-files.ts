@@ -8,6 +8,7 @@ import { encodeGains, readGains, type GainsFile } from './gains.js';
 import { isHdf5, openHdf5 } from '../hdf5/read.js';
 import { openInput } from '../io/input.js';
 import { openOutputSet } from '../io/output.js';
+import { tartGainsIn } from '../tart/tart.js';
 
 /** "gains.json" and "gains.calh5". */
 export function gainPaths(path: string): readonly [json: string, calh5: string] {
@@ -71,20 +72,24 @@ export async function holdsGains(path: string): Promise<boolean> {
   return form === 'marked' || form === 'calh5' || form === 'calfits';
 }
 
+async function readForm(path: string): Promise<GainsFile> {
+  const form = await gainForm(path);
+  if (form === 'calh5') return readCalH5(path);
+  if (form === 'calfits') return readCalFits(path);
+  if (form === 'marked') return readGains(path);
+  const own = await tartGainsIn(path);
+  if (own) return own;
+  if (form === 'json') return readGains(path);
+  return refuse(
+    path,
+    'holds no gains: it is neither JSON, CalH5 nor CalFITS',
+    'make gains with corella calibrate',
+  );
+}
+
 /** Gains in either form, by what the file holds. */
 export async function readGainFile(path: string): Promise<GainsFile> {
-  const form = await gainForm(path);
-  if (form === undefined)
-    refuse(
-      path,
-      'holds no gains: it is neither JSON, CalH5 nor CalFITS',
-      'make gains with corella calibrate',
-    );
-  const file = await (form === 'calh5'
-    ? readCalH5(path)
-    : form === 'calfits'
-      ? readCalFits(path)
-      : readGains(path));
+  const file = await readForm(path);
   for (const { gains, leakage, solved } of [file, ...(file.later ?? [])])
     for (const [n, isSolved] of solved.entries()) {
       if (isSolved === 0) continue;

@@ -45,6 +45,8 @@ export interface GainsFile extends GainsAt {
   readonly referenceStation: number;
   /** What the data were in that they were solved from: they bring such data to Jy, and no others. */
   readonly dataUnits?: DataUnits;
+  /** `relative`: calibrated data are not in Jy: nothing said how strong the sources are. */
+  readonly fluxScale?: FluxScale;
   /** The name of the beam that the model was heard through. */
   readonly element?: string;
   /** Further ones, in the order of time; between two they are drawn straight in size and phase. */
@@ -55,6 +57,8 @@ export interface GainsFile extends GainsAt {
 
 export const allDataUnits = ['Jy', 'uncalibrated'] as const;
 export type DataUnits = (typeof allDataUnits)[number];
+export const fluxScales = ['relative'] as const;
+export type FluxScale = (typeof fluxScales)[number];
 
 export interface SolutionFacts {
   readonly channel: number;
@@ -91,6 +95,7 @@ const schema = z.object({
   time: z.string(),
   referenceStation: z.number().int().nonnegative(),
   dataUnits: z.enum(allDataUnits).exactOptional(),
+  fluxScale: z.enum(fluxScales).exactOptional(),
   element: z.string().exactOptional(),
   sources: z.array(z.string()),
   gains: gainTable,
@@ -164,6 +169,7 @@ export function encodeGains(file: GainsFile): Uint8Array {
     time: formatInstant(file.time, 9),
     referenceStation: file.referenceStation,
     ...(file.dataUnits && { dataUnits: file.dataUnits }),
+    ...(file.fluxScale && { fluxScale: file.fluxScale }),
     ...(file.element !== undefined && { element: file.element }),
     sources: [...file.sources],
     solutions,
@@ -256,6 +262,7 @@ export async function readGains(path: string): Promise<GainsFile> {
     polarisations: json.polarisations,
     referenceStation: json.referenceStation,
     ...(json.dataUnits && { dataUnits: json.dataUnits }),
+    ...(json.fluxScale && { fluxScale: json.fluxScale }),
     ...(json.element !== undefined && { element: json.element }),
     sources: json.sources,
     history: json.history,

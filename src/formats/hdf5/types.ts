@@ -3,6 +3,7 @@ import { unreachable } from '../../core/errors.js';
 import { byteWriter } from './bytes.js';
 
 export type Hdf5Type =
+  | 'uint8'
   | 'int32'
   | 'int64'
   | 'float32'
@@ -17,6 +18,7 @@ export type Hdf5Type =
   | { readonly textBytes: number };
 
 const sizes = {
+  uint8: 1,
   int32: 4,
   int64: 8,
   float32: 4,
@@ -37,8 +39,8 @@ const start = (kind: number, bits: readonly [number, number, number], size: numb
     .u32(size);
 
 /** Two's complement, little-endian, every bit used. */
-const integer = (bytes: number): Uint8Array =>
-  start(0, [0x08, 0, 0], bytes)
+const integer = (bytes: number, isSigned: 'signed' | 'unsigned' = 'signed'): Uint8Array =>
+  start(0, [isSigned === 'signed' ? 0x08 : 0, 0, 0], bytes)
     .u16(0, 8 * bytes)
     .done();
 
@@ -78,6 +80,8 @@ const boolean = (): Uint8Array =>
 export function describeType(type: Hdf5Type): Uint8Array {
   if (typeof type !== 'string') return start(3, [1, 0, 0], type.textBytes).done();
   switch (type) {
+    case 'uint8':
+      return integer(1, 'unsigned');
     case 'int32':
       return integer(4);
     case 'int64':

@@ -52,10 +52,26 @@ export function streamOf(name: string, stream: Readable): ByteStream {
   };
 }
 
-const RECONNECT_MS = 1000;
+export const RECONNECT_MS = 1000;
 /** rtl_tcp greets with 12 bytes: its name, the tuner and its gains. */
 const RTL_GREETING = 'RTL0';
 const RTL_GREETING_BYTES = 12;
+
+/** Undefined where nothing answers. */
+export async function connectTcp(host: string, port: number): Promise<Socket | undefined> {
+  const socket: Socket = connect({ host, port });
+  const isOpen = await new Promise<boolean>((resolve) => {
+    socket.once('connect', () => {
+      resolve(true);
+    });
+    socket.once('error', () => {
+      resolve(false);
+    });
+  });
+  if (isOpen) return socket;
+  socket.destroy();
+  return undefined;
+}
 
 /** Never ends by itself: a server that is not there yet, or went away, is asked again every second. */
 export function tcpStream(host: string, port: number): ByteStream {
@@ -64,18 +80,8 @@ export function tcpStream(host: string, port: number): ByteStream {
   let isFirst = true;
   const state = { isClosed: false };
   const open = async (): Promise<ByteStream | undefined> => {
-    const socket: Socket = connect({ host, port });
-    const isOpen = await new Promise<boolean>((resolve) => {
-      socket.once('connect', () => {
-        resolve(true);
-      });
-      socket.once('error', () => {
-        resolve(false);
-      });
-    });
-    if (isOpen) return streamOf(name, socket);
-    socket.destroy();
-    return undefined;
+    const socket = await connectTcp(host, port);
+    return socket && streamOf(name, socket);
   };
   return {
     name,

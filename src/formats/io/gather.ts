@@ -9,6 +9,7 @@ import {
 } from '../../core/axes.js';
 import type { AsStored, Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
+import { median } from '../../core/median.js';
 import { settleCounts } from '../../core/product-counts.js';
 import type { SkyPosition } from '../../sky/frame.js';
 
@@ -110,6 +111,40 @@ export interface GatherShape {
 export interface ValueFaults {
   /** NaN and infinities among values, and weights, that the file says are good. */
   notNumbers: number;
+  /** Good cross-correlations above `OUTSIZED` times the median of their integration. */
+  outsized: number;
+}
+
+export const noFaults = (): ValueFaults => ({ notNumbers: 0, outsized: 0 });
+
+/**
+ * Receivers, interference included, have not half of this dynamic range (120 dB), and float32 has seven digits: beside such a
+ * value the others vanish from every sum.
+ */
+export const OUTSIZED = 1e12;
+
+/** The median is of this many values, evenly taken. */
+const MEDIAN_OF = 4096;
+
+/** How many good means of pairs of different stations are larger than anything that was received. */
+function outsizedIn(means: Float64Array, weights: Float64Array, baselines: number, products: number): number {
+  const isCross = Uint8Array.from({ length: baselines }, () => 1);
+  for (let s = 0, b = 0; b < baselines; s++, b += s + 1) isCross[b] = 0;
+  const sizeOf = (at: number): number =>
+    weights[at] > 0 && isCross[Math.floor(at / products) % baselines] === 1
+      ? Math.hypot(means[2 * at], means[2 * at + 1])
+      : 0;
+  const step = Math.max(1, Math.floor(weights.length / MEDIAN_OF));
+  const sizes: number[] = [];
+  for (let at = 0; at < weights.length; at += step) {
+    const size = sizeOf(at);
+    if (size > 0) sizes.push(size);
+  }
+  if (sizes.length === 0) return 0;
+  const limit = OUTSIZED * median(sizes);
+  let count = 0;
+  for (let at = 0; at < weights.length; at++) if (sizeOf(at) > limit) count++;
+  return count;
 }
 
 /** What a file says of a row beside its values. */
@@ -192,6 +227,7 @@ export function gather(shape: GatherShape): Gathering {
       } else weights[at] = size > 0 ? -size : -0;
     },
     finish: (when) => {
+      if (shape.faults) shape.faults.outsized += outsizedIn(means, weights, baselines, polarisations ** 2);
       const settled = settleCounts(shape, weights);
       for (let at = 0; at < cells; at++) if (Number.isNaN(weights[at])) weights[at] = -0;
       const summed = once(() =>

@@ -84,6 +84,7 @@ export async function openInput(path: string, whenMissing?: string): Promise<Inp
         path,
         `is a link to ${target}, which is not there`,
         'put the file back there, or name it itself',
+        'file.not-found',
       );
     return cannotRead(
       path,
@@ -91,8 +92,8 @@ export async function openInput(path: string, whenMissing?: string): Promise<Inp
       (await meantBeside(path, whenMissing === undefined ? '' : extname(path))) ?? whenMissing,
     );
   });
-  if (found.isDirectory()) refuse(path, 'it is a folder', 'name a file inside it');
-  if (!found.isFile()) refuse(path, 'it is not a plain file', 'name a file on a disk');
+  if (found.isDirectory()) refuse(path, 'it is a folder', 'name a file inside it', 'file.unreadable');
+  if (!found.isFile()) refuse(path, 'it is not a plain file', 'name a file on a disk', 'file.unreadable');
   const handle: FileHandle = await open(path, 'r').catch((error: unknown) => cannotRead(path, error));
   const sizeBytes = Number(found.size);
   const readToTheEnd = nowReading(found);
@@ -158,6 +159,7 @@ export async function readJson(path: string, whenMissing?: string): Promise<unkn
       path,
       `is not valid JSON (${reason})`,
       'it was damaged or cut short: copy it again or correct it',
+      'file.damaged',
     );
   }
 }
@@ -173,6 +175,7 @@ export async function withinMemory<Opened>(path: string, open: () => Promise<Ope
         where: path,
         what: 'promises more than memory can hold',
         fix: 'its header is damaged: copy it again',
+        code: 'file.damaged',
       },
       { cause: error },
     );

@@ -76,6 +76,8 @@ function forget(path: string): void {
 export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
+const DISK_FULL = ['ENOSPC', 'EDQUOT'];
+
 /** The system's word for a failure, in ours. */
 function cannotWrite(path: string, error: unknown): never {
   if (error instanceof CorellaError) throw error;
@@ -94,7 +96,8 @@ function cannotWrite(path: string, error: unknown): never {
     EISDIR: ['it is a folder', 'name a file inside it'],
   };
   const [what, fix] = known[errorCode(error)] ?? [String(error), 'name another place'];
-  throw new CorellaError({ where: path, what: `cannot be written: ${what}`, fix }, { cause: error });
+  const code = DISK_FULL.includes(errorCode(error)) ? 'disk.full' : 'file.unwritable';
+  throw new CorellaError({ where: path, what: `cannot be written: ${what}`, fix, code }, { cause: error });
 }
 
 /** The code of a file that another program cut while it was written. */
@@ -351,6 +354,7 @@ export async function makeFolder(path: string): Promise<void> {
         where: path,
         what: `the folder cannot be made: ${why[code] ?? String(error)}`,
         fix: 'name a place that may be written',
+        code: DISK_FULL.includes(code) ? 'disk.full' : 'file.unwritable',
       },
       { cause: error },
     );

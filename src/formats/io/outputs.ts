@@ -1,7 +1,10 @@
 /** What is about to be written, refused before the work rather than after it. */
 import { stat } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
+import { namesIn } from '../several/paths.js';
+import { openInput } from './input.js';
 import { checkOutput } from './output.js';
+import { isRemote } from './remote.js';
 
 export interface PlannedOutputs {
   readonly overwrite?: boolean;
@@ -10,8 +13,16 @@ export interface PlannedOutputs {
   readonly from?: string;
 }
 
+/** A name that is misspelt is reported before what would be written. Patterns and addresses are left to who opens them. */
+export async function requireInputs(names: string): Promise<void> {
+  for (const name of namesIn(names))
+    if (!isRemote(name) && !/[*?]/.test(name) && !(await isThere(name)))
+      await (await openInput(name)).close();
+}
+
 /** Nothing that is there is replaced unless the user says so; what is read never is. */
 export async function checkOutputs({ paths, from, overwrite }: PlannedOutputs): Promise<void> {
+  if (from !== undefined) await requireInputs(from);
   for (const path of paths) {
     await checkOutput(path);
     if (from !== undefined && (await sameFile(path, from)))
@@ -20,7 +31,7 @@ export async function checkOutputs({ paths, from, overwrite }: PlannedOutputs): 
   if (overwrite === true) return;
   for (const path of paths) {
     if (await isThere(path))
-      refuse(path, 'is there already', 'give the result another name, or say --overwrite');
+      refuse(path, 'is there already', 'give the result another name, or say --overwrite', 'file.exists');
   }
 }
 

@@ -114,8 +114,10 @@ async function ask(url: string, first: number, last: number): Promise<Response> 
     );
   if (status >= 300 && status < 400)
     refuse(url, `leads elsewhere, to ${response.headers.get('location') ?? 'nowhere'}`, 'name that address');
-  if (status === 404 || status === 410) refuse(url, 'there is no such file', 'check the address');
-  if (status === 401 || status === 403) refuse(url, 'it may not be read', 'ask who keeps it');
+  if (status === 404 || status === 410)
+    refuse(url, 'there is no such file', 'check the address', 'file.not-found');
+  if (status === 401 || status === 403)
+    refuse(url, 'it may not be read', 'ask who keeps it', 'file.unreadable');
   if (status === 416) refuse(url, 'is empty, or shorter than it was', 'it has changed: submit again');
   if (status >= 500) throw new Error(`the server answers ${status}`);
   return refuse(url, `the server answers ${status}`, 'check the address');

@@ -8,6 +8,7 @@ import type { VoltageBlock } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples, instant, type Instant } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
+import { ByteFeed } from '../io/byte-feed.js';
 import type { ByteStream } from '../io/byte-stream.js';
 import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
 import { takeNoSamples } from './no-samples.js';
@@ -38,35 +39,13 @@ export interface StreamEvent {
 const USUAL_QUIET_MS = 1000;
 
 /** One stream's samples on their way into blocks. */
-class Feed {
-  private rest: Uint8Array = new Uint8Array(0);
-
+class Feed extends ByteFeed {
   constructor(
-    readonly stream: ByteStream,
-    private readonly quietMs: number,
+    stream: ByteStream,
+    quietMs: number,
     private readonly onEvent: (event: StreamEvent) => void,
-  ) {}
-
-  /** Fills `target` from `from` on: how many bytes came before a silence or the end, and which it was. */
-  async fill(
-    target: Uint8Array,
-    from: number,
-  ): Promise<{ readonly filled: number; readonly then: 'more' | 'quiet' | 'ended' }> {
-    let filled = from;
-    for (;;) {
-      const take = Math.min(this.rest.length, target.length - filled);
-      target.set(this.rest.subarray(0, take), filled);
-      this.rest = this.rest.subarray(take);
-      filled += take;
-      if (filled === target.length) return { filled, then: 'more' };
-      const came = await this.stream.next(this.quietMs);
-      if (typeof came === 'string') return { filled, then: came };
-      this.rest = came;
-    }
-  }
-
-  putBack(bytes: Uint8Array): void {
-    this.rest = this.rest.length === 0 ? bytes.slice() : joined(bytes, this.rest);
+  ) {
+    super(stream, quietMs);
   }
 
   /** Waits for the end of a silence; false where none comes. */
@@ -181,11 +160,4 @@ export async function openSampleStream(
       await Promise.all(streams.map((stream) => stream.close()));
     },
   };
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const all = new Uint8Array(first.length + second.length);
-  all.set(first);
-  all.set(second, first.length);
-  return all;
 }

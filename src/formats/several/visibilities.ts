@@ -4,7 +4,7 @@ import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import { elsewhere } from '../../telescope/same-place.js';
 import type { VisibilityFile, VisibilityHeader } from '../format.js';
-import type { ValueFaults } from '../io/gather.js';
+import { noFaults } from '../io/gather.js';
 
 interface Placed {
   readonly file: VisibilityFile;
@@ -28,7 +28,7 @@ export async function joinVisibilities(files: readonly VisibilityFile[]): Promis
   }
   const header = headerOf(placed.map(({ file }) => file.header));
   const assumed = [...new Set(files.flatMap((file) => file.assumed ?? []))];
-  const faults: ValueFaults = { notNumbers: 0 };
+  const faults = noFaults();
   return {
     kind: 'visibilities',
     path: files.map(({ path }) => path).join(','),
@@ -49,10 +49,11 @@ export async function joinVisibilities(files: readonly VisibilityFile[]): Promis
     },
     faults,
     integrations: async function* (memory): AsyncGenerator<Integration> {
-      faults.notNumbers = 0;
+      Object.assign(faults, noFaults());
       for (const { file } of placed) {
         yield* file.integrations(memory);
         faults.notNumbers += file.faults?.notNumbers ?? 0;
+        faults.outsized += file.faults?.outsized ?? 0;
       }
     },
     close: async () => {

@@ -12,7 +12,7 @@ import { skyFrame } from '../../sky/frame.js';
 import { loadTelescope } from '../../telescope/load.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { Format, OpenOptions, VisibilityFile } from '../format.js';
-import { gather, storedProducts, type StoredProduct, type ValueFaults } from '../io/gather.js';
+import { gather, noFaults, storedProducts, type StoredProduct } from '../io/gather.js';
 import { namesInHead, openHdf5, type Hdf5File } from '../hdf5/read.js';
 
 const CHANNEL_SPACING_HZ = 781_250;
@@ -92,7 +92,7 @@ function opened(file: Hdf5File, telescope: Telescope, { storedPair }: OpenOption
   const pair = storedPair ?? usuallyHeld(telescope.name);
   const order = productsHeldAs[pair];
   const sign = pair === 'V21' ? -1 : 1;
-  const faults: ValueFaults = { notNumbers: 0 };
+  const faults = noFaults();
   const integrationOf = (t: number): Integration => {
     const gathering = gather({
       channels,
@@ -150,7 +150,7 @@ function opened(file: Hdf5File, telescope: Telescope, { storedPair }: OpenOption
     integrationCount: times,
     faults,
     integrations: async function* () {
-      faults.notNumbers = 0;
+      Object.assign(faults, noFaults());
       for (let t = 0; t < times; t++) {
         await Promise.resolve();
         yield integrationOf(t);

@@ -7,7 +7,7 @@ import type { Integration } from '../../core/blocks.js';
 import { productCount, settleCounts } from '../../core/product-counts.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { openHdf5 } from '../hdf5/read.js';
-import { gather, type StoredProduct, type ValueFaults } from '../io/gather.js';
+import { gather, noFaults, type StoredProduct } from '../io/gather.js';
 import { openFile, visibilityFormatFor } from '../registry.js';
 import { readVisibilities, writeVisibilities } from '../testing/visibility-files.js';
 import { baselines, header, integration } from './uvh5/testing.js';
@@ -87,7 +87,7 @@ describe('weights of products', () => {
     for (const extension of ['uvfits', 'uvh5']) {
       const path = await writeVisibilities(join(folder, `bad.${extension}`), header, [bad]);
       const { file, all } = await readVisibilities(path);
-      assert.deepEqual(file.faults, { notNumbers: 2 }, extension);
+      assert.deepEqual(file.faults, { notNumbers: 2, outsized: 0 }, extension);
       const [found] = all;
       assert.equal(productCount(found, 3, 0, 0), 0);
       assert.equal(productCount(found, 4, 1, 1), 0);
@@ -97,7 +97,7 @@ describe('weights of products', () => {
   });
 
   it('a weight that is no number is one too', () => {
-    const faults: ValueFaults = { notNumbers: 0 };
+    const faults = noFaults();
     const product: StoredProduct = { p1: 0, p2: 0, label: 'XX' };
     const gathering = gather({
       channels: 1,
@@ -116,6 +116,36 @@ describe('weights of products', () => {
       assert.ok(asStored?.weights.every(Number.isFinite), `${weight}`);
     }
     assert.equal(faults.notNumbers, 2);
+  });
+});
+
+describe('values that are larger than anything received', () => {
+  const product: StoredProduct = { p1: 0, p2: 0, label: 'XX' };
+  /** Four stations, one channel: six pairs of 2, with others in their places. */
+  const outsized = (pairs: Readonly<Record<string, number | undefined>>, weight = 1): number => {
+    const faults = noFaults();
+    const shape = { channels: 1, stations: 4, polarisations: 1, products: [product] } as const;
+    const gathering = gather({ ...shape, values: 'mean', faults });
+    for (let i = 0; i < 4; i++)
+      for (let j = 0; j <= i; j++) {
+        gathering.row(i, j);
+        const value = pairs[`${i}-${j}`];
+        gathering.add(0, product, 0, value ?? (i === j ? 1000 : 2), value === undefined ? 1 : weight);
+      }
+    gathering.finish({ start: integration(0).start, durationS: 1 });
+    return faults.outsized;
+  };
+
+  it('are counted, from 10¹² times the median of the pairs on', () => {
+    assert.equal(outsized({}), 0);
+    assert.equal(outsized({ '2-1': 1.9e12, '3-0': -2.1e12 }), 1);
+    assert.equal(outsized({ '2-1': 3e33, '3-0': -3e33 }), 2);
+  });
+
+  it('are not counted where they are flagged, of one station alone, or where most are 0', () => {
+    assert.equal(outsized({ '2-1': 3e33 }, -1), 0);
+    assert.equal(outsized({ '2-2': 3e33 }), 0);
+    assert.equal(outsized({ '1-0': 0, '2-0': 0, '2-1': 0, '3-1': 0, '3-2': 0 }), 0);
   });
 });
 

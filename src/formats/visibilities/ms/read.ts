@@ -21,7 +21,7 @@ import {
   refuseTwice,
   storedProducts,
   type StoredProduct,
-  type ValueFaults,
+  noFaults,
 } from '../../io/gather.js';
 import { recordingSeen } from '../as-stored.js';
 import { orientationHere, splitTable, turnedRaDeg, turnedToEast, unitsOf } from '../header-facts.js';
@@ -201,7 +201,7 @@ function opened(
     ...(weighs ? [] : ['its weights are all 0: every unflagged value counts 1']),
   ];
   const isStopped = (only !== undefined || present.length === 1) && fieldFrame.place === 'as stored';
-  const faults: ValueFaults = { notNumbers: 0 };
+  const faults = noFaults();
   return {
     ...{ kind: 'visibilities', path, format: 'ms', header, telescope, integrationCount: slots.length },
     durationsS: Float64Array.from(slots, ({ durationS }) => durationS),
@@ -218,7 +218,7 @@ function opened(
     },
     faults,
     integrations: async function* (): AsyncGenerator<Integration> {
-      faults.notNumbers = 0;
+      Object.assign(faults, noFaults());
       const data = new Float32Array(2 * channels * productCount);
       const weights = new Float32Array(channels * productCount);
       for (const slot of slots) {

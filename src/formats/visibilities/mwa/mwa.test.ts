@@ -215,7 +215,7 @@ describe('MWAX files', () => {
       '1061315448_1_ch121_000.fits': bytes,
     });
     const { file, all } = await readAll(folder('1061315448_1_ch121_000.fits'));
-    assert.deepEqual(file.faults, { notNumbers: 1 });
+    assert.deepEqual(file.faults, { notNumbers: 1, outsized: 0 });
     assert.deepEqual([...(all[0].productCounts ?? [])].slice(0, 4), [0, 80_000, 80_000, 80_000]);
     assert.ok(all[0].visibilities.every(Number.isFinite));
   });

@@ -12,7 +12,7 @@ import { addSeconds, instant, type Instant } from '../../../core/instant.js';
 import { readUnit } from '../../fits/fits.js';
 import type { FileKind, Format, OpenOptions, VisibilityFile } from '../../format.js';
 import { refuseUnread } from '../../reading-options.js';
-import { gather, type Gathering, type ValueFaults } from '../../io/gather.js';
+import { gather, noFaults, type Gathering } from '../../io/gather.js';
 import { openInput, withinMemory } from '../../io/input.js';
 import { details } from './details.js';
 import { firstFineHz, planLayout, products, type Layout } from './layout.js';
@@ -171,7 +171,7 @@ async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
   const { telescope, applied, integrationS } = observation;
   const samples = Math.max(1, Math.round(integrationS * observation.fineChannelHz));
 
-  const faults: ValueFaults = { notNumbers: 0 };
+  const faults = noFaults();
   const newGathering = (): Gathering =>
     gather({
       channels: frequenciesHz.length,
@@ -226,7 +226,7 @@ async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
     // 0.7 GB each for the whole band of 128 tiles: worth using again.
     faults,
     integrations: async function* (memory = 'own') {
-      faults.notNumbers = 0;
+      Object.assign(faults, noFaults());
       const reader = pieceReader(layout);
       let gathering: Gathering | undefined;
       for (const millis of times) {

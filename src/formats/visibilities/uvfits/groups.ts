@@ -24,6 +24,7 @@ import {
   polarisationsOf,
   type Gathering,
   type StoredProduct,
+  noFaults,
   type ValueFaults,
 } from '../../io/gather.js';
 import { openInput, withinMemory, type InputFile } from '../../io/input.js';
@@ -109,7 +110,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
   };
   const utcOffsetS = utcOffset(antennas, file.path);
   const uvw = uvwOf(of, antennas, header, utcOffsetS);
-  const faults: ValueFaults = { notNumbers: 0 };
+  const faults = noFaults();
   // Several sources stop their fringes at several places, and the header names the first alone.
   const stoppedAt = index.sources.length === 1 ? phaseCentre : undefined;
   return {
@@ -125,7 +126,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     details: of.details,
     faults,
     integrations: async function* () {
-      faults.notNumbers = 0;
+      Object.assign(faults, noFaults());
       for (let k = 0; k < index.slots.length; k++) {
         const slot = index.slots[k];
         const durationS = durationOf(index.slots, k);

@@ -9,7 +9,7 @@ import { refuse } from '../../../core/errors.js';
 import { addSeconds } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import type { OpenOptions, VisibilityFile } from '../../format.js';
-import { feedsOf, gather, type ValueFaults } from '../../io/gather.js';
+import { feedsOf, gather, noFaults, type ValueFaults } from '../../io/gather.js';
 import { openHdf5, type Hdf5Dataset, type Hdf5File } from '../../hdf5/read.js';
 import { checkUvw, placesInUse, type UvwRow } from '../uvw-fit.js';
 import { readUvh5Header, type TimeSlot, type Uvh5Header } from './header.js';
@@ -53,7 +53,7 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
   const facts = readUvh5Header(file, options.target);
   const data = dataOf(file, facts);
   const { direction, assumed: oddUvw } = directionOf(path, data, facts, options);
-  const faults: ValueFaults = { notNumbers: 0 };
+  const faults = noFaults();
   const header: Weighed = { ...facts, direction, weights: weightsOf(data, facts) };
   const { telescope, polarisations, channels, channelWidthHz, phaseCentre, object, history } = header;
   return {
@@ -89,7 +89,7 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
     ...(header.targets !== undefined && { targets: header.targets }),
     faults,
     integrations: async function* (): AsyncGenerator<Integration> {
-      faults.notNumbers = 0;
+      Object.assign(faults, noFaults());
       for (const slot of header.slots) {
         // Reading is synchronous; others get their turn between integrations.
         await Promise.resolve();

@@ -1,0 +1,116 @@
+/**
+ * Snapshots of a TART's web API, put together in one JSON file: `info`, `ant_pos`, `gains`, and in `data` for each snapshot
+ * its visibilities, alone or beside a catalogue of the satellites that were up.
+ */
+import { z } from 'zod';
+import { refuse } from '../../core/errors.js';
+import { secondsBetween } from '../../core/instant.js';
+import type { OpenOptions, VisibilityFile } from '../format.js';
+import type { GainsFile } from '../gains/gains.js';
+import { readJson } from '../io/input.js';
+import { firstIssue } from '../telescope-json.js';
+import { factsOf, positionsOf, tartInstant, telescopeFrom, type TartFacts } from './description.js';
+import { gainsFileFrom } from './gains.js';
+import { snapshotsAsFile } from './snapshots.js';
+
+const visibilities = z.object({
+  timestamp: z.string(),
+  data: z
+    .array(
+      z.object({
+        i: z.number().int().min(0),
+        j: z.number().int().min(0),
+        re: z.number(),
+        im: z.number(),
+      }),
+    )
+    .min(1),
+});
+const satellite = z.object({
+  name: z.string(),
+  az: z.number(),
+  el: z.number(),
+  jy: z.number().exactOptional(),
+  r: z.number().exactOptional(),
+});
+const gains = z.object({ gain: z.array(z.number()), phase_offset: z.array(z.number()) });
+const schema = z.object({
+  info: z.unknown(),
+  ant_pos: z.unknown(),
+  gains: gains.exactOptional(),
+  data: z
+    .array(z.union([z.tuple([visibilities, z.array(satellite)]), z.tuple([visibilities]), visibilities]))
+    .min(1),
+});
+
+/** A satellite of a snapshot's catalogue. */
+export type CataloguedSatellite = z.infer<typeof satellite>;
+
+/** Keys that stand near the beginning. */
+export const isTartJson = (head: string): boolean =>
+  /^\s*\{/.test(head) && /"(?:ant_pos|L0_frequency|phase_offset)"/.test(head);
+
+async function readSnapshots(path: string) {
+  const found = await readJson(path);
+  const checked = schema.safeParse(found);
+  if (!checked.success)
+    refuse(
+      path,
+      `is no snapshot of a TART (${firstIssue(checked.error, found)})`,
+      'it needs info, ant_pos and data, as the API gives them',
+    );
+  const { info, ant_pos: places, gains: own, data } = checked.data;
+  const inner = typeof info === 'object' && info !== null && 'info' in info ? info.info : info;
+  const facts = factsOf(path, inner);
+  const snapshots = data.map((one) => {
+    const [vis, catalogue] = Array.isArray(one) ? [one[0], one[1]] : [one, undefined];
+    return { time: tartInstant(vis.timestamp, path), values: vis.data, catalogue };
+  });
+  const stranger = snapshots
+    .flatMap(({ values }) => values)
+    .find(({ i, j }) => Math.max(i, j) >= facts.antennas);
+  if (stranger)
+    refuse(
+      path,
+      `holds the pair (${stranger.i}, ${stranger.j}) of ${facts.antennas} antennas`,
+      'it is damaged',
+    );
+  snapshots.sort((one, other) => secondsBetween(other.time, one.time));
+  return { facts, places, own, snapshots };
+}
+
+const telescopeIn = (path: string, facts: TartFacts, places: unknown) =>
+  telescopeFrom(path, facts, positionsOf(path, places));
+
+export async function openTartJson(path: string, { telescope: given }: OpenOptions): Promise<VisibilityFile> {
+  const { facts, places, own, snapshots } = await readSnapshots(path);
+  const [{ catalogue }] = snapshots;
+  return snapshotsAsFile({
+    ...{ path, facts },
+    telescope: given ?? telescopeIn(path, facts, places),
+    times: snapshots.map(({ time }) => time),
+    gains: own && { amplitudes: own.gain, phasesRad: own.phase_offset },
+    snapshot: (k) => snapshots[k],
+    details: {
+      antennas: facts.antennas,
+      baselines: snapshots[0].values.length,
+      ...(catalogue && {
+        catalogue: catalogue.map(({ name, az, el, jy }) => ({
+          name,
+          azimuthDeg: az,
+          altitudeDeg: el,
+          ...(jy !== undefined && { fluxJy: jy }),
+        })),
+      }),
+    },
+    close: () => Promise.resolve(),
+  });
+}
+
+export async function gainsInJson(path: string): Promise<GainsFile> {
+  const { facts, places, own, snapshots } = await readSnapshots(path);
+  if (!own) return refuse(path, 'holds no gains', 'make gains with corella calibrate');
+  return gainsFileFrom(path, telescopeIn(path, facts, places), facts.skyFrequencyHz, snapshots[0].time, {
+    ...{ amplitudes: own.gain, phasesRad: own.phase_offset },
+  });
+}

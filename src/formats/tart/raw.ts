@@ -1,0 +1,113 @@
+/**
+ * TART's raw recordings: HDF5 with data [antenna][byte], eight real samples of one bit in a byte, the first in the highest
+ * bit, 1 for +1. Positions of the antennas are in the file, in a JSON file beside it, or those of a telescope.
+ */
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { closeTogether, type Closers } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { OpenOptions, VoltageRecording } from '../format.js';
+import type { Hdf5File } from '../hdf5/read.js';
+import { openInput, readJson } from '../io/input.js';
+import { emptyTally } from '../recordings/frames.js';
+import { polarisationsFor, segmentedVoltages } from '../recordings/recording.js';
+import { configOf, POSITIONS } from './hdf5.js';
+import { positionsOf, tartInstant, telescopeFrom, type TartFacts } from './description.js';
+
+const PER_BYTE = 8;
+const DATA = 'data';
+
+export async function openTartRaw(
+  file: Hdf5File,
+  options: OpenOptions,
+  closers: Closers,
+): Promise<VoltageRecording> {
+  const { path } = file;
+  const facts = configOf(file);
+  const data = file.dataset(DATA);
+  const [antennas, bytes] = data.shape;
+  if (data.shape.length !== 2 || data.storage !== 'uint8' || !(bytes > 0))
+    refuse(
+      path,
+      `${DATA} is ${data.storage} [${data.shape.join('][')}], not bytes by antenna`,
+      'it is damaged, or no raw recording of a TART',
+    );
+  if (antennas !== facts.antennas)
+    refuse(path, `holds ${antennas} antennas where its telescope has ${facts.antennas}`, 'it is damaged');
+  const found = options.telescope ? undefined : await positionsBeside(file, facts);
+  const telescope = options.telescope ?? found?.telescope;
+  const input = closers.keep(await openInput(path));
+  return segmentedVoltages(
+    {
+      path,
+      format: 'tart',
+      telescope,
+      details: {
+        site: facts.title,
+        antennas,
+        bytesPerAntenna: bytes,
+        oscillatorHz: facts.oscillatorHz,
+        filterBandwidthHz: facts.bandwidthHz,
+        positions: options.telescope ? 'the telescope named by the user' : (found?.from ?? 'unknown'),
+      },
+      ...(facts.assumed.length > 0 && { assumed: facts.assumed }),
+      type: 'f32',
+      bits: 1,
+      inputs: antennas,
+      polarisations: polarisationsFor(path, antennas, 1, { ...options, telescope }),
+      samples: PER_BYTE * bytes,
+      sampleRateHz: facts.sampleRateHz,
+      // Real samples: the oscillator is the lower edge of the band, which is not inverted.
+      centreFrequencyHz: facts.oscillatorHz + facts.sampleRateHz / 4,
+      start: tartInstant(file.text('timestamp'), path),
+    },
+    {
+      file: { ...input, close: closeTogether(file, input) },
+      segments: [{ firstSample: 0, samples: PER_BYTE * bytes, offsetBytes: 0 }],
+      tally: emptyTally(),
+      read: (_, from, { elements, stride, at, count }) => {
+        const first = Math.floor(from / PER_BYTE);
+        const wanted = Math.ceil((from + count) / PER_BYTE) - first;
+        const packed = data.box([0, first], [antennas, wanted]);
+        for (let a = 0; a < antennas; a++)
+          for (let t = 0; t < count; t++) {
+            const bit = from + t - PER_BYTE * first;
+            const byte = packed[a * wanted + Math.floor(bit / PER_BYTE)];
+            elements[a * stride + at + t] = ((byte >> (PER_BYTE - 1 - (bit % PER_BYTE))) & 1) === 1 ? 1 : -1;
+          }
+        return Promise.resolve();
+      },
+    },
+  );
+}
+
+/** In the file, or in NAME-antenna_positions.json beside NAME-raw.hdf, NAME.hdf or any recording of the folder. */
+async function positionsBeside(
+  file: Hdf5File,
+  facts: TartFacts,
+): Promise<{ readonly telescope: Telescope; readonly from: string } | undefined> {
+  const { path } = file;
+  if (file.has(POSITIONS)) {
+    const [count, axes] = file.dataset(POSITIONS).shape;
+    const values = file.numbers(POSITIONS);
+    if (axes !== 3) refuse(path, `${POSITIONS} has ${axes} numbers an antenna, not 3`, 'it is damaged');
+    const rows = Array.from({ length: count }, (_, s) => [...values.subarray(3 * s, 3 * s + 3)]);
+    return { telescope: telescopeFrom(path, facts, rows), from: 'the file' };
+  }
+  const stem = path.replace(/\.(?:hdf5?|h5)$/i, '');
+  const candidates = [
+    ...new Set([
+      `${stem}-antenna_positions.json`,
+      `${stem.replace(/[-_.]raw$/i, '')}-antenna_positions.json`,
+    ]),
+    join(dirname(path), 'antenna_positions.json'),
+  ];
+  for (const candidate of candidates) {
+    const isThere = (await stat(candidate).catch(() => undefined))?.isFile() === true;
+    if (!isThere) continue;
+    const rows = positionsOf(candidate, await readJson(candidate));
+    return { telescope: telescopeFrom(candidate, facts, rows), from: candidate };
+  }
+  return undefined;
+}

@@ -1,0 +1,112 @@
+/**
+ * Correlations as TARTs hand them out, from HDF5 and JSON alike: one value for each pair of antennas, of one channel. The
+ * value of the pair (i, j), re + i·im, is our V_ij: a source in the east gives it a positive phase where i is east of j.
+ * (Found by the sky: 26 satellites above 25° of a snapshot with a catalogue; its conjugate shows none of them.)
+ */
+import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import { skyFrame } from '../../sky/frame.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { VisibilityFile } from '../format.js';
+import { gather, type StoredProduct, noFaults } from '../io/gather.js';
+import type { TartFacts } from './description.js';
+import type { TartGains } from './gains.js';
+
+/** One pair's value. */
+export interface TartValue {
+  readonly i: number;
+  readonly j: number;
+  readonly re: number;
+  readonly im: number;
+}
+export interface TartSnapshot {
+  readonly time: Instant;
+  readonly values: Iterable<TartValue>;
+}
+
+/** Of a snapshot that stands alone: about the time between two of a running TART. */
+const ALONE_S = 1;
+const XX: StoredProduct = { p1: 0, p2: 0, label: 'XX' };
+
+/** How long each lasts: the files give times alone. */
+function durationFor(
+  path: string,
+  times: readonly Instant[],
+): { readonly durationS: number; readonly assumed: string } {
+  const steps = times.slice(1).map((time, k) => secondsBetween(times[k], time));
+  if (steps.length === 0)
+    return {
+      durationS: ALONE_S,
+      assumed: `how long it lasted is not in the file: ${ALONE_S} s from its time is taken`,
+    };
+  const durationS = Math.min(...steps);
+  if (!(durationS > 0)) refuse(path, 'holds a time twice, or times that go back', 'take those snapshots out');
+  return {
+    durationS,
+    assumed: `how long integrations last is not in the file: ${durationS.toFixed(3)} s from each time is taken, the shortest step`,
+  };
+}
+
+export function snapshotsAsFile(described: {
+  readonly path: string;
+  readonly facts: TartFacts;
+  readonly telescope: Telescope;
+  readonly times: readonly Instant[];
+  readonly snapshot: (k: number) => TartSnapshot;
+  readonly gains?: TartGains | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly close: () => Promise<void>;
+}): VisibilityFile {
+  const { path, facts, telescope, times, gains } = described;
+  const { durationS, assumed } = durationFor(path, times);
+  const faults = noFaults();
+  const integrationOf = (k: number): Integration => {
+    const { time, values } = described.snapshot(k);
+    const gathering = gather({
+      ...{ channels: 1, stations: facts.antennas, polarisations: 1, products: [XX], values: 'mean' },
+      ...{ path, faults },
+    });
+    for (const { i, j, re, im } of values) {
+      gathering.row(i, j);
+      gathering.add(0, XX, re, im, 1);
+    }
+    return gathering.finish({ start: time, durationS });
+  };
+  return {
+    kind: 'visibilities',
+    path,
+    format: 'tart',
+    telescope,
+    details: {
+      site: facts.title,
+      ...described.details,
+      ...(gains && { gains: 'in the file, which may be given for gains' }),
+      times: times.length,
+      firstUtc: formatInstant(times[0], 6),
+    },
+    header: {
+      telescope,
+      polarisations: 1,
+      frequenciesHz: Float64Array.of(facts.skyFrequencyHz),
+      channelWidthHz: facts.bandwidthHz,
+      phaseCentre: skyFrame(telescope.site, times[0]).zenith,
+      fringes: 'running',
+      object: 'zenith',
+      history: [`${facts.title}: visibilities of a TART`],
+      units: 'uncalib',
+    },
+    integrationCount: times.length,
+    durationsS: new Float64Array(times.length).fill(durationS),
+    assumed: [...facts.assumed, assumed],
+    faults,
+    integrations: async function* () {
+      Object.assign(faults, noFaults());
+      for (let k = 0; k < times.length; k++) {
+        await Promise.resolve();
+        yield integrationOf(k);
+      }
+    },
+    close: described.close,
+  };
+}
