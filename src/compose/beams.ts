@@ -6,13 +6,14 @@
 import type { Backend } from '../backend/backend.js';
 import {
   addBeamCounts,
-  addIncoherent,
   detections,
   inverseGains,
   planBeams,
   prepareBeamformer,
-  steeredWeights,
+  type Beamformer,
+  prepareIncoherent,
   voltagesLength,
+  type BeamPlan,
   type BeamVoltages,
   type Detection,
   type InverseGains,
@@ -39,12 +40,14 @@ import {
   type Stage,
 } from '../stages/index.js';
 import { directGains, prepareWholeStations } from './direct.js';
-import { gainOfFront, spectraOfFront, type Front } from './front.js';
+import { gainOfFront, spectraOfFront, type Front, type FrontSpectra } from './front.js';
 
 export interface BeamsProduct {
   readonly telescope: Telescope;
-  /** One beam each. */
+  /** One beam each, at the start. */
   readonly targets: readonly PhaseCentre[];
+  /** In the order of time; asked for each block. A change is of spectra that have not come. */
+  readonly changes?: () => readonly BeamChange[];
   readonly sum: 'coherent' | 'incoherent';
   readonly weights: WeightType;
   /** None: voltages. */
@@ -58,9 +61,22 @@ export interface BeamsProduct {
   readonly rules: readonly FlagRule[];
 }
 
+/** Other places from a moment on. */
+export interface BeamChange {
+  readonly from: Instant;
+  readonly targets: readonly PhaseCentre[];
+}
+
+/** Which beams there are: from a spectrum on, where a value begins. */
+export interface BeamSet {
+  readonly first: number;
+  readonly targets: readonly PhaseCentre[];
+}
+
 /** Value n is of spectra n·spectraPerValue to before (n + 1)·spectraPerValue. */
 export interface BeamPowers {
   readonly kind: 'powers';
+  readonly beams: BeamSet;
   readonly firstValue: number;
   readonly values: number;
   /** [b][d][value][c]: Σ over spectra of |Σ_s x·e^(−2πi f d)/g|², divided by how many a value has; missing samples are zeros. */
@@ -71,6 +87,7 @@ export interface BeamPowers {
 
 export interface BeamSamples {
   readonly kind: 'voltages';
+  readonly beams: BeamSet;
   readonly index: number;
   readonly samples: number;
   /** [c][b][p][t], complex. Filled anew by the next block. */
@@ -100,31 +117,53 @@ export interface BeamPieces extends IntegrationClock {
 const MOST_PHASE_RAD = (0.25 * Math.PI) / 180;
 const LONGEST_S = 10;
 
-/** Cut where the sky has moved on, and where flags begin and end. */
+/** Which beams are made of a spectrum, and before which others are. */
+const setAt = (
+  { grid }: Pick<FrontSpectra, 'grid'>,
+  { targets, changes, detection, spectraPerValue }: SetsOf,
+  index: number,
+): BeamSet & { readonly end: number } => {
+  const perValue = detection === 'none' ? 1 : spectraPerValue;
+  let at = { first: 0, targets, end: Infinity };
+  for (const { from, targets: later } of changes?.() ?? []) {
+    const value = Math.ceil(spectrumAt(grid.start, from, grid.spectrumRateHz) / perValue);
+    const first = Math.max(0, value * perValue);
+    at = first <= index ? { first, targets: later, end: Infinity } : { ...at, end: Math.min(at.end, first) };
+  }
+  return at;
+};
+
+type SetsOf = Pick<BeamsProduct, 'targets' | 'changes' | 'detection' | 'spectraPerValue'>;
+
+/** Cut where the sky has moved on, where flags begin and end, and where other beams begin. */
 export function beamPieces(
   front: Front,
-  { telescope, targets, rules, sum }: Pick<BeamsProduct, 'telescope' | 'targets' | 'rules' | 'sum'>,
+  product: Pick<BeamsProduct, 'telescope' | 'rules' | 'sum'> & SetsOf,
 ): BeamPieces {
-  const { grid, frequenciesHz } = spectraOfFront(front);
+  const { telescope, rules, sum } = product;
+  const spectra = spectraOfFront(front);
+  const { grid, frequenciesHz } = spectra;
   const farthestM = Math.max(
     ...telescope.stations.map(({ eastM, northM, upM }) => Math.hypot(eastM, northM, upM)),
   );
   const highestHz = frequenciesHz.reduce((most, one) => Math.max(most, one), 0);
   const isTracked = front.delays?.towards !== undefined;
-  const moving = sum === 'coherent' && targets.some(({ kind }) => kind !== 'local') ? 1 : 0;
-  const radPerS =
-    (moving + (isTracked ? 1 : 0)) *
-    ((2 * Math.PI * highestHz * farthestM) / SPEED_OF_LIGHT_M_PER_S) *
-    EARTH_SPIN_RAD_PER_S;
-  const longestS = Math.min(LONGEST_S, (2 * MOST_PHASE_RAD) / radPerS);
-  const longest = longestS * grid.spectrumRateHz;
-  if (!(longest >= 1))
-    refuse(
-      'products.beams.towards',
-      `the phase of ${telescope.name}'s farthest station changes by more than ${((180 / Math.PI) * 2 * MOST_PHASE_RAD).toFixed(1)}° within a spectrum`,
-      'make shorter spectra: fewer channels',
-    );
-  const spectra = 2 ** Math.floor(Math.log2(longest));
+  /** A power of two: pieces of other places are parts of these, or these of them. */
+  const lengthFor = (targets: readonly PhaseCentre[]): number => {
+    const moving = sum === 'coherent' && targets.some(({ kind }) => kind !== 'local') ? 1 : 0;
+    const radPerS =
+      (moving + (isTracked ? 1 : 0)) *
+      ((2 * Math.PI * highestHz * farthestM) / SPEED_OF_LIGHT_M_PER_S) *
+      EARTH_SPIN_RAD_PER_S;
+    const longest = Math.min(LONGEST_S, (2 * MOST_PHASE_RAD) / radPerS) * grid.spectrumRateHz;
+    if (!(longest >= 1))
+      refuse(
+        'products.beams.towards',
+        `the phase of ${telescope.name}'s farthest station changes by more than ${((180 / Math.PI) * 2 * MOST_PHASE_RAD).toFixed(1)}° within a spectrum`,
+        'make shorter spectra: fewer channels',
+      );
+    return 2 ** Math.floor(Math.log2(longest));
+  };
   const edges = rules
     .flatMap(({ from, to }) => [from, to])
     .filter((one) => one !== undefined)
@@ -132,16 +171,16 @@ export function beamPieces(
     .filter((edge) => edge > 0)
     .sort((x, y) => x - y);
   const at = (index: number): { first: number; end: number } => {
-    const first = Math.floor(index / spectra) * spectra;
+    const length = lengthFor(setAt(spectra, product, index).targets);
+    const first = Math.floor(index / length) * length;
     return {
       first: edges.reduce((latest, edge) => (edge <= index ? Math.max(latest, edge) : latest), first),
-      end: edges.reduce(
-        (next, edge) => (edge > index ? Math.min(next, edge) : next),
-        Math.floor(index / spectra) * spectra + spectra,
-      ),
+      end: edges.reduce((next, edge) => (edge > index ? Math.min(next, edge) : next), first + length),
     };
   };
-  return { at, spectra, cutAfter: (index) => at(index).end };
+  // Weights are of the whole piece's middle, whatever changes within it: beams that stay are not touched by others.
+  const cutAfter = (index: number): number => Math.min(at(index).end, setAt(spectra, product, index).end);
+  return { at, cutAfter, spectra: lengthFor(product.targets) };
 }
 
 /** The first spectrum whose middle is not before a moment. */
@@ -149,7 +188,10 @@ const spectrumAt = (start: Instant, moment: Instant, rateHz: number): number =>
   Math.ceil(secondsBetween(start, moment) * rateHz - 0.5 - 1e-6);
 
 /** [b][s]; how much later each station's signal is made for a beam. */
-function delaysOf({ telescope, targets }: BeamsProduct, moment: Instant): Float64Array {
+function delaysOf(
+  { telescope, targets }: Pick<BeamsProduct, 'telescope' | 'targets'>,
+  moment: Instant,
+): Float64Array {
   const frame = skyFrame(telescope.site, moment);
   const { length } = telescope.stations;
   const delays = new Float64Array(targets.length * length);
@@ -193,6 +235,9 @@ export function beamPhaseLoss(front: Front, product: BeamsProduct, moment: Insta
 
 interface Held {
   readonly piece: number;
+  readonly beams: BeamSet;
+  /** Without one: powers of an incoherent sum, or no beams for now. */
+  readonly former?: Beamformer;
   /** [c][a], 1 where an input has a weight. */
   readonly used: Uint8Array;
   readonly inverse: InverseGains;
@@ -205,53 +250,67 @@ export const prepareBeams = (
   backend: Backend,
 ): Promise<Stage<TimedSpectra, BeamItem>> =>
   preparing(async (closers) => {
-    const { telescope, targets, detection, sum } = product;
-    const { type, channels, inputs, polarisations, grid, frequenciesHz } = spectraOfFront(front);
+    const { telescope, detection, sum } = product;
+    const spectra = spectraOfFront(front);
+    const { type, channels, inputs, polarisations, grid, frequenciesHz } = spectra;
     const options = { stations: telescope.stations.length, polarisations, channels, type } as const;
-    const plan = planBeams({ ...options, beams: targets.length, weights: product.weights });
-    const former = sum === 'incoherent' ? undefined : closers.keep(await prepareBeamformer(plan, backend));
+    const planFor = (beams: number): BeamPlan => planBeams({ ...options, beams, weights: product.weights });
+    const formers = new Formers((beams) =>
+      sum === 'incoherent' || beams === 0 ? undefined : prepareBeamformer(planFor(beams), backend),
+    );
+    closers.keep(formers);
+    await formers.of(product.targets.length);
+    const stations =
+      sum === 'incoherent' ? closers.keep(await prepareIncoherent(planFor(1), backend)) : undefined;
     const pieces = beamPieces(front, product);
     const { calibrated, gainsAt } = directGains(front, product);
     const { overUsual = 1, levels } = gainOfFront(front);
     const unit = levels ? 1 : 1 / overUsual;
     let held: Held | undefined;
-    const hold = (index: number): Held => {
+    const hold = async (index: number): Promise<Held> => {
       const { first, end } = pieces.at(index);
-      if (held?.piece === first) return held;
+      const { end: until, ...own } = setAt(spectra, product, index);
+      const next = until < Infinity ? setAt(spectra, product, until).targets.length : undefined;
+      // Before it takes effect: a card compiles for a while.
+      if (next !== undefined) void formers.ahead(next);
+      if (held?.piece === first && held.beams.targets === own.targets) return held;
+      const { targets } = own;
+      const beams = held?.beams.targets === targets ? held.beams : own;
+      const former = await formers.of(targets.length, next);
       const moment = addSamples(grid.start, (first + end) / 2, grid.spectrumRateHz);
-      const own: Calibrated | undefined = gainsAt ? gainsAt(moment) : calibrated;
-      const used = own ? own.solved.slice() : new Uint8Array(channels * inputs).fill(1);
-      const inverse = inverseGains(own?.gains, used);
+      const gains: Calibrated | undefined = gainsAt
+        ? gainsAt(moment, addSamples(grid.start, first, grid.spectrumRateHz))
+        : calibrated;
+      const used = gains ? gains.solved.slice() : new Uint8Array(channels * inputs).fill(1);
+      const inverse = inverseGains(gains?.gains, used);
       if (detection === 'IQUV') leaveOutHalves(used, inverse, polarisations);
-      if (!former) held = { piece: first, used, inverse, scales: Float64Array.of(1) };
-      else {
-        const steering = { ...options, beams: targets.length, frequenciesHz, weights: product.weights };
-        const steered = steeredWeights(steering, delaysOf(product, moment), inverse);
-        former.setWeights(steered.weights);
-        held = { piece: first, used, inverse, scales: steered.scales.map((scale) => scale / unit) };
+      let scales = new Float64Array(targets.length).fill(1);
+      if (former) {
+        const steered = former.steer(frequenciesHz, delaysOf({ telescope, targets }, moment), inverse);
+        scales = steered.map((scale) => scale / unit);
       }
+      held = { piece: first, beams, former, used, inverse, scales };
       return held;
     };
     const shape = { channels, inputs, polarisations } as const;
+    if (detection === 'none' && sum === 'incoherent')
+      refuse('products.beams.detection', 'an incoherent sum has no voltages', 'detect I');
     const stage: Stage<TimedSpectra, BeamItem> =
-      detection === 'none'
-        ? voltageStage(
-            former ?? refuse('products.beams.detection', 'an incoherent sum has no voltages', 'detect I'),
-          )
-        : powerStage(detection);
+      detection === 'none' ? voltageStage() : powerStage(detection);
 
-    function voltageStage(of: NonNullable<typeof former>): typeof stage {
+    function voltageStage(): typeof stage {
       return {
         push: async ({ block, index }, emit) => {
-          const { used, scales } = hold(index);
+          const { used, scales, beams, former } = await hold(index);
           const { samples } = block;
-          const length = voltagesLength(plan, samples);
+          const plan = planFor(Math.max(1, beams.targets.length));
+          const length = former ? voltagesLength(plan, samples) : 0;
           const voltages = plan.sums === 'ci32' ? new Int32Array(length) : new Float32Array(length);
-          await of.voltages(block, voltages);
+          await former?.voltages(block, voltages);
           const counts = new Float64Array(polarisations * samples * channels);
           const bins = { spectraPerBin: 1, offset: 0, bins: samples };
           addBeamCounts({ ...shape, planes: polarisations }, used, block, bins, counts);
-          await emit({ kind: 'voltages', index, samples, voltages, scales, counts });
+          await emit({ kind: 'voltages', beams, index, samples, voltages, scales, counts });
         },
         flush: () => Promise.resolve(),
         account: () => ({}),
@@ -262,11 +321,15 @@ export const prepareBeams = (
     function powerStage(detected: Detection): typeof stage {
       const planes = detected === 'XX,YY' ? 2 : 1;
       const perValue = product.spectraPerValue;
-      const rows = { powers: targets.length * detections[detected], counts: planes };
-      const open = new OpenValue(rows, channels, perValue);
+      let open: OpenValue | undefined;
       return {
         push: async ({ block, index }, emit) => {
-          const { used, inverse, scales } = hold(index);
+          const { used, inverse, scales, beams, former } = await hold(index);
+          const rows = { powers: beams.targets.length * detections[detected], counts: planes };
+          if (open?.beams !== beams) {
+            await open?.cut(emit);
+            open = new OpenValue(beams, rows, channels, perValue);
+          }
           const { samples } = block;
           const offset = index % perValue;
           const bins = {
@@ -275,7 +338,7 @@ export const prepareBeams = (
           };
           const powers = new Float64Array(rows.powers * bins.bins * channels);
           if (former) await former.powers(block, bins, powers);
-          else await addIncoherent(plan, squaresOf(inverse, unit), block, bins, powers);
+          else await stations?.add(squaresOf(inverse, unit), block, bins, powers);
           const each = detections[detected] * bins.bins * channels;
           scales.forEach((scale, b) => {
             const factor = scale > 0 ? 1 / (scale * scale * perValue) : 0;
@@ -285,13 +348,45 @@ export const prepareBeams = (
           addBeamCounts({ ...shape, planes }, used, block, bins, counts);
           await open.add(index, samples, { powers, counts }, emit);
         },
-        flush: (emit) => open.end(emit),
+        flush: async (emit) => open?.end(emit),
         account: () => ({}),
         close: () => closers.close(),
       };
     }
     return detection === 'IQUV' ? chain(prepareWholeStations(backend, polarisations), stage) : stage;
   });
+
+/** Beamformers by how many beams they make: that of now, and of the next change. */
+class Formers {
+  private readonly prepared = new Map<number, Promise<Beamformer | undefined>>();
+
+  constructor(private readonly prepare: (beams: number) => Promise<Beamformer> | undefined) {}
+
+  ahead(beams: number): Promise<Beamformer | undefined> {
+    const made = this.prepared.get(beams) ?? Promise.resolve(this.prepare(beams));
+    this.prepared.set(beams, made);
+    // Whoever takes it meets the failure.
+    made.catch(() => undefined);
+    return made;
+  }
+
+  /** Others but `next` are closed. */
+  async of(beams: number, next = beams): Promise<Beamformer | undefined> {
+    const former = await this.ahead(beams);
+    for (const one of [...this.prepared.keys()]) if (one !== beams && one !== next) await this.drop(one);
+    return former;
+  }
+
+  async close(): Promise<void> {
+    for (const one of [...this.prepared.keys()]) await this.drop(one);
+  }
+
+  private async drop(beams: number): Promise<void> {
+    const made = this.prepared.get(beams);
+    this.prepared.delete(beams);
+    await (await made?.catch(() => undefined))?.close();
+  }
+}
 
 /** Q, U and V need both polarisations of a station. */
 function leaveOutHalves(used: Uint8Array, { inverse }: InverseGains, polarisations: 1 | 2): void {
@@ -318,6 +413,7 @@ class OpenValue {
   private readonly sums: Sums;
 
   constructor(
+    readonly beams: BeamSet,
     private readonly rows: Record<'powers' | 'counts', number>,
     private readonly channels: number,
     private readonly perValue: number,
@@ -331,7 +427,7 @@ class OpenValue {
   async add(index: number, samples: number, made: Sums, emit: Emit<BeamPowers>): Promise<void> {
     const { perValue, channels, sums } = this;
     const firstValue = Math.floor(index / perValue);
-    const values = made.powers.length / (this.rows.powers * channels);
+    const values = made.counts.length / (this.rows.counts * channels);
     const row = (of: Float64Array, n: number, value: number): Float64Array =>
       of.subarray((n * values + value) * channels, (n * values + value + 1) * channels);
     // What follows it was lost: it is what it is.
@@ -358,7 +454,14 @@ class OpenValue {
         );
       return all;
     };
-    await emit({ kind: 'powers', firstValue, values: whole, powers: kept('powers'), counts: kept('counts') });
+    const { beams } = this;
+    const [powers, counts] = [kept('powers'), kept('counts')];
+    await emit({ kind: 'powers', beams, firstValue, values: whole, powers, counts });
+  }
+
+  /** Other beams follow: what was begun is what it is. */
+  async cut(emit: Emit<BeamPowers>): Promise<void> {
+    if (this.value >= 0) await this.emitOpen(emit);
   }
 
   /** Of the one that was begun the data have no more: it is not made. */
@@ -370,7 +473,8 @@ class OpenValue {
   private async emitOpen(emit: Emit<BeamPowers>): Promise<void> {
     const firstValue = this.value;
     this.value = -1;
-    const { powers, counts } = this.sums;
-    await emit({ kind: 'powers', firstValue, values: 1, powers: powers.slice(), counts: counts.slice() });
+    const { beams, sums } = this;
+    const [powers, counts] = [sums.powers.slice(), sums.counts.slice()];
+    await emit({ kind: 'powers', beams, firstValue, values: 1, powers, counts });
   }
 }

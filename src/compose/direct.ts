@@ -116,7 +116,9 @@ function withOwn(
       }
     return { gains: gainsCA(gains, channels, inputs), solved };
   };
-  return typeof calibrated === 'function' ? (moment) => of(calibratedAt(calibrated, moment)) : of(calibrated);
+  return typeof calibrated === 'function'
+    ? (moment, start) => of(calibratedAt(calibrated, moment, start))
+    : of(calibrated);
 }
 
 /** Without what is flagged in the middle of an image: an input without a gain adds nothing. */
@@ -128,8 +130,8 @@ function withRules(
   inputs: number,
 ): Calibrated | CalibratedAt | undefined {
   if (rules.length === 0) return calibrated;
-  return (moment) => {
-    const own = calibrated && calibratedAt(calibrated, moment);
+  return (moment, start) => {
+    const own = calibrated && calibratedAt(calibrated, moment, start);
     const now = rules.filter((rule) => isOfTime(rule, moment));
     const ones = (): Float64Array =>
       Float64Array.from({ length: 2 * channels * inputs }, (_, n) => (n % 2 === 0 ? 1 : 0));

@@ -5,7 +5,7 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import type { Recording } from '../formats/index.js';
-import { directRoadError, directRoadEstimate } from '../image/index.js';
+import { boundFrequencies, directRoadError, HIGH_DEG, type DirectRoadError } from '../image/index.js';
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { observe } from './compose.js';
@@ -71,7 +71,7 @@ export async function imageDirectly(
   channels: ChannelisePlan | undefined,
   road: DirectRoad,
   settings: ImageSettings,
-): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: number }> {
+): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: DirectRoadError }> {
   let sky: DirectSkyImage | undefined;
   const made = await imagesDirectly(recording, channels, road, settings, (one) => {
     sky = one;
@@ -87,7 +87,7 @@ export async function imagesDirectly(
   road: DirectImagesRoad,
   settings: ImageSettings,
   emit: Emit<DirectSkyImage>,
-): Promise<{ readonly account: Account; readonly roadError: number }> {
+): Promise<{ readonly account: Account; readonly roadError: DirectRoadError }> {
   const { backend, telescope, delays, kurtosis, everyS, durationS = Infinity, gain } = road;
   const { autos = 'include', calibrated, flaggedInputs, onProgress } = road;
   const imaged = imagedTelescope(telescope, flaggedInputs);
@@ -117,24 +117,52 @@ export async function imagesDirectly(
   return { account, roadError };
 }
 
+/** How images are made, and how far a pixel may be off over a source's peak. */
+export interface MethodUsed {
+  readonly method: 'direct' | 'w-term' | 'flat';
+  /** Down to the horizon. */
+  readonly predictedError: number;
+  /** Of pixels and sources 10° above the horizon and higher. */
+  readonly predictedErrorAbove10Deg: number;
+}
+
+export const methodUsed = (
+  method: MethodUsed['method'],
+  { anywhere, high }: DirectRoadError,
+): MethodUsed => ({
+  ...{ method, predictedError: anywhere, predictedErrorAbove10Deg: high },
+});
+
+/** For the terminal and for headers. */
+export const methodLine = ({ method, predictedError, predictedErrorAbove10Deg }: MethodUsed): string =>
+  ({
+    direct: 'images are made directly from spectra (EPIC)',
+    'w-term': 'images from visibilities are gridded in u, v and w',
+    flat: "images from visibilities are gridded in the plane of the stations, with EPIC's kernels, to keep the cadence",
+  })[method] +
+  `, off by at most ${percent(predictedError)} of a source` +
+  (predictedErrorAbove10Deg < predictedError
+    ? ` (${percent(predictedErrorAbove10Deg)} above 10° of altitude)`
+    : '');
+
+const percent = (part: number): string => `${Number((100 * part).toPrecision(2))} %`;
+
 /** A larger bound is refused: correlating first is right for every array. */
-const MOST_ROAD_ERROR = 0.125;
+const MOST_ROAD_ERROR = 0.1;
 
 /** How far, over a source's peak, the direct road is off for this array and field (image/direct/holds.ts). */
 export function checkDirectRoad(
   { telescope, frequenciesHz, beyond = 'refuse' }: Pick<DirectRoad, 'telescope' | 'frequenciesHz' | 'beyond'>,
   frame: SkyFrame,
   settings: ImageSettings,
-): number {
-  const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
-  const plan = planSky(telescope, frame, Float64Array.of(highestHz), settings);
-  const error = directRoadError(plan);
-  // Near the horizon, where unlike stations see little, single places are worse than all others: the error is reported.
-  if (directRoadEstimate(plan) <= MOST_ROAD_ERROR || beyond === 'accept') return error;
+): DirectRoadError {
+  const error = directRoadError(planSky(telescope, frame, boundFrequencies(frequenciesHz), settings));
+  // At the horizon kernels are worse than anywhere else: that error is reported.
+  if (error.high <= MOST_ROAD_ERROR || beyond === 'accept') return error;
   return refuse(
     'image',
-    `direct imaging needs stations in one plane: here it would be off by up to ${(100 * error).toFixed(0)} % of a ` +
-      'source, since their heights differ too much from their plane or the kernels are too small',
+    `direct imaging needs stations in one plane: here it would be off by up to ${(100 * error.high).toFixed(0)} % of a ` +
+      `source ${HIGH_DEG}° above the horizon and higher, since their heights differ too much from their plane or the kernels are too small`,
     'correlate, and image the visibilities; or image a narrower field (--field), or take --kernel 7',
   );
 }

@@ -1,14 +1,15 @@
 /** Entry point of `compose`: the order of the stages: the only code that knows it. */
 export {
+  type BeamChange,
   type BeamItem,
   type BeamPowers,
   type BeamSamples,
+  type BeamSet,
   type BeamsProduct,
   beamPhaseLoss,
   beamPieces,
   prepareBeams,
 } from './beams.js';
-export { channeliseToFile } from './channelise.js';
 export {
   type ComposedProduct,
   type FromSpectra,
@@ -43,6 +44,9 @@ export {
   imageDirectly,
   imageIntegration,
   imagesDirectly,
+  methodLine,
+  methodUsed,
+  type MethodUsed,
 } from './image.js';
 export { stretchesOf } from './parts.js';
 export { type SpectraRange, checkRange } from './range.js';

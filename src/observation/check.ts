@@ -20,7 +20,7 @@ export class ObservationError extends CorellaError {
   constructor(name: string, problems: readonly ObservationProblem[]) {
     const [first, ...others] = problems.map((problem) => ({ problem, where: placeOf(name, problem) }));
     const more = others.map(({ problem, where }) => `\n${where}: ${textOf(problem)}`);
-    super({ where: first.where, what: `${textOf(first.problem)}${more.join('')}` });
+    super({ where: first.where, what: `${textOf(first.problem)}${more.join('')}`, code: 'value.invalid' });
     this.name = 'ObservationError';
     this.problems = problems;
   }

@@ -3,14 +3,14 @@
  * command line is put at its path in an observation; help and checks are those of the fields.
  */
 import { Option, type Command } from 'commander';
-import { z } from 'zod';
 import { refuse } from '../core/errors.js';
 import {
-  alternatives,
   fieldsOf,
-  problemsOf,
-  rangeWords,
+  fromText,
+  helpOf,
+  problemsFor,
   valueAt,
+  withChoices,
   type About,
   type PlacedField,
   type Problem,
@@ -83,6 +83,7 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
     .filter(({ name }) => !without.includes(name))
     .filter(({ about }) => about.of === undefined || about.of === settings.source)
     .map((field) => ({ ...field, about: { ...field.about, ...renamed[field.name] } }))
+    .map((field) => ({ ...field, about: withSharedHelp(field.about) }))
     .filter(({ about }) => about.flag !== undefined);
   for (const name of [...Object.keys(renamed), ...without])
     if (!settings.parts.some((part) => partNamed(part).some(({ path }) => path.join('.') === name)))
@@ -96,10 +97,10 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
     const { flag = '', group = 'Options', negatable } = one.about;
     // Wrong values are refused before anything else is; a flag without a value has nothing to check.
     const parse = (text: string | undefined, before: unknown): unknown => {
-      if (text !== undefined) fromText(one, text, longOf(flag));
+      if (text !== undefined) fromText(one.schema, text, longOf(flag));
       return gathered(text, before);
     };
-    add(new Option(flag, helpOf(one.about)).argParser(parse), group, one);
+    add(withChoices(new Option(flag, helpOf(one.about)).argParser(parse), one.schema), group, one);
     if (negatable !== undefined)
       add(new Option(flag.replace(/^.*--/, '--no-').replace(/ .*$/, ''), negatable), group, one);
   }
@@ -125,7 +126,13 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
               refuseWrong(name, one, longOf(owner.flag));
               put(filled, name.split('.'), one, longOf(owner.flag));
             }
-        else put(filled, owner.path, fromText(owner, value, longOf(owner.about.flag ?? '')), owner.name);
+        else
+          put(
+            filled,
+            owner.path,
+            fromText(owner.schema, value, longOf(owner.about.flag ?? '')).form,
+            owner.name,
+          );
       }
       return filled;
     },
@@ -133,6 +140,11 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
     inFlags: (text) => translated(text, flagsByField),
   };
 }
+
+/** Each product has a path, and a command writes one product: in a command the option is one. */
+export const OUT_HELP = 'name of the result; its ending chooses the format';
+const withSharedHelp = (about: About): About =>
+  about.flag?.startsWith('-o,') === true ? { ...about, help: OUT_HELP } : about;
 
 const longOf = (flag: string): string => new Option(flag).long ?? flag;
 
@@ -168,32 +180,6 @@ function translated(text: string, flags: ReadonlyMap<string, string>): string {
 const gathered = (text: string | undefined, before: unknown): unknown =>
   before === undefined || typeof before === 'boolean' ? text : [before, text].flat();
 
-function helpOf({ help, range, unit, otherwise, default: preset }: About): string {
-  const within = range?.least !== undefined && range.most !== undefined ? `, ${rangeWords(range, unit)}` : '';
-  const chosen =
-    otherwise ?? (typeof preset === 'string' || typeof preset === 'number' ? String(preset) : undefined);
-  return `${help}${within}${chosen === undefined ? '' : ` (default: ${chosen})`}`;
-}
-
-/** The value as its field takes it: text, a number or a list, whichever the check accepts. */
-function fromText({ schema }: PlacedField, value: unknown, flag: string): unknown {
-  if (typeof value === 'boolean') return value;
-  const texts = [value].flat().map(String);
-  const isList = alternatives(schema).some((form) => form instanceof z.ZodArray);
-  if (texts.length > 1 && !isList) refuse(flag, `is given twice, '${texts.join("' and '")}'`, 'give it once');
-  const [text] = texts;
-  const words = texts.flatMap((one) => one.split(',').map((word) => word.trim())).filter((one) => one !== '');
-  const number = text.trim() === '' ? Number.NaN : Number(text);
-  const isNumber = Number.isFinite(number);
-  const forms: readonly unknown[] = isList ? [words, words.map(Number)] : isNumber ? [text, number] : [text];
-  const tried = forms.map((form) => ({ form, problems: problemsFor(schema, form) }));
-  const accepted = tried.find(({ problems }) => problems.length === 0);
-  if (accepted) return accepted.form;
-  const { what, fix } = tried[isList ? 0 : tried.length - 1].problems[0];
-  // A path of null is for files alone.
-  return refuse(flag, what, fix.replace(/, or null$/, ''));
-}
-
 /** What a shorthand fills in is checked by its field as well. */
 function refuseWrong(name: string, value: unknown, flag: string): void {
   const [first, second] = name.split('.');
@@ -202,11 +188,6 @@ function refuseWrong(name: string, value: unknown, flag: string): void {
   if (!field) throw new Error(`${flag}: ${name} is not a field`);
   const [problem] = problemsFor(field.schema, value) as readonly (Problem | undefined)[];
   if (problem) refuse(flag, problem.what, problem.fix);
-}
-
-function problemsFor(schema: z.core.$ZodType, value: unknown): readonly Problem[] {
-  const checked = z.safeParse(schema, value);
-  return checked.success ? [] : problemsOf(schema, checked.error.issues, value);
 }
 
 /** Lists are joined, anything else may be said once. */
@@ -226,3 +207,9 @@ function put(
     refuse(flag, `${path.join('.')} is given twice`, 'give it once');
   at[key] = Array.isArray(before) ? [...(before as unknown[]), ...(value as unknown[])] : value;
 }
+
+/** Parts whose fields commands outside an observation have, too; the entry point loads far more than a list of options. */
+export { machine } from './parts/machine.js';
+export { pageFields } from './parts/page.js';
+export { source } from './parts/source.js';
+export { observation };

@@ -1,17 +1,27 @@
 /** Entry point of `observation`: what a user asks for, as plain data. */
+export { withSolvedGains } from './solved.js';
 export {
   observation,
   OBSERVATION_VERSION,
   product,
   type Observation,
   type ObservationInput,
+  skyModelsOf,
 } from './schema.js';
 export { flags, type FlagsPart } from './parts/flags.js';
 export { front, windowOf, type FrontPart } from './parts/front.js';
 export { gains, type GainsPart } from './parts/gains.js';
 export { machine, type MachinePart } from './parts/machine.js';
-export { page, type PagePart } from './parts/page.js';
-export { source, sourceKind, sourceKinds, type SourceKind, type SourcePart } from './parts/source.js';
+export { page, pageFields, type PagePart } from './parts/page.js';
+export {
+  formatHelp,
+  isOfLiveData,
+  source,
+  sourceKind,
+  sourceKinds,
+  type SourceKind,
+  type SourcePart,
+} from './parts/source.js';
 export { canonicalJson } from './canonical.js';
 export { checkObservation, fieldName, ObservationError, type ObservationProblem } from './check.js';
 export {
@@ -32,7 +42,7 @@ export {
 } from './flags.js';
 export { observationJsonSchema } from './json-schema.js';
 export { fieldReference } from './reference.js';
-export { directFlag, flagRules, timesFlag } from './shorthands.js';
+export { crossHandFlag, directFlag, flagRules, timesFlag } from './shorthands.js';
 export {
   openRecording,
   readingOptionsOf,
@@ -49,6 +59,7 @@ export {
   type PlannedFront,
 } from './front-plan.js';
 export {
+  inForceOf,
   gather,
   isOfSky,
   inputsOf,

@@ -1,6 +1,7 @@
 /** From an observation and its source to a plan: everything is checked, defaults are chosen, nothing is opened for writing. */
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
+import { message, type Message } from '../messages/index.js';
 import { readGainFile, type GainsFile, type Recording } from '../formats/index.js';
 import type { KurtosisAccount, KurtosisPlan, KurtosisTally } from '../kurtosis/index.js';
 import {
@@ -23,6 +24,7 @@ import {
   type PlannedProduct,
   type Product,
 } from '../products/index.js';
+import type { GainsInForce, InForceSettings } from '../products/solve/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { gatherFront, planFront, type GatheredFront, type PlannedFront } from './front-plan.js';
 import type { FlagsPart } from './parts/flags.js';
@@ -47,7 +49,7 @@ export interface ObservationPlan {
   readonly front: PlannedFront;
   readonly products: readonly PlannedProduct[];
   /** What is not as one would expect. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Message[];
   /** What kurtosis flagged, once the run is over. */
   readonly kurtosis: () => FlaggedByKurtosis | undefined;
 }
@@ -97,29 +99,41 @@ export async function planObservation(
     fittedGains(gathered.gains, path, telescope, frequenciesHz, {
       ...{ who: 'an observation', crossHand: gains?.['cross-hand'] },
     });
+  const unused: Message[] = [];
+  const inForce = await inForceOf(gains, {
+    ...{ channels: spectra.channels, inputs: spectra.inputs, before: fitted?.calibrated, data: 'wait' },
+    onUnused: (why) => unused.push(message('gains.solution-not-used', { why })),
+  });
   const observed: Observed = {
     ...{ recording: front.used, telescope, front: front.front, spectra, delays: front.delays },
     ...{ centre: gathered.front.delays.centre, flaggedInputs },
     ...{ level: front.level, equaliser: front.equaliser },
     equaliserIsLost: asked.equaliser === 'measured' && asked['equaliser-out'] === undefined,
     rules: rulesOf(flags, context, gathered.flags),
-    ...{ calibrated: fitted?.calibrated, crossHands: fitted?.crossHands },
+    calibrated: inForce?.at ?? fitted?.calibrated,
+    crossHands: inForce ? 'unknown' : fitted?.crossHands,
     gainsElement: gathered.gains?.element,
   };
   const products: PlannedProduct[] = [];
-  for (const product of observation.products) products.push(await planProduct(product, observed));
+  for (const [k, product] of observation.products.entries())
+    products.push(await planProduct(product, k === 0 ? { ...observed, solutionsInto: inForce } : observed));
+  const warnings = [
+    ...(gathered.gains ? fitsData(gathered.gains, path, { telescope, frequenciesHz }) : []),
+    ...(fitted && fitted.channelsWithout > 0
+      ? [
+          message('gains.channels-without', {
+            ...{ path, without: fitted.channelsWithout, of: frequenciesHz.length },
+          }),
+        ]
+      : []),
+    ...products.flatMap((product) => product.warnings ?? []),
+    ...unflagged(observation),
+  ];
   return {
     ...{ observation, observed, front, products },
-    warnings: [
-      ...(gathered.gains ? fitsData(gathered.gains, path, { telescope, frequenciesHz }) : []),
-      ...(fitted && fitted.channelsWithout > 0
-        ? [
-            `${path}: ${fitted.channelsWithout} of ${frequenciesHz.length} channels have no gains and are left out`,
-          ]
-        : []),
-      ...products.flatMap((product) => product.warnings ?? []),
-      ...unflagged(observation),
-    ],
+    get warnings() {
+      return [...warnings, ...unused];
+    },
     kurtosis: () =>
       kept
         .slice(-1)
@@ -128,14 +142,22 @@ export async function planObservation(
   };
 }
 
+/** Solved gains, where they are asked for; the first product solves them (solved.ts). */
+export async function inForceOf(
+  gains: Observation['gains'],
+  settings: Omit<InForceSettings, 'lagS'>,
+): Promise<GainsInForce | undefined> {
+  if (gains?.solve === undefined) return undefined;
+  const { GainsInForce: Timeline } = await import('../products/solve/index.js');
+  return new Timeline({ ...settings, lagS: gains.lag ?? 0 });
+}
+
 /** Channelised data have no place for flags. */
-const unflagged = ({ flags = {}, products }: Observation): string[] =>
+const unflagged = ({ flags = {}, products }: Observation): Message[] =>
   products.every(isOfSky) ||
   [flags.inputs, flags.channels, flags.times, flags.baselines, flags.file].every((one) => one === undefined)
     ? []
-    : [
-        'products.spectra: flags of inputs, channels, times and pairs are not in channelised data; give them again where it is correlated',
-      ];
+    : [message('flags.not-in-spectra')];
 
 export function kurtosisOf(
   flags: FlagsPart,

@@ -30,6 +30,7 @@ import { filesOf, historyOf, readLine, usesGains } from './history.js';
 import { openRecording, type OpenedRecording } from './opening.js';
 import { gather, isOfSky, planObservation, type FlaggedByKurtosis, type ObservationPlan } from './plan.js';
 import type { Observation } from './schema.js';
+import { withSolvedGains } from './solved.js';
 import { refuseNotOfRecordings } from './support.js';
 import { sourceKind } from './parts/source.js';
 
@@ -121,9 +122,10 @@ export function refuseUnwritten({ products }: Observation): void {
 
 /** Opens the source read-only and plans; `use` gets the plan, and everything is closed behind it. */
 export async function withPlan<Result>(
-  observation: Observation,
+  asked: Observation,
   use: (plan: ObservationPlan, opened: OpenedRecording, backends: Backends) => Promise<Result>,
 ): Promise<Result> {
+  const observation = withSolvedGains(asked);
   const kind = sourceKind(observation.source);
   if (kind !== 'recording' && kind !== 'visibilities')
     refuse(`source.${kind}`, 'live data are not there before they are received', 'use corella run');
@@ -146,10 +148,11 @@ export async function withPlan<Result>(
 }
 
 export async function runObservation(asked: Observation, settings: RunSettings): Promise<RunOutcome> {
-  const observation = into(asked, settings.into);
+  const named = into(asked, settings.into);
   const { onItem } = settings;
-  if (!onItem) refuseUnwritten(observation);
-  return withPlan(observation, async (plan, opened, backends) => {
+  if (!onItem) refuseUnwritten(named);
+  return withPlan(named, async (plan, opened, backends) => {
+    const { observation } = plan;
     const equaliserOut = observation.front?.['equaliser-out'];
     const paths = [
       ...plan.products.flatMap((product) => product.paths),

@@ -24,9 +24,8 @@ export const observation = z.strictObject({
   telescope: field(words('the name of a telescope, the path of a description, or none'), {
     flag: '--telescope <name>',
     group: 'Source',
-    common: true,
     changes: 'never',
-    help: 'positions of the stations: the name of a telescope we know, the path of a description (JSON), of positions (CSV) or of an SSMIF; none: unknown (a laboratory, a single dish)',
+    help: 'the telescope, by name (lwasv, eda2, mwa128 …) or by a file; a description (JSON), positions (CSV) or an SSMIF; none: positions are unknown (a laboratory, a single dish)',
     otherwise: 'the one that the data name',
   }),
   stations: field(whole, {
@@ -34,7 +33,7 @@ export const observation = z.strictObject({
     group: 'Source',
     changes: 'never',
     range: { least: 1 },
-    help: 'use only this many stations of the telescope, spread evenly over its list',
+    help: 'use only this many stations of the telescope; spread evenly over its list',
     otherwise: 'all',
   }),
   start: field(utc, {
@@ -55,7 +54,7 @@ export const observation = z.strictObject({
     changes: 'cut',
     unit: 's',
     range: { above: 0 },
-    help: 'live: end after this long, like 60s or 8h, even if nothing has arrived',
+    help: 'end after this long, like 60s or 8h; live: even if nothing has arrived',
     otherwise: 'never',
   }),
   eop: field(inputPath, {
@@ -93,3 +92,9 @@ export const observation = z.strictObject({
 export type Observation = z.output<typeof observation>;
 /** An observation as it may be written: "40ms" or 0.04. */
 export type ObservationInput = z.input<typeof observation>;
+
+/** Models of the sky that an observation names: lists of sources, or files. */
+export const skyModelsOf = ({ gains, products }: Observation): readonly string[] => [
+  ...(gains?.solve === undefined ? [] : [gains.solve]),
+  ...products.flatMap((one) => ('sources' in one && one.sources !== undefined ? [one.sources] : [])),
+];

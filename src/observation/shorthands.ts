@@ -8,8 +8,8 @@ export const flagRules: Shorthand = {
   group: 'Flags',
   fields: ['flags.inputs', 'flags.channels', 'flags.times', 'flags.baselines'],
   help:
-    'flag inputs by number (12, 30-33), stations by name (stand17), one polarisation of a station (stand17:Y), pairs ' +
-    '(stand1&stand17), channels=10-20+30 or channels=151MHz..152MHz, times=FROM..TO; may be repeated',
+    'flag inputs (12, 30-33), stations (stand17) or one polarisation of one (stand17:Y); pairs (stand1&stand17), ' +
+    'channels=10-20+30 or channels=151MHz..152MHz, times=FROM..TO; may be repeated',
   fill: (text) => {
     const rules: Record<'inputs' | 'channels' | 'times' | 'baselines', string[]> = {
       ...{ inputs: [], channels: [], times: [], baselines: [] },
@@ -45,7 +45,7 @@ export const timesFlag: Shorthand = {
   flag: '--times <from..to>',
   group: 'Source',
   fields: ['source.from', 'source.to'],
-  help: 'use only this part of the recording: 2026-06-21T04:00:00Z..; either end may be left out',
+  help: 'use only data between two times; like 2026-06-21T04:00:00Z..; either end may be left out',
   fill: (text) => {
     const ends = String(text)
       .split('..')
@@ -62,6 +62,15 @@ export const directFlag: Shorthand = {
   flag: '--direct',
   group: 'Images',
   fields: ['products.images.method'],
-  help: 'image the spectra directly, without correlating them (EPIC)',
+  help: 'image without correlating (EPIC)',
   fill: () => ({ 'products.images.method': 'direct' }),
+};
+
+/** --cross-hand-known: of gains that were solved before. */
+export const crossHandFlag: Shorthand = {
+  flag: '--cross-hand-known',
+  group: 'Gains',
+  fields: ['gains.cross-hand'],
+  help: 'X and Y of these gains have one phase reference; whatever their file says',
+  fill: () => ({ 'gains.cross-hand': 'known' }),
 };

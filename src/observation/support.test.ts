@@ -44,7 +44,7 @@ describe('what cannot be combined', () => {
 
   it('names every field that a run of a recording would not use', () => {
     const cases = [
-      [observed({ gains: { solve: 'all' } }), /^gains\.solve: /],
+      [observed({ gains: { every: '10min' } }), /^gains\.every: is for gains\.solve/],
       [observed({ for: '10s' }), /^for: /],
       [observed({ source: { recording: 'v.sigmf-meta', channels: '0-3' } }), /^source\.channels: /],
       [observed({ source: { recording: 'v.sigmf-meta', epoch: 'clock' } }), /^source\.epoch: /],

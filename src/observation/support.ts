@@ -120,13 +120,6 @@ export const unsupported: readonly Unsupported[] = [
       some(observation, (one) => isProduct('spectra', one)),
   },
   {
-    ...{ field: 'machine.backend', with: 'beams' },
-    why: 'beams are not made on a card',
-    fix: 'give machine.backend: cpu',
-    applies: (observation) =>
-      observation.machine?.backend === 'cuda' && some(observation, (one) => isProduct('beams', one)),
-  },
-  {
     ...{ field: 'products.spectra', with: 'front.delays.track' },
     why: 'tracked spectra have their phases rotated, which their file cannot say',
     fix: 'leave the tracking out, or write visibilities',
@@ -154,7 +147,7 @@ export const unsupported: readonly Unsupported[] = [
     applies: (observation) =>
       some(observation, (one) => isDirect(one) && 'van-vleck' in one && one['van-vleck'] === true),
   },
-  ...(['visibilities', 'images'] as const).map((name): Unsupported => ({
+  ...(['visibilities', 'images', 'gains'] as const).map((name): Unsupported => ({
     ...{ field: `products.${name}.van-vleck`, with: 'front.bits: float' },
     why: 'channels of floats are not rounded',
     fix: 'leave the correction out, or take 8 or 4 bits',
@@ -162,7 +155,7 @@ export const unsupported: readonly Unsupported[] = [
       observation.front?.bits === 'float' &&
       some(observation, (one) => isProduct(name, one) && isGiven(one, 'van-vleck')),
   })),
-  ...(['visibilities', 'images'] as const).map((name): Unsupported => ({
+  ...(['visibilities', 'images', 'gains'] as const).map((name): Unsupported => ({
     ...{ field: `products.${name}.van-vleck`, with: 'front.delays, of channelised data' },
     why: 'delayed channels are floats: their phases are rotated',
     fix: 'leave the correction or the delays out',
@@ -200,6 +193,20 @@ export const unsupported: readonly Unsupported[] = [
     applies: (observation) =>
       observation.gains?.file !== undefined &&
       !some(observation, (one) => isProduct('images', one) || isProduct('beams', one) || isCalibrated(one)),
+  },
+  {
+    ...{ field: 'gains.solve', with: 'products without images' },
+    why: 'solved gains calibrate images, and none are made',
+    fix: 'ask for images; the product gains solves for gains alone',
+    applies: (observation) =>
+      observation.gains?.solve !== undefined && !some(observation, (one) => isProduct('images', one)),
+  },
+  {
+    ...{ field: 'gains.solve', with: 'beams' },
+    why: 'a beam would begin before there are gains, and its levels would change with each solution',
+    fix: 'solve gains first (products.gains), and give them as gains.file',
+    applies: (observation) =>
+      observation.gains?.solve !== undefined && some(observation, (one) => isProduct('beams', one)),
   },
   {
     ...{ field: 'products.visibilities.calibrated', with: 'gains.file left out' },
@@ -302,7 +309,7 @@ type NotUsed = Pick<Unsupported, 'field' | 'why' | 'fix'> & {
 };
 
 const someOf =
-  <Name extends 'visibilities' | 'images'>(name: Name, is: (product: Product<Name>) => boolean) =>
+  <Name extends 'visibilities' | 'images' | 'gains'>(name: Name, is: (product: Product<Name>) => boolean) =>
   (observation: Observation): true | undefined =>
     some(observation, (one) => isProduct(name, one) && is(one)) || undefined;
 
@@ -351,7 +358,7 @@ const notOfVisibilities: readonly NotUsed[] = [
     fix: 'leave it out; products.visibilities.antennas chooses some',
     given: ({ stations }) => stations,
   },
-  ...(['solve', 'every', 'min-baseline', 'element', 'diffuse'] as const).map((name) => ({
+  ...(['solve', 'every', 'lag', 'min-baseline', 'element', 'diffuse'] as const).map((name) => ({
     ...{ field: `gains.${name}`, why: 'is for gains that are solved while data arrive' },
     fix: 'ask for the product gains, and give its file as gains.file in another observation',
     given: ({ gains }: Observation) => gains?.[name],
@@ -369,6 +376,10 @@ const notOfVisibilities: readonly NotUsed[] = [
     ...{ field: `products.visibilities.${name}`, why: 'is for correlating' },
     fix: 'leave it out; products.visibilities.average-time makes longer integrations',
     given: someOf('visibilities', (one) => isGiven(one, name)),
+  })),
+  ...(['integration', 'align', 'van-vleck'] as const).map((name) => ({
+    ...{ field: `products.gains.${name}`, why: 'is for recordings and live data', fix: 'leave it out' },
+    given: someOf('gains', (one) => isGiven(one, name)),
   })),
   ...(['align', 'van-vleck', 'file-every'] as const).map((name) => ({
     ...{ field: `products.images.${name}`, why: 'is for recordings and live data', fix: 'leave it out' },
@@ -398,11 +409,19 @@ const notOfRecordings: readonly NotUsed[] = [
     ...{ field, why: 'is for live data', fix: 'give source.from and source.to of a recording' },
     given: (observation: Observation) => observation[field],
   })),
-  ...(['solve', 'every', 'min-baseline', 'element', 'diffuse'] as const).map((field) => ({
-    ...{ field: `gains.${field}`, why: 'gains are not solved in a run of a recording' },
-    fix: 'write visibilities, run corella calibrate, and give the gains as gains.file',
-    given: ({ gains }: Observation) => gains?.[field],
+  ...(['every', 'lag', 'min-baseline', 'element', 'diffuse'] as const).map((field) => ({
+    ...{ field: `gains.${field}`, why: 'is for gains.solve', fix: 'add it, or leave this out' },
+    given: ({ gains }: Observation) => (gains?.solve === undefined ? gains?.[field] : undefined),
   })),
+  {
+    ...{ field: 'gains.solve', why: 'one image of everything begins before there are gains' },
+    fix: 'give products.images.every; or solve gains first, and give them as gains.file',
+    given: ({ gains, products }) =>
+      gains?.solve !== undefined &&
+      products.some((one) => isProduct('images', one) && one.every === undefined)
+        ? true
+        : undefined,
+  },
   {
     ...{ field: 'machine.self-check', why: 'is for live data', fix: 'leave it out' },
     given: ({ machine }) => machine?.['self-check'],
@@ -545,23 +564,24 @@ export const refusalOf = (observation: Observation, about: AboutSource): Refused
 /** Called before the source is opened: what no recording could change. */
 export function refuseNotOfRecordings(observation: Observation): void {
   for (const { field, why, fix, given } of notOfRecordings)
-    if (given(observation) !== undefined) refuse(field, why, fix);
+    if (given(observation) !== undefined) refuse(field, why, fix, 'unsupported');
 }
 
 /** The same of visibilities. */
 export function refuseNotOfVisibilities(observation: Observation): void {
   for (const { field, why, fix, given } of notOfVisibilities)
-    if (given(observation) !== undefined) refuse(field, why, fix);
+    if (given(observation) !== undefined) refuse(field, why, fix, 'unsupported');
   refuseUnsupported(observation, { isLive: false, kind: 'visibilities' });
 }
 
 /** Called before anything is waited for: what live data could not change. */
 export function refuseNotLive(observation: Observation, only?: string): void {
   for (const { field, why, fix, given } of notLive)
-    if ((only === undefined || field === only) && given(observation) !== undefined) refuse(field, why, fix);
+    if ((only === undefined || field === only) && given(observation) !== undefined)
+      refuse(field, why, fix, 'unsupported');
 }
 
 export function refuseUnsupported(observation: Observation, about: AboutSource): void {
   for (const { field, why, fix, applies } of unsupported)
-    if (applies(observation, about)) refuse(field, why, fix);
+    if (applies(observation, about)) refuse(field, why, fix, 'unsupported');
 }

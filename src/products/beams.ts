@@ -28,15 +28,13 @@ export const beams = z.strictObject({
   beams: requiredField(productPath, {
     flag: '-o, --out <path>',
     group,
-    common: true,
     changes: 'never',
     help: 'beams to write: .fil (SIGPROC filterbank, powers) or .vdif (voltages); several beams have their number in their names',
   }),
   towards: field(targets, {
     flag: '--towards <places>',
     group,
-    common: true,
-    changes: 'never',
+    changes: 'cut',
     help: 'where beams point: sources and pulsars by name, "RA Dec" (J2000), "az 120 el 45" in degrees, Sun, Moon, planets, zenith',
     otherwise: 'the tracked source; needed without one, but not for an incoherent sum',
   }),
@@ -66,7 +64,6 @@ export const beams = z.strictObject({
   detection: field(z.enum(detectionNames), {
     flag: '--detection <kind>',
     group,
-    common: true,
     changes: 'never',
     help: 'I, "XX,YY", IQUV, or none: voltages',
     otherwise: 'I; none for .vdif',
@@ -74,7 +71,6 @@ export const beams = z.strictObject({
   every: field(timeS, {
     flag: '--every <time>',
     group,
-    common: true,
     changes: 'never',
     unit: 's',
     range: { above: 0 },

@@ -31,26 +31,44 @@ export const gains = z.strictObject({
   gains: requiredField(jsonPath, {
     flag: '-o, --out <path>',
     group,
-    common: true,
     changes: 'cut',
     help: 'gains to write as JSON; CalH5 is written beside it',
   }),
   sources: field(modelSources, {
     flag: '--sources <list>',
     group,
-    common: true,
     changes: 'cut',
     default: 'all',
-    help: 'the model: all, names, NAME:RA_DEG:DEC_DEG:FLUX_JY[:INDEX], NAME@ALT_DEG:AZ_DEG:FLUX_JY, or the file of a sky model (WSClean, BBS, CSV)',
+    help: 'sources: all, or names like CygA,Sun; also NAME:RA_DEG:DEC_DEG:FLUX_JY[:INDEX], NAME@ALT_DEG:AZ_DEG:FLUX_JY, or the file of a sky model (WSClean, BBS, hyperdrive, skyh5; CSV or FITS like GLEAM’s)',
   }),
   every: field(timeS, {
-    flag: '--every <time>',
+    flag: '--solve-every <time>',
     group,
     changes: 'cut',
     unit: 's',
     range: { above: 0 },
     help: 'a solution this often, like 10s; they are interpolated where they are applied',
     otherwise: 'one solution',
+  }),
+  integration: field(timeS, {
+    group,
+    changes: 'cut',
+    unit: 's',
+    range: { above: 0 },
+    help: 'of recordings and live data: length of the integrations that are summed for a solution',
+    otherwise: 'as that of visibilities',
+  }),
+  align: field(z.enum(['first-sample', 'utc']), {
+    group,
+    changes: 'cut',
+    help: 'of recordings and live data: where integrations are cut, counted from the first sample or on the boundaries of UTC',
+    otherwise: 'first-sample for a recording, utc live',
+  }),
+  'van-vleck': field(flagged, {
+    group,
+    changes: 'cut',
+    default: false,
+    help: 'of recordings and live data: correct powers and correlations for the rounding to 8 or 4 bits',
   }),
   'min-altitude': field(real, {
     flag: '--min-altitude <degrees>',
@@ -78,9 +96,8 @@ export const gains = z.strictObject({
   }),
   channels: field(channelList, {
     group,
-    of: 'visibilities',
     changes: 'never',
-    help: 'solve only these channels, by number from 0, 10-20,30, or by frequency, 151MHz..152MHz',
+    help: 'use only these channels, like 10-20,30; by number from 0, or by frequency, 151MHz..152MHz',
     otherwise: 'all',
   }),
   feeds: field(z.enum([...mounts, 'corrected']), {
@@ -94,7 +111,7 @@ export const gains = z.strictObject({
     flag: '--polarise <NAME:Q:U:V>',
     group,
     changes: 'cut',
-    help: 'Stokes fractions of a source of the model, −1 to 1',
+    help: 'Stokes fractions of a source, −1 to 1; may be repeated',
     otherwise: 'unpolarised',
   }),
   'cross-hand': field(
@@ -108,7 +125,7 @@ export const gains = z.strictObject({
     },
   ),
   tolerance: field(real, {
-    flag: '--tolerance <change>',
+    flag: '--convergence <change>',
     group,
     changes: 'cut',
     range: { above: 0 },

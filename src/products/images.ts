@@ -64,23 +64,20 @@ export const images = z.strictObject({
   images: requiredField(productPath, {
     flag: '-o, --out <path>',
     group,
-    common: true,
     changes: 'cut',
     help: 'images to write: .fits, one image or a cube in time; .png, the latest image; nothing: shown on the page only',
   }),
   every: field(timeS, {
     flag: '--every <time>',
     group,
-    common: true,
     changes: 'cut',
     unit: 's',
     range: { above: 0 },
-    help: 'an image this often, like 40ms or 10s',
-    otherwise: 'one image of everything; live 1s',
+    help: 'an image this often, like 40ms or 10s; a series is a FITS cube in time and an animation (PNG)',
+    otherwise: 'one image of everything, live 1s',
   }),
   method: field(z.enum(['visibilities', 'direct']), {
     group,
-    common: true,
     changes: 'never',
     default: 'visibilities',
     help: 'visibilities, or direct: image the spectra without correlating them (EPIC)',
@@ -113,7 +110,7 @@ export const images = z.strictObject({
     changes: 'cut',
     unit: 'degrees',
     range: { least: 1e-9, most: 180 },
-    help: 'width of the field around the zenith, in degrees or with a unit',
+    help: 'width of the image on the sky, like 20deg; a plain number is in degrees',
     otherwise: 'the whole sky',
   }),
   kernel: field(z.literal(kernelSizes), {
@@ -128,7 +125,7 @@ export const images = z.strictObject({
     group,
     changes: 'cut',
     default: 'natural',
-    help: 'of images from visibilities: natural is deepest, uniform is sharpest; of files of visibilities also briggs or briggs:R between them, R from −2 to 2',
+    help: 'weights of images from visibilities: natural or uniform; natural is deepest, uniform sharpest; of files of visibilities also briggs or briggs:R between them, R from −2 to 2',
   }),
   centre: field(words('a source, "RA Dec", Sun, zenith or array'), {
     flag: '--centre <place>',
@@ -228,7 +225,7 @@ export const images = z.strictObject({
   channels: field(channelList, {
     group,
     changes: 'never',
-    help: 'image only these channels, by number from 0, 10-20,30, or by frequency, 151MHz..152MHz',
+    help: 'use only these channels, like 10-20,30; by number from 0, or by frequency, 151MHz..152MHz',
     otherwise: 'all',
   }),
   'van-vleck': field(flagged, {
@@ -263,7 +260,7 @@ export const images = z.strictObject({
     flag: '--element <beam>',
     group,
     changes: 'never',
-    help: 'beam of a station, for beam-corrected: cosine:EXPONENT, airy:DIAMETER_M, mwa-dipole, none, the path of a CSV; STATION=BEAM,*=BEAM where stations differ',
+    help: 'beam of a station: cosine:EXPONENT, airy:DIAMETER_M, mwa-dipole, none, the path of a CSV; STATION=BEAM,*=BEAM where stations differ',
     otherwise: "the one in the telescope's description",
   }),
   feeds: field(z.enum([...mounts, 'corrected']), {
@@ -279,7 +276,7 @@ export const images = z.strictObject({
     group,
     changes: 'never',
     default: true,
-    help: 'beside a .fits also a PNG: the image, or an animation of the series; live only where it is given',
+    help: 'the picture (PNG); of images it is made beside the .fits, an animation of a series; live: the latest image, or a .fits cube',
   }),
   range: field(brightnessRange, {
     flag: '--range <low..high>',
@@ -321,6 +318,6 @@ export const images = z.strictObject({
     group,
     changes: 'cut',
     default: 'all',
-    help: 'names to write on the picture: all, names, NAME:RA_DEG:DEC_DEG:FLUX_JY[:INDEX], NAME@ALT_DEG:AZ_DEG:FLUX_JY, or the file of a sky model',
+    help: 'sources: all, or names like CygA,Sun; also NAME:RA_DEG:DEC_DEG:FLUX_JY[:INDEX], NAME@ALT_DEG:AZ_DEG:FLUX_JY, or the file of a sky model (WSClean, BBS, hyperdrive, skyh5; CSV or FITS like GLEAM’s)',
   }),
 });

@@ -10,6 +10,7 @@ export {
 export { images, plainWeights, type Weights } from './images.js';
 export { visibilities } from './visibilities.js';
 export { modelSources, solvingFields } from './solving.js';
+export { handingOver } from './product.js';
 export type {
   MadeProduct,
   Making,
@@ -24,4 +25,5 @@ export type { VisibilityFacts } from './making/visibilities.js';
 export type { SpectraFacts } from './making/spectra.js';
 export type { BeamFacts } from './making/beams.js';
 export type { ImageFacts } from './making/images.js';
-export { lookOf } from './look.js';
+export type { GainFacts } from './making/gains.js';
+export { dividingBeam, lookOf, seriesPaths } from './looks.js';

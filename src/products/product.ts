@@ -4,7 +4,8 @@ import type { CanonicalSpectra, Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 import type { Instant } from '../core/instant.js';
-import type { CrossHandLack, Recording, VisibilityHeader } from '../formats/index.js';
+import type { Message } from '../messages/index.js';
+import type { CrossHandLack, GainsFile, Recording, VisibilityHeader } from '../formats/index.js';
 import type { BeamItem, ComposedProduct, Front, FrontSpectra } from '../compose/index.js';
 import type {
   FlagRule,
@@ -22,6 +23,7 @@ import type {
 } from '../stages/index.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
+import type { GainsInForce, SolvedGains } from './solve/index.js';
 
 /** What products know of the observation. */
 export interface Observed {
@@ -41,12 +43,23 @@ export interface Observed {
   readonly equaliser?: InputLevels;
   /** Equaliser gains that no file has: what is not divided by them now never can be. */
   readonly equaliserIsLost: boolean;
+  /** Of beams, where they are steered. */
+  readonly places?: SteeredPlaces;
   /** Gains that calibrate images and beams. */
   readonly calibrated?: Calibrated | CalibratedAt;
+  /** Takes the solutions of this product, which calibrate the others. */
+  readonly solutionsInto?: GainsInForce;
   /** What those gains do not say of X and Y together. */
   readonly crossHands?: CrossHandLack;
   /** The beam through which their model was seen. */
   readonly gainsElement?: string;
+}
+
+/** Where beams point, as it changes on the way. */
+export interface SteeredPlaces {
+  at(moment: Instant): readonly string[];
+  /** In the order of time. */
+  readonly steps: readonly { readonly from: Instant; readonly value: readonly string[] }[];
 }
 
 /** Where and how a product is made. */
@@ -73,11 +86,14 @@ export type ProductItem =
       readonly about: PictureOptions;
     }
   | { readonly kind: 'spectra'; readonly spectra: CanonicalSpectra }
-  | { readonly kind: 'beams'; readonly beams: BeamItem };
+  | { readonly kind: 'beams'; readonly beams: BeamItem }
+  | { readonly kind: 'gains'; readonly gains: GainsFile; readonly solved: SolvedGains };
 
-/** Where the items of a product without a path go; a program that does not take them is refused. */
-export const handingOver = ({ emit }: Making, name: string): Emit<ProductItem> =>
-  emit ?? refuse(`products.${name}`, 'has no path', 'name a file');
+/** Where the items of a product without a path go; without someone who takes them it is refused. */
+export const handingOver = <Item>(
+  { emit }: { readonly emit?: (item: Item) => Promise<void> },
+  name: string,
+): ((item: Item) => Promise<void>) => emit ?? refuse(`products.${name}`, 'has no path', 'name a file');
 
 /** A product while data come. */
 export interface MadeProduct {
@@ -134,11 +150,13 @@ export interface PlannedProduct<Facts extends object = object> {
   /** About how large they become. */
   readonly sizeBytes?: number;
   /** What is not as one would expect. */
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly Message[];
   /** Whether gains calibrate it. */
   readonly isCalibrated: boolean;
   readonly parts: ProductParts;
   /** What is known of it by now: from the plan, and of the data that came. */
   readonly facts: () => Facts;
+  /** Refuses other places from a moment on, as they would have been refused at the start; of beams. */
+  readonly refusePlaces?: (places: readonly string[], at: Instant) => void;
   make(making: Making): Promise<MadeProduct>;
 }

@@ -19,9 +19,8 @@ export const solvingFields = (group: string) => ({
     flag: '--min-baseline <length>',
     group,
     changes: 'cut',
-    help: 'leave shorter baselines out, in metres or wavelengths (12m, 5wl): they see diffuse emission that a model of points lacks',
-    otherwise:
-      '2wl for 32 stations or more that see the whole sky, where that leaves most baselines; else none',
+    help: 'leave shorter baselines out, like 12m or 5wl (wavelengths); they see diffuse emission that a model of points lacks',
+    otherwise: '2wl for large arrays that see the whole sky',
   }),
   element: field(words('the name of a beam, or STATION=BEAM,*=BEAM'), {
     flag: '--element <beam>',

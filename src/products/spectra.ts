@@ -6,7 +6,6 @@ export const spectra = z.strictObject({
   spectra: requiredField(productPath, {
     flag: '-o, --out <path>',
     group: 'Channelised data',
-    common: true,
     changes: 'never',
     help: 'channelised data to write, as SigMF: .sigmf-meta',
   }),

@@ -19,14 +19,12 @@ export const visibilities = z.strictObject({
   visibilities: requiredField(productPath, {
     flag: '-o, --out <path>',
     group,
-    common: true,
     changes: 'cut',
     help: 'visibilities to write: .uvfits, .uvh5 or .ms',
   }),
   integration: field(timeS, {
     flag: '--integration <time>',
     group,
-    common: true,
     changes: 'cut',
     unit: 's',
     range: { above: 0 },
@@ -66,7 +64,7 @@ export const visibilities = z.strictObject({
     flag: '--keep-channels <list>',
     group,
     changes: 'never',
-    help: 'write only these channels, by number from 0, 10-20,30, or by frequency, 151MHz..152MHz',
+    help: 'use only these channels, like 10-20,30; by number from 0, or by frequency, 151MHz..152MHz',
     otherwise: 'all',
   }),
   calibrated: field(flagged, {

@@ -1,7 +1,8 @@
 /** Voltages to spectra, cut where integrations end. A stretch that never came is filled or skipped, and counted. */
 import type { Backend } from '../backend/backend.js';
 import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
-import { allocateVoltages } from '../core/axes.js';
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import { allocateVoltages, type VoltagesAT } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { preparing, type Closers } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
@@ -55,10 +56,18 @@ async function makeStage(
   const room = Array.from({ length: blocksInTurn(backend, powers !== undefined) }, () =>
     closers.keep(backend.allocateSpectra(shape)),
   );
+  /** From page-locked memory slices go to a card without another copy. */
+  const pinned =
+    ({ session }: CudaBackend) =>
+    ({ type, inputs }: VoltageBlock): VoltagesAT =>
+      allocateVoltages(
+        ...([type, inputs, plan.blockSamples] as const),
+        (bytes) => closers.keep(session.allocatePinned('slices of voltages', bytes)).buffer,
+      );
   /** Of them, which is filled next. */
   let turn = 0;
   const account = emptyAccount();
-  const slicer = new BlockSlicer(sampleRateHz);
+  const slicer = new BlockSlicer(sampleRateHz, backend.kind === 'cuda' ? pinned(backend) : undefined);
   /** Of the source's first sample on; what the next block should begin with. */
   let nextSample = firstSpectrum * perSpectrum;
   /** Of the spectrum that the channeliser makes next, and the sample its window opens with. */

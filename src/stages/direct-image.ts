@@ -104,7 +104,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
       frame ??= frameOf(begun);
       const { imager } = await planned.at(frame);
       if (gainsAt && isFirst) {
-        const { gains, solved } = gainsAt(middleOf(begun));
+        const { gains, solved } = gainsAt(middleOf(begun), begun.start);
         imager.setGains(gains, solved);
       }
       await imager.accumulate(spectra.block);

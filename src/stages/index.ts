@@ -47,13 +47,7 @@ export { type FineChannels, planFineChannels, streamsOf } from './fine/streams.j
 export { widenedSource } from './fine/widened-source.js';
 export { type SpectraSpan, gatherSpectra, gatherVoltages, splitSpectra } from './flag-blocks.js';
 export { type FlagRulesSettings, type FlagTally, flagsOfAll, prepareFlagRules } from './flag-rules.js';
-export {
-  type StoredFlags,
-  readFlagFile,
-  readStoredFlags,
-  rulesOfFile,
-  writeFlagFile,
-} from './flags/flag-file.js';
+export { type StoredFlags, readStoredFlags, rulesOfFile, writeFlagFile } from './flags/flag-file.js';
 export { type FlagAccount, type FlaggedFile, flagFile } from './flags/flagged-file.js';
 export { type FlagRule, isOfTime } from './flags/rules.js';
 export {
@@ -141,8 +135,9 @@ export { type ChannelRange, gapsWithin, prepareSelectChannels } from './select-c
 export {
   type ChosenIntegration,
   type IntegrationChoice,
+  type SolutionSum,
+  SolutionSums,
   chooseIntegration,
-  integrationsEvery,
   spread,
 } from './select.js';
 export { type Share, tallyShares } from './shares.js';

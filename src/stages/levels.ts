@@ -187,10 +187,6 @@ export function brightnessAtUsualGain(image: ImageCPML, { overUsual }: Pick<Leve
   if (overUsual !== 1) scale(image, 1 / overUsual ** 2);
 }
 
-/** For a file's history: where the gain is nobody's word on the command line. */
-export const levelHistory = (level: Level | undefined): string[] =>
-  level?.follows === 'measured' ? [`gain before rounding: ${level.gain}, by the first samples' level`] : [];
-
 function scale(values: Float64Array, by: number): void {
   for (let n = 0; n < values.length; n++) values[n] *= by;
 }

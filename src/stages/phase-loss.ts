@@ -5,6 +5,7 @@
 import { refuse } from '../core/errors.js';
 import type { SpectraSource } from '../core/sources.js';
 import { formatHz, formatSeconds } from '../core/units.js';
+import { message, type Message } from '../messages/index.js';
 import { sinc } from './coherence.js';
 import type { RequestedDelays } from './tracking.js';
 
@@ -34,11 +35,7 @@ export function checkedPhaseLoss(
 }
 
 /** For people, and for files' history. */
-export const phaseLossLines = (lost: number | undefined): string[] =>
-  lost !== undefined && lost > NOTABLE_LOSS
-    ? [
-        `delays are taken out of channels by phases alone: the pair with the largest delay loses ${percent(lost)} of its amplitude`,
-      ]
-    : [];
+export const phaseLossLines = (lost: number | undefined): Message[] =>
+  lost !== undefined && lost > NOTABLE_LOSS ? [message('sky.delays-by-phase', { loss: lost })] : [];
 
 const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 2 : 0)} %`;

@@ -25,6 +25,7 @@ import {
   type UsedBand,
 } from '../image/index.js';
 import { CorellaError } from '../core/errors.js';
+import { textOf } from '../messages/index.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
 import { apparent, brightnessHistory, type Brightness } from './brightness.js';
@@ -146,7 +147,7 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
       ...options,
       history: [
         ...options.history,
-        ...tiltLines(plan),
+        ...tiltLines(plan).map(textOf),
         ...(hand === undefined && plan.polarisations === 2 ? (sky.stokes?.history ?? []) : []),
         ...(keep && plan.channels > 1
           ? ['BMAJ, BMIN and BPA are of all channels together; table BEAMS has each']

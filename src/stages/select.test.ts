@@ -5,7 +5,7 @@ import type { Integration } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
 import type { VisibilityFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { addIntegrations, chooseIntegration, integrationsEvery, longestSumS } from './select.js';
+import { addIntegrations, chooseIntegration, longestSumS, SolutionSums, type SolutionSum } from './select.js';
 
 /** All of it flagged. */
 async function* nothing(file: VisibilityFile): AsyncGenerator<Integration> {
@@ -72,6 +72,43 @@ function fileOf(integrations: number, apartM: number): VisibilityFile {
   };
 }
 
+/** All sums of a file whose integrations reuse their memory. */
+async function summed(file: VisibilityFile, everyS?: number) {
+  const sums = new SolutionSums({ telescope: file.telescope, frequenciesHz: Float64Array.of(HZ) }, everyS);
+  const made: SolutionSum[] = [];
+  for await (const each of file.integrations()) {
+    made.push(...sums.add(each));
+    each.visibilities.fill(Number.NaN);
+    each.counts.fill(Number.NaN);
+  }
+  made.push(...sums.end());
+  return { sums, made };
+}
+
+describe('sums for solutions', () => {
+  const facts = ({ integration, used, until }: SolutionSum): readonly number[] => [
+    ...[integration.visibilities[0], used, until.unixSeconds - 100],
+  ];
+
+  it('end with their interval, or where the turning sky ends them; the interval ends when it does', async () => {
+    // Intervals of 6 s: the sums of 0, 1, 2; of 3, 4, 5; and of what is left.
+    const { made } = await summed(fileOf(8, 10), 6);
+    assert.deepEqual(made.map(facts), [[3, 3, 6], [12, 3, 12], [13, 2, 18]]); // prettier-ignore
+    // Integrations of 2 s belong to the interval of 5 s in which they begin; the first is over with the third.
+    const uneven = await summed(fileOf(5, 10), 5);
+    assert.deepEqual(uneven.made.map(facts), [[1, 2, 6], [7, 2, 10]]); // prettier-ignore
+    // At 3 km a sum of one integration; it is complete with the second of the interval.
+    const wide = await summed(fileOf(6, 3000), 6);
+    assert.deepEqual(wide.made.map(facts), [[0, 1, 6], [3, 1, 12]]); // prettier-ignore
+  });
+
+  it('one of all data is complete when another integration would be too long', async () => {
+    const { made, sums } = await summed(fileOf(20, 10));
+    assert.deepEqual(made.map(facts), [[105, 15, 32]]);
+    assert.deepEqual([sums.isOver, sums.seen], [true, 20]);
+  });
+});
+
 describe('how long visibilities may be summed', () => {
   it('a tenth of the finest fringe, and never more than half a minute', () => {
     // λ/D = 1.99862 m / 3 km; the sky turns by 7.29212e-5 rad a second.
@@ -104,11 +141,15 @@ describe('how long visibilities may be summed', () => {
     const sum = await chooseIntegration(flagged, 'sum');
     // Of number 2 and the last three.
     assert.deepEqual([sum.first, sum.used, sum.integration.counts[0]], [2, 7, 16]);
-    let empty = 0;
-    const starts: number[] = [];
-    for await (const each of integrationsEvery(flagged, 6, () => empty++))
-      starts.push(each.start.unixSeconds);
-    assert.deepEqual([starts, empty], [[104, 112], 1]);
+    const { sums, made } = await summed(flagged, 6);
+    assert.deepEqual(
+      made.map(({ integration, first, used, until }) => [
+        ...[integration.start.unixSeconds, first, used, until.unixSeconds],
+      ]),
+      // Of the last interval as far as the data go.
+      [[104, 2, 1, 106], [112, 6, 3, 118]], // prettier-ignore
+    );
+    assert.equal(sums.empty, 1);
     const none = await chooseIntegration({ ...flagged, integrations: () => nothing(flagged) }, 'sum');
     assert.equal(none.integration.counts[0], 0);
   });

@@ -1,10 +1,10 @@
 /** Taking one integration, or the sum of all, out of a file of visibilities. */
 import type { OnProgress } from '../core/progress.js';
-import { visibilitiesCBPP, countsCB } from '../core/axes.js';
+import { visibilitiesCBPP, countsCB, countsCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { allProductCounts, settleCounts } from '../core/product-counts.js';
-import { secondsBetween, type Instant } from '../core/instant.js';
+import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -43,6 +43,106 @@ export function longestSumS(telescope: Telescope, highestHz: number): number {
 /** Whether anything of it has weight: a time may be flagged as a whole. */
 const hasData = ({ counts }: Integration): boolean => counts.some((count) => count > 0);
 
+/** What one solution is made of. */
+export interface SolutionSum {
+  readonly integration: Integration;
+  /** The number of the first integration in it, and how many were summed. */
+  readonly first: number;
+  readonly used: number;
+  /** When its solution interval is over, and the data that completed it. */
+  readonly until: Instant;
+}
+
+/**
+ * Integrations, one after the other, to the sums that gains are solved from. An interval of `everyS` counts from the first
+ * integration on; its sum begins with the first integration that has data and is as long as the turning sky allows.
+ * Without `everyS` there is one sum.
+ */
+export class SolutionSums {
+  /** Intervals without data. */
+  empty = 0;
+  /** How many integrations were added. */
+  seen = 0;
+  private readonly mostS: number;
+  private begin: Instant | undefined;
+  private interval = 0;
+  private current: Omit<SolutionSum, 'until'> | undefined;
+  private isComplete = false;
+
+  constructor(
+    { telescope, frequenciesHz }: { readonly telescope: Telescope; readonly frequenciesHz: Float64Array },
+    private readonly everyS = Infinity,
+  ) {
+    const highestHz = frequenciesHz.reduce((x, y) => Math.max(x, y), 0);
+    this.mostS = Math.min(everyS, longestSumS(telescope, highestHz));
+  }
+
+  /** Whether no integration will change anything: the one sum is complete. */
+  get isOver(): boolean {
+    return this.everyS === Infinity && this.isComplete;
+  }
+
+  /** The sums that are complete with this one. It is copied where it is kept. */
+  add(integration: Integration): readonly SolutionSum[] {
+    const { start, durationS } = integration;
+    const number = this.seen++;
+    if (this.isOver) return [];
+    this.begin ??= start;
+    // A spectrum's worth of rounding is no interval of its own.
+    const slackS = 0.01 * durationS;
+    const beginsS = secondsBetween(this.begin, start);
+    const own = Math.floor((beginsS + slackS) / this.everyS);
+    const endsS = beginsS + durationS;
+    // After a gap in the data nothing completed the interval before it.
+    const late = own === this.interval ? [] : this.complete(endsS);
+    if (own !== this.interval) [this.interval, this.isComplete] = [own, false];
+    if (this.isComplete) return late;
+    const { current } = this;
+    if (!current || !hasData(current.integration))
+      this.current = { integration: copyOf(integration), first: number, used: 1 };
+    else if (secondsBetween(current.integration.start, start) + durationS <= this.mostS)
+      this.current = {
+        ...current,
+        integration: addIntegrations(current.integration, integration),
+        used: current.used + 1,
+      };
+    else return [...late, ...this.complete(endsS)];
+    return endsS + slackS >= (own + 1) * this.everyS ? [...late, ...this.complete(endsS)] : late;
+  }
+
+  /** The data are at their end: the sum that was begun. */
+  end(): readonly SolutionSum[] {
+    return this.complete(0);
+  }
+
+  private complete(endsS: number): readonly SolutionSum[] {
+    const { current, begin } = this;
+    if (this.isComplete || !current || !begin) return [];
+    this.current = undefined;
+    this.isComplete = true;
+    if (this.everyS < Infinity && !hasData(current.integration)) {
+      this.empty++;
+      return [];
+    }
+    const intervalS = this.everyS < Infinity ? (this.interval + 1) * this.everyS : 0;
+    return [{ ...current, until: addSeconds(begin, Math.max(intervalS, endsS)) }];
+  }
+}
+
+const copyOf = (one: Integration): Integration => {
+  const { channels, polarisations } = one;
+  const baselines = one.counts.length / channels;
+  return {
+    ...one,
+    visibilities: visibilitiesCBPP(one.visibilities.slice(), channels, baselines, polarisations),
+    counts: countsCB(one.counts.slice(), channels, baselines),
+    ...(one.productCounts && {
+      productCounts: countsCBPP(one.productCounts.slice(), channels, baselines, polarisations),
+    }),
+    flaggedInputs: one.flaggedInputs.slice(),
+  };
+};
+
 /** One integration of a file, or the sum of as many as the moving sky allows from the first on that has data. */
 export async function chooseIntegration(
   file: VisibilityFile,
@@ -57,61 +157,21 @@ export async function chooseIntegration(
       inFile === 1 ? 'give 0, or leave it out' : `give one from 0 to ${inFile - 1}`,
     );
   }
-  const highestHz = file.header.frequenciesHz.reduce((x, y) => Math.max(x, y), 0);
-  const mostS = choice === 'sum' ? longestSumS(telescope, highestHz) : 0;
-  let [at, first] = [0, 0];
-  let sum: Integration | undefined;
+  const sums = new SolutionSums({ telescope, frequenciesHz: file.header.frequenciesHz });
+  let at = 0;
+  let sum: SolutionSum | undefined;
   for await (const integration of file.integrations()) {
     if (choice === at) return { integration, first: at, used: 1, inFile };
-    if (choice === 'sum') {
-      if (sum && hasData(sum) && secondsBetween(sum.start, integration.start) + integration.durationS > mostS)
-        break;
-      if (!sum || !hasData(sum)) [sum, first] = [integration, at];
-      else sum = addIntegrations(sum, integration);
-    }
+    if (choice === 'sum') sum = sums.add(integration).at(0);
     at++;
     onProgress?.({ done: at, unit: 'integrations', ...(choice === 'sum' ? {} : { of: choice + 1 }) });
+    if (sum) break;
   }
-  return sum
-    ? { integration: sum, first, used: at - first, inFile }
-    : refuse(file.path, 'holds no integration', 'it is damaged or cut short: copy it again');
-}
-
-/**
- * Sums of stretches of `everyS` from the file's first integration on, each as long as the turning sky allows and about the
- * stretch's own beginning; from the first on that has data. Those that have none are told of.
- */
-export async function* integrationsEvery(
-  file: VisibilityFile,
-  everyS: number,
-  onEmpty?: () => void,
-): AsyncGenerator<Integration> {
-  const highestHz = file.header.frequenciesHz.reduce((x, y) => Math.max(x, y), 0);
-  const mostS = Math.min(everyS, longestSumS(file.telescope, highestHz));
-  let first: Instant | undefined;
-  let sum: Integration | undefined;
-  let stretch = 0;
-  const isFull = (one: Integration): boolean => {
-    if (hasData(one)) return true;
-    onEmpty?.();
-    return false;
-  };
-  for await (const integration of file.integrations()) {
-    first ??= integration.start;
-    // A spectrum's worth of rounding is no stretch of its own.
-    const own = Math.floor(
-      (secondsBetween(first, integration.start) + 0.01 * integration.durationS) / everyS,
-    );
-    if (sum && own !== stretch) {
-      if (isFull(sum)) yield sum;
-      sum = undefined;
-    }
-    stretch = own;
-    if (!sum || !hasData(sum)) sum = integration;
-    else if (secondsBetween(sum.start, integration.start) + integration.durationS <= mostS)
-      sum = addIntegrations(sum, integration);
-  }
-  if (sum && isFull(sum)) yield sum;
+  const { integration, first, used } =
+    sum ??
+    sums.end().at(0) ??
+    refuse(file.path, 'holds no integration', 'it is damaged or cut short: copy it again');
+  return { integration, first, used, inFile };
 }
 
 /**

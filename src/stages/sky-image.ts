@@ -48,11 +48,14 @@ export interface Calibrated {
 /** With what is known of the cross hands. */
 export type CalibratedFully = Required<Omit<Calibrated, 'leakage'>> & Pick<Calibrated, 'leakage'>;
 
-/** Gains that change in time, as they are at a moment. */
-export type CalibratedAt = (moment: Instant) => Calibrated;
+/** Gains that change in time, as they are at a moment; those that replace each other are those in force when the data began. */
+export type CalibratedAt = (moment: Instant, start?: Instant) => Calibrated;
 
-export const calibratedAt = (calibrated: Calibrated | CalibratedAt, moment: Instant): Calibrated =>
-  typeof calibrated === 'function' ? calibrated(moment) : calibrated;
+export const calibratedAt = (
+  calibrated: Calibrated | CalibratedAt,
+  moment: Instant,
+  start?: Instant,
+): Calibrated => (typeof calibrated === 'function' ? calibrated(moment, start) : calibrated);
 
 /** What an image has of Stokes parameters, and why. */
 export interface StokesPlanes {

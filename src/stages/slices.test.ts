@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { voltagesAT } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
-import { BlockSlicer, firstSamples, sliceBlock } from './slices.js';
+import { BlockSlicer, sliceBlock } from './slices.js';
 
 /** Two real inputs; input a's sample t holds 10·a + t + from. */
 function ramp(samples: number, from = 0): VoltageBlock {
@@ -38,19 +38,5 @@ describe('slices', () => {
     assert.equal(second.voltages.buffer, first.voltages.buffer);
     const whole = ramp(5);
     assert.equal(slicer.slice(whole, 0, 5), whole);
-  });
-
-  it('end a stream where asked', async () => {
-    const blocks = async function* (): AsyncGenerator<VoltageBlock> {
-      for (const block of [ramp(5), ramp(5, 5), ramp(5, 10)]) yield await Promise.resolve(block);
-    };
-    const seen: number[][] = [];
-    for await (const block of firstSamples(blocks(), 7, 10)) {
-      seen.push([...block.voltages.subarray(0, block.samples)]);
-    }
-    assert.deepEqual(seen, [
-      [0, 1, 2, 3, 4],
-      [5, 6],
-    ]);
   });
 });

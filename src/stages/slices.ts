@@ -41,26 +41,17 @@ export function sliceBlock(
 export class BlockSlicer {
   private scratch: VoltagesAT | undefined;
 
-  constructor(private readonly sampleRateHz: number) {}
+  constructor(
+    private readonly sampleRateHz: number,
+    /** Memory for slices, where not any will do. */
+    private readonly memoryFor?: (block: VoltageBlock) => VoltagesAT,
+  ) {}
 
   slice(block: VoltageBlock, first: number, end: number): VoltageBlock {
+    if (end - first < block.samples) this.scratch ??= this.memoryFor?.(block);
     const cut = sliceBlock(block, { first, end }, this.sampleRateHz, this.scratch);
     if (cut !== block && (this.scratch === undefined || this.scratch.length < cut.voltages.length))
       this.scratch = cut.voltages;
     return cut;
-  }
-}
-
-/** The first `samples` samples of a stream, in its own blocks; the last one is cut. */
-export async function* firstSamples(
-  blocks: AsyncIterable<VoltageBlock>,
-  samples: number,
-  sampleRateHz: number,
-): AsyncGenerator<VoltageBlock> {
-  let left = samples;
-  for await (const block of blocks) {
-    yield sliceBlock(block, { first: 0, end: Math.min(left, block.samples) }, sampleRateHz);
-    left -= block.samples;
-    if (left <= 0) return;
   }
 }

@@ -23,7 +23,14 @@ export interface TimedSpectra {
  * there are many threads a block takes no longer than it takes to wake the event loop, so there one more may be on its way.
  */
 export const blocksInTurn = (backend: Backend, isFlagged: boolean): number =>
-  !isFlagged || backend.kind !== 'cpu' ? 1 : backend.threads > FEW_THREADS ? 3 : 2;
+  // While a card works on one, the next goes up.
+  backend.kind === 'cuda'
+    ? 2
+    : !isFlagged || backend.kind !== 'cpu'
+      ? 1
+      : backend.threads > FEW_THREADS
+        ? 3
+        : 2;
 const FEW_THREADS = 4;
 
 /** Spectra that are missing before a block that begins then, where number `next` should come; an earlier one is refused. */

@@ -1,4 +1,5 @@
 /** What is reported of images that are centred on the normal of the stations' own plane instead of the zenith. */
+import { message, type Message } from '../messages/index.js';
 import { tiltOf, type ImagePlan, type Tilt } from '../image/index.js';
 
 type TiltedPlan = Pick<ImagePlan, 'axes' | 'field'>;
@@ -14,17 +15,7 @@ export function tiltFacts({ axes, field }: TiltedPlan): TiltFacts | undefined {
   return tilt && { ...tilt, ...(field.kind === 'all-sky' && { hiddenBelowDeg: tilt.fromZenithDeg }) };
 }
 
-export function tiltLines(plan: TiltedPlan): string[] {
+export function tiltLines(plan: TiltedPlan): Message[] {
   const tilt = tiltFacts(plan);
-  if (!tilt) return [];
-  const { fromZenithDeg, azimuthDeg, hiddenBelowDeg } = tilt;
-  const opposite = (azimuthDeg + 180) % 360;
-  return [
-    `the image is in the plane of the stations: its centre is ${fromZenithDeg.toFixed(1)}° from the zenith, towards azimuth ` +
-      `${azimuthDeg.toFixed(0)}°` +
-      (hiddenBelowDeg === undefined
-        ? ''
-        : `; sky below ${hiddenBelowDeg.toFixed(1)}° of altitude towards azimuth ${opposite.toFixed(0)}° is behind that plane ` +
-          'and not shown'),
-  ];
+  return tilt ? [message('image.tilted-plane', { ...tilt })] : [];
 }

@@ -17,8 +17,8 @@ export function trackedGains(
   const channels = frequenciesHz.length;
   const gains = gainsCA(new Float64Array(2 * channels * inputs), channels, inputs);
   const all = new Uint8Array(channels * inputs).fill(1);
-  return (moment) => {
-    const own = calibrated && calibratedAt(calibrated, moment);
+  return (moment, begun) => {
+    const own = calibrated && calibratedAt(calibrated, moment, begun);
     const delays = trackedDelays(law, tickRateHz, secondsBetween(start, moment) * tickRateHz);
     for (let c = 0; c < channels; c++) {
       delays.forEach(({ delayS, phaseRad }, a) => {

@@ -35,10 +35,6 @@ export interface RequestedDelays {
   readonly towards?: string;
 }
 
-/** The place that is followed, where it is one. */
-export const trackedCentre = ({ track }: DelayRequest): PhaseCentre | undefined =>
-  track && isCentre(track) ? track : undefined;
-
 interface Ticking {
   readonly start: Instant;
   readonly tickRateHz: number;

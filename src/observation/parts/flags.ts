@@ -20,7 +20,6 @@ const interference = 'Interference in voltages';
 export const flags = z.strictObject({
   inputs: field(inputList, {
     group,
-    common: true,
     changes: 'spectrum',
     help: 'inputs by number (12, 30-33), stations by name (stand17), one polarisation of a station ("stand17:Y")',
   }),
@@ -50,7 +49,7 @@ export const flags = z.strictObject({
       changes: 'never',
       range: { least: 2, most: 1000 },
       default: false,
-      help: 'find interference in time and frequency (SumThreshold), from this many standard deviations of a sample on (true: 6)',
+      help: 'flag interference, from this many standard deviations on; in time and frequency (SumThreshold); true: 6',
     },
   ),
   'keep-bursts': field(flagged, {
@@ -82,11 +81,10 @@ export const flags = z.strictObject({
     {
       flag: '--kurtosis [sigmas]',
       group: interference,
-      common: true,
       changes: 'cut',
       range: { least: 1, most: 6 },
       default: false,
-      help: 'flag interference by its spectral kurtosis, beyond this many standard deviations (true: 3)',
+      help: 'flag interference by its spectral kurtosis; beyond this many standard deviations (true: 3)',
     },
   ),
   'kurtosis-spectra': field(whole, {

@@ -32,9 +32,8 @@ const delayFields = z.strictObject({
   track: field(words('a source, "RA Dec", Sun, or the path of a delays.json'), {
     flag: '--track <place>',
     group: 'Delays',
-    common: true,
     changes: 'never',
-    help: 'follow a place with delays and fringes: a source, "RA Dec", Sun, or the pieces of a delays.json; unphased at the middle of each integration or image',
+    help: 'follow a source or "RA Dec" with delays and fringes; also Sun, or the pieces of a delays.json; unphased at the middle of each integration or image',
   }),
   fixed: field(inputPath, {
     flag: '--delays <path>',
@@ -53,7 +52,6 @@ export const front = z.strictObject({
   channels: field(whole, {
     flag: '--channels <number>',
     group,
-    common: true,
     changes: 'never',
     range: { least: 2, most: 2 ** 20 },
     help: 'number of channels to make from voltages',
@@ -99,7 +97,6 @@ export const front = z.strictObject({
   bits: field(z.union([z.literal(8), z.literal(4), z.literal('float')]), {
     flag: '--bits <bits>',
     group,
-    common: true,
     changes: 'never',
     help: 'bits of each real and imaginary part of a channel: 8, 4 or float',
     otherwise: '8, or float where the samples are floats',
@@ -124,13 +121,13 @@ export const front = z.strictObject({
     group,
     changes: 'never',
     range: { least: 2, most: 2 ** 20 },
-    help: 'of channelised data: channelise each channel into this many (filter, taps and bits as for voltages)',
+    help: 'split each channel of channelised data into this many; filter, taps and bits as for voltages',
   }),
   equaliser: field(words('measured, or the path of a file'), {
     flag: '--levels <measured|file>',
     group: 'Equaliser gains, before rounding',
     changes: 'never',
-    help: 'a gain for each input and channel beside the common one: measured on the first spectra, or from a file that equaliser-out wrote; undone in means',
+    help: 'a gain for each input and channel beside the common one: measured on the first spectra, or from a file of equaliser gains; undone in means',
     otherwise: 'none',
   }),
   'equaliser-out': field(outputPath, {

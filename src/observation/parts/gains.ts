@@ -9,13 +9,11 @@ const fields = z.strictObject({
   file: field(inputPath, {
     flag: '--gains <path>',
     group,
-    common: true,
     changes: 'spectrum',
     help: 'calibrate images with these gains, from corella calibrate',
     otherwise: 'none',
   }),
   'cross-hand': field(z.enum(['known']), {
-    flag: '--cross-hand <known>',
     group,
     changes: 'spectrum',
     help: 'known: X and Y of these gains have one phase reference, whatever their file says',
@@ -30,8 +28,16 @@ const fields = z.strictObject({
     changes: 'cut',
     unit: 's',
     range: { above: 0 },
-    help: 'solve this often, like 10min',
-    otherwise: 'when asked on the page',
+    help: 'a solution this often, like 10min, of the data of that time',
+    otherwise: 'one solution, of the first data; live also when asked on the page',
+  }),
+  lag: field(timeS, {
+    group,
+    changes: 'never',
+    unit: 's',
+    range: { least: 0 },
+    default: 0,
+    help: 'a solution calibrates data that begin this long after the time it was solved from; with 0 data wait for it, else one that took longer is not used in real time',
   }),
   ...solvingFields(group),
 });

@@ -10,7 +10,6 @@ export const machine = z.strictObject({
   backend: field(z.enum(backends), {
     flag: '--backend <name>',
     group,
-    common: true,
     changes: 'never',
     default: 'auto',
     help: `where to compute: ${backends.join(', ')}`,

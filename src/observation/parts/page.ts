@@ -11,13 +11,13 @@ const address = withForm(
   { words: 'a port, like 8080, a host and a port, like "127.0.0.1:8080", or false for no page' },
 );
 
-const fields = z.strictObject({
+export const pageFields = z.strictObject({
   address: field(address, {
     flag: '--page <address>',
     negatable: 'no page',
     group,
     changes: 'never',
-    help: 'where a browser sees the sky and steers, PORT or HOST:PORT',
+    help: 'address of the page, PORT or HOST:PORT; a browser sees the sky there and steers',
     otherwise: '127.0.0.1:8080, or a free port; none for a capture',
   }),
   names: field(z.array(words('a host name')).min(1), {
@@ -34,7 +34,14 @@ const fields = z.strictObject({
     help: 'file of the token that allows to steer; made where there is none',
     otherwise: 'shown on a terminal',
   }),
+  'alarm-url': field(words('a web address'), {
+    flag: '--alarm-url <url>',
+    group,
+    changes: 'never',
+    help: 'address that gets each alarm as JSON (POST) when it comes up and when it is over',
+    otherwise: 'none',
+  }),
 });
 /** An address alone, or false. */
-export const page = z.union([fields, address.transform((given): PagePart => ({ address: given }))]);
-export type PagePart = z.output<typeof fields>;
+export const page = z.union([pageFields, address.transform((given): PagePart => ({ address: given }))]);
+export type PagePart = z.output<typeof pageFields>;

@@ -8,6 +8,7 @@ import {
   frequencyHz,
   inputPath,
   oneOrTwo,
+  outputPath,
   pathList,
   timeS,
   utc,
@@ -23,10 +24,12 @@ const reading = 'Reading, where the data do not say';
 /** A test compares them with the registry, which is too much to load for a list of options. */
 const fileFormatNames = [
   ...['sigmf', 'fitsidi', 'uvfits', 'mwa', 'skalow', 'uvh5', 'ms', 'lwa', 'mark5b', 'dada', 'guppi', 'gsb'],
-  ...['vdif', 'raw'],
+  ...['vdif', 'raw', 'tart'],
 ];
 /** Names of file formats, then of packet formats. */
 export const formatNames = [...new Set([...fileFormatNames, ...Object.keys(packetFormats)])];
+
+export const formatHelp = `format of the file or the packets: ${formatNames.join(', ')}; send: kraken and kraken2 too, served as a KrakenSDR does`;
 
 const voltageTypes = ['i8', 'i16', 'f32', 'ci8', 'ci16', 'cf32'] as const satisfies readonly VoltageType[];
 export const sampleTypes = [...voltageTypes, 'u8', 'cu8'] as const;
@@ -35,21 +38,19 @@ export const sampleTypes = [...voltageTypes, 'u8', 'cu8'] as const;
 export const sourceKinds = ['recording', 'visibilities', 'capture', 'listen', 'stream'] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
-const streamAddress = words('- or tcp://HOST:PORT');
+const streamAddress = words('-, tcp://HOST:PORT or kraken:HOST');
 const streamList = withForm(z.union([streamAddress, z.array(streamAddress).min(1)]), {
-  words: '-, tcp://HOST:PORT, or a list of them',
+  words: '-, tcp://HOST:PORT, kraken:HOST, or a list of them',
 });
 
 const fields = z.strictObject({
   recording: field(pathList, {
     group,
-    common: true,
     changes: 'never',
     help: 'voltages or channelised data in any format we read: a path, a URL, or a list of files that follow each other',
   }),
   visibilities: field(pathList, {
     group,
-    common: true,
     changes: 'never',
     help: 'visibilities in any format we read',
   }),
@@ -57,7 +58,7 @@ const fields = z.strictObject({
     flag: '--from <capture>',
     group,
     changes: 'never',
-    help: 'packets of a capture (pcap), as fast as they can be processed',
+    help: 'packets of a capture (pcap); as fast as they can be processed',
   }),
   listen: field(
     withForm(
@@ -69,7 +70,6 @@ const fields = z.strictObject({
     {
       flag: '--listen <port>',
       group,
-      common: true,
       changes: 'never',
       help: 'packets as they arrive: a port, 4015, or a multicast group to join, 239.1.2.3:4015',
     },
@@ -77,7 +77,14 @@ const fields = z.strictObject({
   stream: field(streamList, {
     group,
     changes: 'never',
-    help: 'samples as they arrive: - for standard input, tcp://HOST:PORT, or several side by side',
+    help: 'samples as they arrive: - for standard input, tcp://HOST:PORT, or several side by side; kraken:HOST, a KrakenSDR (kraken2:HOST of version 2)',
+  }),
+  'noise-gains': field(outputPath, {
+    flag: '--noise-gains <path>',
+    group,
+    changes: 'never',
+    help: "write gains solved from the frames in which the receiver's noise source was on, as JSON (KrakenSDR)",
+    otherwise: 'none',
   }),
   from: field(utc, {
     group,
@@ -97,7 +104,7 @@ const fields = z.strictObject({
     changes: 'never',
     unit: 's',
     range: { above: 0 },
-    help: 'use only this much of the recording, like 40ms',
+    help: 'length of the data, like 40ms or 2s; of a recording only this much is used',
     otherwise: 'all',
   }),
   integration: field(
@@ -105,14 +112,16 @@ const fields = z.strictObject({
       words: 'the number of an integration, from 0, or sum',
     }),
     {
+      flag: '--integration-number <number>',
       group,
       of: 'visibilities',
       changes: 'never',
-      help: 'of visibilities use only the integration of this number, from 0; or sum',
+      help: 'use only the integration of this number, from 0; or sum: all of them, calibrate: as many from the first as the turning sky allows, at most 30 s',
       otherwise: 'sum',
     },
   ),
   channels: field(channelRange, {
+    flag: '--receive-channels <range>',
     group,
     changes: 'never',
     help: 'of channelised packets use only these channels, like 0-65: the part of the band of this machine',
@@ -122,7 +131,7 @@ const fields = z.strictObject({
     flag: '--interface <name>',
     group,
     changes: 'never',
-    help: 'network interface through which a multicast group is joined, like eth0',
+    help: 'network interface of a multicast group, like eth0',
   }),
   epoch: field(words('a UTC time, clock, or TIME,clock'), {
     flag: '--epoch <utc>',
@@ -134,7 +143,7 @@ const fields = z.strictObject({
     flag: '--format <name>',
     group: reading,
     changes: 'never',
-    help: `format of the file or the packets: ${formatNames.join(', ')}`,
+    help: formatHelp,
     otherwise: 'recognised by the contents',
   }),
   meta: field(inputPath, {
@@ -285,3 +294,12 @@ export type SourcePart = z.output<typeof source>;
 /** Which of the keys says where the data come from. */
 export const sourceKind = (given: SourcePart): SourceKind =>
   sourceKinds.find((kind) => given[kind] !== undefined) ?? 'recording';
+
+/** A recording with a log of changes is run as the live data that it was. */
+export const isOfLiveData = ({
+  source: given,
+  log,
+}: {
+  readonly source: SourcePart;
+  readonly log?: string;
+}): boolean => log !== undefined || !['recording', 'visibilities'].includes(sourceKind(given));

@@ -2,16 +2,17 @@
 import { basename, join, parse } from 'node:path';
 import { detections } from '../../beamform/index.js';
 import { refuse } from '../../core/errors.js';
-import { addSamples, formatInstant } from '../../core/instant.js';
+import { addSamples, formatInstant, type Instant } from '../../core/instant.js';
 import {
   createFilterbank,
   openOutput,
   type FilterbankHeader,
   type FilterbankWriter,
 } from '../../formats/index.js';
-import type { BeamItem, BeamPowers, BeamsProduct } from '../../compose/index.js';
+import type { BeamItem, BeamPowers, BeamSet, BeamsProduct } from '../../compose/index.js';
 import type { SpectrumGrid } from '../../stages/index.js';
 import { altitudeDeg, azimuthDeg, skyFrame } from '../../sky/frame.js';
+import { localCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 import { measureLevels, requantise, type Levels } from './beams-levels.js';
 
 export interface BeamFileSettings {
@@ -29,8 +30,13 @@ export interface BeamFileSettings {
   readonly recordingName: string;
 }
 
+export interface BeamOutput {
+  readonly name: string;
+  readonly path: string;
+}
+
 export interface BeamTotals {
-  /** In each file. */
+  /** Of the whole product. */
   readonly values: number;
   /** Of inputs and channels, that were added, and that all inputs would have had. */
   readonly samples: { readonly added: number; readonly possible: number };
@@ -46,18 +52,102 @@ const MEASURED_BYTES = 2 ** 26;
 /** Of values that nothing was received for: written so many at a time. */
 const FILLED_AT_ONCE = 1024;
 
-/** The path with a beam's number, where there are several. */
-export const beamPathsOf = (path: string, beams: number): readonly string[] => {
-  if (beams === 1) return [path];
+/** The path with a beam's number, where there were several at the start or this is a later one. */
+export const beamPathOf = (path: string, number: number, atStart: number): string => {
+  if (number === 1 && atStart === 1) return path;
   const { dir, name, ext } = parse(path);
-  const digits = String(beams).length;
-  return Array.from({ length: beams }, (_, b) =>
-    join(dir, `${name}-${String(b + 1).padStart(digits, '0')}${ext}`),
-  );
+  const digits = String(atStart).length;
+  return join(dir, `${name}-${String(number).padStart(digits, '0')}${ext}`);
 };
 
+/** Which of the beams at hand go on, by their names; new ones are undefined. */
+export function goingOn<Beam extends { readonly target: PhaseCentre }>(
+  beams: readonly Beam[],
+  targets: readonly PhaseCentre[],
+): readonly (Beam | undefined)[] {
+  const left = [...beams];
+  return targets.map(({ name }) => {
+    const at = left.findIndex(({ target }) => target.name === name);
+    return at < 0 ? undefined : left.splice(at, 1)[0];
+  });
+}
+
 interface Rows {
-  /** Of each beam [t][if][c], as a file has them. */
+  /** [t][if][c], as a file has them. */
+  readonly values: Float32Array;
+  /** As many, of how many samples each is. */
+  readonly counts: Float32Array;
+}
+
+/** The file of one beam. */
+class BeamFile {
+  readonly firstValue: number;
+  levels: Levels | undefined;
+  saturated = 0;
+  written = 0;
+  private waiting: Rows[] = [];
+
+  constructor(
+    readonly path: string,
+    readonly target: PhaseCentre,
+    readonly header: FilterbankHeader,
+    private readonly writer: FilterbankWriter,
+    { firstValue, enough }: { readonly firstValue: number; readonly enough: number },
+  ) {
+    this.firstValue = firstValue;
+    this.enough = enough;
+  }
+  /** Values that its scale is measured on. */
+  private readonly enough: number;
+
+  private get rowLength(): number {
+    return this.header.planes * this.header.channels;
+  }
+
+  /** True where its scale was measured by it. */
+  async put(rows: Rows): Promise<boolean> {
+    if (this.header.bits === 32 || this.levels) {
+      await this.write(rows);
+      return false;
+    }
+    this.waiting.push(rows);
+    const waiting = this.waiting.reduce((sum, { values }) => sum + values.length, 0) / this.rowLength;
+    return waiting >= this.enough && this.measure();
+  }
+
+  /** The scale of every channel, from what waits; which is then written. */
+  async measure(): Promise<boolean> {
+    const { header, waiting } = this;
+    if (header.bits === 32 || waiting.length === 0) return false;
+    const [values, counts] = (['values', 'counts'] as const).map((one) =>
+      joined(waiting.map((rows) => rows[one])),
+    );
+    this.levels = measureLevels(values, counts, this.rowLength, header.bits as 8 | 16);
+    this.waiting = [];
+    for (const rows of waiting) await this.write(rows);
+    return true;
+  }
+
+  private async write({ values, counts }: Rows): Promise<void> {
+    this.written += values.length / this.rowLength;
+    if (!this.levels) return this.writer.append(values);
+    const { stored, saturated } = requantise(values, counts, this.levels, this.header.bits as 8 | 16);
+    this.saturated += saturated;
+    await this.writer.append(stored);
+  }
+
+  async finish(): Promise<void> {
+    await this.measure();
+    await this.writer.finish();
+  }
+
+  abandon(): Promise<void> {
+    return this.writer.abandon();
+  }
+}
+
+/** Of all beams. */
+interface AllRows {
   readonly beams: readonly Float32Array[];
   /** [t][plane][c] */
   readonly counts: Float32Array;
@@ -65,32 +155,30 @@ interface Rows {
 }
 
 export class BeamFiles {
-  readonly beamPaths: readonly string[];
   readonly countsPath: string;
   readonly descriptionPath: string;
   readonly planes: number;
   readonly countPlanes: 1 | 2;
   readonly channels: number;
   readonly bits: 8 | 16 | 32;
-  private writers: readonly FilterbankWriter[] = [];
+  /** In the order of beams. */
+  private open: readonly BeamFile[] = [];
+  /** Of all beams, those that were stopped too. */
+  private readonly all: BeamFile[] = [];
+  private beams: BeamSet | undefined;
   private counts: FilterbankWriter | undefined;
   private description: Awaited<ReturnType<typeof openOutput>> | undefined;
   private history: readonly string[] = [];
-  private levels: readonly Levels[] = [];
-  /** Values that wait for their scale. */
-  private waiting: Rows[] = [];
   private firstValue = 0;
   private nextValue = -1;
   private written = 0;
   private added = 0;
   private possible = 0;
-  private saturated = 0;
   private leftOut = 0;
 
   constructor(private readonly settings: BeamFileSettings) {
     const { path, product, bits, channels } = settings;
     const { dir, name, ext } = parse(path);
-    this.beamPaths = beamPathsOf(path, product.targets.length);
     this.countsPath = join(dir, `${name}-samples${ext}`);
     this.descriptionPath = `${path}.json`;
     this.planes = product.detection === 'none' ? 1 : detections[product.detection];
@@ -99,12 +187,31 @@ export class BeamFiles {
     this.bits = bits;
   }
 
+  /** Of the beams at the start, and of those that came later. */
+  get made(): readonly BeamOutput[] {
+    const { path, product } = this.settings;
+    const { targets } = product;
+    return this.all.length > 0
+      ? this.all.map((one) => ({ name: one.target.name, path: one.path }))
+      : targets.map(({ name }, b) => ({ name, path: beamPathOf(path, b + 1, targets.length) }));
+  }
+
   get paths(): readonly string[] {
-    return [...this.beamPaths, this.countsPath, this.descriptionPath];
+    return [...this.made.map((one) => one.path), this.countsPath, this.descriptionPath];
+  }
+
+  /** Where so many further beams would go. */
+  further(beams: number): readonly string[] {
+    const { path, product } = this.settings;
+    const { made } = this;
+    return Array.from({ length: beams }, (_, b) =>
+      beamPathOf(path, made.length + 1 + b, product.targets.length),
+    );
   }
 
   get totals(): BeamTotals {
-    const { written: values, added, possible, saturated, leftOut } = this;
+    const { written: values, added, possible, leftOut } = this;
+    const saturated = this.all.reduce((sum, one) => sum + one.saturated, 0);
     return { values, samples: { added, possible }, saturated, spectraLeftOut: leftOut };
   }
 
@@ -120,22 +227,43 @@ export class BeamFiles {
     if (this.nextValue < 0) {
       this.history = history;
       [this.firstValue, this.nextValue] = [made.firstValue, made.firstValue];
-      await this.open();
+      await this.begin(made.beams);
+    } else if (made.beams !== this.beams) {
+      await this.fill(made.beams.first / this.settings.product.spectraPerValue - this.nextValue);
+      await this.begin(made.beams);
     }
     await this.fill(made.firstValue - this.nextValue);
     await this.put(this.rowsOf(made, values));
   }
 
-  private async open(): Promise<void> {
-    const writers: FilterbankWriter[] = [];
-    this.writers = writers;
-    for (const [b, path] of this.beamPaths.entries())
-      writers.push(await createFilterbank(path, this.headerOf(b)));
-    this.counts = await createFilterbank(this.countsPath, {
-      ...this.headerOf(0),
-      ...{ sourceName: 'samples in each value', bits: 32, planes: this.countPlanes },
-    });
-    this.description = await openOutput(this.descriptionPath);
+  /** With the next value: beams that stay go on in their files, others end, and new ones have new files. */
+  private async begin(beams: BeamSet): Promise<void> {
+    this.beams = beams;
+    const { targets } = beams;
+    if (!this.counts) {
+      const zenith = localCentre('zenith', { x: 0, y: 0, z: 1 });
+      this.counts = await createFilterbank(this.countsPath, {
+        ...this.headerOf(targets.at(0) ?? zenith, 1, Math.max(1, targets.length)),
+        ...{ sourceName: 'samples in each value', bits: 32, planes: this.countPlanes },
+      });
+      this.description = await openOutput(this.descriptionPath);
+    }
+    const stay = goingOn(this.open, targets);
+    for (const one of this.open) if (!stay.includes(one)) await one.finish();
+    const bytes = 4 * this.channels * (this.planes * targets.length + this.countPlanes);
+    const enough = Math.max(16, Math.min(MEASURED_VALUES, Math.floor(MEASURED_BYTES / bytes)));
+    const { path, product } = this.settings;
+    const open: BeamFile[] = [];
+    for (const [n, target] of targets.entries()) {
+      const number = this.all.length + 1;
+      const header = this.headerOf(target, number, targets.length);
+      const from = { firstValue: this.nextValue, enough };
+      const place = beamPathOf(path, number, product.targets.length);
+      const one = stay[n] ?? new BeamFile(place, target, header, await createFilterbank(place, header), from);
+      if (!stay[n]) this.all.push(one);
+      open.push(one);
+    }
+    this.open = open;
     if (this.bits === 32) await this.describe();
   }
 
@@ -144,7 +272,7 @@ export class BeamFiles {
     for (let left = values; left > 0; left -= FILLED_AT_ONCE) {
       const some = Math.min(left, FILLED_AT_ONCE);
       await this.put({
-        beams: this.beamPaths.map(() => new Float32Array(some * this.planes * this.channels)),
+        beams: this.open.map(() => new Float32Array(some * this.planes * this.channels)),
         counts: new Float32Array(some * this.countPlanes * this.channels),
         values: some,
       });
@@ -152,8 +280,8 @@ export class BeamFiles {
   }
 
   /** Channels averaged and in the order of falling frequencies: [b][d][v][c] to [t][if][c] of each beam. */
-  private rowsOf({ powers, counts, values: made }: BeamPowers, values: number): Rows {
-    const { averageChannels: each, stepHz, product } = this.settings;
+  private rowsOf({ powers, counts, values: made, beams }: BeamPowers, values: number): AllRows {
+    const { averageChannels: each, stepHz } = this.settings;
     const { channels, planes, countPlanes } = this;
     const turned = (
       from: Float64Array,
@@ -174,14 +302,15 @@ export class BeamFiles {
       return to;
     };
     return {
-      beams: product.targets.map((_, b) => turned(powers, planes, (d) => b * planes + d, 1 / each)),
+      beams: beams.targets.map((_, b) => turned(powers, planes, (d) => b * planes + d, 1 / each)),
       counts: turned(counts, countPlanes, (plane) => plane, 1),
       values,
     };
   }
 
-  private async put(rows: Rows): Promise<void> {
+  private async put(rows: AllRows): Promise<void> {
     this.nextValue += rows.values;
+    this.written += rows.values;
     for (const count of rows.counts) this.added += count;
     const { product, averageChannels, polarisations } = this.settings;
     this.possible +=
@@ -189,28 +318,16 @@ export class BeamFiles {
       product.spectraPerValue *
       (product.telescope.stations.length * polarisations) *
       (this.channels * averageChannels);
-    if (this.bits === 32 || this.levels.length > 0) return this.write(rows);
-    this.waiting.push(rows);
-    const bytes = 4 * this.channels * (this.planes * this.beamPaths.length + this.countPlanes);
-    const enough = Math.max(16, Math.min(MEASURED_VALUES, Math.floor(MEASURED_BYTES / bytes)));
-    if (this.waiting.reduce((sum, { values }) => sum + values, 0) >= enough) await this.measure();
-  }
-
-  /** The scale of every channel, from what waits; which is then written. */
-  private async measure(): Promise<void> {
-    const { bits, waiting } = this;
-    if (bits === 32 || waiting.length === 0) return;
-    const counts = joined(waiting.map((one) => this.countsOfValues(one)));
-    this.levels = this.beamPaths.map((_, b) =>
-      measureLevels(joined(waiting.map(({ beams }) => beams[b])), counts, this.planes * this.channels, bits),
-    );
-    this.waiting = [];
-    await this.describe();
-    for (const rows of waiting) await this.write(rows);
+    const counts = this.countsOfValues(rows);
+    let isMeasured = false;
+    for (const [b, values] of rows.beams.entries())
+      isMeasured = (await this.open[b].put({ values, counts })) || isMeasured;
+    await this.counts?.append(rows.counts);
+    if (isMeasured) await this.describe();
   }
 
   /** [t][if][c] of counts, for each plane of values. */
-  private countsOfValues({ counts, values }: Rows): Float32Array {
+  private countsOfValues({ counts, values }: AllRows): Float32Array {
     const { planes, countPlanes, channels } = this;
     if (planes === countPlanes) return counts;
     const all = new Float32Array(values * planes * channels);
@@ -220,44 +337,33 @@ export class BeamFiles {
     return all;
   }
 
-  private async write(rows: Rows): Promise<void> {
-    const { bits } = this;
-    const counts = bits === 32 ? undefined : this.countsOfValues(rows);
-    for (const [b, values] of rows.beams.entries()) {
-      if (bits === 32 || !counts) {
-        await this.writers[b].append(values);
-        continue;
-      }
-      const { stored, saturated } = requantise(values, counts, this.levels[b], bits);
-      this.saturated += saturated;
-      await this.writers[b].append(stored);
-    }
-    await this.counts?.append(rows.counts);
-    this.written += rows.values;
+  private startOf(value: number): Instant {
+    const { product, grid } = this.settings;
+    return addSamples(grid.start, value * product.spectraPerValue, grid.spectrumRateHz);
   }
 
-  private headerOf(b: number): FilterbankHeader {
+  /** Of a beam that begins with the next value. */
+  private headerOf(target: PhaseCentre, beam: number, beams: number): FilterbankHeader {
     const { product, grid, firstHz, stepHz, recordingName, bits, channels } = this.settings;
-    const { targets, telescope, spectraPerValue, sum } = product;
-    const start = addSamples(grid.start, this.firstValue * spectraPerValue, grid.spectrumRateHz);
+    const { telescope, spectraPerValue, sum } = product;
+    const start = this.startOf(this.nextValue);
     const frame = skyFrame(telescope.site, start);
-    const direction = targets[b].directionEnu(frame);
+    const direction = target.directionEnu(frame);
     const isFalling = stepHz < 0;
     return {
-      sourceName: sum === 'incoherent' ? 'incoherent sum' : targets[b].name,
+      sourceName: sum === 'incoherent' ? 'incoherent sum' : target.name,
       rawDataFile: recordingName,
       // Readers want the highest frequency first.
       firstChannelHz: isFalling ? firstHz : firstHz + (channels - 1) * stepHz,
       channelStepHz: -Math.abs(stepHz),
       ...{ channels, bits, start, planes: this.planes },
       valueS: spectraPerValue / grid.spectrumRateHz,
-      position: targets[b].position(frame),
+      position: target.position(frame),
       azimuthDeg: azimuthDeg(direction),
       zenithAngleDeg: 90 - altitudeDeg(direction),
-      ...{ beam: b + 1, beams: targets.length },
+      ...{ beam, beams },
     };
   }
-
   /** What a filterbank's header has no keywords for. */
   private async describe(): Promise<void> {
     const { product, averageChannels, grid, phaseLoss } = this.settings;
@@ -267,7 +373,7 @@ export class BeamFiles {
         product: 'beams',
         telescope: telescope.name,
         // All digits: a header's date is right to 0.7 µs.
-        start: formatInstant(this.headerOf(0).start, 9),
+        start: formatInstant(this.startOf(this.firstValue), 9),
         time: 'UTC at the telescope; a value begins there and lasts for valueS',
         valueS: spectraPerValue / grid.spectrumRateHz,
         averaged: { spectra: spectraPerValue, channels: averageChannels },
@@ -282,13 +388,15 @@ export class BeamFiles {
           file: basename(this.countsPath),
           holds: 'how many samples of inputs, spectra and channels are in each value',
         },
-        beams: product.targets.map(({ name, kind }, b) => {
-          const { position, azimuthDeg: az, zenithAngleDeg: za, beam } = this.headerOf(b);
-          const level = this.levels.at(b);
+        beams: this.all.map(({ path, target, header, levels, firstValue, written }) => {
+          const { position, azimuthDeg: az, zenithAngleDeg: za, beam } = header;
+          const isWhole = firstValue === this.firstValue && this.open.some((one) => one.path === path);
           return {
-            ...{ file: basename(this.beamPaths[b]), name, beam, tracked: kind !== 'local' },
+            ...{ file: basename(path), name: target.name, beam, tracked: target.kind !== 'local' },
             ...{ position, azimuthDeg: az, zenithAngleDeg: za },
-            ...(level && { scale: Array.from(level.scale), offset: Array.from(level.offset) }),
+            // Added or stopped on the way.
+            ...(!isWhole && { start: formatInstant(this.startOf(firstValue), 9), values: written }),
+            ...(levels && { scale: Array.from(levels.scale), offset: Array.from(levels.offset) }),
           };
         }),
         totals: this.totals,
@@ -310,9 +418,9 @@ export class BeamFiles {
         'no value was made: the data are shorter',
         'give longer data, or a shorter products.beams.every',
       );
-    await this.measure();
+    for (const one of this.open) await one.measure();
     await this.describe();
-    for (const writer of this.writers) await writer.finish();
+    for (const one of this.open) await one.finish();
     await this.counts?.finish();
     await this.description?.finish();
   }
@@ -325,7 +433,7 @@ export class BeamFiles {
   }
 
   async abandon(): Promise<void> {
-    for (const writer of this.writers) await writer.abandon();
+    for (const one of this.all) await one.abandon();
     await this.counts?.abandon();
     await this.description?.abandon();
   }

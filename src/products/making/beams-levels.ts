@@ -24,10 +24,12 @@ export function measureLevels(
   const offset = new Float32Array(rows);
   const median = 2 ** bits * MEDIAN_AT;
   const times = values.length / rows;
+  const room = new Float32Array(times);
   for (let n = 0; n < rows; n++) {
-    const some: number[] = [];
-    for (let t = 0; t < times; t++) if (counts[t * rows + n] > 0) some.push(values[t * rows + n]);
-    some.sort((x, y) => x - y);
+    let received = 0;
+    for (let t = 0; t < times; t++) if (counts[t * rows + n] > 0) room[received++] = values[t * rows + n];
+    // Of a typed array: sorted as numbers, ten times as fast as by a comparison.
+    const some = room.subarray(0, received).sort();
     const at = (share: number): number => some[Math.floor(share * (some.length - 1))] ?? 0;
     const deviation = (at(0.75) - at(0.25)) / QUARTILES_PER_DEVIATION;
     // A channel that never changes has no scale of its own.

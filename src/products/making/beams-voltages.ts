@@ -2,7 +2,7 @@
 import { basename, join, parse } from 'node:path';
 import { halfToEven } from '../../beamform/index.js';
 import { refuse } from '../../core/errors.js';
-import { addSamples, formatInstant } from '../../core/instant.js';
+import { addSamples, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import {
   createFilterbank,
   createVdif,
@@ -12,48 +12,160 @@ import {
   type VdifHeader,
   type VdifWriter,
 } from '../../formats/index.js';
-import type { BeamItem, BeamSamples } from '../../compose/index.js';
-import { beamPathsOf, type BeamFileSettings, type BeamTotals } from './beams-files.js';
+import type { BeamItem, BeamSamples, BeamSet } from '../../compose/index.js';
+import type { PhaseCentre } from '../../sky/phase-centre.js';
+import {
+  beamPathOf,
+  goingOn,
+  type BeamFileSettings,
+  type BeamOutput,
+  type BeamTotals,
+} from './beams-files.js';
 
 /** Spectra that scales are measured on. */
 const MEASURED_SPECTRA = 1024;
 /** A real or imaginary part has its rms at this share of what the bits hold on one side: six of them fit. */
 const RMS_AT = 1 / 6;
+/** Spectra that were not received: written so many at a time. */
+const LOST_AT_ONCE = 1024;
+
+/** The file of one beam. */
+class VoltageFile {
+  /** What a sum is multiplied by. */
+  level: number | undefined;
+  saturated = 0;
+  written = 0;
+  private waiting: Sums[] = [];
+
+  constructor(
+    readonly path: string,
+    readonly target: PhaseCentre,
+    /** Of its first spectrum. */
+    readonly start: Instant,
+    private readonly writer: VdifWriter,
+    private readonly header: Omit<VdifHeader, 'start'>,
+  ) {}
+
+  get shiftS(): number {
+    return this.writer.shiftS;
+  }
+
+  private get rowLength(): number {
+    return 2 * this.header.threads * this.header.channels;
+  }
+
+  async put(sums: Sums): Promise<boolean> {
+    if (this.level !== undefined) {
+      await this.write(sums);
+      return false;
+    }
+    this.waiting.push(sums);
+    const waiting = this.waiting.reduce((sum, { values }) => sum + values.length, 0) / this.rowLength;
+    return waiting >= MEASURED_SPECTRA && this.measure();
+  }
+
+  /** From what waits, as much of it as scales are measured on: the same however it was cut. */
+  async measure(): Promise<boolean> {
+    const { waiting } = this;
+    if (this.level !== undefined || waiting.length === 0) return false;
+    let [sum, count] = [0, 0];
+    let left = MEASURED_SPECTRA * this.rowLength;
+    for (const { values, scale } of waiting) {
+      for (const value of values.subarray(0, Math.max(0, left))) {
+        if (value === 0) continue;
+        sum += (value / scale) ** 2;
+        count++;
+      }
+      left -= values.length;
+    }
+    this.level = sum > 0 ? Math.fround((2 ** (this.header.bits - 1) * RMS_AT) / Math.sqrt(sum / count)) : 0;
+    this.waiting = [];
+    for (const one of waiting) await this.write(one);
+    return true;
+  }
+
+  private async write({ values, scale: of }: Sums): Promise<void> {
+    const most = 2 ** (this.header.bits - 1) - 1;
+    const stored = new (this.header.bits === 8 ? Int8Array : Int16Array)(values.length);
+    // One float32 scale, of the sums as they are.
+    const scale = Math.fround((this.level ?? 0) / of);
+    for (let n = 0; n < values.length; n++) {
+      const value = halfToEven(values[n] * scale);
+      if (Math.abs(value) > most) this.saturated++;
+      stored[n] = Math.max(-most, Math.min(most, value));
+    }
+    this.written += values.length / this.rowLength;
+    await this.writer.append(stored);
+  }
+
+  async finish(): Promise<void> {
+    await this.measure();
+    await this.writer.finish();
+  }
+
+  abandon(): Promise<void> {
+    return this.writer.abandon();
+  }
+}
+
+/** [t][p][c], complex, as a file has them, and what they are to be divided by. */
+interface Sums {
+  readonly values: BeamSamples['voltages'];
+  readonly scale: number;
+}
 
 export class VoltageFiles {
-  readonly beamPaths: readonly string[];
-  readonly paths: readonly string[];
-  private readonly bits: 8 | 16;
   private readonly header: Omit<VdifHeader, 'start'>;
-  private writers: readonly VdifWriter[] = [];
+  private open: readonly VoltageFile[] = [];
+  /** Those that were stopped too. */
+  private readonly all: VoltageFile[] = [];
+  private beams: BeamSet | undefined;
   private counts: FilterbankWriter | undefined;
   private description: Awaited<ReturnType<typeof openOutput>> | undefined;
   private history: readonly string[] = [];
-  private waiting: BeamSamples[] = [];
-  /** [b], float32. */
-  private levels: Float32Array | undefined;
   private firstSpectrum = -1;
   private nextSpectrum = 0;
   private added = 0;
   private possible = 0;
-  private saturated = 0;
 
   constructor(private readonly settings: BeamFileSettings) {
     const { path, product, channels, polarisations, grid, averageChannels, bits } = settings;
     if (bits === 32) refuse('products.beams.bits', 'VDIF of voltages has 8 or 16', 'give one of them');
     if (averageChannels !== 1 || product.spectraPerValue !== 1)
       refuse('products.beams.detection', 'voltages are not averaged', 'leave every and average-channels out');
-    this.bits = bits;
     this.header = { channels, threads: polarisations, bits, sampleRateHz: grid.spectrumRateHz };
     samplesPerFrameOf(path, { ...this.header, start: grid.start });
-    const { dir, name } = parse(path);
-    this.beamPaths = beamPathsOf(path, product.targets.length);
-    this.paths = [...this.beamPaths, join(dir, `${name}-samples.fil`), `${path}.json`];
+  }
+
+  private get countsPath(): string {
+    const { dir, name } = parse(this.settings.path);
+    return join(dir, `${name}-samples.fil`);
+  }
+
+  get made(): readonly BeamOutput[] {
+    const { path, product } = this.settings;
+    const { targets } = product;
+    return this.all.length > 0
+      ? this.all.map((one) => ({ name: one.target.name, path: one.path }))
+      : targets.map(({ name }, b) => ({ name, path: beamPathOf(path, b + 1, targets.length) }));
+  }
+
+  get paths(): readonly string[] {
+    return [...this.made.map((one) => one.path), this.countsPath, `${this.settings.path}.json`];
+  }
+
+  further(beams: number): readonly string[] {
+    const { path, product } = this.settings;
+    const { made } = this;
+    return Array.from({ length: beams }, (_, b) =>
+      beamPathOf(path, made.length + 1 + b, product.targets.length),
+    );
   }
 
   get totals(): BeamTotals {
-    const { added, possible, saturated } = this;
+    const { added, possible } = this;
     const values = this.firstSpectrum < 0 ? 0 : this.nextSpectrum - this.firstSpectrum;
+    const saturated = this.all.reduce((sum, one) => sum + one.saturated, 0);
     return { values, samples: { added, possible }, saturated, spectraLeftOut: 0 };
   }
 
@@ -63,115 +175,128 @@ export class VoltageFiles {
     if (this.firstSpectrum < 0) {
       this.history = history;
       [this.firstSpectrum, this.nextSpectrum] = [made.index, made.index];
-      await this.open();
+      await this.begin(made.beams);
+    } else if (made.beams !== this.beams) {
+      await this.lose(made.beams.first - this.nextSpectrum);
+      await this.begin(made.beams);
     }
-    if (this.levels) return this.write(made);
-    this.waiting.push({ ...made, voltages: made.voltages.slice(), counts: made.counts.slice() });
-    if (this.waiting.reduce((sum, { samples }) => sum + samples, 0) >= MEASURED_SPECTRA) await this.measure();
+    await this.lose(made.index - this.nextSpectrum);
+    await this.write(made);
   }
 
-  private async open(): Promise<void> {
-    const { product, grid, firstHz, stepHz, recordingName } = this.settings;
-    const start = addSamples(grid.start, this.firstSpectrum, grid.spectrumRateHz);
-    const writers: VdifWriter[] = [];
-    this.writers = writers;
-    for (const path of this.beamPaths) writers.push(await createVdif(path, { ...this.header, start }));
+  /** With the next spectrum: beams that stay go on in their files, others end, and new ones have new files. */
+  private async begin(beams: BeamSet): Promise<void> {
+    this.beams = beams;
+    const { targets } = beams;
+    const { path, product, firstHz, stepHz, recordingName } = this.settings;
     const { channels } = this.header;
-    this.counts = await createFilterbank(this.paths[product.targets.length], {
+    const start = this.startOf(this.nextSpectrum);
+    const stay = goingOn(this.open, targets);
+    for (const one of this.open) if (!stay.includes(one)) await one.finish();
+    const open: VoltageFile[] = [];
+    for (const [n, target] of targets.entries()) {
+      const place = beamPathOf(path, this.all.length + 1, product.targets.length);
+      const one =
+        stay[n] ??
+        new VoltageFile(
+          ...([place, target, start] as const),
+          ...([await createVdif(place, { ...this.header, start }), this.header] as const),
+        );
+      if (!stay[n]) this.all.push(one);
+      open.push(one);
+    }
+    this.open = open;
+    this.counts ??= await createFilterbank(this.countsPath, {
       ...{ sourceName: 'samples in each value', rawDataFile: recordingName, channels, start },
-      ...{ planes: this.header.threads, bits: 16, valueS: 1 / grid.spectrumRateHz },
+      ...{ planes: this.header.threads, bits: 16, valueS: 1 / this.header.sampleRateHz },
       firstChannelHz: stepHz < 0 ? firstHz : firstHz + (channels - 1) * stepHz,
       channelStepHz: -Math.abs(stepHz),
     });
-    this.description = await openOutput(this.paths[product.targets.length + 1]);
+    this.description ??= await openOutput(`${path}.json`);
   }
 
-  /** From what waits, as much of it as scales are measured on: the same however it was cut. */
-  private async measure(): Promise<void> {
-    if (this.levels || this.waiting.length === 0) return;
-    const beams = this.beamPaths.length;
+  private startOf(spectrum: number): Instant {
+    const { grid } = this.settings;
+    return addSamples(grid.start, spectrum, grid.spectrumRateHz);
+  }
+
+  /** Nothing was received for so many spectra. */
+  private async lose(spectra: number): Promise<void> {
     const { channels, threads } = this.header;
-    const [sums, counts] = [new Float64Array(beams), new Float64Array(beams)];
-    let left = MEASURED_SPECTRA;
-    for (const { samples, voltages, scales } of this.waiting) {
-      const many = Math.min(left, samples);
-      left -= many;
-      for (let row = 0; row < channels * beams * threads; row++) {
-        const b = Math.floor(row / threads) % beams;
-        for (let n = 2 * row * samples; n < 2 * (row * samples + many); n++) {
-          if (voltages[n] === 0) continue;
-          sums[b] += (voltages[n] / scales[b]) ** 2;
-          counts[b]++;
-        }
-      }
+    for (let left = spectra; left > 0; left -= LOST_AT_ONCE) {
+      const some = Math.min(left, LOST_AT_ONCE);
+      const sums = (): Sums => ({ values: new Int32Array(2 * some * threads * channels), scale: 1 });
+      await this.put(
+        this.open.map(() => sums()),
+        new Uint16Array(some * threads * channels),
+        some,
+      );
     }
-    const level = 2 ** (this.bits - 1) * RMS_AT;
-    this.levels = Float32Array.from(sums, (sum, b) => (sum > 0 ? level / Math.sqrt(sum / counts[b]) : 0));
-    await this.describe();
-    const { waiting } = this;
-    this.waiting = [];
-    for (const one of waiting) await this.write(one);
   }
 
-  private async write({ index, samples, voltages, scales, counts }: BeamSamples): Promise<void> {
+  private async write({ samples, voltages, scales, counts }: BeamSamples): Promise<void> {
     const { channels, threads } = this.header;
-    const beams = this.beamPaths.length;
-    const lost = index - this.nextSpectrum;
-    const whole = lost + samples;
-    const most = 2 ** (this.bits - 1) - 1;
-    const kind = this.bits === 8 ? Int8Array : Int16Array;
-    for (const [b, writer] of this.writers.entries()) {
-      const stored = new kind(2 * whole * threads * channels);
-      // One float32 scale, of the sums as they are.
-      const scale = Math.fround((this.levels?.[b] ?? 0) / scales[b]);
+    const { stepHz } = this.settings;
+    const beams = this.open.length;
+    const kind = voltages instanceof Int32Array ? Int32Array : Float32Array;
+    const sums = this.open.map((_, b): Sums => {
+      const values = new kind(2 * samples * threads * channels);
       for (let c = 0; c < channels; c++)
         for (let p = 0; p < threads; p++)
-          for (let t = 0; t < samples; t++)
-            for (let part = 0; part < 2; part++) {
-              const sum = voltages[2 * (((c * beams + b) * threads + p) * samples + t) + part];
-              const value = halfToEven(sum * scale);
-              if (Math.abs(value) > most) this.saturated++;
-              stored[2 * (((lost + t) * threads + p) * channels + c) + part] = Math.max(
-                -most,
-                Math.min(most, value),
-              );
-            }
-      await writer.append(stored);
-    }
-    const { product, stepHz } = this.settings;
-    const rows = new Uint16Array(whole * threads * channels);
+          for (let t = 0; t < samples; t++) {
+            const from = 2 * (((c * beams + b) * threads + p) * samples + t);
+            const to = 2 * ((t * threads + p) * channels + c);
+            values[to] = voltages[from];
+            values[to + 1] = voltages[from + 1];
+          }
+      return { values, scale: scales[b] };
+    });
+    const rows = new Uint16Array(samples * threads * channels);
     for (let p = 0; p < threads; p++)
       for (let t = 0; t < samples; t++)
         for (let c = 0; c < channels; c++) {
           const count = counts[(p * samples + t) * channels + c];
           this.added += count;
-          rows[((lost + t) * threads + p) * channels + (stepHz > 0 ? channels - 1 - c : c)] = count;
+          rows[(t * threads + p) * channels + (stepHz > 0 ? channels - 1 - c : c)] = count;
         }
-    await this.counts?.append(rows);
-    this.possible += whole * channels * threads * product.telescope.stations.length;
-    this.nextSpectrum = index + samples;
+    await this.put(sums, rows, samples);
+  }
+
+  private async put(sums: readonly Sums[], counts: Uint16Array, spectra: number): Promise<void> {
+    this.nextSpectrum += spectra;
+    const { channels, threads } = this.header;
+    this.possible += spectra * channels * threads * this.settings.product.telescope.stations.length;
+    let isMeasured = false;
+    for (const [b, one] of this.open.entries()) isMeasured = (await one.put(sums[b])) || isMeasured;
+    await this.counts?.append(counts);
+    if (isMeasured) await this.describe();
   }
 
   private async describe(): Promise<void> {
-    const { product, grid, firstHz, stepHz, phaseLoss } = this.settings;
-    const start = addSamples(grid.start, this.firstSpectrum, grid.spectrumRateHz);
+    const { product, firstHz, stepHz, phaseLoss } = this.settings;
+    const start = this.startOf(this.firstSpectrum);
     const text = JSON.stringify(
       {
         ...{ product: 'beams', telescope: product.telescope.name, start: formatInstant(start, 9) },
         time: 'UTC at the telescope; VDIF counts samples from whole seconds, and its first one is off by shiftS',
-        shiftS: this.writers[0].shiftS,
+        shiftS: this.all.at(0)?.shiftS ?? 0,
         ...{ firstChannelHz: firstHz, channelStepHz: stepHz, channels: this.header.channels },
         ...{ threads: this.header.threads === 2 ? ['X', 'Y'] : ['X'], phaseLoss },
         weights: product.weights === 'ci8' ? 8 : 'float',
         values:
           'sum of calibrated stations × scale, halves to even; samples that are missing or flagged add nothing',
         samples: {
-          file: basename(this.paths[product.targets.length]),
+          file: basename(this.countsPath),
           holds: 'how many stations are in each value',
         },
-        beams: product.targets.map(({ name }, b) => ({
-          ...{ file: basename(this.beamPaths[b]), name, scale: this.levels?.[b] },
-        })),
+        beams: this.all.map(({ path, target, level, start: begun, shiftS, written }) => {
+          const isWhole = secondsBetween(start, begun) === 0 && this.open.some((one) => one.path === path);
+          return {
+            ...{ file: basename(path), name: target.name, scale: level },
+            // Added or stopped on the way.
+            ...(!isWhole && { start: formatInstant(begun, 9), shiftS, values: written }),
+          };
+        }),
         ...{ totals: this.totals, history: this.history },
       },
       undefined,
@@ -184,9 +309,9 @@ export class VoltageFiles {
 
   async finish(): Promise<void> {
     if (this.firstSpectrum < 0) refuse(this.settings.path, 'no sample was received', 'give other data');
-    await this.measure();
+    for (const one of this.open) await one.measure();
     await this.describe();
-    for (const writer of this.writers) await writer.finish();
+    for (const one of this.open) await one.finish();
     await this.counts?.finish();
     await this.description?.finish();
   }
@@ -198,7 +323,7 @@ export class VoltageFiles {
   }
 
   async abandon(): Promise<void> {
-    for (const writer of this.writers) await writer.abandon();
+    for (const one of this.all) await one.abandon();
     await this.counts?.abandon();
     await this.description?.abandon();
   }

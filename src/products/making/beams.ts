@@ -1,4 +1,5 @@
 /** Beams in files: where they point, what is averaged, what the headers say, and the writers. */
+import { existsSync } from 'node:fs';
 import { parse } from 'node:path';
 import { detections, uniformStep, type Detection } from '../../beamform/index.js';
 import { refuse } from '../../core/errors.js';
@@ -49,11 +50,21 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
     refuse('products.beams', `'${path}' does not end in .fil or .vdif`, 'name one of them');
   const sum = fields.sum ?? 'coherent';
   const detection = detectionOf(fields, observed);
-  const targets = targetsOf(fields, observed);
   const { grid } = spectra;
+  const { places } = observed;
+  // In later stream epochs those that were steered to before.
+  const towards = places && fields.sum !== 'incoherent' ? places.at(grid.start) : fields.towards;
+  const targets = targetsOf(fields, towards, observed);
   const spectraPerValue = perValueOf(fields, grid.spectrumRateHz);
+  const known = new Map<readonly string[], readonly PhaseCentre[]>(towards && [[towards, targets]]);
+  const targetsFor = (steered: readonly string[]): readonly PhaseCentre[] => {
+    const found = known.get(steered) ?? targetsOf(fields, steered, observed);
+    known.set(steered, found);
+    return found;
+  };
   const product: BeamsProduct = {
     ...{ telescope, targets, sum, detection, spectraPerValue },
+    changes: places && (() => places.steps.map(({ from, value }) => ({ from, targets: targetsFor(value) }))),
     weights: (fields.weights ?? (spectra.type === 'cf32' ? 'float' : 8)) === 8 ? 'ci8' : 'cf32',
     ...{ calibrated: observed.calibrated, flaggedInputs: observed.flaggedInputs, rules: observed.rules },
   };
@@ -84,16 +95,30 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
     ...{
       name: 'beams',
       clock: pieces,
-      paths: files?.paths ?? [],
       isCalibrated: true,
       parts: { cut: 'whole' },
+    },
+    get paths() {
+      return files?.paths ?? [];
+    },
+    refusePlaces: (steered, at) => {
+      if (sum === 'incoherent')
+        refuse('beams', 'an incoherent sum points nowhere', 'change the places of coherent beams');
+      const found = targetsOf(fields, steered, observed);
+      const changed = { ...product, targets: found, changes: undefined };
+      beamPieces(front, changed);
+      beamPhaseLoss(front, changed, at);
+      refuseSet(changed, [skyFrame(telescope.site, at)]);
+      for (const one of files?.further(found.length) ?? [])
+        if (existsSync(one))
+          refuse('beams', `${one} exists, and a new beam may have its name`, 'move it away');
     },
     sizeBytes:
       (recording.samples / sampleRateOf(recording) / valueS) *
       channels *
       ((targets.length * planes * bits + countBits) / 8),
     facts: () => ({
-      beams: targets.map(({ name }, b) => ({ name, path: files?.beamPaths[b] })),
+      beams: files?.made ?? targets.map(({ name }) => ({ name })),
       ...{ detection, spectraPerValue, valueS, channels, bits, phaseLoss },
       pieceS: pieces.spectra / grid.spectrumRateHz,
       ...(files?.totals ?? NOTHING_WRITTEN),
@@ -146,9 +171,13 @@ function detectionOf(fields: Product<'beams'>, { spectra }: Observed): Detection
   return detection;
 }
 
-function targetsOf(fields: Product<'beams'>, { telescope, centre }: Observed): readonly PhaseCentre[] {
+function targetsOf(
+  fields: Product<'beams'>,
+  towards: readonly string[] | undefined,
+  { telescope, centre }: Observed,
+): readonly PhaseCentre[] {
   const where = 'products.beams.towards';
-  const { towards, grid, spacing } = fields;
+  const { grid, spacing } = fields;
   if (fields.sum === 'incoherent') {
     if (towards !== undefined || grid !== undefined)
       refuse(where, 'an incoherent sum points nowhere: it is as wide as an element', 'leave it out');
@@ -156,7 +185,8 @@ function targetsOf(fields: Product<'beams'>, { telescope, centre }: Observed): r
   }
   refuseUnplaced(where, telescope, 'beams have no direction');
   const asked = towards?.map((one) => parseTarget(one, where)) ?? (centre ? [centre] : []);
-  if (asked.length === 0) refuse(where, 'says no place', 'name one, like B0329+54 or "az 120 el 45"');
+  if (asked.length === 0 && towards === undefined)
+    refuse(where, 'says no place', 'name one, like B0329+54 or "az 120 el 45"');
   if (spacing !== undefined && grid === undefined)
     refuse('products.beams.spacing', 'is of a grid', 'give products.beams.grid too');
   if (grid === undefined) return asked;

@@ -1,16 +1,20 @@
 /** Images of the sky, one or a series, from integrations or directly from spectra. */
-import { join, parse as splitPath } from 'node:path';
 import { planeML } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, type Instant } from '../../core/instant.js';
 import type { SampleRange } from '../../core/sources.js';
 import type { CrossHandLack } from '../../formats/index.js';
-import { averageChannels, stationBeam, stokesI, type ImageGeometry } from '../../image/index.js';
+import {
+  averageChannels,
+  stationBeam,
+  stokesI,
+  type DirectRoadError,
+  type ImageGeometry,
+} from '../../image/index.js';
 import {
   correctedSky,
   coherenceOf,
   type Coherence,
-  elementBeam,
   snapshotOnSky,
   stokesFrameOf,
   betweenPixels,
@@ -45,19 +49,22 @@ import {
   type Stage,
   writeSeries,
   type SeriesImage,
-  type SeriesPaths,
+  W_TERM_ACCURACY,
 } from '../../stages/index.js';
 import {
   prepareDirectProduct,
   endOfFront,
   type ComposedProduct,
   checkDirectRoad,
+  methodLine,
+  methodUsed,
+  type MethodUsed,
   imageMiddles,
   stretchesOf,
 } from '../../compose/index.js';
 import type { Integration } from '../../core/blocks.js';
+import { message, type Message } from '../../messages/index.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
-import { beamWords } from '../../sky/beams/registry.js';
 import { skyFrame, type SkyFrame } from '../../sky/frame.js';
 import { parseSources } from '../../sky/chosen-sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -71,17 +78,19 @@ import {
   type ProductParts,
 } from '../product.js';
 import { plainWeights } from '../images.js';
-import { lookOf } from '../look.js';
+import { dividingBeam, lookOf, seriesPaths } from '../looks.js';
 import type { Product } from '../registry.js';
 
 export interface ImageFacts {
   readonly method: 'direct' | 'visibilities';
   readonly pixels: number;
+  /** How images are made from this recording, and how far they may be off. */
+  readonly imaging: MethodUsed;
   /** By how much of a source's peak direct images are off for this array, at the most. */
-  readonly predictedError?: number;
+  readonly predictedError?: DirectRoadError;
   /** Where images are centred on the normal of the stations' own plane. */
   readonly tilt?: TiltFacts;
-  readonly tiltLines: readonly string[];
+  readonly tiltLines: readonly Message[];
   /** How many were made so far. */
   readonly images: number;
   /** Of a series: those of which nothing was left, as everything was missing or flagged. */
@@ -121,8 +130,6 @@ export async function planImages(
   refuseUnplaced(recording.path, telescope, 'there is no image of the sky in them');
   const method = fields.method ?? 'visibilities';
   const { every, sheet = false, picture = true } = fields;
-  if (sheet && every === undefined)
-    refuse('products.images.sheet', 'is for a series', 'give products.images.every, or leave it out');
   const correction = await correctionOf(fields, telescope);
   const settings: ImageSettings = {
     pixels: fields.pixels,
@@ -136,12 +143,14 @@ export async function planImages(
   const imaged = imagedTelescope(telescope, flaggedInputs);
   const predictedError =
     method === 'direct' ? checkDirectRoad({ telescope: imaged, frequenciesHz }, frame, settings) : undefined;
+  const imaging = predictedError
+    ? methodUsed('direct', predictedError)
+    : methodUsed('w-term', { anywhere: W_TERM_ACCURACY, high: W_TERM_ACCURACY });
   const planned = method === 'direct' ? planSky : planSkyGeometry;
   const imagePlan = planned(imaged, frame, frequenciesHz, settings);
   const { pixels } = imagePlan;
   const clock = integrationClock({ integrationS: every, align: fields.align }, grid);
-  const paths =
-    path === undefined ? undefined : pathsOf(path, { picture, sheet: sheet && every !== undefined });
+  const paths = path === undefined ? undefined : seriesPaths(path, { picture, sheet });
   const direct = directParts(fields, observed, settings, clock);
   const unit = observed.calibrated ? 'Jy/beam' : 'counts';
   const coherence = coherenceOf(telescope, frequenciesHz, spectra.channelWidthHz);
@@ -154,14 +163,13 @@ export async function planImages(
     paths: Object.values(paths ?? {}) as string[],
     warnings:
       correction && gainsElement !== undefined && gainsElement !== correction.name
-        ? [
-            `products.images: the model of the gains was seen through the beam ${gainsElement}, and the image is divided by ${correction.name}: fluxes are off by as much as these differ`,
-          ]
+        ? [message('gains.other-beam', { element: gainsElement, dividedBy: correction.name })]
         : [],
     facts: () => ({
       ...{
         method,
         pixels,
+        imaging,
         predictedError,
         images: count,
         leftOut,
@@ -173,7 +181,8 @@ export async function planImages(
       },
       ...{ tilt: tiltFacts(imagePlan), tiltLines: tiltLines(imagePlan) },
     }),
-    make: (making) => {
+    make: (asked) => {
+      const making = { ...asked, history: [...asked.history, methodLine(imaging)] };
       const emit = paths ? undefined : handingOver(making, 'images');
       const lastsS = every ?? endOfFront(observed.front) / grid.spectrumRateHz;
       const made: SeriesImage[] = [];
@@ -278,18 +287,6 @@ export async function planImages(
       };
       return Promise.resolve(product);
     },
-  };
-}
-
-function pathsOf(
-  path: string,
-  { picture, sheet }: { readonly picture: boolean; readonly sheet: boolean },
-): SeriesPaths {
-  const { dir, name } = splitPath(path);
-  return {
-    fits: path,
-    ...(picture && { png: join(dir, `${name}.png`) }),
-    ...(sheet && { sheet: join(dir, `${name}-sheet.png`) }),
   };
 }
 
@@ -408,7 +405,9 @@ const calibrating = <Out>(
   push: (integration, emit) => {
     const middle = addSeconds(integration.start, integration.durationS / 2);
     return stage.push(
-      calibrated ? { integration, calibration: calibratedAt(calibrated, middle) } : integration,
+      calibrated
+        ? { integration, calibration: calibratedAt(calibrated, middle, integration.start) }
+        : integration,
       emit,
     );
   },
@@ -444,32 +443,17 @@ export const imageOptions = (
 
 /** The beam that the image is divided by, where that is asked for. */
 async function correctionOf(
-  { 'beam-corrected': isAsked = false, element, every }: Product<'images'>,
+  fields: Product<'images'>,
   telescope: Telescope,
 ): Promise<ElementBeam | undefined> {
-  if (!isAsked) {
-    if (element !== undefined)
-      refuse(
-        'products.images.element',
-        'is for images that are corrected for the beam',
-        'give products.images.beam-corrected too, or leave it out',
-      );
-    return undefined;
-  }
-  if (every !== undefined)
+  const { 'beam-corrected': isAsked = false, every } = fields;
+  if (isAsked && every !== undefined)
     refuse(
       'products.images.beam-corrected',
       'is for one image, not for a series',
       'leave out products.images.every',
     );
-  return (
-    (await elementBeam(element, telescope)) ??
-    refuse(
-      'products.images.beam-corrected',
-      'nothing is known of the beam of its stations',
-      `give products.images.element: ${beamWords()}`,
-    )
-  );
+  return dividingBeam(fields, telescope);
 }
 
 const corrected = (
@@ -482,6 +466,6 @@ const corrected = (
     followed: sky.frame.zenith,
     autos: fields.autos === false ? 'leave-out' : 'include',
     ...(calibrated && {
-      calibrated: calibratedAt(calibrated, addSeconds(sky.start, sky.durationS / 2)),
+      calibrated: calibratedAt(calibrated, addSeconds(sky.start, sky.durationS / 2), sky.start),
     }),
   });

@@ -80,7 +80,7 @@ export function planVisibilities(
     fields.channels === undefined
       ? undefined
       : channelsNamed(fields.channels.join(','), spectra.frequenciesHz, 'products.visibilities.channels');
-  const header = headerOf(fields, observed, channels);
+  const header = headerOf(fields, observed, { channels, field: 'products.visibilities.channels' });
   const largestSum = largestSumOf(observed, integration.longestS);
   const flagged: FlagTally = { rules: observed.rules.length, ruled: 0, values: 0 };
   const watch =
@@ -182,7 +182,10 @@ function refuseSums(
     );
 }
 
-function planIntegration(fields: Product<'visibilities'>, observed: Observed): PlannedIntegration {
+export function planIntegration(
+  fields: Pick<Product<'visibilities'>, 'integration' | 'align'>,
+  observed: Observed,
+): PlannedIntegration {
   const { recording, telescope, spectra, delays } = observed;
   const { spectrumRateHz } = spectra.grid;
   const coherence = coherenceOf(telescope, spectra.frequenciesHz, spectra.channelWidthHz);
@@ -198,7 +201,7 @@ function planIntegration(fields: Product<'visibilities'>, observed: Observed): P
     chosenS === undefined ? lastsS : Math.max(1, Math.round(chosenS * spectrumRateHz)) / spectrumRateHz;
   const grid = { start: recording.start, spectrumRateHz };
   const clock = integrationClock({ integrationS: chosenS, align: fields.align }, grid);
-  refuseSharedDates(clock, grid, Math.floor(lastsS * spectrumRateHz));
+  if (Number.isFinite(lastsS)) refuseSharedDates(clock, grid, Math.floor(lastsS * spectrumRateHz));
   return {
     ...{ chosenS, coherence, longestS: Math.min(wholeS, lastsS) },
     shortenedToS: shortened ? allowedS : undefined,
@@ -218,12 +221,13 @@ export function largestSumOf(
     readonly recording: Pick<Observed['recording'], 'samples'>;
   },
   longestS: number,
+  field = 'products.visibilities.integration',
 ): number {
   const { spectrumRateHz } = grid;
   // Refused before days of work, not by the correlator after them.
   if (type !== 'cf32' && Math.floor(longestS * spectrumRateHz) > MOST_INTEGER_SAMPLES)
     refuse(
-      'products.visibilities.integration',
+      field,
       `${formatSeconds(longestS)} are more samples than whole sums can hold`,
       `give at most ${formatSeconds(Math.floor(MOST_INTEGER_SAMPLES / spectrumRateHz))}`,
     );
@@ -231,12 +235,14 @@ export function largestSumOf(
   return 2 * full ** 2 * Math.min(recording.samples, Math.ceil(longestS * spectrumRateHz) + 1);
 }
 
-function headerOf(
-  fields: Product<'visibilities'>,
+/** Of data without an end where the sky is at their start. */
+export function headerOf(
+  fields: Pick<Product<'visibilities'>, 'phase-centre'>,
   { recording, telescope, spectra, centre: tracked }: Observed,
-  channels: readonly number[] | undefined,
+  { channels, field }: { readonly channels?: readonly number[]; readonly field: string },
 ): VisibilityHeader {
-  const middle = addSeconds(recording.start, recording.samples / sampleRateOf(recording) / 2);
+  const lastsS = recording.samples / sampleRateOf(recording);
+  const middle = addSeconds(recording.start, Number.isFinite(lastsS) ? lastsS / 2 : 0);
   const asked = fields['phase-centre'];
   const centre =
     asked === undefined ? tracked : parsePhaseCentre(asked, 'products.visibilities.phase-centre');
@@ -249,7 +255,7 @@ function headerOf(
     refuse(
       'source.frequency',
       `the band reaches below zero, to ${formatHz(below)}, where there is no sky`,
-      'give its middle where the recording is wrong, or choose channels with products.visibilities.channels',
+      `give its middle where the recording is wrong, or choose channels with ${field}`,
     );
   return {
     ...{ telescope, polarisations: recording.polarisations, frequenciesHz },

@@ -65,16 +65,17 @@ export interface CardDirectImager extends Pick<DirectImager, 'setGains' | 'accum
 export const prepareCardDirectImager = (plan: ImagePlan, backend: CudaBackend): Promise<CardDirectImager> =>
   preparing(async (closers) => {
     const landing = prepareLanding(plan, backend, closers);
-    const imager = closers.keep(await prepareCudaDirectImager(plan, backend, { pixels: 'f64' }));
+    const imager = closers.keep(await prepareCudaDirectImager(plan, backend));
     const { compute } = backend.session.streams;
-    const timed = <Result>(queue: () => Result): Result => backend.meter.around('image', compute, queue);
     return {
       setGains: (gains, solved) => {
         imager.setGains(gains, solved);
       },
-      accumulate: (block) => timed(() => imager.accumulate(block)),
+      accumulate: (block) => backend.meter.around('image', compute, () => imager.accumulate(block)),
       finish: async () => {
-        const { samples } = await timed(() => imager.finishOnDevice(landing.image, landing.weights));
+        const { samples } = await backend.meter.around('finish', compute, () =>
+          imager.finishOnDevice(landing.image, landing.weights),
+        );
         return { ...(await landing.land()), samples };
       },
       close: () => closers.close(),
@@ -102,7 +103,7 @@ export const prepareCardVisibilityImager = (
     const { compute } = session.streams;
     const landing = prepareLanding(plan, backend, closers);
     const imager = closers.keep(await prepareCudaVisibilityImager(plan, backend));
-    const scaler = closers.keep(await prepareImageScaler(plan, backend, 'f64'));
+    const scaler = closers.keep(await prepareImageScaler(plan, backend));
     const factors = kept(backend, 'factors', closers, (calibrated: Calibrated | undefined) =>
       calibrated ? inputFactors(plan, calibrated.gains, calibrated.solved) : unitFactors(plan),
     );

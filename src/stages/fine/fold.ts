@@ -4,7 +4,7 @@ import { allocateSpectra, elementsPerSpectra, spectraCAT } from '../../core/axes
 import type { SpectraShape } from '../../core/blocks.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { TimedSpectra } from '../spectra.js';
-import { chain, type Stage } from '../stage.js';
+import type { Stage } from '../stage.js';
 import type { FineChannels } from './streams.js';
 
 /** `streams`: the channeliser's output; `inputs`: of the recording. */
@@ -81,12 +81,3 @@ export interface Finer {
 /** The spectra behind a channeliser: as they are, or finer channels in the order of the band. */
 export const spectraBehind = (made: SpectraShape, finer: Finer | undefined): SpectraShape =>
   finer ? { ...made, channels: finer.channels.frequenciesHz.length, inputs: finer.inputs } : made;
-
-/** A channeliser's stage, and where there is need of it the order of the band behind it. */
-export const inOrder = <In>(
-  channelise: Stage<In, TimedSpectra>,
-  backend: Backend,
-  made: SpectraShape,
-  finer: Finer | undefined,
-): Stage<In, TimedSpectra> =>
-  finer ? chain(channelise, prepareFold(backend, made, finer.inputs, finer.channels)) : channelise;

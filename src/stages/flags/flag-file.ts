@@ -37,10 +37,6 @@ export interface StoredFlags extends Readonly<z.output<typeof schema>> {
   readonly path: string;
 }
 
-/** The rules of a file. */
-export const readFlagFile = async (path: string, context: FlagContext): Promise<readonly FlagRule[]> =>
-  rulesOfFile(await readStoredFlags(path), context);
-
 export async function readStoredFlags(path: string): Promise<StoredFlags> {
   let text: string;
   try {

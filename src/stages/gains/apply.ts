@@ -3,6 +3,7 @@ import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
 import { formatHz, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { message, type Message } from '../../messages/index.js';
 import type { CrossHandLack, DataUnits, GainsFile } from '../../formats/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { Calibrated, CalibratedAt, CalibratedFully } from '../sky-image.js';
@@ -120,6 +121,13 @@ export function gainsOverTime(
   frequenciesHz: Float64Array,
   who: string,
 ): Calibrated | CalibratedAt {
+  // Products of samples are written in Jy where there are gains.
+  if (file.fluxScale === 'relative')
+    refuse(
+      path,
+      `holds relative gains, which do not bring data to Jy, and ${who} writes Jy`,
+      'correlate, and image or apply them to the visibilities: those are in counts',
+    );
   const first = matchGains(file, path, telescope, frequenciesHz);
   for (const { leakage } of [file, ...(file.later ?? [])])
     if (leakage) refuseLeakage({ ...first, leakage }, path, who);
@@ -152,7 +160,7 @@ export function fitsData(
   file: GainsFile,
   path: string,
   data: DataFacts & { readonly telescope: Telescope; readonly frequenciesHz: Float64Array },
-): string[] {
+): Message[] {
   const units: DataUnits = data.units === 'Jy' ? 'Jy' : 'uncalibrated';
   if (file.dataUnits && file.dataUnits !== units)
     refuse(
@@ -170,24 +178,20 @@ export function fitsData(
   return [
     ...([file, ...(file.later ?? [])].some(({ solved }) => solved.includes(1))
       ? []
-      : [`${path}: holds no gain: all are unsolved, flagged or no number, so all of the data is flagged`]),
-    ...(units === 'Jy' && !file.dataUnits
-      ? [`${path}: does not say what it was solved from, and the data are in Jy already`]
-      : []),
+      : [message('gains.all-unsolved', { path })]),
+    ...(units === 'Jy' && !file.dataUnits ? [message('gains.origin-unknown', { path })] : []),
     ...(file.telescope === data.telescope.name
       ? []
       : [
-          `${path}: is of ${file.telescope}, the data of ${data.telescope.name}; their stations have the same names`,
+          message('gains.other-telescope', {
+            ...{ path, telescope: file.telescope, dataOf: data.telescope.name },
+          }),
         ]),
     ...(file.element !== undefined && data.dividedBy !== undefined && file.element !== data.dividedBy
-      ? [
-          `${path}: its model was heard through the beam ${file.element}, and the image is divided by ${data.dividedBy}: fluxes are off by as much as these differ`,
-        ]
+      ? [message('gains.other-beam', { path, element: file.element, dividedBy: data.dividedBy })]
       : []),
     ...(turnDeg > LEAST_TURN_DEG
-      ? [
-          `${path}: its channels lie up to ${formatHz(offHz)} off the data's: behind cables that differ by ${LONG_CABLE_M} m phases are ${turnDeg.toPrecision(2)}° off`,
-        ]
+      ? [message('gains.other-frequencies', { path, offHz, cableM: LONG_CABLE_M, phaseDeg: turnDeg })]
       : []),
   ];
 }

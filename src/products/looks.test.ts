@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { skyColours, skyScales } from '../draw/index.js';
+import { skyPalettes, skyScales } from '../draw/index.js';
 import { colourNames, scaleNames } from './images.js';
-import { lookOf } from './look.js';
+import { lookOf } from './looks.js';
 
 it('fields of images choose the look of their pictures, by names that drawing knows', () => {
-  assert.deepEqual([...colourNames], [...skyColours]);
+  assert.deepEqual([...colourNames], [...skyPalettes]);
   assert.deepEqual([...scaleNames], Object.keys(skyScales));
   const { range, scale } = lookOf({ images: null, range: '..150', scale: 'sqrt' });
   assert.deepEqual([range, scale], [{ low: undefined, high: 150 }, 'sqrt']);

@@ -1,0 +1,33 @@
+/** Gains that are solved while an observation runs are a product of it: every solution is written beside the others. */
+import { join, parse } from 'node:path';
+import { productName, type Product } from '../products/index.js';
+import type { Observation } from './schema.js';
+
+/** Integrations that are summed for a solution; a tenth of `every` where that is shorter, so that a partial one matters little. */
+const INTEGRATION_S = 1;
+
+/** The observation with the product of its solved gains, which is first: it has a solution before others need it. */
+export function withSolvedGains(observation: Observation): Observation {
+  const { gains, products } = observation;
+  if (gains?.solve === undefined) return observation;
+  const { solve, every, element, diffuse, 'min-baseline': least } = gains;
+  const beside = products
+    .map((one) => (one as Readonly<Record<string, unknown>>)[productName(one)])
+    .find((path) => typeof path === 'string');
+  const solved: Product<'gains'> = {
+    gains: beside === undefined ? null : besideOf(beside),
+    sources: solve,
+    integration: Math.min(INTEGRATION_S, (every ?? Infinity) / 10),
+    align: 'utc',
+    ...(every !== undefined && { every }),
+    ...(element !== undefined && { element }),
+    ...(diffuse !== undefined && { diffuse }),
+    ...(least !== undefined && { 'min-baseline': least }),
+  };
+  return { ...observation, products: [solved, ...products] };
+}
+
+const besideOf = (path: string): string => {
+  const { dir, name } = parse(path);
+  return join(dir, `${name}-gains.json`);
+};

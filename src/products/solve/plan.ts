@@ -1,0 +1,110 @@
+/** From what a product of gains asks for and what is known of the data to a plan: all is checked before data are read. */
+import { withDefaults, type Filled } from '../../fields/index.js';
+import { gains as gainsFields } from '../gains.js';
+import type { Product } from '../registry.js';
+import { refuse } from '../../core/errors.js';
+import type { CrossHanded, IterationRule } from '../../calibrate/index.js';
+import type { VisibilityHeader } from '../../formats/index.js';
+import {
+  baselineLength,
+  diffuseSky,
+  modelElement,
+  solvingModel,
+  stokesFrameOf,
+  type BaselineLength,
+  type IntegrationChoice,
+  type SolvingModel,
+  type StokesFrame,
+} from '../../stages/index.js';
+import { beamOfTelescope } from '../../sky/beams/registry.js';
+import { parseSources, type ChosenSources } from '../../sky/chosen-sources.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { refuseUnplaced } from '../../telescope/unplaced.js';
+import { checkFull, findStation, refuseFollowingAll } from './checks.js';
+import { crossHandAfter, parseCrossHand, type CrossHandChoice } from './cross-hand.js';
+
+/** What is known of the integrations before they are read: a file has it, and so has a run that makes them. */
+export interface SolvedData {
+  readonly path: string;
+  readonly header: VisibilityHeader;
+  readonly telescope: Telescope;
+}
+
+export interface GainSettings {
+  /** What an observation says of its product of gains; its paths are for who writes them. */
+  readonly product: Product<'gains'>;
+  /** Where the stations are; by default as the file has it. */
+  readonly telescope?: Telescope;
+  /** Which of several targets was asked for. */
+  readonly target?: string;
+  /** Which part of the file; by default as many integrations as the turning sky allows. */
+  readonly integration?: IntegrationChoice;
+}
+
+export interface GainsPlan {
+  readonly asked: Filled<typeof gainsFields>;
+  readonly integration: IntegrationChoice;
+  readonly header: VisibilityHeader;
+  /** With the mount of the feeds that the model is seen through; without one where the data are not of the feeds. */
+  readonly telescope: Telescope;
+  /** Of what Stokes parameters the data are. */
+  readonly data: StokesFrame;
+  readonly sources: ChosenSources;
+  readonly iterations: IterationRule;
+  readonly referenceStation?: number;
+  readonly crossHand?: CrossHandChoice;
+  /** What a solution gets once it is there. */
+  readonly afterwards: (found: CrossHanded) => CrossHanded;
+  readonly model: SolvingModel;
+  readonly minBaseline?: BaselineLength;
+  /** The name of the beam of the model; none where it has none. */
+  readonly element: string;
+}
+
+export async function planGains(
+  data: SolvedData,
+  { product, telescope: placed = data.telescope, target, integration }: GainSettings,
+): Promise<GainsPlan> {
+  const asked = withDefaults(gainsFields, product);
+  const { header, path } = data;
+  const { frequenciesHz } = header;
+  refuseContrary(asked, integration);
+  const crossHand = asked['cross-hand'] === undefined ? undefined : parseCrossHand(asked['cross-hand']);
+  checkFull({ polarisation: asked.polarisation, crossHand, over: asked.over }, header);
+  const { telescope: own, frame } = stokesFrameOf(placed, header, asked.feeds);
+  const telescope: Telescope = frame.kind === 'feeds' ? own : { ...own, mount: undefined };
+  refuseUnplaced(path, telescope, 'a model of the sky says nothing of them');
+  const element = await modelElement(asked.element, telescope);
+  refuseFollowingAll(element, target);
+  const minBaseline =
+    asked['min-baseline'] === undefined
+      ? undefined
+      : baselineLength(asked['min-baseline'], 'products.gains.min-baseline');
+  const diffuse =
+    asked.diffuse === undefined ? undefined : diffuseSky(asked.diffuse, 'products.gains.diffuse');
+  const { tolerance } = asked;
+  return {
+    ...{ asked, integration: integration ?? 'sum', header, telescope, data: frame, crossHand, minBaseline },
+    sources: parseSources(asked.sources),
+    iterations:
+      asked.iterations === undefined
+        ? { kind: 'until', tolerance, most: asked['most-iterations'] }
+        : { kind: 'fixed', count: asked.iterations, tolerance },
+    referenceStation:
+      asked.reference === undefined ? undefined : findStation(asked.reference, telescope.stations),
+    afterwards: await crossHandAfter(crossHand, telescope, frequenciesHz),
+    model: solvingModel({ element, diffuse, minBaseline }, telescope, frequenciesHz),
+    element: (element ?? beamOfTelescope(telescope))?.name ?? 'none',
+  };
+}
+
+function refuseContrary(asked: GainsPlan['asked'], integration: IntegrationChoice | undefined): void {
+  if (asked['delays-out'] !== undefined && asked.over !== 'delay')
+    refuse('products.gains.delays-out', 'needs delays to write', 'add products.gains.over: delay');
+  if (asked.every !== undefined && integration !== undefined)
+    refuse(
+      'source.integration',
+      'chooses one part of the file, and products.gains.every uses all of it',
+      'leave it out',
+    );
+}

@@ -1,0 +1,90 @@
+/** `over`: gains of the whole band as fewer numbers, and whether the data allow that. */
+import { refuse } from '../../core/errors.js';
+import { formatInstant, type Instant } from '../../core/instant.js';
+import {
+  checkModel,
+  MOST_UNEXPLAINED,
+  type FittedDelay,
+  type OverBand,
+  shapedGains,
+  SOME_LOST,
+  type Misfit,
+} from '../../stages/index.js';
+import type { JudgedStretch } from './stretches.js';
+
+/** What `over` makes of a solution. */
+export interface Shaped {
+  readonly delays: readonly FittedDelay[];
+  readonly misfit?: Misfit;
+}
+
+/** The check afterwards is of the gains that are written. */
+export function shape<One extends JudgedStretch>(
+  over: OverBand,
+  one: One,
+  frequenciesHz: Float64Array,
+  channelWidthHz: number,
+): One & Shaped {
+  if (over === 'channel' || one.isLeftOut || !one.residualsOf || !one.calibration.solved.includes(1))
+    return { ...one, delays: [] };
+  const { calibration, delays, misfit } = shapedGains(over, one.calibration, one.residualsOf, frequenciesHz);
+  const check = checkModel(one.integration, calibration, one.plan, channelWidthHz);
+  return { ...one, calibration, delays, misfit, check };
+}
+
+/** How `over` fits at the time at which it fits least. */
+export interface WorstMisfit extends Misfit {
+  readonly over: Exclude<OverBand, 'channel'>;
+  readonly time: Instant;
+  /** Whether it is one of several times. */
+  readonly isOfSeries: boolean;
+  /** Whether it leaves more than a shape that fits would. */
+  readonly isWarned: boolean;
+}
+
+/** Refused where most is lost, unless accepted. */
+export function misfitOf(
+  over: OverBand,
+  stretches: readonly (JudgedStretch & Shaped)[],
+  acceptance: 'accept' | 'refuse',
+): WorstMisfit | undefined {
+  const [worst] = stretches
+    .flatMap(({ misfit, time }) => (misfit ? [{ ...misfit, time }] : []))
+    .sort((a, b) => b.lost - a.lost) as readonly ((Misfit & { readonly time: Instant }) | undefined)[];
+  if (!worst || over === 'channel') return undefined;
+  const isUnexplained = stretches.some(({ misfit, check }) => misfit && check.unexplained > MOST_UNEXPLAINED);
+  const isWarned = worst.lost > SOME_LOST || isUnexplained;
+  const found = { ...worst, over, isOfSeries: stretches.length > 1, isWarned };
+  if (isWarned && (worst.lost > MOST_UNEXPLAINED || isUnexplained) && acceptance === 'refuse') {
+    const { what, fix } = misfitWords(found);
+    refuse(
+      `products.gains.over: ${over}`,
+      what,
+      `${fix}; products.gains.accept-model writes them all the same`,
+    );
+  }
+  return found;
+}
+
+const WORDS = {
+  band: {
+    what: 'one gain for the band',
+    fix: 'take products.gains.over: delay where cables differ in length, or leave it out',
+  },
+  delay: {
+    what: 'a size, a delay and a phase',
+    fix: 'leave products.gains.over out: sizes or phases change over the band in another way',
+  },
+} as const;
+
+const percent = (part: number): string => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
+
+/** For a refusal, or a warning. */
+export function misfitWords({ over, shaped, free, time, isOfSeries }: WorstMisfit): {
+  readonly what: string;
+  readonly fix: string;
+} {
+  const { what, fix } = WORDS[over];
+  const left = `${what} of each input leaves a residual of ${percent(shaped)}, where a gain for each channel leaves ${percent(free)}`;
+  return { what: `${left}${isOfSeries ? `, at ${formatInstant(time)}` : ''}`, fix };
+}

@@ -1,0 +1,345 @@
+/** Integrations and a model of the sky to gains: of one sum of them, or of one for each interval. */
+import type { Backend } from '../../backend/backend.js';
+import type { CrossHanded } from '../../calibrate/index.js';
+import type { Integration } from '../../core/blocks.js';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { formatInstant, type Instant } from '../../core/instant.js';
+import type { OnProgress, OnStep } from '../../core/progress.js';
+import type { VisibilityFile } from '../../formats/index.js';
+import {
+  chooseIntegration,
+  frameAtMiddle,
+  leaveOutOddGains,
+  oddGains,
+  prepareCalibrate,
+  SolutionSums,
+  toOneReference,
+  type ChosenIntegration,
+  type FittedDelay,
+  type ModelCheck,
+  type OddGain,
+  type OddGains,
+  type OddInput,
+  type SolutionSum,
+} from '../../stages/index.js';
+import type { SourceUp } from '../../sky/above.js';
+import { polarise } from '../../sky/polarise.js';
+import { inputName } from '../../telescope/telescope.js';
+import {
+  refuseMixedOver,
+  refuseNoCrossHand,
+  refuseNoneConverged,
+  refuseOpenFrame,
+  refuseWrongModel,
+} from './checks.js';
+import { ruleOf } from './cross-hand.js';
+import { outsideOf, type OutsideAt } from './outside.js';
+import { planGains, type GainSettings, type GainsPlan } from './plan.js';
+import { misfitOf, shape, type Shaped, type WorstMisfit } from './shape.js';
+import {
+  allSources,
+  bestOf,
+  isWhole,
+  judge,
+  oddInputsOf,
+  solveStretch,
+  withoutData,
+  worstOf,
+  type JudgedStretch,
+  type Solver,
+} from './stretches.js';
+import {
+  fullPolarisationOf,
+  oddOfTimes,
+  summarise,
+  type CalibrationSummary,
+  type FullPolarisation,
+  type OddOfTimes,
+} from './summary.js';
+
+/** One solution, as it is written. */
+export interface SolvedTime extends JudgedStretch, Shaped {
+  /** Channels and gains that are unlike the others, and left out. */
+  readonly strange: OddGains;
+}
+
+export type Named<One> = One & { readonly name: string };
+
+/** Gains, and everything that is known of them. */
+export interface SolvedGains {
+  readonly plan: GainsPlan;
+  /** The part of the file that was used, where `every` is not given. */
+  readonly chosen: ChosenIntegration;
+  /** Every time that has data, in order; those that the model does not explain have no gains. */
+  readonly times: readonly SolvedTime[];
+  readonly timesWithoutData: number;
+  /** The first that has gains. */
+  readonly first: SolvedTime;
+  /** What was in the model at any time. */
+  readonly sources: readonly SourceUp[];
+  readonly reference: {
+    readonly station: number;
+    readonly by: 'one' | 'continued';
+    /** Whether another station was the reference at some time. */
+    readonly isChanged: boolean;
+    /** The station whose X and Y have the angle that was given. */
+    readonly angleOf: number;
+  };
+  readonly summary: CalibrationSummary;
+  /** The time that the model explains least; `unshaped` before `over` was applied. */
+  readonly worst: { readonly check: ModelCheck; readonly unshaped: Worst };
+  readonly outside: readonly OutsideAt[];
+  readonly delays: readonly Named<FittedDelay>[];
+  readonly misfit?: WorstMisfit;
+  readonly oddInputs: readonly Named<OddInput & { readonly times?: number }>[];
+  readonly oddChannels: OddOfTimes['channels'];
+  readonly oddGains: readonly Named<OddGain & { readonly timeUtc?: string }>[];
+  readonly fullPolarisation?: FullPolarisation;
+}
+
+interface Worst {
+  readonly check: ModelCheck;
+  readonly time: Instant;
+}
+
+/** Where it is solved, and who watches. */
+export interface Solving {
+  readonly backend: Backend;
+  readonly onRead?: OnProgress;
+  /** All is read that one solution takes. */
+  readonly onSolving?: () => void;
+  readonly onStep?: OnStep;
+  /** An interval that cannot be solved is left out, where someone takes the reason; else it is refused. */
+  readonly onFailed?: (why: string) => void;
+}
+
+/** Solves the gains of a file of visibilities; nothing is written. */
+export const solveGains = async (
+  file: VisibilityFile,
+  settings: GainSettings & Solving,
+): Promise<SolvedGains> => solvePlanned(file, await planGains(file, settings), settings);
+
+export async function solvePlanned(
+  file: VisibilityFile,
+  plan: GainsPlan,
+  solving: Solving,
+): Promise<SolvedGains> {
+  const solver = new GainsSolver(plan, solving);
+  try {
+    if (plan.integration !== 'sum') {
+      await solver.add((await chooseIntegration(file, plan.integration, solving.onRead)).integration);
+      await solver.end();
+      const solved = solver.finish();
+      return {
+        ...solved,
+        chosen: { ...solved.chosen, first: plan.integration, inFile: file.integrationCount },
+      };
+    }
+    let done = 0;
+    for await (const integration of file.integrations()) {
+      done++;
+      if (solver.count === 0) solving.onRead?.({ done, unit: 'integrations' });
+      await solver.add(integration);
+      if (solver.isOver) break;
+    }
+    if (done === 0) refuse(file.path, 'holds no integration', 'it is damaged or cut short: copy it again');
+    await solver.end();
+    const solved = solver.finish();
+    return { ...solved, chosen: { ...solved.chosen, inFile: file.integrationCount } };
+  } finally {
+    await solver.close();
+  }
+}
+
+/** A solution as soon as it is there. */
+export interface NewSolution {
+  readonly solution: JudgedStretch;
+  /** As it would be written if it were alone: its phases are against its own reference. */
+  readonly alone: () => SolvedTime;
+  /** When its interval is over. */
+  readonly until: Instant;
+}
+
+/** So many solutions keep their data, of as many as there may be. */
+const MOST_WHOLE = 16;
+
+/** Takes integrations one after the other, solves each sum when it is complete, and makes gains of all of them at the end. */
+export class GainsSolver {
+  private readonly sums: SolutionSums;
+  private solver: Solver | undefined;
+  private chosen: SolutionSum | undefined;
+  private readonly judged: JudgedStretch[] = [];
+  /** Every so many solutions keep their data. */
+  private step = 1;
+
+  constructor(
+    private readonly plan: GainsPlan,
+    private readonly solving: Solving,
+  ) {
+    const { telescope, header, asked } = plan;
+    this.sums = new SolutionSums({ telescope, frequenciesHz: header.frequenciesHz }, asked.every);
+  }
+
+  /** Whether further integrations change nothing. */
+  get isOver(): boolean {
+    return this.sums.isOver;
+  }
+
+  /** How many solutions there are. */
+  get count(): number {
+    return this.judged.length;
+  }
+
+  /** Its arrays may be used again afterwards. */
+  add(integration: Integration): Promise<readonly NewSolution[]> {
+    return this.solveAll(this.sums.add(integration));
+  }
+
+  /** The data are at their end: solves the sum that was begun. */
+  end(): Promise<readonly NewSolution[]> {
+    return this.solveAll(this.sums.end());
+  }
+
+  /** Gains of all solutions so far. */
+  finish(): SolvedGains {
+    const { plan, chosen } = this;
+    if (!chosen || this.judged.length === 0) refuse('gains', 'nothing was solved', 'use other data');
+    const { integration, first, used } = chosen;
+    return gainsOf(plan, this.judged, {
+      chosen: { integration, first, used, inFile: this.sums.seen },
+      empty: this.sums.empty,
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.solver?.close();
+  }
+
+  /** The search for other sources takes a few solutions spread over the observation; a shape of the band takes all of them. */
+  private keep(solution: JudgedStretch): void {
+    const number = this.judged.push(solution) - 1;
+    if (this.plan.asked.over !== 'channel') return;
+    if (number % this.step !== 0) this.judged[number] = withoutData(solution);
+    else if (number / this.step >= MOST_WHOLE) {
+      this.step *= 2;
+      for (const [k, one] of this.judged.entries())
+        if (k % this.step !== 0 && isWhole(one)) this.judged[k] = withoutData(one);
+    }
+  }
+
+  private async solveAll(sums: readonly SolutionSum[]): Promise<readonly NewSolution[]> {
+    const { asked, header } = this.plan;
+    const made: NewSolution[] = [];
+    for (const sum of sums) {
+      const { integration, until } = sum;
+      this.chosen ??= sum;
+      if (!this.solver) this.solving.onSolving?.();
+      this.solver ??= await prepareSolver(this.plan, integration, this.solving);
+      const stretch = await solveStretch(this.solver, integration, asked.odd).catch((error: unknown) => {
+        if (error instanceof CorellaError && this.solving.onFailed) {
+          this.solving.onFailed(`${error.what} (from ${formatInstant(integration.start, 3)})`);
+          return undefined;
+        }
+        if (!(error instanceof CorellaError) || asked.every === undefined) throw error;
+        return refuse(`${error.where}, from ${formatInstant(integration.start)}`, error.what, error.fix);
+      });
+      if (!stretch) continue;
+      const solution = judge(stretch, header.channelWidthHz, asked['accept-model']);
+      this.keep(solution);
+      made.push({ solution, alone: () => finished([solution], [solution.calibration], this.plan)[0], until });
+    }
+    return made;
+  }
+}
+
+/** Solutions of all times by one reference, and everything that is known of them. */
+function gainsOf(
+  plan: GainsPlan,
+  judged: readonly JudgedStretch[],
+  { chosen, empty }: { readonly chosen: ChosenIntegration; readonly empty: number },
+): SolvedGains {
+  const { asked, header, crossHand } = plan;
+  refuseNoneConverged(judged, asked.iterations ?? asked['most-iterations']);
+  const kept = judged.filter((one) => !one.isLeftOut);
+  if (kept.length === 0) refuseWrongModel(bestOf(judged).check, judged.length, asked);
+  const sources = allSources(kept);
+  const found = kept.map(({ calibration }) => calibration);
+  if (found[0].leakage) refuseOpenFrame(crossHand, found);
+  else refuseNoCrossHand(crossHand, found, sources, header.feeds);
+  const referred = toOneReference(judged.map(({ calibration }) => calibration));
+  const times = finished(judged, referred.solutions, plan);
+  const good = times.filter((one) => !one.isLeftOut);
+  const misfit = misfitOf(asked.over, good, asked['accept-model'] ? 'accept' : 'refuse');
+  const first = good.find((one) => one.calibration.solved.includes(1)) ?? good[0];
+  const { referenceStation: station } = first.calibration;
+  const worst = worstOf(good);
+  return {
+    ...{ plan, chosen, times, timesWithoutData: empty, first, sources, misfit },
+    reference: {
+      ...{ station, by: referred.by, angleOf: found[0].referenceStation },
+      isChanged: found.some((one) => one.referenceStation !== station),
+    },
+    summary: summarise(good),
+    // What `over` leaves is reported by itself, and is no fault of the model.
+    worst: { check: worst.check, unshaped: misfit?.isWarned === true ? worstOf(kept) : worst },
+    outside: outsideOf(good, plan.telescope, header.frequenciesHz),
+    ...namedFacts(plan, first, good),
+    fullPolarisation: fullPolarisationOf(good.map(({ calibration }) => calibration)),
+  };
+}
+
+/** What is known by inputs, with their names. */
+function namedFacts(plan: GainsPlan, first: SolvedTime, good: readonly SolvedTime[]) {
+  const { polarisations } = first.integration;
+  const named = <One extends { readonly input: number }>(some: readonly One[]): Named<One>[] =>
+    some.map((one) => ({
+      ...one,
+      name: inputName(plan.telescope, one.input, polarisations, plan.header.feeds),
+    }));
+  const odd = oddOfTimes(good);
+  return {
+    delays: named(first.delays),
+    oddInputs: named(oddInputsOf(good)),
+    oddChannels: odd.channels,
+    oddGains: named(odd.gains),
+  };
+}
+
+/** The model is of the sky over the first sum: sources that are given by altitude and azimuth are there then. */
+const prepareSolver = (
+  { asked, header, telescope, ...plan }: GainsPlan,
+  first: Integration,
+  { backend, onStep }: Solving,
+): Promise<Solver> =>
+  prepareCalibrate({
+    ...{ backend, telescope, onStep },
+    ...{ frequenciesHz: header.frequenciesHz, polarisations: first.polarisations, feeds: header.feeds },
+    sources: polarise(
+      plan.sources(frameAtMiddle(telescope, first)),
+      asked.polarise ?? [],
+      'products.gains.polarise',
+    ),
+    minimumAltitudeDeg: asked['min-altitude'],
+    iterations: plan.iterations,
+    referenceStation: plan.referenceStation,
+    crossHand: ruleOf(plan.crossHand),
+    polarisation: asked.polarisation,
+    followed: header.phaseCentre,
+    ...plan.model,
+  });
+
+/** By one reference, without odd gains, with the phase between X and Y, and in the shape that was asked for. */
+function finished(
+  judged: readonly JudgedStretch[],
+  referred: readonly CrossHanded[],
+  { asked, header: { frequenciesHz, channelWidthHz }, afterwards }: GainsPlan,
+): readonly SolvedTime[] {
+  const clean = judged.map((one, k) => {
+    const strange: OddGains =
+      asked.odd === 0 ? { channels: [], gains: [] } : oddGains(referred[k], frequenciesHz.length, asked.odd);
+    const left = leaveOutOddGains(referred[k], frequenciesHz.length, strange);
+    return { ...one, strange, calibration: left.solved.includes(1) ? afterwards(left) : left };
+  });
+  for (const one of clean) if (!one.isLeftOut) refuseMixedOver(asked.over, one.calibration);
+  return clean.map((one) => shape(asked.over, one, frequenciesHz, channelWidthHz));
+}

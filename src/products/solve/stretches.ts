@@ -1,0 +1,149 @@
+/** Solutions of one sum, or of one for each interval: each is solved, cleaned and tested by itself. */
+import { leaveOutUnconverged, type CrossHanded } from '../../calibrate/index.js';
+import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds, type Instant } from '../../core/instant.js';
+import {
+  checkModel,
+  MOST_UNEXPLAINED,
+  type ModelCheck,
+  oddByGain,
+  oddByPower,
+  type OddInput,
+  through,
+  type CalibratedIntegration,
+  type Stage,
+} from '../../stages/index.js';
+import type { SourceUp } from '../../sky/above.js';
+
+export interface Stretch extends CalibratedIntegration {
+  /** The middle of its data. */
+  readonly time: Instant;
+  readonly odd: readonly OddInput[];
+}
+
+export interface JudgedStretch extends Stretch {
+  readonly check: ModelCheck;
+  /** The model says too little of its sky: it has no gains. */
+  readonly isLeftOut: boolean;
+}
+
+export type Solver = Stage<Integration, CalibratedIntegration>;
+
+/** A stretch without inputs that are unlike the others (`odd`), and without what did not converge. */
+export async function solveStretch(solver: Solver, asked: Integration, odd: number): Promise<Stretch> {
+  const oddPowers = odd === 0 ? [] : oddByPower(asked, odd);
+  refuseAllOdd(oddPowers, asked, odd);
+  const integration = without(asked, oddPowers);
+  const first = await through(solver, integration);
+  const { channels, polarisations } = integration;
+  const oddGains = odd === 0 ? [] : oddByGain(first.calibration, channels, polarisations, odd);
+  const all = [...oddPowers, ...oddGains];
+  refuseAllOdd(all, asked, odd);
+  // Solved again without them: noise that passed for signal has bent the others a little.
+  const best = oddGains.length === 0 ? first : await through(solver, without(integration, oddGains));
+  return {
+    ...{ ...best, calibration: leaveOutUnconverged(best.calibration), odd: all },
+    time: addSeconds(asked.start, asked.durationS / 2),
+  };
+}
+
+/** Each as if it were alone: gains of a sky that the model does not explain are not kept, unless accepted. */
+export function judge(one: Stretch, channelWidthHz: number, accept: boolean): JudgedStretch {
+  const check = checkModel(one.integration, one.calibration, one.plan, channelWidthHz);
+  const isLeftOut = !accept && check.unexplained > MOST_UNEXPLAINED;
+  return {
+    ...{ ...one, check, isLeftOut },
+    calibration: isLeftOut ? withoutGains(one.calibration) : one.calibration,
+  };
+}
+
+const withoutGains = <Found extends CrossHanded>(found: Found): Found => {
+  const none = <Values extends Float64Array>(values: Values): Values =>
+    values.slice().fill(Number.NaN) as Values;
+  return {
+    ...found,
+    gains: none(found.gains),
+    ...(found.leakage && { leakage: none(found.leakage) }),
+    solved: new Uint8Array(found.solved.length),
+    crossHand: { ...found.crossHand, phaseRad: none(found.crossHand.phaseRad) },
+  };
+};
+
+/** Whether its visibilities are still there. */
+export const isWhole = ({ integration }: Stretch): boolean => integration.visibilities.length > 0;
+
+/** Without its visibilities, of which a long observation has too many to keep. */
+export const withoutData = <One extends Stretch>(one: One): One => ({
+  ...one,
+  residualsOf: undefined,
+  integration: {
+    ...one.integration,
+    visibilities: visibilitiesCBPP(new Float64Array(), 0, 0, one.integration.polarisations),
+    counts: countsCB(new Float64Array(), 0, 0),
+    ...{ productCounts: undefined, asStored: undefined },
+  },
+});
+
+/** The one that the model explains least; where nothing tells, the one it leaves most of. */
+export function worstOf(judged: readonly JudgedStretch[]): JudgedStretch {
+  const known = judged.filter(({ check }) => !Number.isNaN(check.unexplained));
+  const by = ({ check }: JudgedStretch): number => (known.length > 0 ? check.unexplained : check.left);
+  return (known.length > 0 ? known : judged).reduce((worst, one) => (by(one) > by(worst) ? one : worst));
+}
+
+const without = (integration: Integration, odd: readonly OddInput[]): Integration => {
+  const left = new Set(odd.map(({ input }) => input));
+  return {
+    ...integration,
+    flaggedInputs: integration.flaggedInputs.map((flag, a) => (left.has(a) ? 1 : flag)),
+  };
+};
+
+/** Where hardly any input is like the others, the factor is too small for them. */
+function refuseAllOdd(
+  odd: readonly OddInput[],
+  { flaggedInputs, polarisations }: Integration,
+  factor: number,
+): void {
+  const left = new Set(odd.map(({ input }) => input));
+  for (let p = 0; p < polarisations; p++) {
+    const inputs = Array.from(flaggedInputs.keys()).filter(
+      (a) => a % polarisations === p && flaggedInputs[a] === 0,
+    );
+    const kept = inputs.filter((a) => !left.has(a)).length;
+    if (inputs.length >= 3 && kept < 3)
+      refuse(
+        'products.gains.odd',
+        `${factor} leaves ${kept} of ${inputs.length} inputs of a polarisation, where gains take three`,
+        'give a larger factor, or 0 to keep all inputs',
+      );
+  }
+}
+
+/** The one that the model explains best. */
+export const bestOf = (judged: readonly JudgedStretch[]): JudgedStretch =>
+  judged.reduce((best, one) => (one.check.unexplained < best.check.unexplained ? one : best));
+
+/** What was in the model at any time, as it first stood. */
+export const allSources = (stretches: readonly Stretch[]): readonly SourceUp[] =>
+  [
+    ...new Map(
+      stretches.flatMap(({ sources }) => sources.map((one) => [one.source.name, one] as const)).reverse(),
+    ).values(),
+  ].reverse();
+
+/** Inputs that were left out at any time, as they were first; at how many, where there are several. */
+export function oddInputsOf(
+  stretches: readonly Stretch[],
+): readonly (OddInput & { readonly times?: number })[] {
+  const found = new Map<number, OddInput & { readonly times?: number }>();
+  for (const { odd } of stretches)
+    for (const one of odd) {
+      const before = found.get(one.input);
+      const times = (before?.times ?? 0) + 1;
+      found.set(one.input, { ...(before ?? one), ...(stretches.length > 1 && { times }) });
+    }
+  return [...found.values()];
+}
