@@ -220,7 +220,7 @@ async function fromRecording(
   const imageS = imageStage.done();
 
   const directStage = watcher.stage('image directly');
-  const { sky: direct, roadError: predicted } = await imageDirectly(
+  const { sky: direct, roadError } = await imageDirectly(
     recording,
     plan,
     // Its errors are measured beside the truth and told.
@@ -258,6 +258,6 @@ async function fromRecording(
     found,
     faint,
     difference,
-    predicted,
+    predicted: roadError.anywhere,
   };
 }

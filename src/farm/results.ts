@@ -17,6 +17,8 @@ export class Results {
   private readonly held = new Map<string, Result>();
   private readonly sum = { missingSamples: 0, saturated: 0 };
   private readonly backends = new Set<string>();
+  /** Each counts once, however many products are made of it. */
+  private readonly counted = new Set<string>();
 
   constructor(private readonly ledger: Ledger) {}
 
@@ -25,10 +27,12 @@ export class Results {
     const held = this.held.get(name);
     if (held) return held;
     const result = await this.ledger.read(name);
+    this.held.set(name, result);
+    if (this.counted.has(name)) return result;
+    this.counted.add(name);
     this.sum.missingSamples += result.head.account.missingSamples;
     this.sum.saturated += result.head.account.saturated;
     this.backends.add(result.head.backend);
-    this.held.set(name, result);
     return result;
   }
 

@@ -89,7 +89,13 @@ export async function planFarm(asked: Observation, submission: Submission): Prom
   }
 }
 
-function refuseUncut({ products }: Observation, planned: readonly PlannedProduct[]): void {
+function refuseUncut({ products, gains }: Observation, planned: readonly PlannedProduct[]): void {
+  if (gains?.solve !== undefined)
+    refuse(
+      'gains.solve',
+      'images of a job would wait for gains of the jobs before it',
+      'farm the product gains, and give its file as gains.file; or use corella run',
+    );
   for (const [n, product] of products.entries()) {
     const { parts } = planned[n];
     if ('beams' in product)
@@ -145,6 +151,11 @@ function asWorkersGetIt(observation: Observation, root: string | undefined): Job
       Object.entries(product).map(([key, value]) => [key, key in PARTS ? PARTS[key as never] : value]),
     ),
     ...('images' in product && { sources: undefined, sheet: undefined, picture: undefined }),
+    // Gains are solved from merged integrations: workers need to know how long these are.
+    ...('gains' in product && {
+      ...Object.fromEntries(Object.keys(product).map((key) => [key, undefined])),
+      ...{ gains: PARTS.gains, integration: product.integration, align: product.align },
+    }),
   }));
   const source = { ...observation.source, recording };
   const sent = { ...observation, source, products, machine: undefined, overwrite: undefined };

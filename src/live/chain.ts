@@ -99,7 +99,7 @@ export async function runSession(
   const flagsAt = steering && ((start: Instant) => steering.flags.at(start));
   const own = productsOf(front, { cuts, files }, settings, sinks);
   const further = await settings.further?.(front, source);
-  const products = [...own, ...(further?.composed ?? [])];
+  const products = [...(further?.first ?? []), ...own, ...(further?.composed ?? [])];
   try {
     const account = await observe(
       { front, products, flaggedInputs, look, flagsAt },
@@ -144,7 +144,7 @@ function productsOf(
       ...{ backend, telescope: settings.telescope, image, plannedFor, lastsS: everyS, flaggedInputs, rules },
       ...{ autos, store: settings.imagers },
       calibrated: steering
-        ? (start) => steering.directGains(start, frequenciesHz.length)
+        ? (moment, start) => steering.directGains(moment, frequenciesHz.length, start)
         : imaging.calibrated,
     });
     const stage = forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks);
@@ -179,7 +179,9 @@ export function imagedByVisibilities(
     durationS,
   }: Pick<Integration, 'start' | 'durationS'>): Calibrated | undefined => {
     const middle = addSeconds(start, durationS / 2);
-    return steering ? steering.calibratedAt(start, middle) : calibrated && calibratedAt(calibrated, middle);
+    return steering
+      ? steering.calibratedAt(start, middle)
+      : calibrated && calibratedAt(calibrated, middle, start);
   };
   return calibrating(chain(images, sink), gainsOf);
 }

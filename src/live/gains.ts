@@ -1,4 +1,4 @@
-/** Gains while a night runs: solved on request or every so often, held, loaded, or none. They hold from a named tick on. */
+/** Gains that an operator asks for while data arrive: solved on request or every so often, held, loaded, or none. They take effect at a named tick. */
 import type { Backend } from '../backend/backend.js';
 import type { Integration } from '../core/blocks.js';
 import { CorellaError } from '../core/errors.js';
@@ -41,14 +41,35 @@ export interface Solved {
   readonly sources: readonly string[];
 }
 
+/** What is shown of a solution. */
+export function solvedOf({
+  integration,
+  calibration,
+  sources,
+  check,
+}: CalibratedIntegration & { readonly check: ModelCheck }): Solved {
+  const residuals = calibration.solutions.map(({ residual }) => residual).filter(Number.isFinite);
+  const inputs = integration.flaggedInputs.length;
+  return {
+    ...{ calibrated: calibration, check },
+    time: addSeconds(integration.start, integration.durationS / 2),
+    residual: residuals.reduce((sum, one) => sum + one, 0) / residuals.length,
+    solvedInputs: Array.from({ length: inputs }, (_, a) => a).filter((a) =>
+      calibration.solved.some((mark, at) => mark === 1 && at % inputs === a),
+    ).length,
+    sources: sources.map(({ source }) => source.name),
+  };
+}
+
 export interface GainsEvents {
-  readonly solved: (solved: Solved, from: From) => void;
+  /** The tick is unknown of gains that take effect by the time of the data (gains.solve). */
+  readonly solved: (solved: Solved, from: Pick<From, 'at'> & Partial<Pick<From, 'tick'>>) => void;
   readonly failed: (why: string) => void;
 }
 
 export class LiveGains {
   private stage: Stage<Integration, CalibratedIntegration> | undefined;
-  private dueAt: Instant | 'first' | undefined;
+  private dueAt: Instant | undefined;
   everyS: number | undefined;
   latest: Solved | undefined;
 
@@ -68,12 +89,6 @@ export class LiveGains {
     this.everyS = everyS;
   }
 
-  /** From the first integration on, and again every so often. */
-  solveFromStart(everyS?: number): void {
-    this.dueAt = 'first';
-    this.everyS = everyS;
-  }
-
   /** What there is stays. */
   hold(): void {
     this.dueAt = undefined;
@@ -88,26 +103,16 @@ export class LiveGains {
 
   async integration(integration: Integration): Promise<void> {
     if (!this.dueAt) return;
-    if (this.dueAt !== 'first' && secondsBetween(this.dueAt, integration.start) < -1e-9) return;
+    if (secondsBetween(this.dueAt, integration.start) < -1e-9) return;
     this.dueAt = this.everyS === undefined ? undefined : addSeconds(integration.start, this.everyS);
     try {
       if (!this.stage) {
         const { model, ...settings } = this.settings;
         this.stage = await prepareCalibrate({ ...settings, ...(await model?.()) });
       }
-      const { calibration, plan, sources } = await through(this.stage, integration);
-      const residuals = calibration.solutions.map(({ residual }) => residual).filter(Number.isFinite);
-      const inputs = integration.flaggedInputs.length;
-      const solved: Solved = {
-        time: addSeconds(integration.start, integration.durationS / 2),
-        calibrated: calibration,
-        check: checkModel(integration, calibration, plan),
-        residual: residuals.reduce((sum, one) => sum + one, 0) / residuals.length,
-        solvedInputs: Array.from({ length: inputs }, (_, a) => a).filter((a) =>
-          calibration.solved.some((mark, at) => mark === 1 && at % inputs === a),
-        ).length,
-        sources: sources.map(({ source }) => source.name),
-      };
+      const made = await through(this.stage, integration);
+      const { calibration, plan } = made;
+      const solved = solvedOf({ ...made, check: checkModel(integration, calibration, plan) });
       if (solved.solvedInputs === 0) {
         this.events.failed('no input could be solved');
         return;

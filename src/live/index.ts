@@ -10,19 +10,30 @@ export {
   type OpenPageSettings,
 } from './run.js';
 export { isFifo, openLiveInput, telescopeOf } from './input.js';
-export type { BeforeListening, InputSettings, OpenedInput, Say } from './opened-input.js';
+export { isStreamName } from './stream-address.js';
+export type { BeforeListening, InputSettings, OpenedInput, Say, StreamAccount } from './opened-input.js';
 export { listenSettings, parseEpoch, surveyedLine } from './packets.js';
 export { leftOutFix, leftOutWords } from './left-out-frames.js';
 export { planLive, type LivePlan } from './plan.js';
 export { resolveLive } from './resolve.js';
-export type { LiveSettings } from './chain.js';
+export { runSession, type LiveSettings } from './chain.js';
 export { LiveCheck } from './check.js';
 export type { NightFiles } from './file-task.js';
 export type { FileEvent } from './files.js';
 export type { GainsEvents, LiveGains, Solved } from './gains.js';
-export { methodLine } from './method.js';
+export { methodLine } from '../compose/index.js';
 export { type LiveInput, type NightEvent, type NightSummary, runNight, spectrumRateOf } from './night.js';
 export { rehearse } from './rehearse.js';
 export { seenSource } from './seen.js';
-export { type By, type Change, type From, type MadeChange, Steering, withFlags } from './steering.js';
+export type { LossControl, Losses } from './losses.js';
+export { openSimulated } from './simulated.js';
+export {
+  beamsChange,
+  type By,
+  type Change,
+  type From,
+  type MadeChange,
+  Steering,
+  withFlags,
+} from './steering.js';
 export type { NightWatcher } from './watcher.js';

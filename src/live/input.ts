@@ -18,14 +18,39 @@ import type { Telescope } from '../telescope/telescope.js';
 import { afterSeconds } from './long-timer.js';
 import { openRecording, type SourcePart } from '../observation/index.js';
 import type { InputSettings, OpenedInput } from './opened-input.js';
+import { openKraken } from './kraken.js';
 import { listenSettings, openPackets } from './packets.js';
+import { parseStreamAddress } from './stream-address.js';
 
 export async function openLiveInput(settings: InputSettings): Promise<OpenedInput> {
   const { source } = settings.observation;
   if (source.capture !== undefined) return openPackets({ capture: source.capture }, settings);
   if (source.listen !== undefined) return openPackets(listenSettings(source.listen, source), settings);
-  if (source.stream !== undefined) return openStreams([source.stream].flat(), settings);
+  if (source.stream !== undefined) return openStreamsNamed([source.stream].flat(), settings);
   return openRecorded(settings);
+}
+
+/** A receiver with a protocol of its own, or plain samples. */
+function openStreamsNamed(
+  origins: readonly string[],
+  settings: InputSettings,
+): Promise<OpenedInput> | OpenedInput {
+  const { 'noise-gains': noiseGains } = settings.observation.source;
+  const addresses = origins.map(parseStreamAddress);
+  const receiver = addresses.find((one) => one?.scheme.startsWith('kraken'));
+  if (!receiver) {
+    if (noiseGains !== undefined)
+      refuse('source.noise-gains', 'is for receivers with a noise source (kraken:HOST)', 'leave it out');
+    return openStreams(origins, settings);
+  }
+  if (origins.length > 1)
+    refuse(
+      'source.stream',
+      'a KrakenSDR and others side by side',
+      'their samples have no common clock: give one',
+    );
+  const { host, port, scheme } = receiver;
+  return openKraken({ host, port, version: scheme === 'kraken' ? 1 : 2 }, settings);
 }
 
 /** A pipe by its name is a stream. */
@@ -51,10 +76,8 @@ async function openRecorded({ observation, say }: InputSettings): Promise<Opened
 
 function openByteStream(origin: string): ByteStream {
   if (origin === '-') return streamOf('standard input', process.stdin);
-  const tcp = /^tcp:\/\/(.+):(\d+)\/?$/.exec(origin);
-  if (tcp) return tcpStream(tcp[1].replace(/^\[|\]$/g, ''), Number(tcp[2]));
-  if (origin.startsWith('tcp://'))
-    refuse(origin, 'names no host and port', 'write it like tcp://localhost:1234');
+  const address = parseStreamAddress(origin);
+  if (address) return tcpStream(address.host, address.port);
   return streamOf(origin, createReadStream(origin, { highWaterMark: 2 ** 18 }));
 }
 

@@ -21,29 +21,52 @@ const change = z.union([
   z.strictObject({
     gains: z.strictObject({ file: z.string().optional(), solved: z.literal(true).optional() }),
   }),
+  z.strictObject({
+    beams: z.union([
+      z.strictObject({ product: z.int().nonnegative(), towards: z.array(z.string()) }),
+      z.strictObject({ product: z.int().nonnegative(), add: z.array(z.string()) }),
+      z.strictObject({ product: z.int().nonnegative(), stop: z.array(z.string()) }),
+    ]),
+  }),
 ]);
+
+/** When the line was written, UTC; `utc` in logs of the version before. */
+const written = { at: z.string().optional(), utc: z.string().optional() };
 
 const line = z.strictObject({
   id: z.int(),
   epoch: z.int().nonnegative(),
   fromSpectrum: z.int().nonnegative(),
-  /** Of the data, and of the clock when it was asked for. */
+  /** Of the data. */
   from: z.string(),
-  utc: z.string(),
+  ...written,
   who: z.string(),
   authenticated: z.boolean(),
   change,
 });
 const cancelled = z.strictObject({
   cancels: z.int(),
-  utc: z.string(),
+  ...written,
   who: z.string(),
   authenticated: z.boolean(),
 });
-const head = z.strictObject({ corella: z.string(), log: z.literal(LOG_VERSION), started: z.string() });
+const head = z.strictObject({
+  corella: z.string(),
+  log: z.literal(LOG_VERSION),
+  at: z.string().optional(),
+  started: z.string().optional(),
+});
 
 /** What is written of a change: gains by the name of their file. */
 function plainChange(made: Change): z.infer<typeof change> {
+  if ('beams' in made) {
+    const { beams } = made;
+    const { product } = beams;
+    if ('towards' in beams) return { beams: { product, towards: [...beams.towards] } };
+    return 'add' in beams
+      ? { beams: { product, add: [...beams.add] } }
+      : { beams: { product, stop: [...beams.stop] } };
+  }
   if (!('gains' in made))
     return 'flags' in made ? { flags: { ...made.flags, inputs: [...made.flags.inputs] } } : made;
   const { file, solved } = made.gains;
@@ -68,12 +91,12 @@ export class ChangeLog {
   }
 
   static open(path: string, version: string, onFault: (line: string) => void): ChangeLog {
-    const first = { corella: version, log: LOG_VERSION, started: new Date().toISOString() };
+    const first = { corella: version, log: LOG_VERSION, at: new Date().toISOString() };
     return new ChangeLog(path, `${JSON.stringify(first)}\n`, onFault);
   }
 
   readonly add = ({ id, from, change: made, by }: MadeChange, what: 'made' | 'cancelled'): void => {
-    const now = { utc: new Date().toISOString(), ...by };
+    const now = { at: new Date().toISOString(), ...by };
     const entry =
       what === 'cancelled'
         ? { cancels: id, ...now }

@@ -9,10 +9,10 @@ import type { Integration } from '../core/blocks.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import { instant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
-import { directRoadError, type KernelSize } from '../image/index.js';
+import { boundFrequencies, directRoadError, type DirectRoadError, type KernelSize } from '../image/index.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { checkDirectRoad } from '../compose/index.js';
+import { checkDirectRoad, methodUsed, type MethodUsed } from '../compose/index.js';
 import {
   planSky,
   withCentre,
@@ -21,9 +21,9 @@ import {
   W_TERM_ACCURACY,
   imagedTelescope,
 } from '../stages/index.js';
-import type { LiveImaging, LiveMethod, LiveSettings } from './settings.js';
+import type { LiveImaging, LiveSettings } from './settings.js';
 
-/** The pair kernels are used below it. */
+/** The pair kernels are used where no pixel or source above 10° of altitude is off by more. */
 const MOST_FLAT_ERROR = 5e-3;
 /** So much of the cadence may go into images: spectra are made and correlated meanwhile. */
 const SHARE_OF_CADENCE = 0.5;
@@ -38,39 +38,34 @@ export async function chooseMethod(
   asked: Asked,
   imaging: LiveImaging,
   secondsOf: typeof wTermSeconds = wTermSeconds,
-): Promise<{ readonly imaging: LiveImaging; readonly chosen: LiveMethod }> {
+): Promise<{ readonly imaging: LiveImaging; readonly chosen: MethodUsed }> {
   const { backend, frequenciesHz } = asked;
   const telescope = imagedTelescope(asked.telescope, asked.flaggedInputs);
   // Bounds do not depend on the moment.
   const frame = skyFrame(telescope.site, instant(1_767_225_600));
   if (imaging.road === 'direct') {
     const image = withCentre(telescope, frequenciesHz, imaging.image);
-    const predictedError = checkDirectRoad({ telescope, frequenciesHz }, frame, image);
-    return { imaging: { ...imaging, image }, chosen: { method: 'direct', predictedError } };
+    const error = checkDirectRoad({ telescope, frequenciesHz }, frame, image);
+    return { imaging: { ...imaging, image }, chosen: methodUsed('direct', error) };
   }
   const seconds = asked.data === 'wait' ? 0 : await secondsOf(backend, telescope, frequenciesHz, imaging);
   if (seconds <= SHARE_OF_CADENCE * imaging.everyS)
     return {
       imaging: { ...imaging, method: 'w-term' },
-      chosen: { method: 'w-term', predictedError: W_TERM_ACCURACY },
+      chosen: methodUsed('w-term', { anywhere: W_TERM_ACCURACY, high: W_TERM_ACCURACY }),
     };
-  const highestHz = Float64Array.of(frequenciesHz.reduce((a, b) => Math.max(a, b), 0));
-  const sizes = ([3, 5, 7] as const).filter((size) => size >= imaging.image.kernelSize);
-  const flat = sizes.map((kernelSize) => {
+  let best = Infinity;
+  for (const kernelSize of ([3, 5, 7] as const).filter((size) => size >= imaging.image.kernelSize)) {
     const image = withCentre(telescope, frequenciesHz, { ...imaging.image, kernelSize });
-    return { image, error: flatError(telescope, frame, highestHz, image), kernelSize };
-  });
-  const found = flat.find(({ error }) => error <= MOST_FLAT_ERROR);
-  if (found)
-    return {
-      imaging: { ...imaging, image: found.image, method: 'flat' },
-      chosen: { method: 'flat', predictedError: found.error },
-    };
-  const best = Math.min(...flat.map(({ error }) => error));
+    const error = flatError(telescope, frame, boundFrequencies(frequenciesHz), image);
+    if (error.high <= MOST_FLAT_ERROR)
+      return { imaging: { ...imaging, image, method: 'flat' }, chosen: methodUsed('flat', error) };
+    best = Math.min(best, error.high);
+  }
   return refuse(
     'products.images.every',
     `an image from visibilities takes ${formatSeconds(seconds)} here, and one every ${formatSeconds(imaging.everyS)} was asked for; ` +
-      `gridded faster, as if the stations were in one plane, it would be off by up to ${(100 * best).toFixed(1)} % of a source`,
+      `gridded faster, as if the stations were in one plane, it would be off by up to ${(100 * best).toFixed(1)} % of a source above 10° of altitude`,
     `image less often, like ${Math.ceil((10 * seconds) / SHARE_OF_CADENCE) / 10}s, or fewer channels; or write visibilities and image them afterwards`,
   );
 }
@@ -78,13 +73,13 @@ export async function chooseMethod(
 function flatError(
   telescope: Telescope,
   frame: ReturnType<typeof skyFrame>,
-  highestHz: Float64Array,
+  frequenciesHz: Float64Array,
   image: ImageSettings & { readonly kernelSize: KernelSize },
-): number {
+): DirectRoadError {
   try {
-    return directRoadError(planSky(telescope, frame, highestHz, image));
+    return directRoadError(planSky(telescope, frame, frequenciesHz, image));
   } catch (error) {
-    if (error instanceof CorellaError) return Infinity;
+    if (error instanceof CorellaError) return { anywhere: Infinity, high: Infinity };
     throw error;
   }
 }
@@ -139,11 +134,3 @@ function onesOf({ stations: { length: stations }, polarisations }: Telescope): I
     flaggedInputs: new Uint8Array(stations * polarisations),
   };
 }
-
-/** For the terminal and for headers. */
-export const methodLine = ({ method, predictedError }: LiveMethod): string =>
-  ({
-    direct: 'images are made directly from spectra (EPIC)',
-    'w-term': 'images from visibilities are gridded in u, v and w',
-    flat: "images from visibilities are gridded in the plane of the stations, with EPIC's kernels, to keep the cadence",
-  })[method] + `, off by at most ${Number((100 * predictedError).toPrecision(2))} % of a source`;

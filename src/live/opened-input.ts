@@ -1,8 +1,11 @@
 /** Where the samples of a live run come from, and what they are once they come. */
 import type { Closable } from '../core/closing.js';
 import type { Instant } from '../core/instant.js';
+import type { Line } from '../messages/index.js';
 import type { Observation } from '../observation/index.js';
+import type { LossControl } from './losses.js';
 import type { LiveInput } from './night.js';
+import type { TimedNoise } from './noise-source.js';
 import type { ReadyToListen, ReceiveAccount } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 
@@ -25,16 +28,28 @@ export interface OpenedInput extends LiveInput, Closable {
   readonly isLive: boolean;
   /** The account of every packet, where there are packets. */
   packets?(): ReceiveAccount;
+  /** The account of a stream of frames, once it is over. */
+  stream?(): StreamAccount;
+  /** Delays and phases of a receiver's channels, solved while its noise source was on. */
+  noise?(): readonly TimedNoise[];
   /** Where packets wait. */
   readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
   /** When a tick was, of senders whose clocks were set anew while their time was unknown; from which on it holds. */
   readonly tellEpoch?: (tick: bigint, time: Instant) => { readonly at: Instant; readonly tick: bigint };
   /** Where packets come from a network. */
   readonly listening?: { readonly port: number; readonly group?: string; readonly interface?: string };
+  /** Of a simulated sky: what of it is lost. */
+  readonly losses?: LossControl;
   /** Files that were read. */
   readonly paths?: readonly string[];
 }
 
-export type Say = (line: string) => void;
+/** For people, and for machines. */
+export interface StreamAccount {
+  readonly lines: readonly string[];
+  readonly facts: object;
+}
+
+export type Say = (line: Line) => void;
 /** What takes long is done before a socket is opened. */
 export type BeforeListening = (ready: ReadyToListen, telescope: Telescope | undefined) => Promise<void>;

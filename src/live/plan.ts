@@ -1,10 +1,12 @@
 /** From a live observation and its source to what the chain makes: the same parts as of recordings, without reading ahead. */
 import type { Backend } from '../backend/backend.js';
 import type { Source } from '../core/sources.js';
+import type { Message } from '../messages/index.js';
 import { readGainFile, type Recording } from '../formats/index.js';
 import type { KurtosisPlan, KurtosisTally } from '../kurtosis/index.js';
 import {
   gatherFront,
+  inForceOf,
   inputsOf,
   kurtosisOf,
   refuseUnsupported,
@@ -26,6 +28,7 @@ import { frontOf, planLiveChannels } from './front.js';
 import type { LiveImaging, LiveSettings } from './settings.js';
 import { isProduct, plainWeights, type Product } from '../products/index.js';
 import { imagedRules } from '../products/making/images.js';
+import type { GainsInForce, InForceSettings } from '../products/solve/index.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -44,8 +47,10 @@ export interface LivePlan {
   readonly centre?: PhaseCentre;
   /** Gains of a file. */
   readonly calibrated?: LiveImaging['calibrated'];
+  /** Solved gains, where they are asked for. */
+  readonly inForce?: GainsInForce;
   /** What is not as one would expect. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Message[];
   /** Of each product of images how they are made. */
   readonly methods: ReadonlyMap<object, Chosen>;
   /** Of each stream epoch what kurtosis flagged and what van Vleck's correction met. */
@@ -65,6 +70,8 @@ export interface LiveMachine {
   readonly handsOver?: boolean;
   /** An earlier plan of the same observation: how images are made is not chosen again for the same channels. */
   readonly known?: LivePlan;
+  /** Hear of solved gains. */
+  readonly solutions?: Pick<InForceSettings, 'onSolution' | 'onUnused'>;
 }
 
 /** The source as a recording without an end, for those who plan. */
@@ -75,7 +82,7 @@ export async function planLive(
   observation: Observation,
   source: Source,
   telescope: Telescope,
-  { backend, blockS, description, data, handsOver = false, known }: LiveMachine,
+  { backend, blockS, description, data, handsOver = false, known, solutions }: LiveMachine,
 ): Promise<LivePlan> {
   const { front: part = {}, flags = {}, for: forS } = observation;
   refuseUnsupported(observation, { isLive: true, kind: source.kind });
@@ -107,6 +114,10 @@ export async function planLive(
   const corrected: RequestedVanVleck = { onPlan: (tally) => vanVleck.push(tally) };
   const isCalibrated = images !== undefined || observation.products.some((one) => isProduct('beams', one));
   const gains = isCalibrated ? await gainsFor(observation, telescope, frequenciesHz) : undefined;
+  const inForce = await inForceOf(observation.gains, {
+    ...{ channels: spectra.channels, inputs: spectra.inputs, before: gains?.calibrated, data, ...solutions },
+  });
+  const calibrated = inForce?.at ?? gains?.calibrated;
   const methods = new Map<object, Chosen>();
   for (const one of observation.products)
     if (isProduct('images', one)) {
@@ -122,7 +133,7 @@ export async function planLive(
     }
   return {
     ...{ observation, products, telescope, front, spectra, kurtosis, vanVleck, methods },
-    calibrated: gains?.calibrated,
+    ...{ calibrated, inForce },
     centre:
       visibilities?.['phase-centre'] === undefined
         ? delays.centre
@@ -134,7 +145,7 @@ export async function planLive(
       integrationS: visibilities?.integration ?? shownS(images),
       align: (visibilities ?? images)?.align ?? 'utc',
       imaging: images && {
-        ...imagingOf(images, imagedRules(images, rules, frequenciesHz), gains?.calibrated),
+        ...imagingOf(images, imagedRules(images, rules, frequenciesHz), calibrated),
         ...methods.get(images),
       },
       vanVleck: visibilities?.['van-vleck'] === true ? corrected : undefined,
@@ -158,7 +169,7 @@ async function gainsFor(
   telescope: Telescope,
   frequenciesHz: Float64Array,
 ): Promise<
-  { readonly calibrated: LiveImaging['calibrated']; readonly warnings: readonly string[] } | undefined
+  { readonly calibrated: LiveImaging['calibrated']; readonly warnings: readonly Message[] } | undefined
 > {
   if (gains?.file === undefined) return undefined;
   const file = await readGainFile(gains.file);

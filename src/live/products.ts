@@ -3,7 +3,7 @@ import { join, parse } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { formatInstant, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { Guarded, type ObservedItem } from '../observation/index.js';
+import { Guarded, type ObservedItem, type ProductOutcome } from '../observation/index.js';
 import { type ComposedProduct, prepareDirectProduct, spectraOfFront, type Front } from '../compose/index.js';
 import { channelsNamed, type SkyImage, integrationClock, chain, passing } from '../stages/index.js';
 import type { NightFiles } from './file-task.js';
@@ -18,6 +18,7 @@ import {
   planProduct,
   productName,
   type MadeProduct,
+  type PlannedProduct,
   type Product,
 } from '../products/index.js';
 import { imagedRules, imageOptions } from '../products/making/images.js';
@@ -95,6 +96,7 @@ export function openImages(
 ): (LatestPicture & { readonly paths?: readonly string[] }) | undefined {
   const { images: path, sources = 'all' } = fields;
   const { telescope, spectra, observation, calibrated } = plan;
+  const history = historyOf(number);
   if (path === null)
     return (
       onItem && {
@@ -102,7 +104,7 @@ export function openImages(
           const about = imageOptions(
             fields,
             { telescope, spectra, calibrated },
-            ...([{ history: historyOf(number) }, image.frame] as const),
+            ...([{ history }, image.frame] as const),
           );
           return onItem({
             ...{ kind: 'images', image, product: number },
@@ -112,10 +114,10 @@ export function openImages(
         ...{ close: () => Promise.resolve(), drawn: 0, paths: [] },
       }
     );
-  const unit = observation.gains?.file === undefined ? 'counts' : 'Jy/beam';
+  const unit = calibrated === undefined ? 'counts' : 'Jy/beam';
   if (/\.fits?$/i.test(path))
     return new ImageCubes({
-      ...{ fields, path, telescope, spectra, unit, history: historyOf(number) },
+      ...{ fields, path, telescope, spectra, unit, history },
       overwrite: observation.overwrite === true,
     });
   return openLatestPicture(
@@ -134,38 +136,54 @@ export function openImages(
   );
 }
 
+type PlannedFurther = Pick<PlannedProduct, 'name' | 'paths'> &
+  Partial<Pick<PlannedProduct, 'facts' | 'refusePlaces'>>;
+
 /** Products beside the first files and the first images, made anew for each stream epoch. */
 export class Further {
   readonly paths: string[] = [];
   /** Of products that ended before the others. */
   readonly failures: string[] = [];
+  /** Products that were planned as those of recordings are: what they say of themselves, of each stream epoch. */
+  readonly made: ProductOutcome[] = [];
   private epochs = 0;
+  /** Of the stream epoch at hand, by their number in the observation. */
+  private readonly planned = new Map<number, PlannedFurther>();
 
   constructor(private readonly settings: SinkSettings) {}
 
+  /** Other places of beams, as they would have been refused at the start. */
+  refusePlaces(product: number, places: readonly string[], at: Instant): void {
+    this.planned.get(product)?.refusePlaces?.(places, at);
+  }
+
   async begin(front: Front, source: Source, live: LiveSettings): Promise<FurtherProducts> {
     const epoch = this.epochs++;
-    const made: Guarded<{ readonly name: string; readonly paths: readonly string[] }>[] = [];
+    const made: Guarded<PlannedFurther>[] = [];
     for (const number of this.settings.plan.products.further)
       made.push(await this.make(number, { front, source, live, epoch }));
+    for (const [k, number] of this.settings.plan.products.further.entries())
+      this.planned.set(number, made[k].planned);
     const end = async (how: 'finish' | 'keep'): Promise<void> => {
       for (const one of made) {
         await one[how]();
         if (one.failure) this.failures.push(`${one.planned.name}: ${one.failure.message}`);
         else this.paths.push(...one.planned.paths);
+        const { name, paths, facts } = one.planned;
+        if (facts) this.made.push({ name, paths, facts: facts(), failure: one.failure });
       }
     };
+    // Solved gains are there before the images that they calibrate.
+    const isFirst = this.settings.plan.inForce !== undefined && this.settings.plan.products.further[0] === 0;
+    const composed = made.map((one) => one.composed);
     return {
-      composed: made.map((one) => one.composed),
+      ...(isFirst ? { first: composed.slice(0, 1), composed: composed.slice(1) } : { first: [], composed }),
       finish: () => end('finish'),
       keep: () => end('keep'),
     };
   }
 
-  private async make(
-    number: number,
-    about: Epoch,
-  ): Promise<Guarded<{ readonly name: string; readonly paths: readonly string[] }>> {
+  private async make(number: number, about: Epoch): Promise<Guarded<PlannedFurther>> {
     const product = this.settings.plan.observation.products[number];
     if (isProduct('visibilities', product)) return this.visibilities(product, number, about);
     if (isProduct('images', product)) return this.images(product, number, about);
@@ -179,9 +197,13 @@ export class Further {
       flaggedInputs: live.flaggedInputs ?? new Uint8Array(source.inputs),
       rules: live.flags?.rules ?? [],
       ...{ centre: plan.centre, equaliserIsLost: false },
-      calibrated: steering ? (start) => steering.directGains(start, channels) : plan.calibrated,
+      places: steering?.beams.get(number),
+      solutionsInto: number === 0 ? plan.inForce : undefined,
+      calibrated: steering
+        ? (moment, start) => steering.directGains(moment, channels, start)
+        : plan.calibrated,
     });
-    return new Guarded(
+    return new Guarded<PlannedFurther>(
       planned,
       await planned.make({
         ...{ backend: live.backend, history: historyOf(number) },
@@ -218,7 +240,7 @@ export class Further {
       await files?.close();
       await files?.end?.();
     };
-    return new Guarded(
+    return new Guarded<PlannedFurther>(
       {
         name: 'visibilities',
         get paths() {
@@ -257,7 +279,7 @@ export class Further {
                   ...{ backend, telescope, image: imaging.image, plannedFor, lastsS: imaging.everyS },
                   ...{ flaggedInputs, rules, autos: imaging.autos },
                   calibrated: steering
-                    ? (start) => steering.directGains(start, frequenciesHz.length)
+                    ? (moment, start) => steering.directGains(moment, frequenciesHz.length, start)
                     : imaging.calibrated,
                 }),
                 show,
@@ -279,7 +301,7 @@ export class Further {
       ...{ composed, finish: close, abandon: close },
       keep: () => close().then(() => ''),
     };
-    return new Guarded(
+    return new Guarded<PlannedFurther>(
       {
         name: 'images',
         get paths() {

@@ -1,7 +1,14 @@
 /** What an observation of live data means where it does not say, and what can be refused before anything arrives. */
 import { refuse } from '../core/errors.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
-import { checkOutput, checkOutputs, readGainFile, visibilityFormatFor } from '../formats/index.js';
+import {
+  checkOutput,
+  checkOutputs,
+  gainPaths,
+  readGainFile,
+  requireInputs,
+  visibilityFormatFor,
+} from '../formats/index.js';
 import {
   checkObservation,
   gatherDelays,
@@ -9,6 +16,7 @@ import {
   refuseNotLive,
   refuseUnsupported,
   sourceKind,
+  withSolvedGains,
   type Observation,
 } from '../observation/index.js';
 import { isPacketFormatName, packetFormatNamed } from '../packets/registry.js';
@@ -47,14 +55,15 @@ const USUAL_S = 1;
 export function resolveLive(observation: Observation): Observation {
   const { images } = productsOf(observation);
   const everyS = images && (images.every ?? USUAL_S);
-  return {
+  return withSolvedGains({
     ...observation,
     products: observation.products.map((one) => {
       if (isProduct('visibilities', one))
         return { integration: Math.max(USUAL_S, everyS ?? 0), align: 'utc' as const, ...one };
+      if (isProduct('gains', one)) return { integration: USUAL_S, align: 'utc' as const, ...one };
       return isProduct('images', one) ? { every: USUAL_S, align: 'utc' as const, ...one } : one;
     }),
-  };
+  });
 }
 
 /** Whether data arrive in real time. */
@@ -70,10 +79,10 @@ function refuseWithoutPage(observation: Observation): void {
     page.address === false
       ? 'is for the page, and page.address: false leaves it out'
       : 'is for the page, which a capture or recording has with page.address';
-  for (const name of ['names', 'token-file'] as const)
+  for (const name of ['names', 'token-file', 'alarm-url'] as const)
     if (page[name] !== undefined) refuse(`page.${name}`, why, 'leave it out');
   if (gains.solve === undefined)
-    for (const name of ['min-baseline', 'element', 'diffuse', 'every'] as const)
+    for (const name of ['min-baseline', 'element', 'diffuse', 'every', 'lag'] as const)
       if (gains[name] !== undefined) refuse(`gains.${name}`, `${why}; or give gains.solve`, 'leave it out');
 }
 
@@ -89,10 +98,14 @@ export async function refuseBeforehand(
   if (source.listen !== undefined) refuseListening(source.listen, source.interface);
   if (source.format !== undefined && !isPacketFormatName(source.format)) packetFormatNamed(source.format);
   if (source.epoch !== undefined) parseEpoch(source.epoch);
+  const { 'noise-gains': noiseGains } = source;
+  if (noiseGains !== undefined)
+    await checkOutputs({ paths: gainPaths(noiseGains), overwrite: observation.overwrite });
   if (start !== undefined && end !== undefined)
     if (!(secondsBetween(parseInstant(start, 'start'), parseInstant(end, 'end')) > 0))
       refuse('end', `${end} is not after start, ${start}`, 'give a later end');
   refuseWithoutPage(observation);
+  if (source.capture !== undefined) await requireInputs(source.capture);
   for (const product of products) await refuseProduct(product, observation, handsOver);
   const { visibilities, images } = productsOf(observation);
   if (images) refusePair(visibilities, images);
@@ -158,12 +171,12 @@ export function refuseChange(observation: Observation, change: Change): void {
 
 async function refuseProduct(product: Product, observation: Observation, handsOver: boolean): Promise<void> {
   const { overwrite, gains } = observation;
-  if (isProduct('gains', product))
-    refuse(
-      'products.gains',
-      'is not a product of live data',
-      'give gains.solve: solutions are written beside the products',
-    );
+  if (isProduct('gains', product)) {
+    const { gains: path } = product;
+    if (path !== null) await checkOutputs({ paths: gainPaths(path), overwrite });
+    else if (!handsOver && gains?.solve === undefined)
+      refuse('products.gains', 'has no path', 'name a .json');
+  }
   if (isProduct('visibilities', product)) {
     const { visibilities: path, values } = product;
     refuseIntegration(product);

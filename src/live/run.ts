@@ -9,14 +9,20 @@ import { CorellaError } from '../core/errors.js';
 import { stoppable } from '../core/ending.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { into, readsOf, type Observation, type ObservedItem } from '../observation/index.js';
+import { message, textOf } from '../messages/index.js';
+import {
+  into,
+  readsOf,
+  type Observation,
+  type ObservedItem,
+  type ProductOutcome,
+} from '../observation/index.js';
 import { narrowed, narrowedSessions } from './band.js';
 import type { LiveSettings } from './chain.js';
 import type { NightFiles } from './file-task.js';
 import type { FileEvent } from './files.js';
-import { LiveGains, type GainsEvents } from './gains.js';
+import { LiveGains, solvedOf, type GainsEvents } from './gains.js';
 import { runNight, type NightEvent, type NightProducts, type NightSummary } from './night.js';
-import { methodLine } from './method.js';
 import { rehearse } from './rehearse.js';
 import { Steering, type SteeringStart } from './steering.js';
 import {
@@ -29,7 +35,7 @@ import {
   type ChannelRange,
   type TimedSpectra,
 } from '../stages/index.js';
-import { readGainFile } from '../formats/index.js';
+import { readGainFile, writeGainFiles } from '../formats/index.js';
 import { ChangeLog, logPathFor, readLog } from './log.js';
 import type { NightWatcher } from './watcher.js';
 import { silentSource, type ReadyToListen, type ReceiveAccount } from '../receive/index.js';
@@ -37,12 +43,14 @@ import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';
 import { sourcesNamed } from '../sky/models/named.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { productNames } from '../products/index.js';
+import { isProduct, productNames } from '../products/index.js';
 import { checkDisk } from './disk.js';
+import { methodLine } from '../compose/index.js';
 import { liveHistory } from './history.js';
 import { openLiveInput, telescopeOf } from './input.js';
 import { afterSeconds } from './long-timer.js';
-import type { OpenedInput, Say } from './opened-input.js';
+import { noiseAt, noiseGains } from './noise-source.js';
+import type { InputSettings, OpenedInput, Say, StreamAccount } from './opened-input.js';
 import { planLive, type LivePlan } from './plan.js';
 import { Further, openImages, openVisibilityFiles, type SinkSettings } from './products.js';
 import { isRealTime, refuseBeforehand, refuseChange, resolveLive } from './resolve.js';
@@ -93,6 +101,8 @@ export interface LiveRunSettings {
   readonly into?: string;
   readonly say: Say;
   readonly onStart?: (source: Source, description: string, backend: string) => void;
+  /** Opens what is observed, in place of what the source names: a simulated sky. */
+  readonly openInput?: (settings: InputSettings) => Promise<OpenedInput>;
   readonly onEvent: (event: NightEvent) => void;
   readonly onFile: (event: FileEvent) => void;
   /** Called before anything is waited for, with everything that was chosen. */
@@ -114,10 +124,14 @@ export interface LiveOutcome {
   /** Once samples had come. */
   readonly plan?: LivePlan;
   readonly packets?: ReceiveAccount;
+  /** Of a receiver's frames. */
+  readonly stream?: StreamAccount;
   /** By a signal or on the page. */
   readonly isStopped: boolean;
   /** Products that ended before the others, and why. */
   readonly failures: readonly string[];
+  /** What products say of themselves that are made as those of recordings are: beams, spectra, gains. */
+  readonly products: readonly ProductOutcome[];
 }
 
 export async function runLive(asked: Observation, settings: LiveRunSettings): Promise<LiveOutcome> {
@@ -165,7 +179,7 @@ class LiveRun {
   async run(): Promise<LiveOutcome> {
     const { observation, telescope, blockS, settings } = this;
     const { say } = settings;
-    const opened = await openLiveInput({
+    const opened = await (settings.openInput ?? openLiveInput)({
       ...{ observation, telescope, forS: this.waitsS(), blockS, say },
       beforeListening: (ready, whole) => this.beforeListening(ready, whole),
     });
@@ -190,10 +204,14 @@ class LiveRun {
       this.page = shown?.page;
       try {
         const summary = await this.night(this.page?.input ?? input);
+        const stream = input.stream?.();
+        await this.writeNoiseGains(input);
         return {
           ...{ observation, summary, plan: this.plan, isStopped: this.isStopped },
           packets: input.packets?.(),
+          stream,
           failures: this.further?.failures ?? [],
+          products: this.further?.made ?? [],
         };
       } finally {
         callOff?.();
@@ -207,6 +225,28 @@ class LiveRun {
       await this.locked.close();
       stop.release();
     }
+  }
+
+  private async writeNoiseGains(input: OpenedInput): Promise<void> {
+    const { plan } = this;
+    const path = this.observation.source['noise-gains'];
+    const solved = input.noise?.() ?? [];
+    if (path === undefined) return;
+    const { frequenciesHz, channelWidthHz } = plan?.spectra ?? {
+      frequenciesHz: new Float64Array(),
+      channelWidthHz: NaN,
+    };
+    const tuned = noiseAt(solved, frequenciesHz);
+    if (!plan || tuned.length === 0) {
+      this.settings.say(`${path} was not written: the noise source was not on at this frequency`);
+      return;
+    }
+    const { telescope } = plan;
+    const history = [this.settings.version, `delays and phases by the noise source of ${input.description}`];
+    await writeGainFiles(path, noiseGains(tuned, { telescope, frequenciesHz, history }), {
+      ...{ telescope, channelWidthHz, durationS: tuned[0].solution.samples / tuned[0].sampleRateHz },
+    });
+    this.settings.say(`${path}: gains at ${tuned.length} times, by the noise source`);
   }
 
   /** By the wall clock: nothing is waited for longer. */
@@ -295,6 +335,13 @@ class LiveRun {
       ...{ backend, blockS, description, data: input.isLive ? 'arrive' : 'wait' },
       handsOver: this.settings.onItem !== undefined,
       known: this.rehearsed,
+      solutions: {
+        onUnused: (why) => {
+          say(message('gains.solution-not-used', { why }));
+          page?.gainsEvents.failed(why);
+        },
+        onSolution: ({ solution }, at) => page?.gainsEvents.solved(solvedOf(solution), { at }),
+      },
     });
     this.plan = plan;
     this.settings.onPlan?.(plan);
@@ -317,7 +364,7 @@ class LiveRun {
         liveHistory(this.settings.version, observation, product, {
           reads: reads(product),
           description,
-          notes: [...plan.warnings, ...methodOf(observation.products[product])],
+          notes: [...plan.warnings.map(textOf), ...methodOf(observation.products[product])],
           log: this.log?.path,
         }),
       onFile: (event) => {
@@ -352,12 +399,8 @@ class LiveRun {
   /** What may change on the way. */
   private async steeringFor(plan: LivePlan): Promise<Steering | undefined> {
     const { observation, settings } = this;
-    const { log, gains } = observation;
-    const isSteered =
-      this.page !== undefined ||
-      settings.onSteering !== undefined ||
-      log !== undefined ||
-      gains?.solve !== undefined;
+    const { log } = observation;
+    const isSteered = this.page !== undefined || settings.onSteering !== undefined || log !== undefined;
     if (!isSteered) return undefined;
     const { telescope, spectra } = plan;
     const loadGains = async (file: string) =>
@@ -366,8 +409,10 @@ class LiveRun {
     if ((this.page ?? settings.onSteering) && log === undefined && beside !== undefined)
       this.log = ChangeLog.open(logPathFor(beside), settings.version, settings.say);
     return steeringOf(plan.settings, {
-      check: (change) => {
+      beams: beamPlaces(observation),
+      check: (change, places, at) => {
         refuseChange(observation, change);
+        if ('beams' in change) this.further?.refusePlaces(change.beams.product, places, at);
       },
       onChange: this.log?.add,
       logged: log === undefined ? undefined : await readLog(log, loadGains),
@@ -377,9 +422,8 @@ class LiveRun {
   private gainsFor({ telescope, products }: LivePlan, live: LiveSettings): LiveGains | undefined {
     const { steering, imaging, frequenciesHz } = live;
     if (!steering || !imaging) return undefined;
-    const { solve, every, element, diffuse, 'min-baseline': least } = this.observation.gains ?? {};
+    const { solve, element, diffuse, 'min-baseline': least } = this.observation.gains ?? {};
     const names = solve ?? products.images?.sources ?? 'all';
-    const { say } = this.settings;
     const gains = new LiveGains(
       {
         ...{ backend: this.backend, telescope, frequenciesHz, polarisations: telescope.polarisations },
@@ -398,13 +442,9 @@ class LiveRun {
       steering,
       {
         solved: (solved, from) => this.page?.gainsEvents.solved(solved, from),
-        failed: (why) => {
-          this.page?.gainsEvents.failed(why);
-          if (solve !== undefined) say(`gains were not solved: ${why}`);
-        },
+        failed: (why) => this.page?.gainsEvents.failed(why),
       },
     );
-    if (solve !== undefined) gains.solveFromStart(every);
     return gains;
   }
 }
@@ -428,6 +468,14 @@ const outputsOf = ({ products }: Observation): string[] =>
     ),
   );
 
+/** Where the beams of each product point at the start. */
+const beamPlaces = ({ products, front }: Observation): ReadonlyMap<number, readonly string[]> =>
+  new Map(
+    products.flatMap((one, number) =>
+      isProduct('beams', one) ? [[number, one.towards ?? [front?.delays?.track ?? []].flat()] as const] : [],
+    ),
+  );
+
 function bandOf({ source }: Observation): ChannelRange | undefined {
   if (source.channels === undefined) return undefined;
   const [first, last] = source.channels.split('-').map(Number);
@@ -437,7 +485,7 @@ function bandOf({ source }: Observation): ChannelRange | undefined {
 /** What may change while data flow. */
 export const steeringOf = (
   { flaggedInputs, integrationS, imaging }: LiveSettings,
-  more: Pick<SteeringStart, 'check' | 'onChange' | 'logged'> = {},
+  more: Pick<SteeringStart, 'beams' | 'check' | 'onChange' | 'logged'> = {},
 ): Steering =>
   new Steering({
     ...{ ...more, flaggedInputs: flaggedInputs ?? new Uint8Array(), integrationS },

@@ -16,14 +16,8 @@ import type { Source } from '../core/sources.js';
 import type { Steering } from './steering.js';
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
+import type { MethodUsed } from '../compose/index.js';
 import type { Telescope } from '../telescope/telescope.js';
-
-/** How live images are made (method.ts). */
-export interface LiveMethod {
-  readonly method: 'direct' | 'w-term' | 'flat';
-  /** The largest error of a pixel over a source's peak. */
-  readonly predictedError: number;
-}
 
 export interface LiveImaging {
   /** From one image to the next. */
@@ -36,7 +30,7 @@ export interface LiveImaging {
   readonly calibrated?: Calibrated | CalibratedAt;
   readonly image: ImageSettings;
   /** How they are made and how far they may be off, where that was asked (method.ts). */
-  readonly chosen?: LiveMethod;
+  readonly chosen?: MethodUsed;
   /** Whether autocorrelations are kept; by default direct images keep them. */
   readonly autos?: 'include' | 'leave-out';
   /** The correction for rounding to few bits, of images from visibilities. */
@@ -47,6 +41,8 @@ export interface LiveImaging {
 
 /** Products beside the files and the images, for one stream epoch. */
 export interface FurtherProducts {
+  /** Those that come before the files and the images. */
+  readonly first: readonly ComposedProduct[];
   readonly composed: readonly ComposedProduct[];
   /** The epoch is at its end: they appear. */
   finish(): Promise<void>;

@@ -32,13 +32,38 @@ export type Change =
   | { readonly flags: { readonly inputs: readonly number[]; readonly flag: boolean } }
   | { readonly integrationS: number }
   | { readonly recording: boolean }
-  | { readonly gains: ChangedGains };
+  | { readonly gains: ChangedGains }
+  | { readonly beams: ChangedBeams };
+
+/** Of the product with this number: other places, more of them, or fewer. */
+export type ChangedBeams = { readonly product: number } & (
+  | { readonly towards: readonly string[] }
+  | { readonly add: readonly string[] }
+  | { readonly stop: readonly string[] }
+);
 
 export interface ChangedGains {
   /** Where they were read, or that they were solved; neither for no gains. */
   readonly file?: string;
   readonly solved?: true;
   readonly calibrated?: Calibrated | CalibratedAt;
+}
+
+/** A change of beams; of the only product that makes any, where none is named. */
+export function beamsChange(
+  { beams }: Steering,
+  what:
+    | { readonly towards: readonly string[] }
+    | { readonly add: readonly string[] }
+    | { readonly stop: readonly string[] },
+  product?: number,
+): Change {
+  const numbers = [...beams.keys()];
+  if (numbers.length === 0)
+    refuse('beams', 'no product makes beams', 'start with one: { beams: NAME.fil, towards: [Sun] }');
+  if (product === undefined && numbers.length > 1)
+    refuse('beams.product', 'several products make beams', `name one: ${numbers.join(', ')}`);
+  return { beams: { product: product ?? numbers[0], ...what } };
 }
 
 /** Who asked for a change. */
@@ -85,8 +110,10 @@ export interface SteeringStart {
   readonly flaggedInputs: Uint8Array;
   readonly integrationS: number;
   readonly calibrated?: Calibrated | CalibratedAt;
-  /** Refuses what would have been refused at the start. */
-  readonly check?: (change: Change) => void;
+  /** Where beams point, of each product of them. */
+  readonly beams?: ReadonlyMap<number, readonly string[]>;
+  /** Refuses what would have been refused at the start; of beams with the places that a change leaves. */
+  readonly check?: (change: Change, places: readonly string[], at: Instant) => void;
   /** Hears of every change, and of those that were cancelled. */
   readonly onChange?: (made: MadeChange, what: 'made' | 'cancelled') => void;
   /** Changes of an earlier run, made again at the same spectra. */
@@ -102,6 +129,8 @@ export class Steering {
   readonly fileNumber = new Timeline(0);
   /** Seconds. */
   readonly integration: Timeline<number>;
+  /** Where beams point, by the number of their product. */
+  readonly beams: ReadonlyMap<number, Timeline<readonly string[]>>;
   /** Left out from the start: images have no place for them. */
   readonly neverImaged: Uint8Array;
   private session: Session | undefined;
@@ -111,7 +140,8 @@ export class Steering {
   private readonly made: MadeChange[] = [];
 
   constructor(private readonly start: SteeringStart) {
-    const { flaggedInputs, integrationS, calibrated } = start;
+    const { flaggedInputs, integrationS, calibrated, beams = [] } = start;
+    this.beams = new Map(Array.from(beams, ([product, places]) => [product, new Timeline(places)]));
     this.flags = new Timeline(flaggedInputs);
     this.neverImaged = flaggedInputs;
     this.integration = new Timeline(integrationS);
@@ -162,10 +192,17 @@ export class Steering {
 
   /** From when they would hold; what cannot be is refused, and nothing is changed. */
   try(change: Change, wanted?: Instant): Required<From> {
-    this.start.check?.(change);
     const session = this.current();
+    if (!('beams' in change)) this.start.check?.(change, [], momentOf(session, session.newest));
     if ('integrationS' in change) session.replan(change.integrationS);
-    return this.next(wanted);
+    const from = this.next(wanted);
+    if ('beams' in change) {
+      const before = this.placesOf(change.beams.product).at(from.at);
+      refuseUnknown(before, change.beams);
+      const places = changedPlaces(before, change.beams);
+      this.start.check?.(change, places, from.at);
+    }
+    return from;
   }
 
   /** Makes a change from the next integration on, or from the first that begins no earlier than `wanted`. */
@@ -210,6 +247,7 @@ export class Steering {
     this.gains.reset(calibrated);
     this.recording.reset(true);
     this.fileNumber.reset(0);
+    for (const [product, places] of this.beams) places.reset(this.start.beams?.get(product) ?? []);
     session.pieces.splice(0, Infinity, { fromIndex: 0, clock: session.first });
     for (const one of this.made) this.apply(one);
   }
@@ -221,7 +259,13 @@ export class Steering {
       this.flags.change(from.at, (before) => withFlags(before, inputs, flag));
     } else if ('recording' in change) this.recording.set(from.at, change.recording);
     else if ('gains' in change) this.gains.set(from.at, change.gains.calibrated);
-    else this.applyIntegration(from, change.integrationS);
+    else if ('beams' in change) {
+      const { beams } = change;
+      const places = this.placesOf(beams.product);
+      if ('towards' in beams) places.set(from.at, beams.towards);
+      // What is added or stopped later is so still.
+      else places.change(from.at, (before) => changedPlaces(before, beams));
+    } else this.applyIntegration(from, change.integrationS);
   }
 
   private applyIntegration({ at, epoch, spectrum }: Required<From>, integrationS: number): void {
@@ -237,7 +281,7 @@ export class Steering {
   /** The gains in force when data began, as they are at a moment of theirs. */
   calibratedAt(start: Instant, moment: Instant = start): Calibrated | undefined {
     const gains = this.gains.at(start);
-    return gains && calibratedAt(gains, moment);
+    return gains && calibratedAt(gains, moment, start);
   }
 
   /** The last word on gains; of those that change in time, as they are now. */
@@ -248,8 +292,8 @@ export class Steering {
   }
 
   /** Gains for the direct road, which knows an input that is left out by its gain alone. */
-  directGains(moment: Instant, channels: number): Calibrated {
-    const [flags, gains] = [this.flags.at(moment), this.calibratedAt(moment)];
+  directGains(moment: Instant, channels: number, start: Instant = moment): Calibrated {
+    const [flags, gains] = [this.flags.at(moment), this.calibratedAt(start, moment)];
     if (this.merged?.flags === flags && this.merged.gains === gains) return this.merged.calibrated;
     const inputs = flags.length;
     const solved = Uint8Array.from({ length: channels * inputs }, (_, at) =>
@@ -264,6 +308,18 @@ export class Steering {
   private merged:
     | { readonly flags: Uint8Array; readonly gains: Calibrated | undefined; readonly calibrated: Calibrated }
     | undefined;
+
+  private placesOf(product: number): Timeline<readonly string[]> {
+    const numbers = [...this.beams.keys()].join(', ');
+    return (
+      this.beams.get(product) ??
+      refuse(
+        'beams.product',
+        `product ${product} makes no beams`,
+        numbers === '' ? 'start with a product of beams' : `name one that does: ${numbers}`,
+      )
+    );
+  }
 
   private current(): Session {
     return this.session ?? refuse('steer', 'no data have come yet', 'wait for the first of them');
@@ -282,6 +338,21 @@ export function withFlags(before: Uint8Array, inputs: readonly number[], flag: b
   const flags = before.slice();
   for (const a of inputs) flags[a] = flag ? 1 : 0;
   return flags;
+}
+
+function changedPlaces(before: readonly string[], change: ChangedBeams): readonly string[] {
+  if ('towards' in change) return change.towards;
+  if ('add' in change) return [...before, ...change.add.filter((one) => !before.includes(one))];
+  return before.filter((one) => !change.stop.includes(one));
+}
+
+function refuseUnknown(before: readonly string[], change: ChangedBeams): void {
+  const twice = 'add' in change && change.add.find((one) => before.includes(one));
+  if (typeof twice === 'string')
+    refuse('beams.add', `there is a beam towards ${twice} already`, 'leave it out');
+  const unknown = 'stop' in change && change.stop.find((one) => !before.includes(one));
+  if (typeof unknown === 'string')
+    refuse('beams.stop', `there is no beam towards ${unknown}`, `name one of ${before.join(', ')}`);
 }
 
 const momentOf = ({ grid }: Session, index: number): Instant =>

@@ -7,7 +7,8 @@ const TOLERANCE_S = 1e-9;
 const MOST_STEPS = 256;
 
 export class Timeline<Value> {
-  private readonly steps: { readonly from: Instant; readonly value: Value }[] = [];
+  /** In the order of time. */
+  readonly steps: { readonly from: Instant; readonly value: Value }[] = [];
 
   constructor(private first: Value) {}
 

@@ -47,7 +47,7 @@ export const cards = {
         1024: { baseS: 2.17e-12, perTapS: 0.0663e-12 },
         4096: { baseS: 2.33e-12, perTapS: 0.1288e-12 },
       },
-      // 512 inputs × 1000 spectra, 8 taps, 132 = 12 · 11 channels: 0.275 ms in the resident chain; when 11 still was
+      // 512 inputs × 1000 spectra, 8 taps, 132 = 12 · 11 channels: 0.275 ms; when 11 still was
       // too large a prime, 2.40
       smoothS: 0.275e-3 / (512_000 * 132),
       otherS: 2.4e-3 / (512_000 * 132),
@@ -61,7 +61,7 @@ export const cards = {
     ],
     // 20 × 500 antennas, 300 iterations: 0.78 ms; 1 × 1000: 0.331 ms
     calibrate: { termsPerS: (20 * 500 ** 2 * 300) / 0.78e-3, leastS: 0.331e-3 },
-    // 32 by the bench; 48 sustained: gridding and imaging; 64 in the resident chain, 132 channels in 4.51 ms
+    // 32 by the bench; 48 sustained: gridding and imaging; 64, 132 channels in 4.51 ms
     directS: {
       half: [
         [32, perChannelStep(5.7)],
@@ -74,7 +74,7 @@ export const cards = {
         [64, perChannelStep(69.6)],
       ],
     },
-    // 256 stations, gridding kernels of 5 × 5, four products, 132 channels in the resident chain: 5.26 ms, totals and scale included
+    // 256 stations, gridding kernels of 5 × 5, four products, 132 channels: 5.26 ms, totals and scale included
     gridS: { perCell: 5.26e-3 / 132 / (4 * 32_896 * 81) },
     // directly, 264 channels: 0.010 ms for the scale, 0.066 for the pixels
     finishS: { perPixel: 0.076e-3 / (264 * 4 * 128 ** 2) },

@@ -1,6 +1,6 @@
 /** What each kernel's unit of work costs on this processor, by timing small pieces of the workload. Cards: measure-card.ts. */
 import { totalmem } from 'node:os';
-import type { HostBackend } from '../backend/backend.js';
+import type { Backend, HostBackend } from '../backend/backend.js';
 import { planCalibration, prepareCalibrator } from '../calibrate/index.js';
 import { planChannelise, prepareChanneliser } from '../channelise/index.js';
 import { baselineCount, countsCB, modelCBP, visibilitiesCBPP } from '../core/axes.js';
@@ -71,6 +71,9 @@ export async function measureCosts(
     finish: measured(direct.finish),
   };
 }
+
+/** Channels that a card solves together. */
+const MOST_SOLVED = 66;
 
 type Timer = (run: () => Promise<void>) => Promise<number>;
 
@@ -193,10 +196,11 @@ function timeImage(backend: HostBackend, workload: Workload, piece: Piece, time:
   });
 }
 
-function timeCalibrate(backend: HostBackend, workload: Workload, time: Timer): Promise<number> {
+export function timeCalibrate(backend: Backend, workload: Workload, time: Timer): Promise<number> {
   const { stations, polarisations } = workload;
-  // A solve for every thread, as a night's channels give them.
-  const channels = backend.kind === 'cpu' ? Math.min(backend.threads, workload.channels) : 1;
+  // As many solves at once as channels give them.
+  const atOnce = { reference: 1, cpu: backend.kind === 'cpu' ? backend.threads : 1, cuda: MOST_SOLVED };
+  const channels = Math.min(atOnce[backend.kind], workload.channels);
   const plan = planCalibration({
     stations,
     polarisations,

@@ -1,11 +1,12 @@
-/** How an image's spectra are cut into blocks, and what a resident chain keeps on a card for them. Pure. */
+/** How an image's spectra are cut into blocks, and what is kept on a card for them. Pure. */
 import { baselineCount } from '../core/axes.js';
 import { roundUp } from '../core/round-up.js';
 import { FOLDED_BOXES, channelsAtOnce, gridBytes, planSampling, suitsHalves } from '../image/on-card.js';
-import { IN_FLIGHT } from './resident/plan.js';
-import type { RoadName } from './resident/road-names.js';
+import type { RoadName } from './road-names.js';
 import type { Workload } from './workload.js';
 
+/** While the card works on one, the next goes up. */
+const SPECTRA_BLOCKS = 2;
 /** A block lasts as long as an image, but no longer than this. */
 const LONGEST_BLOCK_S = 0.25;
 
@@ -14,35 +15,33 @@ export interface BlockCut {
   readonly blocksPerImage: number;
 }
 
+/** Spectra of each channel in an image. */
+export const spectraInImage = ({ cadenceS, channelWidthHz }: Pick<Workload, 'cadenceS' | 'channelWidthHz'>) =>
+  Math.max(1, Math.round(cadenceS * channelWidthHz));
+
 /** Spectra of each channel in an image, in as few blocks as may be. */
-export function cutImage({
-  cadenceS,
-  channelWidthHz,
-}: Pick<Workload, 'cadenceS' | 'channelWidthHz'>): BlockCut {
-  const spectra = Math.max(1, Math.round(cadenceS * channelWidthHz));
+export function cutImage(workload: Pick<Workload, 'cadenceS' | 'channelWidthHz'>): BlockCut {
+  const { cadenceS } = workload;
+  const spectra = spectraInImage(workload);
   const blocksPerImage = Math.min(spectra, Math.max(1, Math.ceil(cadenceS / LONGEST_BLOCK_S - 1e-9)));
   return { spectraPerBlock: Math.ceil(spectra / blocksPerImage), blocksPerImage };
 }
 
-export interface ResidentBuffer {
+export interface CardBuffer {
   readonly what: string;
   readonly sizeBytes: number;
 }
 
-/** What the imagers allow themselves (image/direct/cuda/folded.ts, image/visibilities/cuda/prepare.ts). */
+/** What the imagers allow themselves (image/direct/cuda/folded.ts, image/flat/cuda/prepare.ts). */
 const DIRECT_GRID_BYTES = 3 * 2 ** 30;
 const VISIBILITY_GRID_BYTES = 2 ** 30;
 const KERNELS_SHARE = 1 / 4;
-/** What calibration does (calibrate/cuda/resident.ts). */
+/** What calibration does. */
 const CALIBRATION_BYTES = 2 ** 32;
 /** Of the cards we know; grids come in whole waves over them. */
 const MULTIPROCESSORS = 132;
 
-export function residentBuffers(
-  road: RoadName,
-  workload: Workload,
-  memoryBytes: number,
-): readonly ResidentBuffer[] {
+export function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): readonly CardBuffer[] {
   const { channels, stations, polarisations, pixels, kernelSize, bits, input, taps } = workload;
   const inputs = stations * polarisations;
   const { spectraPerBlock } = cutImage(workload);
@@ -72,7 +71,7 @@ export function residentBuffers(
       { what: 'uv grids', sizeBytes: Math.min(VISIBILITY_GRID_BYTES, scratchBytes) },
     ],
     direct: [{ what: 'grids', sizeBytes: channelsOfGrids * bytesPerChannel }],
-  } satisfies Record<RoadName, readonly ResidentBuffer[]>;
+  } satisfies Record<RoadName, readonly CardBuffer[]>;
   return [
     ...(input === 'voltages'
       ? [
@@ -82,7 +81,7 @@ export function residentBuffers(
           },
         ]
       : []),
-    { what: 'spectra', sizeBytes: (input === 'voltages' ? 1 : IN_FLIGHT) * spectraBytes },
+    { what: 'spectra', sizeBytes: SPECTRA_BLOCKS * spectraBytes },
     // int32 sums, float64 totals, and a count for every baseline
     { what: 'visibilities', sizeBytes: 24 * visibilities + 8 * channels * baselines },
     // correlations, model and weights of each pair, and the two matrices made of them
@@ -96,9 +95,9 @@ export function residentBuffers(
     { what: 'gridding kernels', sizeBytes: 16 * channels * stations * kernelSize ** 2 },
     ...roads[road],
     { what: 'sums', sizeBytes: 8 * planes },
-    { what: 'images', sizeBytes: IN_FLIGHT * 4 * planes },
+    { what: 'images', sizeBytes: 8 * planes },
   ];
 }
 
-export const residentBytes = (road: RoadName, workload: Workload, memoryBytes: number): number =>
-  residentBuffers(road, workload, memoryBytes).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+export const cardBytes = (road: RoadName, workload: Workload, memoryBytes: number): number =>
+  cardBuffers(road, workload, memoryBytes).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

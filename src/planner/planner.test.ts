@@ -5,7 +5,7 @@ import { openReference } from '../backend/reference.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { cardCosts, cardMachine, cards, findCard, interpolate } from './cards.js';
-import { choosePiece, runRoad } from './measure-plan.js';
+import { choosePiece, runPlan } from './run.js';
 import { machineOf, measureCosts } from './measure-costs.js';
 import { planRoads, workPerSecond, type KernelCosts, type Machine } from './planner.js';
 import { workloadOf, type Workload, type WorkloadOptions } from './workload.js';
@@ -115,10 +115,10 @@ describe('loads', () => {
     assert.equal(direct.machines, 2);
     assert.equal(direct.boundBy, 'kernels');
     assert.equal(plan.cheaper, 'visibilities');
-    // up 8e6 samples × 2 bytes; down 10 channels × 4 products × 64² × 4 bytes / 0.1 s = 6.5536 MB/s of 100
+    // up 8e6 samples × 2 bytes; down 10 channels × 4 products × 64² × 8 bytes / 0.1 s = 13.1072 MB/s of 100
     assert.equal(visibilities.bus.upBytesPerS, 16e6);
-    assert.equal(visibilities.bus.downBytesPerS, 6_553_600);
-    assert.ok(Math.abs(visibilities.bus.load - 0.065536) < 1e-12);
+    assert.equal(visibilities.bus.downBytesPerS, 13_107_200);
+    assert.ok(Math.abs(visibilities.bus.load - 0.131072) < 1e-12);
     // 10 (1e-3 − 1e-4) / (1e6 (1e-6 − 2e-7)) = 0.009 / 0.8
     assert.ok(Math.abs((plan.crossoverCadenceS ?? 0) - 0.01125) < 1e-12);
   });
@@ -223,10 +223,10 @@ describe('this machine', () => {
     const plan = planRoads(workload, measured, machineOf(backend));
     assert.ok(plan.roads.direct.load > 0);
     for (const road of ['visibilities', 'direct'] as const) {
-      const run = await runRoad(road, backend, workload, measured);
+      const run = await runPlan(road, backend, square, { plan, costs: measured, dataS: 1 });
       assert.ok(run.measuredS > 0 && run.predictedS > 0);
       assert.deepEqual(
-        { channels: run.channels, spectra: run.spectra },
+        { channels: run.channels, spectra: run.spectra, images: run.images },
         choosePiece(road, workload, measured),
       );
     }

@@ -7,11 +7,11 @@
  *
  * A load is seconds of work for a second of sky: 1 is exactly real time on one machine.
  */
-import { residentBytes } from './memory.js';
-import type { KernelName, RoadName } from './resident/road-names.js';
+import { cardBytes } from './memory.js';
+import type { KernelName, RoadName } from './road-names.js';
 import type { Workload } from './workload.js';
 
-export type { KernelName, RoadName } from './resident/road-names.js';
+export type { KernelName, RoadName } from './road-names.js';
 
 export interface Cost {
   readonly secondsPerUnit: number;
@@ -131,7 +131,7 @@ function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machin
   const load = kernels.reduce((sum, kernel) => sum + kernel.load, 0);
   const bus = busTraffic(workload, machine);
   // Only a card keeps what it can work out again.
-  const memoryBytes = residentBytes(road, workload, machine.bus ? machine.memoryBytes : 0);
+  const memoryBytes = cardBytes(road, workload, machine.bus ? machine.memoryBytes : 0);
   const needs = {
     kernels: load / HEADROOM,
     bus: bus.load / HEADROOM,
@@ -151,8 +151,8 @@ function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machin
   };
 }
 
-/** Images leave as float32. */
-const IMAGE_BYTES = 4;
+/** Images leave as float64. */
+const IMAGE_BYTES = 8;
 const products = ({ polarisations }: Workload): 1 | 4 => (polarisations === 1 ? 1 : 4);
 
 function busTraffic(workload: Workload, { bus }: Machine): RoadPlan['bus'] {

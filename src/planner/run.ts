@@ -1,16 +1,12 @@
-/** A plan put to the test on a card: the resident chain on simulated sky, flat out, beside what was predicted for it. */
-import type { CudaBackend } from '../backend/cuda/cuda.js';
-import { imageCPML, type ImageCPML, type ImageF32CPML } from '../core/axes.js';
-import { closingAfter } from '../core/closing.js';
-import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../image/index.js';
-import type { SourceUp } from '../sky/above.js';
-import { modelComponents } from '../stages/index.js';
-import { BRIGHT_FRACTION, SEARCH_PIXELS } from '../demo/index.js';
-import type { Plan } from './planner.js';
-import { prepareResidentChain, type HostBlock, type ResidentTimes } from './resident/chain.js';
-import { simulateSky, type SkyOptions } from './simulated-sky.js';
-import { imagesBetweenSolutions, planWorkloadChain } from './workload-chain.js';
-import type { KernelName, RoadName } from './resident/road-names.js';
+/** A plan put to the test: images of noise by the composer, beside what was predicted for them. */
+import type { Backend } from '../backend/backend.js';
+import type { CardStep } from '../backend/cuda/meter.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { spectraInImage } from './memory.js';
+import type { KernelCosts, Plan } from './planner.js';
+import type { KernelName, RoadName } from './road-names.js';
+import { timeImages, type Piece, type TimedImages } from './time-images.js';
+import type { Workload } from './workload.js';
 
 /** Seconds for one image. */
 export interface Compared {
@@ -18,132 +14,115 @@ export interface Compared {
   readonly measuredS: number;
 }
 
-export interface ResidentRun extends Compared {
+export interface RoadRun extends Compared {
   readonly road: RoadName;
   readonly channels: number;
+  /** Spectra of each channel in an image. */
   readonly spectra: number;
+  readonly images: number;
+  /** Seconds of data that went through, and how long that took. */
+  readonly dataS: number;
+  readonly elapsedS: number;
   /** Measured over predicted. */
   readonly ratio: number;
-  readonly images: number;
-  /** Seconds of sky that went through, and how long that took. */
-  readonly skyS: number;
-  readonly elapsedS: number;
-  /** Each kernel's share of an image's seconds; those that run now and then by their mean. */
-  readonly kernels: readonly (Compared & { readonly kernel: KernelName })[];
-  readonly bus: { readonly up: Compared; readonly down: Compared };
-  readonly memory: { readonly predictedBytes: number; readonly measuredBytes: number };
-  /** Bright sources, and how far from its place each was found in the last image. */
-  readonly sources: readonly { readonly name: string; readonly errorPixels: number }[];
-  readonly description: string;
-}
-
-export interface ResidentRunOptions extends SkyOptions {
-  /** Seconds of sky. */
-  readonly skyS: number;
-}
-
-const WARM_UP_IMAGES = 5;
-
-export function runResident(
-  road: RoadName,
-  backend: CudaBackend,
-  predicted: Plan,
-  options: ResidentRunOptions,
-): Promise<ResidentRun> {
-  const { workload } = predicted;
-  const { telescope, frame } = options;
-  const { channels, cadenceS } = workload;
-  const chain = planWorkloadChain(telescope, frame, workload, {
-    road,
-    channels,
-    everyImages: imagesBetweenSolutions(workload),
-  });
-  const { plan } = chain;
-  return closingAfter(async (closers) => {
-    const sky = closers.keep(await simulateSky(chain, backend, options));
-    const freeBytes = backend.session.freeMemoryBytes();
-    const running = closers.keep(await prepareResidentChain(plan, backend));
-    const measuredBytes = freeBytes - backend.session.freeMemoryBytes();
-    await running.setSky(modelComponents(telescope, plan.image.frequenciesHz, sky.up, frame));
-    let image: ImageF32CPML | ImageCPML | undefined;
-    const run = async (images: number): Promise<void> => {
-      const last = images - 1;
-      let n = 0;
-      for await (const made of running.images(over(sky.blocks, images * plan.blocksPerImage))) {
-        if (n++ === last) image = made.image;
-      }
-    };
-    await run(WARM_UP_IMAGES);
-    running.resetTimes();
-    const images = Math.max(1, Math.round(options.skyS / cadenceS));
-    const started = performance.now();
-    await run(images);
-    const elapsedS = (performance.now() - started) / 1000;
-    const { load, bus, memoryBytes } = predicted.roads[road];
-    const predictedS = cadenceS * Math.max(load, bus.load);
-    return {
-      road,
-      channels,
-      spectra: plan.spectra.capacity * plan.blocksPerImage,
-      predictedS,
-      measuredS: elapsedS / images,
-      ratio: elapsedS / images / predictedS,
-      images,
-      skyS: images * cadenceS,
-      elapsedS,
-      ...compareSteps(road, predicted, running.times),
-      memory: { predictedBytes: memoryBytes, measuredBytes },
-      sources: image ? findSources(image, plan.image, sky.up) : [],
-      description: running.description,
-    };
-  });
-}
-
-function* over(blocks: readonly HostBlock[], count: number): Generator<HostBlock> {
-  for (let n = 0; n < count; n++) yield blocks[n % blocks.length];
-}
-
-function compareSteps(road: RoadName, { roads, workload, machine }: Plan, times: ResidentTimes) {
-  const { kernels, bus } = roads[road];
-  const { cadenceS } = workload;
-  const perImage = (seconds: number | undefined): number => (seconds ?? 0) / times.images;
-  const across = (bytesPerS: number, busBytesPerS = NaN): number => (cadenceS * bytesPerS) / busBytesPerS;
-  return {
-    kernels: kernels.map(({ kernel, load }) => ({
-      kernel,
-      predictedS: cadenceS * load,
-      measuredS: perImage(times.seconds[kernel]),
-    })),
-    bus: {
-      up: {
-        predictedS: across(bus.upBytesPerS, machine.bus?.upBytesPerS),
-        measuredS: perImage(times.seconds.upload),
-      },
-      down: {
-        predictedS: across(bus.downBytesPerS, machine.bus?.downBytesPerS),
-        measuredS: perImage(times.seconds.download),
-      },
-    },
+  /** Of a card. */
+  readonly card?: {
+    readonly kernels: readonly (Compared & { readonly kernel: KernelName })[];
+    readonly bus: { readonly up: Compared; readonly down: Compared };
+    readonly memory: { readonly predictedBytes: number; readonly measuredBytes: number };
   };
 }
 
-/** The bright sources looked for where they should be, in Stokes I over all channels. */
-export function findSources(
-  image: ImageF32CPML | ImageCPML,
-  plan: ImagePlan,
-  up: readonly SourceUp[],
-): ResidentRun['sources'] {
-  const { channels, products, pixels } = plan;
-  const wide = imageCPML(Float64Array.from(image), channels, products, pixels);
-  const plane = stokesI(averageChannels(wide, plan), plan, 0);
-  const brightest = up.at(0)?.apparentFluxJy ?? 0;
-  return up
-    .filter(({ apparentFluxJy }) => apparentFluxJy >= BRIGHT_FRACTION * brightest)
-    .flatMap(({ source, directionEnu }) => {
-      const place = placeOf(plan, directionEnu);
-      if (!place) return [];
-      return [
-        { name: source.name, errorPixels: measureSource(plane, plan, place, SEARCH_PIXELS).errorPixels },
-      ];
-    });
+/** On a processor so much of the workload is run that an image should take about this long. */
+const AIM_S = 2;
+const LEAST_SPECTRA = 8;
+const IMAGES = 3;
+
+/** Kernels of one image, without the calibration, which happens between images. */
+function predict(
+  road: RoadName,
+  workload: Workload,
+  costs: KernelCosts,
+  { channels, spectra }: Omit<Piece, 'images'>,
+): number {
+  const inputs = workload.stations * workload.polarisations;
+  const front =
+    workload.input === 'voltages' ? costs.channelise.secondsPerUnit * inputs * channels * spectra : 0;
+  const back = {
+    visibilities: channels * (spectra * costs.correlate.secondsPerUnit + costs.image.secondsPerUnit),
+    direct: channels * (spectra * costs['direct image'].secondsPerUnit + costs.finish.secondsPerUnit),
+  } satisfies Record<RoadName, number>;
+  return front + back[road];
+}
+
+/** As many channels as the aim allows at the full number of spectra; fewer spectra where not even two fit. */
+export function choosePiece(road: RoadName, workload: Workload, costs: KernelCosts): Piece {
+  const spectra = spectraInImage(workload);
+  const least = Math.min(2, workload.channels);
+  const perChannel = predict(road, workload, costs, { channels: 1, spectra });
+  const channels = Math.min(workload.channels, Math.max(least, Math.floor(AIM_S / perChannel)));
+  const share = AIM_S / (perChannel * channels);
+  const taken = share >= 1 ? spectra : Math.max(LEAST_SPECTRA, Math.floor(spectra * share));
+  return { channels, spectra: Math.min(spectra, taken), images: IMAGES };
+}
+
+/** On a card all of the workload is run, for so many seconds of data. */
+export async function runPlan(
+  road: RoadName,
+  backend: Backend,
+  telescope: Telescope,
+  { plan, costs, dataS }: { readonly plan: Plan; readonly costs: KernelCosts; readonly dataS: number },
+): Promise<RoadRun> {
+  const { workload } = plan;
+  const { channels, cadenceS } = workload;
+  const isCard = backend.kind === 'cuda';
+  const piece = isCard
+    ? { channels, spectra: spectraInImage(workload), images: Math.max(1, Math.round(dataS / cadenceS)) }
+    : choosePiece(road, workload, costs);
+  const { load, bus } = plan.roads[road];
+  const predictedS = isCard ? cadenceS * Math.max(load, bus.load) : predict(road, workload, costs, piece);
+  const { elapsedS, card } = await timeImages(road, backend, telescope, workload, piece);
+  const measuredS = elapsedS / piece.images;
+  return {
+    ...{ road, ...piece, predictedS, measuredS, ratio: measuredS / predictedS, elapsedS },
+    dataS: (piece.images * piece.spectra) / workload.channelWidthHz,
+    ...(card && { card: compareSteps(road, plan, card, piece.images) }),
+  };
+}
+
+/** What meters a kernel; the calibration is not run. */
+const stepOf = {
+  ...{ channelise: 'channelise', correlate: 'correlate', image: 'image', 'direct image': 'image' },
+  ...{ finish: 'finish', calibrate: undefined },
+} as const satisfies Record<KernelName, CardStep | undefined>;
+
+function compareSteps(
+  road: RoadName,
+  { roads, workload, machine }: Plan,
+  { seconds, memoryBytes }: NonNullable<TimedImages['card']>,
+  images: number,
+): RoadRun['card'] {
+  const { kernels, bus } = roads[road];
+  const { cadenceS } = workload;
+  const perImage = (step: CardStep): number => (seconds[step] ?? 0) / images;
+  const across = (bytesPerS: number, busBytesPerS = NaN): number => (cadenceS * bytesPerS) / busBytesPerS;
+  return {
+    kernels: kernels.flatMap(({ kernel, load }) => {
+      const step = stepOf[kernel];
+      // Beside direct images nothing is correlated: gains are not solved here.
+      if (step === undefined || (road === 'direct' && kernel === 'correlate')) return [];
+      return [{ kernel, predictedS: cadenceS * load, measuredS: perImage(step) }];
+    }),
+    bus: {
+      up: {
+        predictedS: across(bus.upBytesPerS, machine.bus?.upBytesPerS),
+        measuredS: perImage('upload'),
+      },
+      down: {
+        predictedS: across(bus.downBytesPerS, machine.bus?.downBytesPerS),
+        measuredS: perImage('download'),
+      },
+    },
+    memory: { predictedBytes: roads[road].memoryBytes, measuredBytes: memoryBytes },
+  };
 }

@@ -1,8 +1,6 @@
 /** What electrons between the stars do to a pulse: lower frequencies arrive later. */
+import { DISPERSION_S_MHZ2 } from '../core/units.js';
 import type { FilterbankHeader } from '../formats/index.js';
-
-/** Seconds · MHz² for a DM of 1 pc/cm³, 1/2.41e-4 by convention (Manchester & Taylor 1972), as pulsar software has it. */
-export const DISPERSION_S_MHZ2 = 1 / 2.41e-4;
 
 /** How much later than at a reference frequency. */
 export const dispersionS = (dm: number, frequencyHz: number, referenceHz: number): number =>

@@ -2,7 +2,8 @@
 import { refuse } from '../core/errors.js';
 import type { Filterbank } from '../formats/index.js';
 import { channelLevels, forEachValue } from './channels.js';
-import { channelFrequenciesHz, DISPERSION_S_MHZ2, dispersionS, topHz } from './dispersion.js';
+import { DISPERSION_S_MHZ2 } from '../core/units.js';
+import { channelFrequenciesHz, dispersionS, topHz } from './dispersion.js';
 
 export interface SearchOptions {
   readonly lowDm: number;

@@ -5,7 +5,9 @@ import { formatInstant, parseInstant, type Instant } from '../core/instant.js';
 import { issueWords } from '../core/schema-words.js';
 import {
   type LiveGains,
+  type LossControl,
   withFlags,
+  beamsChange,
   type By,
   type From,
   type MadeChange,
@@ -32,6 +34,8 @@ export interface Helm {
 export interface Receiver {
   /** When a tick of the senders was; refuses where that is known already. */
   readonly tellEpoch?: (tick: bigint, time: Instant) => From;
+  /** Of a simulated sky: what of it is lost. */
+  readonly losses?: LossControl;
   /** Raw packets into a file; answers with its name once it grows. */
   readonly capture?: (seconds: number, onEnd: (what: string) => void) => Promise<string>;
 }
@@ -54,6 +58,7 @@ const interval = z
     (seconds) => seconds >= LEAST_SOLVE_S,
     `is too small: the night waits for every solve; give ${LEAST_SOLVE_S} or more`,
   );
+const places = z.array(z.string().min(1).max(80)).max(4096);
 const schemas = {
   flags: z.strictObject({
     inputs: z
@@ -71,11 +76,27 @@ const schemas = {
   ]),
   integration: z.strictObject({ seconds: z.number().positive().max(86_400), from }),
   recording: z.strictObject({ do: z.enum(['start', 'stop']), from }),
+  beams: z
+    .strictObject({
+      product: z.int().nonnegative().optional(),
+      towards: places.optional(),
+      add: places.optional(),
+      stop: places.optional(),
+      from,
+    })
+    .refine(
+      ({ towards, add, stop }) => [towards, add, stop].filter((one) => one !== undefined).length === 1,
+      'takes one of towards, add and stop',
+    ),
   epoch: z.strictObject({
     tick: z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]),
     time: z.string().max(40),
   }),
   capture: z.strictObject({ seconds: z.number().positive().max(3600) }),
+  losses: z.strictObject({
+    percent: z.number().min(0).max(100),
+    silent: z.array(z.string().max(64)).max(1000).optional(),
+  }),
   cancel: z.strictObject({ change: z.int().positive() }),
   stop: z.strictObject({}),
 } as const;
@@ -110,10 +131,14 @@ export class Commands {
       checked(name, schemas.stop, body);
       return mode === 'run' ? this.stop(who) : { accepted: true, fromTick: '', from: '', journal: 0 };
     }
-    if ((name === 'epoch' || name === 'capture' || name === 'cancel') && mode === 'rehearse')
+    if (
+      (name === 'epoch' || name === 'capture' || name === 'cancel' || name === 'losses') &&
+      mode === 'rehearse'
+    )
       refuse(name, 'one machine at a time is told this', 'steer that machine by its own page');
     if (name === 'epoch') return this.epoch(checked(name, schemas.epoch, body), who);
     if (name === 'capture') return this.capture(checked(name, schemas.capture, body), who);
+    if (name === 'losses') return this.losses(checked(name, schemas.losses, body), who);
     const helm =
       this.bridge.helm() ??
       refuse(name, 'nothing can be steered yet', 'wait for the first data, or run corella live');
@@ -129,6 +154,8 @@ export class Commands {
         const made = helm.steering.make(change, byToken(who), wanted(at));
         return this.answer(made.from, who, `integrations of ${seconds} s`, made.id);
       }
+      case 'beams':
+        return this.beams(checked(name, schemas.beams, body), helm, who, mode);
       case 'cancel':
         return this.cancel(checked(name, schemas.cancel, body).change, helm, who);
       case 'recording':
@@ -143,6 +170,22 @@ export class Commands {
       refuse('epoch', 'no packets are received', 'only packets have ticks: run corella live --listen');
     const since = tell(BigInt(tick), parseInstant(time, 'epoch.time'));
     return this.answer(since, who, `tick ${String(tick)} of the senders was at ${time}`);
+  }
+
+  private losses({ percent, silent = [] }: z.infer<typeof schemas.losses>, who: string): Steered {
+    const control =
+      this.bridge.receiver?.losses ??
+      refuse('losses', 'the data are not simulated', 'losses can be switched on in corella sky alone');
+    control.set({ percent, silent });
+    const what = [
+      ...(percent > 0 ? [`${percent} % of all samples`] : []),
+      ...(silent.length > 0 ? [`all of ${silent.join(', ')}`] : []),
+    ];
+    const { number } = this.bridge.journal.add({
+      who,
+      what: what.length === 0 ? 'no losses' : `losses on request: ${what.join(' and ')}`,
+    });
+    return { accepted: true, fromTick: '', from: '', journal: number };
   }
 
   private async capture({ seconds }: z.infer<typeof schemas.capture>, who: string): Promise<Steered> {
@@ -241,6 +284,23 @@ export class Commands {
       load: `gains of ${command.do === 'load' ? command.name : ''}`,
     }[command.do];
     return this.answer(since, who, what, made?.id);
+  }
+
+  private beams(
+    { product, towards, add, stop, from: at }: z.infer<typeof schemas.beams>,
+    { steering }: Helm,
+    who: string,
+    mode: 'run' | 'rehearse',
+  ): Steered {
+    const [what, verb, list] = towards
+      ? ([{ towards }, 'beams towards', towards] as const)
+      : add
+        ? ([{ add }, 'beams added:', add] as const)
+        : ([{ stop: stop ?? [] }, 'beams stopped:', stop ?? []] as const);
+    const change = beamsChange(steering, what, product);
+    if (mode === 'rehearse') return rehearsed(steering.try(change, wanted(at)));
+    const made = steering.make(change, byToken(who), wanted(at));
+    return this.answer(made.from, who, `${verb} ${list.join(', ')}`, made.id);
   }
 
   private recording(

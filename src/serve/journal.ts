@@ -24,7 +24,7 @@ export class Journal {
     if (path !== undefined) {
       // One after another, so that lines stand in their order.
       this.written = this.written
-        .then(() => appendFile(path, `${JSON.stringify(whole)}\n`))
+        .then(() => appendFile(path, `${JSON.stringify({ at: whole.time, ...whole })}\n`))
         .catch((error: unknown) => {
           this.onFault(`${path} cannot be written: ${error instanceof Error ? error.message : ''}`);
         });

@@ -9,7 +9,7 @@ import type { Source } from '../core/sources.js';
 import { SECONDS_PER_DAY } from '../core/units.js';
 import type { Vector3 } from '../core/vector.js';
 import { placeOf } from '../image/index.js';
-import type { LiveSettings, NightFiles, FileEvent, NightWatcher } from '../live/index.js';
+import type { LiveSettings, Losses, NightFiles, FileEvent, NightWatcher } from '../live/index.js';
 import type { SkyImage } from '../stages/index.js';
 import type { ReceiveAccount } from '../receive/index.js';
 import { sourcesUp } from '../sky/above.js';
@@ -20,7 +20,7 @@ import { AntennaBook } from './antennas.js';
 import { Film, type Frame } from './film.js';
 import { Latencies } from './latencies.js';
 import { LoadMeter } from './load.js';
-import type { RoadsHead, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
+import type { RoadsHead, SendersView, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
 import { NightBook } from './night-book.js';
 import { colourRange, handSums, spectrumAt, stokesOf, stokesPlane, type HandSums } from './planes.js';
 import { SendersBook } from './senders.js';
@@ -37,6 +37,8 @@ export interface NightFacts {
   readonly folder: string;
   /** The account of every packet, where there are packets. */
   readonly packets?: () => ReceiveAccount;
+  /** Of a simulated sky: what is lost on request. */
+  readonly losses?: () => Losses;
   readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
 }
 
@@ -148,6 +150,11 @@ export class LiveState implements NightWatcher {
   /** Data whose time is within a day of the clock are of now: their age means something. */
   get isNow(): boolean {
     return this.newest !== undefined && Math.abs(secondsBetween(this.newest, instantNow())) < SECONDS_PER_DAY;
+  }
+
+  sendersView(): SendersView | undefined {
+    const view = this.senders?.view();
+    return view && { ...view, losses: this.facts.losses?.() };
   }
 
   get dataAgeS(): number | undefined {

@@ -117,7 +117,12 @@ export interface PlanView {
   readonly pixels?: number;
   readonly road?: 'visibilities' | 'direct';
   /** How images are made, and the most that a pixel may be off, over a source's peak. */
-  readonly imaging?: { readonly method: 'direct' | 'w-term' | 'flat'; readonly predictedError: number };
+  readonly imaging?: {
+    readonly method: 'direct' | 'w-term' | 'flat';
+    readonly predictedError: number;
+    /** The same for pixels and sources 10° above the horizon and higher. */
+    readonly predictedErrorAbove10Deg: number;
+  };
 }
 
 export interface SenderRow {
@@ -146,6 +151,8 @@ export interface SendersView {
   /** Arrival less packet time. */
   readonly clockErrorS?: { readonly mean: number; readonly spread: number };
   readonly lateness: { readonly upToMs: readonly number[]; readonly blocks: readonly number[] };
+  /** Of a simulated sky: what is lost on request. */
+  readonly losses?: { readonly percent: number; readonly silent: readonly string[] };
 }
 
 export type Health = 'good' | 'flagged' | 'missing' | 'dead' | 'weak' | 'strong' | 'changed';

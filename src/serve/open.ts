@@ -21,6 +21,7 @@ import { Metrics } from './metrics.js';
 import { readsOf } from './reads.js';
 import { readsOfAll, steeringAll } from './joined/answers.js';
 import { faultsOf } from './rules.js';
+import { Webhook } from './webhook.js';
 import { chainOf, measure, planOf, statusOf, type Surroundings } from './views.js';
 
 export interface PageSettings {
@@ -33,6 +34,8 @@ export interface PageSettings {
   readonly token?: string;
   readonly facts: NightFacts;
   readonly journal?: string;
+  /** Gets each alarm. */
+  readonly alarmUrl?: string;
   readonly receiver?: Receiver;
   /** The page of several machines: what it shows and steers is theirs. */
   readonly joined?: Joined;
@@ -76,6 +79,7 @@ const SECOND_MS = 1000;
 export async function openPage(settings: PageSettings): Promise<Page> {
   const token = settings.token ?? makeToken();
   const { facts, joined } = settings;
+  const webhook = settings.alarmUrl === undefined ? undefined : new Webhook(settings.alarmUrl, settings.say);
   let helm: Helm | undefined;
   let check: (() => CheckView | undefined) | undefined;
   const gains = new GainsBook();
@@ -100,7 +104,9 @@ export async function openPage(settings: PageSettings): Promise<Page> {
   const state: LiveState = new LiveState(facts, {
     onLatency: metrics.observeLatency,
     onLateness: metrics.observeLateness,
-    onAlarm: ({ where, what }, isUp) => {
+    onAlarm: (alarm, isUp) => {
+      const { where, what } = alarm;
+      webhook?.alarm(alarm, isUp, new Date());
       journal.add({ who: 'corella', what: `${isUp ? 'alarm' : 'over'}: ${where}: ${what}` });
     },
   });
@@ -111,7 +117,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
   const values = {
     status,
     plan: () => (joined ? joined.plan() : planOf(state)),
-    sources: () => state.senders?.view(),
+    sources: () => state.sendersView(),
     antennas: () => state.antennas?.rows(state.begun?.live.steering?.latestGains),
     gains: () => gains.view(),
     chain: () => chainOf(state, around()),
@@ -209,7 +215,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
         journal.add({
           who: 'corella',
           what: `gains of ${solved.solvedInputs} inputs solved, residual ${(100 * solved.residual).toFixed(1)} %`,
-          fromTick: from.tick.toString(),
+          fromTick: from.tick?.toString(),
           from: formatInstant(from.at, 6),
         });
         publish('gains');
@@ -253,6 +259,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
       state.load.close();
       await again.close();
       await journal.close();
+      await webhook?.close();
       hub.close();
       server.closeAllConnections();
       await new Promise<void>((resolve) =>
@@ -318,6 +325,7 @@ async function listen(
         where: `--page ${host}:${port}`,
         what: code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be listened on (${code})`,
         fix: 'give another address, or --no-page',
+        code: 'network.unavailable',
       },
       { cause: error },
     );

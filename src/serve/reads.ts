@@ -28,7 +28,7 @@ export function readsOf({ state, again, journal, around }: Readable): Readonly<R
   return {
     status: () => json(statusOf(state, around())),
     plan: () => json(planOf(state)),
-    sources: () => json(state.senders?.view()),
+    sources: () => json(state.sendersView()),
     antennas: () => json(state.antennas?.rows(state.begun?.live.steering?.latestGains)),
     gains: () => json(around().gains.view()),
     chain: () => json(chainOf(state, around())),

@@ -241,7 +241,7 @@ describe('what is asked', () => {
       if (written.endsWith('\n')) break;
       await new Promise((resolve) => setImmediate(resolve));
     }
-    assert.match(await readFile(journal, 'utf8'), /^\{"number":1,.*"who":"127.0.0.1".*\}\n$/);
+    assert.match(await readFile(journal, 'utf8'), /^\{"at":"[^"]+Z","number":1,.*"who":"127.0.0.1".*\}\n$/);
   });
   it('has metrics in Prometheus’ own words', async () => {
     const { code, text } = await asked({ path: '/metrics' });

@@ -1,3 +1,4 @@
 /** Entry point of `skies`: samples: small recordings and visibilities to try things with. */
 export { writePayloads } from './sample/frames.js';
 export { recordHour } from './sample/hour.js';
+export { recordTart } from './sample/tart.js';

@@ -3,6 +3,7 @@ import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds, parseInstant, secondsBetween } from '../core/instant.js';
 import type { ProgressStage } from '../core/progress.js';
+import type { Message } from '../messages/index.js';
 import {
   notingFiles,
   openFile,
@@ -25,7 +26,6 @@ import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { NO_TELESCOPE } from '../telescope/unplaced.js';
 import { reworkVisibilities, type Rework } from './rework.js';
-import type { SolvedGains } from './solve/solve.js';
 import type { WideSkyImage } from './wide/image.js';
 import type { WideProductOptions } from './wide/products.js';
 
@@ -54,21 +54,13 @@ export interface MakingFromVisibilities {
 
 /** An item of a product without a path. */
 export type ItemOfVisibilities =
-  | Extract<ProductItem, { readonly kind: 'visibilities' }>
+  | Extract<ProductItem, { readonly kind: 'visibilities' | 'gains' }>
   | {
       readonly kind: 'wide-images';
       readonly image: WideSkyImage;
       /** What a file or a picture of it would say. */
       readonly about: WideProductOptions;
-    }
-  | { readonly kind: 'gains'; readonly gains: GainsFile; readonly solved: SolvedGains };
-
-/** Where the items of a product without a path go; a program that does not take them is refused. */
-export const handingOver = (
-  { emit }: MakingFromVisibilities,
-  name: ProductName,
-): NonNullable<MakingFromVisibilities['emit']> =>
-  emit ?? refuse(`products.${name}`, 'has no path', 'name a file');
+    };
 
 /** A product that was checked. */
 export interface PlannedFromVisibilities<Facts extends object = object> {
@@ -76,7 +68,7 @@ export interface PlannedFromVisibilities<Facts extends object = object> {
   /** Files that it writes. */
   readonly paths: readonly string[];
   /** What is not as one would expect. */
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly Message[];
   /** Makes it; it appears when it is complete. */
   make(making: MakingFromVisibilities): Promise<Facts>;
 }

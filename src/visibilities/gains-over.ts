@@ -1,5 +1,6 @@
 /** Gains of all times of a file of visibilities, and what about them does not fit the data. */
 import type { Instant } from '../core/instant.js';
+import { message, type Message } from '../messages/index.js';
 import type { CrossHandLack } from '../formats/index.js';
 import {
   channelsWithoutGains,
@@ -26,7 +27,7 @@ export function gainsOver(
   telescope: Telescope,
   frequenciesHz: Float64Array,
   facts: DataFacts,
-): { readonly gains: GainsOver; readonly warnings: readonly string[] } {
+): { readonly gains: GainsOver; readonly warnings: readonly Message[] } {
   if (!gains) return { gains: {}, warnings: [] };
   const { path, file } = gains;
   const isKnown = observation.gains?.['cross-hand'] === 'known';
@@ -44,7 +45,7 @@ export function gainsOver(
     warnings: [
       ...fitsData(file, path, { telescope, frequenciesHz, ...facts }),
       ...(without > 0
-        ? [`${path}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`]
+        ? [message('gains.channels-without', { path, without, of: frequenciesHz.length })]
         : []),
     ],
   };

@@ -1,12 +1,24 @@
 /** Entry point of `visibilities`: integrations from files: calibrated, imaged, averaged, converted. */
 export { calibrateIntegration } from './calibrate.js';
 export { combineBands } from './combine-bands.js';
-export { isMisplaced, type OutsideAt } from './solve/outside.js';
-export { type GainSettings, type GainsPlan, planGains } from './solve/plan.js';
-export { misfitWords } from './solve/shape.js';
-export { type SolvedGains, type SolvedTime, type Solving, solveGains, solvePlanned } from './solve/solve.js';
-export { type CalibrationSummary, type FullPolarisation } from './solve/summary.js';
-export { gainsFileOf, pathsOfGains, writeSolvedGains } from './solve/write.js';
+export {
+  type CalibrationSummary,
+  type FullPolarisation,
+  gainsFileOf,
+  type GainSettings,
+  type GainsPlan,
+  isMisplaced,
+  misfitWords,
+  type OutsideAt,
+  pathsOfGains,
+  planGains,
+  solveGains,
+  type SolvedGains,
+  type SolvedTime,
+  solvePlanned,
+  type Solving,
+  writeSolvedGains,
+} from '../products/solve/index.js';
 export { convertFile, copyRecording, type Converted } from './convert.js';
 export {
   countedPartOf,

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { refuse } from '../core/errors.js';
 import type { ProgressStage } from '../core/progress.js';
+import type { Message } from '../messages/index.js';
 import { checkOutputs } from '../formats/index.js';
 import { writeFlagFile, type FlagAccount } from '../stages/index.js';
 import {
@@ -31,7 +32,7 @@ export interface VisibilitiesPlan {
   readonly from: FromVisibilities;
   readonly products: readonly PlannedFromVisibilities[];
   /** What is not as one would expect. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Message[];
 }
 
 export interface VisibilitiesSettings {

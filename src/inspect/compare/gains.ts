@@ -11,6 +11,7 @@ export async function gainContent(path: string, form: 'json' | 'calh5', cards: C
     polarisations,
     referenceStation,
     dataUnits,
+    fluxScale,
     element,
     sources,
     later = [],
@@ -19,7 +20,8 @@ export async function gainContent(path: string, form: 'json' | 'calh5', cards: C
   return {
     ...{ path, kind: 'gains', format: form, cards },
     facts: factsOf({
-      ...{ telescope, stations, polarisations, referenceStation, dataUnits, element, sources },
+      ...{ telescope, stations, polarisations, referenceStation, dataUnits },
+      ...{ fluxScale, element, sources },
       times: all.length,
     }),
     // eslint-disable-next-line @typescript-eslint/require-await -- from memory

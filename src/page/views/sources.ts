@@ -2,6 +2,7 @@
 import { html, nothing } from 'lit';
 import type { SenderRow, SendersView } from '../../serve/messages.js';
 import { count, percent, scaled, seconds } from '../format.js';
+import { steer } from '../steer.js';
 import { View } from '../view.js';
 
 const words: Readonly<Partial<Record<string, string>>> = {
@@ -60,10 +61,48 @@ class Sources extends View {
     </div>`;
   }
 
+  /** Of a simulated sky: losses to try things with. */
+  private switches(
+    senders: readonly SenderRow[],
+    { percent: lost, silent }: NonNullable<SendersView['losses']>,
+  ) {
+    const one = senders.at(-1)?.name;
+    const set = (percent: number, boards: readonly string[]) => () =>
+      void steer('losses', { percent, silent: boards });
+    return html`<div class="card">
+      <h2>Losses of the simulated sky</h2>
+      <p class="tools">
+        ${[0, 1, 5, 20].map(
+          (each) =>
+            html`<button class=${each === lost ? 'main' : ''} @click=${set(each, silent)}>
+              ${each === 0 ? 'no losses' : `lose ${each} %`}
+            </button>`,
+        )}
+        ${
+          one === undefined
+            ? nothing
+            : silent.length > 0
+              ? html`<button class="main" @click=${set(lost, [])}>${silent.join(', ')} again</button>`
+              : html`<button @click=${set(lost, [one])}>silence ${one}</button>`
+        }
+      </p>
+    </div>`;
+  }
+
   protected override render() {
     const { seen } = this;
     if (!seen) return html`<p class="empty">No packets: these data come from elsewhere.</p>`;
-    const { senders, packets, bytesPerS, outcomes, kernelDrops, resyncs, skippedBlocks, clockErrorS } = seen;
+    const {
+      senders,
+      packets,
+      bytesPerS,
+      outcomes,
+      kernelDrops,
+      resyncs,
+      skippedBlocks,
+      clockErrorS,
+      losses,
+    } = seen;
     const wrong = Object.entries(outcomes).filter(([reason, one]) => reason !== 'placed' && one > 0);
     return html`<div class="cards">
         <div class="card figure"><b>${scaled(8 * bytesPerS, 'b/s')}</b><span>now</span></div>
@@ -78,6 +117,7 @@ class Sources extends View {
           <b>${count(resyncs)}</b><span>restarts, ${count(skippedBlocks)} blocks skipped</span>
         </div>
       </div>
+      ${losses ? this.switches(senders, losses) : nothing}
       <div class="card scroll">
         <table>
           <thead>

@@ -1,15 +1,15 @@
 /** Gains from visibilities: solved by a model of the sky, as JSON and CalH5. */
 import { refuseSeveralTargets } from '../../formats/index.js';
-import type { Product } from '../../products/index.js';
+import { handingOver, type Product } from '../../products/index.js';
+import { countedPartOf, type FromVisibilities, type PlannedFromVisibilities } from '../from-visibilities.js';
 import {
-  countedPartOf,
-  handingOver,
-  type FromVisibilities,
-  type PlannedFromVisibilities,
-} from '../from-visibilities.js';
-import { planGains } from '../solve/plan.js';
-import { solvePlanned, type SolvedGains } from '../solve/solve.js';
-import { gainsFileOf, pathsOfGains, writeSolvedGains } from '../solve/write.js';
+  gainsFileOf,
+  pathsOfGains,
+  planGains,
+  solvePlanned,
+  type SolvedGains,
+  writeSolvedGains,
+} from '../../products/solve/index.js';
 
 /** What was solved and written. */
 export interface WrittenGains {

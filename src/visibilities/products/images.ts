@@ -10,25 +10,15 @@ import {
   type VisibilityHeader,
 } from '../../formats/index.js';
 import type { CleanOptions, WideMethod, WideWeighting } from '../../image/index.js';
-import { lookOf, type Product } from '../../products/index.js';
-import {
-  elementBeam,
-  onSheet,
-  stokesFrameOf,
-  writeSeries,
-  type Series,
-  type SeriesPaths,
-  type StokesFrame,
-} from '../../stages/index.js';
+import { dividingBeam, handingOver, lookOf, seriesPaths, type Product } from '../../products/index.js';
+import { onSheet, stokesFrameOf, writeSeries, type Series, type StokesFrame } from '../../stages/index.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import { kindsOf } from '../../sky/beams/powers.js';
-import { beamWords } from '../../sky/beams/registry.js';
 import { parseSources } from '../../sky/chosen-sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
 import {
   countedPartOf,
-  handingOver,
   type FromVisibilities,
   type MakingFromVisibilities,
   type PlannedFromVisibilities,
@@ -110,7 +100,8 @@ export async function planImages(
     ...(units !== undefined && { units }),
     ...(beam && { dividedBy: beam.name }),
   });
-  const unit = from.gains || units === 'Jy' ? 'Jy/beam' : 'counts';
+  const isRelative = from.gains?.file.fluxScale === 'relative';
+  const unit = (from.gains && !isRelative) || units === 'Jy' ? 'Jy/beam' : 'counts';
   const plan: ImagePlan = { product, from, file, telescope, data, beam, choice, gains, unit };
   const image =
     product.every === undefined
@@ -121,18 +112,12 @@ export async function planImages(
 
 /** The beam to divide by, where that is asked for. */
 export async function correctionOf(
-  { 'beam-corrected': isAsked = false, element }: Pick<Product<'images'>, 'beam-corrected' | 'element'>,
+  product: Pick<Product<'images'>, 'beam-corrected' | 'element'>,
   target: string | undefined,
   telescope: Telescope,
 ): Promise<ElementBeam | undefined> {
-  if (!isAsked) return undefined;
-  const beam = await elementBeam(element, telescope);
-  if (!beam)
-    return refuse(
-      `${WHERE}.beam-corrected`,
-      'nothing is known of the beam of its stations',
-      `give ${WHERE}.element: ${beamWords()}`,
-    );
+  const beam = await dividingBeam(product, telescope);
+  if (!beam) return undefined;
   // Dishes follow one place: of several targets each was looked at in its turn.
   const follows = (beam.perStation ?? [beam]).some(({ pointing }) => pointing === 'followed');
   if (follows && target?.trim().toLowerCase() === 'all')
@@ -151,12 +136,7 @@ type Made<Facts> = Pick<
 
 function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedSeries> {
   const { product, from, file, telescope, choice, unit } = plan;
-  const { dir, name } = splitPath(path);
-  const paths: SeriesPaths = {
-    fits: path,
-    png: join(dir, `${name}.png`),
-    ...(product.sheet === true && { sheet: join(dir, `${name}-sheet.png`) }),
-  };
+  const paths = seriesPaths(path, { picture: true, sheet: product.sheet === true });
   return {
     paths: Object.values(paths) as string[],
     make: async ({ history, stage }) => {

@@ -20,14 +20,13 @@ import {
   stationNamed,
   written,
 } from '../../stages/index.js';
-import type { Product } from '../../products/index.js';
+import { handingOver, type Product } from '../../products/index.js';
 import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 import {
   refuseNoTimes,
   timesOf,
   type FromVisibilities,
   type PlannedFromVisibilities,
-  handingOver,
 } from '../from-visibilities.js';
 import { reworkVisibilities, type Rework } from '../rework.js';
 import { chosen } from '../integration.js';

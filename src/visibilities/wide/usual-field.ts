@@ -1,4 +1,5 @@
 /** The field of an image for whoever names none: what the dishes see, and what channels and integrations leave of it. */
+import { angleText } from '../../draw/index.js';
 import type { VisibilityHeader } from '../../formats/index.js';
 import { EARTH_SPIN_RAD_PER_S, DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -64,6 +65,6 @@ export function usualField(
   );
   return {
     widthDeg,
-    note: `round ${object}, the file's phase centre; a field of ${widthDeg}°: ${why} (--centre, --field and --cell choose)`,
+    note: `round ${object}, the file's phase centre; a field of ${angleText(widthDeg)}: ${why} (--centre, --field and --cell choose)`,
   };
 }

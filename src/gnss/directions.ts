@@ -1,0 +1,32 @@
+/** Directions of satellites as people give them: "31@62.5:120", altitude and azimuth in degrees. */
+import { refuse } from '../core/errors.js';
+import { RADIANS_PER_DEGREE } from '../core/units.js';
+import { prns } from './codes.js';
+import type { Cosines } from './solve.js';
+
+export const cosinesOf = (altitudeDeg: number, azimuthDeg: number): Cosines => {
+  const [altitude, azimuth] = [altitudeDeg * RADIANS_PER_DEGREE, azimuthDeg * RADIANS_PER_DEGREE];
+  return { l: Math.cos(altitude) * Math.sin(azimuth), m: Math.cos(altitude) * Math.cos(azimuth) };
+};
+
+export function directionsOf(texts: readonly string[], where: string): Map<number, Cosines> {
+  const found = new Map<number, Cosines>();
+  for (const text of texts) {
+    const match = /^(?:PRN\s*|G)?(\d{1,2})@([+-]?\d+(?:\.\d*)?):([+-]?\d+(?:\.\d*)?)$/i.exec(text.trim());
+    const [prn, altitudeDeg, azimuthDeg] = (match ?? []).slice(1).map(Number);
+    if (
+      !match ||
+      !prns.includes(prn) ||
+      !(altitudeDeg > 0 && altitudeDeg <= 90) ||
+      Math.abs(azimuthDeg) > 360
+    )
+      refuse(
+        where,
+        `'${text}' is no direction of a satellite`,
+        'write PRN@ALTITUDE:AZIMUTH, like 31@62.5:120',
+      );
+    if (found.has(prn)) refuse(where, `PRN ${prn} is given twice`, 'give it once');
+    found.set(prn, cosinesOf(altitudeDeg, azimuthDeg));
+  }
+  return found;
+}

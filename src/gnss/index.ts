@@ -1,0 +1,9 @@
+/** Entry point of `gnss`: navigation satellites as calibrators. */
+export { calibrateByGnss, type GnssCalibration, type GnssSettings } from './calibrate.js';
+export { caCode, CHIP_RATE_HZ, CHIPS, L1_HZ, prns } from './codes.js';
+export { imageOf, imagePixel, PIXELS, type SatelliteImage } from './images.js';
+export { gnssFields } from './fields.js';
+export { directionsOf } from './directions.js';
+export { bandOf } from './samples.js';
+export { DOPPLER_STEP_HZ } from './search.js';
+export type { Cosines } from './solve.js';

@@ -1,0 +1,38 @@
+/** How streams of samples are named. */
+import { refuse } from '../core/errors.js';
+
+export interface StreamAddress {
+  readonly scheme: StreamScheme;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The ports that the senders take unless they are given others. */
+const usualPorts = {
+  tcp: undefined,
+  kraken: 5000,
+  kraken2: 8091,
+} as const;
+export type StreamScheme = keyof typeof usualPorts;
+
+const schemes = Object.keys(usualPorts) as readonly StreamScheme[];
+const schemeOf = (text: string): StreamScheme | undefined =>
+  schemes.find(
+    (one) => text.startsWith(`${one}://`) || (one.startsWith('kraken') && text.startsWith(`${one}:`)),
+  );
+
+/** Standard input, or an address; a named pipe looks like a path. */
+export const isStreamName = (text: string): boolean => text === '-' || schemeOf(text) !== undefined;
+
+/** Undefined where the text is no address: standard input or a pipe. */
+export function parseStreamAddress(text: string): StreamAddress | undefined {
+  const scheme = schemeOf(text);
+  if (scheme === undefined) return undefined;
+  const usual = usualPorts[scheme];
+  const parts = /^(?:\/\/)?(\[[^\]]+\]|[^:/]+)(?::(\d{1,5}))?\/?$/.exec(text.slice(scheme.length + 1));
+  const port = parts?.[2] === undefined ? usual : Number(parts[2]);
+  if (!parts || port === undefined)
+    refuse(text, 'names no host and port', `write it like ${scheme}://localhost:${usual ?? 1234}`);
+  if (port < 1 || port > 65_535) refuse(text, `${port} is no port`, 'give a number from 1 to 65535');
+  return { scheme, host: parts[1].replace(/^\[|\]$/g, ''), port };
+}

@@ -1,0 +1,208 @@
+/** The page of an observation of live data: what it shows of it, and what it may steer. */
+import { dirname, join } from 'node:path';
+import type { Closable } from '../core/closing.js';
+import { refuse } from '../core/errors.js';
+import { formatInstant, type Instant } from '../core/instant.js';
+import { readGainFile } from '../formats/index.js';
+import { gainsOverTime, type SkyImage } from '../stages/index.js';
+import { LiveCheck, spectrumRateOf } from '../live/index.js';
+import type { ReceiveAccount } from '../receive/index.js';
+import { openCapture } from './capture.js';
+import { tokenOf } from './guard.js';
+import { partOf } from './joined/part.js';
+import type { CheckView, NightView, PlanView, Status } from './messages.js';
+import { openPage, type Page } from './open.js';
+import { watchInput } from './watch-source.js';
+import { sourcesNamed } from '../sky/models/named.js';
+import { version } from '../core/program/version.js';
+import type { LivePage, OpenedInput, OpenPageSettings, Say } from '../live/index.js';
+
+const HOST = '127.0.0.1';
+const PORT = 8080;
+
+export function pageAddress(page: string | undefined): { host: string; port: number; orAny: boolean } {
+  if (page === undefined) return { host: HOST, port: PORT, orAny: true };
+  const parts = /^(?:(\[[^\]]+\]|[^:]+):)?(\d{1,5})$/.exec(page);
+  if (!parts || Number(parts[2]) > 65_535)
+    refuse('page.address', `'${page}' is no port or address`, 'write it like 8080 or 127.0.0.1:8080');
+  return { host: (parts.at(1) ?? HOST).replace(/^\[|\]$/g, ''), port: Number(parts[2]), orAny: false };
+}
+
+/** What was changed since the start. */
+export interface SteeredState {
+  /** Inputs by number. */
+  readonly flagged: number[];
+  readonly integrationS: number;
+  readonly recording: boolean;
+}
+
+/** What whoever joins machines may use of a page. */
+export interface Steerable {
+  readonly url: string;
+  /** That lets one steer. */
+  readonly token: string;
+  readonly startedUnixS: number;
+  status(): Status;
+  plan(): PlanView | undefined;
+  night(): NightView;
+  /** Calls back with this machine's part of an image, about once a second. */
+  onPart(machine: string, listener: (part: Uint8Array, start: Instant) => void): void;
+  /** What may have been changed since the start; undefined before there are data. */
+  steered(): SteeredState | undefined;
+  bandHz(): readonly [number, number] | undefined;
+  command(
+    name: string,
+    body: unknown,
+    who: string,
+    mode: 'run' | 'rehearse',
+  ): Promise<{ from: string; fromTick: string }>;
+}
+
+export interface RunPage extends LivePage, Closable, Steerable {}
+
+interface Settings extends OpenPageSettings {
+  readonly say: Say;
+  /** When it can be reached. */
+  readonly onOpen: (page: Page) => void;
+}
+
+function packetsOf(input: OpenedInput): ReceiveAccount {
+  return input.packets?.() ?? refuse('live', 'no packets are received');
+}
+
+/** A block is checked so often. */
+const CHECK_S = 60;
+
+function checkView(check: LiveCheck | undefined): CheckView | undefined {
+  if (!check?.latest) return undefined;
+  const { time, atMs, samples, products, differing, largest, exact, roads } = check.latest;
+  return {
+    time: formatInstant(time, 3),
+    ageS: (performance.now() - atMs) / 1000,
+    ...{ samples, products, differing, largest, exact },
+    ...(roads && { roadsDiffer: roads.difference }),
+    checked: check.checked,
+    failed: check.failed,
+  };
+}
+
+/** None where it is not wanted, or where data do not come in real time and none was asked for. */
+export async function openRunPage(input: OpenedInput, settings: Settings): Promise<RunPage | undefined> {
+  const { observation, backend, stop, say } = settings;
+  const { address, names, 'token-file': tokenFile } = observation.page ?? {};
+  if (address === false || (address === undefined && !input.isLive)) return undefined;
+  const out = observation.products.flatMap((one) => ('visibilities' in one ? [one.visibilities] : [])).at(0);
+  const folder = typeof out === 'string' ? dirname(out) : '.';
+  const { ring, losses } = input;
+  const page = await openPage({
+    ...pageAddress(address),
+    names,
+    alarmUrl: observation.page?.['alarm-url'],
+    token: tokenFile === undefined ? undefined : await tokenOf(tokenFile),
+    journal: typeof out === 'string' ? join(folder, 'journal.jsonl') : undefined,
+    receiver: {
+      losses,
+      ...(input.tellEpoch && { tellEpoch: input.tellEpoch }),
+      ...(input.listening && { capture: openCapture(input.listening, folder) }),
+    },
+    facts: {
+      description: input.description,
+      backend: `${backend.kind}: ${backend.description}`,
+      version: version(),
+      isLive: input.isLive,
+      folder,
+      ...(input.packets && { packets: () => packetsOf(input) }),
+      ...(ring && { ring }),
+      losses: losses && (() => losses.now()),
+    },
+    stop,
+    say,
+  });
+  settings.onOpen(page);
+  let check: LiveCheck | undefined;
+  let share: ((sky: SkyImage) => void) | undefined;
+  return {
+    ...{ url: page.url, token: page.token },
+    startedUnixS: page.state.startedUnixS,
+    night: () => page.state.book.view(),
+    plan: () => page.plan(),
+    steered: () => {
+      const { steering } = page.state.begun?.live ?? {};
+      if (!steering) return undefined;
+      const flagged = Array.from(steering.flags.latest.keys()).filter((a) => steering.flags.latest[a] === 1);
+      return { flagged, integrationS: steering.integration.latest, recording: steering.recording.latest };
+    },
+    onPart: (machine, listener) => {
+      share = (sky) => {
+        const part = partOf(page.state, machine, sky);
+        if (part) listener(part, sky.start);
+      };
+    },
+    status: () => page.status(),
+    bandHz: () => {
+      const { frequenciesHz } = page.state.begun?.live ?? {};
+      return frequenciesHz && [frequenciesHz[0], frequenciesHz[frequenciesHz.length - 1]];
+    },
+    command: (name, body, who, mode) => page.command(name, body, who, mode),
+    look: async (spectra) => {
+      await check?.look(spectra);
+    },
+    // Its methods stay its own; only the sessions are seen through.
+    input: Object.assign(Object.create(input) as OpenedInput, watchInput(input, page.state)),
+    watcher: {
+      session: (source) => {
+        page.state.session(source);
+      },
+      integration: async (integration) => {
+        page.state.integration(integration);
+        await page.again.work();
+      },
+      image: (sky) => {
+        page.state.image(sky);
+        share?.(sky);
+      },
+    },
+    gainsEvents: page.gainsEvents,
+    begin: (source, { plan, live, files, gains, picture }) => {
+      const names = plan.products.images?.sources ?? 'all';
+      const named = sourcesNamed(names === 'all' ? 'all' : names.split(',').map((one) => one.trim()));
+      const { telescope, frequenciesHz, steering, imaging } = live;
+      page.state.begin({
+        ...{ live, sources: named, files },
+        channelWidthHz: plan.spectra.channelWidthHz,
+        spectrumRateHz: spectrumRateOf(source, live),
+        picture: imaging && picture,
+      });
+      const isChecked = observation.machine?.['self-check'] !== false;
+      check = isChecked
+        ? new LiveCheck(
+            {
+              ...{ backend, telescope, frequenciesHz, everyS: CHECK_S },
+              // Images of spectra that follow a place would have it in their middle.
+              ...(imaging && !live.delays?.track && { image: imaging.image }),
+            },
+            ({ roads }) => {
+              if (roads) page.state.showRoads(roads);
+            },
+          )
+        : undefined;
+      page.check(() => checkView(check));
+      if (!steering) return;
+      page.steer({
+        steering,
+        telescope,
+        ...(gains && { gains }),
+        hasFiles: files !== undefined,
+        loadGains: async (name) =>
+          gainsOverTime(await readGainFile(name), name, telescope, frequenciesHz, 'live'),
+      });
+    },
+    file: (event) => {
+      page.state.file(event);
+    },
+    close: async () => {
+      await check?.close();
+      await page.close();
+    },
+  };
+}

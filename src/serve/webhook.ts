@@ -1,0 +1,72 @@
+/** Alarms to a web address: one request for each that comes up or is over, one after another. */
+import { refuse } from '../core/errors.js';
+import type { Alarm } from './messages.js';
+
+/** A request that takes longer has failed. */
+const TIMEOUT_MS = 10_000;
+/** Waiting for an address that does not answer; older ones are dropped, and counted. */
+const MOST_WAITING = 100;
+
+export function checkAlarmUrl(url: string): void {
+  if (!/^https?:\/\/[^\s/]+/.test(url) || !URL.canParse(url))
+    refuse('page.alarm-url', `'${url}' is not a web address`, 'write it like https://example.org/alarms');
+}
+
+export class Webhook {
+  private readonly waiting: string[] = [];
+  private sending: Promise<void> | undefined;
+  private isFailing = false;
+  private dropped = 0;
+
+  constructor(
+    private readonly url: string,
+    private readonly say: (line: string) => void,
+  ) {
+    checkAlarmUrl(url);
+  }
+
+  alarm({ id, severity, where, what, fix }: Alarm, isUp: boolean, at: Date): void {
+    this.waiting.push(
+      JSON.stringify({ at: at.toISOString(), state: isUp ? 'up' : 'over', id, severity, where, what, fix }),
+    );
+    if (this.waiting.length > MOST_WAITING) {
+      this.waiting.shift();
+      this.dropped++;
+    }
+    this.sending ??= this.send().finally(() => {
+      this.sending = undefined;
+    });
+  }
+
+  private async send(): Promise<void> {
+    for (let body = this.waiting.shift(); body !== undefined; body = this.waiting.shift()) {
+      const failure = await this.post(body);
+      // Said when it begins and when it is over: an address that is away for hours is two lines.
+      if (failure !== undefined && !this.isFailing)
+        this.say(`page.alarm-url: ${failure}; alarms are on the page`);
+      if (failure === undefined && this.isFailing) this.say('page.alarm-url: takes alarms again');
+      this.isFailing = failure !== undefined;
+    }
+  }
+
+  private async post(body: string): Promise<string | undefined> {
+    try {
+      const answer = await fetch(this.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      await answer.arrayBuffer();
+      return answer.ok ? undefined : `${this.url} answers ${answer.status}`;
+    } catch (error) {
+      return `${this.url} does not answer (${error instanceof Error ? error.message : String(error)})`;
+    }
+  }
+
+  /** What waits is sent, or has failed. */
+  async close(): Promise<void> {
+    await this.sending;
+    if (this.dropped > 0) this.say(`page.alarm-url: ${this.dropped} alarms were not sent`);
+  }
+}
