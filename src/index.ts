@@ -6,11 +6,12 @@ export {
   observe,
   type Item,
   type ObservationOutcome,
+  type PageAddress,
   type ObserveOptions,
   type RunningObservation,
   type SteeredChange,
 } from './library/observe.js';
-export { calibrate, image, type Beside } from './library/from-visibilities.js';
+export { calibrate, image, type ObservationSettings } from './library/from-visibilities.js';
 export { write, type Writable } from './library/write.js';
 export {
   checkObservation,

@@ -64,7 +64,7 @@ describe('bad input', () => {
 
   it('zero stations', async () => {
     await refused(
-      /'0' is not a whole number above 0/,
+      /--stations: 0 is out of range; give a whole number, at least 1/,
       'simulate',
       '--stations',
       '0',
@@ -133,7 +133,7 @@ describe('bad input', () => {
     await writeFile(file('nan.sigmf-meta'), meta.replace(/"core:sha512": "[^"]*",/, ''));
     const ran = await corella(folder, 'correlate', 'nan.sigmf-meta', '--channels', '8', '--backend', 'reference', '-o', 'nan.uvfits', '--quiet'); // prettier-ignore
     assert.equal(ran.code, 0, ran.stderr);
-    assert.match(ran.stdout, /1 samples? (?:was|were) missing/);
+    assert.match(ran.stdout, /1 samples? missing/);
   });
 
   it('places that cannot be written', async () => {
@@ -200,7 +200,7 @@ describe('bad input', () => {
     assert.equal(code, 0);
     assert.match(stdout, /frequencies +−50 kHz to 50 kHz \(counted from 0: give --frequency for the sky\)/);
     assert.match(stdout, /start +not known \(give --start\)/);
-    assert.match(stdout, /5 B in no whole frame: the file is cut short/);
+    assert.match(stdout, /5 B are not in a whole frame/);
   });
 
   it('a recording that ends before its header says, in every command and for machines', async () => {
@@ -209,7 +209,7 @@ describe('bad input', () => {
     const bytes = new Uint8Array(4096 + 4 * 500).fill(1, 4096);
     bytes.set(Buffer.from(keys.replaceAll('|', '\n')));
     await writeFile(file('early.dada'), bytes);
-    const said = /250 samples of each input \(2\.5 ms\) before its header's FILE_SIZE: 2 kB of 3 kB are there; it was cut short/; // prettier-ignore
+    const said = /250 samples of each input \(2\.5 ms\) before its header's FILE_SIZE: it has 2 kB of 3 kB; it was truncated/; // prettier-ignore
     for (const words of [
       ['inspect', 'early.dada'],
       ['convert', 'early.dada', 'early.sigmf-meta'],
@@ -260,7 +260,7 @@ describe('bad input', () => {
     });
     await writeFile(file('named.vdif'), vdif);
     await refused(/says itself that it has 32 kHz; leave out --rate/, 'inspect', 'named.vdif', '--rate', '64kHz'); // prettier-ignore
-    const help = await corella(folder, 'correlate', '--help');
+    const help = await corella(folder, 'correlate', '--help', 'all');
     assert.match(help.stdout.replaceAll(/\s+/g, ' '), /--tuning <number> .* \(LWA DRX\) \(default: 1\)/);
     assert.doesNotMatch(help.stdout, /--metafits/);
   });
@@ -287,7 +287,6 @@ describe('bad input', () => {
     await refused(/would take 59000 TB, and the disk of .* has .* left/, 'simulate', '--duration', '10000h', '-o', 'huge.sigmf-meta'); // prettier-ignore
     await refused(/--backend: is for this machine, and --card names another/, 'plan', '--card', 'h200', '--backend', 'cpu'); // prettier-ignore
     await refused(/--values: sums are whole numbers, and these channels are floats/, 'correlate', 'good.sigmf-meta', '--values', 'sums', '--bits', 'float', '-o', 'x.uvh5'); // prettier-ignore
-    await refused(/--time: is for --measure: nothing is run/, 'plan', '--card', 'h200', '--time', '2026-06-21T04:00:00Z'); // prettier-ignore
   });
 
   it('options that mean nothing for what is read', async () => {
@@ -325,7 +324,7 @@ describe('bad input', () => {
       'good',
     );
     await refused(
-      /--picture: 'a\.jpg' does not end in \.png/,
+      /--picture: "a\.jpg" is not the name of a PNG/,
       'inspect',
       'good.sigmf-meta',
       '--picture',
@@ -349,7 +348,7 @@ describe('bad input', () => {
       ...out,
     );
     await refused(/--tone: altitude in degrees is -91/, 'simulate', '--tone', '58MHz:1:-91:0', ...out);
-    await refused(/--duration: '-1s' is no length of time/, 'simulate', '--duration', '-1s', ...out);
+    await refused(/--duration: -1 is out of range; give a time/, 'simulate', '--duration', '-1s', ...out);
     await refused(
       /--window: "kaiser" is not a window; .*kaiser:9/,
       'correlate',
@@ -357,8 +356,8 @@ describe('bad input', () => {
       '--window',
       'kaiser',
     );
-    await refused(/--type: 'ci9' is not a type of samples/, 'simulate', '--type', 'ci9', ...out);
-    await refused(/--noise: '5km' .*give a plain number/, 'simulate', '--noise', '5km', ...out);
+    await refused(/--type: "ci9" is not allowed; give i8/, 'simulate', '--type', 'ci9', ...out);
+    await refused(/--noise: "5km" .*give a number/, 'simulate', '--noise', '5km', ...out);
   });
 
   it('names nobody knows', async () => {
@@ -370,7 +369,7 @@ describe('bad input', () => {
       '-o',
       'x.sigmf-meta',
     );
-    await refused(/'gpu' is not a backend/, 'demo', '--backend', 'gpu');
+    await refused(/--backend: "gpu" is not allowed; give auto/, 'demo', '--backend', 'gpu');
     await refused(/telescope/, 'simulate', '--telescope', 'atlantis', '-o', 'x.sigmf-meta');
     await refused(/not a UTC time/, 'simulate', '--time', 'yesterday', '-o', 'x.sigmf-meta');
   });

@@ -290,3 +290,49 @@ describe('beams of recordings and captures', () => {
     assert.deepEqual(await readdir(join(folder, 'no')).catch(() => []), []);
   });
 });
+
+describe('a simulated pulsar of DM 30 in noise', () => {
+  // 1.2 s of 200 kHz at 150 MHz: the top of the band comes 14.8 ms before the lowest channel; a pulse lasts for 10 ms of 100.
+  const [bandHz, seconds, width, noiseJy, fluxJy] = [200e3, 1.2, 0.1, 1000, 20];
+  const stations = 4;
+  before(async () => {
+    const sky = ['simulate', '--telescope', 'eda2', '--stations', String(stations), '--perfect'];
+    const band = ['--frequency', '150MHz', '--rate', '200kHz', '--duration', '1200ms'];
+    const pulsar = ['--sources', `psr@90:0:${fluxJy}`, '--pulsar', `psr:100ms:30:${width}`];
+    await ran(...sky, ...band, ...pulsar, '--noise', String(noiseJy), '--seed', '4', '-o', 'pulsar');
+  });
+
+  /** Of a boxcar of the pulse's width: what stands out over the noise, and over the pulse's own, which is noise too. */
+  const expected = (of: number): number => {
+    const on = (of * fluxJy) / width / noiseJy;
+    const samples = 2 * bandHz * seconds;
+    // The deviation of all values over that of the noise (half its power's square, of two polarisations), the pulse among them.
+    const deviation = Math.sqrt(1 - width + width * (1 + on) ** 2 + 2 * width * (1 - width) * on ** 2);
+    return (on * Math.sqrt(samples * width * (1 - width))) / deviation;
+  };
+
+  it('is folded at the S/N of theory, of all stations and of one', async () => {
+    const front = 'front: { channels: 32 }\n';
+    const made: number[] = [];
+    for (const of of [stations, 1]) {
+      const more =
+        of === 1
+          ? `${front}flags: { inputs: [${Array.from({ length: 6 }, (_, n) => n + 2).join(', ')}] }\n`
+          : front;
+      await observation(`p${of}.yaml`, '{ recording: pulsar.sigmf-meta }', [beams(`p${of}.fil`)], more);
+      await ran('run', `p${of}.yaml`, '--into', 'pulsar');
+      const fold = async (dm: number): Promise<number> => {
+        const words = ['--period', '100ms', '--dm', String(dm), '--bins', '40', '--json'];
+        return (JSON.parse(await ran('fold', `pulsar/p${of}.fil`, ...words)) as { snr: number }).snr;
+      };
+      const snr = await fold(30);
+      made.push(snr);
+      // Noise alone adds one standard deviation to the one or to the other.
+      assert.ok(Math.abs(snr / expected(of) - 1) < 0.1, `${of}: ${snr}, not ${expected(of)}`);
+      assert.ok((await fold(0)) < 0.9 * snr, 'the delays of other channels are taken out');
+    }
+    const gain = expected(stations) / expected(1);
+    assert.ok(Math.abs(made[0] / made[1] / gain - 1) < 0.1, `${made[0]} and ${made[1]}: not ${gain} times`);
+  });
+  const beams = (path: string): string => `{ beams: ${path}, towards: "az 0 el 90", weights: float }`;
+});

@@ -67,8 +67,10 @@ it('gains every so often are in the file, in the order of time', () =>
       'v.uvh5',
       '--sources',
       model,
-      '--every',
+      '--solve-every',
       '5ms',
+      '-o',
+      'gains.json',
       ...common,
     );
     assert.equal(made.code, 0, made.stderr);
@@ -79,9 +81,9 @@ it('gains every so often are in the file, in the order of time', () =>
       folder,
       'calibrate',
       'v.uvh5',
-      '--every',
+      '--solve-every',
       '5ms',
-      '--integration',
+      '--integration-number',
       '3',
       ...common,
     );

@@ -92,7 +92,7 @@ describe('convergence', () => {
     ] as const) {
       const image = await corella('image', 'sky.uvfits', '--gains', name, '-o', 'image.fits', '--overwrite');
       assert.equal(image.code, 0, image.stderr);
-      assert.equal(image.stdout.includes('1 of 8 channels have no gains and are left out'), channels === 1, image.stderr); // prettier-ignore
+      assert.equal(image.stdout.includes('1 of 8 channels have no gains'), channels === 1, image.stderr); // prettier-ignore
       peaks.push(Number(/peak ([\d.e+]+) Jy/.exec(image.stdout)?.[1]));
     }
     assert.ok(Math.abs(peaks[0] / peaks[1] - 1) < 0.2, `${peaks.join(' and ')} Jy`);
@@ -106,7 +106,7 @@ describe('convergence', () => {
     assert.equal(correlated.code, 0, correlated.stderr);
     const ran = await corella('calibrate', 'tone.uvfits', '--sources', 'spot@60:90:5000', '-o', 'odd.json', '--quiet'); // prettier-ignore
     assert.equal(ran.code, 0, ran.stderr);
-    const [, level] = /left out: channel 5 \(160\.012 MHz\), whose gains are (\d+) times the middle channel's/.exec(ran.stdout) ?? []; // prettier-ignore
+    const [, level] = /left out: channel 5 \(160\.012 MHz; gains (\d+) times the median channel's\)/.exec(ran.stdout) ?? []; // prettier-ignore
     assert.ok(Number(level) > 10 && Number(level) < 18, ran.stdout);
     for (const path of ['odd.json', 'odd.calh5']) {
       const { solved } = await readGainFile(file(path));

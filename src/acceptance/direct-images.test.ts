@@ -1,6 +1,6 @@
 /** image --direct through the command line: channelised data of 4 bits, autocorrelations left out, arrays it is not for. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { corellaHere, withFolder } from './corella.js';
@@ -24,7 +24,13 @@ it('4-bit spectra imaged directly without autocorrelations are what their visibi
     await run('correlate', 's.sigmf-meta', '-o', 'v.uvh5');
     await run('image', 'v.uvh5', '-o', 'by.fits', ...image);
     const direct = ['image', '--direct', 's.sigmf-meta', '-o', 'direct.fits', '--no-autos', '--json'];
-    const { roadError } = JSON.parse(await run(...direct, ...image)) as { roadError: number };
+    const { roadError, imaging } = JSON.parse(await run(...direct, ...image)) as {
+      roadError: number;
+      imaging: { method: string; predictedError: number };
+    };
+    assert.deepEqual([imaging.method, imaging.predictedError], ['direct', roadError]);
+    const header = readFileSync(join(folder, 'direct.fits'), 'latin1');
+    assert.match(header, /HISTORY images are made directly from spectra \(EPIC\), off by at most/);
     const [by, directly] = await Promise.all(
       ['by.fits', 'direct.fits'].map((name) => readFitsImage(join(folder, name))),
     );
@@ -72,7 +78,7 @@ it('a slope is imaged in its own plane; heights are reported, and refused where 
         0,
         /in the plane of the stations: its centre is 10\.\d° from the zenith.* towards azimuth 90° is behind/,
       ],
-      ['rough', 0.3, 0, /direct images of this array are off by up to \d+\.\d % of a source/],
+      ['rough', 0.3, 0, /\d+\.\d % of a source.*\[image\.direct-error\]/],
       [
         'hills',
         2,

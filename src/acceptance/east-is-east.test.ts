@@ -32,8 +32,19 @@ for (const { name, azimuthDeg, l, m } of places) {
         const source = `spot@${ALTITUDE_DEG}:${azimuthDeg}:50000`;
         await ok(folder, 'simulate', '--telescope', 'eda2', '--stations', '24', '--time', '2026-03-01T12:00:00Z',
           '--sources', source, '--perfect', '--rate', '800kHz', '--frequency', '100MHz', '--duration', '2ms', '--noise', '5000', '--quiet'); // prettier-ignore
-        await ok(folder, 'correlate', 'voltages.sigmf-meta', '--channels', '8', '--taps', '4', ...backend);
-        await ok(folder, 'image', 'visibilities.uvfits', '--pixels', '64', ...backend);
+        await ok(
+          folder,
+          'correlate',
+          'voltages.sigmf-meta',
+          '--channels',
+          '8',
+          '--taps',
+          '4',
+          '-o',
+          'visibilities.uvfits',
+          ...backend,
+        );
+        await ok(folder, 'image', 'visibilities.uvfits', '--pixels', '64', '-o', 'image.fits', ...backend);
         await ok(
           folder,
           'image',
@@ -49,7 +60,7 @@ for (const { name, azimuthDeg, l, m } of places) {
         );
 
         await fringesPoint(join(folder, 'visibilities.uvfits'), { l, m });
-        for (const image of ['image', 'direct']) {
+        for (const image of ['image', 'voltages']) {
           await fitsPoints(join(folder, `${image}.fits`), { l, m });
           await pngPoints(join(folder, `${image}.png`), { l, m });
         }

@@ -45,9 +45,9 @@ describe('gains every so often', () => {
   });
 
   it('have none where the model does not explain the sky, and say when', async () => {
-    const alone = await calibrate('late.uvfits', '--integration', '4');
+    const alone = await calibrate('late.uvfits', '--integration-number', '4');
     assert.equal(alone.code, 1, alone.stdout);
-    const ran = await calibrate('late.uvfits', '--every', '4s', '--json');
+    const ran = await calibrate('late.uvfits', '--solve-every', '4s', '--json');
     assert.equal(ran.code, 2, ran.stderr);
     assert.match(ran.stderr, /1 of 3 times have no gains: the model explains \d+ % of the sky's power there, at 2026-03-01T12:00:1\d/); // prettier-ignore
     const found = told.parse(JSON.parse(ran.stdout));
@@ -59,20 +59,20 @@ describe('gains every so often', () => {
     const series = [file, ...(file.later ?? [])].map(({ solved }) => solved.includes(1));
     assert.deepEqual(series, [true, true, false]);
     // Taken at one's word, told of the worst.
-    const accepted = await calibrate('late.uvfits', '--every', '4s', '--accept-model');
+    const accepted = await calibrate('late.uvfits', '--solve-every', '4s', '--accept-model');
     assert.equal(accepted.code, 0, accepted.stderr);
-    assert.match(accepted.stdout, /the model explains \d+ % of the sky's power, at 2026-03-01T12:00:1\d.*do not believe these gains/); // prettier-ignore
-    assert.match(accepted.stdout, /residual .* in the middle, (?:[3-9]\d|100)\.\d % at worst/);
+    assert.match(accepted.stdout, /the model explains \d+ % of the sky's power, at 2026-03-01T12:00:1\d.*\[calibrate\.model-poor\]/); // prettier-ignore
+    assert.match(accepted.stdout, /residual median .*, maximum (?:[3-9]\d|100)\.\d %/);
   });
 
   it('are refused where no stretch is explained', async () => {
-    const ran = await calibrate('all.uvfits', '--every', '4s');
+    const ran = await calibrate('all.uvfits', '--solve-every', '4s');
     assert.equal(ran.code, 1, ran.stdout);
     assert.match(ran.stderr, /the model explains .* at the best of 3 times: gains by it would put the sky where it is not/); // prettier-ignore
   });
 
   it('count the solves of all stretches', async () => {
-    const ran = await calibrate('good.uvfits', '--every', '4s', '--json');
+    const ran = await calibrate('good.uvfits', '--solve-every', '4s', '--json');
     assert.equal(ran.code, 0, ran.stderr);
     const found = told.parse(JSON.parse(ran.stdout));
     assert.deepEqual([found.solves, found.solutionsInTime, found.timesLeftOut], [6, 3, undefined]);

@@ -118,7 +118,7 @@ describe('an observation on a farm', () => {
       const visibilities = { visibilities: 'made.uvh5', integration: '20ms' };
       const images = { images: 'made.fits', every: '10ms', pixels: 48, method: 'direct' };
       await well(folder, 'run', ...(await file(folder, { ...base, products: [{ visibilities: 'v.uvfits', integration: '40ms' }] })), '--backend', 'reference'); // prettier-ignore
-      await well(folder, ...'calibrate v.uvfits --every 40ms -o gains.json'.split(' '));
+      await well(folder, ...'calibrate v.uvfits --solve-every 40ms -o gains.json'.split(' '));
       const gains = { file: 'gains.json' };
       const spectra = { spectra: 'made.sigmf-meta' };
       assert.ok((await isSame(folder, { ...base, gains, products: [visibilities, images, spectra] }, '--job-time', '45ms')) >= 3); // prettier-ignore

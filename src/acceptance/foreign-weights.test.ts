@@ -74,7 +74,7 @@ void describe('weights that count no samples', () => {
     assert.equal(code, 0, stderr);
     assert.match(
       stdout,
-      /leaves \d+ % of the data's power, and without autocorrelations nothing tells how much of that is noise: whether it is the right sky is not known/,
+      /leaves \d+ % of the data's power, and without autocorrelations it is unknown how much of that is noise: whether it is the right sky is unknown/,
     );
   });
 });

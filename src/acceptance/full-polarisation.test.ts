@@ -97,7 +97,7 @@ describe('full polarisation', () => {
 
   it('a gain for each input leaves the leakage in: more than 1 % of I is wrong', async () => {
     await works('calibrate', 'field.uvfits', ...FIELD, ...POLARISED, '-o', 'each.json', '--accept-model');
-    const made = await image('each.json', 'each.fits', '--cross-hand', 'known');
+    const made = await image('each.json', 'each.fits', '--cross-hand-known');
     assert.equal(made.code, 0, made.stderr);
     const planes = await atZenith('each.fits');
     assert.ok(
@@ -170,7 +170,7 @@ describe('full polarisation', () => {
     const words = ['calibrate', 'plain.uvfits', '--sources', 'a@60:20:100', '--polarisation', 'full', '-o', 'open.json']; // prettier-ignore
     assert.match(
       await works(...words),
-      /the model leaves 3 rotations of Q, U and V open: images hold I alone/,
+      /the model leaves 3 rotations of Q, U and V open: images have I alone/,
     );
     const json = JSON.parse(await readFile(join(folder, 'open.json'), 'utf8')) as { crossHand: unknown };
     assert.deepEqual(json.crossHand, { how: 'unknown', phaseDeg: [null, null] });
@@ -188,7 +188,7 @@ describe('full polarisation', () => {
     assert.match(asked.stderr, /--stokes: the model of the gains leaves a rotation of Q, U and V open/);
     const strict = await corella(...words, '--overwrite', '--cross-hand', 'model');
     assert.match(strict.stderr, /the model leaves 3 rotations of Q, U and V open/);
-    assert.match(await works('apply', 'target.uvh5', 'open.json', 'half.uvh5'), /I alone is right/);
+    assert.match(await works('apply', 'target.uvh5', 'open.json', 'half.uvh5'), /only I is right/);
   });
 
   it('refuses what it cannot do besides', async () => {

@@ -62,7 +62,7 @@ void describe('gains for these data', () => {
     await writeKnownSky(join(folder, 'far.uvh5'), sky({ frequenciesHz: band(150.07e6) }));
     assert.match(
       await done('apply near.uvh5 gains.json near-by.uvh5'),
-      /channels lie up to 40 kHz off the data's: behind cables that differ by 100 m phases are 4.8° off/,
+      /channels are up to 40 kHz from .* differ by 100 m phases are wrong by 4.8° \[gains\.other-frequencies\]/,
     );
     await refused('apply far.uvh5 gains.json far-off.uvh5', /has no gains near 150.37 MHz/);
   });
@@ -71,12 +71,9 @@ void describe('gains for these data', () => {
     await writeKnownSky(join(folder, 'other.uvh5'), sky({ telescope: { name: 'elsewhere' } }));
     assert.match(
       await done('apply other.uvh5 gains.json others.uvh5'),
-      /is of known, the data of elsewhere; their stations have the same names/,
+      /is of known, the data of elsewhere.*\[gains\.other-telescope\]/,
     );
-    assert.doesNotMatch(
-      await done('apply raw.uvh5 gains.json once.uvh5 --overwrite'),
-      /same names|off the data/,
-    );
+    assert.doesNotMatch(await done('apply raw.uvh5 gains.json once.uvh5 --overwrite'), /\[gains\.other-/);
   });
 
   void it('by a model through another beam than the image is divided by are told', async () => {
@@ -86,9 +83,9 @@ void describe('gains for these data', () => {
       );
     assert.match(
       await image('mwa-dipole'),
-      /heard through the beam cosine:1, and the image is divided by mwa-dipole/,
+      /the beam cosine:1, and the image is divided by mwa-dipole.*\[gains\.other-beam\]/,
     );
-    assert.doesNotMatch(await image('cosine:1'), /heard through/);
+    assert.doesNotMatch(await image('cosine:1'), /gains\.other-beam/);
   });
 
   void it('of other stations, channels or polarisations are refused by direct images too', async () => {

@@ -44,6 +44,9 @@ describe('gains of an observation', () => {
       `simulate --telescope eda2 --stations 8 --time ${TIME} --sources ${model} --rate 100kHz --duration 120ms -o sky.sigmf-meta`,
     );
     await ran('correlate sky.sigmf-meta --channels 8 --integration 40ms -o sky.uvh5');
+    await ran(
+      `simulate --telescope eda2 --stations 8 --time ${TIME} --sources ${model} --rate 102400 --duration 160ms -o packets.sigmf-meta`,
+    );
   });
 
   it('are those of calibrate', async () => {
@@ -53,7 +56,7 @@ describe('gains of an observation', () => {
       said,
       /^made\/gains\.json, made\/gains\.calh5: gains of 16 of 16 inputs in 24 solves\n2 times/,
     );
-    await ran(`calibrate sky.uvh5 --sources ${model} --every 80ms --channels 1-6`);
+    await ran(`calibrate sky.uvh5 --sources ${model} --solve-every 80ms --keep-channels 1-6 -o gains.json`);
     assert.deepEqual(await gainsIn('made/gains.json'), await gainsIn('gains.json'));
     assert.equal((await gainsIn('gains.json')).later?.length, 1);
   });
@@ -86,8 +89,50 @@ describe('gains of an observation', () => {
     }
   });
 
+  it('of a recording and of packets are those of visibilities that were written and calibrated', async () => {
+    const of = (name: string, source: string, ...products: readonly string[]): Promise<void> =>
+      writeFile(
+        join(folder, name),
+        `corella: 1\nsource: ${source}\ntelescope: eda2\nstations: 8\nfront: { channels: 8, gain: 0.8 }\n` +
+          `flags: { channels: [3] }\nproducts:\n${products.map((one) => `  - ${one}\n`).join('')}`,
+      );
+    const cut = 'integration: 40ms, align: utc';
+    const gains = `sources: "${model}", every: 80ms, channels: [1-6], ${cut}`;
+    await ran('send packets.sigmf-meta --format vdif --to packets.pcap --lose 2% --seed 5 --truth arrived');
+    await of(
+      'recording.yaml',
+      '{ recording: arrived.sigmf-meta }',
+      `{ visibilities: r.uvh5, ${cut} }`,
+      `{ gains: r.json, ${gains} }`,
+    );
+    const said = await ran('run recording.yaml --into of-recording');
+    assert.match(
+      said,
+      /of-recording\/r\.json, of-recording\/r\.calh5: gains of 16 of 16 inputs in \d+ solves\n2 times/,
+    );
+    const made = await gainsIn('of-recording/r.json');
+    assert.equal(made.later?.length, 1);
+    assert.ok(made.solved.includes(1) && made.solved.includes(0), 'channel 3 is flagged');
+    await ran(
+      `calibrate of-recording/r.uvh5 --sources ${model} --solve-every 80ms --keep-channels 1-6 -o file.json`,
+    );
+    // A file holds float32, 6e-8 of a value; the solver goes to 1e-8 of a gain.
+    const { stdout } = await here('compare of-recording/r.json file.json --tolerance 1e-6');
+    // Julian dates in a file are of a microsecond.
+    assert.match(stdout, /^times: .* 2 of 4 differ, by at most [\d.]+e-7 [^\n]*\n$/);
+    await of(
+      'capture.yaml',
+      '{ capture: packets.pcap, format: vdif, rate: 102400, frequency: 159.375MHz }',
+      `{ gains: c.json, ${gains} }`,
+    );
+    assert.match(await ran('run capture.yaml --into of-capture'), /c\.json, \S+: gains of 16 of 16 inputs/);
+    await ran('compare of-recording/r.json of-capture/c.json');
+  });
+
   it('are what --plan prints, and what check checks', async () => {
-    const plan = await ran(`calibrate sky.uvh5 --sources ${model} --integration 1 -o planned.json --plan`);
+    const plan = await ran(
+      `calibrate sky.uvh5 --sources ${model} --integration-number 1 -o planned.json --plan`,
+    );
     assert.match(plan, /integration: 1[^]*gains: planned\.json/);
     await writeFile(join(folder, 'planned.yaml'), plan);
     assert.match(await ran('check planned.yaml'), /gains: planned\.json, planned\.calh5/);
@@ -125,16 +170,13 @@ describe('gains of an observation', () => {
       assert.equal(code, 1, product);
       assert.match(stderr, reason);
     }
-    const both = await here('calibrate sky.uvh5 --every 40ms --integration 1 -o x.json');
-    assert.match(both.stderr, /--integration: chooses one part of the file, and --every uses all of it/);
+    const both = await here('calibrate sky.uvh5 --solve-every 40ms --integration-number 1 -o x.json');
+    assert.match(
+      both.stderr,
+      /--integration-number: chooses one part of the file, and --solve-every uses all of it/,
+    );
     const file = await here('calibrate sky.uvh5 -o g.txt');
     assert.match(file.stderr, /--out: "g\.txt" is not a name for JSON/);
-    await writeFile(
-      join(folder, 'recording.yaml'),
-      'corella: 1\nsource: { recording: sky.sigmf-meta }\nproducts: [{ gains: x.json }]\n',
-    );
-    const recording = await here('run recording.yaml');
-    assert.match(recording.stderr, /products\.gains: is solved from visibilities/);
     assert.ok(!(await readdir(folder)).some((name) => name.startsWith('x.')));
   });
 });

@@ -138,7 +138,7 @@ describe('inspect of a capture', () => {
       assert.equal(picture.code, 1);
       assert.match(picture.stderr, /--picture: is not for captured packets/);
       const other = await corella(folder, 'inspect', 'capture.pcap', '--format', 'chip');
-      assert.match(other.stderr, /there is no packet format 'chip'/);
+      assert.match(other.stderr, /--format: "chip" is not allowed; give .*chips/);
       const forced = await inspected(path, '--format', 'mwa');
       assert.match(forced.streams[0].unknown ?? '', /no datagram is such a packet/);
       const correlate = await corella(folder, 'correlate', 'capture.pcap', '-o', 'x.uvh5');

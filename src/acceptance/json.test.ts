@@ -1,27 +1,27 @@
-/** docs/json.md says what every command prints with --json: of each document's own fields none more, and none less. */
+/** What every command prints with --json is as declared: of each document's own fields none more, and none less. docs/json.md is made of the declarations. */
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { jsonDocuments } from '../messages/index.js';
 import { corellaHere } from './corella.js';
 
-/** Fields by section; true where they are always there. */
-async function documented(): Promise<Map<string, Map<string, boolean>>> {
-  const page = await readFile(new URL('../../docs/json.md', import.meta.url), 'utf8');
-  const sections = new Map<string, Map<string, boolean>>();
-  let fields = new Map<string, boolean>();
-  for (const line of page.split('\n')) {
-    const title = /^## corella (.+)$/.exec(line)?.[1];
-    if (title !== undefined) {
-      fields = new Map();
-      sections.set(title, fields);
-    }
-    const row = /^\| `(\w+)`\s*\|([^|]*)\|/.exec(line);
-    if (row) fields.set(row[1], row[2].trim() === '');
-  }
-  return sections;
-}
+/** Fields by document; true where they are always there. */
+const documented = new Map(
+  jsonDocuments.map(({ of, fields, rows }) => [
+    of,
+    new Map(
+      Object.entries({ ...fields, ...rows?.fields }).map(([name, field]) => [
+        name,
+        typeof field === 'string',
+      ]),
+    ),
+  ]),
+);
+
+/** Of every document, and not in its table. */
+const IN_ALL = ['jsonVersion', 'messages'];
 
 describe('JSON', () => {
   const folder = temporaryFolder('json');
@@ -34,7 +34,7 @@ describe('JSON', () => {
     ['channelise', 'channelise t.sigmf-meta --channels 8 -o c.sigmf-meta'],
     ['channelise --response', 'channelise --response --channels 8 -o r.png'],
     ['correlate', 'correlate t.sigmf-meta --channels 8 -o t.uvfits'],
-    ['calibrate', `calibrate t.uvfits ${SPOT}`],
+    ['calibrate', `calibrate t.uvfits ${SPOT} -o gains.json`],
     ['apply', 'apply t.uvfits gains.json a.uvh5'],
     ['image', 'image t.uvfits --gains gains.json --field 30 --pixels 64 --centre zenith -o w.fits', 'image t.uvfits --field 30 --pixels 64 --clean 5 -o cl.fits --no-picture'],
     ['image --every', 'image --direct t.sigmf-meta --channels 8 --every 20ms -o s.fits'],
@@ -43,7 +43,7 @@ describe('JSON', () => {
     ['inspect VISIBILITIES', 'inspect t.uvfits'],
     ['inspect GAINS', 'inspect gains.json'],
     ['inspect IMAGE', 'inspect w.fits'],
-    ['convert', 'convert t.uvfits u.uvh5', 'convert t.sigmf-meta v.sigmf-meta', 'convert early.dada w.sigmf-meta', 'convert t.uvfits low.uvh5 --channels 0-3', 'convert t.uvfits high.uvh5 --channels 4-7'],
+    ['convert', 'convert t.uvfits u.uvh5', 'convert t.sigmf-meta v.sigmf-meta', 'convert early.dada w.sigmf-meta', 'convert t.uvfits low.uvh5 --keep-channels 0-3', 'convert t.uvfits high.uvh5 --keep-channels 4-7'],
     ['compare', 'compare t.uvfits u.uvh5 --tolerance 1e-6'],
     ['send', 'send t.sigmf-meta --format vdif --to cap.pcap --speed max', 'send t.sigmf-meta --format vdif --to 127.0.0.1:9 --speed max'],
     ['inspect CAPTURE', 'inspect cap.pcap --rate 100kHz'],
@@ -59,7 +59,7 @@ describe('JSON', () => {
     ['demo', 'demo --telescope eda2 --time 2026-01-15T04:00:00Z --stations 8 -o demo'],
     ['sample', 'sample hour'],
     ['sample --list', 'sample --list'],
-    ['qualify', 'qualify --quick --only signature --backend reference -o q', 'qualify --quick --only signature --backend reference --compare q/report.json -o q2'],
+    ['qualify', 'qualify --quick --figures signature --backend reference -o q', 'qualify --quick --figures signature --backend reference --compare q/report.json -o q2'],
     ['bench', 'bench correlate --only stations=16 --rounds 1 --backend reference'],
   ]; // prettier-ignore
 
@@ -73,7 +73,7 @@ describe('JSON', () => {
   });
 
   it('of every command is as documented', async () => {
-    const sections = await documented();
+    const sections = documented;
     const untold = [...sections.keys()].filter((title) => !shown.some(([section]) => section === title));
     assert.deepEqual(
       untold.filter((title) => !title.startsWith('live')),
@@ -83,16 +83,18 @@ describe('JSON', () => {
     const faults: string[] = [];
     for (const [section, ...lines] of shown) {
       const fields = sections.get(section);
-      assert.ok(fields, `docs/json.md has no section "corella ${section}"`);
+      assert.ok(fields, `there is no document "corella ${section}"`);
       for (const line of lines) {
         const { code, stdout, stderr } = await corella(`${line} --json`);
         if (code !== 0) faults.push(`corella ${line}: ${stderr}`);
         if (code !== 0) continue;
         const json = JSON.parse(stdout) as { readonly rows?: readonly object[] };
         // A bench's rows are told with it, as they are what it is about.
+        for (const field of IN_ALL) assert.ok(field in json, `corella ${line}: ${field}`);
         const printed = [json, ...(json.rows?.slice(0, 1) ?? [])].flatMap((one) => Object.keys(one));
         for (const field of printed)
-          if (!fields.has(field)) faults.push(`corella ${line}: \`${field}\` is not in docs/json.md`);
+          if (!IN_ALL.includes(field) && !fields.has(field))
+            faults.push(`corella ${line}: \`${field}\` is not declared`);
         for (const [field, always] of fields)
           if (always && !printed.includes(field)) faults.push(`corella ${line}: \`${field}\` is not printed`);
       }
@@ -101,7 +103,7 @@ describe('JSON', () => {
   });
 
   it('of live, line by line', async () => {
-    const sections = await documented();
+    const sections = documented;
     const run = async (words: string): Promise<string> => {
       const { code, stdout, stderr } = await corella(words);
       assert.equal(code, 0, stderr);
@@ -115,12 +117,15 @@ describe('JSON', () => {
     const faults = new Set<string>();
     const seen = new Set<string>();
     for (const line of printed.trim().split('\n')) {
-      const { event, ...rest } = JSON.parse(line) as { event: string };
+      const { event, ...rest } = JSON.parse(line) as { event: string; at?: string };
       const fields = sections.get(`live: ${event}`);
-      assert.ok(fields, `docs/json.md has no section "corella live: ${event}"`);
+      assert.ok(fields, `there is no document "corella live: ${event}"`);
       seen.add(event);
       const keys = ['event', ...Object.keys(rest)];
-      for (const key of keys) if (!fields.has(key)) faults.add(`${event}: \`${key}\` is not in docs/json.md`);
+      assert.match(String(rest.at), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/, `${event}: at`);
+      for (const key of keys)
+        if (!['at', 'jsonVersion'].includes(key) && !fields.has(key))
+          faults.add(`${event}: \`${key}\` is not declared`);
       for (const [field, always] of fields)
         if (always && !keys.includes(field)) faults.add(`${event}: \`${field}\` is not printed`);
     }
@@ -139,6 +144,7 @@ describe('JSON', () => {
     assert.deepEqual(JSON.parse(refusal.stdout), {
       jsonVersion: 1,
       error: {
+        code: 'file.not-found',
         message: 'nowhere.uvfits: there is no such file; check the name',
         where: 'nowhere.uvfits',
         what: 'there is no such file',
@@ -148,10 +154,11 @@ describe('JSON', () => {
     assert.equal(refusal.stderr, 'corella: nowhere.uvfits: there is no such file; check the name\n');
     const usage = await corella('simulate --wrong --json');
     assert.equal(usage.code, 1);
-    const said = JSON.parse(usage.stdout) as { error: { message: string } };
+    const said = JSON.parse(usage.stdout) as { error: { message: string; code: string } };
+    assert.equal(said.error.code, 'option.unknown');
     assert.equal(said.error.message, "unknown option '--wrong'");
     assert.match(usage.stderr, /^corella: unknown option '--wrong'/);
     const value = await corella('simulate --stations none --json');
-    assert.match(value.stdout, /"where": "--stations"/);
+    assert.match(value.stdout, /"code": "value.invalid"[^]*"where": "--stations"/);
   });
 });

@@ -163,16 +163,9 @@ describe('observe', () => {
       products: [{ images: null, evry: '1s' }],
     } as never);
     await assert.rejects(wrong.done, /products.images.evry.*did you mean/s);
-    const shown = observe({
-      corella: 1,
-      source: { recording: 'x' },
-      page: { address: 8080 },
-      products: [{ images: null }],
-    } as never);
-    await assert.rejects(shown.done, /page.address: a program has no page/);
   });
 
-  it('hands over live items and is steered', async () => {
+  it('hands over live items, is steered and has a page', async () => {
     await withFolder(async (folder) => {
       const sent = await corella(folder, 'send', '--simulate', '--stations', '8', '--rate', '25kHz', '--duration', '4s', '--perfect', '--format', 'snap2', '--channels', '4', '--to', 'night.pcap', '--quiet'); // prettier-ignore
       assert.equal(sent.code, 0, sent.stderr);
@@ -182,16 +175,20 @@ describe('observe', () => {
         telescope: 'lwasv',
         stations: 8,
         products: [{ visibilities: null, integration: '1s' }],
+        page: { address: '127.0.0.1:0' },
       });
       const flagged: number[] = [];
       let from: number | undefined;
+      let shown = 0;
       for await (const item of run) {
         if (item.kind !== 'visibilities') continue;
         const { integration } = item;
+        if (from === undefined) shown = (await fetch((await run.page)?.url ?? '')).status;
         from ??= (await run.steer({ flag: ['0', '1'] })).unixSeconds;
         if (integration.flaggedInputs[1] === 1) flagged.push(integration.start.unixSeconds);
       }
       await run.done;
+      assert.equal(shown, 200);
       assert.ok(flagged.length > 0, 'nothing was flagged');
       assert.equal(Math.min(...flagged), from);
     });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { parseInstant } from '../core/instant.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { openFilterbank } from '../formats/index.js';
 import { runLive } from '../live/index.js';
 import { readObservation } from '../observation/index.js';
 import type { Steering } from '../live/index.js';
@@ -94,9 +95,13 @@ async function steered(path: string, into: string, steer: (steering: Steering) =
   const { observation } = await readObservation(join(folder, path));
   let steering: Steering | undefined;
   let count = 0;
-  const capture = join(folder, observation.source.capture ?? '');
+  const { capture, recording } = observation.source;
+  const source =
+    typeof capture === 'string'
+      ? { ...observation.source, capture: join(folder, capture) }
+      : { recording: join(folder, String(recording)) };
   await runLive(
-    { ...observation, source: { ...observation.source, capture } },
+    { ...observation, source },
     {
       ...{ version: '0.1.0', into: join(folder, into) },
       ...{ say: () => undefined, onEvent: () => undefined, onFile: () => undefined },
@@ -153,4 +158,94 @@ describe('a run that was steered', () => {
     const differ = await corellaHere(folder, 'compare', 'steered/run.uvh5', 'unsteered/run.uvh5');
     assert.equal(differ.code, 1, 'the changes change the data');
   });
+
+  const places = ['"az 30 el 70"', '"az 200 el 60"', '"az 90 el 50"', 'Cyg A'];
+  const sourcesOfBeams = { capture: sources.capture, recording: '{ recording: arrived.sigmf-meta }' };
+  for (const [kind, source] of Object.entries(sourcesOfBeams))
+    it(`of a ${kind} changes, adds and stops beams; those that stay have no gap, and the log makes all again`, async () => {
+      const visibilities = '{ visibilities: run.uvh5, integration: 50ms, align: utc }';
+      const beams = (path: string, towards: readonly string[], more = ''): string =>
+        `{ beams: ${path}, towards: [${towards.join(', ')}]${more} }`;
+      const two = places.slice(0, 2);
+      const more = 'machine: { backend: cpu }\n';
+      await write(
+        'beams.yaml',
+        ...([
+          source,
+          [visibilities, beams('b.fil', two, ', every: 1ms, weights: float'), beams('v.vdif', two)],
+          more,
+        ] as const),
+      );
+      const folderOf = (name: string): string => `beams-${kind}-${name}`;
+      await steered('beams.yaml', folderOf('steered'), (steering) => {
+        const later = parseInstant('2026-06-21T04:00:00.25Z');
+        const change = (beams: object, product = 1): Parameters<Steering['make']>[0] =>
+          ({ beams: { product, ...beams } }) as Parameters<Steering['make']>[0];
+        steering.make(change({ add: ['az 90 el 50', 'Cyg A'] }), by);
+        steering.make(change({ stop: ['az 200 el 60'] }), by, later);
+        steering.make(change({ towards: ['az 30 el 70', 'az 90 el 50'] }, 2), by, later);
+        const cancelled = steering.make(change({ add: ['Cas A'] }, 2), by, later);
+        steering.cancel(cancelled.id, by);
+        for (const [wrong, why] of [
+          [{ add: ['Nowhere'] }, /'Nowhere' is no source/],
+          [{ add: ['For A'] }, /For A is below the horizon/],
+          [{ add: ['az 30 el 70'] }, /a beam towards az 30 el 70 already/],
+          [{ stop: ['Sun'] }, /no beam towards Sun/],
+        ] as const)
+          assert.throws(() => steering.make(change(wrong), by), why);
+        assert.throws(() => steering.make(change({ add: ['Sun'] }, 0), by), /product 0 makes no beams/);
+      });
+      const made = (await readdir(join(folder, folderOf('steered')))).filter((one) =>
+        /\.(?:fil|vdif|json)$/.test(one),
+      );
+      const wanted = ['b-1', 'b-2', 'b-3', 'b-4', 'b-samples'].map((one) => `${one}.fil`);
+      assert.deepEqual(
+        made.sort(),
+        [...wanted, 'b.fil.json', 'v-1.vdif', 'v-2.vdif', 'v-3.vdif', 'v-samples.fil', 'v.vdif.json'].sort(),
+      );
+      // Again, by the log.
+      assert.match(
+        await ran('inspect', `${folderOf('steered')}/b-1.fil`, '--plan'),
+        /log: run\.changes\.jsonl/,
+      );
+      await write(
+        'beams-again.yaml',
+        ...([
+          source,
+          [visibilities, beams('b.fil', two, ', every: 1ms, weights: float'), beams('v.vdif', two)],
+          `${more}log: ${folderOf('steered')}/run.changes.jsonl\n`,
+        ] as const),
+      );
+      await ran('run', 'beams-again.yaml', '--into', folderOf('again'), '--backend', 'cpu');
+      const bytes = (name: string, file: string): Promise<Buffer> =>
+        readFile(join(folder, folderOf(name), file));
+      for (const name of made.filter((one) => !one.endsWith('.json')))
+        assert.ok((await bytes('steered', name)).equals(await bytes('again', name)), `${name} differs`);
+      // A run with all of them from the start.
+      await write(
+        'beams-all.yaml',
+        ...([source, [visibilities, beams('b.fil', places, ', every: 1ms, weights: float')], more] as const),
+      );
+      await ran('run', 'beams-all.yaml', '--into', folderOf('all'), '--backend', 'cpu');
+      const values = async (name: string, file: string): Promise<Float32Array> => {
+        const opened = await openFilterbank(join(folder, folderOf(name), file));
+        const read = await opened.read(0, opened.values);
+        await opened.close();
+        return read;
+      };
+      const whole = (await values('all', 'b-1.fil')).length;
+      assert.deepEqual(await values('steered', 'b-1.fil'), await values('all', 'b-1.fil'));
+      const stopped = await values('steered', 'b-2.fil');
+      assert.ok(
+        stopped.length > 0.5 * whole && stopped.length < 0.7 * whole,
+        `${stopped.length} of ${whole}`,
+      );
+      assert.deepEqual(stopped, (await values('all', 'b-2.fil')).subarray(0, stopped.length));
+      for (const file of ['b-3.fil', 'b-4.fil']) {
+        const added = await values('steered', file);
+        assert.ok(added.length > 0.7 * whole && added.length < 0.9 * whole, `${added.length} of ${whole}`);
+        assert.deepEqual(added, (await values('all', file)).subarray(whole - added.length));
+      }
+      assert.deepEqual(await values('steered', 'b-samples.fil'), await values('all', 'b-samples.fil'));
+    });
 });

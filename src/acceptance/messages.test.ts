@@ -45,23 +45,15 @@ describe('messages', () => {
       'image t.uvfits',
       `calibrate t.uvfits ${MODEL}`,
     ]) {
-      const isShorthand = /^(?:correlate|channelise|image|calibrate)/.test(command);
       const ending = command.startsWith('calibrate') ? ', ending in .json' : '';
-      await told(
-        `${command} -o ''`,
-        isShorthand
-          ? `--out: "" is empty; give the path of a file to write${ending}`
-          : '--out: no name was given; name the file to write',
-      );
+      await told(`${command} -o ''`, `--out: "" is empty; give the path of a file to write${ending}`);
       for (const name of ['.', '..', './'])
         await told(
           `${command} -o ${name}`,
-          isShorthand
-            ? `--out: "${name}" is a folder; give the path of a file to write${ending}`
-            : `--out: '${name}' is a folder; name a file inside it`,
+          `--out: "${name}" is a folder; give the path of a file to write${ending}`,
         );
     }
-    await told("demo -o ''", '--out: no name was given; name a folder for the products');
+    await told("demo -o ''", '--out: "" is empty; give the name of a folder');
   });
 
   it('frequencies, integrations, seeds', async () => {
@@ -75,17 +67,23 @@ describe('messages', () => {
     );
     for (const which of ['all', '-1', '1.5'])
       await told(
-        `image t.uvfits --integration ${which} -o x.fits`,
+        `image t.uvfits --integration-number ${which} -o x.fits`,
         new RegExp(
-          `^corella: --integration: "?${which}"? .*; give the number of an integration, from 0, or sum$`,
+          `^corella: --integration-number: "?${which}"? .*; give the number of an integration, from 0, or sum$`,
         ),
       );
     await told(
       'simulate --seed 12345678901234567890 -o x.sigmf-meta',
-      "--seed: '12345678901234567890' is too large; give at most 9007199254740991",
+      /^corella: --seed: 12345678901234567000 is not allowed; give a whole number/,
     );
-    await told('simulate --seed -1 -o x.sigmf-meta', "--seed: '-1' is negative; give 0 or more");
-    await told('simulate --seed 1.5 -o x.sigmf-meta', "--seed: '1.5' is not a whole number");
+    await told(
+      'simulate --seed -1 -o x.sigmf-meta',
+      '--seed: -1 is out of range; give a whole number, at least 0',
+    );
+    await told(
+      'simulate --seed 1.5 -o x.sigmf-meta',
+      '--seed: 1.5 is not allowed; give a whole number, at least 0',
+    );
   });
 
   it('units that were forgotten, or stand apart', async () => {
@@ -101,10 +99,10 @@ describe('messages', () => {
       'correlate --integration 10 ms t.sigmf-meta -o x.uvfits',
       "correlate: 'ms' stands apart from its number; write 10ms",
     );
-    await told('simulate 10', "simulate: '10' is one word too many; it takes options alone");
+    await told('simulate 10', "simulate: '10' is an unexpected argument; it takes options alone");
     await told(
       'correlate t.sigmf-meta t.uvfits',
-      "correlate: 't.uvfits' is one word too many; it takes recording and options",
+      "correlate: 't.uvfits' is an unexpected argument; it takes recording and options",
     );
     await told(
       'image t.uvfits --field 4parsec -o x.fits',
@@ -162,11 +160,11 @@ describe('messages', () => {
   it('options by their own names', async () => {
     await told(
       'simulate --noise -1 -o x.sigmf-meta',
-      /^corella: simulate: the receiver noise in Jy \(--noise\) is -1; /,
+      /^corella: --noise: -1 is out of range; give a number, at least 0 Jy/,
     );
     await told(
       'simulate --drop 2 -o x.sigmf-meta',
-      /^corella: simulate: the chance of loss \(--drop\) is 2; give a number from 0 to 1$/,
+      /^corella: --drop: 2 is out of range; give a number, from 0 to 1$/,
     );
     await told(
       'correlate t.sigmf-meta --passband 90 -o x.uvfits',
@@ -224,8 +222,10 @@ describe('messages', () => {
   });
 
   it('one set of limits for plan and image', async () => {
-    const limits = 'pixels is 8; give a whole number from 16 to 1024';
-    await told('plan --card h200 --pixels 8', `plan: ${limits}`);
+    await told(
+      'plan --card h200 --pixels 8',
+      '--pixels: 8 is out of range; give a whole number, from 16 to 32768',
+    );
     await told('plan --card h200 --pixels 131', 'plan: 131 pixels; give an even number such as 132');
     await told(
       'image t.uvfits --pixels 8 -o x.fits',

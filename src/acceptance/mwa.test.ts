@@ -58,7 +58,7 @@ describe('an MWA observation', () => {
       const small = ['--pixels', '96', '--field', '70', '--quiet', '--backend', 'reference'];
       await ok('image', '1061315448.metafits', '--remove-cables', '-o', 'cables.fits', ...small);
       const model = `spot:${place.raDeg}:${place.decDeg}:1`;
-      const solved = await ok('calibrate', GPUBOX, '--sources', model, '--json', '--backend', 'reference');
+      const solved = await ok('calibrate', GPUBOX, '--sources', model, '-o', 'gains.json', '--json', '--backend', 'reference'); // prettier-ignore
       const { converged, solvedInputs } = z
         .object({ converged: z.number(), solvedInputs: z.number() })
         .parse(JSON.parse(solved));

@@ -73,7 +73,10 @@ describe('output', () => {
         "corella: unknown option '--wrong'\n(add --help for the options and examples)\n",
       );
       const number = await corella(folder, 'simulate', '--stations', 'many');
-      assert.equal(number.stderr, "corella: --stations: 'many' is not a whole number above 0\n");
+      assert.equal(
+        number.stderr,
+        'corella: --stations: "many" is not allowed; give a whole number, at least 1\n',
+      );
     });
   });
 });

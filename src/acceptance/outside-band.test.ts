@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { corella, withFolder } from './corella.js';
 
 // Of channels the middle is half of one below the band’s.
-const words = /1\.(4|3999\d*) GHz lies outside what lwasv hears, 3 MHz to 88 MHz/;
+const words = /1\.(4|3999\d*) GHz is outside the band of lwasv, 3 MHz to 88 MHz/;
 const short = ['--telescope', 'lwasv', '--stations', '4', '--rate', '100kHz', '--duration', '40ms'];
 
 it('a band outside the telescope’s is told, and one that reaches into it is not', () =>

@@ -51,6 +51,7 @@ describe('the package', () => {
       'src/backend/cpu/native.h',
       'scripts/build-native.js',
       'scripts/targets.js',
+      'scripts/processor.js',
       'LICENSE',
       'README.md',
     ])

@@ -30,14 +30,14 @@ describe('progress', () => {
   });
 
   it('goes on inside calibrate, image and write', async () => {
-    const calibrating = await watched('calibrate t.uvfits --sources spot@60:90:5000');
+    const calibrating = await watched('calibrate t.uvfits --sources spot@60:90:5000 -o gains.json');
     assert.match(calibrating, /read .*integrations/);
     assert.match(calibrating, /calibrate .*%.*: the model/);
     assert.match(calibrating, /calibrate .*%.*: the gains/);
     const imaging = await watched('image t.uvfits --gains gains.json');
     assert.match(imaging, /image .*%.*: I/);
     assert.match(imaging, /write .*%.*: the picture/);
-    assert.match(imaging, /write .*%.*: image\.fits/);
+    assert.match(imaging, /write .*%.*: t\.fits/);
     const wide = await watched(
       'image t.uvfits --gains gains.json --field 30 --pixels 64 --centre zenith -o wide.fits',
     );

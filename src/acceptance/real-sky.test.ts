@@ -39,6 +39,8 @@ describe('the real sky', () => {
         'Sun',
         '--min-baseline',
         '5',
+        '-o',
+        'gains.json',
         '--json',
       );
       assert.equal(gains.code, 0, gains.stderr);
@@ -67,6 +69,8 @@ describe('the real sky', () => {
         'gains.json',
         '--pixels',
         '256',
+        '-o',
+        'image.fits',
         '--quiet',
       );
       assert.equal(image.code, 0, image.stderr);

@@ -10,7 +10,9 @@ import { temporaryFolder } from '../core/testing/temporary-folder.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Two sources, one of them with a header of another folder, are enough: their paths are in the debug information. */
 const sources = ['src/backend/cpu/processor.cpp', 'src/receive/native/send.cpp'];
-const scripts = ['build-native.js', 'prototypes.js', 'targets.js'].map((name) => `scripts/${name}`);
+const scripts = ['build-native.js', 'processor.js', 'prototypes.js', 'targets.js'].map(
+  (name) => `scripts/${name}`,
+);
 
 describe('the native library', () => {
   it('is built to the same bytes in any folder', (test) => {

@@ -151,7 +151,7 @@ describe('a command that is a shorthand', () => {
     assert.deepEqual(plan, {
       corella: 1,
       source: { recording: ['some/a.vdif', 'some/b.vdif'], rate: 4e6 },
-      products: [{ visibilities: 'visibilities.uvfits' }],
+      products: [{ visibilities: 'a.uvfits' }],
     });
   });
 

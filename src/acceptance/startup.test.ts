@@ -37,7 +37,7 @@ async function loading(
 
 /** Of the light part, joined into one file or not. */
 const light =
-  /\/cli\/(?:main|program|commands|joined\/program|startup\/help-option|report\/(?:version|escaped))\.js$|\/node_modules\/commander\//;
+  /\/cli\/(?:main|program|commands|joined\/program|startup\/renamed|report\/(?:version|escaped))\.js$|\/node_modules\/commander\//;
 
 describe('starting', () => {
   it('takes the joined modules that a build made', async () => {
@@ -74,7 +74,7 @@ describe('starting', () => {
     for (const name of ['live', 'farm', 'view', 'worker']) {
       const { loaded, stdout } = await loading(name, '--help');
       assert.match(stdout, new RegExp(`^Usage: corella ${name}`));
-      assert.ok(stdout.replaceAll(/\s+/g, ' ').includes(commands[name].summary));
+      assert.ok(stdout.replaceAll(/\s+/g, ' ').includes(commands[name].about));
       assert.deepEqual(
         loaded.filter((url) => /\/node_modules\/(?:ws|prom-client|@nats-io|h5wasm)\//.test(url)),
         [],

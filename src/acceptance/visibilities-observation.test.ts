@@ -50,12 +50,12 @@ describe('an observation of visibilities', () => {
     await line('run all.yaml --into all');
     const flags = '--flag channels=0 --flag-interference 8';
     await line(
-      `convert sky.uvh5 part.uvfits --channels 2-5 --average-time 0.08 --phase-centre CygA ${flags}`,
+      `convert sky.uvh5 part.uvfits --keep-channels 2-5 --average-time 0.08 --phase-centre CygA ${flags}`,
     );
     await line(`apply sky.uvh5 gains.json applied.uvh5 ${flags}`);
     const image = `image sky.uvh5 --gains gains.json ${flags} --pixels 64`;
     await line(`${image} --centre CygA --field 30 --weights briggs:0.5 --clean 20 -o sky.fits`);
-    await line(`${image} --every 40ms --channels 1-6 --field 60 -o series.fits`);
+    await line(`${image} --every 40ms --keep-channels 1-6 --field 60 -o series.fits`);
     for (const name of made) await assertSame(join('all', name), name);
   });
 
@@ -77,7 +77,7 @@ describe('an observation of visibilities', () => {
   });
 
   it('is what --plan of a command prints, and what check checks', async () => {
-    const plan = await line('apply sky.uvh5 gains.json planned.uvh5 --channels 1-3 --plan');
+    const plan = await line('apply sky.uvh5 gains.json planned.uvh5 --keep-channels 1-3 --plan');
     await writeFile(join(folder, 'planned.yaml'), plan);
     assert.match(
       await line('check planned.yaml'),

@@ -24,7 +24,7 @@ it('a field of the MWA on reference: CLEANed by gridding, a small image by the f
       return stdout;
     };
     assert.equal((await corella(folder, 'sample', 'hour')).code, 0);
-    const field = ['--cell', '100arcsec', '--pixels', '144', '--integration', '0', '--clean'];
+    const field = ['--cell', '100arcsec', '--pixels', '144', '--integration-number', '0', '--clean'];
     const cleaned = JSON.parse(await image('cleaned.fits', ...field, '--json')) as Told;
     assert.equal(cleaned.method, 'gridded');
     assert.ok((cleaned.planes ?? 0) > 1);
@@ -37,7 +37,7 @@ it('a field of the MWA on reference: CLEANed by gridding, a small image by the f
       /gridded in u, v and w to 0\.0001 of the peak/,
     );
 
-    const small = ['--cell', '10arcmin', '--pixels', '16', '--integration', '0'];
+    const small = ['--cell', '10arcmin', '--pixels', '16', '--integration-number', '0'];
     const summed = JSON.parse(await image('small.fits', ...small, '--json')) as Told;
     assert.deepEqual([summed.method, summed.planes], ['summed', undefined]);
     assert.match(

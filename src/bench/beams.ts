@@ -1,12 +1,16 @@
 /** The beamformer over sizes: detected and averaged. The peer is OpenBLAS's matrix product, conversion to floats included. */
 import type { HostBackend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import { planBeams, prepareBeamformer, type WeightType } from '../beamform/index.js';
 import { allocateSpectra, type SpectraType } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
+import { prepareCudaBeamformer } from '../beamform/on-card.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
+import { cardContestant, productsAlone, SECONDS_PER_TURN } from './correlate-cuda.js';
 import { callPeer, openblasOn, type Peers } from './peers.js';
 
 interface Size {
@@ -36,7 +40,7 @@ export const beamsBench: KernelBench = {
   kernel: 'beams',
   cases: (backend) =>
     backend.kind === 'cuda'
-      ? []
+      ? cudaCases(backend)
       : sizes
           .filter(
             (size) => backend.kind === 'cpu' || operationsPerChannel(size) <= operationsPerThread.reference,
@@ -136,3 +140,51 @@ function openblas(
     },
   };
 }
+
+const CARD_SAMPLES = 8192;
+/** Well past the L2 cache. */
+const CARD_BYTES = 2 ** 29;
+const cardSizes = [
+  ...[16, 64, 128, 256].map((beams) => ({ beams, stations: 512, polarisations: 1 }) as const),
+  { beams: 64, stations: 256, polarisations: 2 },
+] as const;
+
+/** On a card, timed by it: beams detected, averaged over each block. */
+const cudaCases = (backend: CudaBackend): BenchCase[] =>
+  cardSizes.map(({ beams, stations, polarisations }): BenchCase => {
+    const inputs = stations * polarisations;
+    const channels = CARD_BYTES / (inputs * CARD_SAMPLES * 2);
+    return {
+      parameters: {
+        ...{ beams, stations, polarisations, type: 'ci8', weights: 'ci8' },
+        ...{ samples: CARD_SAMPLES, channels },
+      },
+      ...{ unit: 'TOPS', scale: 1e12, secondsPerTurn: SECONDS_PER_TURN },
+      prepare: async (closers) => {
+        const { session } = backend;
+        const plan = planBeams({
+          ...{ stations, polarisations, channels, type: 'ci8', beams, weights: 'ci8' },
+        });
+        const block = closers.keep(
+          backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity: CARD_SAMPLES }),
+        );
+        const ceilings = closers.keep(await prepareCeilings(backend));
+        ceilings.fill(block.pointer, block.pitchBytes * inputs * channels, beams);
+        block.doneWriting(session.streams.compute, CARD_SAMPLES, []);
+        const former = closers.keep(await prepareCudaBeamformer(plan, backend));
+        const random = randomStream(1, 'bench beams on a card');
+        former.setWeights(
+          Int8Array.from({ length: 2 * channels * beams * inputs }, () => random.below(255) - 127),
+        );
+        await former.weighed();
+        const bins = { detection: 'I', spectraPerBin: CARD_SAMPLES, offset: 0, bins: 1 } as const;
+        const launch = (): void => {
+          former.launchPowers(block, bins);
+        };
+        return {
+          ours: cardContestant(session, launch, 8 * channels * CARD_SAMPLES * beams * inputs),
+          ceiling: productsAlone(backend, ceilings),
+        };
+      },
+    };
+  });

@@ -116,7 +116,7 @@ function kernelCase(backend: CudaBackend, stations: number, options: XEngineOpti
   };
 }
 
-const productsAlone = (backend: CudaBackend, ceilings: Ceilings): PreparedCase['ceiling'] => ({
+export const productsAlone = (backend: CudaBackend, ceilings: Ceilings): PreparedCase['ceiling'] => ({
   title: `int8 products alone, ${cudaPaths[backend.path].title}`,
   ...cardContestant(
     backend.session,

@@ -103,18 +103,13 @@ async function prepare(
   };
   if (part === 'from the host') {
     const given = fromHost(backend, voltages, samples, closers);
-    const upTo = async (block: CudaSpectraBlock): Promise<void> => {
-      channeliser.room(session.streams.upload);
-      await channeliser.send(given.block);
-      channeliser.make(block);
-    };
     return {
       ours: {
         run: async () => {
           for (let n = 0; n < SENT_A_RUN; n++) {
             const block = blocks[n % BLOCKS];
             // It goes up while the host judges the one before, as in the chain.
-            const begun = upTo(block).then(() => {
+            const begun = channeliser.run(given.block, block).then(() => {
               flagger.begin(block);
             });
             if (n > 0) tally.add(await flagger.finish(), 0);
@@ -132,7 +127,7 @@ async function prepare(
       peer: {
         name: 'the filter alone',
         run: async () => {
-          for (let n = 0; n < SENT_A_RUN; n++) await upTo(plain[n % BLOCKS]);
+          for (let n = 0; n < SENT_A_RUN; n++) await channeliser.run(given.block, plain[n % BLOCKS]);
           await untilIdle();
           return SENT_A_RUN * INPUTS * samples;
         },

@@ -1,10 +1,11 @@
 /** corella apply: visibilities over gains, for other software to go on from. */
 import type { Command } from 'commander';
 import { runVisibilities } from '../visibilities/index.js';
-import { addExamples } from './options/command.js';
 import { CHANNELS_FLAG, notOfVisibilities, notWritten, ofVisibilities } from './options/of-visibilities.js';
 import { addShorthand, filledFrom, runOfVisibilities, type ShorthandOptions } from './options/shorthand.js';
-import { madeFacts, madeLines, sourceFacts, sourceLines } from './report/from-visibilities.js';
+import { reportOfOne } from './report/from-visibilities.js';
+import { addHelp } from './startup/help.js';
+import { crossHandFlag } from '../observation/index.js';
 
 export function registerApply(program: Command): void {
   const command = program
@@ -14,7 +15,8 @@ export function registerApply(program: Command): void {
     .argument('<to>', 'what to write: .uvh5 or .uvfits');
   const flags = addShorthand(command, {
     parts: ['products.visibilities', 'gains', 'flags', 'source', 'observation'],
-    ...ofVisibilities,
+    source: 'visibilities',
+    also: [...(ofVisibilities.also ?? []), crossHandFlag],
     renamed: { 'products.visibilities.channels': { flag: CHANNELS_FLAG } },
     without: [
       ...notOfVisibilities.filter((name) => !name.startsWith('machine')),
@@ -31,22 +33,34 @@ export function registerApply(program: Command): void {
         flags,
         run: runVisibilities,
         tell: (outcome) => {
-          const [made] = outcome.products;
-          return {
-            facts: { from: visibilities, gains: file, to, ...madeFacts(made), ...sourceFacts(outcome) },
-            lines: [...madeLines(made, outcome), ...sourceLines(outcome)],
-          };
+          const { facts, lines } = reportOfOne(outcome);
+          return { facts: { from: visibilities, gains: file, to, ...facts }, lines };
         },
       },
     ),
   );
-  addExamples(command, [
-    ['apply visibilities.uvfits gains.json calibrated.uvfits', 'for WSClean, casacore, AIPS'],
-    ['apply visibilities.uvh5 gains.calh5 calibrated.uvh5', 'as pyuvdata.utils.uvcalibrate does'],
-    [
-      'apply night.uvh5 gains.json clean.uvfits --flag-interference --flags-out flags.json',
-      'and interference flagged, in the file and in a file of flags',
+  addHelp(command, {
+    common: [
+      '--average-time',
+      '--average-channels',
+      '--keep-channels',
+      '--antennas',
+      '--flag',
+      '--flag-interference',
+      '--overwrite',
+      '--plan',
     ],
-    ['apply visibilities.uvfits gains.json mean.uvfits --average-time 10', 'averaged once it is calibrated'],
-  ]);
+    examples: [
+      ['apply visibilities.uvfits gains.json calibrated.uvfits', 'for WSClean, casacore, AIPS'],
+      ['apply visibilities.uvh5 gains.calh5 calibrated.uvh5', 'as pyuvdata.utils.uvcalibrate does'],
+      [
+        'apply night.uvh5 gains.json clean.uvfits --flag-interference --flags-out flags.json',
+        'and interference flagged, in the file and in a file of flags',
+      ],
+      [
+        'apply visibilities.uvfits gains.json mean.uvfits --average-time 10',
+        'averaged once it is calibrated',
+      ],
+    ],
+  });
 }

@@ -1,7 +1,7 @@
 /** corella bench: each kernel's rate, and the fraction of this machine's own measured ceiling. */
 import type { Command } from 'commander';
 import type { Backend } from '../backend/backend.js';
-import { levelsUpTo, parseIsa, type Isa } from '../backend/cpu/levels.js';
+import { parseIsa, type Isa } from '../backend/cpu/levels.js';
 import { loadNative } from '../backend/cpu/library.js';
 import { openBackend } from '../backend/select.js';
 import {
@@ -18,22 +18,42 @@ import {
 import { beforeEnding } from '../core/ending.js';
 import { refuse } from '../core/errors.js';
 import { openBenchTable } from './report/bench-table.js';
-import {
-  addBackendOptions,
-  addExamples,
-  parseCount,
-  threadsOf,
-  type BackendOptions,
-} from './options/command.js';
+import { threadsOf } from './options/command.js';
 import { openTerminal } from './report/terminal.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { field, whole, words } from '../fields/index.js';
+import { addFields, type Options } from './options/own.js';
+import { computing, given } from './options/shared.js';
 
-interface BenchOptions extends BackendOptions {
-  readonly isa?: string;
-  readonly peers?: true;
-  readonly integrated?: true;
-  readonly rounds: number;
-  readonly only?: ReadonlyMap<string, string>;
-}
+const changes = 'never';
+const benchOptions = z.strictObject({
+  isa: field(words('the name of an instruction set, or all'), {
+    ...{ flag: '--isa <level>', changes },
+    help: 'instruction set of the cpu backend, or "all" for every one present',
+  }),
+  peers: field(given, {
+    ...{ flag: '--peers', changes },
+    help: 'also run the same work by other libraries, in turn, and print the ratio',
+  }),
+  integrated: field(given, {
+    ...{ flag: '--integrated', changes },
+    help: 'measure the kernel with data streaming in from the host, uploads included (cuda)',
+  }),
+  rounds: field(whole, {
+    ...{ flag: '--rounds <number>', changes, range: { least: 1 }, default: 9 },
+    help: 'rounds of measurements; more give a steadier median',
+  }),
+  only: field(
+    z.string().transform((text) => parseOnly(text)),
+    {
+      ...{ flag: '--only <name=value,...>', changes },
+      help: 'only the cases with these parameters, like channels=4096,taps=8',
+    },
+  ),
+  ...computing,
+});
+type BenchOptions = Options<typeof benchOptions>;
 
 /** Their cases bring what they are compared with. */
 const ratioAlways = [integratedBench.kernel, receiveBench.kernel];
@@ -42,29 +62,20 @@ const SECONDS_PER_TURN = 0.03;
 
 export function registerBench(program: Command): void {
   const names = benches.map(({ kernel }) => kernel).join(', ');
-  const command = program
-    .command('bench')
-    .argument('[kernel]', `one of ${names}; all unless given`)
-    .option('--isa <level>', 'instruction set of the cpu backend, or "all" for every one present')
-    .option('--peers', 'also run the same work by other libraries, in turn, and print the ratio')
-    .option('--integrated', 'the kernel as data stream in from the host, uploads included (cuda)')
-    .option('--rounds <number>', 'rounds of turns; more give a steadier median', parseCount, 9)
-    .option(
-      '--only <name=value,...>',
-      'the cases with these parameters, for example channels=4096,taps=8',
-      parseOnly,
-    )
-    .action(run);
-  addBackendOptions(command);
-  addExamples(command, [
-    ['bench', 'every kernel at the best instruction set'],
-    ['bench correlate --peers', 'the correlator beside OpenBLAS, in turn'],
-    ['bench correlate --backend cuda --json', 'the X-engine on a card, beside its int8 ceiling'],
-    ['bench correlate --backend cuda --integrated', 'the same fed through the bus, 8-bit and 4-bit'],
-    ['bench receive', "packets by a loopback socket, the native ring beside TypeScript's"],
-    ['bench channelise --only channels=4096,taps=8', 'one case, by its parameters'],
-    ['bench correlate --isa all --threads 1 --json', 'every level on one core, for machines'],
-  ]);
+  const command = program.command('bench').argument('[kernel]', `one of ${names}; all by default`);
+  addFields(command, benchOptions).action(run);
+  addHelp(command, {
+    common: ['--backend', '--threads', '--isa', '--peers', '--rounds', '--only', '--json'],
+    examples: [
+      ['bench', 'every kernel at the best instruction set'],
+      ['bench correlate --peers', 'the correlator beside OpenBLAS, in turn'],
+      ['bench correlate --backend cuda --json', 'the X-engine on a card, beside its int8 ceiling'],
+      ['bench correlate --backend cuda --integrated', 'the same fed through the bus, 8-bit and 4-bit'],
+      ['bench receive', "packets by a loopback socket, the native ring beside TypeScript's"],
+      ['bench channelise --only channels=4096,taps=8', 'one case, by its parameters'],
+      ['bench correlate --isa all --threads 1 --json', 'every level on one core, for machines'],
+    ],
+  });
 }
 
 async function run(kernel: string | undefined, options: BenchOptions): Promise<void> {
@@ -130,5 +141,5 @@ function levelsOf(text: string | undefined): readonly (Isa | undefined)[] {
   if (text === undefined) return [undefined];
   if (text !== 'all') return [parseIsa('--isa', text)];
   const library = loadNative();
-  return 'best' in library ? [...levelsUpTo(library.best)].reverse() : [undefined];
+  return 'best' in library ? [...library.levels].reverse() : [undefined];
 }

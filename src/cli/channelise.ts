@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { front, timesFlag, type Flags, type FlagSettings } from '../observation/index.js';
-import { addExamples } from './options/command.js';
+import { namedAfter } from './options/outputs.js';
 import {
   addShorthand,
   inWordsOf,
@@ -13,11 +13,16 @@ import {
   type ShorthandOptions,
 } from './options/shorthand.js';
 import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { field } from '../fields/index.js';
+import { addFields } from './options/own.js';
+import { given } from './options/shared.js';
 
 const settings: FlagSettings = {
   parts: ['products.spectra', 'source', 'observation', 'front', 'flags', 'machine'],
   renamed: {
-    'products.spectra.spectra': { otherwise: 'channels.sigmf-meta, or response.png with --response' },
+    'products.spectra.spectra': { otherwise: 'RECORDING-channels.sigmf-meta; response.png with --response' },
     ...ofRecordings,
   },
   without: [
@@ -31,22 +36,23 @@ interface ChanneliseCommandOptions extends ShorthandOptions {
   readonly response?: true;
 }
 
+const responseOptions = z.strictObject({
+  response: field(given, {
+    ...{ flag: '--response', changes: 'never', group: 'Channels' },
+    help: "show the response of the filter; no recording: its scalloping and leakage beside a plain DFT's, as numbers and a picture",
+  }),
+});
+
 export function registerChannelise(program: Command): void {
-  const command = program
-    .command('channelise')
-    .argument('[recording]', 'voltages in any format we read')
-    .option(
-      '--response',
-      "no recording: the filter's scalloping and leakage beside a plain DFT's, as numbers and a picture",
-    );
+  const command = program.command('channelise').argument('[recording]', 'voltages in any format we read');
+  addFields(command, responseOptions);
   const flags = addShorthand(command, settings);
   command.action(async (recording: string | undefined, options: ChanneliseCommandOptions) => {
     if (options.response === true) return respond(flags, recording, options);
-    const observation = observationOf(flags, 'spectra', {
-      recording:
-        recording ?? refuse('channelise', 'no recording was named', 'name one, or ask for --response'),
-      out: 'channels.sigmf-meta',
-    });
+    if (recording === undefined)
+      refuse('channelise', 'no recording was named', 'name one, or ask for --response');
+    const out = namedAfter(recording, '-channels.sigmf-meta');
+    const observation = observationOf(flags, 'spectra', { recording, out });
     return runShorthand(observation, options, {
       ...{ command: 'channelise', flags },
       tell: (outcome, seconds) => {
@@ -58,15 +64,33 @@ export function registerChannelise(program: Command): void {
       },
     });
   });
-  addExamples(command, [
-    ['channelise voltages.sigmf-meta --channels 64 -o channels.sigmf-meta', '64 channels, 8 bits'],
-    ['channelise channels.sigmf-meta --fine-channels 32 -o fine.sigmf-meta', 'channels made finer'],
-    ['channelise voltages.sigmf-meta --bits 4 --levels measured', 'a gain for each input and channel'],
-    ['channelise voltages.sigmf-meta --channels 64 --plan', 'the same as an observation, for corella run'],
-    ['channelise --response --channels 1024 --taps 8', 'response.png, and the loss at a channel’s edge'],
-    ['channelise --response --filter flat', 'the same of a filter by name: usual, even, flat, sharp or dft'],
-    ['channelise --response --taps 16 --window kaiser:9 --json', 'the curves as numbers'],
-  ]);
+  addHelp(command, {
+    common: [
+      '--out',
+      '--channels',
+      '--fine-channels',
+      '--filter',
+      '--taps',
+      '--bits',
+      '--response',
+      '--telescope',
+      '--backend',
+      '--overwrite',
+      '--plan',
+    ],
+    examples: [
+      ['channelise voltages.sigmf-meta --channels 64 -o channels.sigmf-meta', '64 channels, 8 bits'],
+      ['channelise channels.sigmf-meta --fine-channels 32 -o fine.sigmf-meta', 'channels made finer'],
+      ['channelise voltages.sigmf-meta --bits 4 --levels measured', 'a gain for each input and channel'],
+      ['channelise voltages.sigmf-meta --channels 64 --plan', 'the same as an observation, for corella run'],
+      ['channelise --response --channels 1024 --taps 8', 'response.png, and the loss at a channel’s edge'],
+      [
+        'channelise --response --filter flat',
+        'the same of a filter by name: usual, even, flat, sharp or dft',
+      ],
+      ['channelise --response --taps 16 --window kaiser:9 --json', 'the curves as numbers'],
+    ],
+  });
 }
 
 /** Fields that the response depends on. */

@@ -4,9 +4,11 @@ import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { formatInstant } from '../core/instant.js';
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
+import { textOf, type Message } from '../messages/index.js';
 import { sampleRateOf } from '../formats/index.js';
 import {
   readObservation,
+  skyModelsOf,
   refuseUnwritten,
   sourceKind,
   withPlan,
@@ -14,18 +16,31 @@ import {
   type ObservationPlan,
 } from '../observation/index.js';
 import { withVisibilities, type VisibilitiesPlan } from '../visibilities/index.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { openTerminal } from './report/terminal.js';
 import { sizeText } from './run.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { addFields, type Options } from './options/own.js';
+import { common } from './options/shared.js';
+import { reportSkyModels } from './options/sky-options.js';
+
+const checkOptions = z.strictObject(common);
 
 export function registerCheck(program: Command): void {
   const command = program.command('check').argument('<observation>', 'the observation file');
-  addCommonOptions(command).action(check);
-  addExamples(command, [['check observation.yaml', 'the plan, its warnings, expected sizes and free disk']]);
+  addFields(command, checkOptions).action(check);
+  addHelp(command, {
+    examples: [
+      ['check observation.yaml', 'the plan, its warnings, expected sizes and free disk'],
+      ['check observation.yaml --json', 'the same for programs'],
+      ['run observation.yaml', 'then make it'],
+    ],
+  });
 }
 
-async function check(path: string, options: CommonOptions): Promise<void> {
+async function check(path: string, options: Options<typeof checkOptions>): Promise<void> {
   const { observation } = await readObservation(path);
+  for (const model of skyModelsOf(observation)) await reportSkyModels(model, options);
   const terminal = openTerminal(options);
   const report = async (plan: Checked): Promise<void> => {
     refuseUnwritten(observation);
@@ -40,7 +55,7 @@ async function check(path: string, options: CommonOptions): Promise<void> {
     const products = plan.products.map(({ name, paths, sizeBytes }, k) => ({
       ...{ product: name, paths, sizeBytes, ...disks[k] },
     }));
-    terminal.result({ observation, ...facts, warnings, products }, [
+    terminal.result({ observation, ...facts, warnings: warnings.map(textOf), products }, [
       writeObservation(observation).trimEnd(),
       '',
       ...lines,
@@ -65,7 +80,7 @@ async function check(path: string, options: CommonOptions): Promise<void> {
 interface Checked {
   readonly facts: object;
   readonly lines: readonly string[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Message[];
   readonly products: readonly {
     readonly name: string;
     readonly paths: readonly string[];

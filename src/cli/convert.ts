@@ -1,13 +1,14 @@
 /** corella convert: the same data in another format. */
 import type { Command } from 'commander';
 import { formatSeconds } from '../core/units.js';
+import type { Line } from '../messages/index.js';
 import { convertFile, type Converted } from '../visibilities/index.js';
 import { unknownFactLines } from './open.js';
-import { addExamples } from './options/command.js';
 import { CHANNELS_FLAG, notOfVisibilities, notWritten, ofVisibilities } from './options/of-visibilities.js';
 import { addShorthand, filledFrom, runOfVisibilities, type ShorthandOptions } from './options/shorthand.js';
 import { countText, madeFacts, madeLines, sourceFacts, sourceLines } from './report/from-visibilities.js';
 import { lossFacts, lossLines } from './report/loss-lines.js';
+import { addHelp } from './startup/help.js';
 
 export function registerConvert(program: Command): void {
   const command = program
@@ -40,40 +41,53 @@ export function registerConvert(program: Command): void {
       },
     }),
   );
-  addExamples(command, [
-    ['convert visibilities.uvfits visibilities.uvh5', 'for pyuvdata'],
-    [
-      'convert eda2_correlation_burst.hdf5 burst.uvfits --telescope eda2',
-      "a station's correlator dump, for casacore and WSClean",
+  addHelp(command, {
+    common: [
+      '--telescope',
+      '--phase-centre',
+      '--keep-channels',
+      '--antennas',
+      '--average-time',
+      '--average-channels',
+      '--times',
+      '--flag',
+      '--overwrite',
     ],
-    [
-      'convert 1061315448.metafits observation.uvh5 --remove-cables',
-      'all MWA correlator files beside a metafits, joined; cable delays taken out',
+    examples: [
+      ['convert visibilities.uvfits visibilities.uvh5', 'for pyuvdata'],
+      [
+        'convert eda2_correlation_burst.hdf5 burst.uvfits --telescope eda2',
+        "a station's correlator dump, for casacore and WSClean",
+      ],
+      [
+        'convert 1061315448.metafits observation.uvh5 --remove-cables',
+        'all MWA correlator files beside a metafits, joined; cable delays taken out',
+      ],
+      [
+        'convert visibilities.uvh5 cyga.uvfits --phase-centre CygA',
+        'fringes stopped at a source, by our own geometry',
+      ],
+      [
+        'convert night.uvh5 part.uvfits --keep-channels 100-299 --antennas stand1,stand2,stand17 --average-time 10',
+        'a part of it, averaged with fringes stopped',
+      ],
+      [
+        'convert night.uvh5 flagged.uvh5 --flag-interference --flag times=2026-06-21T04:10:00Z..2026-06-21T04:11:00Z',
+        'interference and a bad minute flagged; values and weights stay',
+      ],
+      [
+        'convert recording.vdif recording.sigmf-meta --rate 32MHz',
+        'VLBI frames to SigMF; missing frames stay missing',
+      ],
+      [
+        "convert 'guppi_59332_80137.*.raw' whole.sigmf-meta",
+        'files that follow each other are one recording, what is lost between them a gap; files of the same time are stations side by side',
+      ],
     ],
-    [
-      'convert visibilities.uvh5 cyga.uvfits --phase-centre CygA',
-      'fringes stopped at a source, by our own geometry',
-    ],
-    [
-      'convert night.uvh5 part.uvfits --channels 100-299 --antennas stand1,stand2,stand17 --average-time 10',
-      'a part of it, averaged with fringes stopped',
-    ],
-    [
-      'convert night.uvh5 flagged.uvh5 --flag-interference --flag times=2026-06-21T04:10:00Z..2026-06-21T04:11:00Z',
-      'interference and a bad minute flagged; values and weights stay',
-    ],
-    [
-      'convert recording.vdif recording.sigmf-meta --rate 32MHz',
-      'VLBI frames to SigMF; missing frames stay missing',
-    ],
-    [
-      "convert 'guppi_59332_80137.*.raw' whole.sigmf-meta",
-      'files that follow each other are one recording, what is lost between them a gap; files of the same time are stations side by side',
-    ],
-  ]);
+  });
 }
 
-function reportOf(converted: Converted, to: string): { readonly facts: object; readonly lines: string[] } {
+function reportOf(converted: Converted, to: string): { readonly facts: object; readonly lines: Line[] } {
   if ('visibilities' in converted) {
     const { visibilities: outcome } = converted;
     const [made] = outcome.products;

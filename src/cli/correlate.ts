@@ -1,7 +1,7 @@
 /** corella correlate: recorded voltages, or already channelised data, to visibilities. */
 import type { Command } from 'commander';
 import { flagRules, timesFlag } from '../observation/index.js';
-import { addExamples } from './options/command.js';
+import { namedAfter } from './options/outputs.js';
 import {
   addShorthand,
   notOfRecordings,
@@ -11,6 +11,7 @@ import {
   type ShorthandOptions,
 } from './options/shorthand.js';
 import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
+import { addHelp } from './startup/help.js';
 
 export function registerCorrelate(program: Command): void {
   const command = program
@@ -19,7 +20,7 @@ export function registerCorrelate(program: Command): void {
   const flags = addShorthand(command, {
     parts: ['products.visibilities', 'source', 'observation', 'front', 'flags', 'machine'],
     renamed: {
-      'products.visibilities.visibilities': { otherwise: 'visibilities.uvfits' },
+      'products.visibilities.visibilities': { otherwise: 'RECORDING.uvfits' },
       'products.visibilities.integration': {
         otherwise: 'the longest that loses at most 1 % of the amplitude',
       },
@@ -30,7 +31,10 @@ export function registerCorrelate(program: Command): void {
     also: [flagRules, timesFlag],
   });
   command.action(async (recording: string, options: ShorthandOptions) => {
-    const observation = observationOf(flags, 'visibilities', { recording, out: 'visibilities.uvfits' });
+    const observation = observationOf(flags, 'visibilities', {
+      recording,
+      out: namedAfter(recording, '.uvfits'),
+    });
     await runShorthand(observation, options, {
       ...{ command: 'correlate', flags },
       tell: (outcome, seconds) => {
@@ -42,39 +46,58 @@ export function registerCorrelate(program: Command): void {
       },
     });
   });
-  addExamples(command, [
-    ['correlate voltages.sigmf-meta -o visibilities.uvfits', 'channelise and correlate, one integration'],
-    [
-      'correlate voltages.sigmf-meta --channels 128 --taps 16 --integration 40ms',
-      'finer channels, an integration every 40 ms',
+  addHelp(command, {
+    common: [
+      '--out',
+      '--integration',
+      '--channels',
+      '--telescope',
+      '--track',
+      '--flag',
+      '--kurtosis',
+      '--keep-channels',
+      '--times',
+      '--backend',
+      '--overwrite',
+      '--plan',
     ],
-    ['correlate voltages.sigmf-meta --flag stand17,stand41:Y', 'without a dead station and a dead dipole'],
-    [
-      'correlate voltages.sigmf-meta --channels 128 --keep-channels 8-119 --flag channels=40-42',
-      'without the edges of the band, and a transmitter flagged',
+    examples: [
+      ['correlate voltages.sigmf-meta -o visibilities.uvfits', 'channelise and correlate, one integration'],
+      [
+        'correlate voltages.sigmf-meta --channels 128 --taps 16 --integration 40ms',
+        'finer channels, an integration every 40 ms',
+      ],
+      ['correlate voltages.sigmf-meta --flag stand17,stand41:Y', 'without a dead station and a dead dipole'],
+      [
+        'correlate voltages.sigmf-meta --channels 128 --keep-channels 8-119 --flag channels=40-42',
+        'without the edges of the band, and a transmitter flagged',
+      ],
+      [
+        'correlate voltages.sigmf-meta --integration 1s --align utc',
+        'on whole seconds of UTC, whenever the recording began',
+      ],
+      [
+        'correlate dishes.sigmf-meta --track CygA --integration 1s',
+        'eight dishes over kilometres: delays and fringes follow the source',
+      ],
+      ['correlate voltages.sigmf-meta --delays cables.json', 'cables of known lengths taken out'],
+      [
+        'correlate voltages.sigmf-meta --kurtosis',
+        'without interference, as far as it is no noise (docs/interference.md)',
+      ],
+      ['correlate channels.sigmf-meta', 'data that are channelised already'],
+      ['correlate channels.sigmf-meta --fine-channels 16', 'the same, each channel made into sixteen'],
+      ['correlate voltages.sigmf-meta --bits 4 --levels measured', 'four bits of a band that slopes'],
+      [
+        'correlate voltages.sigmf-meta --backend cuda --cards 0,1',
+        'half of the channels on each of two cards',
+      ],
+      [
+        'correlate bench.vdif --rate 4MHz --frequency 1.4GHz --telescope none',
+        'of a laboratory, or of one dish: the positions of the inputs are unknown',
+      ],
+      ['correlate voltages.sigmf-meta --values sums -o sums.uvh5', 'exact integers'],
+      ['correlate voltages.sigmf-meta --kurtosis --plan', 'the same as an observation, for corella run'],
     ],
-    [
-      'correlate voltages.sigmf-meta --integration 1s --align utc',
-      'on whole seconds of UTC, whenever the recording began',
-    ],
-    [
-      'correlate dishes.sigmf-meta --track CygA --integration 1s',
-      'eight dishes over kilometres: delays and fringes follow the source',
-    ],
-    ['correlate voltages.sigmf-meta --delays cables.json', 'cables of known lengths taken out'],
-    [
-      'correlate voltages.sigmf-meta --kurtosis',
-      'without interference, as far as it is no noise (docs/interference.md)',
-    ],
-    ['correlate channels.sigmf-meta', 'data that are channelised already'],
-    ['correlate channels.sigmf-meta --fine-channels 16', 'the same, each channel made into sixteen'],
-    ['correlate voltages.sigmf-meta --bits 4 --levels measured', 'four bits of a band that slopes'],
-    ['correlate voltages.sigmf-meta --backend cuda --cards 0,1', 'half of the channels on each of two cards'],
-    [
-      'correlate bench.vdif --rate 4MHz --frequency 1.4GHz --telescope none',
-      'of a laboratory, or of one dish: the positions of the inputs are unknown',
-    ],
-    ['correlate voltages.sigmf-meta --values sums -o sums.uvh5', 'exact integers'],
-    ['correlate voltages.sigmf-meta --kurtosis --plan', 'the same as an observation, for corella run'],
-  ]);
+  });
 }

@@ -9,39 +9,41 @@ import { type FoundSource, firstLight } from '../demo/index.js';
 import { skyFrame } from '../sky/frame.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { loadTelescope } from '../telescope/load.js';
-import { telescopeNames } from '../telescope/registry.js';
 import { selectStations } from '../telescope/select.js';
-import {
-  addBackendOptions,
-  addExamples,
-  parseCount,
-  parseWhole,
-  type BackendOptions,
-} from './options/command.js';
-import { addEopOption } from './options/eop-option.js';
-import { addOverwriteOption, checkDemoFolder, parseFolder, type OutputOptions } from './options/outputs.js';
-import { angle, fieldOf, plainNumber } from './options/quantity.js';
-import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './options/sky-options.js';
+import { useEop } from './options/eop-option.js';
+import { checkDemoFolder } from './options/outputs.js';
+import { fieldOf } from './options/quantity.js';
+import { chooseSources, prepareSources } from './options/sky-options.js';
 import { withBackend } from './open.js';
 import { history } from './report/history.js';
 import { openTerminal, table } from './report/terminal.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { again, field, whole } from '../fields/index.js';
+import { front } from '../observation/index.js';
+import { addFields, type Options } from './options/own.js';
+import * as shared from './options/shared.js';
 
-interface DemoOptions extends BackendOptions, OutputOptions {
-  readonly out: string;
-  readonly telescope: string;
-  readonly stations?: number;
-  readonly time: string;
-  readonly channels?: number;
-  readonly spectra?: number;
-  readonly pixels?: number;
-  readonly field?: number;
-  readonly taps: number;
-  readonly noise: number;
-  readonly seed: number;
-  readonly sources: string;
-  /** An address, or true for the usual one. */
-  readonly page?: string | true;
-}
+const demoOptions = z.strictObject({
+  out: again(shared.outFolder, { default: 'first-light' }),
+  telescope: shared.skyTelescope,
+  stations: again(shared.stations, { otherwise: 'what the backend does quickly' }),
+  time: again(shared.time, { default: shared.FIRST_LIGHT_TIME }),
+  channels: again(front.shape.channels, { otherwise: 'by backend' }),
+  spectra: field(whole, {
+    ...{ flag: '--spectra <number>', changes: 'never', range: { least: 1 }, otherwise: 'by backend' },
+    help: 'spectra in each channel',
+  }),
+  pixels: again(shared.pixels, { otherwise: 'by backend' }),
+  field: shared.fieldWidth,
+  taps: again(front.shape.taps, { default: 8 }),
+  noise: shared.noise,
+  page: again(shared.pageAddress, { otherwise: 'none' }),
+  seed: shared.seed,
+  sources: shared.sources,
+  ...{ overwrite: shared.overwrite, ...shared.computing, eop: shared.eop },
+});
+type DemoOptions = Options<typeof demoOptions>;
 
 interface DemoSize {
   readonly stations: number;
@@ -49,6 +51,12 @@ interface DemoSize {
   readonly spectra: number;
   readonly pixels: number;
 }
+
+/** Options that change nothing of what is written. */
+const OF_THE_RUN = ['out', 'overwrite', 'json', 'quiet', 'page'];
+
+/** Gains further from the truth than this, rms, are no calibration. */
+const CALIBRATED = 0.25;
 
 /** What each backend does in well under a minute. */
 const sizes: Readonly<Record<BackendKind, DemoSize>> = {
@@ -58,51 +66,34 @@ const sizes: Readonly<Record<BackendKind, DemoSize>> = {
 };
 
 export function registerDemo(program: Command): void {
-  const command = program
-    .command('demo')
-    .option('-o, --out <folder>', 'where the products go', parseFolder, 'first-light')
-    .option(
-      '--telescope <name>',
-      `${telescopeNames().join(', ')}, or the path of a description in JSON`,
-      'lwasv',
-    )
-    .option(
-      '--stations <number>',
-      'of them, spread evenly (default: what the backend does quickly)',
-      parseCount,
-    )
-    .option('--time <utc>', 'when', FIRST_LIGHT_TIME)
-    .option('--channels <number>', "of the telescope's own width (default by backend)", parseCount)
-    .option('--spectra <number>', 'time steps in each channel (default by backend)', parseCount)
-    .option('--pixels <number>', 'along each side (default by backend)', parseCount)
-    .option(
-      '--field <angle>',
-      'width of the field around the zenith, in degrees or with a unit (default: the whole sky)',
-      angle('--field'),
-    )
-    .option('--taps <number>', 'of the polyphase filter', parseCount, 8)
-    .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)
-    .option('--page [address]', 'show it in a browser afterwards, at PORT or HOST:PORT, until Ctrl-C')
-    .option('--seed <number>', 'the same seed gives the same sky', parseWhole, 1)
-    .action(run);
-  addSourceOption(command, 'what shines');
-  addOverwriteOption(command);
-  addBackendOptions(command);
-  addEopOption(command);
-  addExamples(command, [
-    ['demo', 'first light, into first-light/'],
-    ['demo --page', 'the same, and then on a page'],
-    ['demo --telescope eda2 --time 2026-01-15T04:00:00Z --out sun', 'the Sun over EDA2'],
-    [
-      'demo --telescope mwa128 --stations 32 --field 8 --sources spot@88:90:5000',
-      'one source near the zenith: an array this wide images a narrow field',
+  const command = useEop(prepareSources(addFields(program.command('demo'), demoOptions))).action(run);
+  addHelp(command, {
+    common: [
+      '--out',
+      '--telescope',
+      '--stations',
+      '--time',
+      '--sources',
+      '--page',
+      '--backend',
+      '--overwrite',
     ],
-    ['demo --backend reference --stations 32 --json', 'smaller, and the summary on standard output'],
-  ]);
+    examples: [
+      ['demo', 'first light, into first-light/'],
+      ['demo --page', 'the same, and then on a page'],
+      ['demo --telescope eda2 --time 2026-01-15T04:00:00Z --out sun', 'the Sun over EDA2'],
+      [
+        'demo --telescope mwa128 --stations 32 --field 8 --sources spot@88:90:5000',
+        'one source near the zenith: an array this wide images a narrow field',
+      ],
+      ['demo --backend reference --stations 32 --json', 'smaller, and the summary on standard output'],
+    ],
+  });
 }
 
 async function run(options: DemoOptions): Promise<void> {
-  await checkDemoFolder(options.out, options);
+  const asked = Object.fromEntries(Object.entries(options).filter(([name]) => !OF_THE_RUN.includes(name)));
+  await checkDemoFolder(options.out, asked, options);
   await withBackend(options, async (backend) => {
     const terminal = openTerminal(options);
     const size = { ...sizes[backend.kind], ...given(options) };
@@ -145,7 +136,11 @@ async function run(options: DemoOptions): Promise<void> {
       terminal,
     );
     const { found, faint, gains, difference } = light;
+    const isCalibrated = gains.rmsRelativeError < CALIBRATED;
+    if (!isCalibrated) process.exitCode = 1;
     const summary = {
+      options: asked,
+      calibrated: isCalibrated,
       backend: backend.kind,
       telescope: telescope.name,
       stations: telescope.stations.length,
@@ -177,11 +172,16 @@ async function run(options: DemoOptions): Promise<void> {
       `a pixel is ${Number((light.plan.pixelSize * DEGREES_PER_RADIAN).toPrecision(2))}°, the array's beam about ${Number(light.beamPixels.toPrecision(2))} pixels wide`,
       '',
       `gains: ${(100 * gains.rmsRelativeError).toFixed(2)} % rms, phases ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms from the truth`,
+      ...(isCalibrated
+        ? []
+        : [
+            'THE CALIBRATION FAILED: these gains are not the ones that were simulated, and the images are not right; take more --stations, more --spectra, less --noise or brighter --sources',
+          ]),
       `the two images differ by at most ${difference.toExponential(1)} of the brightest pixel; ${light.predicted.toExponential(1)} of a source is predicted`,
       `look at ${join(out, 'image.png')} and ${join(out, 'direct.png')}; all products are in ${out}/`,
       ...(options.page === undefined
         ? [
-            `or in a browser: corella view ${join(out, 'visibilities.uvh5')} ${join(out, 'gains.json')}` +
+            `or in a browser: corella view ${out}` +
               (options.field === undefined ? '' : ` --field ${options.field}`),
           ]
         : []),
@@ -192,7 +192,7 @@ async function run(options: DemoOptions): Promise<void> {
     await showFiles(
       shown.map((name) => join(out, name)),
       {
-        ...(options.page !== true && { page: options.page }),
+        ...(typeof options.page === 'string' && { page: options.page }),
         machine: backend,
         ...(options.field !== undefined && { fieldDeg: options.field }),
         say: (line) => {

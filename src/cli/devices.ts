@@ -2,15 +2,25 @@
 import type { Command } from 'commander';
 import { describeDevices, explainAuto } from '../backend/select.js';
 import { judge, networkFacts, telescopeRates } from '../receive/index.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { networkLines } from './report/network-lines.js';
 import { openTerminal } from './report/terminal.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { field } from '../fields/index.js';
+import { addFields, type Options } from './options/own.js';
+import { common, given } from './options/shared.js';
+
+const devicesOptions = z.strictObject({
+  network: field(given, {
+    ...{ flag: '--network', changes: 'never' },
+    help: 'show what the network can receive: interfaces, buffers, telescopes',
+  }),
+  ...common,
+});
 
 export function registerDevices(program: Command): void {
-  const command = program
-    .command('devices')
-    .option('--network', 'what the network could receive instead: interfaces, buffers, telescopes')
-    .action((options: CommonOptions & { readonly network?: true }) => {
+  const command = addFields(program.command('devices'), devicesOptions).action(
+    (options: Options<typeof devicesOptions>) => {
       if (options.network) {
         const network = networkFacts();
         const telescopes = telescopeRates.map((rate) => judge(network, rate));
@@ -28,11 +38,13 @@ export function registerDevices(program: Command): void {
         '',
         explainAuto(devices),
       ]);
-    });
-  addCommonOptions(command);
-  addExamples(command, [
-    ['devices', 'one line for each backend; the arrow marks what auto takes'],
-    ['devices --json', 'the same for machines'],
-    ['devices --network', 'interfaces, buffers, and what stands against receiving some telescopes'],
-  ]);
+    },
+  );
+  addHelp(command, {
+    examples: [
+      ['devices', 'one line for each backend; the arrow marks what auto takes'],
+      ['devices --json', 'the same for machines'],
+      ['devices --network', 'interfaces, buffers, and what stands against receiving some telescopes'],
+    ],
+  });
 }

@@ -5,49 +5,52 @@ import { formatSeconds } from '../core/units.js';
 import { renderPng } from '../draw/index.js';
 import { openFilterbank, readText, writeFileWhole } from '../formats/index.js';
 import { foldFilterbank, parseParameters, foldPicture } from '../pulsar/index.js';
-import { addCommonOptions, addExamples, parseWhole, type CommonOptions } from './options/command.js';
-import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
-import { duration, plainNumber } from './options/quantity.js';
+import { checkOutputs } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { field, inputPath, real, timeS, whole } from '../fields/index.js';
+import { addFields, type Options } from './options/own.js';
+import { common, overwrite, picture } from './options/shared.js';
 
-interface FoldFlags extends CommonOptions, OutputOptions {
-  readonly period?: number;
-  readonly dm?: number;
-  readonly parameters?: string;
-  readonly bins: number;
-  readonly subIntegrations: number;
-  readonly subBands: number;
-  readonly picture?: string;
-}
+const changes = 'never';
+const count = { changes, range: { least: 1 } } as const;
+const foldOptions = z.strictObject({
+  period: field(timeS, {
+    ...{ flag: '--period <time>', changes, unit: 's', range: { above: 0 } },
+    help: 'period of the pulsar as the telescope sees it, like 714.5ms',
+  }),
+  dm: field(real, { flag: '--dm <number>', changes, help: 'dispersion measure in pc/cm³' }),
+  parameters: field(inputPath, {
+    ...{ flag: '--parameters <path>', changes },
+    help: 'F0 (or P0), F1, DM and PEPOCH from a file instead; no barycentre, no orbits',
+  }),
+  bins: field(whole, { flag: '--bins <number>', ...count, default: 64, help: 'bins of the profile' }),
+  subIntegrations: field(whole, {
+    ...{ flag: '--sub-integrations <number>', ...count, default: 32, help: 'parts in time' },
+  }),
+  subBands: field(whole, {
+    ...{ flag: '--sub-bands <number>', ...count, default: 16, help: 'parts in frequency' },
+  }),
+  ...{ picture, overwrite, ...common },
+});
+type FoldFlags = Options<typeof foldOptions>;
 
 export function registerFold(program: Command): void {
-  const command = program
-    .command('fold')
-    .argument('<filterbank>', 'a beam, .fil')
-    .option('--period <time>', 'of the pulsar as the telescope sees it, like 714.5ms', duration('--period'))
-    .option('--dm <number>', 'dispersion measure in pc/cm³', plainNumber('--dm'))
-    .option(
-      '--parameters <path>',
-      'F0 (or P0), F1, DM and PEPOCH from a file instead; no barycentre, no orbits',
-    )
-    .option('--bins <number>', 'of the profile', parseWhole, 64)
-    .option('--sub-integrations <number>', 'in time', parseWhole, 32)
-    .option('--sub-bands <number>', 'in frequency', parseWhole, 16)
-    .option('--picture <path>', 'draw profile, sub-integrations and sub-bands as PNG')
-    .action(run);
-  addOverwriteOption(command);
-  addCommonOptions(command);
-  addExamples(command, [
-    ['fold psr.fil --period 714.5ms --dm 26.8 --picture psr.png', 'the profile of B0329+54'],
-    ['fold psr.fil --parameters psr.par --json', 'the numbers, for machines'],
-  ]);
+  const command = program.command('fold').argument('<filterbank>', 'a beam, .fil');
+  addFields(command, foldOptions).action(run);
+  addHelp(command, {
+    common: ['--period', '--dm', '--parameters', '--bins', '--picture', '--overwrite', '--json'],
+    examples: [
+      ['fold psr.fil --period 714.5ms --dm 26.8 --picture psr.png', 'the profile of B0329+54'],
+      ['fold psr.fil --parameters psr.par --picture psr.png', 'period, DM and epoch from a file'],
+      ['fold psr.fil --parameters psr.par --json', 'the numbers, for machines'],
+    ],
+  });
 }
 
 async function run(path: string, flags: FoldFlags): Promise<void> {
-  if (flags.picture !== undefined) {
-    checkPngName('--picture', flags.picture);
-    await checkOutputs({ ...flags, paths: [flags.picture], from: path });
-  }
+  if (flags.picture !== undefined) await checkOutputs({ ...flags, paths: [flags.picture], from: path });
   const own =
     flags.parameters === undefined
       ? undefined

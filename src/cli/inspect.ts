@@ -1,7 +1,9 @@
 /** corella inspect: what is in this file, as text, JSON or pictures. */
 import type { OnProgress } from '../core/progress.js';
 import type { Command } from 'commander';
-import { refuse } from '../core/errors.js';
+import { reworded, type Line } from '../messages/index.js';
+import { basename } from 'node:path';
+import { CorellaError, refuse } from '../core/errors.js';
 import { addSamples, formatInstant } from '../core/instant.js';
 import type { Integration } from '../core/blocks.js';
 import {
@@ -36,75 +38,86 @@ import {
   inputSpectra,
   meanSpectrum,
 } from '../inspect/index.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
-import { refuseDrawings, type DrawingOptions } from './options/drawing-options.js';
-import { addEopOption } from './options/eop-option.js';
+import { refuseDrawings } from './options/drawing-options.js';
+import { useEop } from './options/eop-option.js';
 import { faultFacts, faultLines } from './report/flag-lines.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
 import { factLines, line, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
-import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
-import { openTerminal } from './report/terminal.js';
+import { openFields, openOptions } from './options/open-options.js';
+import { filesOfFolder } from './options/folder.js';
+import { checkOutputs } from './options/outputs.js';
+import { openTerminal, type Terminal } from './report/terminal.js';
 import { inspectCapture } from './report/inspect-capture.js';
 import { inspectFilterbank } from './report/inspect-filterbank.js';
 import { inspectImage } from './report/inspect-image.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { field, words } from '../fields/index.js';
+import { addFields, type Options } from './options/own.js';
+import { common, eop, given, overwrite, picture, plan, pngPath } from './options/shared.js';
 
-interface InspectOptions extends CommonOptions, OutputOptions, OpenFlags, DrawingOptions {
-  readonly whole?: true;
-  readonly plan?: true;
-}
+const changes = 'never';
+const png = (flag: string, help: string) => field(pngPath, { flag: `--${flag} <path>`, changes, help });
+const inspectOptions = z.strictObject({
+  whole: field(given, {
+    ...{ flag: '--whole', changes },
+    help: 'read all of a large file, not its first block only; counts every gap and clipped number',
+  }),
+  picture,
+  baseline: field(words('two stations, like stand1,stand17'), {
+    ...{ flag: '--baseline <a,b>', changes },
+    help: 'let --picture show one pair of stations, by their names, over time and frequency',
+  }),
+  plan,
+  uv: png('uv', 'draw the coverage of the uv plane as PNG'),
+  map: png('map', 'draw a map of the stations as PNG'),
+  spectrum: png('spectrum', 'draw the mean spectrum as PNG; of the first block, or of the first integration'),
+  ...{ ...openFields, overwrite, ...common, eop },
+});
+type InspectOptions = Options<typeof inspectOptions>;
 
 export function registerInspect(program: Command): void {
   const command = program
     .command('inspect')
     .argument(
       '<file>',
-      'a recording, channelised data, visibilities, gains, a FITS image, a filterbank (.fil), or captured packets (pcap, pcapng)',
-    )
-    .option(
+      'a recording, visibilities, gains, an image, a filterbank or packets; or a folder of them',
+    );
+  useEop(addFields(command, inspectOptions)).action(run);
+  addHelp(command, {
+    common: [
+      '--picture',
+      '--spectrum',
+      '--uv',
+      '--baseline',
       '--whole',
-      'read all of a large file, not its first block alone: counts every gap and clipped number',
-    )
-    .option(
-      '--picture <path>',
-      'draw the first block as PNG: power over time and frequency with histograms, or amplitude and phase of the baselines or the gains, or the image',
-    )
-    .option(
-      '--baseline <a,b>',
-      'let --picture show one pair of stations, by their names, over time and frequency',
-    )
-    .option('--plan', 'print the observation that the file was made by, to run it again')
-    .option('--uv <path>', 'draw the coverage of the uv plane as PNG')
-    .option('--antennas <path>', 'draw a map of the stations as PNG')
-    .option(
-      '--spectrum <path>',
-      'draw the mean spectrum of the first block, or of the first integration, as PNG',
-    )
-    .action(run);
-  addOpenOptions(command, 'anything');
-  addOverwriteOption(command);
-  addCommonOptions(command);
-  addEopOption(command);
-  addExamples(command, [
-    ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping, gaps'],
-    ['inspect visibilities.uvfits --json', 'the same for machines'],
-    [
-      'inspect voltages.sigmf-meta --picture block.png',
-      'what the first inputs heard: waterfalls, histograms',
+      '--telescope',
+      '--rate',
+      '--plan',
+      '--json',
     ],
-    ['inspect visibilities.uvh5 --picture baselines.png', 'amplitude and phase of every pair'],
-    [
-      'inspect visibilities.uvh5 --baseline stand1,stand17 --picture pair.png',
-      'one pair over time and frequency',
+    examples: [
+      ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping, gaps'],
+      ['inspect first-light', 'everything in a folder, as corella demo writes it'],
+      ['inspect visibilities.uvfits --json', 'the same for machines'],
+      [
+        'inspect voltages.sigmf-meta --picture block.png',
+        'what the first inputs heard: waterfalls, histograms',
+      ],
+      ['inspect visibilities.uvh5 --picture baselines.png', 'amplitude and phase of every pair'],
+      [
+        'inspect visibilities.uvh5 --baseline stand1,stand17 --picture pair.png',
+        'one pair over time and frequency',
+      ],
+      ['inspect visibilities.uvh5 --uv uv.png --map map.png', 'what the array samples, where it stands'],
+      ['inspect gains.json --picture gains.png', 'amplitude and phase of every gain'],
+      ['inspect image-beam.fits --picture beam.png', 'a FITS image, such as that of the beam'],
+      ['inspect night.vdif --rate 32MHz --whole', 'how much was lost, and where'],
+      ['inspect voltages.sigmf-meta --spectrum spectrum.png', 'a picture of its band'],
+      ['inspect psr.fil --picture psr.png', 'a beam: header, dynamic spectrum'],
+      ['inspect capture.pcap', 'packets: formats, senders, what was lost'],
     ],
-    ['inspect visibilities.uvh5 --uv uv.png --antennas map.png', 'what the array samples, where it stands'],
-    ['inspect gains.json --picture gains.png', 'amplitude and phase of every gain'],
-    ['inspect image-beam.fits --picture beam.png', 'a FITS image, such as that of the beam'],
-    ['inspect night.vdif --rate 32MHz --whole', 'how much was lost, and where'],
-    ['inspect voltages.sigmf-meta --spectrum spectrum.png', 'a picture of its band'],
-    ['inspect psr.fil --picture psr.png', 'a beam: header, dynamic spectrum'],
-    ['inspect capture.pcap', 'packets: formats, senders, what was lost'],
-  ]);
+  });
 }
 
 interface Report {
@@ -116,10 +129,55 @@ interface Report {
 }
 
 /** Options that draw what a file holds. */
-const drawings = ['picture', 'uv', 'antennas'] as const;
+const drawings = ['picture', 'uv', 'map'] as const;
 type Drawing = (typeof drawings)[number];
 
 async function run(path: string, options: InspectOptions): Promise<void> {
+  const files = await filesOfFolder(path);
+  if (files) await inspectFolder(path, files, options);
+  else await inspectFile(path, options, openTerminal(options));
+}
+
+/** Everything in a folder that can be read, one file after the other; the others are listed. */
+async function inspectFolder(
+  folder: string,
+  files: readonly string[],
+  options: InspectOptions,
+): Promise<void> {
+  for (const name of [...drawings, 'spectrum', 'baseline', 'plan'] as const)
+    if (options[name] !== undefined)
+      refuse(`--${name}`, `is for one file, and ${folder} is a folder`, `name a file in ${folder}`);
+  const terminal = openTerminal(options);
+  const found: { readonly file: string; readonly holds: object }[] = [];
+  const others: string[] = [];
+  for (const path of files) {
+    const lines: Line[] = [];
+    const collecting: Terminal = {
+      ...terminal,
+      result: (holds, said) => {
+        found.push({ file: basename(path), holds });
+        lines.push(...said);
+      },
+    };
+    try {
+      await inspectFile(path, options, collecting);
+      terminal.show([
+        `${found.length > 1 ? '\n' : ''}${basename(path)}`,
+        ...lines.map((one) => reworded(one, (text) => `  ${text}`)),
+      ]);
+    } catch (error) {
+      if (!(error instanceof CorellaError)) throw error;
+      others.push(basename(path));
+    }
+  }
+  if (found.length === 0) refuse(folder, 'holds no file that can be read', 'name a file');
+  terminal.result(
+    { folder, files: found, others },
+    others.length === 0 ? [] : ['', `not read: ${others.join(', ')}`],
+  );
+}
+
+async function inspectFile(path: string, options: InspectOptions, terminal: Terminal): Promise<void> {
   if (options.plan === true) {
     const observation = await observationOfProduct(path);
     process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
@@ -129,7 +187,6 @@ async function run(path: string, options: InspectOptions): Promise<void> {
   for (const option of [...drawings, 'spectrum'] as const) {
     const drawing = options[option];
     if (drawing === undefined) continue;
-    checkPngName(`--${option}`, drawing);
     paths.push(drawing);
   }
   if (paths.length > 0) await checkOutputs({ ...options, paths, from: path });
@@ -139,7 +196,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
   if (options.format === undefined && (await holdsGains(path))) {
     refuseDrawings(
       options,
-      ['spectrum', 'baseline', 'uv', 'antennas'],
+      ['spectrum', 'baseline', 'uv', 'map'],
       `gains, which ${path} holds`,
       'draw them with --picture',
     );
@@ -148,13 +205,9 @@ async function run(path: string, options: InspectOptions): Promise<void> {
     if (options.picture !== undefined)
       await writeFileWhole(options.picture, await renderPng(gainPicture(gains, path)));
     const look = lookAtGains(gains);
-    openTerminal(options).result(gainJson(path, gains, look, times), [
-      ...gainLines(path, gains, look, times),
-      ...drawn,
-    ]);
+    terminal.result(gainJson(path, gains, look, times), [...gainLines(path, gains, look, times), ...drawn]);
     return;
   }
-  const terminal = openTerminal(options);
   const image = (await inspectImage(path, options)) ?? (await inspectFilterbank(path, options));
   if (image) {
     terminal.result(image.json, [...image.lines, ...drawn]);
@@ -162,7 +215,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
   }
   const packets = await inspectCapture(path, options, terminal);
   if (packets) {
-    refuseDrawings(options, ['baseline', 'uv', 'antennas'], `packets, which ${path} holds`, 'leave it out');
+    refuseDrawings(options, ['baseline', 'uv', 'map'], `packets, which ${path} holds`, 'leave it out');
     terminal.result(packets.json, packets.lines);
     return;
   }
@@ -261,7 +314,7 @@ async function recordingReport(
     pictures: {
       picture,
       uv: undefined,
-      antennas: file.telescope && antennaPicture(file.telescope, file.path),
+      map: file.telescope && antennaPicture(file.telescope, file.path),
     },
   };
 }
@@ -314,7 +367,7 @@ async function visibilityReport(
     },
     lines: [
       ...visibilityLines(file, look),
-      ...faultLines(file).map((text) => line('no numbers', text)),
+      ...faultLines(file).map(({ text }) => line('values', text)),
       ...rowLines(
         'first means',
         rows.map(({ stations: [i, j], product, values, flagged }) => [
@@ -329,7 +382,7 @@ async function visibilityReport(
         ? pair.picture(file.path)
         : picture && flags && losses && withPanel(withPanel(picture, flags), losses, LOSS_WIDTH),
       uv: uv?.picture(file.path),
-      antennas: antennaPicture(file.telescope, file.path, flaggedStations(file, look.flaggedInputs)),
+      map: antennaPicture(file.telescope, file.path, flaggedStations(file, look.flaggedInputs)),
     },
   };
 }

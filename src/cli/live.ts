@@ -1,31 +1,42 @@
 /** corella live: packets or samples in, visibilities and images of the sky out, for as long as they arrive. */
 import { refuse } from '../core/errors.js';
 import { connectQueue } from '../farm/index.js';
-import { runLive, type LiveOutcome } from '../live/index.js';
-import { writeObservation, type Observation } from '../observation/index.js';
+import { runLive, type LiveOutcome, type LiveRunSettings } from '../live/index.js';
+import { skyModelsOf, type Observation } from '../observation/index.js';
 import type { Flags } from '../observation/flags.js';
-import { checkPageAddress, tokenOf } from '../serve/index.js';
+import {
+  checkAlarmUrl,
+  checkPageAddress,
+  openRunPage,
+  pageAddress,
+  tokenOf,
+  type Page,
+} from '../serve/index.js';
 import { fillObservation } from './live/fill.js';
 import { watchLosses } from './live/losses.js';
-import { accessOfMachine, joinMachines, type MachineOptions } from './live/machines.js';
+import { accessOf } from './farm/access-options.js';
+import { joinMachines, type MachineOptions } from './live/machines.js';
 import type { LiveOptions } from './live/options.js';
 import { reportOutcome } from './live/outcome.js';
-import { openNightPage, pageAddress } from './live/page.js';
+import { pageLines, tokenIsFor } from './live/page-lines.js';
 import { openReport, type Report } from './live/report.js';
 import type { CommonOptions } from './options/command.js';
-import { inWordsOf } from './options/shorthand.js';
+import { inWordsOf, printPlan } from './options/shorthand.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { nightInterference } from './interference/kurtosis-lines.js';
 import { liveVanVleck } from './interference/van-vleck-lines.js';
 import { bandLines, bandOfChannels } from './report/band-lines.js';
 import { askedLines } from './report/flag-lines.js';
+import { gainsFactsOf, gainsLinesOf } from './report/observed.js';
+import { reportSkyModels } from './options/sky-options.js';
 import { version } from '../core/program/version.js';
+import { reworded, type Line } from '../messages/index.js';
 
 export async function run(origins: readonly string[], options: LiveOptions, flags: Flags): Promise<void> {
   await inWordsOf(flags.inFlags, async () => {
     const observation = await fillObservation(origins, flags, options.eop);
     if (options.plan === true) {
-      process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
+      printPlan(observation, options);
       return;
     }
     refuseMachines(observation, options);
@@ -51,6 +62,10 @@ function refuseMachines({ page }: Observation, { server, machine, night }: LiveO
 
 export interface LiveReportOptions extends CommonOptions, MachineOptions {
   readonly into?: string;
+  /** Opens what is observed, in place of what the source names. */
+  readonly openInput?: LiveRunSettings['openInput'];
+  /** With the page's address. */
+  readonly onPage?: (page: Pick<Page, 'url' | 'steerUrl'>) => void;
   /** Flags in place of fields, for lines that advise; none where an observation file was given. */
   readonly inFlags?: (line: string) => string;
 }
@@ -62,11 +77,12 @@ export async function runLiveObservation(
 ): Promise<void> {
   const { inFlags = (line) => line } = options;
   const report = openReport(options);
-  const say = (line: string): void => {
-    report.say(inFlags(line));
+  const say = (line: Line): void => {
+    report.say(reworded(line, inFlags));
   };
+  for (const model of skyModelsOf(observation)) await reportSkyModels(model, options);
   const outcome = await runLive(observation, {
-    ...{ version: version(), into: options.into, say },
+    ...{ version: version(), into: options.into, say, openInput: options.openInput },
     onStart: (source, description, backend) => {
       report.started(source, description, backend);
     },
@@ -77,7 +93,15 @@ export async function runLiveObservation(
     onFile: report.file,
     onResolved: (resolved) => checkBeforehand(resolved, options, say),
     openPage: async (input, settings) => {
-      const page = await openNightPage(input, { ...settings, json: options.json === true, say });
+      const tokenFile = observation.page?.['token-file'];
+      const page = await openRunPage(input, {
+        ...{ ...settings, say },
+        onOpen: (open) => {
+          const tokenIs = tokenIsFor(options);
+          pageLines(open, { tokenFile, tokenOption: 'page.token-file', tokenIs }).forEach(say);
+          options.onPage?.(open);
+        },
+      });
       const machines = await joinMachines(options, page, say);
       const unwatch = watchLosses(input, say);
       return {
@@ -98,12 +122,13 @@ export async function runLiveObservation(
 async function checkBeforehand(
   { page, products }: Observation,
   options: MachineOptions,
-  say: (line: string) => void,
+  say: (line: Line) => void,
 ): Promise<void> {
-  const { address, 'token-file': tokenFile } = page ?? {};
+  const { address, 'token-file': tokenFile, 'alarm-url': alarmUrl } = page ?? {};
+  if (alarmUrl !== undefined) checkAlarmUrl(alarmUrl);
   if (address !== undefined && address !== false) await checkPageAddress(pageAddress(address));
   if (tokenFile !== undefined) await tokenOf(tokenFile);
-  const access = await accessOfMachine(options);
+  const access = await accessOf(options);
   // A server that goes away later disturbs nothing; one that is not there at all is a slip.
   if (access) await (await connectQueue(access, 'corella live')).close();
   for (const product of products)
@@ -111,7 +136,7 @@ async function checkBeforehand(
       for (const line of await leftoverLines(product.visibilities)) say(line);
 }
 
-function summarise({ plan, summary, packets }: LiveOutcome, report: Report): void {
+function summarise({ plan, summary, packets, products, stream }: LiveOutcome, report: Report): void {
   const taken = nightInterference(
     {
       asked: { kurtosis: plan?.settings.kurtosis },
@@ -126,11 +151,19 @@ function summarise({ plan, summary, packets }: LiveOutcome, report: Report): voi
   const { tally } = plan?.settings.flags ?? {};
   const corrected = liveVanVleck(plan?.vanVleck ?? [], plan?.front.source.bits);
   report.summary(summary, packets, {
-    lines: [...taken.lines, ...(tally ? askedLines(tally) : []), ...corrected.lines],
+    lines: [
+      ...(stream?.lines ?? []),
+      ...taken.lines,
+      ...(tally ? askedLines(tally) : []),
+      ...corrected.lines,
+      ...products.flatMap(gainsLinesOf),
+    ],
     facts: {
+      ...(stream && { stream: stream.facts }),
       ...taken.facts,
       ...(tally && tally.rules > 0 && { flags: { values: tally.values, asked: tally.ruled } }),
       ...corrected.facts,
+      ...gainsFactsOf(products),
       ...(plan?.settings.imaging && { imaging: plan.settings.imaging.chosen }),
     },
   });

@@ -56,5 +56,6 @@ if (Number.parseInt(process.versions.node, 10) < LEAST_NODE) {
     );
     return 1;
   });
-  process.exitCode = code;
+  // What a command set itself stays: some products failed, or the disk is too small.
+  if (code !== 0) process.exitCode = code;
 }

@@ -2,6 +2,7 @@
 import { openBackend } from '../backend/select.js';
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
+import { message, type Message } from '../messages/index.js';
 import {
   type OpenedFile,
   openFile,
@@ -46,11 +47,11 @@ export function refuseUnknown(file: OpenedFile): void {
   }
 }
 
-/** Where it would only be incomplete. What was taken to be so of visibilities the commands' terminal tells (flag-lines.ts). */
-export const unknownFactLines = (file: OpenedFile): string[] =>
+/** Where it would only be incomplete. What was assumed of visibilities is in flag-lines.ts. */
+export const unknownFactLines = (file: OpenedFile): Message[] =>
   unknownIn(file).map((one) => {
     const [what, fix] = unknownFactWords[one];
-    return `nothing says ${what}; ${fix}`;
+    return message('file.unknown-fact', { what, fix });
   });
 
 const unknownIn = (file: OpenedFile): readonly UnknownFact[] =>

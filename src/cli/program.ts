@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { commands, type CommandEntry } from './commands.js';
-import { HELP_OPTION } from './startup/help-option.js';
+import { withNewSpellings } from './startup/renamed.js';
 import { escaped } from './report/escaped.js';
 import { version } from '../core/program/version.js';
 
@@ -15,9 +15,12 @@ export async function runProgram(): Promise<number> {
       "A radio telescope's correlator and camera: antenna voltages in, calibrated images of the sky out.",
     )
     .version(version(), '-V, --version', 'print the version')
-    .helpOption(...HELP_OPTION)
+    .helpOption('-h, --help', 'show this list')
     // A command's own help shows its arguments; beside them here nothing would be left to wrap in 80 columns.
-    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .configureHelp({
+      subcommandTerm: (command) => command.name(),
+      visibleCommands: (command) => [...command.commands],
+    })
     .showHelpAfterError('(add --help for the options and examples)')
     .configureOutput({
       outputError: (text, write) => {
@@ -29,11 +32,17 @@ export async function runProgram(): Promise<number> {
   const wanted = first === 'help' ? second : first;
   const entry = Object.hasOwn(commands, wanted) ? commands[wanted] : undefined;
   try {
+    if (first === 'help' && !entry && second !== '' && !second.startsWith('-')) {
+      const { explanationOf, looksLikeCode } = await import('./help.js');
+      if (looksLikeCode(second)) {
+        process.stdout.write(explanationOf(second));
+        return 0;
+      }
+    }
     if (entry) await addCommand(program, entry);
     // For the list of commands, and for advice on what was meant, names and summaries do.
-    else
-      for (const [name, { summary }] of Object.entries(commands)) program.command(name).description(summary);
-    await program.parseAsync(askedWords());
+    else listCommands(program);
+    await program.parseAsync(await askedWords());
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -42,17 +51,36 @@ export async function runProgram(): Promise<number> {
   }
 }
 
+function listCommands(program: Command): void {
+  for (const [name, { group, summary }] of Object.entries(commands))
+    program.command(name).helpGroup(`${group}:`).description(summary);
+  program.addHelpText(
+    'after',
+    '\nStart with: corella demo\ncorella COMMAND --help shows what a command does,\ncorella help CODE what a message means.',
+  );
+}
+
 /** With its options, and the code behind them. */
-async function addCommand(program: Command, { load, summary }: CommandEntry): Promise<void> {
+async function addCommand(program: Command, { load, about }: CommandEntry): Promise<void> {
   const register = await load();
   register(program);
   const { finishProgram } = await import('./startup/every-command.js');
-  program.commands[0].description(summary);
+  program.commands[0].description(about);
   finishProgram(program);
 }
 
 /** help of an unknown command is that command: commander knows what was meant, but says so of commands alone. */
-function askedWords(): string[] {
+async function askedWords(): Promise<string[]> {
+  const old: { readonly from: string; readonly to: string }[] = [];
+  process.argv = [
+    ...process.argv.slice(0, 2),
+    ...withNewSpellings(process.argv.slice(2), (from, to) => old.push({ from, to })),
+  ];
+  if (old.length > 0) {
+    const { note } = await import('./report/terminal.js');
+    const { message } = await import('../messages/index.js');
+    for (const one of old) note(message('option.renamed', one));
+  }
   const [node, script, first, second = '-', ...more] = process.argv;
   const isOther = second.startsWith('-') || second === 'help' || Object.hasOwn(commands, second);
   return first === 'help' && !isOther ? [node, script, second, ...more] : process.argv;

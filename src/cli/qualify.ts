@@ -15,44 +15,60 @@ import {
   type Moved,
   type QualifiedFigure,
 } from '../qualify/index.js';
-import { addBackendOptions, addExamples, threadsOf, type BackendOptions } from './options/command.js';
-import { addOverwriteOption, checkOutputs, parseFolder, type OutputOptions } from './options/outputs.js';
+import { threadsOf } from './options/command.js';
+import { checkOutputs } from './options/outputs.js';
 import { NotPassed } from './report/outcome.js';
 import { openTerminal } from './report/terminal.js';
 import { version } from '../core/program/version.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { again, field, inputPath } from '../fields/index.js';
+import { addFields, type Options } from './options/own.js';
+import { computing, given, outFolder, overwrite } from './options/shared.js';
 
-interface Options extends BackendOptions, OutputOptions {
-  readonly output: string;
-  readonly quick?: true;
-  readonly only?: readonly string[];
-  readonly live?: true;
-  readonly compare?: string;
-}
+const changes = 'never';
+const qualifyOptions = z.strictObject({
+  out: again(outFolder, { default: 'qualification' }),
+  quick: field(given, {
+    ...{ flag: '--quick', changes, help: 'a minute on two cores: fewer cases, larger errors' },
+  }),
+  figures: field(
+    z.string().transform((text) => text.split(',')),
+    {
+      ...{ flag: '--figures <names>', changes, otherwise: 'all' },
+      help: `measure only these: ${figureNames().join(', ')}`,
+    },
+  ),
+  live: field(given, {
+    ...{ flag: '--live', changes },
+    help: 'also an observation by loopback in real time; the machine should do nothing else',
+  }),
+  compare: field(inputPath, {
+    ...{ flag: '--compare <report.json>', changes, help: 'show what changed since an earlier report' },
+  }),
+  ...{ overwrite, ...computing },
+});
+type QualifyOptions = Options<typeof qualifyOptions>;
 
 export function registerQualify(program: Command): void {
-  const command = program
-    .command('qualify')
-    .option('-o, --output <folder>', 'where report.html and report.json go', parseFolder, 'qualification')
-    .option('--quick', 'a minute on two cores: fewer cases, wider errors')
-    .option('--only <names>', `some figures alone: ${figureNames().join(', ')}`, (text) => text.split(','))
-    .option('--live', 'a night by loopback in real time too; the machine should do nothing else')
-    .option('--compare <report.json>', 'what moved since an earlier report');
-  addOverwriteOption(command);
-  addBackendOptions(command.action(run));
-  addExamples(command, [
-    ['qualify --quick', 'all figures, quickly; the report in qualification/report.html'],
-    ['qualify --backend cuda -o report-h200', 'the full run on a card'],
-    ['qualify --live -o report', 'with packets by loopback in real time'],
-    ['qualify --only tone,shape,noise', 'three figures alone'],
-    ['qualify --compare old/report.json -o new', 'the full run, and what moved since'],
-  ]);
+  const command = addFields(program.command('qualify'), qualifyOptions).action(run);
+  addHelp(command, {
+    common: ['--out', '--quick', '--live', '--compare', '--overwrite', '--backend', '--json'],
+    examples: [
+      ['qualify --quick', 'all figures, quickly; the report in qualification/report.html'],
+      ['qualify --backend cuda -o report-h200', 'the full run on a card'],
+      ['qualify --live -o report', 'with packets by loopback in real time'],
+      ['qualify --figures tone,shape,noise', 'three figures alone'],
+      ['qualify --compare old/report.json -o new', 'the full run, and what moved since'],
+    ],
+  });
 }
 
-async function run(options: Options): Promise<void> {
+async function run(options: QualifyOptions): Promise<void> {
   const terminal = openTerminal(options);
-  const paths = { html: join(options.output, 'report.html'), json: join(options.output, 'report.json') };
+  const paths = { html: join(options.out, 'report.html'), json: join(options.out, 'report.json') };
   const earlier = options.compare === undefined ? undefined : await readReport(options.compare);
-  await makeFolder(options.output);
+  await makeFolder(options.out);
   await checkOutputs({ paths: Object.values(paths), ...(options.overwrite && { overwrite: true }) });
   const backend = await openBackend(options.backend, threadsOf(options));
   try {
@@ -62,7 +78,7 @@ async function run(options: Options): Promise<void> {
       backend,
       quick: options.quick === true,
       version: version(),
-      ...(options.only && { only: options.only }),
+      ...(options.figures && { only: options.figures }),
       ...(options.live && { live: true }),
       onStep: stage.at,
     });

@@ -13,26 +13,34 @@ import {
   type Leftover,
 } from '../formats/index.js';
 import { openVisibilities } from './open.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
-import { addOverwriteOption, type OutputOptions } from './options/outputs.js';
+import type { OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { field } from '../fields/index.js';
+import { addFields, type Options } from './options/own.js';
+import { common, given, overwrite } from './options/shared.js';
 
-interface RecoverOptions extends CommonOptions, OutputOptions {
-  readonly remove?: true;
-}
+const recoverOptions = z.strictObject({
+  remove: field(given, {
+    ...{ flag: '--remove', changes: 'never', help: 'remove what is left instead' },
+  }),
+  ...{ overwrite, ...common },
+});
+type RecoverOptions = Options<typeof recoverOptions>;
 
 export function registerRecover(program: Command): void {
   const command = program
     .command('recover')
-    .argument('<path>', 'the file that was being written, or a folder: everything that was left in it')
-    .option('--remove', 'remove what is left instead');
-  addOverwriteOption(command).action(run);
-  addCommonOptions(command);
-  addExamples(command, [
-    ['recover visibilities.uvfits', 'after a power cut or kill -9 while it was written'],
-    ['recover .', 'everything in this folder'],
-    ['recover visibilities.uvfits --remove', 'not wanted any more'],
-  ]);
+    .argument('<path>', 'the file that was being written, or a folder: everything that was left in it');
+  addFields(command, recoverOptions).action(run);
+  addHelp(command, {
+    examples: [
+      ['recover visibilities.uvfits', 'after a power cut or kill -9 while it was written'],
+      ['recover .', 'everything in this folder'],
+      ['recover visibilities.uvfits --remove', 'not wanted any more'],
+    ],
+  });
 }
 
 interface Recovered {
@@ -107,7 +115,12 @@ async function recoverAll(left: readonly Leftover[], { overwrite }: OutputOption
         'name one of these, or remove the others',
       );
     if (overwrite !== true && (await isThere(path)))
-      refuse(path, 'is there already', `move it away, or say --overwrite; what is left is ${from}`);
+      refuse(
+        path,
+        'is there already',
+        `move it away, or say --overwrite; what is left is ${from}`,
+        'file.exists',
+      );
   }
   for (const { path, from } of whole) await rename(from, path);
   return found;

@@ -1,49 +1,57 @@
 /** corella run: an observation file, everything it asks for at once. */
 import type { Command } from 'commander';
 import { formatBytes, formatSeconds } from '../core/units.js';
+import type { Line } from '../messages/index.js';
 import {
+  isOfLiveData,
   readObservation,
   runObservation,
+  skyModelsOf,
   sourceKind,
-  writeObservation,
   type RunOutcome,
 } from '../observation/index.js';
-import { addBackendOptions, addExamples, type BackendOptions } from './options/command.js';
-import { addOverwriteOption, parseFolder, type OutputOptions } from './options/outputs.js';
 import { noteUnknownOrientation } from './options/eop-option.js';
 import { reportSkyModels } from './options/sky-options.js';
 import { runVisibilities } from '../visibilities/index.js';
-import { settingsOf } from './options/shorthand.js';
+import { printPlan, settingsOf } from './options/shorthand.js';
 import {
+  failedMessage,
   lackingIn,
   madeFacts,
   madeLines,
   sourceFacts as madeSourceFacts,
   sourceLines as madeSourceLines,
 } from './report/from-visibilities.js';
-import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
-import { PartlyDone } from './report/outcome.js';
+import { frontFacts, frontLines, lackingOf, productFacts, productLines } from './report/observed.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 import { version } from '../core/program/version.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { field, words } from '../fields/index.js';
+import { addFields, type Options } from './options/own.js';
+import { computing, overwrite, plan } from './options/shared.js';
 
-interface RunOptions extends Partial<BackendOptions>, OutputOptions {
-  readonly into?: string;
-  readonly plan?: true;
-}
+const runOptions = z.strictObject({
+  into: field(words('the name of a folder'), {
+    ...{ flag: '--into <folder>', changes: 'never', otherwise: 'this one' },
+    help: 'folder that the products go into',
+  }),
+  ...{ plan, overwrite, ...computing },
+});
+type RunOptions = Options<typeof runOptions>;
 
 export function registerRun(program: Command): void {
   const command = program
     .command('run')
-    .argument('<observation>', 'what to observe; docs/observation.md has an example')
-    .option('--into <folder>', 'where products go (default: this folder)', parseFolder)
-    .option('--plan', 'print the observation as it is understood, and open nothing');
-  addOverwriteOption(command);
-  noteUnknownOrientation(addBackendOptions(command)).action(run);
-  addExamples(command, [
-    ['run observation.yaml', 'make everything that the file asks for'],
-    ['run observation.yaml --into tonight', 'the same, into a folder'],
-    ['run observation.yaml --plan', 'the observation with its defaults'],
-  ]);
+    .argument('<observation>', 'what to observe; docs/observation.md has an example');
+  noteUnknownOrientation(addFields(command, runOptions)).action(run);
+  addHelp(command, {
+    examples: [
+      ['run observation.yaml', 'make everything that the file asks for'],
+      ['run observation.yaml --into tonight', 'the same, into a folder'],
+      ['run observation.yaml --plan', 'the observation with its defaults'],
+    ],
+  });
 }
 
 /** Exit code where some products were made and others failed. */
@@ -54,7 +62,7 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   const given = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
   const observation = {
     ...read,
-    ...(options.overwrite === true && { overwrite: true }),
+    ...(options.overwrite && { overwrite: true }),
     ...((given('backend') || given('threads')) && {
       machine: {
         ...read.machine,
@@ -65,20 +73,18 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   };
   const terminal = openTerminal(options);
   if (options.plan === true) {
-    process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
+    printPlan(observation, options);
     return;
   }
-  const kind = sourceKind(observation.source);
-  if (kind === 'capture' || kind === 'listen' || kind === 'stream' || observation.log !== undefined) {
+  if (isOfLiveData(observation)) {
     const { runLiveObservation } = await import('./live.js');
     await runLiveObservation(observation, { json: options.json, quiet: options.quiet, into: options.into });
     return;
   }
-  for (const product of observation.products)
-    if ('sources' in product && product.sources !== undefined)
-      await reportSkyModels(product.sources, options);
-  if (kind === 'visibilities') {
+  for (const model of skyModelsOf(observation)) await reportSkyModels(model, options);
+  if (sourceKind(observation.source) === 'visibilities') {
     const made = await runVisibilities(observation, { ...settingsOf(terminal), into: options.into });
+    if (made.products.some(({ failure }) => failure)) process.exitCode = SOME_FAILED;
     terminal.result(
       {
         products: made.products.map((one) => ({
@@ -88,10 +94,8 @@ async function run(path: string, options: RunOptions, command: Command): Promise
         ...madeSourceFacts(made),
       },
       [...made.products.flatMap((one) => madeLines(one, made)), ...madeSourceLines(made)],
+      lackingIn(made),
     );
-    if (made.products.some(({ failure }) => failure)) process.exitCode = SOME_FAILED;
-    const lacking = lackingIn(made);
-    if (lacking.length > 0) throw new PartlyDone(lacking.join('\n'));
     return;
   }
   const stage = terminal.stage('run');
@@ -99,8 +103,11 @@ async function run(path: string, options: RunOptions, command: Command): Promise
     ...{ version: version(), into: options.into, onProgress: stage.update },
   });
   const seconds = stage.done(outcome.backend);
-  terminal.result(factsOf(outcome, seconds), linesOf(outcome, seconds));
-  if (outcome.products.some(({ failure }) => failure)) process.exitCode = SOME_FAILED;
+  const failed = outcome.products.filter(({ failure }) => failure).map(failedMessage);
+  terminal.result(factsOf(outcome, seconds), linesOf(outcome, seconds), [
+    ...failed,
+    ...lackingOf(outcome.products),
+  ]);
 }
 
 const factsOf = (outcome: RunOutcome, seconds: number): object => ({
@@ -113,8 +120,8 @@ const factsOf = (outcome: RunOutcome, seconds: number): object => ({
   seconds,
 });
 
-const linesOf = (outcome: RunOutcome, seconds: number): string[] => [
-  ...outcome.products.flatMap((one) => productLines(one, outcome, seconds)),
+const linesOf = (outcome: RunOutcome, seconds: number): Line[] => [
+  ...outcome.products.flatMap((one) => (one.failure ? [] : productLines(one, outcome, seconds))),
   `${spectraText(outcome.account.spectra)}, ${formatSeconds(seconds)}`,
   ...frontLines(outcome),
 ];

@@ -4,31 +4,37 @@ import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { formatBytes } from '../core/units.js';
 import { makeFolder } from '../formats/index.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
-import { addOverwriteOption, checkOutputs, parseFolder, type OutputOptions } from './options/outputs.js';
+import { checkOutputs } from './options/outputs.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { makeSample, stepText } from './sample/make.js';
 import { samples } from './sample/recipes.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { again, field } from '../fields/index.js';
+import { addFields, type Options } from './options/own.js';
+import { common, given, outFolder, overwrite } from './options/shared.js';
 
-interface SampleOptions extends CommonOptions, OutputOptions {
-  readonly list?: true;
-  readonly out: string;
-}
+const sampleOptions = z.strictObject({
+  list: field(given, {
+    ...{ flag: '--list', changes: 'never', help: 'list the samples, and which page uses each' },
+  }),
+  out: again(outFolder, { default: '.' }),
+  ...{ overwrite, ...common },
+});
+type SampleOptions = Options<typeof sampleOptions>;
 
 export function registerSample(program: Command): void {
   const command = program
     .command('sample')
-    .argument('[name]', `one of ${samples.map(({ name }) => name).join(', ')}`)
-    .option('--list', 'what there is, and which page uses it')
-    .option('-o, --out <folder>', 'where to', parseFolder, '.')
-    .action(run);
-  addOverwriteOption(command);
-  addCommonOptions(command);
-  addExamples(command, [
-    ['sample --list', 'what there is'],
-    ['sample station', 'raw voltages of a small station, here'],
-    ['sample dishes -o tracking', 'eight dishes over 2 km, into a folder'],
-  ]);
+    .argument('[name]', `one of ${samples.map(({ name }) => name).join(', ')}`);
+  addFields(command, sampleOptions).action(run);
+  addHelp(command, {
+    examples: [
+      ['sample --list', 'what there is'],
+      ['sample station', 'raw voltages of a small station, here'],
+      ['sample dishes -o tracking', 'eight dishes over 2 km, into a folder'],
+    ],
+  });
 }
 
 async function run(name: string | undefined, options: SampleOptions): Promise<void> {

@@ -4,50 +4,55 @@ import { formatSeconds } from '../core/units.js';
 import { renderPng } from '../draw/index.js';
 import { openFilterbank, writeFileWhole } from '../formats/index.js';
 import { searchPicture, searchFilterbank } from '../pulsar/index.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
-import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
-import { duration, plainNumber } from './options/quantity.js';
+import { checkOutputs } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { again, field, real, timeS } from '../fields/index.js';
+import { addFields, type Options } from './options/own.js';
+import { common, out, overwrite, picture } from './options/shared.js';
 
-interface SearchFlags extends CommonOptions, OutputOptions {
-  readonly lowDm: number;
-  readonly highDm: number;
-  readonly dmStep?: number;
-  readonly widest?: number;
-  readonly snr: number;
-  readonly out?: string;
-  readonly picture?: string;
-}
+const changes = 'never';
+const searchOptions = z.strictObject({
+  lowDm: field(real, {
+    ...{ flag: '--low-dm <number>', changes, default: 0, help: 'lowest dispersion measure in pc/cm³' },
+  }),
+  highDm: field(real, {
+    ...{ flag: '--high-dm <number>', changes, default: 100, help: 'highest dispersion measure' },
+  }),
+  dmStep: field(real, {
+    ...{ flag: '--dm-step <number>', changes, otherwise: 'one value of delay across the band' },
+    help: 'step between dispersion measures',
+  }),
+  widest: field(timeS, {
+    ...{ flag: '--widest <time>', changes, unit: 's', range: { above: 0 }, otherwise: '100ms' },
+    help: 'longest pulse',
+  }),
+  snr: field(real, {
+    ...{ flag: '--snr <number>', changes, default: 7 },
+    help: 'candidates from this signal-to-noise ratio on',
+  }),
+  ...{ out: again(out, { otherwise: 'none; candidates as CSV' }), picture, overwrite, ...common },
+});
+type SearchFlags = Options<typeof searchOptions>;
 
 const SHOWN = 10;
 
 export function registerSearch(program: Command): void {
-  const command = program
-    .command('search')
-    .argument('<filterbank>', 'a beam, .fil')
-    .option('--low-dm <number>', 'lowest dispersion measure in pc/cm³', plainNumber('--low-dm'), 0)
-    .option('--high-dm <number>', 'highest', plainNumber('--high-dm'), 100)
-    .option(
-      '--dm-step <number>',
-      'between them (default: one value of delay across the band)',
-      plainNumber('--dm-step'),
-    )
-    .option('--widest <time>', 'longest pulse (default: 100ms)', duration('--widest'))
-    .option('--snr <number>', 'candidates from this signal-to-noise ratio on', plainNumber('--snr'), 7)
-    .option('-o, --out <path>', 'candidates as CSV')
-    .option('--picture <path>', 'draw candidates over time and DM as PNG')
-    .action(run);
-  addOverwriteOption(command);
-  addCommonOptions(command);
-  addExamples(command, [
-    ['search psr.fil --high-dm 500 -o candidates.csv --picture candidates.png', 'pulses up to DM 500'],
-  ]);
+  const command = program.command('search').argument('<filterbank>', 'a beam, .fil');
+  addFields(command, searchOptions).action(run);
+  addHelp(command, {
+    examples: [
+      ['search psr.fil', 'pulses up to DM 100, listed'],
+      ['search psr.fil --high-dm 500 -o candidates.csv --picture candidates.png', 'pulses up to DM 500'],
+      ['search psr.fil --low-dm 20 --high-dm 30 --snr 6', 'weaker pulses near a known DM'],
+    ],
+  });
 }
 
 async function run(path: string, flags: SearchFlags): Promise<void> {
-  const { out, picture, lowDm, highDm, dmStep, widest: widestS, snr } = flags;
-  if (picture !== undefined) checkPngName('--picture', picture);
-  const paths = [out, picture].filter((one) => one !== undefined);
+  const { out: csv, picture: png, lowDm, highDm, dmStep, widest: widestS, snr } = flags;
+  const paths = [csv, png].filter((one) => one !== undefined);
   if (paths.length > 0) await checkOutputs({ ...flags, paths, from: path });
   const file = await openFilterbank(path);
   try {
@@ -56,9 +61,9 @@ async function run(path: string, flags: SearchFlags): Promise<void> {
     const rows = candidates.map(({ timeS, dm, widthS, snr: own }) =>
       [timeS.toFixed(6), dm.toFixed(3), widthS.toFixed(6), own.toFixed(2)].join(','),
     );
-    if (out !== undefined) await writeFileWhole(out, ['time_s,dm,width_s,snr', ...rows, ''].join('\n'));
-    if (picture !== undefined)
-      await writeFileWhole(picture, await renderPng(searchPicture(found, path), { width: 900 }));
+    if (csv !== undefined) await writeFileWhole(csv, ['time_s,dm,width_s,snr', ...rows, ''].join('\n'));
+    if (png !== undefined)
+      await writeFileWhole(png, await renderPng(searchPicture(found, path), { width: 900 }));
     openTerminal(flags).result(
       { path, trials: dms.length, lowDm: dms[0], highDm: dms[dms.length - 1], candidates },
       [

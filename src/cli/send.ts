@@ -39,110 +39,131 @@ import {
 import { canPace, openNativeSender, openPacedSender, planListening } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnknown } from './open.js';
-import {
-  addChannelOptions,
-  channelOptionNames,
-  channelSettings,
-  type ChannelOptions,
-} from './options/channel-options.js';
-import {
-  addBackendOptions,
-  addExamples,
-  parseCount,
-  parseWhole,
-  refuseGiven,
-  threadsOf,
-  type BackendOptions,
-} from './options/command.js';
-import { addEopOption } from './options/eop-option.js';
-import { addFaultOptions, faultSettings, type FaultOptions } from './send/fault-options.js';
-import { addOverwriteOption, checkOutputs, recordingPaths, type OutputOptions } from './options/outputs.js';
-import { duration } from './options/quantity.js';
-import { addSimulationOptions, simulatedSource, type SimulationOptions } from './send/simulation.js';
+import { channelFields, channelOptionNames, channelSettings } from './options/channel-options.js';
+import { refuseGiven, threadsOf } from './options/command.js';
+import { useEop } from './options/eop-option.js';
+import { faultFields, faultSettings } from './send/fault-options.js';
+import { checkOutputs, recordingPaths } from './options/outputs.js';
+import { simulatedSource, simulationFields } from './send/simulation.js';
 import { faultsToCome, isCapture, refuseSenders, refuseSending } from './send/refusals.js';
+import { isServed, serve, served, type ServedFormat } from './send/kraken.js';
 import { openTruth } from './send/truth.js';
 import { listenSettings } from '../live/index.js';
 import { openTerminal } from './report/terminal.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { again, field, outputPath, requiredField, whole, withForm, words } from '../fields/index.js';
+import { formatHelp, observation, source as sourceFields } from '../observation/index.js';
+import { addFields, type Options } from './options/own.js';
+import { computing, eop, given, overwrite, seed } from './options/shared.js';
+import { prepareSources } from './options/sky-options.js';
 
-interface SendOptions extends BackendOptions, ChannelOptions, FaultOptions, OutputOptions, SimulationOptions {
-  readonly format: PacketFormatName;
-  readonly to: string;
-  readonly speed: number;
-  readonly interface?: string;
-  readonly sockets?: number;
-  readonly simulate?: true;
-  readonly loop?: true;
-  readonly for?: number;
-  readonly restamp?: true;
-  readonly startTick?: number;
-  readonly truth?: string;
-}
+const changes = 'never';
+const sendOptions = z.strictObject({
+  simulate: field(given, {
+    ...{ flag: '--simulate', changes, help: 'send a simulated sky instead of a recording' },
+  }),
+  format: field(z.enum([...Object.keys(packetFormats), ...Object.keys(served)]), {
+    ...{ flag: '--format <name>', changes, otherwise: 'none' },
+    help: formatHelp,
+  }),
+  to: requiredField(words('an address and a port, or the path of a capture'), {
+    ...{ flag: '--to <where>', changes },
+    help: 'where to: 127.0.0.1:4015, a multicast group like 239.1.2.3:4015, or a capture.pcap',
+  }),
+  interface: again(sourceFields.shape.interface, { group: 'Options' }),
+  sockets: field(whole, {
+    ...{ flag: '--sockets <number>', changes, range: { least: 1 }, otherwise: 'as many as the rate needs' },
+    help: 'threads that send',
+  }),
+  speed: field(
+    withForm(
+      z
+        .union([z.number(), z.literal('max')])
+        .transform((speed) => (speed === 'max' ? Infinity : speed))
+        .refine((speed) => speed > 0, 'is not a speed'),
+      { words: 'a number above 0, or max' },
+    ),
+    { flag: '--speed <factor>', changes, default: 1, help: 'seconds of data per second, or max' },
+  ),
+  for: again(observation.shape.for, { otherwise: 'all of the data', group: 'Options' }),
+  loop: field(given, {
+    ...{ flag: '--loop', changes, help: 'repeat a recording when it ends, its clock going on' },
+  }),
+  restamp: field(given, {
+    ...{ flag: '--restamp', changes, otherwise: 'with its own time' },
+    help: 'send the recording as if it were made now',
+  }),
+  startTick: field(whole, {
+    ...{ flag: '--start-tick <number>', changes, range: { least: 0 }, otherwise: 'since the last second' },
+    help: "the senders' clock at the first sample",
+  }),
+  truth: field(outputPath, {
+    ...{ flag: '--truth <recording>', changes },
+    help: 'also write what arrives as a recording, gaps marked',
+  }),
+  ...{ ...faultFields, ...simulationFields, seed },
+  ...{ ...channelFields, overwrite, ...computing, eop },
+});
+type SendOptions = Options<typeof sendOptions> & { readonly format: PacketFormatName };
 
 export function registerSend(program: Command): void {
   const command = program
     .command('send')
-    .argument('[recording]', 'voltages or channelised data; or --simulate')
-    .option('--simulate', 'a simulated sky instead of a recording')
-    .requiredOption(
-      '--format <name>',
-      `of the packets: ${Object.keys(packetFormats).join(', ')}`,
-      parseFormat,
-    )
-    .requiredOption('--to <where>', '127.0.0.1:4015, a group like 239.1.2.3:4015, or a capture.pcap')
-    .option('--interface <name>', 'by which packets to a group leave, like eth0')
-    .option('--sockets <number>', 'threads that send (default: as many as the rate needs)', parseCount)
-    .option('--speed <factor>', 'seconds of data a second, or max', parseSpeed, 1)
-    .option('--for <time>', 'ends after so much of the data (default: all of it)', duration('--for'))
-    .option('--loop', 'begins a recording again when it ends, its clock going on')
-    .option('--restamp', 'as if it were taken now (default: with its own time)')
-    .option(
-      '--start-tick <number>',
-      "the senders' clock at the first sample (default: since the last second)",
-      parseWhole,
-    )
-    .option('--truth <recording>', 'writes what arrives as a recording too, gaps marked')
-    .action(run);
-  addFaultOptions(command);
-  addSimulationOptions(command);
-  addChannelOptions(command);
-  addOverwriteOption(command);
-  addBackendOptions(command);
-  addEopOption(command);
-  addExamples(command, [
-    [
-      'send --simulate --stations 16 --format chips --to 127.0.0.1:4015 --for 60s',
-      'a small LWA-SV, in real time',
+    .argument('[recording]', 'voltages or channelised data; or --simulate');
+  useEop(prepareSources(addFields(command, sendOptions))).action(run);
+  addHelp(command, {
+    common: [
+      '--format',
+      '--to',
+      '--simulate',
+      '--telescope',
+      '--stations',
+      '--for',
+      '--loop',
+      '--speed',
+      '--lose',
+      '--channels',
+      '--overwrite',
     ],
-    [
-      'send channels.sigmf-meta --format snap2 --to capture.pcap --lose 2% --duplicate 1% --reorder 1% --corrupt 0.5% --truth arrived',
-      'a capture with every fault, and what arrives of it',
+    examples: [
+      [
+        'send --simulate --stations 16 --format chips --to 127.0.0.1:4015 --for 60s',
+        'a small LWA-SV, in real time',
+      ],
+      [
+        'send channels.sigmf-meta --format snap2 --to capture.pcap --lose 2% --duplicate 1% --reorder 1% --corrupt 0.5% --truth arrived',
+        'a capture with every fault, and what arrives of it',
+      ],
+      [
+        'send channels.sigmf-meta --format chips --to 239.1.2.3:4015 --loop --speed 1',
+        'over and over, to a group',
+      ],
     ],
-    [
-      'send channels.sigmf-meta --format chips --to 239.1.2.3:4015 --loop --speed 1',
-      'over and over, to a group',
-    ],
-  ]);
+  });
 }
 
-function parseFormat(text: string): PacketFormatName {
-  return isPacketFormatName(text)
-    ? text
-    : refuse('--format', `'${text}' is no packet format`, `choose ${Object.keys(packetFormats).join(', ')}`);
+function packetFormatOf(name: string | undefined): PacketFormatName {
+  const names = Object.keys(packetFormats).join(', ');
+  if (name === undefined) refuse('--format', 'is missing', `choose ${names}`);
+  return isPacketFormatName(name)
+    ? name
+    : refuse('--format', `'${name}' is not a packet format`, `choose ${names}`);
 }
 
-function parseSpeed(text: string): number {
-  const speed = text === 'max' ? Infinity : Number(text);
-  return speed > 0 ? speed : refuse('--speed', `'${text}' is no speed`, 'give a number above 0, or max');
-}
-
-async function run(path: string | undefined, options: SendOptions, command: Command): Promise<void> {
-  const terminal = openTerminal(options);
-  if ((path === undefined) === (options.simulate !== true))
-    refuse(
-      'send',
-      path === undefined ? 'nothing to send' : 'both a recording and --simulate',
-      'give one of them',
-    );
+async function run(
+  path: string | undefined,
+  asked: Options<typeof sendOptions>,
+  command: Command,
+): Promise<void> {
+  const terminal = openTerminal(asked);
+  if (isServed(asked.format)) {
+    refuseNothing(path, asked);
+    await runServer(asked.format, path, asked, command);
+    return;
+  }
+  const options: SendOptions = { ...asked, format: packetFormatOf(asked.format) };
+  refuseNothing(path, options);
   refuseSending(options, command);
   const toFile = isCapture(options.to);
   if (!toFile) whereTo(options);
@@ -210,6 +231,40 @@ async function run(path: string | undefined, options: SendOptions, command: Comm
   }
 }
 
+function refuseNothing(path: string | undefined, { simulate }: Options<typeof sendOptions>): void {
+  if ((path === undefined) === (simulate !== true))
+    refuse(
+      'send',
+      path === undefined ? 'nothing to send' : 'both a recording and --simulate',
+      'give one of them',
+    );
+}
+
+async function runServer(
+  format: ServedFormat,
+  path: string | undefined,
+  options: Options<typeof sendOptions>,
+  command: Command,
+): Promise<void> {
+  const terminal = openTerminal(options);
+  refuseGiven(command, channelOptionNames, `is for channels, and ${format} holds voltages`);
+  if (isCapture(options.to))
+    refuse('--to', `'${options.to}' is a capture of packets`, 'write it like 127.0.0.1:5000');
+  refuseSending(options, command);
+  const closers = new Closers();
+  const stop = stoppable('send');
+  try {
+    const { source, assumed } = await openSource(path, options, closers);
+    assumed?.forEach((text) => {
+      terminal.say(text);
+    });
+    await serve(format, source, { options, command, terminal, stop: stop.signal });
+  } finally {
+    await closers.close();
+    stop.release();
+  }
+}
+
 interface OpenedSource {
   readonly source: Source;
   readonly telescope?: Telescope;
@@ -219,7 +274,7 @@ interface OpenedSource {
 
 async function openSource(
   path: string | undefined,
-  options: SendOptions,
+  options: Options<typeof sendOptions>,
   closers: Closers,
 ): Promise<OpenedSource> {
   if (path === undefined) {
@@ -256,8 +311,9 @@ async function asWanted(opened: OpenedSource, options: SendOptions, closers: Clo
   const voltages: VoltageSource = source;
   const backend = closers.keep(await openBackend(options.backend, threadsOf(options)));
   const settings = await channelSettings(
-    { ...options, bits: options.bits ?? type },
+    options,
     { ...voltages, path, ...(telescope && { telescope }) },
+    type,
   );
   return channelisedSource(voltages, planChannels(voltages, { ...settings, blockS: 0.1 }), backend);
 }

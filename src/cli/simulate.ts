@@ -1,6 +1,5 @@
 /** corella simulate: a sky over a telescope, as voltages. */
 import type { Command } from 'commander';
-import type { VoltageType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { parseInstant } from '../core/instant.js';
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
@@ -11,112 +10,93 @@ import { skyFrame } from '../sky/frame.js';
 import { perfectGains, type GainModel } from '../sky/input-gains.js';
 import type { Interferer } from '../sky/interferers.js';
 import { polarise } from '../sky/polarise.js';
+import { pulsate } from '../sky/pulsars.js';
 import { checkedDirection } from '../sky/source.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Telescope } from '../telescope/telescope.js';
-import {
-  addCommonOptions,
-  addExamples,
-  optionWith,
-  parseWhole,
-  type CommonOptions,
-} from './options/command.js';
-import { addEopOption } from './options/eop-option.js';
+import { useEop } from './options/eop-option.js';
 import { parseFlags } from './options/flags.js';
 import { bandFacts, bandLines, bandOfVoltages } from './report/band-lines.js';
 import { history } from './report/history.js';
 import { numbersText } from './report/inspect-text.js';
-import {
-  addOverwriteOption,
-  checkOutputs,
-  parseOutput,
-  recordingPaths,
-  type OutputOptions,
-} from './options/outputs.js';
-import { addPolariseOption, repeated } from './options/polarise-option.js';
-import { duration, frequency, plainNumber, rate } from './options/quantity.js';
-import {
-  addSourceOption,
-  addTelescopeOptions,
-  chooseSources,
-  chooseTelescope,
-  FIRST_LIGHT_TIME,
-  type TelescopeOptions,
-} from './options/sky-options.js';
-import { parseVoltageType, voltageTypes } from './options/open-options.js';
+import { checkOutputs, recordingPaths } from './options/outputs.js';
+import { duration, frequency, plainNumber } from './options/quantity.js';
+import { chooseSources, chooseTelescope, prepareSources } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { again, field, real, words } from '../fields/index.js';
+import { addFields, type Options } from './options/own.js';
+import * as shared from './options/shared.js';
 
-interface SimulateOptions extends CommonOptions, OutputOptions, TelescopeOptions {
-  readonly out: string;
-  readonly time: string;
-  readonly duration: number;
-  readonly frequency?: number;
-  readonly rate?: number;
-  readonly type: VoltageType;
-  readonly sources: string;
-  readonly noise: number;
-  readonly seed: number;
-  readonly perfect?: true;
-  readonly tone: readonly string[];
-  readonly pulse: readonly string[];
-  readonly drop: number;
-  readonly dead?: string;
-  readonly polarise: readonly string[];
-}
+const changes = 'never';
+const simulateOptions = z.strictObject({
+  telescope: shared.skyTelescope,
+  stations: shared.stations,
+  sources: shared.sources,
+  out: again(shared.out, { default: 'voltages.sigmf-meta' }),
+  time: again(shared.time, { default: shared.FIRST_LIGHT_TIME }),
+  duration: again(shared.duration, { default: 0.1, otherwise: '100ms' }),
+  frequency: again(shared.frequency, { otherwise: "the telescope's own", group: 'Options' }),
+  rate: again(shared.rate, { otherwise: "the telescope's own", group: 'Options' }),
+  ...{ type: shared.type, noise: shared.noise, seed: shared.seed, perfect: shared.perfect },
+  tone: field(shared.repeated('FREQ:JY[:ALT:AZ]'), {
+    ...{ flag: '--tone <FREQ:JY[:ALT:AZ]>', changes, default: [] },
+    help: 'a carrier, its power as flux over the band; may be repeated',
+  }),
+  pulse: field(shared.repeated('PERIOD:DUTY:JY[:ALT:AZ]'), {
+    ...{ flag: '--pulse <PERIOD:DUTY:JY[:ALT:AZ]>', changes, default: [] },
+    help: 'noise that is switched on for DUTY (0 to 1) of each PERIOD; may be repeated',
+  }),
+  pulsar: field(shared.repeated('NAME:PERIOD:DM[:WIDTH]'), {
+    ...{ flag: '--pulsar <NAME:PERIOD:DM[:WIDTH]>', changes, default: [] },
+    help: 'one of the sources pulsates: on for WIDTH (0.05) of each PERIOD, its flux is the mean, dispersed by DM in pc/cm³; may be repeated',
+  }),
+  drop: field(real, {
+    ...{ flag: '--drop <fraction>', changes, range: { least: 0, most: 1 }, default: 0 },
+    help: 'chance of each packet to be lost',
+  }),
+  dead: field(words('inputs by number or name'), {
+    ...{ flag: '--dead <list>', changes },
+    help: 'inputs that receive nothing, by number (12, 30-33) or name (stand17, stand41:Y)',
+  }),
+  ...{ polarise: shared.polarise, overwrite: shared.overwrite, ...shared.common, eop: shared.eop },
+});
+type SimulateOptions = Options<typeof simulateOptions>;
 
 export function registerSimulate(program: Command): void {
-  const command = program.command('simulate');
-  addTelescopeOptions(command, 'lwasv');
-  addSourceOption(command, 'what shines')
-    .option(
-      '-o, --out <path>',
-      'the recording to write, name.sigmf-meta and name.sigmf-data',
-      parseOutput,
-      'voltages.sigmf-meta',
-    )
-    .option('--time <utc>', 'when it starts', FIRST_LIGHT_TIME)
-    .addOption(
-      optionWith('--duration <time>', 'how long, like 40ms or 2s', duration('--duration'), {
-        value: 0.1,
-        words: '100ms',
-      }),
-    )
-    .option('--frequency <hz>', "the band's middle (default: the telescope's)", frequency('--frequency'))
-    .option('--rate <hz>', "samples per second (default: the telescope's)", rate('--rate'))
-    .option(
-      '--type <type>',
-      `sample type: ${voltageTypes.join(', ')}; a leading c is complex`,
-      parseVoltageType,
-      'ci8',
-    )
-    .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)
-    .option('--seed <number>', 'the same seed gives the same bytes', parseWhole, 1)
-    .option('--perfect', 'antennas of gain 1, instead of unknown gains and cable delays')
-    .addOption(repeated('--tone <FREQ:JY[:ALT:AZ]>', 'a carrier, its power as flux over the band'))
-    .addOption(
-      repeated(
-        '--pulse <PERIOD:DUTY:JY[:ALT:AZ]>',
-        'noise that comes and goes, on for DUTY (0 to 1) of each PERIOD',
-      ),
-    )
-    .option('--drop <fraction>', 'chance of each packet to be lost, 0 to 1', plainNumber('--drop'), 0)
-    .option('--dead <list>', 'inputs that hear nothing, by number (12, 30-33) or name (stand17, stand41:Y)')
-    .action(run);
-  addPolariseOption(command);
-  addOverwriteOption(command);
-  addCommonOptions(command);
-  addEopOption(command);
-  addExamples(command, [
-    ['simulate -o night.sigmf-meta', '0.1 s of the sky over LWA-SV'],
-    [
-      'simulate --telescope eda2 --stations 64 --time 2026-01-15T04:00:00Z --sources Sun,CygA',
-      'the Sun over EDA2',
+  const command = useEop(prepareSources(addFields(program.command('simulate'), simulateOptions))).action(run);
+  addHelp(command, {
+    common: [
+      '--out',
+      '--telescope',
+      '--stations',
+      '--sources',
+      '--time',
+      '--duration',
+      '--noise',
+      '--perfect',
+      '--overwrite',
     ],
-    ['simulate --sources spot@60:90:50000 --perfect', 'one source 30° east of the zenith, perfect antennas'],
-    ['simulate --type i16 --tone 58.1MHz:5000 --drop 0.01', 'real 16-bit samples, a carrier, lost packets'],
-    ['simulate --dead stand17,stand41:Y', 'one stand dead, and one polarisation of another'],
-  ]);
+    examples: [
+      ['simulate -o night.sigmf-meta', '0.1 s of the sky over LWA-SV'],
+      [
+        'simulate --telescope eda2 --stations 64 --time 2026-01-15T04:00:00Z --sources Sun,CygA',
+        'the Sun over EDA2',
+      ],
+      [
+        'simulate --sources spot@60:90:50000 --perfect',
+        'one source 30° east of the zenith, perfect antennas',
+      ],
+      ['simulate --type i16 --tone 58.1MHz:5000 --drop 0.01', 'real 16-bit samples, a carrier, lost packets'],
+      [
+        'simulate --sources psr@70:90:2000 --pulsar psr:50ms:30:0.1 --duration 1s --rate 200kHz',
+        'a pulsar of 50 ms and DM 30',
+      ],
+      ['simulate --dead stand17,stand41:Y', 'one stand dead, and one polarisation of another'],
+    ],
+  });
 }
 
 async function run(options: SimulateOptions): Promise<void> {
@@ -135,7 +115,11 @@ async function run(options: SimulateOptions): Promise<void> {
       `${formatSeconds(options.duration)} at ${formatHz(sampleRateHz)} hold no sample`,
       'give a higher rate, like 1.6MHz, or a longer duration',
     );
-  const sources = polarise(chooseSources(options.sources, frame), options.polarise, '--polarise');
+  const sources = pulsate(
+    polarise(chooseSources(options.sources, frame), options.polarise, '--polarise'),
+    options.pulsar.map(parsePulsar),
+    '--pulsar',
+  );
   const gains: Partial<GainModel> = options.perfect === true ? perfectGains : {};
   const plan = planSimulation({
     telescope,
@@ -220,6 +204,19 @@ function parseTone(text: string): Interferer {
     bandFluxJy: plainNumber('--tone')(flux),
     ...direction('--tone', altAz),
   };
+}
+
+/** Of a period. */
+const PULSAR_WIDTH = '0.05';
+
+function parsePulsar(text: string): Parameters<typeof pulsate>[1][number] {
+  const given = text.split(':');
+  if (given.length < 3 || given.length > 4)
+    refuse('--pulsar', `'${text}' is not understood`, 'write NAME:PERIOD:DM or NAME:PERIOD:DM:WIDTH');
+  const [name, period, dm, width = PULSAR_WIDTH] = given;
+  const number = plainNumber('--pulsar');
+  const pulse = { periodS: duration('--pulsar')(period), dm: number(dm), width: number(width) };
+  return { name, pulse };
 }
 
 function parsePulse(text: string): Interferer {

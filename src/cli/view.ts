@@ -16,81 +16,124 @@ import {
 } from '../formats/index.js';
 import { matchGains, through, prepareImage } from '../stages/index.js';
 import { Steering } from '../live/index.js';
-import { colourRange, openPage, tokenOf, type Frame, type Page, type SkySource } from '../serve/index.js';
+import {
+  colourRange,
+  openPage,
+  pageAddress,
+  tokenOf,
+  type Frame,
+  type Page,
+  type SkySource,
+} from '../serve/index.js';
 import { instant } from '../core/instant.js';
 import { skyFrame, type SkyPosition } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
-import { pageAddress } from './live/page.js';
 import { pageLines, tokenIsFor } from './live/page-lines.js';
 import { openCaptureInput, showCapture, viewInFlags, type CaptureOptions } from './live/view-capture.js';
 import { inWordsOf } from './options/shorthand.js';
-import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
-import {
-  addBackendOptions,
-  addExamples,
-  parseCount,
-  refuseGiven,
-  type BackendOptions,
-} from './options/command.js';
-import { addEopOption } from './options/eop-option.js';
-import { angle, duration, fieldOf, frequency, rate } from './options/quantity.js';
-import { telescopeWords } from './options/sky-options.js';
+import { channelFields, channelOptionNames } from './options/channel-options.js';
+import { refuseGiven } from './options/command.js';
+import { filesOfFolder } from './options/folder.js';
+import { useEop } from './options/eop-option.js';
+import { fieldOf } from './options/quantity.js';
 import { withBackend } from './open.js';
 import { outsideLines } from './report/image-notes.js';
 import { leftOutWords, parseEpoch } from '../live/index.js';
 import { openTerminal } from './report/terminal.js';
 import { version } from '../core/program/version.js';
+import type { Line } from '../messages/index.js';
+import { addHelp } from './startup/help.js';
+import { z } from 'zod';
+import { again, field, timeS } from '../fields/index.js';
+import { pageFields, source } from '../observation/index.js';
+import { addFields, type Options } from './options/own.js';
+import * as shared from './options/shared.js';
 
-interface ViewOptions extends BackendOptions, CaptureOptions {
-  readonly page?: string;
-  readonly tokenFile?: string;
-}
+const group = 'Of a capture, where its packets do not say';
+const ofCaptures = {
+  telescope: again(shared.telescope, { group }),
+  stations: again(shared.stations, { group }),
+  format: again(source.shape.format, { group }),
+  epoch: again(source.shape.epoch, { group }),
+  rate: again(shared.rate, { group }),
+  frequency: again(shared.frequency, { group }),
+  image: field(timeS, {
+    ...{ flag: '--image <time>', group, changes: 'never', unit: 's', range: { above: 0 }, default: 1 },
+    help: 'an image this often, like 40ms or 10s; a series is a FITS cube in time and an animation (PNG)',
+  }),
+};
+const viewOptions = z.strictObject({
+  page: again(shared.pageAddress, { otherwise: '127.0.0.1:8080, or a free port' }),
+  tokenFile: pageFields.shape['token-file'],
+  field: shared.fieldWidth,
+  ...{ ...ofCaptures, ...channelFields, ...shared.computing, eop: shared.eop },
+});
+type ViewOptions = Options<typeof viewOptions>;
 
 export function registerView(program: Command): void {
   const command = program
     .command('view')
-    .argument('<file...>', 'FITS images, visibilities (UVH5, UVFITS …), gains, a capture of packets (pcap)')
-    .option('--page <address>', 'PORT or HOST:PORT (default: 127.0.0.1:8080, or a free port)')
-    .option('--token-file <path>', 'the token that other machines need to read; made where there is none')
-    .option(
-      '--field <angle>',
-      'width of the field around the zenith, of visibilities and captures, in degrees or with a unit (default: the whole sky)',
-      angle('--field'),
-    )
-    .action(run);
-  command
-    .optionsGroup('Of a capture, where its packets do not say:')
-    .option('--telescope <name>', `where the stations stand: ${telescopeWords()}`)
-    .option('--stations <number>', 'only so many of its stations, spread evenly over the list', parseCount)
-    .option('--format <name>', 'of the packets (default: by what they look like)')
-    .option('--epoch <utc>', "when the senders' tick 0 was, or clock")
-    .option('--rate <hz>', 'samples per second, like 2.4MHz', rate('--rate'))
-    .option('--frequency <hz>', "the band's middle, like 58MHz", frequency('--frequency'))
-    .option('--image <time>', 'an image so often', duration('--image'), 1);
-  addChannelOptions(command);
-  addBackendOptions(command);
-  addEopOption(command);
-  addExamples(command, [
-    [
-      'view first-light/visibilities.uvh5 first-light/gains.json',
-      'a calibrated sky, its antennas and its gains',
+    .argument(
+      '<file...>',
+      'FITS images, visibilities (UVH5, UVFITS …), gains, a capture of packets (pcap); or a folder of them',
+    );
+  useEop(addFields(command, viewOptions)).action(run);
+  addHelp(command, {
+    common: ['--page', '--field', '--telescope', '--image', '--token-file', '--backend'],
+    examples: [
+      ['view first-light', 'what corella demo wrote: its sky, antennas, gains and images'],
+      [
+        'view first-light/visibilities.uvh5 first-light/gains.json',
+        'a calibrated sky, its antennas and its gains',
+      ],
+      ['view hour.uvfits --field 30', 'of an array too wide for the whole sky'],
+      ['view night-*.fits', 'images one after the other, by the slider'],
+      ['view capture.pcap --telescope lwasv', 'packets of a capture, as a night'],
     ],
-    ['view hour.uvfits --field 30', 'of an array too wide for the whole sky'],
-    ['view night-*.fits', 'images one after the other, by the slider'],
-    ['view capture.pcap --telescope lwasv', 'packets of a capture, as a night'],
-  ]);
+  });
 }
 
-const ofCaptures = ['telescope', 'stations', 'format', 'epoch', 'rate', 'frequency', 'image'] as const;
+/** Of a folder its images, one file of visibilities, and the gains that are for it. */
+async function shownOf(path: string): Promise<readonly string[]> {
+  const files = await filesOfFolder(path);
+  if (!files) return [path];
+  const readable = await Promise.all(
+    files.map(async (file) => ({ file, kind: await kindOf(file).catch(() => undefined) })),
+  );
+  const of = (wanted: string): string[] =>
+    readable.flatMap(({ file, kind }) => (kind === wanted ? [file] : []));
+  const visibilities = of('visibilities').filter((file) => /\.(?:uvh5|uvfits|ms|fitsidi)$/i.test(file));
+  // The same data in two formats, the same gains in two formats: one of each is shown.
+  const data = visibilities.find((file) => /\.uvh5$/i.test(file)) ?? visibilities.at(0);
+  const gains = of('gains').filter((file) => /\.json$/i.test(file));
+  const images = of('fits').filter((file) => /\.fits?$/i.test(file));
+  const shown = [
+    ...(data === undefined ? [] : [data]),
+    ...(data !== undefined && gains.length === 1 ? gains : []),
+    ...images,
+  ];
+  return shown.length > 0
+    ? shown
+    : refuse(
+        path,
+        'holds no images and no visibilities',
+        'name files to show: corella inspect lists a folder',
+      );
+}
 
-async function run(paths: readonly string[], options: ViewOptions, command: Command): Promise<void> {
+async function run(named: readonly string[], options: ViewOptions, command: Command): Promise<void> {
   const terminal = openTerminal(options);
+  const paths = (await Promise.all(named.map(shownOf))).flat();
   if (!paths.some(isCapturePath))
-    refuseGiven(command, [...ofCaptures, ...channelOptionNames], 'is for captures, and none is shown');
+    refuseGiven(
+      command,
+      [...Object.keys(ofCaptures), ...channelOptionNames],
+      'is for captures, and none is shown',
+    );
   if (options.epoch !== undefined) parseEpoch(options.epoch, '--epoch');
   await withBackend(options, (backend) =>
     showFiles(paths, {
-      ...(options.page !== undefined && { page: options.page }),
+      ...(typeof options.page === 'string' && { page: options.page }),
       ...(options.tokenFile !== undefined && { tokenFile: options.tokenFile }),
       ...(options.field !== undefined && { fieldDeg: options.field }),
       machine: backend,
@@ -108,7 +151,7 @@ interface ShowSettings {
   readonly machine: Backend;
   /** The whole sky unless given. */
   readonly fieldDeg?: number;
-  readonly say: (line: string) => void;
+  readonly say: (line: Line) => void;
   /** How a capture is read. */
   readonly packets?: CaptureOptions;
 }
@@ -341,7 +384,7 @@ async function showIntegrations(
         refused.push(error.message);
       });
       if (!sky) continue;
-      if (images++ === 0) outsideLines(header, sky.frame, image.field).forEach(tell);
+      if (images++ === 0) for (const { text } of outsideLines(header, sky.frame, image.field)) tell(text);
       page.state.image(sky);
       page.state.keepSpectra(sky);
     }

@@ -8,13 +8,14 @@ type ProductInput = ObservationInput['products'][number];
 /** The fields of a product, without where it is written. */
 type FieldsOf<Name extends string> = Omit<Extract<ProductInput, Readonly<Record<Name, unknown>>>, Name>;
 /** What an observation says beside its source and products: telescope, flags, gains, machine. */
-export type Beside = Partial<Omit<ObservationInput, 'corella' | 'source' | 'products'>> & ObserveOptions;
+export type ObservationSettings = Partial<Omit<ObservationInput, 'corella' | 'source' | 'products'>> &
+  ObserveOptions;
 
 async function only<Kind extends Item['kind']>(
   path: string,
   product: ProductInput,
   kind: Kind,
-  { into, onProgress, onNote, ...beside }: Beside,
+  { into, onProgress, onNote, ...beside }: ObservationSettings,
 ): Promise<Extract<Item, { readonly kind: Kind }>> {
   const asked = {
     ...beside,
@@ -34,7 +35,7 @@ async function only<Kind extends Item['kind']>(
 export async function calibrate(
   path: string,
   fields: FieldsOf<'gains'> = {},
-  beside: Beside = {},
+  beside: ObservationSettings = {},
 ): Promise<{ readonly gains: GainsFile; readonly solved: SolvedGains }> {
   const { gains, solved } = await only(path, { gains: null, ...fields }, 'gains', beside);
   return { gains, solved };
@@ -44,7 +45,7 @@ export async function calibrate(
 export async function image(
   path: string,
   fields: FieldsOf<'images'> = {},
-  beside: Beside = {},
+  beside: ObservationSettings = {},
 ): Promise<{ readonly image: WideSkyImage; readonly about: WideProductOptions }> {
   const made = await only(path, { images: null, ...fields }, 'wide-images', beside);
   return { image: made.image, about: made.about };

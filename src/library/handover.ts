@@ -5,7 +5,7 @@ export class Handover<Item> {
   private state: 'open' | 'ended' | 'left' = 'open';
   private failure: unknown;
 
-  /** Resolves when the item has been used; at once where nobody takes items any more. */
+  /** Resolves when the item has been used; at once after the loop over them was left. */
   offer(item: Item): Promise<void> {
     if (this.state === 'left') return Promise.resolve();
     return new Promise((done) => {

@@ -3,17 +3,29 @@ import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import type { OnProgress } from '../core/progress.js';
 import { version } from '../core/program/version.js';
+import { textOf, type Line } from '../messages/index.js';
 import { prepareSkyModels, readGainFile } from '../formats/index.js';
-import { runLive, type Change, type LivePlan, type MadeChange, type Steering } from '../live/index.js';
+import {
+  beamsChange,
+  runLive,
+  type Change,
+  type LivePlan,
+  type MadeChange,
+  type Steering,
+} from '../live/index.js';
 import {
   checkObservation,
+  isOfLiveData,
   readObservation,
   runObservation,
+  skyModelsOf,
   sourceKind,
   type Observation,
   type ObservationInput,
   type ObservedItem,
+  type ProductOutcome,
 } from '../observation/index.js';
+import { openRunPage } from '../serve/index.js';
 import { gainsOverTime, inputsNamed, type Account } from '../stages/index.js';
 import {
   runVisibilities,
@@ -39,7 +51,16 @@ export type SteeredChange =
   | { readonly unflag: readonly string[] }
   | { readonly integrationS: number }
   | { readonly recording: boolean }
-  | { readonly gains: string | null };
+  | { readonly gains: string | null }
+  | {
+      /** Other places of beams, more of them, or fewer; as `towards` of the product has them. */
+      readonly beams:
+        | { readonly towards: readonly string[] }
+        | { readonly add: readonly string[] }
+        | { readonly stop: readonly string[] };
+      /** The number of the product, where several make beams. */
+      readonly product?: number;
+    };
 
 export interface ObservationOutcome {
   /** Of what came; not of visibilities, which were counted when they were made. */
@@ -51,6 +72,13 @@ export interface ObservationOutcome {
   readonly warnings: readonly string[];
 }
 
+/** A page in a browser. */
+export interface PageAddress {
+  readonly url: string;
+  /** The same, for those who may steer. */
+  readonly steerUrl: string;
+}
+
 /**
  * An observation that runs. Iterate over it for the items of products without a path: each is valid until the next is
  * asked for, and the data wait until then. Whoever leaves the loop stops the observation.
@@ -60,6 +88,8 @@ export interface RunningObservation extends AsyncIterable<Item> {
   steer(change: SteeredChange, from?: Instant): Promise<Instant>;
   /** Ends the observation: what has come is worked through. */
   stop(): void;
+  /** Where its page is, once it is open; undefined of what is not live, or has no `page.address`. */
+  readonly page: Promise<PageAddress | undefined>;
   /** When everything is written. With products without a path it comes only after the loop over the items. */
   readonly done: Promise<ObservationOutcome>;
 }
@@ -68,26 +98,41 @@ export interface RunningObservation extends AsyncIterable<Item> {
 export function observe(asked: ObservationInput | string, options: ObserveOptions = {}): RunningObservation {
   const handover = new Handover<Item>();
   const stop = new AbortController();
+  const note = (line: Line): void => options.onNote?.(textOf(line));
+  let opened: (page: PageAddress | undefined) => void = () => undefined;
+  const page = new Promise<PageAddress | undefined>((resolve) => (opened = resolve));
   let steered: { readonly steering: Steering; readonly plan: LivePlan } | undefined;
   const run = async (): Promise<ObservationOutcome> => {
     const observation =
       typeof asked === 'string' ? (await readObservation(asked)).observation : checkObservation(asked);
-    const { address } = observation.page ?? {};
-    if (address !== undefined && address !== false)
-      refuse('page.address', 'a program has no page', 'leave it out, or use corella run');
     const settings = {
       ...{ version: version(), into: options.into, stop: stop.signal },
       onItem: (item: Item) => handover.offer(item),
     };
-    if (isLive(observation))
-      return runFromLive(observation, {
-        ...settings,
-        say: (line) => options.onNote?.(line),
-        onSteering: (steering, plan) => (steered = { steering, plan }),
-      });
+    for (const model of skyModelsOf(observation)) (await prepareSkyModels(model)).forEach(note);
+    if (isOfLiveData(observation)) {
+      // A program has a page where it asks for one.
+      const wanted = observation.page?.address ?? false;
+      return runFromLive(
+        { ...observation, page: { ...observation.page, address: wanted } },
+        {
+          ...settings,
+          say: note,
+          onSteering: (steering, plan) => (steered = { steering, plan }),
+          openPage: async (input, to) => {
+            const open = await openRunPage(input, { ...to, say: note, onOpen: opened });
+            return { page: open, close: async () => open?.close() };
+          },
+        },
+      );
+    }
+    const onPlan = ({ warnings }: { readonly warnings: readonly Line[] }): void => {
+      warnings.forEach(note);
+    };
+    const { onProgress } = options;
     return sourceKind(observation.source) === 'visibilities'
-      ? runFromVisibilities(observation, settings, options)
-      : runFromRecording(observation, { ...settings, onProgress: options.onProgress }, options);
+      ? runFromVisibilities(observation, { ...settings, onPlan }, onProgress)
+      : runFromRecording(observation, { ...settings, onPlan, onProgress });
   };
   const done = run().then(
     (outcome) => {
@@ -100,17 +145,20 @@ export function observe(asked: ObservationInput | string, options: ObserveOption
     },
   );
   // Whoever iterates meets the failure there.
-  done.catch(() => undefined);
+  const ended = (): void => {
+    opened(undefined);
+  };
+  done.then(ended, ended);
   return {
-    done,
+    ...{ done, page },
     stop: () => {
       stop.abort();
     },
     steer: async (change, from) => {
       if (!steered)
         return refuse('steer', 'no live data have come yet', 'steer live data, once the first item is there');
-      const { steering, plan } = steered;
-      const made: MadeChange = steering.make(await changeOf(change, plan), BY_PROGRAM, from);
+      const { steering } = steered;
+      const made: MadeChange = steering.make(await changeOf(change, steered), BY_PROGRAM, from);
       return made.from.at;
     },
     [Symbol.asyncIterator]: () =>
@@ -122,47 +170,31 @@ export function observe(asked: ObservationInput | string, options: ObserveOption
 
 const BY_PROGRAM = { who: 'a program', authenticated: true } as const;
 
-const isLive = ({ source, log }: Observation): boolean =>
-  log !== undefined || !['recording', 'visibilities'].includes(sourceKind(source));
-
 async function runFromRecording(
   observation: Observation,
   settings: Parameters<typeof runObservation>[1],
-  { onNote }: ObserveOptions,
 ): Promise<ObservationOutcome> {
-  const { account, products, plan } = await runObservation(observation, {
-    ...settings,
-    onPlan: ({ warnings }) => {
-      warnings.forEach((line) => onNote?.(line));
-    },
-  });
-  return {
-    ...{ account, warnings: plan.warnings },
-    paths: products.flatMap(({ paths, failure }) => (failure ? [] : paths)),
-    failures: products.flatMap(({ name, failure }) => (failure ? [`${name}: ${failure.message}`] : [])),
-  };
+  const { account, products, plan } = await runObservation(observation, settings);
+  return { account, ...outcomeOf(products, plan.warnings) };
 }
 
 async function runFromVisibilities(
   observation: Observation,
-  settings: Pick<VisibilitiesSettings, 'version' | 'into' | 'onItem'>,
-  { onNote, onProgress }: ObserveOptions,
+  settings: Omit<VisibilitiesSettings, 'stage'>,
+  onProgress: OnProgress | undefined,
 ): Promise<ObservationOutcome> {
-  for (const product of observation.products)
-    if ('sources' in product && product.sources !== undefined) await prepareSkyModels(product.sources);
   const { products, plan } = await runVisibilities(observation, {
     ...settings,
     stage: () => stageOf(onProgress),
-    onPlan: ({ warnings }) => {
-      warnings.forEach((line) => onNote?.(line));
-    },
   });
-  return {
-    warnings: plan.warnings,
-    paths: products.flatMap(({ paths, failure }) => (failure ? [] : paths)),
-    failures: products.flatMap(({ name, failure }) => (failure ? [`${name}: ${failure.message}`] : [])),
-  };
+  return outcomeOf(products, plan.warnings);
 }
+
+const outcomeOf = (products: readonly ProductOutcome[], warnings: readonly Line[]): ObservationOutcome => ({
+  warnings: warnings.map(textOf),
+  paths: products.flatMap(({ paths, failure }) => (failure ? [] : paths)),
+  failures: products.flatMap(({ name, failure }) => (failure ? [`${name}: ${failure.message}`] : [])),
+});
 
 function stageOf(onProgress: OnProgress | undefined): ReturnType<VisibilitiesSettings['stage']> {
   const began = performance.now();
@@ -181,10 +213,15 @@ async function runFromLive(
   const { summary, failures, plan } = await runLive(observation, {
     ...{ ...settings, onEvent: nothing, onFile: nothing },
   });
-  return { account: summary, paths: summary.files, failures, warnings: plan?.warnings ?? [] };
+  return { account: summary, paths: summary.files, failures, warnings: (plan?.warnings ?? []).map(textOf) };
 }
 
-async function changeOf(change: SteeredChange, { telescope, spectra }: LivePlan): Promise<Change> {
+async function changeOf(
+  change: SteeredChange,
+  { steering, plan }: { readonly steering: Steering; readonly plan: LivePlan },
+): Promise<Change> {
+  const { telescope, spectra } = plan;
+  if ('beams' in change) return beamsChange(steering, change.beams, change.product);
   if ('integrationS' in change || 'recording' in change) return change;
   if ('gains' in change) {
     const file = change.gains;

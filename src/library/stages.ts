@@ -95,14 +95,6 @@ export {
   type WideProductOptions,
 } from '../visibilities/index.js';
 export {
-  planResident,
-  type ResidentPlan,
-  prepareResidentChain,
-  type HostBlock,
-  type ResidentChain,
-  type ResidentImage,
-} from '../planner/index.js';
-export {
   receivePackets,
   type EpochSetting,
   type LiveSource,

@@ -3,6 +3,7 @@ import type { Integration } from '../core/blocks.js';
 import { version } from '../core/program/version.js';
 import {
   checkOutputs,
+  gainPaths,
   visibilityFormatFor,
   writeGainFiles,
   type GainsFile,
@@ -30,7 +31,7 @@ export async function write(
   what: Writable,
   { overwrite = false }: { readonly overwrite?: boolean } = {},
 ): Promise<void> {
-  await checkOutputs({ paths: [path], overwrite });
+  await checkOutputs({ paths: pathsOf(path, what), overwrite });
   const program = [`corella ${version()}, written by a program`];
   if ('integrations' in what) {
     const header = { ...what.header, history: what.header.history ?? program };
@@ -42,7 +43,7 @@ export async function write(
     );
   } else if (isWide(what)) {
     if (!/\.fits?$/i.test(path)) refuse(path, 'is not a .fits', 'a picture is written beside a .fits');
-    await writeWide({ fits: path, png: path.replace(/\.fits?$/i, '.png') }, what.image, what.about);
+    await writeWide({ fits: path, png: pictureBeside(path) }, what.image, what.about);
   } else if ('image' in what) {
     const about = { ...what.about, history: what.about.history ?? program };
     await (/\.png$/i.test(path) ? writeSkyPng : writeSkyFits)(path, what.image, about);
@@ -53,3 +54,9 @@ const isWide = (
   what: Writable,
 ): what is { readonly image: WideSkyImage; readonly about: WideProductOptions } =>
   'image' in what && 'channelWeights' in what.image;
+
+const pictureBeside = (path: string): string => path.replace(/\.fits?$/i, '.png');
+
+/** Everything that is written. */
+const pathsOf = (path: string, what: Writable): readonly string[] =>
+  isWide(what) ? [path, pictureBeside(path)] : 'gains' in what ? gainPaths(path) : [path];

@@ -84,7 +84,7 @@ function choose({ only, live }: Pick<QualifyOptions, 'only' | 'live'>): readonly
   if (!only) return figures.filter(({ onRequest }) => live === true || onRequest !== true);
   const unknown = only.find((name) => figures.every((figure) => figure.name !== name));
   if (unknown !== undefined)
-    refuse('--only', `'${unknown}' is not a figure`, `choose among ${figureNames().join(', ')}`);
+    refuse('--figures', `'${unknown}' is not a figure`, `choose among ${figureNames().join(', ')}`);
   return figures.filter(
     ({ name, onRequest }) => only.includes(name) || (live === true && onRequest === true),
   );

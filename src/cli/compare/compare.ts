@@ -1,47 +1,42 @@
 /** corella compare: whether two products hold the same data, whatever their history. */
 import type { Command } from 'commander';
-import { refuse } from '../../core/errors.js';
 import { compareFiles, type Comparison, type Difference } from '../../inspect/index.js';
-import { addCommonOptions, addExamples, ANY_OPTION, type CommonOptions } from '../options/command.js';
 import { Differs } from '../report/outcome.js';
 import { openTerminal } from '../report/terminal.js';
+import { addHelp } from '../startup/help.js';
+import { z } from 'zod';
+import { field, real } from '../../fields/index.js';
+import { addFields, type Options } from '../options/own.js';
+import { common } from '../options/shared.js';
 
-interface CompareFlags extends CommonOptions {
-  readonly tolerance: number;
-}
+const compareOptions = z.strictObject({
+  tolerance: field(real, {
+    ...{ flag: '--tolerance <part>', changes: 'never', range: { least: 0, most: 1 }, default: 0 },
+    help: 'values may differ by this part of the largest value, like 1e-6; in images of the peak',
+  }),
+  ...common,
+});
+type CompareFlags = Options<typeof compareOptions>;
 
 export function registerCompare(program: Command): void {
   const command = program
     .command('compare')
     .argument('<a>', 'visibilities, a recording, a FITS image, gains or a PNG picture')
-    .argument('<b>', 'another of the same kind')
-    .option(
-      '--tolerance <part>',
-      'values may differ by this part of the largest value, like 1e-6 (images: of the peak)',
-      parseTolerance,
-      0,
-    )
-    .action(run);
-  addCommonOptions(command);
-  addExamples(command, [
-    ['compare live.uvh5 batch.uvh5', 'the same, bit for bit? Exit code 0: yes, 1: no, 2: cannot be compared'],
-    ['compare cpu.fits cuda.fits --tolerance 1e-5', 'images of two backends, within rounding'],
-    [
-      'compare run.uvh5 run.uvfits --tolerance 1e-6',
-      'in two formats: header cards of their own are left out',
+    .argument('<b>', 'another of the same kind');
+  addFields(command, compareOptions).action(run);
+  addHelp(command, {
+    examples: [
+      [
+        'compare live.uvh5 batch.uvh5',
+        'the same, bit for bit? Exit code 0: yes, 1: no, 2: cannot be compared',
+      ],
+      ['compare cpu.fits cuda.fits --tolerance 1e-5', 'images of two backends, within rounding'],
+      [
+        'compare run.uvh5 run.uvfits --tolerance 1e-6',
+        'in two formats: header cards of their own are left out',
+      ],
     ],
-  ]);
-}
-
-function parseTolerance(text: string): number {
-  const value = text.trim() === '' ? NaN : Number(text);
-  if (!(value >= 0 && value <= 1))
-    refuse(
-      ANY_OPTION,
-      `'${text}' is not a part of the largest value`,
-      'give a number from 0 to 1, like 1e-6',
-    );
-  return value;
+  });
 }
 
 async function run(a: string, b: string, options: CompareFlags): Promise<void> {

@@ -1,4 +1,5 @@
 /** corella farm collect: results into the ledger, and when all are in, the file that one process would have written. */
+import { textOf } from '../../messages/index.js';
 import type { Command } from 'commander';
 import { stoppable } from '../../core/ending.js';
 import { refuse } from '../../core/errors.js';
@@ -14,40 +15,48 @@ import {
   type Ledger,
 } from '../../farm/index.js';
 import { checkOutputs } from '../../formats/index.js';
+import { skyModelsOf } from '../../observation/index.js';
 import { withBackend } from '../open.js';
-import { addBackendOptions, addExamples, type BackendOptions } from '../options/command.js';
-import { addOverwriteOption, parseOutput, type OutputOptions } from '../options/outputs.js';
 import { reportSkyModels } from '../options/sky-options.js';
+import { gainsFactsOf, gainsLinesOf, lackingOf } from '../report/observed.js';
+import { PartlyDone } from '../report/outcome.js';
 import { railLines } from '../report/loss-lines.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';
-import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+import { accessOf } from './access-options.js';
 import { droppedLines } from './status.js';
-import { addPatienceOption } from './jobs.js';
+import { addHelp } from '../startup/help.js';
+import { z } from 'zod';
+import { again } from '../../fields/index.js';
+import { addFields, type Options } from '../options/own.js';
+import * as shared from '../options/shared.js';
 
-interface CollectOptions extends BackendOptions, AccessOptions, OutputOptions {
-  readonly out?: string;
-  readonly patience: number;
-}
+const collectOptions = z.strictObject({
+  out: again(shared.out, { otherwise: 'as it was submitted' }),
+  ...{ overwrite: shared.overwrite, patience: shared.patience, ...shared.access, ...shared.computing },
+});
+/** Not given, it is as it was submitted. */
+type CollectOptions = Omit<Options<typeof collectOptions>, 'overwrite'> & { readonly overwrite?: boolean };
 
 export function registerCollect(farm: Command): void {
   const command = farm
     .command('collect')
-    .description('gather results until all are there, then write what was asked for')
-    .argument('<folder>', 'what farm submit made')
-    .option('-o, --out <path>', 'another name for what is written', parseOutput)
-    .action(run);
-  addOverwriteOption(command);
-  addPatienceOption(command);
-  addAccessOptions(command, 'none: results that lie in the folder');
-  addBackendOptions(command);
-  addExamples(command, [
-    [
-      'farm collect night.uvh5.farm --server nats://head:4222',
-      'gathers until all are there; may be killed and started again',
+    .description(
+      'Gathers results until all jobs are done, then writes what was asked for, as one process would have.',
+    )
+    .argument('<folder>', 'what farm submit made');
+  addFields(command, collectOptions).action(run);
+  addHelp(command, {
+    common: ['--server', '--out', '--patience', '--backend', '--overwrite'],
+    examples: [
+      [
+        'farm collect run.uvh5.farm --server nats://head:4222',
+        'gathers until all are there; may be killed and started again',
+      ],
+      ['farm collect run.uvh5.farm --server nats://head:4222 -o other.uvh5', 'under another name'],
+      ['farm collect run.uvh5.farm', 'after Slurm: the results are there already'],
     ],
-    ['farm collect night.uvh5.farm', 'after Slurm: the results are there already'],
-  ]);
+  });
 }
 
 async function run(folder: string, options: CollectOptions): Promise<void> {
@@ -69,17 +78,21 @@ async function run(folder: string, options: CollectOptions): Promise<void> {
     const access = await accessOf(options);
     const rates = access ? await gather(ledger, access, options, terminal) : undefined;
     refuseUnfinished(ledger);
-    for (const product of plan.observation.products)
-      if ('images' in product && product.sources !== undefined)
-        await reportSkyModels(product.sources, options);
+    for (const model of skyModelsOf(plan.observation)) await reportSkyModels(model, options);
     const writing = terminal.stage('write');
-    const { missingSamples, saturated, backends, paths } = await mergeProducts(ledger, merging);
+    const { missingSamples, saturated, backends, paths, planned } = await mergeProducts(ledger, merging);
     const seconds = writing.done(paths.join(', '));
+    const made = planned.products.map(({ name, paths: own, facts }) => ({
+      name,
+      paths: own,
+      facts: facts(),
+    }));
     const { jobs, dropped, wrongWorkers, unchecked } = ledger;
     terminal.result(
       {
         ...{ paths, jobs: jobs.length, dropped, missingSamples, saturated, backends, ...rates },
         ...{ wrongWorkers: Object.fromEntries(wrongWorkers), unchecked: unchecked.size, seconds },
+        ...gainsFactsOf(made),
       },
       [
         `${paths.join(', ')}: from ${jobs.length} job${jobs.length === 1 ? '' : 's'}, ${formatSeconds(seconds)}`,
@@ -95,9 +108,12 @@ async function run(folder: string, options: CollectOptions): Promise<void> {
               `made by ${backends.join(' and ')}: they agree to rounding, not bit for bit; --backend at farm submit takes one`,
             ]
           : []),
+        ...made.flatMap(gainsLinesOf),
         ...droppedLines(ledger),
       ],
     );
+    const lacking = lackingOf(made);
+    if (lacking.length > 0) throw new PartlyDone(lacking.map(textOf).join('\n'));
   });
 }
 

@@ -4,40 +4,42 @@ import { Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds } from '../../core/units.js';
-import { visibilityFormatFor, type StoredValues, type VisibilityFile } from '../../formats/index.js';
+import { visibilityFormatFor, type VisibilityFile } from '../../formats/index.js';
 import { combineBands } from '../../visibilities/index.js';
 import { writtenAsFar } from '../../stages/index.js';
 import { openVisibilities } from '../open.js';
-import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
-import { addEopOption } from '../options/eop-option.js';
-import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from '../options/outputs.js';
+import { useEop } from '../options/eop-option.js';
+import { checkOutputs } from '../options/outputs.js';
 import { history } from '../report/history.js';
 import { openTerminal } from '../report/terminal.js';
+import { addHelp } from '../startup/help.js';
+import { z } from 'zod';
+import { again } from '../../fields/index.js';
+import { visibilities } from '../../products/index.js';
+import { addFields, type Options } from '../options/own.js';
+import * as shared from '../options/shared.js';
 
-interface CombineOptions extends CommonOptions, OutputOptions {
-  readonly out: string;
-  readonly values: StoredValues;
-}
+const combineOptions = z.strictObject({
+  out: again(shared.out, { default: 'all.uvh5' }),
+  values: again(visibilities.shape.values, { default: 'means' }),
+  ...{ overwrite: shared.overwrite, ...shared.common, eop: shared.eop },
+});
+type CombineOptions = Options<typeof combineOptions>;
 
 export function registerCombine(farm: Command): void {
   const command = farm
     .command('combine')
-    .description('visibilities of several parts of the band, of the same time → one file')
-    .argument('<files...>', 'what each machine wrote; of a night in several files a list, a.uvh5,b.uvh5')
-    .option('-o, --out <path>', 'the file to write', parseOutput, 'all.uvh5')
-    .option(
-      '--values <kind>',
-      'means, or sums: whole numbers bit for bit (.uvh5 alone)',
-      parseValues,
-      'means',
-    )
-    .action(run);
-  addOverwriteOption(command);
-  addCommonOptions(command);
-  addEopOption(command);
-  addExamples(command, [
-    ['farm combine low.uvh5 high.uvh5 -o all.uvh5', 'two halves of the band, then corella image all.uvh5'],
-  ]);
+    .description('Joins visibilities of several parts of the band, of the same time, into one file.')
+    .argument('<files...>', 'what each machine wrote; of a night in several files a list, a.uvh5,b.uvh5');
+  useEop(addFields(command, combineOptions)).action(run);
+  addHelp(command, {
+    common: ['--out', '--values', '--overwrite'],
+    examples: [
+      ['farm combine run-*.uvh5 -o run.uvh5', 'every part in this folder'],
+      ['farm combine low.uvh5 high.uvh5 --values sums', 'whole numbers, bit for bit'],
+      ['farm combine low.uvh5 high.uvh5 -o all.uvh5', 'two halves of the band, then corella image all.uvh5'],
+    ],
+  });
 }
 
 async function run(paths: readonly string[], options: CombineOptions): Promise<void> {
@@ -97,10 +99,4 @@ async function run(paths: readonly string[], options: CombineOptions): Promise<v
   } finally {
     await closers.close();
   }
-}
-
-function parseValues(text: string): StoredValues {
-  return text === 'means' || text === 'sums'
-    ? text
-    : refuse('--values', `'${text}' is not a kind of values`, 'choose means or sums');
 }

@@ -1,8 +1,9 @@
 /** What every submission has in common: options of the farm, jobs onto a queue or into files. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Command } from 'commander';
+import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
+import type { Message } from '../../messages/index.js';
 import {
   connectQueue,
   createLedger,
@@ -12,75 +13,55 @@ import {
   type FarmPlan,
   type Ledger,
 } from '../../farm/index.js';
-import { parseCount, type CommonOptions } from '../options/command.js';
-import { parseFolder } from '../options/outputs.js';
-import { duration } from '../options/quantity.js';
+import type { CommonOptions } from '../options/command.js';
 import type { Terminal } from '../report/terminal.js';
-import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+import { accessOf } from './access-options.js';
+import { again, field, timeS, whole, withForm, words } from '../../fields/index.js';
+import type { Options } from '../options/own.js';
+import { access, patience, root } from '../options/shared.js';
 
-export interface FarmOptions extends AccessOptions, CommonOptions {
-  readonly farm?: string;
-  readonly jobTime?: number;
-  readonly jobChannels?: number;
-  readonly root?: string;
-  readonly verify?: number;
-  readonly patience: number;
-}
+const group = 'The farm';
+const changes = 'never';
 
-/** A worker that nobody hears of for so long has lost its job. */
-export const USUAL_PATIENCE_S = 30;
-
-export const addPatienceOption = (command: Command): Command =>
-  command.option(
-    '--patience <time>',
-    'a job of a worker that is silent for so long goes to another',
-    duration('--patience'),
-    USUAL_PATIENCE_S,
-  );
-
-export function addFarmOptions(command: Command): Command {
-  command
-    .optionsGroup('The farm:')
-    .option(
-      '--farm <folder>',
-      'plan, results and ledger (default: the output’s name with .farm)',
-      parseFolder,
-    )
-    .option(
-      '--job-time <time>',
-      'about so much of the recording a job (default: 256 MiB of it)',
-      duration('--job-time'),
-    )
-    .option(
-      '--job-channels <number>',
-      'at most so many channels a job (default: results below 64 MiB)',
-      parseCount,
-    )
-    .option(
-      '--root <folder>',
-      'workers find the recording under their own --root as it is under this one here',
-    )
-    .option(
-      '--verify <1/N>',
-      'one job in N is done by two workers, and counts when they agree; a worker that differs is reported',
-      parseVerify,
-    );
-  addPatienceOption(command);
-  return addAccessOptions(command, 'none: jobs become files, for Slurm and the like');
-}
-
-export function parseVerify(text: string): number {
-  const [, number] = /^1\/(\d{1,6})$/.exec(text.trim()) ?? [];
-  const every = Number(number);
-  return every >= 1 ? every : refuse('--verify', `'${text}' is no part of all jobs`, 'write it like 1/10');
-}
+/** The options of every submission. */
+export const farmFields = z.strictObject({
+  farm: field(words('the name of a folder'), {
+    ...{ flag: '--farm <folder>', group, changes, otherwise: 'the name of the output with .farm' },
+    help: 'folder for the plan, the results and the ledger',
+  }),
+  jobTime: field(timeS, {
+    ...{ flag: '--job-time <time>', group, changes, unit: 's', range: { above: 0 } },
+    ...{ help: 'length of a job', otherwise: '256 MiB of the recording' },
+  }),
+  jobChannels: field(whole, {
+    ...{ flag: '--job-channels <number>', group, changes, range: { least: 1 } },
+    ...{ help: 'most channels of a job', otherwise: 'results below 64 MiB' },
+  }),
+  root: field(words('a folder'), { ...root, group }),
+  verify: field(
+    withForm(
+      z
+        .string()
+        .regex(/^\s*1\/[1-9]\d{0,5}\s*$/)
+        .transform((text) => Number(text.split('/')[1])),
+      { words: 'a part of all jobs, like 1/10' },
+    ),
+    {
+      ...{ flag: '--verify <1/N>', group, changes },
+      help: 'one job in N is done by two workers, and counts when they agree; a worker that differs is reported',
+    },
+  ),
+  patience: again(patience, { group }),
+  ...access,
+});
+export type FarmOptions = Options<typeof farmFields> & CommonOptions;
 
 export async function submit(
   plan: FarmPlan,
   folder: string,
   options: FarmOptions,
   terminal: Terminal,
-  notes: readonly string[],
+  notes: readonly Message[],
 ): Promise<void> {
   const access = await accessOf(options);
   if (plan.verify !== undefined && !access)

@@ -2,8 +2,14 @@
 import { stoppable } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { listenToNight, steerAll, type Access, type Queue } from '../../farm/index.js';
-import { openPage, Together, tokenOf, type MachineBook, type PlanView } from '../../serve/index.js';
-import { pageAddress } from '../live/page.js';
+import {
+  openPage,
+  pageAddress,
+  Together,
+  tokenOf,
+  type MachineBook,
+  type PlanView,
+} from '../../serve/index.js';
 import { pageLines, tokenIsFor } from '../live/page-lines.js';
 import type { Terminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';

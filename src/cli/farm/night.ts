@@ -13,63 +13,67 @@ import {
   type SteerAnswer,
 } from '../../farm/index.js';
 import { tokenOf } from '../../serve/index.js';
-import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
 import { PartlyDone } from '../report/outcome.js';
 import { openTerminal, table } from '../report/terminal.js';
-import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+import { accessOf } from './access-options.js';
 import { showNight } from './night-page.js';
+import { addHelp } from '../startup/help.js';
+import { z } from 'zod';
+import { again, field, inputPath, words } from '../../fields/index.js';
+import { addFields, type Options } from '../options/own.js';
+import { access, common, pageAddress } from '../options/shared.js';
 
-interface NightOptions extends CommonOptions, AccessOptions {
-  readonly page?: string | true;
-  readonly pageTokenFile?: string;
-  readonly steer?: string;
-  readonly machines?: string;
-}
+const changes = 'never';
+const nightOptions = z.strictObject({
+  steer: field(words('a command'), {
+    ...{ flag: '--steer <command>', changes },
+    help: 'steer all machines; flags, gains, integration, recording or stop, and what it takes: \'flags {"inputs":["stand17"],"flag":true}\'',
+  }),
+  machines: field(words('names of machines'), {
+    ...{ flag: '--machines <list>', changes, otherwise: 'all that are found' },
+    help: 'machines that must answer',
+  }),
+  page: again(pageAddress, { otherwise: 'none' }),
+  pageTokenFile: field(inputPath, {
+    ...{ flag: '--page-token-file <path>', changes },
+    help: "token of the machines' pages; the file that each has as --token-file: steering needs it",
+  }),
+  ...{ ...access, ...common },
+});
+type NightOptions = Omit<Options<typeof nightOptions>, 'page'> & { readonly page?: string | true };
 
 export function registerNight(farm: Command): void {
   const command = farm
     .command('night')
     .description(
-      'the machines of a live night: how they fare; --steer: one command for all, or for none; --page: one page for all',
+      'Shows how the machines of a live observation do, steers them all together, or shows them on one page.',
     )
-    .argument('[name]', 'as corella live --night has it', 'night')
-    .option(
-      '--steer <command>',
-      'flags, gains, integration, recording or stop, and what it takes: \'flags {"inputs":["stand17"],"flag":true}\'',
-    )
-    .option('--machines <list>', 'those that must answer (default: all that are heard)')
-    .option(
-      '--page [address]',
-      'one page for all, PORT or HOST:PORT, until Ctrl-C: their images together, who is missing, which minutes',
-    )
-    .option(
-      '--page-token-file <path>',
-      "the token of the machines' pages, the file that each has as --token-file: steering needs it",
-    )
-    .action(run);
-  addAccessOptions(command, 'nats://127.0.0.1:4222');
-  addCommonOptions(command);
-  addExamples(command, [
-    ['farm night --server nats://head:4222', 'a row for each machine'],
-    [
-      'farm night --server nats://head:4222 --page-token-file token --steer \'integration {"seconds":5}\'',
-      'all machines, from the same sample on, or none',
+    .argument('[name]', 'as corella live --night has it', 'night');
+  addFields(command, nightOptions).action(run);
+  addHelp(command, {
+    common: ['--server', '--page', '--steer', '--machines', '--page-token-file'],
+    examples: [
+      ['farm night --server nats://head:4222', 'a row for each machine'],
+      [
+        'farm night --server nats://head:4222 --page-token-file token --steer \'integration {"seconds":5}\'',
+        'all machines, from the same sample on, or none',
+      ],
+      ['farm night --server nats://head:4222 --page', 'the sky of all channels in a browser'],
     ],
-    ['farm night --server nats://head:4222 --page', 'the sky of all channels in a browser'],
-  ]);
+  });
 }
 
 async function run(name: string, options: NightOptions): Promise<void> {
   const terminal = openTerminal(options);
-  const access = (await accessOf(options)) ?? { server: 'nats://127.0.0.1:4222' };
+  const reached = (await accessOf(options)) ?? { server: 'nats://127.0.0.1:4222' };
   if (options.page !== undefined && options.steer !== undefined)
     refuse('--page', 'and --steer exclude each other', 'steer by the page, or without it');
-  const queue = await connectQueue(access, 'corella farm night');
+  const queue = await connectQueue(reached, 'corella farm night');
   const warning = openServerWarning(queue);
   if (warning !== undefined) terminal.say(warning);
   try {
     if (options.page !== undefined) {
-      await showNight(queue, name, access, options, terminal);
+      await showNight(queue, name, reached, options, terminal);
       return;
     }
     if (options.steer === undefined) {

@@ -2,27 +2,37 @@
 import type { Command } from 'commander';
 import { formatBytes, formatSeconds } from '../../core/units.js';
 import { connectQueue, openLedger, queueStatus, type Ledger, type WorkerStatus } from '../../farm/index.js';
-import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
 import { openTerminal, table } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';
-import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+import { accessOf } from './access-options.js';
+import { addHelp } from '../startup/help.js';
+import { z } from 'zod';
+import { addFields, type Options } from '../options/own.js';
+import { access, common } from '../options/shared.js';
+
+const statusOptions = z.strictObject({ ...access, ...common });
 
 export function registerStatus(farm: Command): void {
   const command = farm
     .command('status')
-    .description('how many jobs are done, wait, failed; who works on them')
-    .argument('<folder>', 'what farm submit made')
-    .action(run);
-  addAccessOptions(command, 'none: what lies in the folder');
-  addCommonOptions(command);
-  addExamples(command, [['farm status night.uvh5.farm --server nats://head:4222', 'jobs and workers']]);
+    .description('Shows how many jobs are done, waiting or failed, and which workers do them.')
+    .argument('<folder>', 'what farm submit made');
+  addFields(command, statusOptions).action(run);
+  addHelp(command, {
+    common: ['--server', '--json'],
+    examples: [
+      ['farm status run.uvh5.farm --server nats://head:4222', 'jobs and workers'],
+      ['farm status run.uvh5.farm', 'jobs of files: what has a result'],
+      ['farm status run.uvh5.farm --server nats://head:4222 --json', 'the same for programs'],
+    ],
+  });
 }
 
-async function run(folder: string, options: CommonOptions & AccessOptions): Promise<void> {
+async function run(folder: string, options: Options<typeof statusOptions>): Promise<void> {
   const terminal = openTerminal(options);
   const ledger = await openLedger(folder, version());
-  const access = await accessOf(options);
-  const queue = access && (await connectQueue(access, 'corella status'));
+  const reached = await accessOf(options);
+  const queue = reached && (await connectQueue(reached, 'corella status'));
   try {
     const waits = queue && (await queueStatus(queue, ledger.plan));
     const setAside = [...ledger.setAside.values()];

@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { openBackend } from '../../backend/select.js';
 import type { Backend } from '../../backend/backend.js';
-import { formatSeconds } from '../../core/units.js';
 import { planFarm, type Submitted } from '../../farm/index.js';
 import { checkOutputs } from '../../formats/index.js';
 import {
   addFlags,
   checkObservation,
+  crossHandFlag,
   directFlag,
   flagRules,
   readObservation,
+  skyModelsOf,
   timesFlag,
   type FlagSettings,
   type Observation,
@@ -23,13 +24,20 @@ import {
   type ProductName,
   type VisibilityFacts,
 } from '../../products/index.js';
-import { addCommonOptions, addExamples } from '../options/command.js';
-import { addOverwriteOption, type OutputOptions } from '../options/outputs.js';
+import { namedAfter } from '../options/outputs.js';
 import { inWordsOf, notOfRecordings, observationOf } from '../options/shorthand.js';
-import { roadLines } from '../report/road-lines.js';
+import { assumedMessages } from '../report/flag-lines.js';
+import { directErrorLines } from '../report/image-notes.js';
+import { addHelp, type Example } from '../startup/help.js';
 import { openTerminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';
-import { addFarmOptions, submit, type FarmOptions } from './jobs.js';
+import { message, type Message } from '../../messages/index.js';
+import { farmFields, submit, type FarmOptions } from './jobs.js';
+import { z } from 'zod';
+import { again } from '../../fields/index.js';
+import { addFields, type Options } from '../options/own.js';
+import { backend, common, overwrite } from '../options/shared.js';
+import { reportSkyModels } from '../options/sky-options.js';
 
 /** Fields that a farm of a recording has no use for. */
 const notOfFarms = [...notOfRecordings, 'machine.threads', 'machine.cards'];
@@ -38,63 +46,91 @@ interface Shorthand {
   readonly name: string;
   readonly description: string;
   readonly product: ProductName;
-  readonly out: string;
+  /** Of the default output. */
+  readonly ending: string;
   readonly settings: FlagSettings;
   /** Filled in whatever is given. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  readonly examples: readonly (readonly [string, string])[];
+  /** Options of the short help. */
+  readonly usual: readonly string[];
+  readonly examples: readonly Example[];
 }
+
+/** Of the short help. */
+const ofFarm = ['--server', '--root', '--farm', '--job-time', '--backend', '--overwrite'];
 
 const shorthands: readonly Shorthand[] = [
   {
-    ...{ name: 'correlate', description: 'correlate, spread over workers', product: 'visibilities' },
-    out: 'visibilities.uvfits',
+    usual: ['--integration', '--channels', '--telescope', '--flag'],
+    ...{
+      name: 'correlate',
+      description: 'Correlates a recording, spread over workers.',
+      product: 'visibilities',
+    },
+    ending: '.uvfits',
     settings: {
       parts: ['products.visibilities', 'source', 'observation', 'front', 'flags', 'machine'],
-      renamed: { 'products.visibilities.visibilities': { otherwise: 'visibilities.uvfits' } },
+      renamed: { 'products.visibilities.visibilities': { otherwise: 'RECORDING.uvfits' } },
       without: [...notOfFarms, 'products.visibilities.file-every'],
       also: [flagRules, timesFlag],
     },
     examples: [
       [
-        'farm submit correlate /data/night.sigmf-meta --integration 10s -o night.uvh5 --server nats://head:4222',
+        'farm submit correlate /data/run.sigmf-meta --integration 10s -o run.uvh5 --server nats://head:4222',
         'onto the queue',
       ],
       [
-        'farm submit correlate /data/night.sigmf-meta -o night.uvh5',
-        'job files in night.uvh5.farm/jobs, no server',
+        'farm submit correlate /data/run.sigmf-meta -o run.uvh5',
+        'job files in run.uvh5.farm/jobs, no server',
       ],
       [
-        'farm submit correlate /data/night.sigmf-meta -o night.uvh5 --server tls://head:4222 --tls-ca ca.pem --creds me.creds',
+        'farm submit correlate /data/run.sigmf-meta -o run.uvh5 --server tls://head:4222 --tls-ca ca.pem --creds me.creds',
         'secured',
       ],
     ],
   },
   {
-    ...{ name: 'channelise', description: 'channelise, spread over workers', product: 'spectra' },
-    out: 'channels.sigmf-meta',
+    usual: ['--channels', '--taps', '--bits'],
+    ...{
+      name: 'channelise',
+      description: 'Channelises a recording, spread over workers.',
+      product: 'spectra',
+    },
+    ending: '-channels.sigmf-meta',
     settings: {
       parts: ['products.spectra', 'source', 'observation', 'front', 'flags', 'machine'],
-      renamed: { 'products.spectra.spectra': { otherwise: 'channels.sigmf-meta' } },
+      renamed: { 'products.spectra.spectra': { otherwise: 'RECORDING-channels.sigmf-meta' } },
       without: notOfFarms,
       also: [timesFlag],
     },
     examples: [
       [
-        'farm submit channelise /data/night.sigmf-meta --channels 64 -o channels.sigmf-meta --server nats://head:4222',
+        'farm submit channelise /data/run.sigmf-meta --channels 64 -o channels.sigmf-meta --server nats://head:4222',
         'onto the queue',
+      ],
+      [
+        'farm submit channelise /data/run.sigmf-meta --channels 64',
+        'job files in run-channels.sigmf-meta.farm/jobs',
+      ],
+      [
+        'farm submit channelise /data/run.sigmf-meta --bits 4 --levels measured --server nats://head:4222',
+        'four bits, a gain for each input and channel',
       ],
     ],
   },
   {
-    ...{ name: 'image', description: 'image --direct --every, spread over workers', product: 'images' },
-    out: 'series.fits',
+    usual: ['--gains', '--every', '--field', '--channels', '--flag'],
+    ...{
+      name: 'image',
+      description: 'Images a recording directly, one image after the other, spread over workers.',
+      product: 'images',
+    },
+    ending: '-series.fits',
     settings: {
       parts: ['products.images', 'source', 'observation', 'front', 'flags', 'gains', 'machine'],
       renamed: {
         'products.images.images': {
-          help: 'the FITS cube to write; the animation goes beside it',
-          otherwise: 'series.fits',
+          otherwise: 'RECORDING-series.fits',
         },
       },
       without: [
@@ -102,56 +138,84 @@ const shorthands: readonly Shorthand[] = [
         ...['products.images.weights', 'products.images.cube', 'products.images.element'],
         ...['products.images.beam-corrected', 'products.images.picture'],
       ],
-      also: [flagRules, timesFlag, directFlag],
+      also: [flagRules, timesFlag, directFlag, crossHandFlag],
     },
     fields: { method: 'direct' },
     examples: [
       [
-        'farm submit image /data/night.sigmf-meta --direct --every 40ms -o night.fits --server nats://head:4222',
+        'farm submit image /data/run.sigmf-meta --direct --every 40ms -o run.fits --server nats://head:4222',
         'a series of images of all of it, by all workers',
+      ],
+      ['farm submit image /data/run.sigmf-meta --every 1s -o run.fits', 'job files in run.fits.farm/jobs'],
+      [
+        'farm submit image /data/run.sigmf-meta --every 1s --gains gains.json --server nats://head:4222',
+        'calibrated',
       ],
     ],
   },
 ];
 
+const submitOptions = z.strictObject({
+  backend: again(backend, { default: undefined, otherwise: 'as the file says, else any' }),
+  ...{ overwrite, ...common },
+});
+
 export function registerSubmit(farm: Command): void {
   const submitting = farm
     .command('submit')
-    .description('cut the work on a recording into jobs, and put those that have no result on the queue');
+    .description(
+      'Splits the work on a recording into jobs, and puts those without a result on a queue or into files.',
+    );
   // Without a command's name, an observation is meant.
   const command = submitting
     .command('observation', { isDefault: true })
-    .description('everything that an observation file asks for, spread over workers')
-    .argument('<observation>', 'an observation of a recording (docs/observation.md)')
-    .option('--backend <name>', 'workers must have this one (default: as the file says, else any)');
-  addOverwriteOption(addCommonOptions(command));
-  addExamples(addFarmOptions(command), [
-    ['farm submit observation.yaml --server nats://head:4222', 'everything that the file asks for'],
-  ]);
-  command.action(
-    async (path: string, options: FarmOptions & OutputOptions & { readonly backend?: string }) => {
-      const { observation: read } = await readObservation(path);
-      const observation = checkObservation({
-        ...read,
-        ...(options.backend !== undefined && { machine: { ...read.machine, backend: options.backend } }),
-        ...(options.overwrite === true && { overwrite: true }),
-      });
-      await run(observation, options);
-    },
-  );
+    .description('Makes everything that an observation file asks for, spread over workers.')
+    .argument('<observation>', 'an observation of a recording (docs/observation.md)');
+  addFields(addFields(command, submitOptions), farmFields);
+  addHelp(command, {
+    common: ['--server', '--root', '--farm', '--job-time', '--verify', '--backend', '--overwrite'],
+    examples: [
+      ['farm submit observation.yaml --server nats://head:4222', 'everything that the file asks for'],
+      ['farm submit observation.yaml', 'job files, no server: for Slurm and the like'],
+      [
+        'farm submit observation.yaml --server nats://head:4222 --verify 1/10',
+        'one job in ten is done twice',
+      ],
+    ],
+  });
+  command.action(async (path: string, options: FarmOptions & Partial<Options<typeof submitOptions>>) => {
+    const { observation: read } = await readObservation(path);
+    const observation = checkObservation({
+      ...read,
+      ...(options.backend !== undefined && { machine: { ...read.machine, backend: options.backend } }),
+      ...(options.overwrite && { overwrite: true }),
+    });
+    await run(observation, options);
+  });
   for (const shorthand of shorthands) registerShorthand(submitting, shorthand);
+  addHelp(submitting, {
+    examples: [
+      ['farm submit observation.yaml --server nats://head:4222', 'everything that the file asks for'],
+      ['farm submit correlate /data/run.sigmf-meta -o run.uvh5 --server nats://head:4222', 'visibilities'],
+      [
+        'farm submit correlate /data/run.sigmf-meta -o run.uvh5',
+        'job files, no server: for Slurm and the like',
+      ],
+    ],
+  });
 }
 
 function registerShorthand(submitting: Command, shorthand: Shorthand): void {
-  const { name, description, product, out, settings, fields, examples } = shorthand;
+  const { name, description, product, ending, settings, fields, usual, examples } = shorthand;
   const command = submitting
     .command(name)
     .description(description)
     .argument('<recording>', 'voltages or channelised data in any format we read');
   const flags = addFlags(command, settings);
-  addExamples(addFarmOptions(addCommonOptions(command)), examples);
+  addFields(addFields(command, z.strictObject(common)), farmFields);
+  addHelp(command, { common: ['--out', ...usual, ...ofFarm], examples });
   command.action(async (recording: string, options: FarmOptions) => {
-    const asked = observationOf(flags, product, { recording, out });
+    const asked = observationOf(flags, product, { recording, out: namedAfter(recording, ending) });
     const observation = checkObservation({
       ...asked,
       products: asked.products.map((one) => ({ ...one, ...fields })),
@@ -166,38 +230,39 @@ async function run(observation: Observation, options: FarmOptions): Promise<void
   const key = productNames.find((name) => name in first) ?? 'visibilities';
   const folder = options.farm ?? `${String((first as Readonly<Record<string, unknown>>)[key])}.farm`;
   if (observation.front?.equaliser === 'measured') await mkdir(folder, { recursive: true });
+  for (const model of skyModelsOf(observation)) await reportSkyModels(model, options);
   const { backend: choice = 'auto', threads } = observation.machine ?? {};
-  let backend: Backend | undefined;
+  let opened: Backend | undefined;
   try {
     const submitted = await planFarm(observation, {
       ...{ version: version(), backend: choice, jobS: options.jobTime, jobChannels: options.jobChannels },
       ...{ root: options.root, verify: options.verify, equaliserPath: join(folder, 'equaliser.json') },
       openBackend: async () =>
-        (backend ??= await openBackend(choice, threads === undefined ? {} : { threads })),
+        (opened ??= await openBackend(choice, threads === undefined ? {} : { threads })),
     });
     const paths = submitted.planned.products.flatMap((product) => product.paths);
     const [from] = [observation.source.recording ?? []].flat();
     await checkOutputs({ paths, from, overwrite: observation.overwrite });
     await submit(submitted.plan, folder, options, terminal, notesOf(submitted));
   } finally {
-    await backend?.close();
+    await opened?.close();
   }
 }
 
-function notesOf({ planned }: Submitted): string[] {
+function notesOf({ planned }: Submitted): Message[] {
   return [
-    ...(planned.observed.recording.assumed ?? []),
+    ...assumedMessages(planned.observed.recording.assumed),
     ...planned.warnings,
     ...planned.products.flatMap(({ name, facts }) => {
       if (name === 'images') {
         const { predictedError } = facts() as ImageFacts;
-        return predictedError === undefined ? [] : roadLines(predictedError);
+        return predictedError === undefined ? [] : directErrorLines(predictedError);
       }
       if (name !== 'visibilities') return [];
       const { shortenedToS } = (facts() as VisibilityFacts).integration;
       return shortenedToS === undefined
         ? []
-        : [`integrations of ${formatSeconds(shortenedToS)}, which keep 99 % of the amplitude`];
+        : [message('visibilities.integration-shortened', { integrationS: shortenedToS })];
     }),
   ];
 }

@@ -22,56 +22,51 @@ import {
 } from '../../farm/index.js';
 import { checkOutput, confineReading, isRemote } from '../../formats/index.js';
 import { withBackend } from '../open.js';
-import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from '../options/command.js';
-import { parseOutput } from '../options/outputs.js';
-import { duration } from '../options/quantity.js';
+import { refuseGiven } from '../options/command.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';
-import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+import { accessOf } from './access-options.js';
+import { addHelp } from '../startup/help.js';
+import { z } from 'zod';
+import { again, field, inputPath, timeS, words } from '../../fields/index.js';
+import { addFields, type Options } from '../options/own.js';
+import * as shared from '../options/shared.js';
 
-interface WorkerOptions extends BackendOptions, AccessOptions {
-  readonly root?: readonly string[];
-  readonly name?: string;
-  readonly job?: string;
-  readonly out?: string;
-  readonly untilIdle?: number;
-}
+const changes = 'never';
+const workerOptions = z.strictObject({
+  root: field(shared.repeated('a folder, or an address'), { ...shared.root, default: [] }),
+  name: field(words('a name'), {
+    ...{ flag: '--name <name>', changes, otherwise: 'the machine and the process' },
+    help: 'name of the worker where workers are listed',
+  }),
+  untilIdle: field(timeS, {
+    ...{ flag: '--until-idle <time>', changes, unit: 's', range: { above: 0 }, otherwise: 'never' },
+    help: 'end when no job came for this long; or no server answers for that long and at least 10s',
+  }),
+  job: field(inputPath, {
+    ...{ flag: '--job <path>', changes, help: 'do one job of a file that farm submit wrote; no server' },
+  }),
+  out: again(shared.out, { otherwise: 'of --job where farm collect looks' }),
+  ...{ ...shared.access, ...shared.computing },
+});
+type WorkerOptions = Options<typeof workerOptions>;
 
 export function registerWorker(program: Command): void {
-  const command = program
-    .command('worker')
-    .option(
-      '--root <folder>',
-      'recordings are read under this folder, or this address (http://archive/data), alone; may be given several times',
-      several,
-    )
-    .option(
-      '--name <name>',
-      'what it is called where workers are listed (default: the machine and the process)',
-    )
-    .option(
-      '--until-idle <time>',
-      'ends when no job came for so long, or no server answers for that long and at least 10s (default: never)',
-      duration('--until-idle'),
-    )
-    .option('--job <path>', 'no server: do this job, as farm submit wrote it')
-    .option('-o, --out <path>', 'with --job: its result (default: where farm collect looks)', parseOutput)
-    .action(run);
-  addAccessOptions(command, 'none, with --job');
-  addBackendOptions(command);
-  addExamples(command, [
-    ['worker --server nats://head:4222 --root /data', 'on each machine; Ctrl-C ends it'],
-    ['worker --server nats://head:4222 --root /data --threads 1 --name rack3-core5', 'one a core'],
-    ['worker --server nats://head:4222 --root http://archive/data', 'recordings by HTTP, in ranges'],
-    ['worker --job night.uvh5.farm/jobs/7.json --root /data', 'one job of a Slurm array'],
-  ]);
+  const command = addFields(program.command('worker'), workerOptions).action(run);
+  addHelp(command, {
+    common: ['--server', '--root', '--job', '--name', '--until-idle', '--backend', '--threads'],
+    examples: [
+      ['worker --server nats://head:4222 --root /data', 'on each machine; Ctrl-C ends it'],
+      ['worker --server nats://head:4222 --root /data --threads 1 --name rack3-core5', 'one a core'],
+      ['worker --server nats://head:4222 --root http://archive/data', 'recordings by HTTP, in ranges'],
+      ['worker --job night.uvh5.farm/jobs/7.json --root /data', 'one job of a Slurm array'],
+    ],
+  });
 }
-
-const several = (folder: string, before: readonly string[] = []): readonly string[] => [...before, folder];
 
 async function run(options: WorkerOptions, command: Command): Promise<void> {
   const terminal = openTerminal(options);
-  const { root: roots = [] } = options;
+  const { root: roots } = options;
   if (roots.length === 0)
     refuse(
       '--root',

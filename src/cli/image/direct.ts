@@ -1,7 +1,8 @@
 /** corella image --direct: images of voltages or spectra, one or a series, without visibilities between. */
 import type { Command, Option } from 'commander';
-import { directFlag, flagRules, timesFlag } from '../../observation/index.js';
-import { addExamples, refuseGiven } from '../options/command.js';
+import { crossHandFlag, directFlag, flagRules, timesFlag } from '../../observation/index.js';
+import { refuseGiven } from '../options/command.js';
+import { namedAfter } from '../options/outputs.js';
 import {
   addForeign,
   addShorthand,
@@ -12,6 +13,7 @@ import {
   type ShorthandOptions,
 } from '../options/shorthand.js';
 import { frontFacts, frontLines, productFacts, productLines } from '../report/observed.js';
+import { addHelp } from '../startup/help.js';
 
 /** `foreign`: options of images from visibilities, refused by name. */
 export function registerDirect(program: Command, foreign: readonly Option[]): Command {
@@ -22,14 +24,11 @@ export function registerDirect(program: Command, foreign: readonly Option[]): Co
     parts: ['products.images', 'gains', 'source', 'observation', 'front', 'flags', 'machine'],
     renamed: {
       'products.images.images': {
-        help: 'the FITS file to write; the PNG goes beside it',
-        otherwise: 'direct.fits, or series.fits with --every',
+        otherwise: 'RECORDING.fits, or RECORDING-series.fits with --every',
       },
-      'products.images.every': {
-        help: 'a series, an image this often, like 40ms or 10s: a FITS cube in time and a film (animated PNG)',
-      },
+      'products.images.every': { otherwise: 'one image of everything' },
       'products.images.pixels': { otherwise: 'what the array needs' },
-      'products.images.autos': { help: 'keep autocorrelations', otherwise: 'kept' },
+      'products.images.autos': { otherwise: 'kept' },
       ...ofRecordings,
     },
     without: [
@@ -37,12 +36,12 @@ export function registerDirect(program: Command, foreign: readonly Option[]): Co
       ...['products.images.weights', 'machine.cards'],
       ...['gains.min-baseline', 'gains.element', 'gains.diffuse'],
     ],
-    also: [directFlag, flagRules, timesFlag],
+    also: [directFlag, crossHandFlag, flagRules, timesFlag],
   });
   const names = addForeign(command, foreign);
   command.action(async (recording: string, options: ShorthandOptions & { readonly every?: string }) => {
     refuseGiven(command, names, 'is for visibilities, not for --direct');
-    const out = options.every === undefined ? 'direct.fits' : 'series.fits';
+    const out = namedAfter(recording, options.every === undefined ? '.fits' : '-series.fits');
     await runShorthand(observationOf(flags, 'images', { recording, out }), options, {
       ...{ command: 'image', flags },
       tell: (outcome, seconds) => {
@@ -54,27 +53,46 @@ export function registerDirect(program: Command, foreign: readonly Option[]): Co
       },
     });
   });
-  return addExamples(command, [
-    [
-      'image --direct voltages.sigmf-meta --gains gains.json',
-      'direct.fits and direct.png, no visibilities in between',
+  return addHelp(command, {
+    common: [
+      '--out',
+      '--gains',
+      '--every',
+      '--field',
+      '--pixels',
+      '--no-autos',
+      '--channels',
+      '--track',
+      '--flag',
+      '--backend',
+      '--overwrite',
+      '--plan',
     ],
-    [
-      'image --direct voltages.sigmf-meta --no-autos',
-      "the same without the receivers' own power, which lifts every pixel",
+    examples: [
+      [
+        'image --direct voltages.sigmf-meta --gains gains.json',
+        'voltages.fits and voltages.png, no visibilities in between',
+      ],
+      [
+        'image --direct voltages.sigmf-meta --no-autos',
+        "the same without the receivers' own power, which lifts every pixel",
+      ],
+      [
+        'image --direct voltages.sigmf-meta --gains gains.json --beam-corrected --element "s0=mwa-dipole,*=cosine:0.8"',
+        'stations that differ, each with a gridding kernel of its own',
+      ],
+      [
+        'image --direct voltages.sigmf-meta --track CygA --channels 16',
+        'wide channels, which would lose a source far off the zenith, follow it',
+      ],
+      [
+        'image --direct voltages.sigmf-meta --every 40ms',
+        'voltages-series.fits, a cube in time, and an animation',
+      ],
+      [
+        'image --direct voltages.sigmf-meta --every 40ms --plan',
+        'the same as an observation, for corella run',
+      ],
     ],
-    [
-      'image --direct voltages.sigmf-meta --gains gains.json --beam-corrected --element "s0=mwa-dipole,*=cosine:0.8"',
-      'stations that differ, each with a gridding kernel of its own',
-    ],
-    [
-      'image --direct voltages.sigmf-meta --track CygA --channels 16',
-      'wide channels, which would lose a source far off the zenith, follow it',
-    ],
-    [
-      'image --direct voltages.sigmf-meta --every 40ms',
-      'series.fits, a cube in time, and series.png, a film',
-    ],
-    ['image --direct voltages.sigmf-meta --every 40ms --plan', 'the same as an observation, for corella run'],
-  ]);
+  });
 }

@@ -1,6 +1,6 @@
-/** What was taken as interference, by input, channel and time; nothing goes without being told. */
+/** What was flagged as interference, by input, channel and time. */
 import { tail } from '../../core/rounded-noise.js';
-import { formatSeconds } from '../../core/units.js';
+import { message, type Line, type Message } from '../../messages/index.js';
 import type { Episode, KurtosisPlan } from '../../kurtosis/index.js';
 import type { KurtosisTold, KurtosisWork } from './kurtosis-options.js';
 
@@ -15,68 +15,59 @@ const expectedPart = ({ sigmas, polarisations, over, inputs, takes }: KurtosisPl
     ? 2 * tail(sigmas)
     : 1 - (1 - 2 * tail(sigmas)) ** polarisations;
 
-const percent = (part: number): string => `${Number((100 * part).toPrecision(2))} %`;
-
-function kurtosisLines(work: KurtosisWork, spectrumRateHz: number): string[] {
+function kurtosisLines(work: KurtosisWork, spectrumRateHz: number): Message[] {
   const told = work.told();
   return told ? kurtosisLinesOf(told, spectrumRateHz, '--kurtosis-bursts take') : [];
 }
 
-/** `take`: how bursts are asked to be flagged too. */
+/** `flag`: how bursts are asked to be flagged too. */
 export function kurtosisLinesOf(
   { plan, account }: KurtosisTold,
   spectrumRateHz: number,
-  take = 'flags.kurtosis-bursts: take',
-): string[] {
+  flag = 'flags.kurtosis-bursts: take',
+): Message[] {
   const { samples, taken, windows, byChannel, byInput, unjudged } = account;
   const expected = expectedPart(plan);
-  const perChannel = samples / plan.channels;
-  const asked = plan.flaggedInputs.filter((flag) => flag === 0).length;
-  const perInput = samples / asked;
-  const worst = (counts: Float64Array, each: number, what: string): string[] => {
+  const asked = plan.flaggedInputs.filter((one) => one === 0).length;
+  const worst = (counts: Float64Array, each: number, what: string): Message[] => {
     const named = [...counts.entries()]
       .map(([n, count]) => ({ n, part: count / each }))
       .filter(({ part }) => part > MUCH * expected)
       .sort((x, y) => y.part - x.part);
-    if (named.length === 0) return [];
-    const shown = named.slice(0, MOST_NAMED).map(({ n, part }) => `${n} (${percent(part)})`);
-    const more = named.length > shown.length ? ` and ${named.length - shown.length} more` : '';
-    return [`  most in ${what} ${shown.join(', ')}${more}`];
+    const more = Math.max(0, named.length - MOST_NAMED);
+    return named.length === 0
+      ? []
+      : [message('kurtosis.most', { what, worst: named.slice(0, MOST_NAMED), more })];
   };
   const cells = windows * plan.channels * asked;
   return [
-    `interference: ${percent(samples > 0 ? taken / samples : 0)} of the samples were taken, in ${windows} window${windows === 1 ? '' : 's'} of about ` +
-      `${plan.spectraPerWindow} spectra at ${plan.sigmas} σ; of noise alone it is ${percent(expected)}`,
-    ...worst(byChannel, perChannel, 'channels'),
-    ...worst(byInput, perInput, 'inputs'),
-    ...(unjudged > 0
-      ? [
-          `  ${cells > 0 ? percent(unjudged / cells) : 'all'} of the windows were too short, too weak or silent, and not judged`,
-        ]
-      : []),
+    message('kurtosis.flagged', {
+      ...{ part: samples > 0 ? taken / samples : 0, windows, spectraPerWindow: plan.spectraPerWindow },
+      ...{ sigmas: plan.sigmas, expected },
+    }),
+    ...worst(byChannel, samples / plan.channels, 'channels'),
+    ...worst(byInput, samples / asked, 'inputs'),
+    ...(unjudged > 0 ? [message('kurtosis.not-tested', { part: cells > 0 ? unjudged / cells : 1 })] : []),
     ...account.episodes
       .slice(0, MOST_EPISODES)
-      .map((episode) => `  ${episodeText(episode, plan, spectrumRateHz, take)}`),
+      .map((episode) => episodeMessage(episode, plan, spectrumRateHz, flag)),
     ...(account.episodeCount > MOST_EPISODES
-      ? [`  and ${account.episodeCount - MOST_EPISODES} more of the kind`]
+      ? [message('kurtosis.more', { episodes: account.episodeCount - MOST_EPISODES })]
       : []),
   ];
 }
 
-function episodeText(
-  episode: Episode,
-  { channels }: KurtosisPlan,
+function episodeMessage(
+  { kind, firstSpectrum, endSpectrum, fromChannel, toChannel, channels, fate }: Episode,
+  plan: KurtosisPlan,
   spectrumRateHz: number,
-  take: string,
-): string {
-  const { kind, firstSpectrum, endSpectrum, fromChannel, toChannel, fate } = episode;
-  const at = `${formatSeconds(firstSpectrum / spectrumRateHz)} after the start`;
-  const long = formatSeconds((endSpectrum - firstSpectrum) / spectrumRateHz);
+  flag: string,
+): Message {
+  const startS = firstSpectrum / spectrumRateHz;
+  const durationS = (endSpectrum - firstSpectrum) / spectrumRateHz;
   return kind === 'everywhere'
-    ? `${at}, ${long} long, most inputs heard something in ${episode.channels} of ${channels} channels at once: it was ${fate}` +
-        (fate === 'kept' ? `, as it may be the sky (${take} takes it)` : '')
-    : `${at}, ${long} long, most inputs heard something sweep from channel ${fromChannel} to ${toChannel}: ` +
-        `a dispersed pulse, or a drifting carrier; it was ${fate}`;
+    ? message('kurtosis.burst', { startS, durationS, channels, ofChannels: plan.channels, fate, flag })
+    : message('kurtosis.sweep', { startS, durationS, fromChannel, toChannel, fate });
 }
 
 /** The same for machines. */
@@ -102,7 +93,7 @@ export function kurtosisFactsOf({ plan, account }: KurtosisTold, spectrumRateHz:
 
 /** Of a night, session by session; times count from the start of each. */
 export interface NightInterference {
-  readonly lines: readonly string[];
+  readonly lines: readonly Line[];
   readonly facts: { readonly interference?: readonly object[] };
 }
 export function nightInterference(work: KurtosisWork, spectrumRateHz: number): NightInterference {
@@ -113,7 +104,7 @@ export function nightInterference(work: KurtosisWork, spectrumRateHz: number): N
       all.length === 0
         ? kurtosisLines(work, spectrumRateHz)
         : all.flatMap((told, k) => [
-            ...(all.length > 1 ? [`part ${k + 1} of the night:`] : []),
+            ...(all.length > 1 ? [`stream epoch ${k + 1}:`] : []),
             ...kurtosisLinesOf(told, spectrumRateHz, '--kurtosis-bursts take'),
           ]),
     facts: { interference: all.map((told) => kurtosisFactsOf(told, spectrumRateHz)) },

@@ -10,7 +10,8 @@ describe('van Vleck, told', () => {
       [2, /own rounding to two bits, .* by 12 %, is not corrected/],
     ] as const) {
       const work = vanVleckWork(asked);
-      assert.match(work.lines(bits).join(), words);
+      const [{ code, data }] = work.lines(bits);
+      assert.deepEqual([code, data], ['van-vleck.recorder', { bits }]);
       assert.match(work.history(bits).join(), words);
     }
     for (const bits of [4, undefined]) assert.deepEqual(vanVleckWork(asked).lines(bits), []);
@@ -22,6 +23,7 @@ describe('van Vleck, told', () => {
     work.asked.vanVleck?.onPlan?.({ corrected: 5, left: 1 });
     work.asked.vanVleck?.onPlan?.({ corrected: 2, left: 2 });
     assert.deepEqual(work.facts(), { vanVleck: { corrected: 7, left: 3 } });
-    assert.match(work.lines(8).join(), /^3 of 10 products/);
+    const [{ code, data }] = work.lines(8);
+    assert.deepEqual([code, data], ['van-vleck.not-corrected', { products: 3, of: 10 }]);
   });
 });

@@ -1,5 +1,6 @@
 /** What became of the bias of rounding: asked for, and told afterwards. */
 import { refuse } from '../../core/errors.js';
+import { message, type Message } from '../../messages/index.js';
 import type { RequestedVanVleck, VanVleckTally } from '../../stages/index.js';
 
 export interface VanVleckWork {
@@ -7,7 +8,7 @@ export interface VanVleckWork {
   readonly asked: { readonly vanVleck?: RequestedVanVleck };
   /** Of one or two recorded bits the recorder's own rounding, before the filter, weighs more, and is not corrected. */
   readonly history: (recordedBits: number | undefined) => string[];
-  readonly lines: (recordedBits: number | undefined) => string[];
+  readonly lines: (recordedBits: number | undefined) => Message[];
   readonly facts: () => { readonly vanVleck?: Readonly<VanVleckTally> };
 }
 
@@ -32,13 +33,11 @@ const totalOf = (made: readonly Readonly<VanVleckTally>[]): VanVleckTally =>
 export const vanVleckLines = (
   { left, corrected }: Readonly<VanVleckTally>,
   recordedBits: number | undefined,
-): string[] => [
-  ...(left > 0
-    ? [
-        `${left} of ${left + corrected} products were left as they are: their inputs are too weak or too strong to tell what rounding did`,
-      ]
+): Message[] => [
+  ...(left > 0 ? [message('van-vleck.not-corrected', { products: left, of: left + corrected })] : []),
+  ...(recordedBits !== undefined && recordedBits <= 2
+    ? [message('van-vleck.recorder', { bits: recordedBits })]
     : []),
-  ...ownBits(recordedBits).map((line) => `van Vleck correction: ${line}`),
 ];
 
 export function vanVleckWork({
@@ -73,7 +72,7 @@ export function vanVleckWork({
 export function liveVanVleck(
   tallies: readonly Readonly<VanVleckTally>[],
   recordedBits: number | undefined,
-): { readonly lines: readonly string[]; readonly facts: { readonly vanVleck?: Readonly<VanVleckTally> } } {
+): { readonly lines: readonly Message[]; readonly facts: { readonly vanVleck?: Readonly<VanVleckTally> } } {
   const total = totalOf(tallies);
   return tallies.length === 0
     ? { lines: [], facts: {} }

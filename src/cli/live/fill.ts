@@ -1,6 +1,6 @@
 /** The observation that the flags of corella live ask for. */
 import { refuse } from '../../core/errors.js';
-import { isFifo } from '../../live/index.js';
+import { isFifo, isStreamName } from '../../live/index.js';
 import { checkObservation, type Observation } from '../../observation/index.js';
 import type { Flags, GivenFields } from '../../observation/flags.js';
 
@@ -35,12 +35,10 @@ async function sourceOf(origins: readonly string[], given: Given): Promise<Given
       ways === 0
         ? 'nothing says where the samples come from'
         : 'several things say where the samples come from',
-      'give -, tcp://host:port or a recording; or --from capture.pcap; or --listen port',
+      'give -, tcp://host:port, kraken:host or a recording; or --from capture.pcap; or --listen port',
     );
   if (origins.length === 0) return given;
-  const isStream = await Promise.all(
-    origins.map(async (one) => one === '-' || one.startsWith('tcp://') || (await isFifo(one))),
-  );
+  const isStream = await Promise.all(origins.map(async (one) => isStreamName(one) || (await isFifo(one))));
   if (isStream.every(Boolean)) return { ...given, stream: origins };
   if (origins.length > 1) refuse('live', 'several recordings', 'give one, or several streams');
   const [path] = origins;

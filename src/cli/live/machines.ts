@@ -1,8 +1,7 @@
 /** A machine among others of one night: it says how it fares, and is steered with them. */
 import { hostname } from 'node:os';
-import type { Command } from 'commander';
+import { z } from 'zod';
 import type { Closable } from '../../core/closing.js';
-import type { Instant } from '../../core/instant.js';
 import { refuse } from '../../core/errors.js';
 import {
   answerBook,
@@ -12,78 +11,30 @@ import {
   Proofs,
   tellHealth,
   tellImage,
-  type Access,
   type Book,
   type Health,
 } from '../../farm/index.js';
-import type { NightView, PlanView, Status } from '../../serve/index.js';
+import type { Steerable } from '../../serve/index.js';
 import { version } from '../../core/program/version.js';
 import { accessOf } from '../farm/access-options.js';
-import { adoptNight, type SteeredState } from './adopt.js';
+import { adoptNight } from './adopt.js';
+import { field, words } from '../../fields/index.js';
+import type { Options } from '../options/own.js';
+import * as shared from '../options/shared.js';
 
-export interface MachineOptions {
-  readonly server?: string;
-  readonly serverTokenFile?: string;
-  readonly nkey?: string;
-  readonly creds?: string;
-  readonly tlsCa?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly night?: string;
-  readonly machine?: string;
-}
-
-export const addMachineOptions = (command: Command): Command =>
-  command
-    .optionsGroup('Several machines:')
-    .option(
-      '--server <url>',
-      'a NATS server through which they are seen and steered together, like nats://head:4222',
-    )
-    .option('--server-token-file <path>', 'the token that it asks for')
-    .option('--nkey <path>', 'or a file with the seed of an NKey')
-    .option('--creds <path>', 'or a file of credentials')
-    .option('--tls-ca <path>', 'the authority that signed its certificate')
-    .option('--tls-cert <path>', 'our own certificate, where it asks for one')
-    .option('--tls-key <path>', 'and its key')
-    .option('--night <name>', 'name that all machines of one telescope share (default: night)')
-    .option('--machine <name>', 'what this one is called (default: its host name)');
-
-/** What a machine is asked for. */
-export interface Steerable {
-  readonly url: string;
-  /** That lets one steer. */
-  readonly token: string;
-  readonly startedUnixS: number;
-  status(): Status;
-  plan(): PlanView | undefined;
-  night(): NightView;
-  /** Calls back with this machine's part of an image, about once a second. */
-  onPart(machine: string, listener: (part: Uint8Array, start: Instant) => void): void;
-  /** What may have been changed since the start; undefined before there are data. */
-  steered(): SteeredState | undefined;
-  bandHz(): readonly [number, number] | undefined;
-  command(
-    name: string,
-    body: unknown,
-    who: string,
-    mode: 'run' | 'rehearse',
-  ): Promise<{ from: string; fromTick: string }>;
-}
-
-/** Undefined where no server was named. */
-export function accessOfMachine(options: MachineOptions): Promise<Access | undefined> {
-  const { server, serverTokenFile, nkey, creds, tlsCa, tlsCert, tlsKey } = options;
-  return accessOf({
-    ...(server === undefined ? {} : { server }),
-    ...(serverTokenFile === undefined ? {} : { tokenFile: serverTokenFile }),
-    ...(nkey === undefined ? {} : { nkey }),
-    ...(creds === undefined ? {} : { creds }),
-    ...(tlsCa === undefined ? {} : { tlsCa }),
-    ...(tlsCert === undefined ? {} : { tlsCert }),
-    ...(tlsKey === undefined ? {} : { tlsKey }),
-  });
-}
+const group = 'Several machines';
+export const machineFields = z.strictObject({
+  ...shared.access,
+  night: field(words('a name'), {
+    ...{ flag: '--night <name>', group, changes: 'never', otherwise: 'night' },
+    help: 'name that all machines of one telescope share',
+  }),
+  machine: field(words('a name'), {
+    ...{ flag: '--machine <name>', group, changes: 'never', otherwise: 'its host name' },
+    help: 'name of this machine',
+  }),
+});
+export type MachineOptions = Options<typeof machineFields>;
 
 /** Joins the others; nothing where no server was named. A server that goes away disturbs nothing. */
 export async function joinMachines(
@@ -92,7 +43,7 @@ export async function joinMachines(
   say: (line: string) => void,
 ): Promise<Closable | undefined> {
   const { night = 'night' } = options;
-  const access = await accessOfMachine(options);
+  const access = await accessOf(options);
   if (!access) return undefined;
   if (!page)
     refuse(

@@ -1,28 +1,22 @@
 /** The flags of corella live: fields of an observation, and what joins machines. */
 import type { Command } from 'commander';
-import { addFlags, type Flags, type FlagSettings, type Shorthand } from '../../observation/flags.js';
+import { addFlags, type Flags, type FlagSettings } from '../../observation/flags.js';
 import { directFlag, flagRules } from '../../observation/shorthands.js';
-import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
-import { addEopOption } from '../options/eop-option.js';
-import { addMachineOptions, type MachineOptions } from './machines.js';
+import type { CommonOptions } from '../options/command.js';
+import { useEop } from '../options/eop-option.js';
+import { machineFields, type MachineOptions } from './machines.js';
+import { addHelp } from '../startup/help.js';
+import { z } from 'zod';
+import { addFields } from '../options/own.js';
+import { common, eop, plan } from '../options/shared.js';
+import { aboutField } from '../../fields/index.js';
+import { images } from '../../products/index.js';
 
 /** What is not part of an observation. */
 export interface LiveOptions extends CommonOptions, MachineOptions {
   readonly plan?: true;
   readonly eop?: string;
 }
-
-/** How many to make of voltages, or which of those that arrive. */
-const channelsFlag: Shorthand = {
-  fields: ['front.channels', 'source.channels'],
-  flag: '--channels <number>',
-  group: 'Front',
-  help: "number of channels to make from voltages (default: the telescope's own); of packets of spectra which to use, like 0-65: this machine's part of the band",
-  fill: (text) =>
-    /^\s*\d+\s*-\s*\d+\s*$/.test(String(text))
-      ? { 'source.channels': String(text) }
-      : { 'front.channels': Number(text) },
-};
 
 /** Of files alone. */
 const notLive = [
@@ -36,50 +30,30 @@ const settings: FlagSettings = {
     ...(['front', 'flags', 'observation', 'machine'] as const),
   ],
   renamed: {
-    'source.format': { help: 'format of the packets' },
-    'source.start': { help: 'time of the first sample of a stream' },
-    'source.inputs': { help: 'number of inputs interleaved in each stream' },
-    'products.visibilities.visibilities': {
-      help: 'visibilities to write, .uvfits or .uvh5',
-      otherwise: 'none',
-    },
+    'products.visibilities.visibilities': { otherwise: 'none' },
     'products.visibilities.integration': { otherwise: '1s, or that of an image' },
     'products.visibilities.align': { otherwise: 'utc' },
     'products.images.images': {
       ...{ flag: '--picture <path>', otherwise: 'live.png' },
-      help: 'images: .png, the latest, replaced by every new one; .fits, a cube',
+      help: aboutField(images.shape.picture)?.help,
     },
-    'products.images.every': {
-      flag: '--image <time>',
-      help: 'an image this often, like 100ms',
-      otherwise: 'none',
-    },
-    'products.images.weights': { flag: '--weight <name>' },
+    'products.images.every': { flag: '--image <time>', otherwise: 'none' },
     'gains.min-baseline': { group: 'Gains solved on the page' },
     'gains.element': { group: 'Gains solved on the page' },
     'gains.diffuse': { group: 'Gains solved on the page' },
   },
   without: [
     ...notLive,
-    ...[
-      'front.channels',
-      'front.float-taps',
-      'front.equaliser-out',
-      'gains.cross-hand',
-      'machine.cards',
-      'eop',
-    ],
+    ...['front.float-taps', 'front.equaliser-out', 'gains.cross-hand', 'machine.cards', 'eop'],
     ...['products.visibilities.phase-centre', 'products.images.autos', 'products.images.cube'],
     ...['products.images.beam-corrected', 'products.images.element', 'products.images.picture'],
     ...['products.images.sheet'],
   ],
-  also: [channelsFlag, flagRules, directFlag],
+  also: [flagRules, directFlag],
 };
 
 /** Flags that stand for several fields, or for one in another form. */
 const shorthands: Readonly<Record<string, string>> = {
-  'front.channels': '--channels',
-  'source.channels': '--channels',
   'flags.inputs': '--flag',
   'flags.channels': '--flag',
   'flags.times': '--flag',
@@ -96,46 +70,62 @@ const shorthands: Readonly<Record<string, string>> = {
 export function addLiveOptions(command: Command): Flags {
   command.argument(
     '[from...]',
-    '- for standard input, tcp://host:port, or a recording; several streams side by side',
+    '- for standard input, tcp://host:port, kraken:host, or a recording; several streams side by side',
   );
   const flags = addFlags(command, settings);
-  addMachineOptions(command);
-  addCommonOptions(command).option('--plan', 'print the observation, and open nothing');
-  addEopOption(command);
-  addExamples(command, [
-    [
-      'live --listen 4015 --telescope lwasv --image 1s',
-      'packets of any format we know, a picture every second',
+  addFields(command, machineFields);
+  useEop(addFields(command, z.strictObject({ ...common, plan, eop })));
+  addHelp(command, {
+    common: [
+      '--listen',
+      '--from',
+      '--telescope',
+      '--image',
+      '--out',
+      '--integration',
+      '--gains',
+      '--direct',
+      '--page',
+      '--for',
+      '--flag',
+      '--overwrite',
+      '--plan',
     ],
-    [
-      'live --listen 239.1.2.3:4015 --interface eth1 --telescope lwasv -o run.uvh5 --file-every 10min',
-      'visibilities, a new file every ten minutes',
+    examples: [
+      [
+        'live --listen 4015 --telescope lwasv --image 1s',
+        'packets of any format we know, a picture every second',
+      ],
+      [
+        'live --listen 239.1.2.3:4015 --interface eth1 --telescope lwasv -o run.uvh5 --file-every 10min',
+        'visibilities, a new file every ten minutes',
+      ],
+      [
+        'live --listen 4015 --telescope lwasv --image 1s -o run.uvh5 --plan',
+        'the same as an observation file, for corella run',
+      ],
+      [
+        'live --listen 239.1.2.3:4015 --telescope lwasv --receive-channels 0-65 -o low.uvh5 --server nats://head:4222 --machine low',
+        'half the band on this machine, seen and steered with the other',
+      ],
+      [
+        'live --from capture.pcap --telescope lwasv -o v.uvh5 --values sums',
+        'a capture, the same bits as live',
+      ],
+      [
+        'live --listen 7148 --telescope dishes.json --epoch clock --rate 16MHz --frequency 1.4GHz --track CygA -o cyg.uvh5',
+        'packets of digitisers on dishes over kilometres: delays and fringes follow the source',
+      ],
+      [
+        'live - --sample-type cu8 --inputs 2 --rate 2.4MHz --frequency 1420MHz --telescope two.json --channels 64 -o v.uvh5',
+        'two dongles, interleaved, from a pipe',
+      ],
+      [
+        'live tcp://a:1234 tcp://b:1234 --sample-type cu8 --inputs 1 --rate 2.4MHz --frequency 1420MHz --telescope two.json --channels 64',
+        'two rtl_tcp servers',
+      ],
     ],
-    [
-      'live --listen 4015 --telescope lwasv --image 1s -o run.uvh5 --plan',
-      'the same as an observation file, for corella run',
-    ],
-    [
-      'live --listen 239.1.2.3:4015 --telescope lwasv --channels 0-65 -o low.uvh5 --server nats://head:4222 --machine low',
-      'half the band on this machine, seen and steered with the other',
-    ],
-    [
-      'live --from capture.pcap --telescope lwasv -o v.uvh5 --values sums',
-      'a capture, the same bits as live',
-    ],
-    [
-      'live --listen 7148 --telescope dishes.json --epoch clock --rate 16MHz --frequency 1.4GHz --track CygA -o cyg.uvh5',
-      'packets of digitisers on dishes over kilometres: delays and fringes follow the source',
-    ],
-    [
-      'live - --sample-type cu8 --inputs 2 --rate 2.4MHz --frequency 1420MHz --telescope two.json --channels 64 -o v.uvh5',
-      'two dongles, interleaved, from a pipe',
-    ],
-    [
-      'live tcp://a:1234 tcp://b:1234 --sample-type cu8 --inputs 1 --rate 2.4MHz --frequency 1420MHz --telescope two.json --channels 64',
-      'two rtl_tcp servers',
-    ],
-  ]);
+  });
   return {
     given: flags.given,
     inFlags: flags.inFlags,

@@ -1,7 +1,9 @@
 /** How a night ended, for scripts: 0 where what was asked for is there, 1 where nothing is, 2 where something is missing. */
+import { textOf } from '../../messages/index.js';
 import { refuse } from '../../core/errors.js';
 import type { LiveOutcome } from '../../live/index.js';
 import type { NightSummary } from '../../live/index.js';
+import { lackingOf } from '../report/observed.js';
 import { PartlyDone } from '../report/outcome.js';
 
 type Came = Pick<NightSummary, 'integrations' | 'images' | 'pictures' | 'files' | 'unwrittenIntegrations'>;
@@ -14,7 +16,7 @@ interface Asked {
 
 /** The same of what runLive gives; a product that failed by itself is reported. */
 export function reportOutcome(
-  { summary, observation: { products }, isStopped, failures }: LiveOutcome,
+  { summary, observation: { products }, isStopped, failures, products: made }: LiveOutcome,
   say: (line: string) => void,
 ): void {
   for (const line of failures) say(line);
@@ -31,7 +33,8 @@ export function reportOutcome(
     isStopped,
     say,
   );
-  if (failures.length > 0) throw new PartlyDone(failures.join('; '));
+  const lacking = [...failures, ...lackingOf(made)];
+  if (lacking.length > 0) throw new PartlyDone(lacking.map(textOf).join('; '));
 }
 
 /** `stopped`: somebody ended it, by a signal or on the page; whoever does so before anything came knows. */

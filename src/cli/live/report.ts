@@ -1,6 +1,7 @@
 /** What a night says while it lasts: a line of progress for people, one JSON object a line for machines, and the summary. */
 import type { Source } from '../../core/sources.js';
 import { formatBytes, formatSeconds } from '../../core/units.js';
+import { isMessage, type Line } from '../../messages/index.js';
 import { cardSteps, type CardAccount } from '../../backend/cuda/meter.js';
 import type { FileEvent, NightEvent, NightSummary } from '../../live/index.js';
 import type { ReceiveAccount } from '../../receive/index.js';
@@ -12,7 +13,7 @@ import { openTerminal } from '../report/terminal.js';
 import { packetLines } from './packet-lines.js';
 
 export interface Report {
-  readonly say: (line: string) => void;
+  readonly say: (line: Line) => void;
   started(source: Source, description: string, backend: string): void;
   readonly event: (event: NightEvent) => void;
   readonly file: (event: FileEvent) => void;
@@ -22,14 +23,16 @@ export interface Report {
 export function openReport(options: CommonOptions): Report {
   const terminal = openTerminal(options);
   const isJson = options.json === true;
-  const line = (value: object): void => {
+  const line = (event: string, value: object): void => {
     // Packet counts and ticks may be bigints.
-    const text = JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? one.toString() : one));
+    const text = JSON.stringify({ event, at: new Date().toISOString(), ...value }, (_, one: unknown) =>
+      typeof one === 'bigint' ? one.toString() : one,
+    );
     process.stdout.write(`${text}\n`);
   };
-  const say = (text: string): void => {
-    if (isJson) line({ event: 'note', text });
-    else terminal.say(text);
+  const say = (one: Line): void => {
+    if (isJson) line('note', { ...(isMessage(one) ? one : { text: one }) });
+    else terminal.say(one);
   };
   const seen = { integrations: 0, images: 0, empty: 0 };
   const stage = isJson ? undefined : terminal.stage('live');
@@ -37,8 +40,7 @@ export function openReport(options: CommonOptions): Report {
     say,
     started: (source, description, backend) => {
       if (isJson)
-        line({
-          event: 'started',
+        line('started', {
           jsonVersion: JSON_VERSION,
           from: description,
           backend,
@@ -60,7 +62,7 @@ export function openReport(options: CommonOptions): Report {
         return;
       }
       const { kind, ...rest } = event;
-      if (isJson) line({ event: kind, ...rest });
+      if (isJson) line(kind, { ...rest });
       if (kind === 'integration') seen.integrations++;
       else if (kind === 'image') seen.images++;
       else if (kind === 'no-image') {
@@ -76,13 +78,13 @@ export function openReport(options: CommonOptions): Report {
     },
     file: (event) => {
       const { kind, ...rest } = event;
-      if (isJson) line({ event: 'file', what: kind, ...rest });
+      if (isJson) line('file', { what: kind, ...rest });
       else for (const text of fileLines(event)) say(text);
     },
     summary: (summary, packets, taken) => {
       if (isJson) {
         const more = { ...taken.facts, ...(packets && { packets }) };
-        line({ event: 'summary', jsonVersion: JSON_VERSION, ...summary, ...more });
+        line('summary', { jsonVersion: JSON_VERSION, ...summary, ...more });
         return;
       }
       stage?.done();

@@ -1,7 +1,5 @@
 /** A capture on the page of corella view: its packets through the live chain, as fast as they are processed. */
 import type { Backend } from '../../backend/backend.js';
-import type { FilterWindow } from '../../channelise/index.js';
-import type { SpectraType } from '../../core/axes.js';
 import {
   openLiveInput,
   planLive,
@@ -35,10 +33,6 @@ export interface CaptureOptions extends ChannelOptions {
 
 const BLOCK_S = 0.25;
 
-const bitsOf = { ci8: 8, ci4: 4, cf32: 'float' } as const satisfies Record<SpectraType, unknown>;
-const windowText = (window: FilterWindow): string =>
-  'beta' in window ? `kaiser:${window.beta}` : window.kind;
-
 /** What the options of view ask for. */
 function observationOf(capture: string, options: CaptureOptions): Observation {
   const { telescope, stations, format, epoch, rate, frequency, image, field, gains } = options;
@@ -48,9 +42,7 @@ function observationOf(capture: string, options: CaptureOptions): Observation {
       {
         ...{ corella: 1, telescope, stations, source: { capture, format, epoch, rate, frequency } },
         front: {
-          ...{ channels, filter, taps, gain, passband, coefficients },
-          window: window && windowText(window),
-          bits: bits && bitsOf[bits],
+          ...{ channels, filter, taps, gain, passband, coefficients, window, bits },
         },
         gains: gains === undefined ? undefined : { file: gains },
         products: [

@@ -1,8 +1,7 @@
-/** What all commands share: a way to join the program, common options, examples under every --help. */
-import { Option, type Command } from 'commander';
-import { backendChoices, type BackendChoice } from '../../core/backend-kinds.js';
+/** What all commands share: a way to join the program, common options. */
+import type { Command } from 'commander';
+import type { BackendChoice } from '../../core/backend-kinds.js';
 import { CorellaError, refuse } from '../../core/errors.js';
-import { HELP_OPTION } from '../startup/help-option.js';
 import { isUnit } from './quantity.js';
 
 /** One file per command exports one of these; commands.ts lists them. */
@@ -22,14 +21,6 @@ export interface BackendOptions extends CommonOptions {
 export const threadsOf = ({ threads }: Pick<BackendOptions, 'threads'>): { readonly threads?: number } =>
   threads === undefined ? {} : { threads };
 
-/** An option whose default --help tells in the user's words. */
-export const optionWith = <Value>(
-  flags: string,
-  description: string,
-  parse: (text: string, before: Value) => Value,
-  preset: { readonly value: Value; readonly words: string },
-): Option => new Option(flags, description).argParser(parse).default(preset.value, preset.words);
-
 /** What a parser refuses without knowing for which option is told with the option's name. */
 export function nameOptionsInErrors(command: Command): void {
   command.commands.forEach(nameOptionsInErrors);
@@ -41,7 +32,7 @@ export function nameOptionsInErrors(command: Command): void {
         return parseArg(text, before);
       } catch (error) {
         if (error instanceof CorellaError && error.where === ANY_OPTION) {
-          refuse(option.long ?? option.flags, error.what, error.fix);
+          refuse(option.long ?? option.flags, error.what, error.fix, error.kind);
         }
         throw error;
       }
@@ -70,8 +61,9 @@ export function refuseExcess(program: Command): void {
     const names = places.map((place) => place.name());
     refuse(
       command.name(),
-      `'${args[places.length]}' is one word too many`,
+      `'${args[places.length]}' is an unexpected argument`,
       names.length === 0 ? 'it takes options alone' : `it takes ${names.join(', ')} and options`,
+      'argument.unexpected',
     );
   });
 }
@@ -79,66 +71,11 @@ export function refuseExcess(program: Command): void {
 /** Where a parser that serves several options stands. */
 export const ANY_OPTION = 'option';
 
-/** Of options that say it all at once: given again, the second would replace the first without a word. */
-export const asOne = (text: string, before: string | undefined): string =>
-  before === undefined
-    ? text
-    : refuse(ANY_OPTION, `is given twice, '${before}' and '${text}'`, 'give it once');
-
 /** Options that were given although they mean nothing here are refused: ignoring one would mislead. */
 export function refuseGiven(command: Command, names: readonly string[], why: string): void {
   for (const option of command.options) {
     const name = option.attributeName();
     if (names.includes(name) && command.getOptionValueSource(name) === 'cli')
-      refuse(option.long ?? option.flags, why, 'leave it out');
+      refuse(option.long ?? option.flags, why, 'leave it out', 'unsupported');
   }
-}
-
-export function addCommonOptions(command: Command): Command {
-  return command
-    .optionsGroup('Running:')
-    .helpOption(...HELP_OPTION)
-    .option('--json', 'print one JSON document on standard output, nothing else')
-    .option('--quiet', 'no progress, only the result');
-}
-
-export function addBackendOptions(command: Command): Command {
-  return addCommonOptions(command)
-    .option('--backend <name>', `where to compute: ${backendChoices.join(', ')}`, parseBackend, 'auto')
-    .option('--threads <number>', 'threads of the cpu backend (default: one per core)', parseCount);
-}
-
-export function addExamples(
-  command: Command,
-  examples: readonly (readonly [line: string, what: string])[],
-): Command {
-  const text = examples.map(([line, what]) => `  $ corella ${line}\n      ${what}`).join('\n');
-  return command.addHelpText('after', `\nExamples:\n${text}\n`);
-}
-
-function parseBackend(text: string): BackendChoice {
-  const name = backendChoices.find((known) => known === text);
-  return name ?? refuse('--backend', `'${text}' is not a backend`, `choose ${backendChoices.join(', ')}`);
-}
-
-export function parseCount(text: string): number {
-  const value = readNumber(text);
-  if (!Number.isSafeInteger(value) || value < 1)
-    refuse(ANY_OPTION, `'${text}' is not a whole number above 0`);
-  return value;
-}
-
-export function parseWhole(text: string): number {
-  const value = readNumber(text);
-  if (value < 0) refuse(ANY_OPTION, `'${text}' is negative`, 'give 0 or more');
-  if (!Number.isSafeInteger(value)) refuse(ANY_OPTION, `'${text}' is not a whole number`);
-  return value;
-}
-
-/** NaN where it is none. */
-function readNumber(text: string): number {
-  const value = text.trim() === '' ? NaN : Number(text);
-  if (Math.abs(value) > Number.MAX_SAFE_INTEGER)
-    refuse(ANY_OPTION, `'${text}' is too large`, `give at most ${Number.MAX_SAFE_INTEGER}`);
-  return value;
 }

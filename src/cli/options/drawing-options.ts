@@ -6,7 +6,7 @@ export interface DrawingOptions {
   readonly picture?: string;
   readonly baseline?: string;
   readonly uv?: string;
-  readonly antennas?: string;
+  readonly map?: string;
 }
 
 /** Refuses, before anything is written, what a kind of file has nothing for. */

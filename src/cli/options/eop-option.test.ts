@@ -6,7 +6,10 @@ import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { Command } from 'commander';
 import { parseInstant } from '../../core/instant.js';
 import { earthOrientation, useEarthOrientation } from '../../sky/earth/orientation.js';
-import { addEopOption } from './eop-option.js';
+import { z } from 'zod';
+import { useEop } from './eop-option.js';
+import { addFields } from './own.js';
+import { eop } from './shared.js';
 
 describe('--eop', () => {
   after(() => {
@@ -24,8 +27,8 @@ describe('--eop', () => {
     process.stderr.write = (text: string | Uint8Array): boolean => told.push(String(text)) > 0;
     const values: number[] = [];
     const run = (...words: string[]): Promise<unknown> =>
-      addEopOption(
-        new Command('where').exitOverride().action(() => {
+      useEop(
+        addFields(new Command('where').exitOverride(), z.strictObject({ eop })).action(() => {
           for (const day of ['2030-01-02', '2031-01-01', '2031-01-02'])
             values.push(earthOrientation(parseInstant(day)).ut1MinusUtcS);
           assert.equal(told.length, 0);
@@ -41,7 +44,10 @@ describe('--eop', () => {
       ['0.3000002', '0.0000000', '0.0000000'],
     );
     assert.equal(told.length, 1);
-    assert.match(told[0], /^note: 2031-01-01T00:00:00Z: .*finals ends on 2030-01-04: UT1 is taken as UTC/);
+    assert.match(
+      told[0],
+      /^warning: 2031-01-01T00:00:00Z: .*finals ends on 2030-01-04: .*\[sky\.orientation-unknown\]/,
+    );
     await assert.rejects(run('--eop', join(folder, 'nowhere')), /nowhere: cannot be read .*check the path/);
   });
 });

@@ -1,5 +1,5 @@
 /** Flags of commands whose source is visibilities, as observation/flags.ts takes them. */
-import { flagRules, timesFlag, type FlagSettings, type Shorthand } from '../../observation/index.js';
+import { flagRules, timesFlag, type FlagSettings } from '../../observation/index.js';
 
 /** Fields of sources and of the chain before correlation. */
 export const notOfVisibilities = [
@@ -13,14 +13,9 @@ export const notWritten = ['integration', 'align', 'values', 'van-vleck', 'file-
   (name) => `products.visibilities.${name}`,
 );
 
-const times: Shorthand = {
-  ...timesFlag,
-  help: 'use only integrations whose middle is between: 2026-06-21T04:00:00Z..; either end may be left out',
-};
-
 export const ofVisibilities: Pick<FlagSettings, 'source' | 'also'> = {
   source: 'visibilities',
-  also: [flagRules, times],
+  also: [flagRules, timesFlag],
 };
 
-export const CHANNELS_FLAG = '--channels <list>';
+export const CHANNELS_FLAG = '--keep-channels <list>';

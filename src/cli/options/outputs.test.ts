@@ -49,18 +49,29 @@ it('a Measurement Set, which is a folder, is replaced like a file, and no other 
     await assert.rejects(checkOutputs({ paths: [path], overwrite: true }), /it is a folder/);
 });
 
-it('a demo takes a folder that is new, empty or an earlier demo’s, and no other', async () => {
+it('a demo takes a folder that is new, empty or of the same demo, and no other', async () => {
   const folder = temporaryFolder('demo-folder');
-  await checkDemoFolder(join(folder, 'new'), {});
-  await checkDemoFolder(folder, {});
+  const asked = { stations: 8, time: 'now', pixels: undefined };
+  await checkDemoFolder(join(folder, 'new'), asked, {});
+  await checkDemoFolder(folder, asked, {});
   await writeFile(join(folder, 'voltages.sigmf-data'), 'someone’s');
   await assert.rejects(
-    checkDemoFolder(folder, {}),
+    checkDemoFolder(folder, asked, {}),
     /holds voltages\.sigmf-data already; name another folder/,
   );
-  await checkDemoFolder(folder, { overwrite: true });
-  await writeFile(join(folder, 'summary.json'), '{}');
-  await checkDemoFolder(folder, {});
+  await checkDemoFolder(folder, asked, { overwrite: true });
+  await writeFile(join(folder, 'summary.json'), JSON.stringify({ options: asked }));
+  await checkDemoFolder(folder, asked, {});
+  await assert.rejects(
+    checkDemoFolder(folder, { ...asked, stations: 16 }, {}),
+    /holds the demo of other options; name another folder/,
+  );
+  await checkDemoFolder(folder, { ...asked, stations: 16 }, { overwrite: true });
+  // Of an earlier version, which did not write its options, or somebody else's.
+  for (const text of ['{}', 'no JSON']) {
+    await writeFile(join(folder, 'summary.json'), text);
+    await assert.rejects(checkDemoFolder(folder, asked, {}), /other options/);
+  }
 });
 
 it('pictures end in .png', () => {

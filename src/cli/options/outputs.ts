@@ -1,29 +1,25 @@
 /** What a command is about to write, refused before the work rather than after it. */
-import { readdir } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { readFile, readdir } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
-import { ANY_OPTION } from './command.js';
-import { sameFile } from '../../formats/index.js';
+import { namesIn, sameFile } from '../../formats/index.js';
 
 export interface OutputOptions {
-  readonly overwrite?: true;
+  readonly overwrite?: boolean;
 }
 
-export const addOverwriteOption = (command: Command): Command =>
-  command.option('--overwrite', 'replace results that are there already');
-
-/** What -o is given: a name of a file, not of nothing or of a folder. */
-export function parseOutput(text: string): string {
-  if (text.trim() === '') refuse(ANY_OPTION, 'no name was given', 'name the file to write');
-  if (/(?:^|\/)\.{0,2}$/.test(text)) refuse(ANY_OPTION, `'${text}' is a folder`, 'name a file inside it');
-  return text;
-}
-
-/** The same of a folder. */
-export function parseFolder(text: string): string {
-  if (text.trim() === '') refuse(ANY_OPTION, 'no name was given', 'name a folder for the products');
-  return text;
+/** The default name of a result: its first input's, in this folder, with another ending. */
+export function namedAfter(input: string, ending: string): string {
+  const file = basename(namesIn(input)[0].replace(/[?#].*$/, ''));
+  const stem =
+    file
+      .replace(/\.[^.]*$/, '')
+      .replaceAll(/[*?]/g, '')
+      .replace(/[._-]+$/, '') || 'corella';
+  // FITS may hold visibilities, too.
+  return stem + ending === file ? `${stem}-result${ending}` : stem + ending;
 }
 
 export { checkOutputs, recordingPaths, type PlannedOutputs } from '../../formats/index.js';
@@ -31,15 +27,31 @@ export { checkOutputs, recordingPaths, type PlannedOutputs } from '../../formats
 /** What a demo leaves last: a folder that has it is a demo's own. */
 const DEMO_MARK = 'summary.json';
 
-/** A folder for many products: new, empty, or an earlier demo's; anything else might hold what nobody can make again. */
-export async function checkDemoFolder(folder: string, { overwrite }: OutputOptions): Promise<void> {
+/** A folder for many products: new, empty, or of an earlier demo with the same options; anything else might hold what is kept. */
+export async function checkDemoFolder(
+  folder: string,
+  asked: object,
+  { overwrite }: OutputOptions,
+): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
-  if (overwrite === true || names.length === 0 || names.includes(DEMO_MARK)) return;
-  refuse(
-    folder,
-    `holds ${names.length === 1 ? names[0] : `${names.length} other things`} already`,
-    'name another folder with --out, or say --overwrite',
-  );
+  if (overwrite === true || names.length === 0) return;
+  if (!names.includes(DEMO_MARK))
+    refuse(
+      folder,
+      `holds ${names.length === 1 ? names[0] : `${names.length} other things`} already`,
+      'name another folder with --out, or say --overwrite',
+      'file.exists',
+    );
+  const { options } = await readFile(join(folder, DEMO_MARK), 'utf8')
+    .then((text) => JSON.parse(text) as { readonly options?: object })
+    .catch(() => ({ options: undefined }));
+  if (!isDeepStrictEqual(options, JSON.parse(JSON.stringify(asked))))
+    refuse(
+      folder,
+      'holds the demo of other options',
+      'name another folder with --out, or replace it with --overwrite',
+      'file.exists',
+    );
 }
 
 /** Options that name what is written, wherever they are known, and the argument that does. */

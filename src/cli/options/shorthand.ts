@@ -14,11 +14,15 @@ import {
 } from '../../observation/index.js';
 import type { ProductName } from '../../products/index.js';
 import type { VisibilitiesSettings } from '../../visibilities/index.js';
+import { reworded, type Line, type Message } from '../../messages/index.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';
-import { addCommonOptions, type CommonOptions } from './command.js';
+import type { CommonOptions } from './command.js';
 import { noteUnknownOrientation } from './eop-option.js';
 import { leftoverLines } from './leftover-lines.js';
+import { z } from 'zod';
+import { addFields } from './own.js';
+import { common, plan } from './shared.js';
 
 /** Fields of a recording's observation that no shorthand of a recording takes. */
 export const notOfRecordings = [
@@ -39,9 +43,6 @@ export const notOfRecordings = [
 export const ofRecordings: NonNullable<FlagSettings['renamed']> = {
   'source.start': { otherwise: 'as the recording says' },
   'front.gain': { otherwise: 'from the first samples; 8 bits at a good level keep their level' },
-  'front.equaliser': {
-    help: 'a gain for each input and channel beside the common one: measured on the first spectra, or from a file that --levels-out wrote; undone in means',
-  },
 };
 
 export interface ShorthandOptions extends CommonOptions {
@@ -51,10 +52,7 @@ export interface ShorthandOptions extends CommonOptions {
 /** Flags of the schema, --plan, and what all commands have. */
 export function addShorthand(command: Command, settings: FlagSettings): Flags {
   const flags = addFlags(command, settings);
-  addCommonOptions(command).option(
-    '--plan',
-    'print this as an observation for corella run, and open nothing',
-  );
+  addFields(command, z.strictObject({ ...common, plan }));
   noteUnknownOrientation(command);
   return flags;
 }
@@ -98,6 +96,30 @@ export function filledFrom(
   );
 }
 
+/** What --plan prints. */
+export const printPlan = (observation: Observation, { json }: CommonOptions): void => {
+  process.stdout.write(writeObservation(observation, json === true ? 'json' : 'yaml'));
+};
+
+/** What killed runs left beside the files that will be written. */
+const sayLeftovers =
+  (terminal: Terminal) =>
+  async ({
+    products,
+  }: {
+    readonly products: readonly { readonly paths: readonly string[] }[];
+  }): Promise<void> => {
+    for (const path of products.flatMap(({ paths }) => paths))
+      for (const line of await leftoverLines(path)) terminal.say(line);
+  };
+
+/** A result for machines and for people; `lacking` is what was asked for and is not in it. */
+export interface Told {
+  readonly facts: object;
+  readonly lines: readonly Line[];
+  readonly lacking?: readonly Message[];
+}
+
 /** Runs it, or prints it where --plan is given; `tell` makes the result of the outcome. */
 export async function runShorthand(
   observation: Observation,
@@ -109,14 +131,11 @@ export async function runShorthand(
   }: {
     readonly command: string;
     readonly flags: Flags;
-    readonly tell: (
-      outcome: RunOutcome,
-      seconds: number,
-    ) => { readonly facts: object; readonly lines: readonly string[] };
+    readonly tell: (outcome: RunOutcome, seconds: number) => Told;
   },
 ): Promise<void> {
   if (options.plan === true) {
-    process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
+    printPlan(observation, options);
     return;
   }
   const terminal = inFlagsOf(openTerminal(options), flags);
@@ -124,14 +143,11 @@ export async function runShorthand(
   const outcome = await inWordsOf(flags.inFlags, () =>
     runObservation(observation, {
       ...{ version: version(), command, onProgress: stage.update },
-      onPlan: async ({ products }) => {
-        for (const path of products.flatMap(({ paths }) => paths))
-          for (const line of await leftoverLines(path)) terminal.say(line);
-      },
+      onPlan: sayLeftovers(terminal),
     }),
   );
-  const { facts, lines } = tell(outcome, stage.done(outcome.backend));
-  terminal.result(facts, lines);
+  const { facts, lines, lacking } = tell(outcome, stage.done(outcome.backend));
+  terminal.result(facts, lines, lacking);
 }
 
 /** The same of visibilities: `run` makes the products, `tell` the result of what came of them. */
@@ -145,27 +161,24 @@ export async function runOfVisibilities<Made>(
   }: {
     readonly flags: Flags;
     readonly run: (observation: Observation, settings: VisibilitiesSettings) => Promise<Made>;
-    readonly tell: (made: Made) => { readonly facts: object; readonly lines: readonly string[] };
+    readonly tell: (made: Made) => Told;
   },
 ): Promise<void> {
   if (options.plan === true) {
-    process.stdout.write(writeObservation(observation, options.json === true ? 'json' : 'yaml'));
+    printPlan(observation, options);
     return;
   }
   const terminal = inFlagsOf(openTerminal(options), flags);
   const made = await inWordsOf(flags.inFlags, () => run(observation, settingsOf(terminal)));
-  const { facts, lines } = tell(made);
-  terminal.result(facts, lines);
+  const { facts, lines, lacking } = tell(made);
+  terminal.result(facts, lines, lacking);
 }
 
 /** How a run of visibilities is shown. */
 export const settingsOf = (terminal: Terminal): VisibilitiesSettings => ({
   version: version(),
   stage: (title) => terminal.stage(title),
-  onPlan: async ({ products }) => {
-    for (const path of products.flatMap(({ paths }) => paths))
-      for (const line of await leftoverLines(path)) terminal.say(line);
-  },
+  onPlan: sayLeftovers(terminal),
 });
 
 /** Errors name fields; whoever typed flags reads flags. The one place where that is done. */
@@ -192,9 +205,11 @@ function renamed(error: CorellaError, inFlags: Flags['inFlags']): CorellaError {
 const inFlagsOf = (terminal: Terminal, { inFlags }: Flags): Terminal => ({
   ...terminal,
   say: (line) => {
-    terminal.say(inFlags(line));
+    terminal.say(reworded(line, inFlags));
   },
-  result: (json, lines) => {
-    terminal.result(json, lines.map(inFlags));
+  result: (json, lines, lacking = []) => {
+    const inWords = <One extends Line>(all: readonly One[]): One[] =>
+      all.map((line) => reworded(line, inFlags) as One);
+    terminal.result(json, inWords(lines), inWords(lacking));
   },
 });

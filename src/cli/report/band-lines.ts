@@ -1,10 +1,10 @@
-/** Told: a band that the telescope does not hear. Then its frequency is wrong, or the telescope, and with it every place. */
-import { formatHz } from '../../core/units.js';
+/** Data outside the band of the telescope: one of the two is wrong, and with it every position. */
 import type { OpenedFile, VoltageRecording } from '../../formats/index.js';
+import { message, type Message } from '../../messages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
 type Band = Telescope['band'];
-type Hearing = Pick<Telescope, 'name' | 'band'>;
+type Receiving = Pick<Telescope, 'name' | 'band'>;
 
 /** What channels of these frequencies reach; they may run downwards. */
 export const bandOfChannels = (frequenciesHz: Float64Array): Band => {
@@ -21,19 +21,20 @@ export const bandOfVoltages = ({
   highHz: centreFrequencyHz + sampleRateHz / 2,
 });
 
-const isDeafTo = ({ band }: Hearing, { lowHz, highHz }: Band): boolean =>
+const isOutside = ({ band }: Receiving, { lowHz, highHz }: Band): boolean =>
   highHz < band.lowHz || lowHz > band.highHz;
 
-export const bandLines = (telescope: Hearing, data: Band): string[] =>
-  isDeafTo(telescope, data)
+export const bandLines = (telescope: Receiving, data: Band): Message[] =>
+  isOutside(telescope, data)
     ? [
-        `note: ${formatHz((data.lowHz + data.highHz) / 2)} lies outside what ${telescope.name} hears, ` +
-          `${formatHz(telescope.band.lowHz)} to ${formatHz(telescope.band.highHz)}: with a wrong frequency, or telescope, every place on the sky is wrong`,
+        message('sky.outside-band', {
+          ...{ telescope: telescope.name, frequencyHz: (data.lowHz + data.highHz) / 2, ...telescope.band },
+        }),
       ]
     : [];
 
-export const bandFacts = (telescope: Hearing, data: Band): { readonly outsideBand?: Band } =>
-  isDeafTo(telescope, data) ? { outsideBand: telescope.band } : {};
+export const bandFacts = (telescope: Receiving, data: Band): { readonly outsideBand?: Band } =>
+  isOutside(telescope, data) ? { outsideBand: telescope.band } : {};
 
 export function bandOf(file: OpenedFile): Band {
   if (file.kind !== 'voltages')

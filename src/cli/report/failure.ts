@@ -1,5 +1,6 @@
-/** What is told of an error that ends a command. */
-import { CorellaError } from '../../core/errors.js';
+/** What is reported of an error that ends a command. */
+import { InterruptedError } from '../../core/ending.js';
+import { CorellaError, type ErrorCode } from '../../core/errors.js';
 import { escaped } from './escaped.js';
 
 /** More numbers than any array of the platform's holds: too large a wish, not a slip of ours. */
@@ -29,6 +30,33 @@ function platformText(error: unknown): string | undefined {
   )
     return 'a file name holds a null byte; check the names on the command line and in the files that name others';
   return undefined;
+}
+
+/** What the system calls failures of files and the network, and what we do. */
+const SYSTEM_KINDS: Readonly<Partial<Record<string, ErrorCode>>> = {
+  ...{ ENOENT: 'file.not-found', ENOTDIR: 'file.not-found', ENOSPC: 'disk.full', EDQUOT: 'disk.full' },
+  ...{ EACCES: 'file.unreadable', EPERM: 'file.unreadable', EISDIR: 'file.unreadable' },
+  ...{
+    EMFILE: 'system.too-many-files',
+    EADDRINUSE: 'network.unavailable',
+    ECONNREFUSED: 'network.unavailable',
+  },
+  ...{ ERR_INVALID_ARG_VALUE: 'value.invalid' },
+  'commander.unknownOption': 'option.unknown',
+  'commander.unknownCommand': 'command.unknown',
+  'commander.missingArgument': 'option.incomplete',
+  'commander.optionMissingArgument': 'option.incomplete',
+  'commander.missingMandatoryOptionValue': 'option.incomplete',
+  'commander.invalidArgument': 'value.invalid',
+};
+
+/** The code of an error, for machines and for corella help. */
+export function kindOf(error: unknown): ErrorCode {
+  if (error instanceof InterruptedError) return 'interrupted';
+  if (error instanceof CorellaError)
+    return error.kind === 'refused' ? (SYSTEM_KINDS[String(codeOf(error.cause))] ?? error.kind) : error.kind;
+  if (isTooLarge(error)) return 'memory.insufficient';
+  return SYSTEM_KINDS[String(codeOf(error))] ?? 'program.fault';
 }
 
 export function failureText(error: unknown): string {

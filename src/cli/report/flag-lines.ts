@@ -2,81 +2,74 @@
 import { formatInstant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import type { ValueFaults, VisibilityFile, VisibilityHeader } from '../../formats/index.js';
+import { message, textOf, type Message } from '../../messages/index.js';
 import type { FlagAccount } from '../../stages/index.js';
 import { inputName } from '../../telescope/telescope.js';
-
-const percent = (part: number, of: number): string =>
-  of === 0 ? '0 %' : `${((100 * part) / of).toFixed(part / of < 0.001 && part > 0 ? 3 : 1)} %`;
 
 /** Named where flags took more than this share of them. */
 const MUCH = 0.2;
 const MOST_NAMED = 6;
-/** Where more is taken it is the data that are odd, or the threshold too low. */
+/** Where more is flagged the data are unusual, or the threshold is too low. */
 const TOO_MUCH = 0.5;
 
-function named(
+/** Those that lost most, in words, and how many more there are. */
+function worst(
   taken: Float64Array,
   values: Float64Array,
   nameOf: (place: number) => string,
-): string | undefined {
+): { readonly names: readonly string[]; readonly more: number } {
   const list = [...taken.keys()]
     .filter((k) => values[k] > 0 && taken[k] > MUCH * values[k])
     .sort((x, y) => taken[y] / values[y] - taken[x] / values[x]);
-  if (list.length === 0) return undefined;
-  const shown = list.slice(0, MOST_NAMED).map((k) => `${nameOf(k)} ${percent(taken[k], values[k])}`);
-  return `${shown.join(', ')}${list.length > MOST_NAMED ? ` and ${list.length - MOST_NAMED} more` : ''}`;
+  return {
+    names: list
+      .slice(0, MOST_NAMED)
+      .map((k) => `${nameOf(k)} ${((100 * taken[k]) / values[k]).toFixed(1)} %`),
+    more: Math.max(0, list.length - MOST_NAMED),
+  };
 }
 
-/** What someone asked to flag, also where that was nothing. */
+/** What was asked to be flagged, also where that was nothing. */
 export const askedLines = ({
   rules,
   ruled,
   values,
-}: Pick<FlagAccount, 'rules' | 'ruled' | 'values'>): string[] =>
-  rules === 0
-    ? []
-    : [
-        ruled > 0
-          ? `flagged as asked: ${percent(ruled, values)} of the values`
-          : 'flagged as asked: nothing, for no value with weight lies there',
-      ];
+}: Pick<FlagAccount, 'rules' | 'ruled' | 'values'>): Message[] =>
+  rules === 0 ? [] : [message('flags.asked', { part: ruled === 0 ? 0 : ruled / values })];
 
-/** `keeps`: what became of bursts. */
+/** `isKept`: what became of bursts. */
 export function flagLines(
   account: FlagAccount | undefined,
   { telescope, polarisations, feeds, frequenciesHz }: VisibilityHeader,
-  keeps: boolean,
-): string[] {
+  isKept: boolean,
+): Message[] {
   if (!account) return [];
   const { values, ruled, interference, byInput, byChannel, inputValues, channelValues, bursts } = account;
-  const channels = named(byChannel, channelValues, (c) => `${c} (${formatHz(frequenciesHz[c])})`);
-  const inputs = named(byInput, inputValues, (a) => inputName(telescope, a, polarisations, feeds));
+  const channels = worst(byChannel, channelValues, (c) => `${c} (${formatHz(frequenciesHz[c])})`);
+  const inputs = worst(byInput, inputValues, (a) => inputName(telescope, a, polarisations, feeds));
+  const part = values > ruled ? interference / (values - ruled) : 0;
   return [
     ...askedLines(account),
     ...(account.looked
-      ? [
-          interference > 0 || bursts.length > 0
-            ? `interference: ${percent(interference, values - ruled)} of the values flagged`
-            : 'interference: none found',
-        ]
+      ? [message('flags.interference', { part, isNone: interference === 0 && bursts.length === 0 })]
       : []),
-    ...(interference > TOO_MUCH * (values - ruled)
-      ? [
-          'interference: more than half of the data; see them with corella inspect --picture before you trust the rest',
-        ]
+    ...(part > TOO_MUCH ? [message('flags.interference-much', { part })] : []),
+    ...(channels.names.length > 0
+      ? [message('flags.interference-channels', { channels: channels.names, more: channels.more })]
       : []),
-    ...(channels === undefined ? [] : [`interference: channels ${channels}`]),
     // Where every input is hit alike, channels say it.
-    ...(inputs === undefined || inputs.includes(' more') ? [] : [`interference: inputs ${inputs}`]),
-    ...bursts
-      .slice(0, MOST_NAMED)
-      .map(
-        ({ from, to, channels: count, ofChannels, dispersion }) =>
-          `a burst on most baselines alike, ${formatInstant(from, 3)} to ${formatInstant(to, 3)}, ${count} of ${ofChannels} channels` +
-          (dispersion === undefined ? '' : `, sweeping like a pulse of ${dispersion.toPrecision(2)} pc/cm³`) +
-          (keeps ? ': kept' : ': flagged, though it may be of the sky (--keep-bursts keeps it)'),
-      ),
-    ...(bursts.length > MOST_NAMED ? [`${bursts.length - MOST_NAMED} more bursts; --json lists all`] : []),
+    ...(inputs.names.length > 0 && inputs.more === 0
+      ? [message('flags.interference-inputs', { inputs: inputs.names })]
+      : []),
+    ...bursts.slice(0, MOST_NAMED).map(({ from, to, channels: count, ofChannels, dispersion }) =>
+      message('flags.burst', {
+        ...{ fromUtc: formatInstant(from, 3), toUtc: formatInstant(to, 3), channels: count, ofChannels },
+        ...{ ...(dispersion !== undefined && { dispersion }), isKept },
+      }),
+    ),
+    ...(bursts.length > MOST_NAMED
+      ? [message('flags.more-bursts', { bursts: bursts.length - MOST_NAMED })]
+      : []),
   ];
 }
 
@@ -105,32 +98,39 @@ export function flagFacts(account: FlagAccount | undefined): { readonly flags?: 
   };
 }
 
-/** Values that are no numbers. */
-export const faultLines = ({ faults }: VisibilityFile): string[] =>
-  faults && faults.notNumbers > 0
-    ? [`${faults.notNumbers} value${faults.notNumbers === 1 ? ' is' : 's are'} no number: flagged`]
-    : [];
+/** Values that are NaN or infinite, or too large to be true. */
+export const faultLines = ({ faults }: VisibilityFile): Message[] => [
+  ...(faults && faults.notNumbers > 0 ? [message('flags.not-numbers', { values: faults.notNumbers })] : []),
+  ...(faults && faults.outsized > 0 ? [message('flags.outsized', { values: faults.outsized })] : []),
+];
 
 export const faultFacts = ({
   faults,
 }: {
   readonly faults?: ValueFaults;
-}): { readonly notNumbers?: number } =>
-  faults && faults.notNumbers > 0 ? { notNumbers: faults.notNumbers } : {};
+}): Readonly<Partial<Record<keyof ValueFaults, number>>> => ({
+  ...(faults && faults.notNumbers > 0 && { notNumbers: faults.notNumbers }),
+  ...(faults && faults.outsized > 0 && { outsized: faults.outsized }),
+});
 
-/** Of feeds that nobody says the orientation of, for whoever asks for more than intensity. */
-export const orientationLines = ({ polarisations, feeds, xOrientation }: VisibilityHeader): string[] =>
+/** Of feeds whose orientation is unknown, where more than intensity is asked for. */
+export const orientationLines = ({ polarisations, feeds, xOrientation }: VisibilityHeader): Message[] =>
   polarisations === 2 && feeds !== 'circular' && xOrientation === 'unknown'
-    ? [
-        'nothing says where X points: taken as east, as it does here; if it points north, Q and V have the other sign',
-      ]
+    ? [message('feeds.orientation-unknown')]
     : [];
 
 /** The same file, that being taken to be so. */
 export const withOrientation = <Part extends { readonly file: VisibilityFile }>(part: Part): Part => ({
   ...part,
-  file: { ...part.file, assumed: [...(part.file.assumed ?? []), ...orientationLines(part.file.header)] },
+  file: {
+    ...part.file,
+    assumed: [...(part.file.assumed ?? []), ...orientationLines(part.file.header).map(textOf)],
+  },
 });
+
+/** What a file leaves open, and what was assumed. */
+export const assumedMessages = (assumed: readonly string[] = []): Message[] =>
+  assumed.map((what) => message('data.assumed', { what }));
 
 export const assumedFacts = ({ assumed }: VisibilityFile): { readonly assumed?: readonly string[] } =>
   assumed && assumed.length > 0 ? { assumed } : {};

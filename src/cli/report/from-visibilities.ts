@@ -1,5 +1,6 @@
 /** What came of an observation of visibilities, for people and for machines. */
 import { formatSeconds } from '../../core/units.js';
+import { message, type Line, type Message } from '../../messages/index.js';
 import type { VisibilityFile } from '../../formats/index.js';
 import { isProduct, type Product } from '../../products/index.js';
 import type {
@@ -12,8 +13,16 @@ import type {
   WrittenGains,
   WrittenVisibilities,
 } from '../../visibilities/index.js';
-import { gainsFacts, gainsLines, lackingLines } from './calibration-report.js';
-import { assumedFacts, faultFacts, faultLines, flagFacts, flagLines, withOrientation } from './flag-lines.js';
+import { gainsFacts, gainsLines, lackingMessages } from './calibration-report.js';
+import {
+  assumedFacts,
+  assumedMessages,
+  faultFacts,
+  faultLines,
+  flagFacts,
+  flagLines,
+  withOrientation,
+} from './flag-lines.js';
 import { imagedFacts, imagedLines } from './image-lines.js';
 
 /** A product's own figures. */
@@ -32,9 +41,9 @@ export function madeFacts({ name, paths, facts, flags }: MadeFromVisibilities): 
 }
 
 /** What was written, and what one should know of it. */
-export function madeLines(made: MadeFromVisibilities, { plan }: VisibilitiesOutcome): string[] {
+export function madeLines(made: MadeFromVisibilities, { plan }: VisibilitiesOutcome): Line[] {
   const { name, paths, facts, flags, failure } = made;
-  if (failure) return [`${name}: failed: ${failure.message}`];
+  if (failure) return [failedMessage(made)];
   const { observation, opened } = plan.from;
   const flagged = flagLines(flags, opened.header, observation.flags?.['keep-bursts'] === true);
   const lines =
@@ -46,6 +55,15 @@ export function madeLines(made: MadeFromVisibilities, { plan }: VisibilitiesOutc
   return [...lines, ...flagged];
 }
 
+/** A product that failed while others were made. */
+export const failedMessage = ({
+  name,
+  failure,
+}: {
+  readonly name: string;
+  readonly failure?: Error;
+}): Message => message('product.failed', { product: name, why: failure?.message ?? '' });
+
 export const countText = (integrations: number): string =>
   `${integrations} integration${integrations === 1 ? '' : 's'}`;
 
@@ -53,38 +71,31 @@ function writtenLines(
   path: string,
   { integrations, calibrated, seconds }: WrittenVisibilities,
   { from }: VisibilitiesPlan,
-): string[] {
+): Line[] {
   return [
     `${path}: ${countText(integrations)}${calibrated ? ' in Jy' : ''}, ${formatSeconds(seconds)}`,
-    ...(calibrated ? appliedLines(calibrated, from.opened.header.feeds) : []),
+    ...(calibrated ? appliedMessages(calibrated, from.opened.header.feeds, from.gains?.path ?? '') : []),
   ];
 }
 
-function appliedLines(
+function appliedMessages(
   { values, flagged, channels, channelsWithout, crossHands, hasLeakage }: AppliedGains,
   feeds: 'linear' | 'circular' = 'linear',
-): string[] {
+  path = '',
+): Message[] {
   return [
-    ...(flagged > 0
-      ? [`${((100 * flagged) / values).toFixed(1)} % of the values are flagged for want of a gain`]
-      : []),
+    ...(flagged > 0 ? [message('gains.values-flagged', { flagged, of: values })] : []),
     ...(channelsWithout > 0
-      ? [`${channelsWithout} of ${channels} channels have no gains and are flagged`]
+      ? [message('gains.channels-without', { path, without: channelsWithout, of: channels })]
       : []),
-    ...(crossHands === 'unknown'
-      ? [
-          hasLeakage
-            ? 'the cross hands are flagged: the model of these gains leaves a rotation of Q, U and V open, so that I alone is right'
-            : `the cross hands are flagged: these gains do not know the phase between ${feeds === 'circular' ? 'R and L' : 'X and Y'} (calibrate --cross-hand)`,
-        ]
-      : []),
+    ...(crossHands === 'unknown' ? [message('gains.cross-hands-flagged', { hasLeakage, feeds })] : []),
   ];
 }
 
 /** What has no gains although it was asked for: then the exit code is 2. */
-export const lackingIn = ({ products }: VisibilitiesOutcome): string[] =>
+export const lackingIn = ({ products }: VisibilitiesOutcome): Message[] =>
   products.flatMap(({ name, facts, failure }) =>
-    name === 'gains' && !failure ? lackingLines((facts as WrittenGains).solved) : [],
+    name === 'gains' && !failure ? lackingMessages((facts as WrittenGains).solved) : [],
   );
 
 /** Whether it matters where X points. */
@@ -103,7 +114,19 @@ export function sourceFacts(outcome: VisibilitiesOutcome): object {
   return { ...faultFacts(file), ...assumedFacts(file) };
 }
 
-export function sourceLines(outcome: VisibilitiesOutcome): string[] {
+export function sourceLines(outcome: VisibilitiesOutcome): Line[] {
   const file = sourceOf(outcome);
-  return [...outcome.plan.warnings, ...(file.assumed ?? []), ...faultLines(file)];
+  return [...outcome.plan.warnings, ...assumedMessages(file.assumed), ...faultLines(file)];
+}
+
+/** Of a command, which makes one product. */
+export function reportOfOne(outcome: VisibilitiesOutcome): {
+  readonly facts: object;
+  readonly lines: readonly Line[];
+} {
+  const [made] = outcome.products;
+  return {
+    facts: { ...madeFacts(made), ...sourceFacts(outcome) },
+    lines: [...madeLines(made, outcome), ...sourceLines(outcome)],
+  };
 }

@@ -3,16 +3,16 @@ import { describe, it } from 'node:test';
 import { parseInstant } from '../../core/instant.js';
 import { skyFrame } from '../../sky/frame.js';
 import { fringesOf } from '../../visibilities/index.js';
-import { smearLine } from './image-lines.js';
+import { smearLines } from './image-lines.js';
 import { outsideLines } from './image-notes.js';
 
 describe('smearing', () => {
   it('is told above one per cent', () => {
-    assert.deepEqual(smearLine('the width of a channel', 0.0099), []);
-    assert.deepEqual(smearLine('the width of a channel', 0.0123), [
-      'the width of a channel takes 1.2 % of a source at the edge of the field',
-    ]);
-    assert.match(smearLine('the length of an integration', 0.456)[0], /takes 46 % of a source/);
+    assert.deepEqual(smearLines('bandwidth', 0.0099), []);
+    const [{ code, data, text }] = smearLines('bandwidth', 0.0123);
+    assert.deepEqual({ code, data }, { code: 'image.smearing', data: { by: 'bandwidth', loss: 0.0123 } });
+    assert.match(text, /1\.2 % loss/);
+    assert.match(smearLines('time', 0.456)[0].text, /46 % loss/);
   });
 
   it('takes fringes to have run where the file says so, whatever its object is called', () => {
@@ -27,18 +27,21 @@ describe('what image says of a field', () => {
     const site = { latitudeDeg: 30, longitudeDeg: 0, heightM: 0 };
     const frame = skyFrame(site, parseInstant('2026-06-21T04:00:00Z'));
     const { raDeg, decDeg } = frame.zenith;
-    const lines = (offsetDeg: number, widthDeg?: number): string[] =>
+    const outside = (offsetDeg: number, widthDeg?: number): object[] =>
       outsideLines(
         { object: 'M 51', phaseCentre: { raDeg, decDeg: decDeg + offsetDeg } },
         frame,
         widthDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg },
-      );
-    assert.deepEqual(lines(0, 1), []);
-    assert.deepEqual(lines(9, 20), []);
-    assert.deepEqual(lines(-11, 20), [
-      "the file's phase centre, M 51, is 11.0° from the zenith, outside this field round the zenith",
-    ]);
-    assert.deepEqual(lines(-80), []);
-    assert.match(lines(-100)[0], /100\.0° from the zenith, below the horizon/);
+      ).map(({ code, data }) => ({ code, ...data }));
+    assert.deepEqual(outside(0, 1), []);
+    assert.deepEqual(outside(9, 20), []);
+    const [found] = outside(-11, 20) as { fromZenithDeg: number }[];
+    const fromZenithDeg = Math.round(found.fromZenithDeg);
+    assert.deepEqual(
+      { ...found, fromZenithDeg },
+      { code: 'image.phase-centre-outside', object: 'M 51', fromZenithDeg: 11 },
+    );
+    assert.deepEqual(outside(-80), []);
+    assert.ok((outside(-100) as { fromZenithDeg: number }[])[0].fromZenithDeg > 90);
   });
 });

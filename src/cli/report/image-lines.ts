@@ -1,8 +1,9 @@
 /** What came of images from visibilities, for people and for machines. */
 import { DEGREES_PER_RADIAN, formatSeconds } from '../../core/units.js';
-import { unitFor } from '../../draw/index.js';
+import { angleText } from '../../draw/index.js';
 import type { VisibilityHeader } from '../../formats/index.js';
 import type { HandTally } from '../../image/index.js';
+import { message, type Line, type Message } from '../../messages/index.js';
 import { betweenPixels, stationPositions, type Share } from '../../stages/index.js';
 import {
   holdingCellDeg,
@@ -24,7 +25,7 @@ export const imagedFacts = (paths: readonly string[], imaged: Imaged): object =>
   ...bandFacts(imaged.telescope, bandOfChannels(imaged.header.frequenciesHz)),
 });
 
-export const imagedLines = (paths: readonly string[], imaged: Imaged): string[] => [
+export const imagedLines = (paths: readonly string[], imaged: Imaged): Line[] => [
   ...(imaged.kind === 'image' ? skyLines(paths, imaged) : seriesLines(paths, imaged)),
   ...bandLines(imaged.telescope, bandOfChannels(imaged.header.frequenciesHz)),
 ];
@@ -60,7 +61,7 @@ function skyFacts(paths: readonly string[], imaged: ImagedSky): object {
   };
 }
 
-function skyLines(paths: readonly string[], imaged: ImagedSky): string[] {
+function skyLines(paths: readonly string[], imaged: ImagedSky): Line[] {
   const { sky, unit, seconds, note, alone, header } = imaged;
   const { pixels, cellDeg, coarse, loss, peak, beam } = figuresOf(imaged);
   return [
@@ -69,7 +70,8 @@ function skyLines(paths: readonly string[], imaged: ImagedSky): string[] {
     `${sky.integrations} integration${sky.integrations === 1 ? '' : 's'}, ${formatSeconds(sky.durationS)}; ` +
       (beam
         ? `beam ${angleText(beam.majorDeg)} × ${angleText(beam.minorDeg)}, PA ${beam.positionAngleDeg.toFixed(0)}°`
-        : 'the pixels are too coarse for a fit of the beam: ask for a smaller products.images.cell'),
+        : 'no fit of the beam'),
+    ...(beam ? [] : [message('image.beam-not-fitted')]),
     ...(note === undefined ? [] : [note]),
     methodWords(sky.method, sky.plan.accuracy),
     ...alone,
@@ -78,14 +80,14 @@ function skyLines(paths: readonly string[], imaged: ImagedSky): string[] {
         `CLEAN: ${iterations} components in ${majorCycles} major cycles, ${Number(fluxJy.toPrecision(4))} ` +
         `${unit.replace('/beam', '')} in the model, noise ${Number(noiseJy.toPrecision(3))}; stopped by ${stop}`,
     ),
-    ...coarseLines(coarse, loss, ['products.images.pixels', 'products.images.field']),
+    ...coarseLines(coarse, loss),
     ...beyondLines(sky.beyond),
     ...sharesLines(sky),
     ...emptyLines(sky),
     ...(sky.stokes?.history ?? []),
     ...handLines(sky.hands, header.feeds),
-    ...smearLine('the width of a channel', sky.smearing.bandwidth),
-    ...smearLine('the length of an integration', sky.smearing.time),
+    ...smearLines('bandwidth', sky.smearing.bandwidth),
+    ...smearLines('time', sky.smearing.time),
   ];
 }
 
@@ -101,81 +103,63 @@ function seriesFacts(paths: readonly string[], { series, unit, seconds }: Imaged
   };
 }
 
-function seriesLines(paths: readonly string[], { series, seconds, onSheet, header }: ImagedSeries): string[] {
+function seriesLines(paths: readonly string[], { series, seconds, onSheet, header }: ImagedSeries): Line[] {
   const { made, lost = [], beyond, hands, smearing } = series;
   const { pixels } = series.plan;
   const count = series.images.length;
   return [
     `${paths.join(', ')}: ${count} image${count === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
-      `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; ${paths[1]} is a film` +
-      ((onSheet ?? count) < count ? `, the sheet has ${onSheet} of them` : ''),
-    ...(lost.length > 0
-      ? [
-          `${lost.length} of the ${count} are blank (NaN): their stretch of time has no data; the film leaves them out`,
-        ]
-      : []),
+      `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; ${paths[1]} is an animation` +
+      ((onSheet ?? count) < count ? `, the contact sheet has ${onSheet} of them` : ''),
+    ...(lost.length > 0 ? [message('image.without-data', { images: lost.length, of: count })] : []),
     ...(beyond ? beyondLines(beyond) : []),
     ...(hands ? handLines(hands, header.feeds) : []),
-    ...smearLine('the width of a channel', smearing?.bandwidth ?? 0),
-    ...smearLine('the length of an integration', smearing?.time ?? 0),
+    ...smearLines('bandwidth', smearing?.bandwidth ?? 0),
+    ...smearLines('time', smearing?.time ?? 0),
     ...(made ? [methodWords(made.method, made.accuracy)] : []),
   ];
 }
 
-/** What is too long for the pixels has no cell in the uv plane. */
-const beyondLines = (beyond: WideSkyImage['beyond']): string[] =>
+/** Baselines too long for the pixels are outside the uv plane of the grid. */
+const beyondLines = (beyond: WideSkyImage['beyond']): Message[] =>
   beyond.visibilities > 0
     ? [
-        `${((100 * beyond.visibilities) / beyond.of).toFixed(1)} % of the visibilities are left out, being of baselines too long for ` +
-          `these pixels: with a products.images.cell of ${angleText(holdingCellDeg(beyond))} or less, or natural weights, none is`,
+        message('image.baselines-too-long', {
+          ...{ part: beyond.visibilities / beyond.of, cellDeg: holdingCellDeg(beyond) },
+          cell: angleText(holdingCellDeg(beyond)),
+        }),
       ]
     : [];
 
-/** How finely the mean of the beam was taken. */
-function sharesLines({ shares }: WideSkyImage): string[] {
+/** How finely the mean of the beam was sampled. */
+function sharesLines({ shares }: WideSkyImage): Message[] {
   if (!shares) return [];
   const most = (of: (share: Share) => unknown): number =>
     Math.max(...shares.map((own) => new Set(own.map(of)).size));
-  const [moments, frequencies] = [most(({ moment }) => moment), most(({ frequencyHz }) => frequencyHz)];
   return [
-    `over the mean of the beam at ${moments} moment${moments === 1 ? '' : 's'} and ` +
-      `${frequencies} ${frequencies === 1 ? 'frequency' : 'frequencies'}, by what they weigh in the image`,
+    message('image.averaged-beam', {
+      ...{ moments: most(({ moment }) => moment), frequencies: most(({ frequencyHz }) => frequencyHz) },
+    }),
   ];
 }
 
 /** Of a cube: what could not be made is blank. */
-function emptyLines({ empty, products, frequenciesHz }: WideSkyImage): string[] {
+function emptyLines({ empty, products, frequenciesHz }: WideSkyImage): Message[] {
   const channels = new Set(empty.map(({ channel }) => channel)).size;
-  if (channels === 0) return [];
-  const of = `${channels} of ${frequenciesHz.length} channels`;
-  return [
-    products.length === 1
-      ? `${of} ${channels === 1 ? 'has' : 'have'} no data: blank (NaN) there`
-      : `${of} lack ${[...new Set(empty.map(({ product }) => product))].join(', ')}: Stokes planes that take it are ` +
-        'blank there (NaN); without products.images.stokes I takes one hand where the other is lost',
-  ];
+  const lacking = products.length === 1 ? [] : [...new Set(empty.map(({ product }) => product))];
+  return channels === 0
+    ? []
+    : [message('image.channels-blank', { channels, of: frequenciesHz.length, lacking })];
 }
 
-/** What is made of X or Y alone has Q in it, and that hand's own beam and scale. */
-function handLines(hands: HandTally, feeds: VisibilityHeader['feeds']): string[] {
+/** An image of X or Y alone has Q in it, and the beam and scale of that polarisation. */
+function handLines(hands: HandTally, feeds: VisibilityHeader['feeds']): Message[] {
   const { both, one } = hands;
   const lone = loneHandOf(hands);
   if (lone) return [loneHandNote(lone === 'XX' ? 0 : 1, feeds)];
-  return one > 0
-    ? [
-        `${((100 * one) / (both + one)).toFixed(1)} % of the visibilities of I are of one hand alone, the other being flagged or missing: ` +
-          'right for what is not polarised and both hands hear alike; where their beams or gains differ it is that hand’s',
-      ]
-    : [];
+  return one > 0 ? [message('image.partly-single-polarisation', { part: one / (both + one) })] : [];
 }
 
 /** Reported above one per cent. */
-export const smearLine = (by: string, part: number): string[] =>
-  part > 0.01
-    ? [`${by} takes ${(100 * part).toFixed(part > 0.1 ? 0 : 1)} % of a source at the edge of the field`]
-    : [];
-
-function angleText(degrees: number): string {
-  const { unit, perDegree } = unitFor(degrees);
-  return `${Number((degrees * perDegree).toPrecision(3))}${unit}`;
-}
+export const smearLines = (by: 'bandwidth' | 'time', loss: number): Message[] =>
+  loss > 0.01 ? [message('image.smearing', { by, loss })] : [];

@@ -16,7 +16,7 @@ export async function inspectFilterbank(
   if (flags.format !== undefined || !(await holdsFilterbank(path))) return undefined;
   refuseDrawings(
     flags,
-    ['spectrum', 'baseline', 'uv', 'antennas'],
+    ['spectrum', 'baseline', 'uv', 'map'],
     `filterbanks, such as ${path}`,
     'draw it with --picture',
   );

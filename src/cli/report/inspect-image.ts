@@ -16,7 +16,7 @@ export async function inspectImage(
   if (flags.format !== undefined || !(await holdsFitsImage(path))) return undefined;
   refuseDrawings(
     flags,
-    ['spectrum', 'baseline', 'uv', 'antennas'],
+    ['spectrum', 'baseline', 'uv', 'map'],
     `images, such as ${path}`,
     'draw it with --picture',
   );

@@ -2,11 +2,12 @@
 import type { SpectraGap } from '../../core/gaps.js';
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
+import { textOf } from '../../messages/index.js';
 import { isUnknown, type Recording, sampleRateOf, type VisibilityFile } from '../../formats/index.js';
 import { inputName } from '../../telescope/telescope.js';
 import type { FileDescription, FirstValue, Look, VisibilityLook } from '../../inspect/index.js';
 import { orientationLines } from './flag-lines.js';
-import { earlyLine, frameLines } from './loss-lines.js';
+import { earlyMessage, frameLines } from './loss-lines.js';
 
 export const line = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;
 /** "3 inputs: a, b, c", the first dozen by name. */
@@ -122,7 +123,9 @@ export function lookLines(file: Recording, look: Look, utc: (sample: number) => 
         : `the first ${look.samples} samples (--whole reads all)`,
     ),
     ...(frames && look.extent === 'whole'
-      ? [`${frames.frames} good`, ...frameLines(frames)].map((text, k) => line(k === 0 ? 'frames' : '', text))
+      ? [`${frames.frames} good`, ...frameLines(frames)].map((one, k) =>
+          line(k === 0 ? 'frames' : '', textOf(one)),
+        )
       : []),
     ...(look.rms === undefined ? [] : [line('rms', Number(look.rms.toPrecision(4)).toString())]),
     ...(clipped === undefined
@@ -141,7 +144,7 @@ export function lookLines(file: Recording, look: Look, utc: (sample: number) => 
     ),
     ...missing.first.slice(0, 4).map((one) => line('', gap(one))),
     ...(missing.gaps > 4 ? [line('', 'and more')] : []),
-    ...(file.endsEarly ? [line('ends early', earlyLine(file.endsEarly, sampleRateOf(file)))] : []),
+    ...(file.endsEarly ? [line('ends early', earlyMessage(file.endsEarly, sampleRateOf(file)).text)] : []),
   ];
 }
 
@@ -160,8 +163,8 @@ export function visibilityLines(file: VisibilityFile, look: VisibilityLook): str
     ...(start === undefined ? [] : [line('start', formatInstant(start, 9))]),
     ...(durationS === undefined ? [] : [line('integration', lengthText(durationS, durationRangeS))]),
     line('units', file.header.units ?? 'not said'),
-    ...[...(file.assumed ?? []), ...orientationLines(file.header)].map((text, k) =>
-      line(k === 0 ? 'assumed' : '', text),
+    ...[...(file.assumed ?? []), ...orientationLines(file.header)].map((one, k) =>
+      line(k === 0 ? 'assumed' : '', textOf(one)),
     ),
     line('read', isWhole ? 'every integration' : 'the first integration (--whole reads all)'),
     line('flagged', nameList(namesOf(flaggedInputs), 'no input') + (flaggedInputs.length > 0 ? within : '')),

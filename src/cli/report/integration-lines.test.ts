@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import { instant } from '../../core/instant.js';
+import { messagesIn } from '../../messages/index.js';
 import { choiceLines } from './integration-lines.js';
 
 const integration = {
@@ -17,18 +18,15 @@ const integration = {
 
 it('a sum that leaves integrations out says so, and one that takes all says nothing', () => {
   assert.deepEqual(choiceLines({ integration, first: 0, used: 8, inFile: 8 }, 'sum'), []);
-  assert.match(
-    choiceLines({ integration, first: 0, used: 3, inFile: 8 }, 'sum')[0],
-    /^the first 3 of 8 .*smear/,
-  );
-  assert.match(choiceLines({ integration, first: 0, used: 1, inFile: 8 }, 'sum')[0], /^the first of 8 /);
-  assert.deepEqual(choiceLines({ integration, first: 2, used: 6, inFile: 8 }, 'sum'), [
-    'the first 2 of 8 integrations have no data',
-  ]);
-  assert.match(
-    choiceLines({ integration, first: 1, used: 3, inFile: 8 }, 'sum').join(),
-    /^the first of 8 integrations has no data,the next 3 of 8 .*smear/,
-  );
+  const said = (first: number, used: number) =>
+    messagesIn(choiceLines({ integration, first, used, inFile: 8 }, 'sum'))[0];
+  assert.equal(said(0, 3).code, 'integrations.not-all-used');
+  const other = 'source.integration selects others';
+  assert.deepEqual(said(0, 3).data, { first: 0, used: 3, inFile: 8, durationS: 8.6, other });
+  assert.match(said(0, 3).text, /^the first 3 of 8 .*rotates/);
+  assert.match(said(0, 1).text, /^the first of 8 /);
+  assert.equal(said(2, 6).text, 'the first 2 of 8 integrations have no data');
+  assert.match(said(1, 3).text, /^the first of 8 integrations has no data; the next 3 of 8 .*rotates/);
   assert.deepEqual(choiceLines({ integration, first: 5, used: 1, inFile: 8 }, 5), [
     'integration 5 of 0 to 7, 8.6 s',
   ]);

@@ -1,6 +1,7 @@
-/** What rounding costs, told where it costs something or was chosen. */
+/** What rounding costs, reported where it costs something or was chosen. */
 import { outputRail, rounding } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
+import { message, type Message } from '../../messages/index.js';
 import { type Level, type InputLevels, LOOKED_AT, STRETCH, type Rounded } from '../../stages/index.js';
 
 /** Beyond it the choice of a gain is nobody's concern. */
@@ -11,32 +12,24 @@ const WEAK = 1;
 /** A pause that is worth a line. */
 const FEW_SAMPLES = 1000;
 
-const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
-const levels = (rms: number): string => Number(rms.toPrecision(3)).toString();
-
-export function levelLines(level: Level | undefined): string[] {
+export function levelLines(level: Level | undefined): Message[] {
   if (!level) return [];
-  const { inputRms, outputRms, weakestRms, efficiency, worstEfficiency, silentInputs, gain, follows } = level;
-  const lines: string[] = [];
+  const { inputRms, outputRms, weakestRms, efficiency, worstEfficiency, silentInputs, silentSamples } = level;
+  const { gain, follows } = level;
   if (inputRms === 0)
-    return [
-      `the first ${level.silentSamples} samples are silent: the gain is ${follows === 'told' ? 'as told' : 'the usual one'}, and nobody knows what rounding leaves; give front.gain, or front.bits: float`,
-    ];
-  if (follows === 'measured' || efficiency < GOOD)
-    lines.push(
-      `level: ${levels(inputRms)} rms in, ${levels(outputRms)} levels rms after a gain of ${Number(gain.toPrecision(4))}${
-        follows === 'measured' ? ' (measured)' : follows === 'told' ? ' (told)' : ''
-      }; rounding leaves ${percent(efficiency)} of a weak signal`,
-    );
-  if (weakestRms < WEAK)
-    lines.push(
-      `the weakest input has ${levels(weakestRms)} levels rms: rounding leaves it ${percent(worstEfficiency)} of a weak signal; give a larger front.gain, or front.bits: float`,
-    );
-  if (level.silentSamples > FEW_SAMPLES && follows === 'measured')
-    lines.push(`silent for ${level.silentSamples} samples: the level is of what follows`);
-  if (silentInputs > 0)
-    lines.push(`${silentInputs} ${silentInputs === 1 ? 'input begins' : 'inputs begin'} silent`);
-  return lines;
+    return [message('level.silent-start', { samples: silentSamples, isGiven: follows === 'told' })];
+  return [
+    ...(follows === 'measured' || efficiency < GOOD
+      ? [message('level.gain', { inputRms, outputRms, gain, follows, efficiency })]
+      : []),
+    ...(weakestRms < WEAK
+      ? [message('level.weak-input', { rms: weakestRms, efficiency: worstEfficiency })]
+      : []),
+    ...(silentSamples > FEW_SAMPLES && follows === 'measured'
+      ? [message('level.silent-samples', { samples: silentSamples })]
+      : []),
+    ...(silentInputs > 0 ? [message('level.silent-inputs', { inputs: silentInputs })] : []),
+  ];
 }
 
 /** So far the rms may move in integrations, up or down, without a word. */
@@ -50,7 +43,7 @@ interface Stretches {
 }
 const INTEGRATIONS: Stretches = { one: 'integration', many: 'integrations', all: 'throughout' };
 export const STRETCHES_OF_SPECTRA: Stretches = {
-  ...{ one: 'stretch of spectra', many: 'stretches of spectra' },
+  ...{ one: 'range of spectra', many: 'ranges of spectra' },
   all: `in all that was looked at, ${LOOKED_AT} of every ${STRETCH} spectra`,
 };
 
@@ -62,7 +55,7 @@ export function roundedLines(
     levels: own,
     type,
     of = INTEGRATIONS,
-    advice = 'front.equaliser: measured gives each a gain of its own, front.gain a larger one to all, front.bits: float needs none',
+    advice = 'front.equaliser: measured gives each its own gain, front.gain sets a larger one for all, front.bits: float needs none',
   }: {
     readonly level?: Level;
     readonly levels?: InputLevels;
@@ -70,38 +63,31 @@ export function roundedLines(
     readonly of?: Stretches;
     readonly advice?: string;
   },
-): string[] {
+): Message[] {
   if (!rounded || type === 'cf32') return [];
   const { heard, weak, weakestRms, leastRms, mostRms, zeroInputs, zeroForATime } = rounded;
-  const lines: string[] = [];
-  if (weak > 0) {
-    const left = weakestRms > 0 ? rounding(weakestRms, outputRail[type]).efficiency : 0;
+  const lines: Message[] = [];
+  if (weak > 0)
     lines.push(
-      `${weak} of ${heard} channels of inputs have less than one level rms in some ${of.one}; rounding leaves the weakest ${percent(left)} of a weak signal: ` +
-        (own ? 'the levels do not fit, or changed; measure them anew, or take front.bits: float' : advice),
+      message('level.rounded-weak', {
+        ...{ weak, of: heard, unit: of.one },
+        efficiency: weakestRms > 0 ? rounding(weakestRms, outputRail[type]).efficiency : 0,
+        advice: own
+          ? 'the levels do not fit, or changed; measure them again, or use front.bits: float'
+          : advice,
+      }),
     );
-  }
-  const expected = own ? own.outputRms : level?.follows === 'measured' ? level.outputRms : undefined;
-  // Eight bits have room, and beyond it they are weak or hit the rails.
+  const expectedRms = own ? own.outputRms : level?.follows === 'measured' ? level.outputRms : undefined;
+  // Eight bits have room; beyond it signals are weak or saturate.
   if (
     type === 'ci4' &&
-    expected !== undefined &&
-    (leastRms * MOVED < expected || mostRms > MOVED * expected)
-  ) {
-    const [least, most] = [levels(leastRms), levels(mostRms)];
-    lines.push(
-      `${of.many} have ${least === most ? '' : `${least} to `}${most} levels rms, where the first samples promised ${levels(expected)}: ` +
-        'the level changed, or a carrier is cut off',
-    );
-  }
-  if (zeroForATime > 0)
-    lines.push(
-      `${zeroForATime} ${zeroForATime === 1 ? 'input is' : 'inputs are'} zeros in some ${of.many}: silent, or too weak for the gain`,
-    );
+    expectedRms !== undefined &&
+    (leastRms * MOVED < expectedRms || mostRms > MOVED * expectedRms)
+  )
+    lines.push(message('level.changed', { leastRms, mostRms, expectedRms, units: of.many }));
+  if (zeroForATime > 0) lines.push(message('level.zero-sometimes', { inputs: zeroForATime, units: of.many }));
   if (level && zeroInputs > level.silentInputs)
-    lines.push(
-      `${zeroInputs} ${zeroInputs === 1 ? 'input is' : 'inputs are'} zeros ${of.all}: silent, or too weak for the gain`,
-    );
+    lines.push(message('level.zero-always', { inputs: zeroInputs, where: of.all }));
   return lines;
 }
 
@@ -116,21 +102,13 @@ export const spanOf = ({ factors }: InputLevels): { readonly least: number; read
   most: factors.reduce((most, one) => Math.max(most, one), 0),
 });
 
-/** Equaliser gains, for people and for machines. */
-export const levelsLines = (levels: InputLevels | undefined): string[] => {
+/** Equaliser gains, for people. */
+export const levelsLines = (levels: InputLevels | undefined): Message[] => {
   if (!levels) return [];
-  const { least, most } = spanOf(levels);
   const { efficiency, silent = 0, from } = levels;
   return [
-    `levels by input and channel, ${from}: ${numberText(least)} to ${numberText(most)} of the usual gain` +
-      (efficiency === undefined
-        ? ''
-        : `; rounding leaves ${(100 * efficiency).toFixed(1)} % of a weak signal`),
-    ...(silent > 0
-      ? [
-          `${silent} ${silent === 1 ? 'channel of an input is' : 'channels of inputs are'} silent at first: the median level of the input, or of the others, is theirs`,
-        ]
-      : []),
+    message('level.equaliser', { from, ...spanOf(levels), ...(efficiency !== undefined && { efficiency }) }),
+    ...(silent > 0 ? [message('level.equaliser-silent', { channels: silent })] : []),
   ];
 };
 

@@ -3,16 +3,25 @@
  * them there (options/shorthand.ts).
  */
 import { formatHz, formatSeconds } from '../../core/units.js';
+import { message, type Line, type Message } from '../../messages/index.js';
 import { unknownFactWords, type ProductOutcome, type RunOutcome } from '../../observation/index.js';
-import { bearableIntegrationS, phaseLossLines } from '../../stages/index.js';
-import type { BeamFacts, ImageFacts, SpectraFacts, VisibilityFacts } from '../../products/index.js';
+import { phaseLossLines } from '../../stages/index.js';
+import type {
+  BeamFacts,
+  GainFacts,
+  ImageFacts,
+  SpectraFacts,
+  VisibilityFacts,
+} from '../../products/index.js';
 import { NO_TELESCOPE } from '../../telescope/unplaced.js';
 import { kurtosisFactsOf, kurtosisLinesOf } from '../interference/kurtosis-lines.js';
 import { vanVleckLines } from '../interference/van-vleck-lines.js';
 import { bandFacts, bandLines, bandOf } from './band-lines.js';
+import { gainsFacts, gainsLines, lackingMessages } from './calibration-report.js';
 import { coherenceFacts, coherenceLines } from './coherence-lines.js';
 import { askedLines } from './flag-lines.js';
-import { coarseLines, loneHandNote, stokesNotes } from './image-notes.js';
+import { failedMessage } from './from-visibilities.js';
+import { coarseLines, directErrorFacts, directErrorLines, loneHandNote, stokesNotes } from './image-notes.js';
 import {
   levelFacts,
   levelLines,
@@ -23,7 +32,6 @@ import {
   STRETCHES_OF_SPECTRA,
 } from './level-lines.js';
 import { lossFacts, lossLines, railLines } from './loss-lines.js';
-import { roadLines } from './road-lines.js';
 import { spectraText } from './terminal.js';
 
 /** What the front met, for all products. */
@@ -42,7 +50,7 @@ export function frontFacts({ account, plan, front }: RunOutcome): object {
   };
 }
 
-export function frontLines({ account, plan, front }: RunOutcome): string[] {
+export function frontLines({ account, plan, front }: RunOutcome): Line[] {
   const { recording, telescope, spectra } = plan.observed;
   const { saturated, missingSamples, spectra: made } = account;
   const fate =
@@ -65,20 +73,13 @@ export function frontLines({ account, plan, front }: RunOutcome): string[] {
   ];
 }
 
-/** Around the zero of real numbers either side is the other's mirror, and the band has but one. */
-const mirrorLines = (mirrored: number, channels: number): string[] =>
-  mirrored > 0
-    ? [
-        `channels 0-${mirrored - 1} are below the band, which began as real numbers, and mirror those above its edge: leave them out ` +
-          `(corella correlate --keep-channels ${mirrored}-${channels - 1})`,
-      ]
-    : [];
+/** Around the zero frequency of real numbers one side mirrors the other. */
+const mirrorLines = (mirrored: number, channels: number): Message[] =>
+  mirrored > 0 ? [message('front.mirrored', { mirrored, channels })] : [];
 
-const floatTapsLines = (asked: RunOutcome['front']['floatTaps']): string[] =>
+const floatTapsLines = (asked: RunOutcome['front']['floatTaps']): Message[] =>
   asked
-    ? asked.widened
-      ? ["the filter's taps are floats: samples are taken as 16 bits, which is slower"]
-      : [`the filter of ${asked.of} samples has taps of floats anyway`]
+    ? [asked.widened ? message('front.taps-wide') : message('front.taps-float-anyway', { type: asked.of })]
     : [];
 
 /** A product's own figures, beside those of the front. */
@@ -93,6 +94,10 @@ export function productFacts(product: ProductOutcome, outcome: RunOutcome): obje
     const { beams, ...figures } = facts as BeamFacts;
     return { beams: beams.length, ...figures };
   }
+  if (name === 'gains') {
+    const { solved } = facts as GainFacts;
+    return solved ? gainsFacts(solved) : {};
+  }
   return name === 'images' ? imageFacts(product, facts as ImageFacts, outcome) : facts;
 }
 
@@ -101,11 +106,11 @@ function imageFacts(
   facts: ImageFacts,
   { plan: { observed } }: RunOutcome,
 ): object {
-  const { images, leftOut, everyS, pixels, unit, predictedError, tilt, seen, coherence } = facts;
+  const { images, leftOut, everyS, pixels, unit, imaging, predictedError, tilt, seen, coherence } = facts;
   return {
     paths,
     ...(everyS === undefined ? {} : { images, everyS, ...(leftOut > 0 && { leftOut }) }),
-    ...{ pixels, unit, ...(predictedError !== undefined && { roadError: predictedError }) },
+    ...{ pixels, unit, imaging, ...directErrorFacts(predictedError) },
     ...(seen && { peak: seen.peak, betweenPixels: seen.betweenPixels }),
     ...(seen?.stokes && { stokes: seen.stokes.history }),
     ...(seen && observed.delays?.towards === undefined && coherenceFacts(coherence, seen.durationS)),
@@ -116,29 +121,24 @@ function imageFacts(
 function beamLines(
   paths: readonly string[],
   { beams, values, valueS, channels, samples, saturated, bits, phaseLoss, spectraLeftOut }: BeamFacts,
-): string[] {
+): Line[] {
   const [first] = beams;
   const missing = samples.possible - samples.added;
-  const share = (part: number, of: number): string => `${((100 * part) / Math.max(1, of)).toPrecision(2)} %`;
   return [
     `${beams.length === 1 ? first.path : `${first.path} to ${beams[beams.length - 1].path}`}: ${values} values of ${formatSeconds(valueS)}, ${channels} channels, towards ${beams
       .map((one) => one.name)
       .slice(0, 5)
       .join(', ')}${beams.length > 5 ? ', …' : ''}`,
-    `${paths[beams.length]}: how many samples are in each value; ${missing === 0 ? 'none is missing' : `${missing} of ${samples.possible} (${share(missing, samples.possible)}) are missing or flagged, and add nothing`}`,
-    ...(spectraLeftOut > 0
-      ? [`${spectraText(spectraLeftOut)} at the end are too few for a value, and left out`]
-      : []),
+    message('beams.missing', { path: paths[beams.length], missing, possible: samples.possible }),
+    ...(spectraLeftOut > 0 ? [message('beams.left-out', { spectra: spectraLeftOut })] : []),
     ...(saturated > 0
       ? [
-          `${saturated} values (${share(saturated, values * channels * beams.length)}) are beyond what ${bits} bits hold`,
+          message('beams.saturated', {
+            ...{ values: saturated, part: saturated / Math.max(1, values * channels * beams.length), bits },
+          }),
         ]
       : []),
-    ...(phaseLoss > 0.002
-      ? [
-          `channels are steered by phases alone: the station with the largest delay loses ${(100 * phaseLoss).toFixed(2)} % of its amplitude`,
-        ]
-      : []),
+    ...(phaseLoss > 0.002 ? [message('beams.phase-only', { loss: phaseLoss })] : []),
   ];
 }
 
@@ -163,9 +163,9 @@ function visibilityFacts(
 }
 
 /** What was written, and what one should know of it. */
-export function productLines(product: ProductOutcome, outcome: RunOutcome, seconds: number): string[] {
+export function productLines(product: ProductOutcome, outcome: RunOutcome, seconds: number): Line[] {
   const { name, facts, failure, paths } = product;
-  if (failure) return [`${name}: failed: ${failure.message}`];
+  if (failure) return [failedMessage(product)];
   if (name === 'visibilities') return visibilityLines(paths[0], facts as VisibilityFacts, outcome, seconds);
   if (name === 'spectra') {
     const { channels, channelWidthHz, inputs, rounded, unknownFacts } = facts as SpectraFacts;
@@ -174,11 +174,12 @@ export function productLines(product: ProductOutcome, outcome: RunOutcome, secon
       ...roundedLines(rounded, { ...roundedBy(outcome), of: STRETCHES_OF_SPECTRA }),
       ...unknownFacts.map((one) => {
         const [what, fix] = unknownFactWords[one];
-        return `nothing says ${what}; ${fix}`;
+        return message('file.unknown-fact', { what, fix });
       }),
     ];
   }
   if (name === 'beams') return beamLines(paths, facts as BeamFacts);
+  if (name === 'gains') return gainsLinesOf(product);
   if (name === 'images') return imageLines(paths, facts as ImageFacts, outcome, seconds);
   // A product without lines of its own: its files, and what it counted.
   const counted = Object.entries(facts).flatMap(([what, value]) =>
@@ -186,6 +187,30 @@ export function productLines(product: ProductOutcome, outcome: RunOutcome, secon
   );
   return [[product.paths.join(', '), ...counted].join(': ')];
 }
+
+/** Of a product of gains; none of others. */
+export function gainsLinesOf({ name, paths, facts }: ProductOutcome): Line[] {
+  const { solved } = facts as Partial<GainFacts>;
+  return name === 'gains' && solved
+    ? gainsLines(solved, paths, { other: 'products.gains.every solves for the gains of all of them' })
+    : [];
+}
+
+/** Of the products of gains among others. */
+export function gainsFactsOf(products: readonly ProductOutcome[]): object {
+  const gains = products.flatMap(({ name, paths, facts }) => {
+    const { solved } = facts as Partial<GainFacts>;
+    return name === 'gains' && solved ? [{ paths, ...gainsFacts(solved) }] : [];
+  });
+  return gains.length === 0 ? {} : { gains };
+}
+
+/** What has no gains although it was asked for: then the exit code is 2. */
+export const lackingOf = (products: readonly ProductOutcome[]): Message[] =>
+  products.flatMap(({ name, facts, failure }) => {
+    const { solved } = facts as Partial<GainFacts>;
+    return name === 'gains' && !failure && solved ? lackingMessages(solved) : [];
+  });
 
 function imageLines(
   paths: readonly string[],
@@ -201,30 +226,29 @@ function imageLines(
     coherence,
     crossHands,
   }: ImageFacts,
-  { plan: { observed } }: RunOutcome,
+  { plan: { observed, observation } }: RunOutcome,
   seconds: number,
-): string[] {
+): Line[] {
   const isFilm = paths.some((path) => /\.png$/i.test(path));
   const took = formatSeconds(seconds);
   return [
     seen
       ? `${paths.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(seen.peak.toPrecision(4))} ${unit}, ${took}`
       : `${paths.join(', ')}: ${images} image${images === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
-        `${formatSeconds(everyS ?? 0)}, ${took}${isFilm ? `; ${paths[1]} is a film` : ''}`,
+        `${formatSeconds(everyS ?? 0)}, ${took}${isFilm ? `; ${paths[1]} is an animation` : ''}`,
     ...(leftOut === 0
       ? []
-      : [`${leftOut} image${leftOut === 1 ? '' : 's'} left out: nothing was left of the data there`]),
-    ...(predictedError === undefined ? [] : roadLines(predictedError)),
+      : [
+          message('image.left-out', {
+            ...{ images: leftOut, isSolving: observation.gains?.solve !== undefined },
+          }),
+        ]),
+    ...(predictedError === undefined ? [] : directErrorLines(predictedError)),
     ...(seen && observed.delays?.towards === undefined
-      ? coherenceLines(coherence, seen.durationS, {
-          channel: 'front.delays.track: SOURCE saves it, and so do narrower front.channels',
-          time: `front.delays.track: SOURCE saves it, and so does source.duration: ${formatSeconds(bearableIntegrationS(coherence))}`,
-        })
+      ? coherenceLines(coherence, seen.durationS, 'source.duration')
       : []),
     ...tiltLines,
-    ...(seen
-      ? coarseLines(seen, seen.betweenPixels, ['products.images.pixels', 'products.images.field'])
-      : []),
+    ...(seen ? coarseLines(seen, seen.betweenPixels) : []),
     ...(seen?.hand === undefined
       ? stokesNotes(seen?.stokes, { crossHands }, observed.telescope)
       : [loneHandNote(seen.hand)]),
@@ -240,31 +264,22 @@ function visibilityLines(
   { integrations, integration, header, flagged, rounded, vanVleck }: VisibilityFacts,
   outcome: RunOutcome,
   seconds: number,
-): string[] {
+): Line[] {
   const { observation, observed } = outcome.plan;
   const { longestS, coherence, shortenedToS, roundedToS, chosenS = longestS } = integration;
   const { stations } = header.telescope;
   return [
     `${path}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${stations.length} station${stations.length === 1 ? '' : 's'}, ` +
       `${header.frequenciesHz.length} channels of ${formatHz(header.channelWidthHz)}, from ${spectraText(outcome.account.spectra)}, ${formatSeconds(seconds)}`,
-    ...(observation.telescope === NO_TELESCOPE
-      ? ['the positions of the stations are unknown: all are written at one place, and cannot be imaged']
-      : []),
+    ...(observation.telescope === NO_TELESCOPE ? [message('telescope.positions-unknown')] : []),
     ...(shortenedToS === undefined
       ? []
-      : [
-          `integrations of ${formatSeconds(shortenedToS)}, the longest that keep 99 % of the amplitude; products.visibilities.integration chooses another length`,
-        ]),
+      : [message('visibilities.integration-shortened', { integrationS: shortenedToS })]),
     ...(roundedToS === undefined
       ? []
-      : [
-          `integrations of ${formatSeconds(roundedToS)}: whole spectra, the nearest to ${formatSeconds(chosenS)}`,
-        ]),
+      : [message('visibilities.integration-rounded', { integrationS: roundedToS, askedS: chosenS })]),
     ...(observed.delays?.towards === undefined
-      ? coherenceLines(coherence, longestS, {
-          channel: 'front.delays.track: SOURCE saves it, and so do narrower front.channels',
-          time: `front.delays.track: SOURCE saves it, and so does products.visibilities.integration: ${formatSeconds(bearableIntegrationS(coherence))}`,
-        })
+      ? coherenceLines(coherence, longestS, 'products.visibilities.integration')
       : []),
     ...roundedLines(rounded, roundedBy(outcome)),
     ...askedLines(flagged),

@@ -12,7 +12,6 @@ import {
   type KernelName,
   type RoadName,
   type Compared,
-  type ResidentRun,
   type Workload,
 } from '../../planner/index.js';
 import { table, type Terminal } from './terminal.js';
@@ -24,13 +23,13 @@ export const roadTitles = {
 /** In the order of the chain. */
 const kernelNames = Object.keys(kernelUnits) as KernelName[];
 
-export function reportPlan(terminal: Terminal, plan: Plan, runs: readonly (RoadRun | ResidentRun)[]): void {
+export function reportPlan(terminal: Terminal, plan: Plan, runs: readonly RoadRun[]): void {
   const { imagedM, ...workload } = plan.workload;
   const many = manyMachines(plan);
   terminal.result({ ...plan, workload: { ...workload, imagedStations: imagedM.length }, many, runs }, [
     ...planLines(plan),
-    ...runs.flatMap((one) => ('images' in one ? ['', ...describeRun(one, plan.workload.cadenceS)] : [])),
-    ...(runs.some((one) => !('images' in one)) ? ['', ...measuredRows(runs)] : []),
+    ...runs.flatMap((one) => describeRun(one, plan.workload.cadenceS)),
+    ...(runs.some(({ card }) => !card) ? ['', ...measuredRows(runs)] : []),
   ]);
 }
 
@@ -61,8 +60,10 @@ function manyLines(plan: Plan): string[] {
   ];
 }
 
-/** A sustained run: what each step of an image took, beside what was predicted. */
-function describeRun(run: ResidentRun, cadenceS: number): string[] {
+/** On a card: what each step of an image took, beside what was predicted. */
+function describeRun(run: RoadRun, cadenceS: number): string[] {
+  const { card } = run;
+  if (!card) return [];
   const row = (name: string, { predictedS, measuredS }: Compared): string[] => [
     name,
     formatSeconds(predictedS),
@@ -70,16 +71,17 @@ function describeRun(run: ResidentRun, cadenceS: number): string[] {
     predictedS > 0 ? (measuredS / predictedS).toFixed(2) : '–',
     percent(measuredS / cadenceS),
   ];
-  const { memory } = run;
+  const { memory, kernels, bus } = card;
   return [
-    `${roadTitles[run.road]}: ${run.images} images, ${formatSeconds(run.skyS)} of sky in ${formatSeconds(run.elapsedS)}, ` +
-      `${(run.skyS / run.elapsedS).toFixed(1)} times as fast as real time`,
+    '',
+    `${roadTitles[run.road]}: ${run.images} images, ${formatSeconds(run.dataS)} of data in ${formatSeconds(run.elapsedS)}, ` +
+      `${(run.dataS / run.elapsedS).toFixed(1)} times as fast as real time`,
     ...table(
       ['each image', 'predicted', 'measured', 'ratio', `of ${formatSeconds(cadenceS)}`],
       [
-        ...run.kernels.map((one) => row(one.kernel, one)),
-        row('bus up', run.bus.up),
-        row('bus down', run.bus.down),
+        ...kernels.map((one) => row(one.kernel, one)),
+        row('bus up', bus.up),
+        row('bus down', bus.down),
         row('all together', run),
         [
           'memory',
@@ -89,8 +91,6 @@ function describeRun(run: ResidentRun, cadenceS: number): string[] {
         ],
       ],
     ),
-    `sources: ${run.sources.map(({ name, errorPixels }) => `${name} ${errorPixels.toFixed(2)} pixels off`).join(', ')}`,
-    `(${run.description})`,
   ];
 }
 
@@ -176,9 +176,7 @@ function verdict({ cheaper, crossoverCadenceS, machine, roads, workload }: Plan)
   ];
 }
 
-function measuredRows(
-  runs: readonly Pick<RoadRun, 'road' | 'channels' | 'spectra' | 'predictedS' | 'measuredS' | 'ratio'>[],
-): string[] {
+function measuredRows(runs: readonly RoadRun[]): string[] {
   return table(
     ['measured', 'channels × spectra', 'predicted', 'measured', 'ratio'],
     runs.map((one) => [

@@ -1,9 +1,11 @@
 /** What people see: progress on standard error when it is a terminal, results on standard output. */
 import type { OnProgress, OnStep } from '../../core/progress.js';
 import { formatSeconds } from '../../core/units.js';
+import { messagesIn, isMessage, shown, textOf, type Line, type Message } from '../../messages/index.js';
 import type { CommonOptions } from '../options/command.js';
 import { escaped } from './escaped.js';
 import { resultText } from './json.js';
+import { PartlyDone } from './outcome.js';
 
 export interface Stage {
   /** Cheap to call often. A bar where the end is known, else a count. */
@@ -18,12 +20,22 @@ export interface Stage {
 
 export interface Terminal {
   stage(title: string): Stage;
-  /** A line for people; silent with --json. */
-  say(line: string): void;
+  /** A line for people; silent with --json, which has messages in the result. */
+  say(line: Line): void;
   /** Lines of a result that is still growing; silent with --json, which waits for all of it. */
-  show(lines: readonly string[]): void;
-  /** The result: JSON for machines when asked, else the given lines. */
-  result(json: object, lines: readonly string[]): void;
+  show(lines: readonly Line[]): void;
+  /**
+   * The result: JSON for machines when asked, with the messages among the lines; else the lines. Throws `PartlyDone` where
+   * something is `lacking`.
+   */
+  result(json: object, lines: readonly Line[], lacking?: readonly Message[]): void;
+}
+
+/** Messages beside a result that is made elsewhere: on standard error whatever was asked for, and in the next result's JSON. */
+const noted: Message[] = [];
+export function note(one: Message): void {
+  noted.push(one);
+  process.stderr.write(`${escaped(shown(one.severity === 'note' ? `note: ${one.text}` : one))}\n`);
 }
 
 const REDRAW_MS = 100;
@@ -67,6 +79,7 @@ function openLiveLine(): LiveLine {
 export function openTerminal(options: CommonOptions): Terminal {
   const quiet = options.json === true || options.quiet === true;
   const live = process.stderr.isTTY && !quiet ? openLiveLine() : undefined;
+  const said: Message[] = [];
   const write = (lines: readonly string[]): void => {
     const out = (): void => {
       if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
@@ -76,16 +89,27 @@ export function openTerminal(options: CommonOptions): Terminal {
   };
   return {
     stage: (title) => openStage(title, { live, quiet }),
-    say: (text) => {
-      const line = escaped(text);
+    say: (one) => {
+      if (isMessage(one)) said.push(one);
+      const line = escaped(shown(one));
       if (live) live.leave(line);
       else if (!quiet) process.stderr.write(`${line}\n`);
     },
     show: (lines) => {
-      if (options.json !== true) write(lines.map(escaped));
+      if (options.json !== true) write(lines.map((line) => escaped(shown(line))));
     },
-    result: (json, lines) => {
-      write(options.json === true ? [resultText(json)] : lines.map(escaped));
+    result: (json, lines, lacking = []) => {
+      write(
+        options.json === true
+          ? [
+              resultText({
+                ...json,
+                messages: [...noted.splice(0), ...said, ...messagesIn(lines), ...lacking],
+              }),
+            ]
+          : lines.map((line) => escaped(shown(line))),
+      );
+      if (lacking.length > 0) throw new PartlyDone(lacking.map(textOf).join('\n'));
     },
   };
 }

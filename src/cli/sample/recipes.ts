@@ -6,6 +6,8 @@ export type Step =
   | { readonly kind: 'text'; readonly path: string; readonly text: string }
   /** An hour of visibilities by their formula. */
   | { readonly kind: 'hour'; readonly path: string }
+  /** Raw samples of a TART with true C/A codes; the antennas' positions are written beside it. */
+  | { readonly kind: 'satellites'; readonly path: string }
   /** What a capture's datagrams hold, as a file. */
   | { readonly kind: 'payloads'; readonly capture: string; readonly path: string };
 
@@ -139,5 +141,13 @@ export const samples: readonly Sample[] = [
       command('correlate voltages.sigmf-meta --channels 2 -o eda2-simulated.uvh5'),
     ],
     next: 'calibrate eda2-simulated.uvh5 --sources Sun --min-baseline 5 -o eda2.json',
+  },
+  {
+    name: 'tart',
+    what: 'raw samples of a TART, 20 ms of one bit: six GPS satellites with true codes, antennas of unknown phase',
+    page: 'docs/tart.md',
+    files: ['tart-raw.hdf', 'tart-raw-antenna_positions.json'],
+    steps: [{ kind: 'satellites', path: 'tart-raw.hdf' }],
+    next: 'calibrate tart-raw.hdf --gnss',
   },
 ];

@@ -1,43 +1,47 @@
 /** Faults that `send` may have, as options. */
-import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import type { FaultSettings, SourceLoss } from '../../send/index.js';
-import { ANY_OPTION } from '../options/command.js';
 import { duration } from '../options/quantity.js';
+import { z } from 'zod';
+import { field, timeS, withForm } from '../../fields/index.js';
+import type { Options } from '../options/own.js';
+import type { seed } from '../options/shared.js';
 
-export interface FaultOptions {
-  readonly lose: number;
-  readonly duplicate: number;
-  readonly reorder: number;
-  readonly late: number;
-  readonly corrupt: number;
-  readonly loseSource: readonly SourceLoss[];
-  readonly restart?: number;
-  readonly jump?: { readonly atS: number; readonly byS: number };
-  readonly seed: number;
-}
+const group = 'Faults, the same for the same --seed';
+const changes = 'never';
+const chance = withForm(
+  z
+    .union([z.number(), z.string()])
+    .transform((text) => (/%\s*$/.test(String(text)) ? parseFloat(String(text)) / 100 : Number(text)))
+    .refine((value) => value >= 0 && value <= 1, 'is not a chance'),
+  { words: '0 to 1, or percent like 2%' },
+);
+const fault = (name: string, help: string) =>
+  field(chance, { flag: `--${name} <chance>`, group, changes, help, default: 0 });
 
-export function addFaultOptions(command: Command): Command {
-  return command
-    .optionsGroup('Faults, the same for the same --seed:')
-    .option('--lose <chance>', 'of each packet, like 0.02 or 2%', parseChance, 0)
-    .option('--duplicate <chance>', 'comes twice', parseChance, 0)
-    .option('--reorder <chance>', 'comes up to 40 packets later', parseChance, 0)
-    .option('--late <chance>', 'comes a second later', parseChance, 0)
-    .option('--corrupt <chance>', 'comes damaged, so that a receiver can see it', parseChance, 0)
-    .option(
-      '--lose-source <N@FROM-TO>',
-      'one sender is silent for a while, like 3@5s-8s; may be repeated',
-      parseLoss,
-      [],
-    )
-    .option('--restart <time>', 'after so long all senders count from 0 again', duration('--restart'))
-    .option(
-      '--jump <AT:BY>',
-      'after so long their clocks are so much further, like 5s:30s or 5s:-2s',
-      parseJump,
-    );
-}
+export const faultFields = {
+  lose: fault('lose', 'chance of each packet to be lost, like 0.02 or 2%; of the other faults likewise'),
+  duplicate: fault('duplicate', 'the packet comes twice'),
+  reorder: fault('reorder', 'it comes up to 40 packets later'),
+  late: fault('late', 'it comes a second later'),
+  corrupt: fault('corrupt', 'it comes damaged, so that a receiver can see it'),
+  loseSource: field(z.array(lossText()), {
+    ...{ flag: '--lose-source <N@FROM-TO>', group, changes, default: [] },
+    help: 'one sender is silent for a while, like 3@5s-8s; may be repeated',
+  }),
+  restart: field(timeS, {
+    ...{ flag: '--restart <time>', group, changes, unit: 's', range: { above: 0 } },
+    help: 'after this long all senders count from 0 again',
+  }),
+  jump: field(
+    z.string().transform((text) => parseJump(text)),
+    {
+      ...{ flag: '--jump <AT:BY>', group, changes },
+      help: 'after AT the clocks of the senders jump by BY, like 5s:30s or 5s:-2s',
+    },
+  ),
+};
+export type FaultOptions = Options<z.ZodObject<typeof faultFields & { seed: typeof seed }>>;
 
 export const faultSettings = (options: FaultOptions): FaultSettings => {
   const { seed, lose, duplicate, reorder, late, corrupt, loseSource, restart, jump } = options;
@@ -48,19 +52,15 @@ export const faultSettings = (options: FaultOptions): FaultSettings => {
   };
 };
 
-function parseChance(text: string): number {
-  const percent = /^(.*)%$/.exec(text.trim());
-  const chance = percent ? Number(percent[1]) / 100 : Number(text);
-  return chance >= 0 && chance <= 1
-    ? chance
-    : refuse(ANY_OPTION, `'${text}' is no chance`, 'give 0 to 1, or percent like 2%');
+function lossText() {
+  return z.string().transform((text): SourceLoss => parseLoss(text));
 }
 
-function parseLoss(text: string, before: readonly SourceLoss[]): readonly SourceLoss[] {
+function parseLoss(text: string): SourceLoss {
   const parts = /^(\d+)@([^-]+)-(.+)$/.exec(text);
   if (!parts) return refuse('--lose-source', `'${text}' is not understood`, 'write it like 3@5s-8s');
   const seconds = (part: string): number => (/^0[a-z]*$/.test(part) ? 0 : duration('--lose-source')(part));
-  return [...before, { source: Number(parts[1]), fromS: seconds(parts[2]), toS: seconds(parts[3]) }];
+  return { source: Number(parts[1]), fromS: seconds(parts[2]), toS: seconds(parts[3]) };
 }
 
 function parseJump(text: string): { readonly atS: number; readonly byS: number } {

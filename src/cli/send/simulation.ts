@@ -1,6 +1,4 @@
 /** A simulated sky to send, as options and as a source. */
-import type { Command } from 'commander';
-import type { VoltageType } from '../../core/axes.js';
 import { nothingToClose } from '../../core/closing.js';
 import { instant, parseInstant } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
@@ -9,48 +7,29 @@ import { perfectGains } from '../../sky/input-gains.js';
 import { simulate } from '../../sky/simulate.js';
 import { planSimulation } from '../../sky/simulation-plan.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { parseWhole } from '../options/command.js';
-import { parseVoltageType } from '../options/open-options.js';
-import { duration, frequency, plainNumber, rate } from '../options/quantity.js';
-import {
-  addSourceOption,
-  addTelescopeOptions,
-  chooseSources,
-  chooseTelescope,
-  type TelescopeOptions,
-} from '../options/sky-options.js';
+import { chooseSources, chooseTelescope } from '../options/sky-options.js';
+import type { z } from 'zod';
+import { again } from '../../fields/index.js';
+import type { Options } from '../options/own.js';
+import * as shared from '../options/shared.js';
 
-export interface SimulationOptions extends TelescopeOptions {
-  readonly time?: string;
-  readonly frequency?: number;
-  readonly rate?: number;
-  readonly type: VoltageType;
-  readonly noise: number;
-  readonly perfect?: true;
-  readonly sources: string;
-  readonly seed: number;
-  readonly for?: number;
-  readonly duration?: number;
-}
-
-export function addSimulationOptions(command: Command): Command {
-  command.optionsGroup('A simulated sky:');
-  addTelescopeOptions(command, 'lwasv');
-  addSourceOption(command, 'what shines');
-  return command
-    .option('--time <utc>', 'when it starts (default: now)')
-    .option('--frequency <hz>', "the band's middle (default: the telescope's)", frequency('--frequency'))
-    .option('--rate <hz>', "samples per second (default: the telescope's)", rate('--rate'))
-    .option('--type <type>', 'of the samples', parseVoltageType, 'ci8')
-    .option(
-      '--duration <time>',
-      'of the sky that --loop repeats (default: --for, or 1s)',
-      duration('--duration'),
-    )
-    .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)
-    .option('--perfect', 'antennas of gain 1, instead of unknown gains and cable delays')
-    .option('--seed <number>', 'of the sky and of the faults', parseWhole, 1);
-}
+const group = 'A simulated sky';
+/** All but --for and --seed, which are of the sending, too. */
+export const simulationFields = {
+  telescope: again(shared.skyTelescope, { group }),
+  stations: again(shared.stations, { group }),
+  sources: again(shared.sources, { group }),
+  time: again(shared.time, { group, otherwise: 'now' }),
+  frequency: again(shared.frequency, { group, otherwise: "the telescope's own" }),
+  rate: again(shared.rate, { group, otherwise: "the telescope's own" }),
+  type: again(shared.type, { group }),
+  duration: again(shared.duration, { group, otherwise: '--for, or 1s' }),
+  noise: again(shared.noise, { group }),
+  perfect: again(shared.perfect, { group }),
+};
+export type SimulationOptions = Options<
+  z.ZodObject<typeof simulationFields & { seed: typeof shared.seed }>
+> & { readonly for?: number };
 
 const DEFAULT_S = 1;
 const FOR_EVER_S = 30 * 86_400;

@@ -1,10 +1,17 @@
 /** What holds for every command, once its options are known. */
 import type { Command } from 'commander';
+import { formatHelp, HELP_OPTION } from './help.js';
 import { nameOptionsInErrors, refuseExcess } from '../options/command.js';
 import { refuseNamedTwice } from '../options/outputs.js';
 
 export function finishProgram(program: Command): void {
+  program.commands.forEach(setHelp);
   program.commands.forEach(nameOptionsInErrors);
   program.hook('preAction', (_, command) => refuseNamedTwice(command));
   refuseExcess(program);
+}
+
+function setHelp(command: Command): void {
+  command.configureHelp({ ...command.configureHelp(), formatHelp }).helpOption(...HELP_OPTION);
+  command.commands.forEach(setHelp);
 }

@@ -1,0 +1,238 @@
+/** corella calibrate --gnss: gains of a recording by the codes of the navigation satellites in it. */
+import type { Command, Option } from 'commander';
+import { z } from 'zod';
+import { gainsCA } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds, formatInstant } from '../../core/instant.js';
+import { DEGREES_PER_RADIAN } from '../../core/units.js';
+import { renderSheet, skyPicture } from '../../draw/index.js';
+import { field } from '../../fields/index.js';
+import { gainPaths, openFile, writeFileWhole, writeGainFiles, type GainsFile } from '../../formats/index.js';
+import {
+  calibrateByGnss,
+  CHIP_RATE_HZ,
+  directionsOf,
+  gnssFields,
+  imageOf,
+  imagePixel,
+  L1_HZ,
+  PIXELS,
+  type GnssCalibration,
+} from '../../gnss/index.js';
+import { telescopeOf } from '../../observation/index.js';
+import { inputName, type Telescope } from '../../telescope/telescope.js';
+import { refuseUnknown } from '../open.js';
+import { refuseGiven } from '../options/command.js';
+import { openFields, openOptions } from '../options/open-options.js';
+import { checkOutputs, namedAfter } from '../options/outputs.js';
+import { addFields, type Options } from '../options/own.js';
+import { common, given, out, overwrite, picture } from '../options/shared.js';
+import { addForeign } from '../options/shorthand.js';
+import { history } from '../report/history.js';
+import { openTerminal } from '../report/terminal.js';
+import { addHelp } from '../startup/help.js';
+
+export const gnss = field(given, {
+  ...{ flag: '--gnss', changes: 'never' },
+  help: 'of a recording around GPS L1: gains by the codes of its satellites',
+});
+const positions = field(given, {
+  ...{ flag: '--solve-positions', group: 'Satellites', changes: 'never' },
+  help: 'also where the antennas are, with covariance; takes four directions',
+});
+const gnssOptions = z.strictObject({
+  ...{ gnss, out, picture, ...gnssFields, solvePositions: positions },
+  ...openFields,
+  ...{ overwrite, ...common },
+});
+type GnssOptions = Options<typeof gnssOptions>;
+
+/** `foreign`: options of gains from visibilities, refused by name. */
+export function registerGnss(program: Command, foreign: readonly Option[]): Command {
+  const command = program.command('calibrate').argument('<recording>', 'voltages around 1575.42 MHz');
+  addFields(command, gnssOptions);
+  const names = addForeign(command, foreign);
+  command.action(async (recording: string, options: GnssOptions) => {
+    refuseGiven(command, names, 'is for visibilities, not for --gnss');
+    await run(recording, options);
+  });
+  return addHelp(command, {
+    common: ['--out', '--picture', '--direction', '--despread', '--doppler', '--telescope', '--overwrite'],
+    examples: [
+      ['calibrate raw.hdf --gnss', 'raw-gains.json; a tilt of the sky stays open'],
+      ['calibrate raw.hdf --gnss --direction 31@62.5:120 --direction 26@40:250', 'with two known directions'],
+      ['calibrate raw.hdf --gnss --picture satellites.png', 'an image of each satellite beside'],
+    ],
+  });
+}
+
+async function run(path: string, options: GnssOptions): Promise<void> {
+  const outPath = options.out ?? namedAfter(path, '-gains.json');
+  const paths = [...gainPaths(outPath), ...(options.picture === undefined ? [] : [options.picture])];
+  await checkOutputs({ ...options, paths });
+  const terminal = openTerminal(options);
+  const recording = await openFile(path, await openOptions(options));
+  try {
+    if (recording.kind !== 'voltages')
+      refuse(path, 'holds no voltages', 'give the recording that it was made from');
+    refuseUnknown(recording);
+    const telescope = await telescopeOf(recording, options.telescope);
+    const stage = terminal.stage('satellites');
+    const made = await calibrateByGnss(recording, telescope, {
+      durationS: options.despread,
+      mostDopplerHz: options.doppler,
+      directions: directionsOf(options.direction, '--direction'),
+      positions: options.solvePositions === true ? 'solved' : 'given',
+      onStep: stage.step,
+    });
+    const durationS = made.usedSamples / recording.sampleRateHz;
+    const time = addSeconds(recording.start, durationS / 2);
+    const { gains, solved, reference } = made.solved;
+    const file: GainsFile = {
+      telescope: telescope.name,
+      stations: telescope.stations.map(({ name }) => name),
+      polarisations: recording.polarisations,
+      frequenciesHz: Float64Array.of(L1_HZ),
+      referenceStation: Math.floor(reference / recording.polarisations),
+      dataUnits: 'uncalibrated',
+      fluxScale: 'relative',
+      ...{ time, gains: gainsCA(gains, 1, recording.inputs), solved },
+      solutions: Array.from({ length: recording.polarisations }, (_, polarisation) => ({
+        ...{ channel: 0, polarisation, iterations: 1, converged: true, residual: made.solved.rmsRad },
+      })),
+      sources: made.waves.map(({ prn }) => `GPS PRN ${prn}`),
+      history: history({ from: recording, telescope }),
+    };
+    await writeGainFiles(outPath, file, { telescope, channelWidthHz: 2 * CHIP_RATE_HZ, durationS });
+    if (options.picture !== undefined) await draw(options.picture, made, telescope, recording.polarisations);
+    const seconds = stage.done();
+    terminal.result(
+      { path: outPath, paths, ...factsOf(made, telescope, recording.polarisations, durationS), seconds },
+      [
+        `${paths.join(', ')}: ${solved.reduce((sum, one) => sum + one, 0)} of ${recording.inputs} inputs, ${formatInstant(time, 3)}`,
+        ...linesOf(made, durationS, recording.samples / recording.sampleRateHz),
+      ],
+    );
+  } finally {
+    await recording.close();
+  }
+}
+
+const degrees = (angle: number): number => angle * DEGREES_PER_RADIAN;
+
+function factsOf(
+  { search, acquired, waves, solved, positions: places, missingSamples, warnings }: GnssCalibration,
+  telescope: Telescope,
+  polarisations: 1 | 2,
+  usedS: number,
+): object {
+  const nameOf = (input: number): string => inputName(telescope, input, polarisations);
+  return {
+    usedS,
+    missingSamples,
+    satellites: waves.map(({ prn, dopplerHz, codeStartSamples, eigenvalueRatio }, s) => ({
+      ...{ prn, dopplerHz, codePhaseSamples: codeStartSamples, eigenvalueRatio },
+      ...{ sigmas: acquired[s].sigmas, log10FalseAlarm: acquired[s].log10FalseAlarm },
+      ...{
+        l: solved.satellites[s].l,
+        m: solved.satellites[s].m,
+        directionKnown: solved.satellites[s].isKnown,
+      },
+      residualRmsDeg: degrees(solved.satellites[s].rmsRad),
+      residualsDeg: Array.from(solved.residualsRad[s], (one) => (Number.isNaN(one) ? null : degrees(one))),
+    })),
+    strongestNotTaken: search.rejected && { prn: search.rejected.prn, sigmas: search.rejected.sigmas },
+    ...{ phases: solved.phases, unknowns: solved.unknowns, residualRmsDeg: degrees(solved.rmsRad) },
+    tilt: solved.tilt,
+    unsolved: Array.from(solved.solved.keys())
+      .filter((a) => solved.solved[a] === 0)
+      .map(nameOf),
+    ...(places && {
+      positions: {
+        residualRmsDeg: degrees(places.rmsRad),
+        antennas: places.antennas.map(({ input, offsetM, covarianceM2 }) => ({
+          ...{ input: nameOf(input), offsetEastM: offsetM[0], offsetNorthM: offsetM[1], covarianceM2 },
+        })),
+      },
+    }),
+    warnings,
+  };
+}
+
+function linesOf(
+  { acquired, waves, solved, search, positions: places, missingSamples, warnings }: GnssCalibration,
+  usedS: number,
+  heldS: number,
+): string[] {
+  const row = (...cells: readonly string[]): string => cells.map((cell) => cell.padStart(10)).join('');
+  return [
+    `${(1e3 * usedS).toFixed(0)} of ${(1e3 * heldS).toFixed(0)} ms used${missingSamples > 0 ? `, ${missingSamples} samples missing` : ''}`,
+    row('PRN', 'sigma', 'Doppler', 'code', 'east', 'north', 'residual'),
+    ...waves.map(({ prn, dopplerHz, codeStartSamples }, s) => {
+      const { l, m, rmsRad, isKnown } = solved.satellites[s];
+      return `${row(
+        String(prn),
+        acquired[s].sigmas.toFixed(0),
+        `${dopplerHz.toFixed(0)} Hz`,
+        codeStartSamples.toFixed(1),
+        l.toFixed(3),
+        m.toFixed(3),
+        `${degrees(rmsRad).toFixed(1)}°`,
+      )}${isKnown ? '  known' : ''}`;
+    }),
+    `${solved.phases} phases explained to ${degrees(solved.rmsRad).toFixed(1)}° rms by ${solved.unknowns} unknowns`,
+    ...(search.rejected
+      ? [`strongest not taken: PRN ${search.rejected.prn} at ${search.rejected.sigmas.toFixed(1)} sigma`]
+      : []),
+    ...(places
+      ? [
+          `positions: ${places.antennas.length} antennas, median shift ${(
+            1e3 *
+            places.antennas.map(({ offsetM }) => Math.hypot(...offsetM)).sort((x, y) => x - y)[
+              Math.floor(places.antennas.length / 2)
+            ]
+          ).toFixed(1)} mm; --json lists them with their covariance`,
+        ]
+      : []),
+    ...warnings,
+  ];
+}
+
+const SHEET_WIDTH = 600;
+
+/** An image of each satellite from its despread correlations, its fitted direction marked. */
+async function draw(
+  path: string,
+  made: GnssCalibration,
+  telescope: Telescope,
+  polarisations: 1 | 2,
+): Promise<void> {
+  const places = Array.from({ length: telescope.stations.length * polarisations }, (_, a) => {
+    const { eastM, northM, upM } = telescope.stations[Math.floor(a / polarisations)];
+    return { x: eastM, y: northM, z: upM };
+  });
+  const pictures = made.waves.map((wave, s) => {
+    const { l, m } = made.solved.satellites[s];
+    const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
+    return skyPicture({
+      plane: imageOf(wave, places, made.solved).plane,
+      plan: {
+        pixels: PIXELS,
+        pixelSize: imagePixel,
+        field: { kind: 'all-sky' },
+        axes: { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } },
+      },
+      title: [
+        `GPS PRN ${wave.prn}`,
+        `${telescope.title} · despread, Doppler ${wave.dopplerHz.toFixed(0)} Hz`,
+        made.solved.tilt === 'known' ? '' : 'tilt of the sky undetermined',
+      ],
+      unit: 'of full coherence',
+      sources: [{ name: `PRN ${wave.prn}`, directionEnu: { x: l, y: m, z: n } }],
+    });
+  });
+  await writeFileWhole(
+    path,
+    await renderSheet(pictures, { columns: Math.min(4, pictures.length), width: SHEET_WIDTH }),
+  );
+}

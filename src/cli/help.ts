@@ -1,0 +1,54 @@
+/** corella help CODE: what a message or an error means, and what to do. Help of commands is commander's. */
+import { meantName } from '../core/spelling.js';
+import { refuse } from '../core/errors.js';
+import { explained, type Explained } from '../messages/index.js';
+
+const WIDTH = 80;
+
+/** Whether a word is a code, or meant to be one. */
+export const looksLikeCode = (word: string): boolean =>
+  word.includes('.') || explained.some(({ code }) => code === word);
+
+export function explanationOf(asked: string): string {
+  const found = explained.find(({ code }) => code === asked);
+  if (found) return textOf(found);
+  const [area] = asked.split('.');
+  const codes = explained.map(({ code }) => code);
+  const beside = codes.filter((code) => code.startsWith(`${area}.`));
+  const meant = meantName(asked, codes) ?? nearest(asked, beside);
+  return refuse(
+    'help',
+    `there is no message '${asked}'`,
+    meant === undefined
+      ? beside.length > 0
+        ? `those of ${area} are ${beside.join(', ')}`
+        : 'docs/json.md lists all codes'
+      : `did you mean ${meant}?`,
+    'value.invalid',
+  );
+}
+
+/** By what follows the area: calibrate.leakage is calibrate.leakage-high. */
+const nearest = (asked: string, codes: readonly string[]): string | undefined =>
+  codes.find((code) => code.startsWith(asked) || asked.startsWith(code));
+
+function textOf({ code, severity, data, help }: Explained): string {
+  const rows = Object.entries(data).map(([name, what]) => `  ${name.padEnd(16)} ${what.replaceAll('`', '')}`);
+  return [
+    `${code} (${severity})`,
+    '',
+    ...wrapped(help),
+    ...(rows.length > 0 ? ['', 'Data in --json:', ...rows] : []),
+    '',
+  ].join('\n');
+}
+
+function wrapped(text: string): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines[lines.length - 1];
+    if (last !== '' && last.length + 1 + word.length > WIDTH) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines;
+}

@@ -1,0 +1,21 @@
+/** Folders in place of files: what of them can be looked at. */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Pictures, reports and the data of a SigMF recording, which its description names. */
+const NOT_READ = /\.(?:png|html|jsonl|ya?ml|sigmf-data|md|txt)$/i;
+/** Folders that are one set of data, and not files side by side. */
+const DATA_SET = /^(?:table\.dat|antenna|.*\.metafits)$/i;
+
+/** The files of a folder, by name; undefined for what is a file or a data set of many files. */
+export async function filesOfFolder(path: string): Promise<readonly string[] | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() !== true) return undefined;
+  const entries = await readdir(path, { withFileTypes: true });
+  if (entries.some(({ name }) => DATA_SET.test(name))) return undefined;
+  return entries
+    .filter((entry) => !entry.name.startsWith('.') && !NOT_READ.test(entry.name))
+    .filter((entry) => entry.isFile() || /\.ms$/i.test(entry.name))
+    .map(({ name }) => join(path, name))
+    .sort();
+}
