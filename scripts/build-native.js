@@ -6,8 +6,9 @@
 // Where there is no compiler the install still succeeds: dist/native/build.json says why the library is absent, and
 // `corella devices` repeats it.
 //
-//   node scripts/build-native.js             the library
-//   node scripts/build-native.js --lenient   the same; a failure is told and recorded, yet the install goes on
+//   node scripts/build-native.js             the library, with all instruction-set levels of this architecture
+//   node scripts/build-native.js --lenient   for an installation: the levels that this processor uses (all of them with
+//                                            CORELLA_LEVELS=all); a failure is reported and recorded, and the install goes on
 //   node scripts/build-native.js --strict    the same; a compiler's warning is a failure, as in CI
 //   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
 //                                            into dist/native-sanitize/
@@ -21,6 +22,7 @@ import { arch, availableParallelism, platform } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exportedBy, nameOf } from './prototypes.js';
+import { ownLevels } from './processor.js';
 import { levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -28,6 +30,7 @@ const sanitize = /** @type {const} */ (['sanitize', 'threads']).find((flavour) =
   process.argv.includes(`--${flavour}`),
 );
 const strict = process.argv.includes('--strict');
+const lenient = process.argv.includes('--lenient');
 /** The package has no sources but C++'s. */
 const buildCommand = existsSync(join(root, 'tsconfig.json')) ? 'npm run build' : 'npm rebuild corella';
 const asked = process.env.CORELLA_ARCH?.trim() ?? '';
@@ -53,6 +56,14 @@ const libraryName = `libcorella-${architecture}.${extension}`;
 /** @typedef {{ source: string, level: string | undefined, object: string, args: string[] }} Unit */
 
 const levels = levelsOf[architecture] ?? { portable: [] };
+const named = process.env.CORELLA_LEVELS?.trim() ?? '';
+const wantedLevels = named !== '' ? named : lenient ? 'own' : 'all';
+if (wantedLevels !== 'own' && wantedLevels !== 'all') {
+  console.error(`corella: CORELLA_LEVELS is '${wantedLevels}'; choose own or all`);
+  process.exit(1);
+}
+/** Levels that are compiled. */
+const built = wantedLevels === 'own' && !cross && !sanitize ? ownLevels() : Object.keys(levels);
 
 const common = [
   '-std=c++17',
@@ -178,11 +189,26 @@ function withHeaders(source, seen = []) {
 }
 
 /**
+ * For sources that pick the code of a level: which levels are left out (native.h).
+ * @param {readonly string[]} included
+ */
+function leftOut(included) {
+  const plain = included.filter((level) => level !== 'amx');
+  return [
+    ...(architecture === 'x64' && plain.length === 1 ? [`-DCORELLA_ONLY=${plain[0]}`] : []),
+    ...['amx', 'dotprod', 'i8mm']
+      .filter((level) => level in levels && !included.includes(level))
+      .map((level) => `-DCORELLA_NO_${level.toUpperCase()}`),
+  ];
+}
+
+/**
  * Every object to be made: its source, its flags and the file named after all that decides its bytes.
  * @param {Compiler} compiler
+ * @param {readonly string[]} included the levels
  * @returns {Unit[]}
  */
-function planObjects(compiler) {
+function planObjects(compiler, included) {
   return sourcesWith(/\.cpp$/).flatMap((source) => {
     const text = readFileSync(source, 'utf8');
     const wanted = /^\/\/ levels: (.+)$/m.exec(text.slice(0, text.indexOf('\n') + 1))?.[1].split(' ');
@@ -190,11 +216,14 @@ function planObjects(compiler) {
       if (!Object.values(levelsOf).some((known) => known !== undefined && level in known))
         throw new Error(`${relative(root, source)} names the unknown level '${level}'`);
     }
-    const here = wanted ? wanted.filter((level) => level in levels) : [undefined];
+    const here = wanted ? wanted.filter((level) => included.includes(level)) : [undefined];
+    const picking = /CORELLA_PICK(?:_BYTES|_MATRIX)?\(/.test(text) ? leftOut(included) : [];
     const rounding = text.startsWith('// rounding: every step\n') ? ['-ffp-contract=off'] : [];
     return here.map((level) => {
       const own =
-        level === undefined ? [...guardedStack, ...rounding] : [`-DCORELLA_LEVEL=${level}`, ...levels[level]];
+        level === undefined
+          ? [...guardedStack, ...rounding, ...picking]
+          : [`-DCORELLA_LEVEL=${level}`, ...levels[level]];
       const all = [...compiler.extra, ...flags, ...hardened, ...own];
       const hash = hashOf(
         compiler.title,
@@ -303,14 +332,24 @@ async function main() {
   }
   mkdirSync(objectFolder, { recursive: true });
   mkdirSync(target, { recursive: true });
-  const units = planObjects(compiler);
-  const objects = units.map((unit) => unit.object);
   const functions = exportedFunctions();
-  const hash = hashOf(...objects.map((object) => basename(object)), ...linking, JSON.stringify(functions));
-  if (recordedHash() === hash && existsSync(library)) {
+  /** @param {readonly Unit[]} units */
+  const hashOfAll = (units) =>
+    hashOf(...units.map(({ object }) => basename(object)), ...linking, JSON.stringify(functions));
+  const units = planObjects(compiler, built);
+  const objects = units.map((unit) => unit.object);
+  const hash = hashOfAll(units);
+  // An installation takes a library with more levels, too: a developer has built it.
+  const enough = lenient ? [hash, hashOfAll(planObjects(compiler, Object.keys(levels)))] : [hash];
+  if (enough.some((one) => one === recordedHash()) && existsSync(library)) {
     if (strict) refuseWarnings(units);
     return;
   }
+  const began = performance.now();
+  const missing = units.filter(({ object }) => !existsSync(object)).length;
+  console.error(
+    `corella: compiling the cpu backend for ${built.join(', ')}: ${missing} of ${units.length} files, by ${compiler.title}`,
+  );
   await inParallel(units.map((unit) => () => compile(compiler, unit)));
   // A new file under the old name: a program that has the old library open keeps it whole.
   const half = `${library}.${process.pid}`;
@@ -322,7 +361,10 @@ async function main() {
   const link = ['-shared', '-fPIC', '-pthread', ...sanitizers, ...linking, ...samePaths];
   await run(compiler.program, [...compiler.extra, ...link, relative(root, name), ...objects, '-o', half]);
   renameSync(half, library);
-  record({ library: libraryName, compiler: compiler.title, levels: Object.keys(levels), hash, functions });
+  record({ library: libraryName, compiler: compiler.title, levels: built, hash, functions });
+  console.error(
+    `corella: the cpu backend is compiled (${((performance.now() - began) / 1000).toFixed(0)} s)`,
+  );
   const kept = new Set(objects.flatMap((object) => [basename(object), basename(warningsOf(object))]));
   for (const name of readdirSync(objectFolder)) if (!kept.has(name)) rmSync(join(objectFolder, name));
   if (strict) refuseWarnings(units);
@@ -337,5 +379,5 @@ try {
     fix: `look at the compiler’s messages: ${buildCommand}`,
   });
   console.error(`corella: ${why}`);
-  process.exit(process.argv.includes('--lenient') ? 0 : 1);
+  process.exit(lenient ? 0 : 1);
 }

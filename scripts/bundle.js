@@ -98,7 +98,7 @@ function compilersLibraries() {
 // The project. Source maps and declarations are for those who have the sources.
 cpSync(join(root, 'dist'), join(app, 'dist'), {
   recursive: true,
-  filter: (path) => !/(?:\.map|\.d\.ts|\.tsbuildinfo)$|[/\\]dist[/\\]native(?:-\w+)*$/.test(path),
+  filter: (path) => !/(?:\.map|\.d\.ts|\.tsbuildinfo|\.built)$|[/\\]dist[/\\]native(?:-\w+)*$/.test(path),
 });
 cpSync(join(root, 'dist', native), join(app, 'dist', 'native'), { recursive: true });
 for (const name of ['package.json', 'LICENSE', 'CHANGELOG.md', 'README.md', 'scripts/run-tests.js']) {

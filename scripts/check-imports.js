@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { importGraph, moduleOf as roomOf, source, sourceFiles } from './import-graph.js';
 
-const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
+const ground = ['core', 'messages', 'telescope', 'sky', 'delay', 'backend'];
 const kernels = ['channelise', 'kurtosis', 'correlate', 'calibrate', 'image', 'beamform'];
 const edges = ['formats', 'draw', 'packets', 'receive'];
 const working = [...ground, ...kernels, ...edges];
@@ -22,6 +22,7 @@ const tasks = [
   'visibilities',
   'demo',
   'pulsar',
+  'gnss',
 ];
 const used = [...observing, ...tasks, 'bench', 'qualify'];
 /**
@@ -30,6 +31,7 @@ const used = [...observing, ...tasks, 'bench', 'qualify'];
  */
 const below = {
   core: [],
+  messages: ['core'],
   telescope: ['core'],
   sky: ['core', 'telescope'],
   delay: ['core', 'telescope', 'sky'],
@@ -50,10 +52,11 @@ const below = {
   inspect: observing,
   visibilities: observing,
   demo: [...composing, 'visibilities'],
-  planner: [...composing, 'demo'],
+  planner: [...composing, 'live'],
   send: composing,
-  skies: composing,
+  skies: [...composing, 'gnss'],
   pulsar: working,
+  gnss: [...working, 'fields'],
   bench: [...composing, 'planner'],
   // The browser's code: of the server it knows what is said over the wire alone.
   page: ['serve'],
@@ -75,26 +78,13 @@ const doors = {
   draw: ['index.ts'],
   receive: ['index.ts', 'on-card.ts'],
   fields: ['index.ts'],
+  messages: ['index.ts'],
   // What a live run makes products with is loaded when it runs.
-  products: ['index.ts', 'making/images.ts', 'making/visibilities.ts'],
+  products: ['index.ts', 'making/images.ts', 'making/visibilities.ts', 'solve/index.ts'],
   // A command's help needs its flags, and none of what runs it.
   observation: ['index.ts', 'flags.ts', 'shorthands.ts'],
-  ...Object.fromEntries(
-    [
-      'stages',
-      'compose',
-      'live',
-      'inspect',
-      'planner',
-      'send',
-      'skies',
-      'visibilities',
-      'demo',
-      'pulsar',
-    ].map((room) => [room, ['index.ts']]),
-  ),
+  ...Object.fromEntries(['stages', 'compose', ...tasks].map((room) => [room, ['index.ts']])),
   serve: ['index.ts', 'messages.ts'],
-  farm: ['index.ts'],
   qualify: ['index.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 const root = new URL('..', import.meta.url).pathname;
 const source = join(root, 'src');
 const built = join(root, 'dist');
-const assets = /\.(csv|json|cu|cuh)$/;
+const assets = /\.(csv|json|cu|cuh|yml)$/;
 const compiled = /\.(?:js|js\.map|d\.ts)$/;
 /** @param {string} folder */
 const filesBelow = (folder) =>

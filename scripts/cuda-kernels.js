@@ -2,8 +2,9 @@
 import { ceilingRequest } from '../dist/backend/cuda/ceilings.js';
 import { plainCeilingRequest } from '../dist/backend/cuda/plain-ceilings.js';
 import { spectraRequest } from '../dist/backend/cuda/spectra.js';
+import { planBeamFinish, planBeamKernel, planStations } from '../dist/beamform/cuda/plan.js';
+import { planBeams } from '../dist/beamform/plan.js';
 import { planChip, planMatrices, planStreaming } from '../dist/calibrate/cuda/plan.js';
-import { planResident } from '../dist/calibrate/cuda/resident-plan.js';
 import { planFullChip } from '../dist/calibrate/full/cuda/chip-plan.js';
 import {
   planFullCommon,
@@ -24,7 +25,7 @@ import { FOLDED_BOXES, planGridding, planImaging } from '../dist/image/direct/cu
 import { halfCeilingRequest } from '../dist/image/direct/cuda/half-ceiling.js';
 import { planPowers } from '../dist/image/direct/cuda/powers.js';
 import { planSingle } from '../dist/image/direct/cuda/single-plan.js';
-import { planVisibilities } from '../dist/image/visibilities/cuda/plan.js';
+import { planVisibilities } from '../dist/image/flat/cuda/plan.js';
 import { planFft, planGrid, planSort } from '../dist/image/wide/cuda/plan.js';
 import { planWide } from '../dist/image/wide/plan.js';
 import { chips } from '../dist/packets/chips.js';
@@ -45,6 +46,7 @@ export const kernelJobs = () => [
   ...ceilings(),
   ...turns(),
   ...correlators(),
+  ...beamformers(),
   ...imagers(),
   ...wideImagers(),
   ...channelisers(),
@@ -112,6 +114,39 @@ function correlators() {
   ]);
 }
 
+/** Every width of a tile, one and two polarisations; integers, and floats by each. */
+function beamformers() {
+  /** @type {[number, 1 | 2, number][]} */
+  const shapes = [
+    [1, 1, 1],
+    [70, 2, 17],
+    [256, 2, 64],
+    [64, 1, 50],
+    [512, 1, 256],
+  ];
+  /** @type {[SpectraType, 'ci8' | 'cf32'][]} */
+  const floats = [
+    ['ci8', 'cf32'],
+    ['cf32', 'ci8'],
+    ['cf32', 'cf32'],
+  ];
+  return shapes.flatMap(([stations, polarisations, beams]) => {
+    const common = { stations, polarisations, beams, channels: 3 };
+    const integer = planBeams({ ...common, type: 'ci8', weights: 'ci8' });
+    return [
+      ...jobs(hopper, planBeamKernel(integer, 'hopper').request),
+      ...jobs(
+        everywhere,
+        ...[planBeamKernel(integer, 'tensor').request, planBeamKernel(integer, 'dp4a').request],
+        ...[planBeamFinish(integer), planStations(integer)],
+        ...floats.map(
+          ([type, weights]) => planBeamKernel(planBeams({ ...common, type, weights }), 'hopper').request,
+        ),
+      ),
+    ];
+  });
+}
+
 /** Every box, one and two polarisations, odd sizes. */
 function imagers() {
   const shapes = /** @type {const} */ ([
@@ -122,7 +157,7 @@ function imagers() {
   const samples = /** @type {const} */ (['integer', 'float']);
   const precisions = /** @type {const} */ (['half', 'split']);
   return [
-    ...jobs(everywhere, planFinish('f32'), planFinish('f64')),
+    ...jobs(everywhere, planFinish()),
     ...shapes.flatMap((shape) => [
       ...jobs(everywhere, planFactors(shape), planVisibilities(shape)),
       ...samples.flatMap((kind) =>
@@ -246,11 +281,6 @@ function channelisers() {
 
 /** StEFCal as the chip of several cards would hold it. */
 function calibrators() {
-  const residents = /** @type {const} */ ([
-    { stations: 3, polarisations: 1 },
-    { stations: 33, polarisations: 2 },
-    { stations: 256, polarisations: 2 },
-  ]);
   const sizes = [
     { stations: 3, solves: 2 },
     { stations: 33, solves: 4 },
@@ -269,7 +299,6 @@ function calibrators() {
     ...jobs(everywhere, planMatrices(), planStreaming(), planFullStep(), planFullMix(), planFullCommon()),
     ...jobs(everywhere, planFullFit(), planFullSizes()),
     ...fullChips(cards),
-    ...residents.flatMap((shape) => jobs(everywhere, ...Object.values(planResident(shape)))),
     ...sizes.flatMap(({ stations, solves }) =>
       cards.flatMap(({ architecture, ...card }) =>
         rules.flatMap((rule) => {

@@ -5,7 +5,8 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode, encode } from 'fast-png';
-import { VIEWS, openBrowser, openNight, sleep, until } from './page/night.js';
+import { VIEWS, openBrowser, openNight } from './page/night.js';
+import { sleep, until } from './processes.js';
 
 const isAll = process.argv.includes('--all');
 const folder = process.argv.slice(2).find((word) => !word.startsWith('--')) ?? 'docs';

@@ -3,20 +3,14 @@
 // every packet must be in the account, and memory must stay where it was. Attacks: clients that subscribe without end,
 // 500 pages that open at once, forged packets, and wrong jobs and results on the queue of a farm that works meanwhile: its
 // product must be that of one process. --seconds N in all (600 by default, 60 in CI), --only subscribes,ticks.
-import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { corella, hasServer, NO_SERVER, openFarm } from './farm/processes.js';
-import { openNight, sleep, until } from './page/night.js';
+import { hasServer, NO_SERVER, openFarm } from './farm/processes.js';
+import { openNight } from './page/night.js';
+import { corella, option, sleep, startScript, until } from './processes.js';
 
-/** @param {string} name @param {string} usual */
-const option = (name, usual) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? usual : process.argv[at + 1];
-};
 const SECONDS = Number(option('seconds', '600'));
 const ATTACKS = /** @type {const} */ (['subscribes', 'pages', 'jobs', 'ticks']);
 /** @typedef {typeof ATTACKS[number]} Attack */
@@ -72,14 +66,10 @@ async function counted(night) {
 
 /** @param {readonly string[]} words */
 function attack(words) {
-  const path = fileURLToPath(new URL('./hostile/attack.js', import.meta.url));
-  const child = spawn(process.execPath, [path, ...words]);
-  let [text, errors] = ['', ''];
-  child.stdout.on('data', (/** @type {Buffer} */ part) => (text += String(part)));
-  child.stderr.on('data', (/** @type {Buffer} */ part) => (errors += String(part)));
-  const did = () => text.trim().split('\n').at(-1) ?? '';
+  const running = startScript('./hostile/attack.js', words);
+  const did = () => running.text().trim().split('\n').at(-1) ?? '';
   const mustRun = () => {
-    if (child.exitCode !== null) throw new Error(`the attack ended:\n${errors}`);
+    if (!running.isRunning()) throw new Error(`the attack ended:\n${running.errors()}`);
   };
   return {
     /** It does something: a busy machine may take seconds to start it. */
@@ -89,8 +79,7 @@ function attack(words) {
     }),
     end: async () => {
       mustRun();
-      child.kill('SIGKILL');
-      await new Promise((resolve) => child.once('exit', resolve));
+      await running.kill();
       return did();
     },
   };
@@ -226,12 +215,8 @@ async function observation(kinds, planOf) {
 
 /** Packets as the senders make them, to forge others by. @param {Night} night */
 async function capturePath({ folder }) {
-  const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
   const path = join(folder, 'genuine.pcap');
-  const child = spawn(process.execPath, [program, 'send', ...sky, '--for', '20ms', '--to', path], {
-    cwd: folder,
-  });
-  await new Promise((resolve) => child.once('exit', resolve));
+  await corella(folder, 'send', ...sky, '--for', '20ms', '--to', path, '--overwrite');
   return path;
 }
 

@@ -1,42 +1,21 @@
 // kill -9 at random moments of a running observation: 16 stations on the cpu, an integration every
 // 200 ms, a new file every 2 s. Every integration that was finished must be readable: as the file is, or after
 // `corella recover` where the kill fell into a write. --kills N (20 unless said), --seed N.
-import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { openFile } from '../dist/formats/index.js';
 import { randomStream } from '../dist/core/random.js';
+import { corella, option, startCorella } from './processes.js';
 
-const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
-/**
- * @param {string} name
- * @param {number} usual
- */
-const option = (name, usual) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? usual : Number(process.argv[at + 1]);
-};
-const kills = option('kills', 20);
-const random = randomStream(option('seed', 1), 'kills');
+const kills = Number(option('kills', '20'));
+const random = randomStream(Number(option('seed', '1')), 'kills');
 const PORT = 4871;
 
 const folder = mkdtempSync(join(tmpdir(), 'corella-kill-'));
-/** @param {string[]} words */
-const corella = (...words) =>
-  spawnSync(process.execPath, [program, ...words], { cwd: folder, encoding: 'utf8' });
-const made = corella(...'simulate --stations 16 --rate 400kHz --duration 1s --perfect -o sky'.split(' '));
-if (made.status !== 0) throw new Error(made.stderr);
-const sender = spawn(
-  process.execPath,
-  [
-    program,
-    ...`send sky.sigmf-meta --format chips --channels 16 --to 127.0.0.1:${PORT} --loop --restamp`.split(' '),
-  ],
-  { cwd: folder, stdio: 'ignore' },
-);
+await corella(folder, ...'simulate --stations 16 --rate 400kHz --duration 1s --perfect -o sky'.split(' '));
+const sending = `send sky.sigmf-meta --format chips --channels 16 --to 127.0.0.1:${PORT} --loop --restamp`;
+const sender = startCorella(folder, sending.split(' '));
 
 /**
  * Integrations in a file, and whether their times go on; undefined where it cannot be read.
@@ -79,26 +58,21 @@ for (let kill = 1; kill <= kills; kill++) {
   const words =
     `live --listen ${PORT} --telescope lwasv --stations 16 --epoch clock --backend cpu --integration 200ms ` +
     '-o night.uvh5 --file-every 2s --json';
-  const night = spawn(process.execPath, [program, ...words.split(' ')], { cwd: place });
   let told = 0;
-  let failure = '';
-  night.stderr.on('data', (/** @type {Buffer} */ text) => (failure += String(text)));
   const waitS = 4 * random.uniform();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  const lines = createInterface(night.stdout);
-  lines.on('line', (line) => {
-    if (!line.startsWith('{"event":"integration"')) return;
-    told++;
+  const night = startCorella(place, words.split(' '), () => {
+    told = night.text().match(/^\{"event":"integration".*\n/gm)?.length ?? 0;
     // So that something was finished.
-    if (told === 2) timer = setTimeout(() => night.kill('SIGKILL'), 1000 * waitS);
+    if (told >= 2) timer ??= setTimeout(() => void night.kill(), 1000 * waitS);
   });
-  await new Promise((resolve) => night.on('close', resolve));
+  await night.ended;
   clearTimeout(timer);
   // Each is told before it is written: all but the last were written when the next was told.
   const finished = told - 1;
   const before = await readAll(place);
-  if (before.unreadable > 0) corella('recover', place);
+  if (before.unreadable > 0) await corella(folder, 'recover', place);
   const after = before.unreadable > 0 ? await readAll(place) : before;
   const isLost = told === 0 || after.integrations < finished || after.unreadable > 0;
   if (isLost) bad++;
@@ -110,11 +84,10 @@ for (let kill = 1; kill <= kills; kill++) {
     String(before.integrations).padStart(17),
     (before.unreadable > 0 ? String(after.integrations) : '–').padStart(14),
   ];
-  console.log(row.join('  ') + (isLost ? `   LOST ${failure}` : ''));
+  console.log(row.join('  ') + (isLost ? `   LOST ${night.errors()}` : ''));
   rmSync(place, { recursive: true });
 }
-sender.kill('SIGINT');
-await new Promise((resolve) => sender.on('close', resolve));
+await sender.kill('SIGINT');
 rmSync(folder, { recursive: true });
 console.log(
   bad === 0 ? `${kills} kills, every finished integration readable` : `${bad} of ${kills} lost something`,

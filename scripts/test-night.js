@@ -1,7 +1,7 @@
 // An eight-hour night compressed: as many blocks of packets as 8 h have, through the ring, the correlator, images and
 // files by time, as fast as they go. After the first hour's worth memory must stay where it is, within 1 %, and no file
 // descriptor may be added. --blocks N makes it shorter.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,10 +13,10 @@ import { receivePackets } from '../dist/receive/index.js';
 import { loadTelescope } from '../dist/telescope/load.js';
 import { selectStations } from '../dist/telescope/select.js';
 import { BLOCK_S, nightPlan, SLOTS_PER_BLOCK } from './night/plan.js';
+import { option, startScript } from './processes.js';
 
 const HOURS = 8;
-const at = process.argv.indexOf('--blocks');
-const blocks = at < 0 ? Math.round((HOURS * 3600) / BLOCK_S) : Number(process.argv[at + 1]);
+const blocks = Number(option('blocks', String(Math.round((HOURS * 3600) / BLOCK_S))));
 const INTEGRATION_S = 10;
 const MOST_GROWTH = 0.01;
 
@@ -32,13 +32,7 @@ const trim = koffi.load('libc.so.6').func('int malloc_trim(size_t pad)');
 const folder = mkdtempSync(join(tmpdir(), 'corella-night-'));
 const pipe = join(folder, 'packets.pcap');
 spawnSync('mkfifo', [pipe]);
-const sender = spawn(
-  process.execPath,
-  [new URL('night/sender.js', import.meta.url).pathname, pipe, String(blocks)],
-  {
-    stdio: 'inherit',
-  },
-);
+const sender = startScript('./night/sender.js', [pipe, String(blocks)]);
 const backend = await openBackend('auto', { threads: 2 });
 const telescope = selectStations(await loadTelescope('lwasv'), 4);
 const reception = await receivePackets({
@@ -146,7 +140,7 @@ const summary = await runNight({
 const account = reception.account();
 await reception.close();
 await backend.close();
-sender.kill();
+await sender.kill('SIGTERM');
 rmSync(folder, { recursive: true, force: true });
 
 tell();

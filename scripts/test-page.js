@@ -2,15 +2,15 @@
 // table of what passes. --only paint,frames,quiet,keys,crowd for a part, --minutes N instead of ten without a fault,
 // --seconds N instead of a minute of frames. Drawing is by the processor (swiftshader): frames are judged without it, and
 // told with it. For a machine that does nothing else.
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { VIEWS, openBrowser, openNight, sleep, until } from './page/night.js';
+import { VIEWS, openBrowser, openNight } from './page/night.js';
 import { openStream } from './page/stream.js';
+import { sleep, startScript, until } from './processes.js';
 
 /** @param {string} name @param {number} usual */
 const numberAfter = (name, usual) => {
@@ -259,15 +259,11 @@ async function crowd() {
       return 'outcomes' in seen ? seen : undefined;
     });
     const seconds = Math.min(30, SECONDS);
-    const path = fileURLToPath(new URL('./page/clients.js', import.meta.url));
-    const child = spawn(process.execPath, [path, night.url, String(CLIENTS), String(seconds)]);
-    let text = '';
-    child.stdout.on('data', (/** @type {Buffer} */ part) => (text += String(part)));
-    child.stderr.on('data', (/** @type {Buffer} */ part) => (text += String(part)));
-    await new Promise((resolve) => child.on('close', resolve));
+    const clients = startScript('./page/clients.js', [night.url, String(CLIENTS), String(seconds)]);
+    await clients.ended;
     const after = await night.sources();
     const { droppedMessages } = await night.chain();
-    const heard = crowdOf.parse(JSON.parse(text));
+    const heard = crowdOf.parse(JSON.parse(clients.text()));
     const full = after.outcomes.ring_full - before.outcomes.ring_full;
     row(
       `${CLIENTS} pages and one that never reads: ring_full 0`,

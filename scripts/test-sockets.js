@@ -2,43 +2,21 @@
 // those that it makes of the capture, nothing lost. First a 16-station array in real time (205 Mb/s of CHIPS, an image
 // every 100 ms, the event loop's p99 below 20 ms), then every other format for a few seconds. Two processors that do
 // nothing else are enough: the load of the machine is told. --only FORMAT, --seconds N.
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { openFile } from '../dist/formats/index.js';
+import { corella, option } from './processes.js';
 
-const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const START = '2026-06-21T04:00:00Z';
-const at = process.argv.indexOf('--only');
-const only = at < 0 ? undefined : process.argv[at + 1];
-const long = process.argv.indexOf('--seconds');
-const SECONDS = long < 0 ? 10 : Number(process.argv[long + 1]);
+const only = option('only', '');
+const SECONDS = Number(option('seconds', '10'));
 const MOST_LOOP_MS = 20;
 
 const folder = mkdtempSync(join(tmpdir(), 'corella-sockets-'));
-/**
- * @param {string} line
- * @returns {Promise<{ code: number | null, stdout: string, stderr: string }>}
- */
-const corella = (line) =>
-  new Promise((resolve) => {
-    const child = spawn(process.execPath, [program, ...line.split(/\s+/)], { cwd: folder });
-    let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', (/** @type {Buffer} */ text) => (stdout += String(text)));
-    child.stderr.on('data', (/** @type {Buffer} */ text) => (stderr += String(text)));
-    child.on('close', (code) => {
-      resolve({ code, stdout, stderr });
-    });
-  });
 /** @param {string} line */
-const must = async (line) => {
-  const { code, stdout, stderr } = await corella(line);
-  if (code !== 0) throw new Error(`corella ${line}\n${stderr}`);
-  return stdout;
-};
+const must = (line) => corella(folder, ...line.split(/\s+/));
 
 /**
  * Integrations by their start.
@@ -92,7 +70,7 @@ let bad = 0;
 let port = 4880;
 console.log(`${availableParallelism()} processors, load ${loadavg()[0].toFixed(1)} before`);
 for (const [format, stations, sky, toSend, toLive, seconds, hasImages] of trials) {
-  if (only !== undefined && only !== format) continue;
+  if (only !== '' && only !== format) continue;
   port++;
   await must(`simulate --stations ${stations} ${sky} --duration 1s --perfect --time ${START} -o ${format}`);
   const send = `send ${format}.sigmf-meta ${toSend} --format ${format} --loop --for ${seconds + BEFORE_S}s`;
@@ -100,11 +78,9 @@ for (const [format, stations, sky, toSend, toLive, seconds, hasImages] of trials
   await must(`${send} --to ${format}.pcap`);
   await must(`${live} --from ${format}.pcap -o ${format}-capture.uvh5`);
   const images = hasImages ? `--image 100ms --picture ${format}.png` : '';
-  const listening = corella(`${live} --listen ${port} ${images} --for ${seconds}s -o ${format}-socket.uvh5`);
+  const listening = must(`${live} --listen ${port} ${images} --for ${seconds}s -o ${format}-socket.uvh5`);
   const sent = await must(`${send} --to 127.0.0.1:${port} --json`);
-  const { code, stdout, stderr } = await listening;
-  if (code !== 0) throw new Error(`corella ${live}\n${stderr}`);
-  const summary = summaryOf.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
+  const summary = summaryOf.parse(JSON.parse((await listening).trim().split('\n').at(-1) ?? ''));
   const { packets } = summary;
   const { ring_full: ringFull, invalid } = packets.outcomes;
   const [ours, theirs] = [

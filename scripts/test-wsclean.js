@@ -80,9 +80,13 @@ function compareDirty(title, uvfits, { pixels, cellDeg, pol = 'I', as = 'ms' }, 
   must('wsclean', '-name', 'theirs', '-size', pixels, pixels, '-scale', `${cellDeg}deg`, '-niter', 0, '-pol', pol,
     '-use-wgridder', '-wgridder-accuracy', 1e-5, '-no-small-inversion', '-no-update-model-required', '-reorder',
     ...weights.theirs, ms); // prettier-ignore
+  // Files phased at the zenith have a zenith of their own by default, a little off that of the file.
+  const centre = must(python, helper, 'centre', 'theirs-dirty.fits').trim();
   corella(
     'image',
     uvfits,
+    '--centre',
+    centre,
     '-o',
     'ours.fits',
     '--overwrite',

@@ -163,6 +163,11 @@ def compare(ours, theirs):
     print(np.abs(x - y)[both].max() / np.abs(y[both]).max())
 
 
+def centre(path):
+    _, _, header = plane(path)
+    print(repr(header['CRVAL1'] % 360), repr(header['CRVAL2']))
+
+
 def peaks(path, places):
     from astropy.wcs import WCS
 
@@ -182,7 +187,9 @@ elif verb == 'rows':
     rows_to_ms(*words)
 elif verb == 'compare':
     compare(*words)
+elif verb == 'centre':
+    centre(*words)
 elif verb == 'peaks':
     peaks(words[0], [float(word) for word in words[1:]])
 else:
-    sys.exit('ms, joint, rows, compare or peaks')
+    sys.exit('ms, joint, rows, compare, centre or peaks')

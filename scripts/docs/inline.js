@@ -35,6 +35,7 @@ export function inlineFaults(text, known) {
   const prose = text.replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ''));
   return prose.split('\n').flatMap((line, n) =>
     [...line.matchAll(/`corella ([a-z]+)([^`]*)`/g)].flatMap(([, name, rest]) => {
+      if (name === 'help') return [];
       const options = known.get(name);
       // `corella gains` may be a word in a file.
       if (!options) return rest === '' ? [] : [`line ${n + 1}: there is no command 'corella ${name}'`];

@@ -5,7 +5,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openFile } from '../../dist/formats/index.js';
-import { corella, freePort, openFarm, program, sleep, start } from './processes.js';
+import { corella, freePort, sleep, startCorella } from '../processes.js';
+import { openFarm } from './processes.js';
 
 const nightOf = z.object({ machines: z.array(z.object({ state: z.string() })) });
 const steeredOf = z.object({ from: z.string() });
@@ -87,7 +88,7 @@ export async function bands(folder) {
   await corella(folder, ...'simulate --stations 8 --rate 100kHz --duration 2s --perfect -o wide'.split(' '));
   const farm = await openFarm(folder);
   const group = `239.77.3.4:${port}`;
-  const sender = start(process.execPath, [program, ...`send wide.sigmf-meta --format snap2 --channels 4 --to ${group} --interface lo --loop --restamp`.split(' ')], folder); // prettier-ignore
+  const sender = startCorella(folder, `send wide.sigmf-meta --format snap2 --channels 4 --to ${group} --interface lo --loop --restamp`.split(' ')); // prettier-ignore
   /**
    * @param {string} machine
    * @param {string} out
@@ -98,17 +99,17 @@ export async function bands(folder) {
     const words =
       `live --listen ${group} --interface lo --telescope lwasv --stations 8 --rate 25000 --integration 1s --image 1s ` +
       `--picture ${machine}.png --values sums -o ${out} --page ${page} --token-file token --server ${farm.url} --machine ${machine}`;
-    return start(process.execPath, [program, ...words.split(' '), ...more], folder);
+    return startCorella(folder, [...words.split(' '), ...more]);
   };
   const nights = [];
-  /** @type {import('./processes.js').Running | undefined} */
+  /** @type {import('../processes.js').Running | undefined} */
   let together;
   const page = async () => String(await freePort());
   const [wholePage, allPage] = [await page(), await page()];
   const [wholeUrl, allUrl] = [wholePage, allPage].map((one) => `http://127.0.0.1:${one}`);
   try {
     writeFileSync(join(folder, 'token'), TOKEN);
-    together = start(process.execPath, [program, ...`farm night --server ${farm.url} --page ${allPage} --page-token-file token`.split(' ')], folder); // prettier-ignore
+    together = startCorella(folder, `farm night --server ${farm.url} --page ${allPage} --page-token-file token`.split(' ')); // prettier-ignore
     nights.push(
       night('whole', 'whole.uvh5', wholePage, '--night', 'alone'),
       night('low', 'low.uvh5', await page(), '--channels', '0-1'),

@@ -2,7 +2,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { corella, openFarm } from './processes.js';
+import { corella } from '../processes.js';
+import { openFarm } from './processes.js';
 
 const submittedOf = z.object({ jobs: z.number() });
 const collectedOf = z.object({ jobsPerS: z.number(), bytesPerS: z.number(), collectS: z.number() });

@@ -1,85 +1,14 @@
 // Processes of a farm for its tests: a server, workers, a collector, each of which may be killed at any moment.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+import { env, freePort, start, startCorella } from '../processes.js';
 
 /** How to get what is missing. */
 export const NO_SERVER =
   'nats-server is not installed (Debian: apt-get install nats-server): nothing of the queue was tested';
 
-/** Debian puts it where only root looks. */
-const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin`;
-
-export const hasServer = () =>
-  spawnSync('nats-server', ['--version'], { env: { ...process.env, PATH } }).status === 0;
-
-/** @returns {Promise<number>} a port that nobody has now */
-export const freePort = () =>
-  new Promise((resolve) => {
-    const probe = createServer();
-    probe.listen(0, '127.0.0.1', () => {
-      const at = probe.address();
-      probe.close(() => {
-        resolve(typeof at === 'object' && at ? at.port : 0);
-      });
-    });
-  });
-
-/** @param {number} ms */
-export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/**
- * @typedef {{ kill: () => Promise<void>, ended: Promise<number | null>, isRunning: () => boolean,
- *   text: () => string, errors: () => string }} Running
- */
-
-/**
- * @param {string} command
- * @param {readonly string[]} words
- * @param {string} cwd
- * @returns {Running}
- */
-export function start(command, words, cwd) {
-  const child = spawn(command, words, {
-    cwd,
-    env: { ...process.env, PATH },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [out, errors] = ['', ''];
-  child.stdout.on('data', (/** @type {Buffer} */ text) => (out += String(text)));
-  child.stderr.on('data', (/** @type {Buffer} */ text) => (errors += String(text)));
-  let running = true;
-  /** @type {Promise<number | null>} */
-  const ended = new Promise((resolve) => {
-    child.on('close', (code) => {
-      running = false;
-      resolve(code);
-    });
-  });
-  return {
-    kill: async () => {
-      if (running) child.kill('SIGKILL');
-      await ended;
-    },
-    ...{ ended, isRunning: () => running, text: () => out, errors: () => errors },
-  };
-}
-
-/**
- * The program, to its end.
- * @param {string} cwd
- * @param {readonly string[]} words
- */
-export async function corella(cwd, ...words) {
-  const running = start(process.execPath, [program, ...words], cwd);
-  const code = await running.ended;
-  if (code !== 0) throw new Error(`corella ${words.join(' ')}: ${running.errors()}`);
-  return running.text();
-}
+export const hasServer = () => spawnSync('nats-server', ['--version'], { env }).status === 0;
 
 /**
  * A farm in a folder. Whoever makes one ends it.
@@ -90,11 +19,11 @@ export async function openFarm(folder, { backend = 'auto', patience = '3s', conf
   const port = await freePort();
   const url = `nats://127.0.0.1:${port}`;
   const store = join(folder, 'store');
-  /** @type {Running | undefined} */
+  /** @type {import('../processes.js').Running | undefined} */
   let server;
-  /** @type {Map<string, Running>} */
+  /** @type {Map<string, import('../processes.js').Running>} */
   const workers = new Map();
-  /** @type {Running | undefined} */
+  /** @type {import('../processes.js').Running | undefined} */
   let collector;
   const startServer = () => {
     server = start(
@@ -110,11 +39,11 @@ export async function openFarm(folder, { backend = 'auto', patience = '3s', conf
   const startWorker = (name, untilIdle) => {
     const words = ['worker', '--server', url, '--root', join(folder, '..'), '--name', name, '--backend', backend, '--threads', '1']; // prettier-ignore
     const idle = untilIdle === undefined ? [] : ['--until-idle', untilIdle];
-    workers.set(name, start(process.execPath, [program, ...words, ...idle, '--json'], folder));
+    workers.set(name, startCorella(folder, [...words, ...idle, '--json']));
   };
   const startCollector = () => {
     const words = ['farm', 'collect', 'farm.uvh5.farm', '--server', url, '--patience', patience, '--json'];
-    collector = start(process.execPath, [program, ...words], folder);
+    collector = startCorella(folder, words);
   };
   startServer();
   return {

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
 import { openFile } from '../../dist/formats/index.js';
-import { corella, freePort, program, sleep, start } from './processes.js';
+import { corella, freePort, sleep, start, startCorella } from '../processes.js';
 
 const TOKEN = 'three-blind-mice-17';
 export const hasOpenssl = () => spawnSync('openssl', ['version']).status === 0;
@@ -99,7 +99,7 @@ export async function secured(where) {
         /no secure connection .*--tls-ca/s.test(refused.authority) &&
         refused.papers.includes('refuses us: it asks for other credentials');
       await corella(folder, ...`${submit} ${papers} --tls-ca ours.pem`.split(' '));
-      const worker = start(process.execPath, [program, ...`worker --server ${url} ${papers} --tls-ca ours.pem --root . --threads 1 --until-idle 2s`.split(' ')], folder); // prettier-ignore
+      const worker = startCorella(folder, `worker --server ${url} ${papers} --tls-ca ours.pem --root . --threads 1 --until-idle 2s`.split(' ')); // prettier-ignore
       await corella(
         folder,
         ...`farm collect ${kind}.uvh5.farm --server ${url} ${papers} --tls-ca ours.pem`.split(' '),

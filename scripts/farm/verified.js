@@ -11,7 +11,8 @@ import { nextMessage } from '../../dist/farm/queue/pull.js';
 import { findWorkers } from '../../dist/farm/queue/streams.js';
 import { checksumOf, encodeResult } from '../../dist/farm/result.js';
 import { doJob } from '../../dist/farm/work.js';
-import { corella, openFarm, sleep } from './processes.js';
+import { corella, sleep } from '../processes.js';
+import { openFarm } from './processes.js';
 
 const WRONG_JOBS = 3;
 const MOST_MS = 180_000;

@@ -1,17 +1,14 @@
 // A night on loopback for the scripts that look at the page: corella send, corella live, and Debian's chromium.
-import { spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-
-const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+import { startCorella, until } from '../processes.js';
 
 /** @returns {Promise<number>} */
-const freePort = () =>
+const freeUdpPort = () =>
   new Promise((resolve) => {
     const socket = createSocket('udp4');
     socket.bind(0, '127.0.0.1', () => {
@@ -21,25 +18,6 @@ const freePort = () =>
       });
     });
   });
-
-/** @param {number} ms */
-export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/**
- * @template Value
- * @param {string} what
- * @param {() => Value | undefined | Promise<Value | undefined>} found
- * @param {number} [patienceMs]
- * @returns {Promise<Value>}
- */
-export async function until(what, found, patienceMs = 120_000) {
-  for (const begun = performance.now(); performance.now() - begun < patienceMs;) {
-    const value = await found();
-    if (value !== undefined) return value;
-    await sleep(100);
-  }
-  throw new Error(`${what} never came`);
-}
 
 /**
  * @typedef {object} Night
@@ -64,46 +42,35 @@ export async function until(what, found, patienceMs = 120_000) {
  */
 export async function openNight(words) {
   const folder = mkdtempSync(join(tmpdir(), 'corella-page-'));
-  const port = await freePort();
-  /** @param {readonly string[]} given */
-  const corella = (given) => {
-    const child = spawn(process.execPath, [program, ...given], { cwd: folder });
-    let text = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (/** @type {Buffer} */ part) => (text += String(part)));
-    return { child, said: () => text };
-  };
-  const sender = corella(['send', ...words.send, '--to', `127.0.0.1:${port}`]);
+  const port = await freeUdpPort();
+  const sender = startCorella(folder, ['send', ...words.send, '--to', `127.0.0.1:${port}`]);
   const token = randomBytes(18).toString('base64url');
   writeFileSync(join(folder, 'token'), token, { mode: 0o600 });
   const page = ['--page', '0', '--token-file', 'token'];
-  const live = corella(['live', '--listen', String(port), ...page, ...words.live]);
+  const live = startCorella(folder, ['live', '--listen', String(port), ...page, ...words.live]);
+  const said = () => live.text() + live.errors();
   const close = async () => {
-    for (const { child } of [sender, live]) {
-      if (child.exitCode !== null) continue;
-      child.kill('SIGKILL');
-      await new Promise((resolve) => child.once('exit', resolve));
-    }
+    await Promise.all([sender.kill(), live.kill()]);
     rmSync(folder, { recursive: true, force: true });
   };
   try {
     const url = await until('the address', () => {
-      for (const { child, said } of [sender, live])
-        if (child.exitCode !== null) throw new Error(`corella ended:\n${said()}`);
-      return /the sky is at (http:\S+);/.exec(live.said())?.[1];
+      for (const one of [sender, live])
+        if (!one.isRunning()) throw new Error(`corella ended:\n${one.errors()}`);
+      return /the sky is at (http:\S+);/.exec(said())?.[1];
     });
     const headers = { authorization: `Bearer ${token}` };
     /** @template Value @param {string} name @returns {() => Promise<Value>} */
     const getting = (name) => async () =>
       /** @type {Value} */ (await (await fetch(`${url}api/v1/${name}`, { headers })).json());
     return {
-      ...{ url, token, port, folder, close, said: live.said },
+      ...{ url, token, port, folder, close, said },
       ...{ status: getting('status'), sources: getting('sources'), chain: getting('chain') },
       ...{ gains: getting('gains'), antennas: getting('antennas') },
       post: async (name, body) =>
         (await fetch(`${url}api/v1/${name}`, { method: 'POST', headers, body: JSON.stringify(body) })).json(),
       silence: () => {
-        sender.child.kill();
+        void sender.kill('SIGTERM');
       },
     };
   } catch (error) {

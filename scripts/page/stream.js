@@ -4,7 +4,7 @@ import { fork } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { openPage } from '../../dist/serve/index.js';
-import { until } from './night.js';
+import { until } from '../processes.js';
 
 /** @typedef {{ pixels: number, everyMs: number }} Stream */
 
