@@ -9,6 +9,7 @@ import { inTemporaryFolder } from '../core/testing/temporary-folder.js';
 import { readFitsImage, visibilityFormatFor, type VisibilityHeader } from '../formats/index.js';
 import { skyFrame, type SkyPosition } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { noAlteredSets } from '../formats/testing/altered-sets.js';
 import { corella, corellaHere } from './corella.js';
 import { knownTelescope } from './known-sky.js';
 
@@ -239,7 +240,7 @@ describe('Stokes parameters of a field that dishes follow', () => {
 
   it('are those of the sky after six hours, in every format', () =>
     inTemporaryFolder('stokes', async (folder) => {
-      for (const name of ['t.uvh5', 't.uvfits', 't.ms']) {
+      for (const name of ['t.uvh5', 't.uvfits', ...(noAlteredSets ? [] : ['t.ms'])]) {
         // As we write what we correlate: mount and frame are in the file.
         const telescope: Telescope = { ...dishes, mount: 'altaz' };
         await write(join(folder, name), { ...track, telescope, header: { feedFrame: 'feeds' } });
@@ -321,7 +322,7 @@ describe('a cube of Stokes parameters', () => {
       'from astropy.io import fits\nfrom astropy.wcs import WCS\nh=fits.open(p)[0]\nw=WCS(h.header)\nd=h.data\nc=[round(float(w.sub([4]).wcs_pix2world([[k]],0)[0][0])) for k in range(4)]\nprint(c,[float(d[k,0,32,31]) for k in range(4)])',
     ],
     [
-      'casacore',
+      'casacore.images',
       "from casacore.images import image\ni=image(p)\nd=i.getdata()\nc=i.coordinates().get_coordinate('stokes').get_stokes()\nprint(['IQUV'.index(s)+1 for s in c],[float(d[k,0,32,31]) for k in range(4)])",
     ],
   ] as const)
