@@ -4,7 +4,7 @@ import { namedFilters, type FilterName } from './named-filters.js';
 import { planChannelise } from './plan.js';
 import { filterResponse } from './response.js';
 
-/** As docs/interference.md has them: edge loss and the loudest beyond 1.5 channels in dB, and noise efficiency. */
+/** As docs/channels.md has them: edge loss and the loudest beyond 1.5 channels in dB, and noise efficiency. */
 const told = {
   usual: [6.0, -81, 0.945],
   even: [3.0, -98, 0.96],

@@ -182,7 +182,7 @@ describe('cards', () => {
     const card = cards.h200;
     const telescope = await loadTelescope('lwasv');
     const lwasv = { telescope, channels: 132, channelWidthHz: 25e3, cadenceS: 0.04, pixels: 128 };
-    // milliseconds an image (bench/RESULTS.md)
+    // milliseconds an image
     for (const [input, road, measuredMs] of [
       ['voltages', 'visibilities', 5.67],
       ['voltages', 'direct', 4.75],

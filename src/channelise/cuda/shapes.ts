@@ -1,6 +1,6 @@
 /**
  * How a block of channelise-fused.cu works: how many spectra at a time, in how much shared memory, by how many threads.
- * Chosen by what was measured on an H200 (bench/RESULTS.md).
+ * Chosen by what was measured on an H200.
  */
 import { spectraSizeBytes } from '../../core/axes.js';
 import { powerOfTwoFrom, roundUp } from '../../core/round-up.js';

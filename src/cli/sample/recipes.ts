@@ -90,7 +90,7 @@ export const samples: readonly Sample[] = [
   {
     name: 'hour',
     what: 'calibrated visibilities: 48 tiles of the MWA for an hour, five sources in 4° of sky, noise',
-    page: 'docs/imaging.md, docs/flags.md',
+    page: 'docs/imaging.md, docs/interference.md',
     files: ['hour.uvfits'],
     steps: [{ kind: 'hour', path: 'hour.uvfits' }],
     next: 'image hour.uvfits --cell 30arcsec --pixels 512 --weights briggs:0 --clean',

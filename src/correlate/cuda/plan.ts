@@ -87,7 +87,7 @@ export const hopperVariants = {
 >;
 export type HopperVariantName = keyof typeof hopperVariants;
 
-/** Fastest first for each size, as measured (bench/RESULTS.md). */
+/** Fastest first for each size, as measured on an H200. */
 export const chooseHopperVariant = (inputs: number): HopperVariantName =>
   inputs <= 64 ? 'single64' : inputs <= 128 ? 'single128' : 'pairs';
 

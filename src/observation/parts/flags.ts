@@ -38,7 +38,7 @@ export const flags = z.strictObject({
     flag: '--flags <path>',
     group,
     changes: 'cut',
-    help: 'a file of flags (docs/flags.md); flagged data keep their value and weight',
+    help: 'a file of flags (docs/interference.md); flagged data keep their value and weight',
   }),
   interference: field(
     withForm(z.union([flagged, real]), { words: 'true, false or a number of standard deviations' }),

@@ -57,7 +57,7 @@ export async function readStoredFlags(path: string): Promise<StoredFlags> {
     return refuse(
       path,
       `${which} ${issueWords(issue, json)}`,
-      'write it as --flags-out does (docs/flags.md)',
+      'write it as --flags-out does (docs/interference.md)',
     );
   }
   return { path, ...parsed.data };

@@ -35,7 +35,7 @@ import {
 const THREADS = 256;
 /** Visibilities that are sorted together: beyond it their records take more than a gigabyte. */
 const MOST_AT_ONCE = 2 ** 25;
-/** Faster by an eighth on an H200 than 'stored', sums that wait in memory (bench/RESULTS.md). */
+/** Faster by an eighth on an H200 than 'stored', sums that wait in memory. */
 const SUMS = 'held';
 
 /** A block of rows on the card. */
