@@ -1,5 +1,5 @@
 #!/bin/sh
-# A farm on one machine (docs/farm.md): a server, three workers, a recording correlated by them. Leaves example.uvh5 in the
+# A farm on one machine (docs/machines.md): a server, three workers, a recording correlated by them. Leaves example.uvh5 in the
 # folder it is run in. CORELLA says how the program is called.
 set -e
 corella=${CORELLA:-corella}

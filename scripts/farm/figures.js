@@ -50,7 +50,7 @@ async function measure(folder, { name, simulate, how, workers }) {
   }
 }
 
-/** As docs/farm.md has it. */
+/** As docs/machines.md has it. */
 const HEAD =
   '| jobs | done a second | submitted a second | MB of results a second | MB read a second | neither reading nor computing | of it preparing, handing over | one process, one thread, and the farm |';
 

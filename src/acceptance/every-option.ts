@@ -309,7 +309,7 @@ interface Asked extends Plain {
 const isMeasured = ({ front: part = {} }: { readonly front?: Plain }): boolean =>
   part.equaliser === 'measured';
 
-/** Backends agree before spectra are rounded, and a value that is nearly half way may go to either level (docs/farm.md). */
+/** Backends agree before spectra are rounded, and a value that is nearly half way may go to either level (docs/machines.md). */
 const isRoundedElse = (differences: Comparison['differences']): boolean =>
   differences.every(
     ({ what, largest = Infinity, count, of }) => what === 'values' && largest <= 1 && count <= 1e-3 * of,

@@ -76,7 +76,7 @@ export const samples: readonly Sample[] = [
   {
     name: 'dishes',
     what: 'eight dishes over 2 km at 1.4 GHz, one source 45° up, cables of unknown length; 20 ms of voltages',
-    page: 'docs/tracking.md',
+    page: 'docs/telescope.md',
     files: ['dishes.json', 'dishes.csv', ...recording('recording')],
     steps: [
       { kind: 'text', path: 'dishes.json', text: DISHES },
@@ -132,7 +132,7 @@ export const samples: readonly Sample[] = [
   {
     name: 'eda2',
     what: 'uncalibrated visibilities: all 256 antennas of EDA2 under the Sun, three inputs dead',
-    page: 'docs/real-sky.md',
+    page: 'docs/imaging.md',
     files: ['eda2-simulated.uvh5'],
     steps: [
       command(

@@ -115,7 +115,7 @@ export function openServerWarning({ connection }: Pick<Queue, 'connection'>): st
   if (isLocal || info?.auth_required === true || info?.tls_verify === true) return undefined;
   return (
     `warning: the NATS server ${at} asks for no credentials: whoever reaches it can forge results, images and ` +
-    'what machines report; give it tokens, NKeys or certificates (docs/farm.md)'
+    'what machines report; give it tokens, NKeys or certificates (docs/machines.md)'
   );
 }
 
