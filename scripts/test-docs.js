@@ -23,6 +23,7 @@ import { basename, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { inlineFaults, knownOptions } from './docs/inline.js';
+import { linkFaults } from './docs/links.js';
 import { notPrinted, parsePage } from './docs/page.js';
 
 /** @typedef {import('./docs/page.js').Command} PageCommand */
@@ -103,7 +104,7 @@ async function walk(page, known) {
   symlinkSync(library, join(folder, 'node_modules', 'corella'));
   const text = readFileSync(join(root, page), 'utf8');
   const { items, faults: unmarked } = parsePage(text);
-  for (const what of [...unmarked, ...inlineFaults(text, known)])
+  for (const what of [...unmarked, ...inlineFaults(text, known), ...linkFaults(join(root, page))])
     faults.push({ page, line: Number(/\d+/.exec(what)?.[0]), command: '', what });
   /** @type {{ item: PageCommand, ending: () => Promise<string | undefined> }[]} */
   const terminals = [];
