@@ -3,8 +3,6 @@ import type { BackendBase } from './backend-base.js';
 import type { CpuBackend } from './cpu/cpu.js';
 import type { CudaBackend } from './cuda/cuda.js';
 
-export type { BackendBase } from './backend-base.js';
-
 export interface ReferenceBackend extends BackendBase {
   readonly kind: 'reference';
 }

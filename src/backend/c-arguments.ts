@@ -13,7 +13,7 @@ declare const kind: unique symbol;
 /** The address of something on the native side, which no other kind of address can stand in for. */
 export type Address<Of extends string> = bigint & { readonly [kind]: Of };
 /** A null pointer, where a function takes one. */
-export type Null = Address<'null'>;
+type Null = Address<'null'>;
 export const NULL = 0n as Null;
 
 /** Memory of either side. */

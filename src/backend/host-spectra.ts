@@ -5,7 +5,7 @@ import { nothingToClose } from '../core/closing.js';
 import { refuse, wholeNumber } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 
-export interface HostSpectraBlock extends SpectraBlock {
+interface HostSpectraBlock extends SpectraBlock {
   readonly home: 'reference';
   /** spectra : [c][a][t], tight for `samples` spectra; a view, valid until the next fill. */
   view(): SpectraCAT;

@@ -6,7 +6,7 @@
 import { refuse } from '../core/errors.js';
 
 /** Prototypes by the names of their functions. */
-export type Recorded = Readonly<Record<string, string>>;
+type Recorded = Readonly<Record<string, string>>;
 
 export interface Built {
   readonly path: string;

@@ -8,7 +8,7 @@ import { loadNative } from './cpu/library.js';
 import { describeCuda, openCuda, type CudaOptions } from './cuda/cuda.js';
 import { openReference } from './reference.js';
 
-export interface BackendSettings extends CpuOptions {
+interface BackendSettings extends CpuOptions {
   readonly cuda?: CudaOptions;
 }
 

@@ -16,9 +16,9 @@ import { seriesBench } from './series.js';
 import { turnBench } from './tracking/turn.js';
 import { wideBench } from './wide.js';
 
-export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
+export { runCase, type BenchCase, type BenchRow } from './bench.js';
 export { parseOnly, pickCases, type KernelCases } from './only.js';
-export { openPeers, type Peers } from './peers.js';
+export { openPeers } from './peers.js';
 export { integratedBench, receiveBench };
 
 /** A new kernel's bench is one file and one line here. */

@@ -19,7 +19,7 @@ export interface MeasureOptions {
   readonly secondsPerTurn: number;
 }
 
-export interface Spread {
+interface Spread {
   readonly median: number;
   /** The distance between the quartiles over the median. */
   readonly spread: number;

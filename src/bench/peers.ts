@@ -7,7 +7,7 @@ import koffi from 'koffi';
 import { z } from 'zod';
 import { CorellaError } from '../core/errors.js';
 
-export interface PeerFunction {
+interface PeerFunction {
   (...args: readonly unknown[]): unknown;
   async(...args: readonly unknown[]): void;
 }

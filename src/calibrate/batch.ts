@@ -26,7 +26,7 @@ export const solveName = (plan: CalibrationPlan, solve: number): string => {
   return `calibrate, channel ${channel}, polarisation ${polarisationName(solve % plan.polarisations)}`;
 };
 
-export interface FilledBatch {
+interface FilledBatch {
   readonly batch: SolveBatch;
   /** Solves of the plan, k = c·P + p, in the order of the batch, which holds only those that have data. */
   readonly withData: readonly number[];

@@ -31,7 +31,7 @@ export type CrossHandRule =
   | { readonly kind: 'v-zero'; readonly u: 'positive' | 'negative' }
   | { readonly kind: 'given'; readonly phaseRad: number };
 
-export interface CrossHandSky {
+interface CrossHandSky {
   readonly stationsM: readonly Vector3[];
   readonly frequenciesHz: Float64Array;
   readonly components: readonly ModelComponent[];
@@ -62,9 +62,9 @@ export interface CrossHandFit {
 }
 
 /** Below it an angle would be noise's. */
-export const LEAST_SIGNIFICANCE = 5;
+const LEAST_SIGNIFICANCE = 5;
 /** A model whose polarised flux is further off is not that of this sky. */
-export const MOST_OFF_MODEL = 2;
+const MOST_OFF_MODEL = 2;
 
 /** Turns the gains of Y by ψ where it can be found, and says where. One polarisation has no cross hands. */
 export function withCrossHand(

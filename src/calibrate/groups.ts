@@ -6,7 +6,7 @@
  */
 import { refuse } from '../core/errors.js';
 
-export interface Group {
+interface Group {
   readonly stations: readonly number[];
   /** Whether a loop of an odd number of stations is among its pairs. */
   readonly isOdd: boolean;

@@ -118,7 +118,7 @@ export function checkComponent(
   }
 }
 
-export function fluxInPolarisation(component: ModelComponent, c: number, p: number): number {
+function fluxInPolarisation(component: ModelComponent, c: number, p: number): number {
   const { fluxJy, fractionQ = 0 } = component;
   const beam = voltageOf(component, c, p);
   return fluxJy[c] * beam * beam * (p === 0 ? 1 - fractionQ : 1 + fractionQ);

@@ -9,7 +9,7 @@ export type FilterWindow =
   | { readonly kind: 'rectangular' | 'hann' | 'hamming' | 'blackman' }
   | { readonly kind: 'kaiser'; readonly beta: number };
 
-export interface PrototypeShape {
+interface PrototypeShape {
   readonly taps: number;
   readonly samplesPerSpectrum: number;
   readonly window: FilterWindow;
@@ -74,7 +74,7 @@ export function besselI0(x: number): number {
 }
 
 /** Taps as 16-bit integers: tap = integer · scale, the largest becoming ±32767. */
-export interface IntegerTaps {
+interface IntegerTaps {
   readonly taps: Int16Array;
   readonly scale: number;
 }

@@ -44,7 +44,7 @@ export interface ChanneliseOptions {
 }
 
 /** The filter as the kernels use it: the tap for sample n of the τ-th spectrum's worth is `taps[τ·P + n] · scale`. */
-export type KernelTaps =
+type KernelTaps =
   | { readonly kind: 'int16'; readonly taps: Int16Array; readonly scale: number }
   | { readonly kind: 'float64'; readonly taps: Float64Array; readonly scale: 1 };
 

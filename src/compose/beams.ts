@@ -62,7 +62,7 @@ export interface BeamsProduct {
 }
 
 /** Other places from a moment on. */
-export interface BeamChange {
+interface BeamChange {
   readonly from: Instant;
   readonly targets: readonly PhaseCentre[];
 }
@@ -99,7 +99,7 @@ export interface BeamSamples {
 }
 
 /** Spectra at the end of the data that are too few for a value. */
-export interface BeamRest {
+interface BeamRest {
   readonly kind: 'rest';
   readonly spectra: number;
 }
@@ -107,7 +107,7 @@ export interface BeamRest {
 export type BeamItem = BeamPowers | BeamSamples | BeamRest;
 
 /** While weights are the same. */
-export interface BeamPieces extends IntegrationClock {
+interface BeamPieces extends IntegrationClock {
   at(index: number): { readonly first: number; readonly end: number };
   /** How long one lasts at the most. */
   readonly spectra: number;

@@ -88,7 +88,7 @@ export const unionOf = (clocks: readonly IntegrationClock[]): IntegrationClock =
   };
 
 /** Prepared once; run over the source, and closed behind it. */
-export interface Composition extends Closable {
+interface Composition extends Closable {
   run(options?: RunOptions): Promise<Account>;
 }
 
@@ -281,7 +281,7 @@ function onCards(
 }
 
 /** What is made of a range by one of several machines. */
-export interface Share {
+interface Share {
   /** Sums as they leave the correlator, cut by `cuts`; whoever merges them finishes them as a whole run would. */
   readonly sums?: { readonly cuts: IntegrationClock; readonly emit: Emit<Integration> };
   /** Products that are made of spectra. */
@@ -337,7 +337,7 @@ const recut = <Out>(
       };
 
 /** All stages take everything, in their order. */
-export function tee<In>(stages: readonly Stage<In, unknown>[]): Stage<In, unknown> {
+function tee<In>(stages: readonly Stage<In, unknown>[]): Stage<In, unknown> {
   if (stages.length === 1) return stages[0];
   return {
     push: async (item, emit) => {

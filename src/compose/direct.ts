@@ -25,7 +25,7 @@ import {
 } from '../stages/index.js';
 import { gainOfFront, spectraOfFront, type Front } from './front.js';
 
-export interface DirectProduct extends Pick<
+interface DirectProduct extends Pick<
   DirectImageSettings,
   'image' | 'plannedFor' | 'store' | 'autos' | 'lastsS'
 > {
@@ -55,7 +55,7 @@ export function prepareDirectProduct(
 }
 
 /** Images divided by the requantisation gain, in their own memory. */
-export const inNominalUnit = (overUsual: number): Stage<DirectSkyImage, DirectSkyImage> => ({
+const inNominalUnit = (overUsual: number): Stage<DirectSkyImage, DirectSkyImage> => ({
   push: (sky, emit) => {
     brightnessAtUsualGain(sky.image, { overUsual });
     return emit(sky);

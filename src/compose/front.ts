@@ -174,7 +174,7 @@ export const phaseLossOf = ({ source, delays }: Pick<Front, 'source' | 'delays'>
 const planned = (plan: ChannelisePlan | undefined): ChannelisePlan =>
   plan ?? refuse('front.channels', 'voltages need channels', 'say how many');
 
-export interface PreparedFront extends Closable {
+interface PreparedFront extends Closable {
   /** Runs the source through the front and what is behind it; closes both. */
   run(behind: Stage<TimedSpectra, unknown>, options?: RunOptions): Promise<Account>;
   /** The front of voltages as a stage, for whoever has blocks of their own. */
@@ -182,7 +182,7 @@ export interface PreparedFront extends Closable {
   readonly ofSpectra?: Stage<CanonicalSpectra, TimedSpectra>;
 }
 
-export interface FrontMachine {
+interface FrontMachine {
   readonly backend: Backend;
   /** Where spectra are cut, for whatever is made of them. */
   readonly clock: IntegrationClock;

@@ -38,7 +38,7 @@ export const imageIntegration = (
   settings: ImageSettings,
 ): Promise<VisibilitySkyImage> => runOne(prepareImage({ ...road, image: settings }), integration);
 
-export interface DirectRoad {
+interface DirectRoad {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;

@@ -1,6 +1,5 @@
 /** Entry point of `compose`: the order of the stages: the only code that knows it. */
 export {
-  type BeamChange,
   type BeamItem,
   type BeamPowers,
   type BeamSamples,

@@ -56,7 +56,7 @@ export interface Counted {
 }
 
 /** Which samples make the spectra of a range. */
-export interface RangeOfVoltages {
+interface RangeOfVoltages {
   /** The first spectrum that is made; those before the range's first bring in what delayed inputs need, and are dropped. */
   readonly firstMade: number;
   /** What is read. */

@@ -69,7 +69,7 @@ export class InterruptedError extends CorellaError {
 }
 
 /** Work that may be asked to stop. */
-export interface Stoppable {
+interface Stoppable {
   /** Aborted by the first signal; its reason is an `InterruptedError`. */
   readonly signal: AbortSignal;
   /** From now on signals end the process again. */

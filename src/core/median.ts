@@ -18,7 +18,7 @@ export const middleOf = (values: Float64Array, count: number): number =>
   count === 0 ? NaN : placedAt(values, count, count >> 1);
 
 /** The one that would be at a place if they were sorted. Hoare's selection: sorting would cost more. */
-export function placedAt(values: Float64Array, count: number, wanted: number): number {
+function placedAt(values: Float64Array, count: number, wanted: number): number {
   let [first, last] = [0, count - 1];
   while (first < last) {
     const pivot = values[(first + last) >> 1];

@@ -69,7 +69,7 @@ export function mostOfProducts(
 }
 
 /** What an integration says of its weights: flagged inputs, counts, and those of products where they differ. */
-export interface SettledCounts {
+interface SettledCounts {
   readonly counts: CountsCB;
   readonly flaggedInputs: Uint8Array;
   readonly productCounts?: CountsCBPP;

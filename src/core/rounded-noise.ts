@@ -37,7 +37,7 @@ export function powerOfRounded(rmsLevels: number, rail: number): number {
 }
 
 /** E[q^(2·half)]: each step k adds k^2h − (k − 1)^2h to whatever lies beyond it. */
-export function evenMoment(rmsLevels: number, rail: number, half: number): number {
+function evenMoment(rmsLevels: number, rail: number, half: number): number {
   let sum = 0;
   for (let k = 1; k <= rail; k++) {
     const edge = (k - 0.5) / rmsLevels;

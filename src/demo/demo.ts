@@ -52,8 +52,8 @@ export interface FoundSource {
 }
 
 /** A source fainter than this part of the brightest is lost among its sidelobes in a dirty image. */
-export const BRIGHT_FRACTION = 0.2;
-export const SEARCH_PIXELS = 3;
+const BRIGHT_FRACTION = 0.2;
+const SEARCH_PIXELS = 3;
 
 /**
  * Width of the beam that an array's stations make, at half its height. Stations that scatter by σ make baselines that

@@ -48,7 +48,7 @@ import {
 /** Of what the gains are solved with. */
 const MINIMUM_ALTITUDE_DEG = 1;
 
-export interface FirstLightSettings {
+interface FirstLightSettings {
   readonly simulation: SimulationPlan;
   readonly channels: number;
   readonly taps: number;
@@ -59,11 +59,11 @@ export interface FirstLightSettings {
 }
 
 /** Who is told of the steps as they come: a terminal. */
-export interface Watcher {
+interface Watcher {
   stage(title: string): { readonly update: OnProgress; done(note?: string): number };
 }
 
-export interface FirstLight {
+interface FirstLight {
   readonly seconds: Readonly<Record<'simulate' | 'correlate' | 'calibrate' | 'image' | 'direct', number>>;
   readonly account: Account;
   readonly gains: GainComparison;

@@ -1,3 +1,3 @@
 /** Entry point of `demo`: first light: a simulated sky from voltages to an image. */
-export { BRIGHT_FRACTION, type FoundSource, SEARCH_PIXELS } from './demo.js';
+export { type FoundSource } from './demo.js';
 export { firstLight } from './first-light.js';

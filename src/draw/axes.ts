@@ -29,7 +29,7 @@ export interface Panel {
   readonly y: PanelAxis;
 }
 
-export interface Places {
+interface Places {
   readonly across: (value: number) => number;
   readonly up: (value: number) => number;
 }

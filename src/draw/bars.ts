@@ -3,7 +3,7 @@ import { boxOf, drawAxes, placesIn, type Panel, type PlotFrame } from './axes.js
 import { seriesColour } from './palettes.js';
 import type { Shape } from './shapes.js';
 
-export interface Bars extends Panel {
+interface Bars extends Panel {
   /** Middles of the bars, and how wide each is. */
   readonly values: Float64Array;
   readonly width: number;

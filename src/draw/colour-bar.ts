@@ -20,7 +20,7 @@ export interface ColourScale extends Stretch {
   readonly most?: number;
 }
 
-export interface ColourBarOptions {
+interface ColourBarOptions {
   /** Lying below a picture, or standing beside a panel. */
   readonly stands: 'below' | 'beside';
   /** Shows what stands for missing numbers, by another word where they are more than that. */

@@ -3,12 +3,12 @@
 import type { Box } from './cut.js';
 import { textWidth } from './letters.js';
 
-export interface Marker {
+interface Marker {
   readonly x: number;
   readonly y: number;
   readonly text: string;
 }
-export interface PlacedLabel extends Marker {
+interface PlacedLabel extends Marker {
   /** Where the text is anchored, and how. */
   readonly textX: number;
   readonly textY: number;
@@ -19,7 +19,7 @@ export interface PlacedLabel extends Marker {
 }
 type Candidate = Omit<PlacedLabel, 'crowded'>;
 
-export interface LabelOptions {
+interface LabelOptions {
   readonly fontSize: number;
   readonly markerRadius: number;
   /** Whether a point may carry text. */

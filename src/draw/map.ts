@@ -13,7 +13,7 @@ export interface MapPoint {
   readonly colour?: Colour;
 }
 
-export interface PointMap extends Panel {
+interface PointMap extends Panel {
   readonly points: readonly MapPoint[];
 }
 

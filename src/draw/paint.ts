@@ -9,7 +9,7 @@ import type { Box, Point } from './cut.js';
 import type { Palette } from './palettes.js';
 import { stretchedTable, type Stretch } from './stretch.js';
 
-export interface SkyPaint {
+interface SkyPaint {
   readonly plane: PlaneML;
   readonly pixels: number;
   readonly stretch: Stretch;

@@ -8,7 +8,7 @@ import { encodeFilm, encodePng } from './png.js';
 import { dashes, strokeRings } from './stroke.js';
 import type { LineShape, Picture, Shape, TextShape } from './shapes.js';
 
-export interface RenderOptions {
+interface RenderOptions {
   /** In pixels; as wide as the picture's own coordinates unless given. */
   readonly width?: number;
 }

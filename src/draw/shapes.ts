@@ -18,7 +18,7 @@ export interface LineShape extends Inked {
   readonly dash?: readonly [on: number, off: number];
 }
 
-export interface AreaShape extends Inked {
+interface AreaShape extends Inked {
   readonly kind: 'area';
   readonly points: readonly Point[];
 }
@@ -39,7 +39,7 @@ export interface TextShape extends Inked {
 }
 
 /** Pixels of its own, painted at the picture's final resolution. `box` is in the canvas's pixels, not always whole. */
-export interface RasterShape {
+interface RasterShape {
   readonly kind: 'raster';
   readonly box: Box;
   readonly paint: (canvas: Canvas, box: Box) => void;

@@ -4,7 +4,7 @@ import type { Point } from './cut.js';
 /** Turns sharper than this (cosine of 45°) get a round joint; gentler ones a mitre, which needs no more corners. */
 const GENTLEST_ROUND = Math.SQRT1_2;
 
-export type Ring = readonly Point[];
+type Ring = readonly Point[];
 
 /** Rings of one direction round a line this wide. `ends` says whether the last point is joined to the first. */
 export function strokeRings(points: readonly Point[], width: number, ends: 'open' | 'closed'): Ring[] {

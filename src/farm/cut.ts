@@ -5,7 +5,7 @@ import type { Cut } from './job.js';
 /** A result stays below this where it can: it is held in memory by worker and collector. */
 export const MOST_RESULT_BYTES = 64 * 2 ** 20;
 
-export interface CorrelationCut {
+interface CorrelationCut {
   readonly channels: number;
   /** The recording's integrations, one after the other. */
   readonly integrations: readonly SampleRange[];
@@ -49,7 +49,7 @@ export function cutCorrelation(wanted: CorrelationCut): Cut {
   return { spectra, channels: evenly(channels, channelsPerJob) };
 }
 
-export interface ChannelisingCut {
+interface ChannelisingCut {
   readonly channels: number;
   readonly spectra: number;
   /** The blocks that one process would work in: it lists gaps by them, so jobs are whole blocks. */

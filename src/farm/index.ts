@@ -10,21 +10,15 @@ export {
 } from './ledger.js';
 export { encodeResult } from './result.js';
 export { checkJob, jobsOf, type FarmPlan, type Job } from './job.js';
-export { mergeProducts, type Merged } from './merge.js';
-export { planFarm, type Submission, type Submitted } from './submit.js';
+export { mergeProducts } from './merge.js';
+export { planFarm, type Submitted } from './submit.js';
 export { doJob, type Workplace } from './work.js';
 export { connectQueue, openServerWarning, requireStore, type Access, type Queue } from './queue/connect.js';
 export { putJobs } from './queue/jobs.js';
-export {
-  hasWaitedLong,
-  runWorker,
-  MOST_FAILURES,
-  type WorkerAccount,
-  type WorkerEvent,
-} from './queue/worker.js';
+export { hasWaitedLong, runWorker, type WorkerEvent } from './queue/worker.js';
 export { collect, type CollectEvent } from './queue/collect.js';
 export { hearHealth, tellHealth, type Health } from './night/health.js';
 export { answerBook, listenToNight, tellImage, type Book } from './night/images.js';
 export { Proofs } from './night/proofs.js';
-export { AHEAD_S, answerSteering, steerAll, type SteerAnswer } from './night/steer.js';
-export { queueStatus, type QueueStatus, type WorkerStatus } from './queue/status.js';
+export { answerSteering, steerAll, type SteerAnswer } from './night/steer.js';
+export { queueStatus, type WorkerStatus } from './queue/status.js';

@@ -179,7 +179,7 @@ export const jobsOf = (plan: FarmPlan): Job[] =>
     ...(isVerified(plan, n) && { verified: { not: [] } }),
   }));
 
-export const isVerified = ({ verify }: Pick<FarmPlan, 'verify'>, n: number): boolean =>
+const isVerified = ({ verify }: Pick<FarmPlan, 'verify'>, n: number): boolean =>
   verify !== undefined && n % verify === 0;
 
 /** A job as it comes from outside: one of another version is refused before its contents are looked at. */

@@ -37,7 +37,7 @@ export type Verdict =
   | 'damaged';
 
 type Dropping = Exclude<Verdict, 'merged' | 'waiting'>;
-export type Dropped = Record<Dropping, number>;
+type Dropped = Record<Dropping, number>;
 const droppedSchema = z.object({
   ...{ duplicate: z.number(), late: z.number(), differs: z.number() },
   ...{ foreign: z.number(), damaged: z.number() },
@@ -45,7 +45,7 @@ const droppedSchema = z.object({
 const noneDropped = (): Dropped => ({ duplicate: 0, late: 0, differs: 0, foreign: 0, damaged: 0 });
 
 /** A job that nobody could do. */
-export interface SetAside {
+interface SetAside {
   readonly job: string;
   readonly failures: readonly Failure[];
 }

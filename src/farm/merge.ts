@@ -32,7 +32,7 @@ import { Results, type Collected } from './results.js';
 import { checkFacts, checkMarks } from './same-recording.js';
 import { sumsClock } from './submit.js';
 
-export interface Merging {
+interface Merging {
   readonly version: string;
   readonly backend: Backend;
   readonly overwrite?: boolean;
@@ -40,7 +40,7 @@ export interface Merging {
   readonly outs?: readonly (string | undefined)[];
 }
 
-export interface Merged extends Collected {
+interface Merged extends Collected {
   readonly paths: readonly string[];
   readonly planned: ObservationPlan;
 }

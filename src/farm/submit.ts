@@ -27,7 +27,7 @@ import { cutChannelising, cutCorrelation } from './cut.js';
 import { makePlan, type Cut, type FarmPlan, type FarmShape, type Job } from './job.js';
 import { factsOf, marksOf } from './same-recording.js';
 
-export interface Submission {
+interface Submission {
   readonly version: string;
   readonly backend: BackendChoice;
   /** About so much of the recording a job; 256 MiB of it by default. */

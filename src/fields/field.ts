@@ -5,10 +5,10 @@
 import { z } from 'zod';
 
 /** From which point on a running observation may change a field: not at all, from a cut of a product, from any spectrum. */
-export type Changes = 'never' | 'cut' | 'spectrum';
+type Changes = 'never' | 'cut' | 'spectrum';
 
 /** Bounds of a number, in the field's unit. */
-export interface Range {
+interface Range {
   readonly least?: number;
   /** The value must be larger than this. */
   readonly above?: number;
@@ -39,9 +39,9 @@ export interface About {
 
 const declared = z.registry<About>();
 
-export declare const HAS_DEFAULT: unique symbol;
+declare const HAS_DEFAULT: unique symbol;
 /** The mark of a field with a default. */
-export interface Preset {
+interface Preset {
   readonly [HAS_DEFAULT]?: true;
 }
 

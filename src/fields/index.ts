@@ -7,10 +7,8 @@ export {
   requiredField,
   withDefaults,
   type About,
-  type Changes,
   type Field,
   type Filled,
-  type Range,
 } from './field.js';
 export {
   angleDeg,
@@ -22,7 +20,6 @@ export {
   timeS,
   timeUnits,
   withForm,
-  type Form,
   type Units,
 } from './quantities.js';
 export {

@@ -31,7 +31,7 @@ export function readQuantity(text: string, units: Units): number | undefined {
 }
 
 /** How values of a schema are written, for errors and JSON Schema. */
-export interface Form {
+interface Form {
   /** "a time, like 40ms, 2s or plain seconds" */
   readonly words: string;
   /** Of text, as JSON Schema takes it: no flags. */

@@ -44,7 +44,7 @@ const UTC_WORDS = 'a UTC time, like 2026-06-21T04:00:00Z';
 export const utc = withForm(z.string().refine(isInstant, 'is not a UTC time'), { words: UTC_WORDS });
 
 /** FROM..TO, either of which may be left out. */
-export const timeSpan = withForm(
+const timeSpan = withForm(
   z.string().refine((value) => {
     const ends = value.split('..').map((end) => end.trim());
     return (

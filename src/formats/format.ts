@@ -13,7 +13,7 @@ import type { StreamType } from './recordings/unsigned.js';
 import type { Station, Telescope } from '../telescope/telescope.js';
 
 /** What any opened file can say of itself; `details` is the format's own header, for inspect. */
-export interface FileFacts {
+interface FileFacts {
   readonly path: string;
   readonly format: string;
   readonly telescope?: Telescope;

@@ -2,12 +2,12 @@
 export type * from './format.js';
 export { sampleRateOf } from './format.js';
 export { formats, openFile, visibilityFormatFor, type OpenFileOptions } from './registry.js';
-export { kindsOf, readersOf, readingFlags, readingOptions } from './reading-options.js';
+export { readingFlags } from './reading-options.js';
 export { isUnknown } from './unknown-facts.js';
 export { refuseSeveralTargets } from './visibilities/targets.js';
 export { readCards, type CardContent, type Cards } from './cards.js';
 export { holdsFitsImage } from './fits/holds-image.js';
-export { openFitsPlanes, type FitsPlanes } from './fits/planes.js';
+export { openFitsPlanes } from './fits/planes.js';
 export {
   encodeFitsImage,
   readFitsImage,
@@ -16,17 +16,9 @@ export {
   type FitsImage,
   type ReadFitsImage,
 } from './fits/image.js';
-export { encodeFitsSeries, type FitsSeries, type SeriesPlane } from './fits/series.js';
+export { encodeFitsSeries } from './fits/series.js';
 export { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gains/gain-files.js';
-export {
-  crossHandKnown,
-  readGains,
-  writeGains,
-  type CrossHandFacts,
-  type DataUnits,
-  type GainsAt,
-  type GainsFile,
-} from './gains/gains.js';
+export { crossHandKnown, writeGains, type DataUnits, type GainsAt, type GainsFile } from './gains/gains.js';
 export { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
 export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
 export { KrakenStream, type KrakenAccount } from './streams/kraken/stream.js';
@@ -34,9 +26,8 @@ export type { KrakenAddress } from './streams/kraken/client.js';
 export { krakenFrames } from './streams/kraken/write.js';
 export type { KrakenFrame } from './streams/kraken/frame.js';
 export { notingFiles } from './io/noted.js';
-export { checkSame, isRemote, remoteIdentities, type RemoteIdentity } from './io/remote.js';
+export { checkSame, isRemote, remoteIdentities } from './io/remote.js';
 export { allowReading, confineReading, openInput, readText, type InputFile } from './io/input.js';
-export { telescopeSchema } from './telescope-json.js';
 export {
   checkOutput,
   errorCode,
@@ -48,19 +39,13 @@ export {
   writeFileWhole,
 } from './io/output.js';
 export { createSigmf, createSigmfSpectra, sigmfPaths } from './recordings/sigmf/sigmf.js';
-export {
-  openSampleStream,
-  type SampleStream,
-  type StreamDescription,
-  type StreamEvent,
-  type StreamType,
-} from './recordings/stream.js';
+export { openSampleStream, type StreamDescription } from './recordings/stream.js';
 export { describeSigmf } from './recordings/sigmf/describe.js';
 export { gather, storedProducts, type StoredProduct, type ValueFaults } from './io/gather.js';
 export { writtenProducts } from './visibilities/as-stored.js';
-export { checkOutputs, requireInputs, sameFile, type PlannedOutputs } from './io/outputs.js';
+export { checkOutputs, requireInputs, sameFile } from './io/outputs.js';
 export { namesIn } from './several/paths.js';
 export { recordingPaths } from './recordings/recording-paths.js';
-export { writeTartRaw, type TartRecording } from './tart/write.js';
+export { writeTartRaw } from './tart/write.js';
 export { prepareSkyModels } from './models/prepare.js';
 export * from './filterbank/index.js';

@@ -27,10 +27,10 @@ export const readingFlags = {
   target: '--target',
 } as const satisfies Record<ReadingOption, string>;
 
-export const readingOptions = Object.keys(readingFlags) as readonly ReadingOption[];
+const readingOptions = Object.keys(readingFlags) as readonly ReadingOption[];
 
 /** Kinds of file that read an option. */
-export const readersOf = (option: ReadingOption, kinds: readonly FileKind[]): readonly FileKind[] =>
+const readersOf = (option: ReadingOption, kinds: readonly FileKind[]): readonly FileKind[] =>
   kinds.filter(({ reads }) => reads.includes(option));
 
 export const kindsOf = (formats: readonly Format[]): readonly FileKind[] =>

@@ -60,7 +60,7 @@ export const formats: readonly Format[] = [
   raw, // anything, when it is asked for by name
 ];
 
-export type VisibilityFormat = Format & {
+type VisibilityFormat = Format & {
   createVisibilities(
     path: string,
     header: VisibilityHeader,

@@ -12,7 +12,7 @@ export type ImageField =
 
 export type KernelSize = 1 | 3 | 5 | 7;
 /** What of an image's options says how wide the grid must be. */
-export interface Aperture {
+interface Aperture {
   readonly stationsM: readonly Vector3[];
   readonly axes: TangentAxes;
   readonly frequenciesHz: Float64Array;

@@ -10,7 +10,7 @@ import { fittingPixels } from './aperture.js';
 import { directRoadEstimate } from './direct/holds.js';
 import { planImage, type ImageOptions } from './plan.js';
 
-export const UP: Vector3 = { x: 0, y: 0, z: 1 };
+const UP: Vector3 = { x: 0, y: 0, z: 1 };
 
 /** The unit vector up from the plane through the stations that has the least squares of heights over it. */
 export function planeNormal(stationsM: readonly Vector3[]): Vector3 {
@@ -57,10 +57,7 @@ export interface ImageCentre {
 }
 
 /** What of an image's options the choice depends on: neither the moment nor J2000, so it is one for a whole run. */
-export type CentreOptions = Pick<
-  ImageOptions,
-  'field' | 'stationsM' | 'frequenciesHz' | 'kernel' | 'patterns'
-> & {
+type CentreOptions = Pick<ImageOptions, 'field' | 'stationsM' | 'frequenciesHz' | 'kernel' | 'patterns'> & {
   readonly pixels?: number;
 };
 

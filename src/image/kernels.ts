@@ -48,7 +48,7 @@ export function taper(size: number, cyclesPerCell: number): number {
   return (value * shape) / Math.sinh(shape);
 }
 
-export interface KernelFitter {
+interface KernelFitter {
   /** Where the fit is made: patterns are asked for there. */
   readonly quarter: Quarter;
   /**

@@ -1,24 +1,14 @@
 /** Images on a card, for whoever keeps data there: the stages and the bench. */
 export { channelsAtOnce } from './cuda/plan.js';
-export { prepareImageScaler, type DeviceSums, type ImageScaler } from './cuda/scale.js';
+export { prepareImageScaler } from './cuda/scale.js';
 export { inputFactors, unitFactors } from './direct/direct.js';
 export { prepareHalfCeiling } from './direct/cuda/half-ceiling.js';
-export {
-  prepareDirectChoice,
-  suitsHalves,
-  touchedCells,
-  type DirectPrecision,
-} from './direct/cuda/choice.js';
+export { prepareDirectChoice, suitsHalves, touchedCells } from './direct/cuda/choice.js';
 export { prepareFolded } from './direct/cuda/folded.js';
 export { FOLDED_BOXES, gridBytes } from './direct/cuda/folded-plan.js';
 export type { FoldedPrecision } from './direct/cuda/halves/split-halves.js';
-export {
-  prepareCudaDirectImager,
-  type CudaDirectImager,
-  type CudaDirectOptions,
-  type ExpectedBlocks,
-} from './direct/cuda/prepare.js';
+export { prepareCudaDirectImager } from './direct/cuda/prepare.js';
 export { planSampling } from './direct/cuda/sampling.js';
 export { prepareSingle } from './direct/cuda/single.js';
-export { pairKernelBytes, prepareCudaVisibilityImager } from './flat/cuda/prepare.js';
-export { prepareCudaWideImager, type CudaWideImager, type DeviceRows } from './wide/cuda/imager.js';
+export { prepareCudaVisibilityImager } from './flat/cuda/prepare.js';
+export { prepareCudaWideImager } from './wide/cuda/imager.js';

@@ -11,7 +11,7 @@ import { readCapture, type Capture, type CaptureEnd } from '../packets/pcap.js';
 import { parseFrame, type FrameFault } from '../packets/udp.js';
 import { StreamAccount, type LaneTally } from './stream-account.js';
 
-export interface CaptureOptions {
+interface CaptureOptions {
   /** Where the packets do not tell what they are. */
   readonly format?: PacketFormat;
   readonly hints?: GuessHints;

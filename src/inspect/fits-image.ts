@@ -32,7 +32,7 @@ export interface ImageFacts {
   readonly rms: number;
 }
 
-export interface ImageLook {
+interface ImageLook {
   readonly facts: ImageFacts;
   /** The first plane, its phase centre in pixel (n/2, n/2). */
   readonly plane: PlaneML;

@@ -9,7 +9,7 @@ import type { Complex } from './voltages.js';
 import { inDb } from './waterfall.js';
 
 /** The means of one pair and product in the first channels, unphased; null where flagged or missing. */
-export interface FirstPair {
+interface FirstPair {
   readonly stations: readonly [i: number, j: number];
   readonly product: string;
   readonly values: readonly (Complex | null)[];

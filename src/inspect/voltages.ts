@@ -21,7 +21,7 @@ export interface Complex {
 export type FirstValue = number | Complex;
 
 /** The first samples of one channel and input; null where nothing arrived. */
-export interface FirstRow {
+interface FirstRow {
   readonly channel?: number;
   readonly input: number;
   readonly values: readonly (FirstValue | null)[];
@@ -78,7 +78,7 @@ function fullScale(file: Recording): number | undefined {
 }
 
 /** Fills target with (re, im) of every `stride`th sample from `first` on; im is 0 of real ones. */
-export type SampleReader = (target: Float64Array, first: number, stride?: number) => void;
+type SampleReader = (target: Float64Array, first: number, stride?: number) => void;
 
 export function sampleReader(
   type: VoltageType | SpectraType,

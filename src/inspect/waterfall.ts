@@ -13,7 +13,7 @@ export interface Waterfall {
   readonly durationS: number;
 }
 
-export interface Histogram {
+interface Histogram {
   /** Middles of the bins, rising. */
   readonly values: Float64Array;
   readonly binWidth: number;

@@ -18,7 +18,6 @@ export {
   USUAL_SPECTRA,
   type KurtosisOptions,
   type KurtosisPlan,
-  windowEdges,
 } from './plan.js';
 export { KurtosisTally, type KurtosisAccount, type Episode } from './tally.js';
 

@@ -15,12 +15,12 @@ import { tail } from '../core/rounded-noise.js';
 export type PowerShape = 1 | 0.5;
 
 /** As distances from the mean, `low` below and `high` above 0. */
-export interface Limits {
+interface Limits {
   readonly low: number;
   readonly high: number;
 }
 
-export interface Moments {
+interface Moments {
   readonly variance: number;
   readonly third: number;
   readonly fourth: number;

@@ -21,7 +21,7 @@ const LEAST_RMS = 0.5;
 const MOST_RMS = 0.5;
 
 /** Of windows of so many spectra: z = (scale·S2/S1² − offset)·perSpread of noise is between low and high, 0 on average. */
-export interface NoiseTable {
+interface NoiseTable {
   /**
    * Weaker windows than `leastPower`, a mean power, are not tested. Entries follow from `firstKey` on by the 32nd of an octave of
    * the mean power, and the last is for all stronger ones.

@@ -40,7 +40,6 @@ import type { LiveSinks } from './sinks.js';
 import type { Clocks } from './steering.js';
 
 export type { LiveImaging, LiveSettings } from './settings.js';
-export type { LiveSinks } from './sinks.js';
 
 /** Lengths that differ by less are one: of numbers written with twelve digits, like 33.3333333333ms. */
 const SAME = 1e-11;

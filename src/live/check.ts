@@ -20,7 +20,7 @@ import {
   type TimedSpectra,
 } from '../stages/index.js';
 
-export interface CheckSettings {
+interface CheckSettings {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
@@ -30,7 +30,7 @@ export interface CheckSettings {
   readonly image?: ImageSettings;
 }
 
-export interface Checked {
+interface Checked {
   readonly time: Instant;
   readonly atMs: number;
   readonly samples: number;

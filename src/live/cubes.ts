@@ -11,7 +11,7 @@ import type { Product } from '../products/index.js';
 import { imageOptions } from '../products/making/images.js';
 import type { Telescope } from '../telescope/telescope.js';
 
-export interface CubeSettings {
+interface CubeSettings {
   readonly fields: Product<'images'>;
   readonly path: string;
   readonly telescope: Telescope;

@@ -7,7 +7,7 @@ const HOUR_S = 3600;
 /** Of a visibility, its flag and its weight. */
 const STORED_BYTES = 13;
 
-export interface Written {
+interface Written {
   readonly out?: string;
   readonly for?: number;
   readonly integrationS: number;

@@ -46,7 +46,7 @@ const delaysOf = (source: Source, { telescope, delays, forS }: FrontSettings): R
   });
 
 /** What is channelised: voltages, or channels that are made finer. */
-export const channelisedOf = (
+const channelisedOf = (
   source: Source,
   { fineChannels }: Pick<LiveSettings, 'fineChannels'>,
 ): VoltageSource | undefined =>

@@ -2,7 +2,7 @@
 import { open, readlink, stat, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-export type Whereabouts = 'there' | 'gone' | { readonly movedTo: string };
+type Whereabouts = 'there' | 'gone' | { readonly movedTo: string };
 
 export interface GrowingFile {
   /** Costs a look at the name. */

@@ -2,9 +2,9 @@
 import { historyOf, sourceKind, type Observation } from '../observation/index.js';
 
 /** Where the observer names the recording. */
-export const REPLACE_ME = 'REPLACE_ME';
+const REPLACE_ME = 'REPLACE_ME';
 
-export interface HistoryFacts {
+interface HistoryFacts {
   /** Files that were read. */
   readonly reads: readonly string[];
   /** What the data were. */

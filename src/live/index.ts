@@ -2,18 +2,16 @@
 export {
   runLive,
   steeringOf,
-  type BegunRun,
   type LiveOutcome,
   type LivePage,
   type LiveRunSettings,
-  type OpenedPage,
   type OpenPageSettings,
 } from './run.js';
 export { isFifo, openLiveInput, telescopeOf } from './input.js';
 export { isStreamName } from './stream-address.js';
-export type { BeforeListening, InputSettings, OpenedInput, Say, StreamAccount } from './opened-input.js';
+export type { OpenedInput, Say } from './opened-input.js';
 export { listenSettings, parseEpoch, surveyedLine } from './packets.js';
-export { leftOutFix, leftOutWords } from './left-out-frames.js';
+export { leftOutWords } from './left-out-frames.js';
 export { planLive, type LivePlan } from './plan.js';
 export { resolveLive } from './resolve.js';
 export { runSession, type LiveSettings } from './chain.js';

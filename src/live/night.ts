@@ -59,7 +59,7 @@ export interface NightProducts {
   readonly written?: () => readonly string[];
 }
 
-export interface NightSettings {
+interface NightSettings {
   readonly input: LiveInput;
   readonly prepare: (source: Source) => Promise<NightProducts>;
   /** Ends after so much of the data. */

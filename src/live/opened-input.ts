@@ -52,4 +52,4 @@ export interface StreamAccount {
 
 export type Say = (line: Line) => void;
 /** What takes long is done before a socket is opened. */
-export type BeforeListening = (ready: ReadyToListen, telescope: Telescope | undefined) => Promise<void>;
+type BeforeListening = (ready: ReadyToListen, telescope: Telescope | undefined) => Promise<void>;

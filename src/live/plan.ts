@@ -58,7 +58,7 @@ export interface LivePlan {
   readonly vanVleck: readonly Readonly<VanVleckTally>[];
 }
 
-export interface LiveMachine {
+interface LiveMachine {
   readonly backend: Backend;
   /** Of blocks of voltages: how late an image may be. */
   readonly blockS?: number;

@@ -75,7 +75,7 @@ export interface LivePage {
 }
 
 /** What is known with the first samples. */
-export interface BegunRun {
+interface BegunRun {
   readonly plan: LivePlan;
   readonly live: LiveSettings;
   readonly gains?: LiveGains;
@@ -85,7 +85,7 @@ export interface BegunRun {
 }
 
 /** The page, if there is one, and what is to be closed at the end. */
-export interface OpenedPage extends Closable {
+interface OpenedPage extends Closable {
   readonly page?: LivePage;
 }
 

@@ -2,7 +2,7 @@
 import { secondsBetween, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 
-export interface SeenBlock {
+interface SeenBlock {
   readonly samples: number;
   readonly start: Instant;
   /** When its first packet came, of blocks of packets. */
@@ -10,7 +10,7 @@ export interface SeenBlock {
 }
 
 /** Called with each block before the chain has it; what it returns, when the chain is done with it. */
-export type Seer = (block: SeenBlock) => (() => void) | undefined;
+type Seer = (block: SeenBlock) => (() => void) | undefined;
 
 async function* through<Block extends SeenBlock>(
   blocks: AsyncIterable<Block>,

@@ -21,7 +21,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import type { LossControl, Losses } from './losses.js';
 import type { OpenedInput, Say } from './opened-input.js';
 
-export interface SimulatedSettings {
+interface SimulatedSettings {
   readonly telescope: Telescope;
   /** The sky from a time on; asked when the first samples are wanted. */
   readonly from: (start: Instant) => VoltageSource;

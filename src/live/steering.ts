@@ -36,13 +36,13 @@ export type Change =
   | { readonly beams: ChangedBeams };
 
 /** Of the product with this number: other places, more of them, or fewer. */
-export type ChangedBeams = { readonly product: number } & (
+type ChangedBeams = { readonly product: number } & (
   | { readonly towards: readonly string[] }
   | { readonly add: readonly string[] }
   | { readonly stop: readonly string[] }
 );
 
-export interface ChangedGains {
+interface ChangedGains {
   /** Where they were read, or that they were solved; neither for no gains. */
   readonly file?: string;
   readonly solved?: true;

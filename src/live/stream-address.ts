@@ -1,7 +1,7 @@
 /** How streams of samples are named. */
 import { refuse } from '../core/errors.js';
 
-export interface StreamAddress {
+interface StreamAddress {
   readonly scheme: StreamScheme;
   readonly host: string;
   readonly port: number;
@@ -13,7 +13,7 @@ const usualPorts = {
   kraken: 5000,
   kraken2: 8091,
 } as const;
-export type StreamScheme = keyof typeof usualPorts;
+type StreamScheme = keyof typeof usualPorts;
 
 const schemes = Object.keys(usualPorts) as readonly StreamScheme[];
 const schemeOf = (text: string): StreamScheme | undefined =>

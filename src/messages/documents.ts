@@ -3,7 +3,7 @@
 /** What a field is, or when it is there and what it is. */
 export type JsonField = string | readonly [when: string, what: string];
 
-export interface JsonDocument {
+interface JsonDocument {
   /** The command, or the event of live. */
   readonly of: string;
   /** Above the table. */

@@ -8,11 +8,11 @@ import type { Declared, Severity } from './declare.js';
 import { errorMessages } from './errors.js';
 import { imageMessages } from './image.js';
 
-export { jsonDocuments, type JsonDocument, type JsonField } from './documents.js';
+export { jsonDocuments, type JsonField } from './documents.js';
 
 const table = { ...calibrateMessages, ...imageMessages, ...dataMessages };
 
-export type Code = keyof typeof table;
+type Code = keyof typeof table;
 type DataOf<Name extends Code> = Parameters<(typeof table)[Name]['text']>[0];
 
 export interface Message {

@@ -32,7 +32,7 @@ const textOf = ({ field, what, fix }: ObservationProblem): string =>
   `${field === '' ? '' : `${field}: `}${what}; ${fix}`;
 
 /** A field as messages name it: products go by their own key, not by their place in the list. */
-export function fieldName(path: readonly PropertyKey[], input: unknown): string {
+function fieldName(path: readonly PropertyKey[], input: unknown): string {
   const [first, at, ...rest] = path;
   const { products } = (input ?? {}) as { readonly products?: unknown };
   if (path.length < 2 || first !== 'products' || !Array.isArray(products)) return path.map(String).join('.');

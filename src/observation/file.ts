@@ -6,7 +6,7 @@ import { canonicalJson } from './canonical.js';
 import { inSchemaOrder } from './order.js';
 import type { Observation } from './schema.js';
 
-export interface ObservationFile {
+interface ObservationFile {
   readonly observation: Observation;
   /** Where a field is written, "run.yaml:4:3": for what the plan refuses. The nearest key above, where it is not given. */
   readonly at: (path: readonly PropertyKey[]) => string;

@@ -19,10 +19,10 @@ import { productFields, productNames, type ProductName } from '../products/index
 import { observation } from './schema.js';
 
 /** Parts of an observation that commands take; `observation` has the fields that are in no part. */
-export type PartName = 'observation' | (typeof partKeys)[number] | `products.${ProductName}`;
+type PartName = 'observation' | (typeof partKeys)[number] | `products.${ProductName}`;
 
 /** What a command changes about a field's flag. */
-export type Renamed = Partial<Pick<About, 'flag' | 'help' | 'group' | 'otherwise'>>;
+type Renamed = Partial<Pick<About, 'flag' | 'help' | 'group' | 'otherwise'>>;
 
 /** A flag for several fields, or for a field in another form. */
 export interface Shorthand {

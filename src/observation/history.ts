@@ -69,7 +69,7 @@ const withoutOut = (flags: NonNullable<Observation['flags']>): Observation['flag
 });
 
 /** What a product's history says of it: this product only, names without folders, nothing of the machine. */
-export function observationOf(observation: Observation, product: number): Observation {
+function observationOf(observation: Observation, product: number): Observation {
   const { corella, stations, start, end, source, front, flags, gains, telescope, eop, log } = observation;
   const paths = <Part extends object>(part: Part | undefined, ...names: (keyof Part)[]): Part | undefined =>
     part && {

@@ -1,45 +1,16 @@
 /** Entry point of `observation`: what a user asks for, as plain data. */
 export { withSolvedGains } from './solved.js';
-export {
-  observation,
-  OBSERVATION_VERSION,
-  product,
-  type Observation,
-  type ObservationInput,
-  skyModelsOf,
-} from './schema.js';
-export { flags, type FlagsPart } from './parts/flags.js';
-export { front, windowOf, type FrontPart } from './parts/front.js';
-export { gains, type GainsPart } from './parts/gains.js';
-export { machine, type MachinePart } from './parts/machine.js';
-export { page, pageFields, type PagePart } from './parts/page.js';
-export {
-  formatHelp,
-  isOfLiveData,
-  source,
-  sourceKind,
-  sourceKinds,
-  type SourceKind,
-  type SourcePart,
-} from './parts/source.js';
+export { observation, product, type Observation, type ObservationInput, skyModelsOf } from './schema.js';
+export { flags } from './parts/flags.js';
+export { front, type FrontPart } from './parts/front.js';
+export { gains } from './parts/gains.js';
+export { machine } from './parts/machine.js';
+export { page, pageFields } from './parts/page.js';
+export { formatHelp, isOfLiveData, source, sourceKind, type SourcePart } from './parts/source.js';
 export { canonicalJson } from './canonical.js';
-export { checkObservation, fieldName, ObservationError, type ObservationProblem } from './check.js';
-export {
-  canonicalObservation,
-  parseObservation,
-  readObservation,
-  writeObservation,
-  type ObservationFile,
-} from './file.js';
-export {
-  addFlags,
-  type Flags,
-  type FlagSettings,
-  type GivenFields,
-  type PartName,
-  type Renamed,
-  type Shorthand,
-} from './flags.js';
+export { checkObservation, ObservationError } from './check.js';
+export { readObservation, writeObservation } from './file.js';
+export { addFlags, type Flags, type FlagSettings } from './flags.js';
 export { observationJsonSchema } from './json-schema.js';
 export { fieldReference } from './reference.js';
 export { crossHandFlag, directFlag, flagRules, timesFlag } from './shorthands.js';
@@ -50,14 +21,7 @@ export {
   unknownFactWords,
   type OpenedRecording,
 } from './opening.js';
-export {
-  filterOf,
-  gatherDelays,
-  gatherFront,
-  planFront,
-  type GatheredFront,
-  type PlannedFront,
-} from './front-plan.js';
+export { filterOf, gatherDelays, gatherFront } from './front-plan.js';
 export {
   inForceOf,
   gather,
@@ -66,11 +30,9 @@ export {
   kurtosisOf,
   planObservation,
   rulesOf,
-  type FlaggedByKurtosis,
-  type Gathered,
   type ObservationPlan,
 } from './plan.js';
-export { historyOf, observationOf, OBSERVATION_MARK, readLine } from './history.js';
+export { historyOf, readLine } from './history.js';
 export {
   Backends,
   Guarded,
@@ -79,11 +41,9 @@ export {
   refuseUnwritten,
   runObservation,
   withPlan,
-  type FrontOutcome,
   type ObservedItem,
   type ProductOutcome,
   type RunOutcome,
-  type RunSettings,
 } from './run.js';
 export {
   refuseNotLive,
@@ -92,7 +52,5 @@ export {
   refusalOf,
   refuseUnsupported,
   supportTable,
-  unsupported,
-  type Unsupported,
 } from './support.js';
 export { observationIn, observationOfProduct } from './from-product.js';

@@ -32,7 +32,7 @@ import type { Observation } from './schema.js';
 import { refuseUnsupported } from './support.js';
 
 /** What is read and measured before the plan is made. */
-export interface Gathered {
+interface Gathered {
   readonly front: GatheredFront;
   readonly gains?: GainsFile;
   readonly flags?: StoredFlags;

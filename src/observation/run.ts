@@ -34,7 +34,7 @@ import { withSolvedGains } from './solved.js';
 import { refuseNotOfRecordings } from './support.js';
 import { sourceKind } from './parts/source.js';
 
-export interface RunSettings {
+interface RunSettings {
   readonly version: string;
   /** The command, for the error where a signal ends it; run unless given. */
   readonly command?: string;
@@ -63,7 +63,7 @@ export interface ProductOutcome {
 }
 
 /** What the front met, for all products. */
-export interface FrontOutcome {
+interface FrontOutcome {
   readonly level?: Level;
   readonly equaliser?: InputLevels;
   /** What is lost of an amplitude where delays are taken out of channels by phases alone. */

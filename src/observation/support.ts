@@ -7,7 +7,7 @@ import { fieldsOf, valueAt } from '../fields/index.js';
 import { isProduct, productFields, productNames, type Product } from '../products/index.js';
 import { observation as schema, type Observation } from './schema.js';
 
-export interface Unsupported {
+interface Unsupported {
   /** The field that is refused. */
   readonly field: string;
   /** For the table: with what. */
@@ -17,7 +17,7 @@ export interface Unsupported {
   readonly applies: (observation: Observation, about: AboutSource) => boolean;
 }
 
-export interface AboutSource {
+interface AboutSource {
   readonly isLive: boolean;
   /** What it holds; unknown until it is opened. */
   readonly kind?: 'voltages' | 'spectra' | 'visibilities';
@@ -38,7 +38,7 @@ const OF_VOLTAGES = ['channels', 'float-taps', 'equaliser', 'equaliser-out'] as 
 const OF_CHANNELISERS = ['filter', 'taps', 'window', 'passband', 'coefficients', 'bits', 'gain'] as const;
 const leaveOut = 'leave it out; front.finer channelises it further';
 
-export const unsupported: readonly Unsupported[] = [
+const unsupported: readonly Unsupported[] = [
   {
     ...{ field: 'front.finer', with: 'voltages' },
     why: 'is for channelised data, and voltages have no channels yet',
@@ -551,7 +551,7 @@ export const supportTable = (): string =>
   ].join('\n');
 
 /** A refusal of the table. */
-export type Refused = Pick<Unsupported, 'field' | 'why' | 'fix'>;
+type Refused = Pick<Unsupported, 'field' | 'why' | 'fix'>;
 
 /** What the table says of an observation: the first refusal, if there is one. Live, what does not depend on the data is first. */
 export const refusalOf = (observation: Observation, about: AboutSource): Refused | undefined =>

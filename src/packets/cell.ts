@@ -6,7 +6,7 @@ import { refuse } from '../core/errors.js';
 import { HIGH_LEVEL } from '../core/units.js';
 
 /** `c` channel, `t` time, `a` input (polarisations among them). */
-export type CellAxis = 'c' | 't' | 'a';
+type CellAxis = 'c' | 't' | 'a';
 export type CellBits = 1 | 2 | 4 | 8 | 10 | 16;
 
 export interface CellOrder {
@@ -32,7 +32,7 @@ export const cellNumbers = ({ sizes, parts }: CellOrder): number => sizes.c * si
 export const bytesOfCell = (order: CellOrder): number => (cellNumbers(order) * order.bits) / 8;
 
 /** A corner of a block of samples [c][a][t]; without, the block is the cell. */
-export interface CellCorner {
+interface CellCorner {
   readonly firstChannel: number;
   readonly firstInput: number;
   readonly firstSample: number;
@@ -41,7 +41,7 @@ export interface CellCorner {
   readonly samples: number;
 }
 
-export type CellTarget = Int8Array | Int16Array | Float32Array;
+type CellTarget = Int8Array | Int16Array | Float32Array;
 
 /** Writes one cell to target : [c][a][t], (re, im) or real; returns how many numbers `symmetric` moved. */
 export function unpackCell(

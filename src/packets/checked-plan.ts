@@ -4,7 +4,7 @@ import { bytesOfCell } from './cell.js';
 import type { StreamPlan } from './packet-format.js';
 
 /** The longest payload of a UDP datagram over IPv4. */
-export const MOST_DATAGRAM_BYTES = 65_507;
+const MOST_DATAGRAM_BYTES = 65_507;
 
 export function checkedPlan<Names extends string>(plan: StreamPlan<Names>): StreamPlan<Names> {
   const { format, lanes, sources, cell, cellBytes } = plan;

@@ -22,7 +22,7 @@ import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand, upTo } from '.
 import { commonNumbers, usual } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
-export interface ChipsHeader {
+interface ChipsHeader {
   /** From 1. */
   readonly board: number;
   readonly tuning: number;
@@ -35,7 +35,7 @@ export interface ChipsHeader {
   readonly sequence: bigint;
 }
 
-export interface ChipsOptions {
+interface ChipsOptions {
   /** Numbers of the boards, from 1, in the order of their inputs. */
   readonly boards: readonly number[];
   /** In one packet. */

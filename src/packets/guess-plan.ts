@@ -4,7 +4,7 @@ import type { GuessHints, PacketFormat, ParsedPacket, StreamPlan } from './packe
 import { recogniseDatagram } from './registry.js';
 import { usual } from './survey.js';
 
-export interface GuessedPlan {
+interface GuessedPlan {
   readonly plan?: StreamPlan;
   /** What was concluded, not told. */
   readonly concluded?: string;

@@ -24,13 +24,13 @@ import { upTo } from './sending.js';
 import { commonNumbers, usual } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
-export const mwaKinds = {
+const mwaKinds = {
   critical: { code: 0x20, packetsPerSecond: 625, word: 'critically sampled' },
   oversampled: { code: 0x30, packetsPerSecond: 800, word: 'oversampled' },
 } as const;
-export type MwaKind = keyof typeof mwaKinds;
+type MwaKind = keyof typeof mwaKinds;
 
-export interface MwaHeader {
+interface MwaHeader {
   readonly kind: MwaKind;
   /** Its centre is the number times 1.28 MHz. */
   readonly coarseChannel: number;
@@ -45,7 +45,7 @@ export interface MwaHeader {
   readonly spare: readonly [number, number, number];
 }
 
-export interface MwaOptions {
+interface MwaOptions {
   readonly kind?: MwaKind;
   readonly coarseChannel: number;
   /** Tile · 2 + polarisation of each input, in the order of inputs. */

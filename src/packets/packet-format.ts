@@ -44,7 +44,7 @@ export interface ParsedPacket<Header> {
 }
 
 /** What a format's own checks compare with: whole numbers alone, so that a native parser can be handed them. */
-export type PlanNumbers<Names extends string = string> = Readonly<Record<Names, number>>;
+type PlanNumbers<Names extends string = string> = Readonly<Record<Names, number>>;
 
 /** Where the cells of a stream go. Plain data. */
 export interface StreamPlan<Names extends string = string> extends CellLayout {
@@ -79,7 +79,7 @@ export interface GuessHints {
 }
 
 /** Where tick 0 lies in UTC: told by every packet, or by nobody. */
-export type PacketEpoch =
+type PacketEpoch =
   | {
       readonly told: 'packet';
       of(session: bigint | undefined): Instant;
@@ -93,14 +93,14 @@ export interface SpectraBand {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
 }
-export interface VoltageBand {
+interface VoltageBand {
   /** Of the middle of the band. */
   readonly centreFrequencyHz: number;
 }
 export type Band = SpectraBand | VoltageBand;
 
 /** Which recordings can be sent as packets of a format, and how such a stream is planned. */
-export type Sending<Names extends string> =
+type Sending<Names extends string> =
   | {
       /** Types of spectra; voltages are channelised to the first. */
       readonly spectra: readonly SpectraType[];
@@ -121,7 +121,7 @@ export interface ExampleStream {
   readonly session?: bigint;
 }
 
-export interface FormatParts<Header, Options, Names extends string> {
+interface FormatParts<Header, Options, Names extends string> {
   readonly name: string;
   readonly title: string;
   readonly holds: 'spectra' | 'voltages';

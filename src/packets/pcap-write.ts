@@ -3,11 +3,11 @@ import { refuse } from '../core/errors.js';
 import { LINK_ETHERNET } from './udp.js';
 
 /** Where the bytes go: they are not changed after they were handed on. */
-export interface CaptureSink {
+interface CaptureSink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-export interface CaptureWriter {
+interface CaptureWriter {
   /** Resolves once there is room for more: awaiting it is the back-pressure. */
   append(unixNs: bigint, frame: Uint8Array): Promise<void>;
   /** Hands on what is gathered; the sink is the caller's to close. */

@@ -18,7 +18,7 @@ export interface CaptureEnd {
 }
 
 /** No frame is longer: more is a damaged length. */
-export const MOST_FRAME_BYTES = 2 ** 20;
+const MOST_FRAME_BYTES = 2 ** 20;
 
 export interface Capture {
   readonly kind: 'pcap' | 'pcapng';
@@ -33,7 +33,7 @@ export interface Capture {
 /** Whether a file may be a capture, by its first bytes. */
 export const isCapture = (head: Uint8Array): boolean => isPcapng(head) || classicOrder(head) !== undefined;
 
-export interface CaptureMemory {
+interface CaptureMemory {
   /** `reused`: records and chunks are good until the next batch is asked for, and nothing is allocated on the way. */
   readonly memory?: 'fresh' | 'reused';
 }

@@ -2,7 +2,7 @@
 import { refuse, wholeNumber } from '../core/errors.js';
 import { addressBytes, addressText, type Endpoint } from './addresses.js';
 
-export interface UdpDatagram {
+interface UdpDatagram {
   readonly source: Endpoint;
   readonly destination: Endpoint;
   /** A view of the frame. */
@@ -103,7 +103,7 @@ function parseUdp(segment: Uint8Array, from: Uint8Array, to: Uint8Array): UdpDat
   };
 }
 
-export interface FrameOptions {
+interface FrameOptions {
   readonly source: Endpoint;
   readonly destination: Endpoint;
   readonly timeToLive?: number;

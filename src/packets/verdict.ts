@@ -36,7 +36,7 @@ export function verdictOf(datagram: Uint8Array, plan: StreamPlan): Verdict {
 }
 
 /** A plan as native code takes it. */
-export interface NativePlan {
+interface NativePlan {
   readonly format: number;
   readonly lanes: number;
   readonly fragments: number;

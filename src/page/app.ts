@@ -37,7 +37,7 @@ const forAll: readonly Name[] = ['now', 'machines', 'night'];
 /** Silence of the server after which nothing on the page is to be believed. */
 const LOST_MS = 3500;
 
-export class CorellaApp extends View {
+class CorellaApp extends View {
   private status: Status | undefined;
   private alarms: readonly Alarm[] = [];
   private outcome: Outcome | undefined;

@@ -3,7 +3,7 @@ import { LitElement, html } from 'lit';
 import uPlot from 'uplot';
 import { isDark, seriesColour, variable } from './colours.js';
 
-export interface Curve {
+interface Curve {
   readonly label: string;
   readonly values: readonly (number | null)[];
   readonly colour?: string;
@@ -39,7 +39,7 @@ const plainTicks = (_: uPlot, ticks: number[]): string[] => {
   return ticks.map((value) => value.toFixed(decimals));
 };
 
-export class CorellaChart extends LitElement {
+class CorellaChart extends LitElement {
   private plot: uPlot | undefined;
   private shape = '';
   private wanted: ChartData | undefined;

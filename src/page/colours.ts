@@ -1,7 +1,7 @@
 /** Colours that all eyes tell apart: inferno for brightness, blue to orange for what is off, a ring for phases. */
 import { interpolateInferno } from 'd3-scale-chromatic';
 
-export type Rgb = readonly [number, number, number];
+type Rgb = readonly [number, number, number];
 
 const parse = (hex: string): Rgb => {
   const value = Number.parseInt(hex.slice(1), 16);

@@ -13,7 +13,7 @@ export interface HeatData {
   readonly label: string;
 }
 
-export class CorellaHeat extends LitElement {
+class CorellaHeat extends LitElement {
   private wanted: HeatData | undefined;
 
   protected override createRenderRoot(): HTMLElement {

@@ -41,7 +41,7 @@ void main() {
   colour = vec4(texture(colours, vec2(pow(fraction, stretch.z), 0.5)).rgb, 1.0);
 }`;
 
-export interface SkyShown {
+interface SkyShown {
   readonly values: Float32Array;
   readonly pixels: number;
   readonly pixelSize: number;

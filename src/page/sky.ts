@@ -30,7 +30,7 @@ function afterFirstPaint(begin: () => void): void {
 
 export type { Place };
 
-export class CorellaSky extends LitElement {
+class CorellaSky extends LitElement {
   private painter: SkyPainter | undefined;
   private isBroken = false;
   private isAsked = false;

@@ -1,7 +1,7 @@
 /** Dark or light: as the system has it unless someone chose. */
 
 const KEY = 'corella-theme';
-export type Theme = 'dark' | 'light';
+type Theme = 'dark' | 'light';
 
 const system = (): Theme => (matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark');
 const chosen = (): Theme | undefined => {
@@ -9,7 +9,7 @@ const chosen = (): Theme | undefined => {
   return kept === 'dark' || kept === 'light' ? kept : undefined;
 };
 
-export function applyTheme(): void {
+function applyTheme(): void {
   document.documentElement.dataset.theme = chosen() ?? system();
 }
 export function otherTheme(): void {

@@ -7,7 +7,7 @@ import { cutImage } from './memory.js';
 import type { Cost, KernelCosts, Machine } from './planner.js';
 import type { Workload } from './workload.js';
 
-export interface CardRates {
+interface CardRates {
   readonly title: string;
   readonly memoryBytes: number;
   readonly busBytesPerS: number;
@@ -80,7 +80,7 @@ export const cards = {
     finishS: { perPixel: 0.076e-3 / (264 * 4 * 128 ** 2) },
   },
 } as const satisfies Record<string, CardRates>;
-export type CardName = keyof typeof cards;
+type CardName = keyof typeof cards;
 export const cardNames = Object.keys(cards) as CardName[];
 
 export function findCard(name: string): CardRates {

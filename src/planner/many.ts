@@ -2,7 +2,7 @@
 import { baselineCount } from '../core/axes.js';
 import { HEADROOM, type Plan } from './planner.js';
 
-export interface ManyMachines {
+interface ManyMachines {
   /** Each correlates and images its channels as they come. */
   readonly telescope: {
     readonly machines: number;

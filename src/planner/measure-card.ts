@@ -12,7 +12,7 @@ import type { RoadName } from './road-names.js';
 import { timeImages, type Piece, type TimedImages } from './time-images.js';
 import type { Workload } from './workload.js';
 
-export interface CardMeasurement {
+interface CardMeasurement {
   readonly costs: KernelCosts;
   readonly machine: Machine;
 }

@@ -14,7 +14,7 @@ import { noiseSpectra, noiseVoltages, spectraType } from './blocks.js';
 import type { Cost, KernelCosts, KernelName, Machine } from './planner.js';
 import type { Workload } from './workload.js';
 
-export interface MeasureOptions {
+interface MeasureOptions {
   readonly onProgress?: (kernel: KernelName) => void;
   /** Each kernel is timed for at least this long. */
   readonly secondsPerKernel?: number;
@@ -130,7 +130,7 @@ function timeCorrelate(backend: HostBackend, workload: Workload, piece: Piece, t
 }
 
 /** Channels spread over the workload's band. */
-export function imagePlanOf(workload: Workload, channels: number): ImagePlan {
+function imagePlanOf(workload: Workload, channels: number): ImagePlan {
   const { imagedM, polarisations, pixels, field, kernelSize, highestHz, channelWidthHz } = workload;
   return planImage({
     pixels,

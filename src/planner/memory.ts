@@ -10,7 +10,7 @@ const SPECTRA_BLOCKS = 2;
 /** A block lasts as long as an image, but no longer than this. */
 const LONGEST_BLOCK_S = 0.25;
 
-export interface BlockCut {
+interface BlockCut {
   readonly spectraPerBlock: number;
   readonly blocksPerImage: number;
 }
@@ -27,7 +27,7 @@ export function cutImage(workload: Pick<Workload, 'cadenceS' | 'channelWidthHz'>
   return { spectraPerBlock: Math.ceil(spectra / blocksPerImage), blocksPerImage };
 }
 
-export interface CardBuffer {
+interface CardBuffer {
   readonly what: string;
   readonly sizeBytes: number;
 }
@@ -41,7 +41,7 @@ const CALIBRATION_BYTES = 2 ** 32;
 /** Of the cards we know; grids come in whole waves over them. */
 const MULTIPROCESSORS = 132;
 
-export function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): readonly CardBuffer[] {
+function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): readonly CardBuffer[] {
   const { channels, stations, polarisations, pixels, kernelSize, bits, input, taps } = workload;
   const inputs = stations * polarisations;
   const { spectraPerBlock } = cutImage(workload);

@@ -11,7 +11,7 @@ import { cardBytes } from './memory.js';
 import type { KernelName, RoadName } from './road-names.js';
 import type { Workload } from './workload.js';
 
-export type { KernelName, RoadName } from './road-names.js';
+export type { KernelName } from './road-names.js';
 
 export interface Cost {
   readonly secondsPerUnit: number;
@@ -41,7 +41,7 @@ export interface Machine {
   readonly bus?: { readonly upBytesPerS: number; readonly downBytesPerS: number };
 }
 
-export interface KernelLoad {
+interface KernelLoad {
   readonly kernel: KernelName;
   readonly unitsPerS: number;
   readonly load: number;

@@ -22,7 +22,7 @@ const group = 'Images';
 const cleaning = 'CLEAN';
 
 /** briggs:R says how robust, from natural at 2 to uniform at −2. */
-export type Weights = 'natural' | 'uniform' | 'briggs' | `briggs:${number}`;
+type Weights = 'natural' | 'uniform' | 'briggs' | `briggs:${number}`;
 const isWeights = (text: string): text is Weights => {
   const robustness = /^briggs:([+-]?(?:\d+\.?\d*|\.\d+))$/.exec(text)?.[1];
   return robustness === undefined
@@ -58,7 +58,7 @@ const stokes = withForm(
 export const scaleNames = ['usual', 'linear', 'sqrt'] as const;
 export const colourNames = ['inferno', 'viridis', 'cividis', 'grey', 'plate'] as const;
 
-export const kernelSizes = [1, 3, 5, 7] as const;
+const kernelSizes = [1, 3, 5, 7] as const;
 
 export const images = z.strictObject({
   images: requiredField(productPath, {

@@ -56,7 +56,7 @@ export interface Observed {
 }
 
 /** Where beams point, as it changes on the way. */
-export interface SteeredPlaces {
+interface SteeredPlaces {
   at(moment: Instant): readonly string[];
   /** In the order of time. */
   readonly steps: readonly { readonly from: Instant; readonly value: readonly string[] }[];

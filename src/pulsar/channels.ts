@@ -1,13 +1,13 @@
 /** Mean and standard deviation of every channel of a filterbank, so that all of them count alike. */
 import type { Filterbank } from '../formats/index.js';
 
-export interface ChannelLevels {
+interface ChannelLevels {
   readonly mean: Float64Array;
   /** 0 where a channel never changes: it is left out. */
   readonly deviation: Float64Array;
 }
 
-export const NUMBERS_AT_ONCE = 2 ** 22;
+const NUMBERS_AT_ONCE = 2 ** 22;
 
 /** The first plane: I, or XX. Values that are not finite are left out. */
 export async function channelLevels(file: Filterbank): Promise<ChannelLevels> {

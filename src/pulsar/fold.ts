@@ -5,7 +5,7 @@ import type { Filterbank } from '../formats/index.js';
 import { channelLevels, forEachValue } from './channels.js';
 import { channelFrequenciesHz, dispersionS, topHz } from './dispersion.js';
 
-export interface FoldOptions {
+interface FoldOptions {
   /** Turns a second at the epoch, and its change. */
   readonly frequencyHz: number;
   readonly frequencyRateHzS?: number;

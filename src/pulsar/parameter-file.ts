@@ -2,7 +2,7 @@
 import { refuse } from '../core/errors.js';
 import { fromJulianDate, type Instant } from '../core/instant.js';
 
-export interface PulsarParameters {
+interface PulsarParameters {
   readonly frequencyHz: number;
   readonly frequencyRateHzS: number;
   readonly dm?: number;

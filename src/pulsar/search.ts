@@ -5,7 +5,7 @@ import { channelLevels, forEachValue } from './channels.js';
 import { DISPERSION_S_MHZ2 } from '../core/units.js';
 import { channelFrequenciesHz, dispersionS, topHz } from './dispersion.js';
 
-export interface SearchOptions {
+interface SearchOptions {
   readonly lowDm: number;
   readonly highDm: number;
   /** One value of delay across the band unless given. */
@@ -16,7 +16,7 @@ export interface SearchOptions {
   readonly snr: number;
 }
 
-export interface Candidate {
+interface Candidate {
   /** From the start of the file to the middle of the pulse at the upper edge of the band. */
   readonly timeS: number;
   readonly dm: number;

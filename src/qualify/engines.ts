@@ -86,7 +86,7 @@ export interface SampleSet {
 }
 
 /** Samples at hand as a source that ends. */
-export function sourceOf(set: SampleSet): VoltageSource & KnownLength {
+function sourceOf(set: SampleSet): VoltageSource & KnownLength {
   const { type, inputs, samples, voltages, gaps = [] } = set;
   const block: VoltageBlock = { type, inputs, samples, voltages, gaps, start: START };
   return {

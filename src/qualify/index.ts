@@ -2,13 +2,10 @@
 export {
   checkLine,
   figureNames,
-  figureText,
   missed,
   qualify,
   type QualifiedFigure,
   type Qualification,
-  type QualifyOptions,
 } from './qualification.js';
-export type { Check, Findings } from './figure.js';
 export { reportHtml } from './report/html.js';
-export { movedSince, readReport, reportJson, type EarlierReport, type Moved } from './report/json.js';
+export { movedSince, readReport, reportJson, type Moved } from './report/json.js';

@@ -9,7 +9,7 @@ import type { OnStep } from '../core/progress.js';
 import type { Check, Figure, Findings } from './figure.js';
 import { figures } from './figures.js';
 
-export interface QualifyOptions {
+interface QualifyOptions {
   readonly backend: Backend;
   readonly quick: boolean;
   /** Figures by name; all unless given. */
@@ -30,7 +30,7 @@ export interface QualifiedFigure extends Findings {
   readonly failure?: string;
 }
 
-export interface Machine {
+interface Machine {
   readonly system: string;
   readonly processor: string;
   readonly cores: number;

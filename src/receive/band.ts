@@ -3,7 +3,7 @@ import { refuse } from '../core/errors.js';
 import type { Band, StreamPlan } from '../packets/packet-format.js';
 import { packetFormatNamed } from '../packets/registry.js';
 
-export type { Band, SpectraBand, VoltageBand } from '../packets/packet-format.js';
+export type { Band } from '../packets/packet-format.js';
 
 /** Undefined where only the operator knows. */
 export const bandOf = (plan: StreamPlan): Band | undefined => packetFormatNamed(plan.format).band?.(plan);

@@ -3,7 +3,7 @@ import type { Presence } from '../core/presence/presence.js';
 import type { ArrivedBlock } from './ring.js';
 
 /** Slots of which nobody's packet came, at a block's beginning and at its end; all of them twice where nothing came. */
-export function silentEnds({ slots, rowWords, bits }: Presence): {
+function silentEnds({ slots, rowWords, bits }: Presence): {
   readonly before: number;
   readonly after: number;
 } {

@@ -26,7 +26,7 @@ export interface KnownEpoch {
 }
 
 /** What is known of a session when its first block comes. */
-export interface SessionStart {
+interface SessionStart {
   readonly session: number;
   readonly startTick: bigint;
   /** As packets tell it. */

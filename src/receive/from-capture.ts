@@ -29,7 +29,7 @@ const CHUNK_BYTES = 2 ** 20;
 
 export type OpenFedRing = (plan: RingPlan, onChange: () => void) => FedRing;
 
-export interface CapturedDatagram {
+interface CapturedDatagram {
   /** Good until the next batch is asked for. */
   readonly payload: Uint8Array;
   /** When it was captured. */
@@ -37,7 +37,7 @@ export interface CapturedDatagram {
 }
 
 /** Datagrams of a capture, as many at a time as were read together. */
-export async function* captureBatches({
+async function* captureBatches({
   capture: path,
   destination,
   onEarlyEnd,

@@ -13,7 +13,7 @@ const AHEAD_S = 3600;
 /** What is not believed must be confirmed for so long, while no sender goes on with the running stream. */
 const CONFIRM_NS = 10_000_000_000n;
 /** Resynchronisations in a minute. */
-export const MOST_RESYNCS = 4;
+const MOST_RESYNCS = 4;
 const MINUTE_NS = 60_000_000_000n;
 /** A clock that went on meanwhile: buffers and the wall clock's own corrections make no more. */
 const RUNS_ON_S = 2;

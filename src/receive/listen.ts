@@ -29,7 +29,7 @@ export interface Surveyed {
   readonly seconds: number;
 }
 
-export const RECEIVE_BUFFER_BYTES = 2 ** 28;
+const RECEIVE_BUFFER_BYTES = 2 ** 28;
 
 export interface Listening {
   readonly address: string;

@@ -20,17 +20,17 @@ import { presenceBetween } from './slots.js';
 import { allocateTurned, type CornerTurn, type Turned } from './turn.js';
 
 /** What a block of packets says beyond its samples. */
-export interface ArrivalFacts {
+interface ArrivalFacts {
   readonly startTick: bigint;
   /** What came, by sender. */
   readonly presence: Presence;
   /** When its first packet came. */
   readonly arrivedUnixNs: bigint;
 }
-export interface LiveSpectra extends CanonicalSpectra, ArrivalFacts {
+interface LiveSpectra extends CanonicalSpectra, ArrivalFacts {
   release(): void;
 }
-export interface LiveVoltages extends VoltageBlock, ArrivalFacts {
+interface LiveVoltages extends VoltageBlock, ArrivalFacts {
   release(): void;
 }
 
@@ -57,12 +57,12 @@ export interface LiveSpectraSource extends SpectraSource, SessionFacts {
   /** In place of blocks. */
   cells(): AsyncIterable<LiveCells>;
 }
-export interface LiveVoltageSource extends VoltageSource, SessionFacts {
+interface LiveVoltageSource extends VoltageSource, SessionFacts {
   blocks(blockSamples: number): AsyncIterable<LiveVoltages>;
 }
 export type LiveSource = LiveSpectraSource | LiveVoltageSource;
 
-export interface SessionParts {
+interface SessionParts {
   readonly plan: RingPlan;
   readonly band: Band;
   readonly polarisations: 1 | 2;

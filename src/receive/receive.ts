@@ -102,7 +102,7 @@ export interface ReceiveEvent {
   readonly start?: Instant;
 }
 
-export interface SenderAccount extends LaneAccount {
+interface SenderAccount extends LaneAccount {
   /** By which the packets name it. */
   readonly source: number;
   readonly name: string;

@@ -84,7 +84,7 @@ export interface ArrivedBlock {
   release(): void;
 }
 
-export interface Ring extends Closable {
+interface Ring extends Closable {
   readonly plan: RingPlan;
   /** The next block that is ready. */
   take(): ArrivedBlock | undefined;

@@ -30,7 +30,7 @@ export async function openSurveySocket(
   return by === 'native' ? new NativeSocket(asked) : new NodeSocket(await openSocket(planListening(asked)));
 }
 
-export class NodeSocket implements Closable {
+class NodeSocket implements Closable {
   readonly by = 'node';
   surveyed = 0;
   firstNs: bigint | undefined;

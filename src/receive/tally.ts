@@ -11,7 +11,7 @@ interface LaneTally {
 const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
   Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 
-export const isLaneOutcome = (outcome: Outcome): outcome is LaneOutcome =>
+const isLaneOutcome = (outcome: Outcome): outcome is LaneOutcome =>
   (laneOutcomes as readonly Outcome[]).includes(outcome);
 
 export class Tally {

@@ -11,7 +11,7 @@ export interface Samples {
   readonly samples: number;
 }
 
-export type CellPacker = (block: Samples, lane: number, fragment: number, slot: number) => Uint8Array;
+type CellPacker = (block: Samples, lane: number, fragment: number, slot: number) => Uint8Array;
 
 /** Whole bytes go over as they are; anything else number by number. */
 export function cellPacker(plan: StreamPlan): CellPacker {
@@ -55,7 +55,7 @@ export function cellPacker(plan: StreamPlan): CellPacker {
 }
 
 /** Where the packets of a slot lie: each so many bytes long, its cell at its end. */
-export interface PacketRoom {
+interface PacketRoom {
   readonly each: number;
   readonly perSlot: number;
   /** packets : [slot][lane][fragment][each] */

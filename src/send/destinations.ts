@@ -40,7 +40,7 @@ const IN_FLIGHT = 128;
 /** Slept at a time at least: timers are no finer. */
 const LEAST_SLEEP_S = 0.002;
 
-export interface SocketSettings {
+interface SocketSettings {
   readonly to: Endpoint;
   /** Seconds of data a second; Infinity is as fast as may be. */
   readonly speed: number;

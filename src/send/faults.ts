@@ -59,7 +59,7 @@ const REORDERED_BY = 40;
 /** So much later, which every window minds. */
 const LATE_S = 1;
 
-export type Arrival = 'arrives' | 'missing';
+type Arrival = 'arrives' | 'missing';
 
 export class Faults {
   readonly counts: FaultCounts = { sent: 0, lost: 0, duplicated: 0, reordered: 0, late: 0, corrupted: 0 };

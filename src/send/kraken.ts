@@ -6,7 +6,7 @@ import { addSeconds, instant, type Instant } from '../core/instant.js';
 import type { VoltageSource } from '../core/sources.js';
 import { krakenFrames } from '../formats/index.js';
 
-export interface ServeKrakenSettings {
+interface ServeKrakenSettings {
   readonly source: VoltageSource;
   readonly version: 1 | 2;
   readonly address: string;

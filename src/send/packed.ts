@@ -23,7 +23,7 @@ const DESCRIBE_S = 1;
 /** Of the memory that is free, for a recording that is sent over and over. */
 const MOST_OF_MEMORY = 0.6;
 
-export interface PackedSettings {
+interface PackedSettings {
   readonly source: Source;
   readonly plan: StreamPlan;
   /** Asked when the first packets are ready to go. */
@@ -58,10 +58,10 @@ export const isFaultless = (settings: FaultSettings): boolean =>
   settings.jump === undefined &&
   (['lose', 'duplicate', 'reorder', 'late', 'corrupt'] as const).every((name) => settings[name] === 0);
 
-export type Packed = PackedSlots & { readonly leftSamples: number };
+type Packed = PackedSlots & { readonly leftSamples: number };
 
 /** Packs the cells of blocks; headers come when their epoch is known. */
-export function blockPacker(plan: StreamPlan, each: number): (samples: Block) => Packed {
+function blockPacker(plan: StreamPlan, each: number): (samples: Block) => Packed {
   const pack = slotsPacker(plan);
   const perSlot = plan.sources.length * plan.fragments;
   return (samples) => {
@@ -83,7 +83,7 @@ export function blockPacker(plan: StreamPlan, each: number): (samples: Block) =>
 }
 
 /** All but the times in them. */
-export function writeHeaders(plan: StreamPlan, { slots, datagrams }: Packed, templates: Uint8Array[]): void {
+function writeHeaders(plan: StreamPlan, { slots, datagrams }: Packed, templates: Uint8Array[]): void {
   const each = templates[0].length;
   const headers = templates.map((packet) => packet.subarray(0, each - plan.cellBytes));
   for (let slot = 0; slot < slots; slot++)

@@ -14,7 +14,7 @@ import { Faults, type FaultCounts, type FaultSettings, type Outgoing } from './f
 import type { FirstTick } from './stream-for.js';
 import { wholeSlots } from './whole-slots.js';
 
-export interface SendSettings {
+interface SendSettings {
   readonly source: Source;
   readonly plan: StreamPlan;
   /** Asked when the first block is there: a sky of now begins then. */

@@ -10,7 +10,7 @@ import { inputName, type Telescope } from '../telescope/telescope.js';
 import type { AntennaRow, Health, InputRow } from './messages.js';
 
 /** Off by so much is told: half or twice the power. */
-export const OFF_DB = 3;
+const OFF_DB = 3;
 /** So far below the array nothing is connected. */
 const DEAD_DB = 15;
 const HOUR_S = 3600;

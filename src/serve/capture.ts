@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { Receiver } from './commands.js';
 
-export interface Listening {
+interface Listening {
   readonly port: number;
   readonly group?: string;
   readonly interface?: string;

@@ -40,7 +40,7 @@ export interface Receiver {
   readonly capture?: (seconds: number, onEnd: (what: string) => void) => Promise<string>;
 }
 
-export interface Bridge {
+interface Bridge {
   readonly helm: () => Helm | undefined;
   readonly receiver?: Receiver;
   readonly journal: Journal;

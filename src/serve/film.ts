@@ -49,7 +49,7 @@ export class Film {
 }
 
 /** The pixel nearest to a place; undefined outside. */
-export function pixelAt(
+function pixelAt(
   plane: Float32Array,
   { shape, pixelSize }: Pick<SkyHead, 'shape' | 'pixelSize'>,
   l: number,

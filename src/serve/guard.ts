@@ -88,7 +88,7 @@ export interface Guard {
   mayRead(request: IncomingMessage): boolean;
 }
 
-export interface GuardSettings {
+interface GuardSettings {
   readonly host: string;
   /** Known once it listens. */
   readonly port: () => number;

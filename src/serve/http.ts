@@ -15,7 +15,7 @@ const REQUESTS = { atOnce: 2000, perSecond: 100 } as const;
 const API = '/api/v1/';
 
 /** An answer that is no JSON. */
-export interface Blob {
+interface Blob {
   readonly type: string;
   readonly bytes: Uint8Array;
 }
@@ -23,7 +23,7 @@ export type Answer = { readonly json: unknown } | Blob | undefined;
 /** undefined: there is nothing (yet). */
 export type Get = (query: URLSearchParams) => Answer | Promise<Answer>;
 
-export interface HttpSettings {
+interface HttpSettings {
   readonly guard: Guard;
   readonly hub: Hub;
   readonly metrics: Metrics;

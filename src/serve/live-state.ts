@@ -43,7 +43,7 @@ export interface NightFacts {
 }
 
 /** Known with the first samples. */
-export interface Begun {
+interface Begun {
   readonly live: LiveSettings;
   readonly channelWidthHz: number;
   readonly spectrumRateHz: number;
@@ -54,7 +54,7 @@ export interface Begun {
 }
 
 /** Who hears of what is new: the hub. */
-export interface Listener {
+interface Listener {
   hasListeners(topic: Topic): boolean;
   changed(topic: Topic): void;
   bandpass(integration: Integration): void;
@@ -77,7 +77,7 @@ const instantNow = (): Instant => ({
 const enu = ({ x, y, z }: Vector3): readonly [number, number, number] => [x, y, z];
 const axesOnWire = ({ l, m, n }: SkyImage['plan']['axes']): SkyAxes => ({ l: enu(l), m: enu(m), n: enu(n) });
 
-export interface RoadsCompared {
+interface RoadsCompared {
   readonly visibilities: SkyImage;
   readonly direct: SkyImage;
   readonly difference: number;

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 
-export interface LoadNow {
+interface LoadNow {
   readonly resource: string;
   readonly ratio: number;
   readonly word: string;

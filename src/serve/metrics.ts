@@ -11,7 +11,7 @@ const prometheus = (): typeof Prometheus =>
 const LATENCY_S = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
 /** What is read when someone asks. */
-export interface Scraped {
+interface Scraped {
   readonly packets?: ReceiveAccount;
   readonly clockErrorS?: number;
   readonly antennas: readonly AntennaRow[];

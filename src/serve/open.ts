@@ -24,7 +24,7 @@ import { faultsOf } from './rules.js';
 import { Webhook } from './webhook.js';
 import { chainOf, measure, planOf, statusOf, type Surroundings } from './views.js';
 
-export interface PageSettings {
+interface PageSettings {
   readonly host: string;
   /** `orAny`: whichever is free where that is taken. */
   readonly port: number;

@@ -76,7 +76,7 @@ export function spectrumAt(
 const SAMPLED = 8192;
 const [LOW, HIGH] = [0.02, 0.9995];
 
-export interface Range {
+interface Range {
   readonly low: number;
   readonly high: number;
   readonly peak: number;

@@ -15,7 +15,7 @@ import type { LiveState } from './live-state.js';
 import { chainOf, planOf, statusOf, type Surroundings } from './views.js';
 import { encodeMessage } from './wire.js';
 
-export interface Readable {
+interface Readable {
   readonly state: LiveState;
   readonly again: Again;
   readonly journal: Journal;

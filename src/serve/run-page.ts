@@ -29,7 +29,7 @@ export function pageAddress(page: string | undefined): { host: string; port: num
 }
 
 /** What was changed since the start. */
-export interface SteeredState {
+interface SteeredState {
   /** Inputs by number. */
   readonly flagged: number[];
   readonly integrationS: number;
@@ -58,7 +58,7 @@ export interface Steerable {
   ): Promise<{ from: string; fromTick: string }>;
 }
 
-export interface RunPage extends LivePage, Closable, Steerable {}
+interface RunPage extends LivePage, Closable, Steerable {}
 
 interface Settings extends OpenPageSettings {
   readonly say: Say;

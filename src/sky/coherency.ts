@@ -3,7 +3,7 @@ import { throughFeed, type FeedJones } from './feeds.js';
 import type { StokesFractions } from './source.js';
 
 /** Per unit of I: XX = ⟨|X|²⟩, YY = ⟨|Y|²⟩, XY = ⟨X·conj(Y)⟩ (docs/conventions.md, polarisation). */
-export interface Coherency {
+interface Coherency {
   readonly xx: number;
   readonly yy: number;
   readonly xyRe: number;
@@ -20,7 +20,7 @@ export function coherency(stokes: StokesFractions, jones: FeedJones): Coherency 
  * How to mix two independent unit signals n₁, n₂ into X = x1·n₁ and Y = y1·n₁ + y2·n₂ with that coherency:
  * the Cholesky factor of [[XX, XY], [conj XY, YY]].
  */
-export interface Mix {
+interface Mix {
   readonly x1: number;
   readonly y1Re: number;
   readonly y1Im: number;

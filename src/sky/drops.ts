@@ -5,7 +5,7 @@ import { randomStream } from '../core/random.js';
 /** Samples of one station, all its polarisations, that travel and get lost together. */
 const PACKET_SAMPLES = 512;
 
-export interface Drops {
+interface Drops {
   readonly seed: number;
   /** The chance of each packet to be lost. */
   readonly dropFraction: number;

@@ -18,7 +18,7 @@ export const IDENTITY: FeedJones = [1, 0, 0, 1];
 export const X_EAST_DEG = 90;
 
 /** How feeds are held: `xAngleDeg` is the angle of X from the north of its mount through east, and Y is 90° less. */
-export interface Feed {
+interface Feed {
   readonly mount: Mount;
   readonly xAngleDeg?: number;
 }

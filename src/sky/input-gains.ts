@@ -45,7 +45,7 @@ export const gainRamp = (gain: InputGain, centreHz: number, lowestHz: number, st
   step: -stepHz * gain.cableS,
 });
 
-export interface GainedInputs {
+interface GainedInputs {
   readonly inputGains: readonly InputGain[];
   readonly centreFrequencyHz: number;
 }

@@ -34,7 +34,7 @@ export interface PulsedNoise {
   draw(chunk: number): readonly [Float64Array, Float64Array];
 }
 
-export interface PulsedNoiseSettings {
+interface PulsedNoiseSettings {
   readonly name: string;
   readonly pulse: Pulse;
   /** Mean over a period, at a frequency. */

@@ -25,7 +25,7 @@ export function countsPerRootJy(type: VoltageType, powerJy: number): number {
 /** Adding and taking away 1.5·2⁵² leaves a double rounded to a whole number, half to even. */
 const ROUNDER = 1.5 * 2 ** 52;
 
-export interface Quantiser {
+interface Quantiser {
   readonly type: VoltageType;
   readonly countsPerRootJy: number;
 }

@@ -12,12 +12,12 @@ import { fullScale } from './quantise.js';
 import type { SimulationPlan } from './simulation-plan.js';
 
 /** Blocks in order, each valid until the next is asked for: the memory is used again. */
-export interface Simulation extends AsyncIterable<VoltageBlock> {
+interface Simulation extends AsyncIterable<VoltageBlock> {
   /** Numbers (re and im count apart) at the rails in what has been made so far by the latest pass, clipped or just so. */
   readonly clippedNumbers: number;
 }
 
-export interface SimulateOptions {
+interface SimulateOptions {
   /** One per core unless given, or one alone where there is little to do. */
   readonly threads?: number;
 }

@@ -27,7 +27,7 @@ export interface SkySignal {
 }
 
 /** Refills the same signals for each chunk. */
-export interface SkySignals {
+interface SkySignals {
   readonly signals: readonly SkySignal[];
   fill(chunk: number): void;
 }

@@ -44,7 +44,7 @@ export const unpolarised: StokesFractions = { q: 0, u: 0, v: 0 };
 /** Where a flux is quoted for sources given by hand: the middle of the low band. */
 export const REFERENCE_FREQUENCY_HZ = 100e6;
 
-export interface FixedSource {
+interface FixedSource {
   readonly name: string;
   readonly position: SkyPosition;
   /** At REFERENCE_FREQUENCY_HZ. */

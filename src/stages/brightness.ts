@@ -14,7 +14,7 @@ import { withoutLeakage } from './gains/apply-visibilities.js';
 import type { Calibrated, SkyImage } from './sky-image.js';
 
 /** Fainter than this, as power over its peak, a beam tells more of its own error than of the sky: no value there. */
-export const LEAST_BEAM_POWER = 1e-3;
+const LEAST_BEAM_POWER = 1e-3;
 
 /** What brightness means in an image; `beam` is what it is, or was, multiplied by, where that is known. */
 export interface Brightness {
@@ -46,7 +46,7 @@ export function brightnessHistory({ kind, beam }: Brightness): string[] {
 }
 
 /** How an image lies on the sky at one moment, and where the telescope looks then. */
-export interface Look {
+interface Look {
   readonly axes: TangentAxes;
   readonly followedEnu: Vector3;
 }
@@ -54,7 +54,7 @@ export interface Look {
 /** What a plane shows of a source of flux 1 in a direction from its centre. */
 export type PowersAt = (l: number, m: number, n: number) => ImagePowers;
 
-export interface ImageOnSky {
+interface ImageOnSky {
   readonly pixels: number;
   readonly pixelCosine: number;
   /** Of each plane of a channel. */
@@ -121,7 +121,7 @@ export function meanPowers(looks: readonly SharedLook[], kinds: readonly Element
   };
 }
 
-export interface GatheredImage {
+interface GatheredImage {
   /** What beams that follow a place were pointed at. */
   readonly followed: SkyPosition;
   readonly autos: 'include' | 'leave-out';

@@ -79,10 +79,10 @@ export interface CalibratedIntegration {
   readonly residualsOf?: ResidualsOf;
 }
 
-export type ResidualsOf = (found: Pick<Calibration, 'gains' | 'solved'>) => Float64Array;
+type ResidualsOf = (found: Pick<Calibration, 'gains' | 'solved'>) => Float64Array;
 
 /** Of a channel and a baseline, Jy. */
-export type DiffuseStokesI = (channel: number, baseline: number) => readonly [re: number, im: number];
+type DiffuseStokesI = (channel: number, baseline: number) => readonly [re: number, im: number];
 
 /** How all stations hear a direction, or each. */
 interface Element {

@@ -30,7 +30,7 @@ export interface SpectrumGrid {
 }
 
 /** Boundaries `parts` to a length, of which every `each`-th is a cut: clocks of one length and parts share them. */
-export interface Division {
+interface Division {
   readonly parts: number;
   readonly each: number;
 }

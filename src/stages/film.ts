@@ -38,7 +38,7 @@ export interface Series {
   readonly made?: { readonly method: WideMethod; readonly accuracy: number };
 }
 
-export type SeriesOptions = Omit<PictureOptions, 'channels' | 'channelWidthHz'>;
+type SeriesOptions = Omit<PictureOptions, 'channels' | 'channelWidthHz'>;
 
 /** Wide enough to read, small enough to send. */
 const FILM_WIDTH = 600;

@@ -32,7 +32,7 @@ export function prepareFlagRules(settings: FlagRulesSettings): Stage<Integration
 }
 
 /** The same of one integration: channels are chosen, and what the rules name is flagged. */
-export function flagging({ rules, channels, tally }: FlagRulesSettings): (one: Integration) => Integration {
+function flagging({ rules, channels, tally }: FlagRulesSettings): (one: Integration) => Integration {
   const own = channels
     ? rules.map((rule) => ({
         ...rule,

@@ -57,7 +57,6 @@ export {
   pairNamed,
   ruleOf,
   stationNamed,
-  timesNamed,
 } from './flags/words.js';
 export { applyGains, withoutLeakage } from './gains/apply-visibilities.js';
 export {
@@ -174,7 +173,6 @@ export {
   passing,
 } from './stage.js';
 export {
-  type FeedsWord,
   NARROW_DEG,
   SNAPSHOT_S,
   type StokesFrame,

@@ -3,7 +3,7 @@ import { baselineCount, countsCB, countsCBPP, visibilitiesCBPP } from '../core/a
 import type { Integration } from '../core/blocks.js';
 import { allProductCounts } from '../core/product-counts.js';
 
-export interface BandPart {
+interface BandPart {
   readonly channels: number;
   readonly one?: Integration;
 }

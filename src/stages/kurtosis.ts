@@ -43,7 +43,7 @@ const MOST_SAMPLES = 2 ** 28;
 const SHORTEST_WINDOW = 32;
 
 /** Spectra of a window: as told, else 256, or fewer where a block of so many would be too large. */
-export const windowOf = (
+const windowOf = (
   { spectraPerWindow }: RequestedKurtosis,
   { channels, inputs }: Pick<Spectra, 'channels' | 'inputs'>,
 ): number =>
@@ -92,7 +92,7 @@ const planOf = (
     takes: asked.takes ?? gapsCover,
   });
 
-export interface FlaggingSettings {
+interface FlaggingSettings {
   readonly backend: Backend;
   readonly kurtosis: RequestedKurtosis;
   readonly flaggedInputs?: Uint8Array;

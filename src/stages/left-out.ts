@@ -3,7 +3,7 @@ import { gainsCA } from '../core/axes.js';
 import type { Station, Telescope } from '../telescope/telescope.js';
 import { calibratedAt, type Calibrated, type CalibratedAt } from './sky-image.js';
 
-export interface ImagedInputs {
+interface ImagedInputs {
   /** Stations that are left out whole stand where another one does: the grid need not reach them. */
   readonly telescope: Telescope;
   /** With 0 for flagged inputs among those that are solved. */

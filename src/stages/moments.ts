@@ -5,7 +5,7 @@ import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 /** Integrations that begin within so long of the first belong to one moment: the sky turns by 0.08°. */
 const TOGETHER_S = 20;
 
-export interface TimeBins {
+interface TimeBins {
   /** Which moment an integration belongs to, in the order of time. */
   add(integration: Pick<Integration, 'start' | 'durationS'>): number;
   /** Of each: the mean of its integrations' middles. */

@@ -10,7 +10,7 @@ import { sinc } from './coherence.js';
 import type { RequestedDelays } from './tracking.js';
 
 /** Reported above this. */
-export const NOTABLE_LOSS = 0.002;
+const NOTABLE_LOSS = 0.002;
 /** Refused above this. */
 export const MOST_LOSS = 0.05;
 

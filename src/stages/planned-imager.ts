@@ -15,7 +15,7 @@ import { axesAt, pixelsOf, planSky, withCentre, type ImageSettings } from './sky
 
 const MOST_ERROR_PIXELS = 0.01;
 
-export interface PlannedImagerOptions<Imager> {
+interface PlannedImagerOptions<Imager> {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly settings: ImageSettings;

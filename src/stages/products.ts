@@ -174,7 +174,7 @@ export interface PictureOptions extends ProductOptions {
 export const writeSkyPng = async (path: string, sky: SkyImage, options: PictureOptions): Promise<void> =>
   writeFileWhole(path, await pngOf(sky, options));
 
-export interface SkyPaths {
+interface SkyPaths {
   readonly fits: string;
   /** Drawing takes longer than imaging: none where nobody looks. */
   readonly png?: string;
@@ -217,7 +217,7 @@ export const handName = (feeds: 'linear' | 'circular', hand: 0 | 1): 'XX' | 'YY'
   feeds === 'circular' ? (['RR', 'LL'] as const)[hand] : (['XX', 'YY'] as const)[hand];
 
 /** What a picture's labels are made of, whoever draws it. */
-export interface PictureFacts extends Pick<SkyImage, 'frame' | 'start' | 'durationS'> {
+interface PictureFacts extends Pick<SkyImage, 'frame' | 'start' | 'durationS'> {
   readonly polarisations: 1 | 2;
   /** Which of two polarisations is all there is. */
   readonly hand?: 0 | 1;

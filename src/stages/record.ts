@@ -7,12 +7,12 @@ import { simulate } from '../sky/simulate.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
 import { written } from './write.js';
 
-export interface RecordOptions {
+interface RecordOptions {
   readonly history: readonly string[];
   readonly onProgress?: OnProgress;
 }
 
-export interface RecordedFacts {
+interface RecordedFacts {
   /** Numbers (re and im count apart) that hit the converter's rails. */
   readonly clippedNumbers: number;
   readonly missingSamples: number;

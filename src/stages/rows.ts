@@ -23,7 +23,7 @@ import { prepareBins } from './moments.js';
 /** Integrations in the order of time, the same each time they are asked for. */
 export type Integrations = () => AsyncIterable<Integration> | Iterable<Integration>;
 
-export interface RowOptions {
+interface RowOptions {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly centre: PhaseCentre;
@@ -45,7 +45,7 @@ const KEPT_BYTES = 2 ** 31;
 /** A hundredth of a milliarcsecond: the same place, written twice. */
 const SAME_PLACE_DEG = 3e-9;
 
-export function stoppedAt(
+function stoppedAt(
   { asStored }: Integration,
   { raDeg, decDeg }: SkyPosition,
 ): NonNullable<Integration['asStored']>['stopped'] {

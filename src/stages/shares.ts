@@ -31,7 +31,7 @@ export function groupsOf({ ofStation, count }: StationKinds, bin: number): Uint3
   return groups;
 }
 
-export interface ShareTally {
+interface ShareTally {
   /** With their imaging weights. */
   add(rows: WideRows): void;
   shares(moments: readonly Instant[]): Share[];

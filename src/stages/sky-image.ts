@@ -97,7 +97,7 @@ export function withCentre(
   return { ...settings, normalEnu };
 }
 
-export interface CentreOnSky {
+interface CentreOnSky {
   readonly name: 'zenith' | 'array';
   readonly position: SkyPosition;
 }
@@ -214,5 +214,5 @@ export const leavingOutEmpty = <In, Out>(
   };
 };
 
-export const isEmptyImage = (error: unknown): error is CorellaError =>
+const isEmptyImage = (error: unknown): error is CorellaError =>
   error instanceof CorellaError && error.what.startsWith(EMPTY);

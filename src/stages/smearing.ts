@@ -17,7 +17,7 @@ export interface Smearing {
   readonly time: number;
 }
 
-export interface SmearingOptions {
+interface SmearingOptions {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;

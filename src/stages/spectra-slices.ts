@@ -3,7 +3,7 @@ import { elementsPerSpectra, spectraCAT, type SpectraType } from '../core/axes.j
 import { addSamples } from '../core/instant.js';
 import type { CanonicalSpectra } from '../formats/index.js';
 
-export interface SpectraAxes {
+interface SpectraAxes {
   readonly type: SpectraType;
   readonly channels: number;
   readonly inputs: number;

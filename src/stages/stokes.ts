@@ -35,7 +35,7 @@ import {
 } from './sky-image.js';
 
 /** As --feeds has it: a mount whose rotation is not applied, or `corrected`, applied already. */
-export type FeedsWord = Mount | 'corrected';
+type FeedsWord = Mount | 'corrected';
 
 /** In which frame data have their Stokes parameters. */
 export type StokesFrame =
@@ -46,7 +46,7 @@ export const NARROW_DEG = 10;
 /** Longer than this the sky rotates over fixed feeds: 0.5°, which is 1.7 % of Q in U. */
 export const SNAPSHOT_S = 120;
 /** Lower than this dipoles are nearly parallel as they are seen, and Q and U are mostly the error of their model. */
-export const LEAST_ALTITUDE_DEG = 20;
+const LEAST_ALTITUDE_DEG = 20;
 
 const LEAST_SINE = Math.sin(LEAST_ALTITUDE_DEG * RADIANS_PER_DEGREE);
 
@@ -95,7 +95,7 @@ const mountWords = {
   fixed: 'dipoles fixed to the ground',
 } as const;
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   readonly telescope: Telescope;
   readonly feeds?: 'linear' | 'circular';
   readonly pixels: number;
@@ -110,7 +110,7 @@ export interface SnapshotOptions {
 }
 
 /** Undoes the feeds in every pixel; planes stay XX, YY, Re XY, Im XY (or RR …), now of a telescope that follows the sky. */
-export function undoFeeds(
+function undoFeeds(
   image: ImageCPML,
   options: SnapshotOptions,
 ): { readonly image: ImageCPML; readonly noLinear: Uint8Array } {
@@ -175,7 +175,7 @@ const stokesOf = (feeds: 'linear' | 'circular', [a, b, re, im]: readonly number[
 const productsOf = (feeds: 'linear' | 'circular', { i, q, u, v }: Stokes): readonly number[] =>
   feeds === 'linear' ? [i - q, i + q, u, -v] : [i + v, i - v, q, u];
 
-export interface SnapshotImage {
+interface SnapshotImage {
   readonly image: ImageCPML;
   readonly durationS: number;
 }
@@ -325,7 +325,7 @@ export function withFeeds(
   };
 }
 
-export interface EdgeError {
+interface EdgeError {
   /** Of an unpolarised source, over its I. */
   readonly ofI: number;
   /** Of a linearly polarised one, over its polarised flux. */

@@ -10,7 +10,7 @@ import type { Emit, Stage } from './stage.js';
 type Timed = Pick<Integration, 'start' | 'durationS'>;
 
 /** Where pieces are, there they are summed. */
-export interface Adder<Piece extends Timed> {
+interface Adder<Piece extends Timed> {
   add(piece: Piece): void;
   /** The sum, with all else of its first piece; what is added from now on belongs to the next. */
   finish(first: Piece): Promise<Integration>;

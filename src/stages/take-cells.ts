@@ -11,7 +11,7 @@ import { movedGaps } from './flag-blocks.js';
 import { lostBefore, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Stage } from './stage.js';
 
-export interface TakeCellsSettings {
+interface TakeCellsSettings {
   readonly backend: CudaBackend;
   readonly source: Pick<LiveSpectraSource, 'ring' | 'start' | 'spectrumRateHz'>;
   readonly clock: IntegrationClock;

@@ -43,7 +43,7 @@ interface Ticking {
 }
 
 /** Whether anything is delayed at all. */
-export const isDelayed = ({ track, fixedS }: DelayRequest): boolean =>
+const isDelayed = ({ track, fixedS }: DelayRequest): boolean =>
   track !== undefined || fixedS?.some((delayS) => delayS !== 0) === true;
 
 const isCentre = (track: PhaseCentre | DelayFile): track is PhaseCentre => 'directionEnu' in track;

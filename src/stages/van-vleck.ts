@@ -17,7 +17,7 @@ export interface VanVleckTally {
   left: number;
 }
 
-export interface VanVleckSettings extends RequestedVanVleck {
+interface VanVleckSettings extends RequestedVanVleck {
   /** The largest level. */
   readonly rail: number;
   /** So many channels, from the first on, are of real numbers. */

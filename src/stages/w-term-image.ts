@@ -25,7 +25,7 @@ import { frameAtMiddle } from './geometry.js';
 import { planSkyGeometry, type Calibrated, type ImageSettings, type SkyImage } from './sky-image.js';
 import { channelOf } from './rows.js';
 
-export interface WTermSettings {
+interface WTermSettings {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
@@ -41,9 +41,9 @@ export const W_TERM_ACCURACY = 1e-4;
 const productsOf = (polarisations: 1 | 2): readonly WideProduct[] =>
   polarisations === 1 ? ['XX'] : ['XX', 'YY', 'Re XY', 'Im XY'];
 
-export type WTermImage = SkyImage & { readonly beam?: ImageCPML };
+type WTermImage = SkyImage & { readonly beam?: ImageCPML };
 
-export interface WTermImager {
+interface WTermImager {
   image(integration: Integration, calibrated: Calibrated | undefined): Promise<WTermImage>;
   close(): Promise<void>;
 }

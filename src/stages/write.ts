@@ -28,7 +28,7 @@ export async function written<Item, Result>(
 }
 
 /** A writer whose items are of use one by one. */
-export interface KeepingWriter<Item> extends Writer<Item> {
+interface KeepingWriter<Item> extends Writer<Item> {
   /** Ends early: what was finished is the file; how many items that are. */
   keep(): Promise<number>;
 }
@@ -41,7 +41,7 @@ export function endsEarly(error: unknown): boolean {
   return error instanceof CorellaError && DISK_ENDS.includes(errorCode(error.cause));
 }
 
-export interface Kept {
+interface Kept {
   readonly path: string;
   /** What is counted, for the sentence: "integration". */
   readonly unit: string;

@@ -59,7 +59,7 @@ const schema = z
     }
   });
 
-export type Description = z.infer<typeof schema>;
+type Description = z.infer<typeof schema>;
 
 /** `path` is only for messages: they name the file, the line and the key. */
 export function parseDescription(text: string, path: string): Description {

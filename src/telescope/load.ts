@@ -12,7 +12,7 @@ import { isSsmif, parseSsmif } from './ssmif.js';
 import type { Station, Telescope } from './telescope.js';
 
 /** A file's text, and its name for messages. */
-export interface NamedText {
+interface NamedText {
   readonly path: string;
   readonly text: string;
 }

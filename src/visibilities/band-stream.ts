@@ -9,7 +9,7 @@ import type { VisibilityFile } from '../formats/index.js';
 export const TOLERANCE = 0.01;
 
 /** An integration of another part. */
-export interface Beside {
+interface Beside {
   readonly one: Span;
   readonly path: string;
 }

@@ -11,7 +11,7 @@ import { BandStream, isAlike, overlap, TOLERANCE } from './band-stream.js';
 import { joinChannels } from '../stages/index.js';
 
 /** A stretch of time in which a part's channels count nothing. */
-export interface Absence {
+interface Absence {
   readonly path: string;
   readonly from: Instant;
   readonly integrations: number;
@@ -20,7 +20,7 @@ export interface Absence {
   readonly leftOutS: number;
 }
 
-export interface CombinedBands {
+interface CombinedBands {
   readonly header: VisibilityHeader;
   integrations(): AsyncGenerator<Integration>;
   /** Complete when all integrations have been read. */

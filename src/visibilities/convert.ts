@@ -71,12 +71,12 @@ function refuseOfVisibilities(
   if (given.length > 0) refuse(given[0], `is for visibilities, and ${path} holds ${kind}`, 'leave it out');
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly history: readonly string[];
   readonly onProgress?: OnProgress;
 }
 
-export interface Copied {
+interface Copied {
   /** Of each input, missing ones included. */
   readonly samples: number;
   /** Over all inputs and channels. */

@@ -189,7 +189,7 @@ export function timesOf({ source }: Observation): Pick<Rework, 'from' | 'to'> {
 }
 
 /** What a product uses: its channels, the source's times, and its one integration where that is chosen. */
-export function partOf(
+function partOf(
   from: FromVisibilities,
   channels: readonly string[] | undefined,
   field: string,

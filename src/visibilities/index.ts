@@ -4,31 +4,14 @@ export { combineBands } from './combine-bands.js';
 export {
   type CalibrationSummary,
   type FullPolarisation,
-  gainsFileOf,
-  type GainSettings,
   type GainsPlan,
   isMisplaced,
   misfitWords,
   type OutsideAt,
-  pathsOfGains,
-  planGains,
-  solveGains,
   type SolvedGains,
-  type SolvedTime,
-  solvePlanned,
-  type Solving,
-  writeSolvedGains,
 } from '../products/solve/index.js';
 export { convertFile, copyRecording, type Converted } from './convert.js';
-export {
-  countedPartOf,
-  partOf,
-  type FromVisibilities,
-  type ItemOfVisibilities,
-  type MakingFromVisibilities,
-  type PlannedFromVisibilities,
-} from './from-visibilities.js';
-export { gainsOver, type GainsOver } from './gains-over.js';
+export { type ItemOfVisibilities } from './from-visibilities.js';
 export { fringesOf, methodWords, type ImagedSeries, type ImagedSky } from './products/images.js';
 export type { WrittenGains } from './products/gains.js';
 export type { AppliedGains, WrittenVisibilities } from './products/visibilities.js';
@@ -40,8 +23,6 @@ export {
   type VisibilitiesPlan,
   type VisibilitiesSettings,
 } from './run.js';
-export { type Rework, reworkVisibilities } from './rework.js';
-export { correctedWide } from './wide/brightness.js';
 export { loneHandOf } from './wide/choose-products.js';
 export { type WideSkyImage, imageWide } from './wide/image.js';
 export {
@@ -52,12 +33,6 @@ export {
   writeWide,
 } from './wide/products.js';
 export { imageWideSeries } from './wide/series.js';
-export {
-  type WideFieldOptions,
-  type WideSettings,
-  choosePixels,
-  longestWavelengths,
-} from './wide/settings.js';
+export { type WideFieldOptions, type WideSettings } from './wide/settings.js';
 export type { WideRoad } from './wide/survey.js';
-export { seesWholeSky, usualField } from './wide/usual-field.js';
 export { holdingCellDeg } from './wide/weighed.js';

@@ -9,7 +9,7 @@ export interface Ceiling extends Closable {
   run(): Promise<number>;
 }
 
-export interface Ceilings {
+interface Ceilings {
   /** Multiply-adds of small integers by the level's best instruction. */
   integers(): Ceiling;
   /** Multiply-adds in float32. */

@@ -6,7 +6,7 @@ import { errorBuffer, settle, type NativeFunction, type NativeLibrary } from './
 import type { Address, CallArguments, OpenArguments, Opened } from '../c-arguments.js';
 
 /** An object or memory on the native side, closed with its context at the latest. */
-export interface NativeHandle<Kind extends Address<string> = Address<string>> extends Closable {
+interface NativeHandle<Kind extends Address<string> = Address<string>> extends Closable {
   readonly address: Kind;
 }
 
@@ -16,10 +16,10 @@ export interface NativeMemory extends NativeHandle<Address<'memory'>> {
 }
 
 /** A bound function. */
-export type NativeCall<Prototype extends string> = (...args: CallArguments<Prototype>) => Promise<void>;
+type NativeCall<Prototype extends string> = (...args: CallArguments<Prototype>) => Promise<void>;
 
 /** The same here and now, of what takes microseconds: the event loop waits. */
-export type NativeCallHere<Prototype extends string> = (...args: CallArguments<Prototype>) => void;
+type NativeCallHere<Prototype extends string> = (...args: CallArguments<Prototype>) => void;
 
 export interface NativeContext extends Closable {
   /**

@@ -46,7 +46,7 @@ export function parseIsa(where: string, text: string, architecture: string = pro
 }
 
 /** What a library offers on this processor. */
-export interface LevelsPresent {
+interface LevelsPresent {
   readonly best: Isa;
   readonly levels: readonly Isa[];
 }

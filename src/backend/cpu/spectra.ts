@@ -16,7 +16,7 @@ const typeNumbers = { ci8: 0, ci4: 1, cf32: 2 } satisfies Record<SpectraType, nu
 export const spectraTypeNumber = (type: SpectraType): number => typeNumbers[type];
 
 /** A sample outside the contract of docs/conventions.md (−128, −8, not finite), the first of its row. */
-export interface SpectraOffence {
+interface SpectraOffence {
   readonly channel: number;
   readonly input: number;
   readonly sample: number;

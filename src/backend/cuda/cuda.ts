@@ -87,7 +87,7 @@ export async function openCuda(options: CudaOptions = {}): Promise<CudaBackend> 
   });
 }
 
-export type CudaPresence =
+type CudaPresence =
   | { readonly present: true; readonly description: string }
   | { readonly present: false; readonly reason: string; readonly fix: string };
 

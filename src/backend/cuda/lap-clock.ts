@@ -7,7 +7,7 @@ interface Lap<Step> {
   readonly ended: CudaEvent;
 }
 
-export type Marks = readonly [begun: CudaEvent, ended: CudaEvent];
+type Marks = readonly [begun: CudaEvent, ended: CudaEvent];
 
 export class LapClock<Step extends string> {
   private readonly seconds = new Map<Step, number>();

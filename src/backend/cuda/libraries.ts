@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { refuse } from '../../core/errors.js';
 
-export interface LibraryPlaces {
+interface LibraryPlaces {
   /** For people: "NVIDIA's driver". */
   readonly title: string;
   readonly names: readonly string[];

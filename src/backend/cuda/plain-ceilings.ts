@@ -16,7 +16,7 @@ export const plainCeilingRequest = () =>
     },
   }) as const satisfies KernelRequest;
 
-export interface PlainCeilings extends Closable {
+interface PlainCeilings extends Closable {
   /** Bytes read and written by one launch. */
   readonly copyBytes: number;
   readonly copy: () => void;

@@ -12,11 +12,11 @@ export interface CFunction {
   async(...values: [...CValue[], (error: Error | null, code: number) => void]): void;
 }
 
-export interface Parameter {
+interface Parameter {
   readonly type: string;
   readonly name: string;
 }
-export interface Prototype {
+interface Prototype {
   readonly result: string;
   readonly name: string;
   readonly parameters: readonly Parameter[];

@@ -15,10 +15,10 @@ import { allocateNative, MEMCPY_2D_BYTES, writeRowCopy, type NativeMemory, type 
 declare const kind: unique symbol;
 type Handle<Kind extends string> = bigint & { readonly [kind]: Kind };
 export type DevicePointer = Handle<'device memory'>;
-export type HostPointer = Handle<'pinned memory'>;
-export type StreamHandle = Handle<'stream'>;
-export type EventHandle = Handle<'event'>;
-export type ModuleHandle = Handle<'module'>;
+type HostPointer = Handle<'pinned memory'>;
+type StreamHandle = Handle<'stream'>;
+type EventHandle = Handle<'event'>;
+type ModuleHandle = Handle<'module'>;
 export type FunctionHandle = Handle<'function'>;
 
 export const offsetBy = (pointer: DevicePointer, bytes: number): DevicePointer =>
@@ -38,7 +38,7 @@ export interface PinnedMemory extends Closable {
 }
 
 /** Memory of the host on whole pages; `bytes` keeps it alive. */
-export interface GivenMemory {
+interface GivenMemory {
   readonly address: bigint;
   readonly bytes: Uint8Array;
 }
@@ -64,9 +64,7 @@ export interface CudaEvent extends Closable {
   isPassed(): boolean;
 }
 
-export type Streams = Readonly<
-  Record<'upload' | 'prepare' | 'compute' | 'beside' | 'mend' | 'download', Stream>
->;
+type Streams = Readonly<Record<'upload' | 'prepare' | 'compute' | 'beside' | 'mend' | 'download', Stream>>;
 
 export interface CudaSession extends Closable {
   readonly device: DeviceFacts;

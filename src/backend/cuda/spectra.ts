@@ -24,7 +24,7 @@ import type { CudaSession, DeviceMemory, DevicePointer, PinnedMemory, Stream } f
 import { commonHeaders, readSource } from './sources.js';
 
 /** What whoever filled a block tells besides. */
-export interface Written {
+interface Written {
   /** It made something of what was no number; false unless told. */
   readonly faulty?: boolean;
   /** Powers of what it wrote lie in the block's room for them. */

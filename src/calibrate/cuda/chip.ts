@@ -27,13 +27,13 @@ export interface ChipBatch {
   readonly iterations: DevicePointer;
 }
 
-export interface ChipSolver extends Closable {
+interface ChipSolver extends Closable {
   readonly plan: ChipPlan;
   /** Queued on the compute stream; at most as many solves as were planned. */
   launch(batch: ChipBatch, solves: number, rule: IterationRule): void;
 }
 
-export interface ChipOptions {
+interface ChipOptions {
   readonly stations: number;
   readonly solves: number;
   readonly rule: IterationRule['kind'];

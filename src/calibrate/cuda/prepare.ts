@@ -19,7 +19,7 @@ import {
 import type { CalibrationPlan, SolveBatch, SolveKernel } from '../plan.js';
 import { relativeChange } from '../reference.js';
 
-export interface CudaSolver extends Closable {
+interface CudaSolver extends Closable {
   readonly solve: SolveKernel;
   /** For people: how the matrices are held. */
   readonly description: string;

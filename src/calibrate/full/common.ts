@@ -9,7 +9,7 @@ import { eigenSymmetric, type Eigen } from '../../core/eigen.js';
 import { timesMatrix } from '../../core/jones.js';
 import type { FullBatch } from './plan.js';
 
-export interface CommonModes {
+interface CommonModes {
   /** [mode][8]: u as eight numbers, rows first, of size 1; the overall phase is not among them. */
   readonly open: readonly Float64Array[];
   /** The largest error of a rotation that is known, of the polarisation's direction; 0 where none is. */

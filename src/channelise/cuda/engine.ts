@@ -32,7 +32,7 @@ export interface DeviceVoltages {
   readonly pitchBytes: number;
 }
 
-export interface ChanneliseEngine {
+interface ChanneliseEngine {
   /**
    * Spectra 0 … `spectra` − 1 into the block; missing : [a][t], 1 where one is to be left zero; delays : [a], as
    * `writeDelays` writes them, where the plan has them. Says whether powers were summed on the way, which takes a block with

@@ -1,6 +1,6 @@
 /** Which transforms a length is made of, and how one too long for a block is cut in two. */
 
-export interface Factors {
+interface Factors {
   /** Largest first: the first level of a transform needs no twiddles. Their product is the length. */
   readonly radices: readonly number[];
 }
@@ -40,7 +40,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 const costsLess = (some: readonly number[], others: readonly number[]): boolean =>
   some.length === others.length ? sum(some) < sum(others) : some.length < others.length;
 
-export interface Split {
+interface Split {
   /** Made up of small factors, always. */
   readonly first: number;
   readonly second: number;

@@ -10,7 +10,7 @@ import type { CardLimits } from './shapes.js';
 import { factorTable, largestOutput } from './tables.js';
 import type { ChannelisePlan } from '../plan.js';
 
-export interface LongCard extends CardLimits {
+interface LongCard extends CardLimits {
   readonly capability: number;
   readonly path: CudaPath;
 }
@@ -121,7 +121,7 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
   };
 }
 
-export interface LongTables {
+interface LongTables {
   /** taps : [n1][eight][m]{four words}, taps 2p and 2p + 1 in a word, the even one low. */
   readonly taps: Uint32Array;
   /** turns : [k1][8], (re, im). */

@@ -43,7 +43,7 @@ function mapOf(session: CudaSession, argument: number, box: readonly number[]) {
   };
 }
 
-export interface OutputMap {
+interface OutputMap {
   /** For the kernel's first argument: what lies past the last spectrum is not written. */
   describe(kernel: Kernel, out: CudaSpectraBlock, spectra: number): void;
 }

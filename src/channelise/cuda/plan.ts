@@ -54,7 +54,7 @@ export interface FusedPlan {
 }
 
 /** A flagger comes next: powers are summed, where a block has whole rows of what is summed at once. */
-export interface FusedOptions {
+interface FusedOptions {
   readonly powers?: boolean;
 }
 

@@ -25,9 +25,7 @@ import { mostWaiting, type ChannelisePlan } from '../plan.js';
 import { checkFinite } from '../reference.js';
 import { checkChanneliseBlocks, checkVoltageBlock, openStream, type StreamStep } from '../stream.js';
 
-export type { DeviceVoltages } from './engine.js';
-
-export interface CudaChanneliser extends Channeliser {
+interface CudaChanneliser extends Channeliser {
   /** For people: which kernels, how many passes. */
   readonly description: string;
   /**
@@ -38,7 +36,7 @@ export interface CudaChanneliser extends Channeliser {
   filter(voltages: DeviceVoltages, spectra: number, out: CudaSpectraBlock, delays?: DeviceMemory): void;
 }
 
-export type CudaChanneliserOptions = EngineOptions;
+type CudaChanneliserOptions = EngineOptions;
 
 const INTEGER_BYTES = 2;
 

@@ -22,7 +22,7 @@ export interface Shape {
 /** Whether bytes wait in shared memory until whole rows of them can leave. */
 export type Waiting = 'bytes' | 'nothing';
 
-export interface Block {
+interface Block {
   readonly threads: number;
   /** To a multiprocessor. */
   readonly blocks: number;

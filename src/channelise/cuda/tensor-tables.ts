@@ -45,7 +45,7 @@ function tapOf(lane: number, byte: number, window: number): number | undefined {
   return 2 * (pair < 4 ? 2 * pair : 2 * (pair - 4) + 1) + (byte % 2) - shift;
 }
 
-export interface Entries {
+interface Entries {
   /** The fragment each lane reads. */
   readonly entries: Uint8Array;
   readonly count: number;
@@ -120,7 +120,7 @@ export const ROTATIONS = 8;
 export const rotatedTaps = ({ taps, mostDelaySamples }: ChannelisePlan): number =>
   mostDelaySamples === undefined ? taps : taps + 1;
 
-export interface TensorTables {
+interface TensorTables {
   /** Fragments: [rotation][pair of n2][group][entry]{high, low of n1 = group, high, low of n1 = group + 16}. */
   readonly taps: Uint32Array;
   readonly moreTaps: Uint32Array;

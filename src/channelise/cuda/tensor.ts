@@ -10,7 +10,7 @@ import { mapArgument } from './maps.js';
 import { entriesOf, MOST_TAPS, rotatedTaps, ROTATIONS, signOf } from './tensor-tables.js';
 import type { ChannelisePlan } from '../plan.js';
 
-export interface TensorCard {
+interface TensorCard {
   readonly capability: number;
   readonly sharedBytesPerBlock: number;
   readonly path: CudaPath;

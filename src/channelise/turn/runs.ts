@@ -3,7 +3,7 @@ import { wholeNumber } from '../../core/errors.js';
 import type { DelayLaw } from '../../delay/index.js';
 import type { TurningPlan } from './plan.js';
 
-export interface TurningRuns {
+interface TurningRuns {
   /** [run + 1], spectra from the stretch's first: run r is [edges[r], edges[r + 1]). */
   readonly edges: Int32Array;
   /**

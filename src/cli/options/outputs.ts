@@ -22,7 +22,7 @@ export function namedAfter(input: string, ending: string): string {
   return stem + ending === file ? `${stem}-result${ending}` : stem + ending;
 }
 
-export { checkOutputs, recordingPaths, type PlannedOutputs } from '../../formats/index.js';
+export { checkOutputs, recordingPaths } from '../../formats/index.js';
 
 /** What a demo leaves last: a folder that has it is a demo's own. */
 const DEMO_MARK = 'summary.json';

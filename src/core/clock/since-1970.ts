@@ -6,7 +6,7 @@ import { floorDivide, overWhole, properFraction, rational, type Rational } from 
  * What somebody meant by a number of seconds: a whole part of a day where no double is nearer to it (a third of a
  * second has no decimals that end), else its decimals.
  */
-export function lengthOf(seconds: number): Rational {
+function lengthOf(seconds: number): Rational {
   const parts = Math.round(SECONDS_PER_DAY / seconds);
   if (Number.isSafeInteger(parts) && Math.abs(parts * seconds - SECONDS_PER_DAY) <= 4 * ULP_OF_DAY)
     return rational(BigInt(SECONDS_PER_DAY), BigInt(parts));

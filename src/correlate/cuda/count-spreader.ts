@@ -6,7 +6,7 @@ import type { CountRows } from '../../core/presence/sample-counts.js';
 import type { CorrelatePlan } from '../plan.js';
 import { planTotals } from './plan.js';
 
-export interface CountSpreader extends Closable {
+interface CountSpreader extends Closable {
   /** counts : [c][b] float64, valid in order on the compute stream until the next spread. */
   readonly counts: DeviceMemory;
   spread(rows: CountRows): Promise<void>;

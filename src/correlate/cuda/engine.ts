@@ -7,7 +7,7 @@ import { nothingToClose, type Closable } from '../../core/closing.js';
 import { HOPPER_WORK, launchShape, planXEngine, type FetchBytes, type XEngineOptions } from './plan.js';
 import type { CorrelatePlan } from '../plan.js';
 
-export interface XEngine extends Closable {
+interface XEngine extends Closable {
   /**
    * Samples [first, first + count) of the block into sums : [c][b][p_i][p_j], complex int32. `first` is a multiple of
    * 64; the caller keeps the total below what int32 holds.

@@ -10,7 +10,7 @@ import { preparing, type Closable } from '../../core/closing.js';
 import type { CorrelatePlan } from '../plan.js';
 import { planTotals } from './plan.js';
 
-export interface LongSums extends Closable {
+interface LongSums extends Closable {
   /** Adds totals : [c][b][p_i][p_j] complex float64, in order on the compute stream. */
   add(totals: DeviceMemory): void;
   /**

@@ -13,7 +13,7 @@ import type { CorrelatePlan } from '../plan.js';
 export type FetchBytes = 64 | 128 | 256;
 
 /** Numbers that tune the Hopper kernel; correlate-hopper.cu says what each one does. */
-export interface HopperVariant {
+interface HopperVariant {
   readonly TILE: 64 | 128;
   readonly WARPGROUPS: 1 | 2;
   readonly STAGES: number;
@@ -95,7 +95,7 @@ export const chooseHopperVariant = (inputs: number): HopperVariantName =>
 const SPAN_BYTES = 128;
 const SLOTS = 8;
 
-export interface XEngineLaunch {
+interface XEngineLaunch {
   readonly request: KernelRequest;
   readonly entry: string;
   readonly threads: number;

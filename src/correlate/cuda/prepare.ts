@@ -16,7 +16,7 @@ import { planFloatEngine, planTotals } from './plan.js';
 import { checkCorrelateBlock, type CorrelatePlan } from '../plan.js';
 import { checkSpectra } from '../unpack.js';
 
-export interface CudaCorrelator extends Correlator {
+interface CudaCorrelator extends Correlator {
   /**
    * totals : [c][b][p_i][p_j], complex float64: the integration that finishOnDevice left, valid until the next
    * accumulate, in order on the compute stream.

@@ -30,7 +30,7 @@ export interface BeamEllipse {
 }
 
 /** Shapes, and where nothing else should be written. */
-export interface Marks {
+interface Marks {
   readonly shapes: readonly Shape[];
   readonly boxes: readonly Box[];
 }

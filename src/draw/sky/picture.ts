@@ -119,7 +119,7 @@ function factsOf({ stokes, calibration, integrationS, beam }: SkyPicture): strin
 }
 
 /** "beam 3.2° × 2.9°, PA 12°", in minutes, seconds or thousandths of seconds of arc where degrees are too large. */
-export function beamText({ majorDeg, minorDeg, positionAngleDeg }: BeamEllipse): string {
+function beamText({ majorDeg, minorDeg, positionAngleDeg }: BeamEllipse): string {
   const { unit, perDegree } = unitFor(majorDeg);
   const size = (degrees: number): string => `${numberText(degrees * perDegree, 3)}${unit}`;
   return `beam ${size(majorDeg)} × ${size(minorDeg)}, PA ${numberText(Math.round(positionAngleDeg))}°`;

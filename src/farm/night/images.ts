@@ -69,7 +69,7 @@ export function answerBook(
   };
 }
 
-export interface NightListener {
+interface NightListener {
   readonly health?: (health: Health) => void;
   readonly image?: (bytes: Uint8Array) => void;
   readonly book?: (book: Book) => void;
@@ -78,7 +78,7 @@ export interface NightListener {
   readonly refused?: (machine: string, why: string) => void;
 }
 
-export interface NightEars {
+interface NightEars {
   /** Asks all what they have; answers come as they come. */
   ask(): void;
   end(): void;

@@ -14,7 +14,7 @@ import { subjectWord } from './health.js';
 import { Proofs } from './proofs.js';
 
 /** So far ahead a change lies: time for both rounds, and for the block at hand. */
-export const AHEAD_S = 2;
+const AHEAD_S = 2;
 const ANSWER_MS = 700;
 /** What was prepared and never told to be done is forgotten. */
 const FORGET_MS = 10_000;
@@ -47,7 +47,7 @@ interface Holds {
 }
 
 /** What a machine can do. */
-export interface Steered {
+interface Steered {
   /** By the token of its page: what comes without it is refused. */
   readonly proofs: Proofs;
   /** Refuses what `run` would; changes nothing. */
@@ -140,7 +140,7 @@ async function round(
   return answers;
 }
 
-export interface SteerRequest {
+interface SteerRequest {
   readonly command: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly who: string;

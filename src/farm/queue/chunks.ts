@@ -56,7 +56,7 @@ export async function sendFailed(
 }
 
 /** What messages add up to. */
-export type Arrived =
+type Arrived =
   | { readonly kind: 'result'; readonly bytes: Uint8Array; readonly messages: readonly JsMsg[] }
   | { readonly kind: 'failed'; readonly json: unknown; readonly messages: readonly JsMsg[] }
   | { readonly kind: 'damaged'; readonly messages: readonly JsMsg[] };

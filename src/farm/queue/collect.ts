@@ -27,7 +27,7 @@ export type CollectEvent =
   | { readonly kind: 'unchecked'; readonly jobs: number }
   | { readonly kind: 'put-back'; readonly jobs: number };
 
-export interface CollectSettings extends Patience {
+interface CollectSettings extends Patience {
   readonly onEvent: (event: CollectEvent) => void;
   /** A worker that is silent for so long has lost its job. */
   readonly patienceS: number;

@@ -29,7 +29,7 @@ export function answerWho({ connection }: Queue, status: () => WorkerStatus): ()
 }
 
 /** Everyone who answers within a moment; one that computes on its own thread may miss it. */
-export async function askWorkers({ connection }: Queue, waitMs = 1000): Promise<WorkerStatus[]> {
+async function askWorkers({ connection }: Queue, waitMs = 1000): Promise<WorkerStatus[]> {
   const answers: WorkerStatus[] = [];
   const inbox = nats().createInbox();
   const subscription = connection.subscribe(inbox, {
@@ -44,7 +44,7 @@ export async function askWorkers({ connection }: Queue, waitMs = 1000): Promise<
   return answers.sort((x, y) => x.name.localeCompare(y.name));
 }
 
-export interface QueueStatus {
+interface QueueStatus {
   /** On the queue, those that workers have in hand included. */
   readonly jobs: number;
   readonly taken: number;

@@ -15,7 +15,7 @@ import { answerWho, type WorkerStatus } from './status.js';
 import { findWorkers, jobSubject } from './streams.js';
 
 /** Failures after which a job is set aside. */
-export const MOST_FAILURES = 3;
+const MOST_FAILURES = 3;
 /** Times a job is taken up, when nobody lives to say why it fails. */
 const MOST_DELIVERIES = 10;
 /** After each failure in a row a worker waits longer: one whose disk is not mounted leaves jobs to the others. */
@@ -39,7 +39,7 @@ export type WorkerEvent =
       readonly isSetAside: boolean;
     };
 
-export interface WorkerSettings extends Patience {
+interface WorkerSettings extends Patience {
   readonly onEvent: (event: WorkerEvent) => void;
   /** Ends when no job came for so long; never unless given. */
   readonly untilIdleS?: number;
@@ -52,7 +52,7 @@ const LEAST_PATIENCE_S = 10;
 export const hasWaitedLong = (sinceMs: number, untilIdleS: number | undefined): boolean =>
   untilIdleS !== undefined && performance.now() - sinceMs > 1000 * Math.max(untilIdleS, LEAST_PATIENCE_S);
 
-export interface WorkerAccount {
+interface WorkerAccount {
   jobs: number;
   failed: number;
   sentBytes: number;

@@ -82,7 +82,7 @@ export function headerBytes(cards: readonly string[]): Uint8Array {
   return new TextEncoder().encode(text.padEnd(paddedBytes(text.length)));
 }
 
-export type CardValue = string | number | boolean;
+type CardValue = string | number | boolean;
 
 /** What a header says, by keyword. Asking for what is missing or of another kind is refused, naming the card. */
 export interface FitsHeader {

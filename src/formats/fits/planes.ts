@@ -4,7 +4,7 @@ import { refuse } from '../../core/errors.js';
 import { openInput } from '../io/input.js';
 import { readUnit } from './fits.js';
 
-export interface FitsPlanes extends Closable {
+interface FitsPlanes extends Closable {
   readonly width: number;
   readonly height: number;
   /** Names and lengths of the axes beyond the first two, the slowest first. */

@@ -16,7 +16,7 @@ import {
 import type { FitsImage } from './image.js';
 import { tableBytes } from './table.js';
 
-export interface SeriesPlane {
+interface SeriesPlane {
   readonly plane: PlaneML;
   readonly start: Instant;
   readonly durationS: number;
@@ -25,7 +25,7 @@ export interface SeriesPlane {
 }
 
 /** Of all; frequency and Stokes are one each. */
-export type FitsSeries = Pick<
+type FitsSeries = Pick<
   FitsImage,
   'pixels' | 'pixelSize' | 'beam' | 'centre' | 'telescope' | 'object' | 'unit' | 'history'
 > & { readonly frequencyHz: number; readonly everyS: number; readonly planes: readonly SeriesPlane[] };

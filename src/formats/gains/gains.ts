@@ -58,9 +58,9 @@ export interface GainsFile extends GainsAt {
 export const allDataUnits = ['Jy', 'uncalibrated'] as const;
 export type DataUnits = (typeof allDataUnits)[number];
 export const fluxScales = ['relative'] as const;
-export type FluxScale = (typeof fluxScales)[number];
+type FluxScale = (typeof fluxScales)[number];
 
-export interface SolutionFacts {
+interface SolutionFacts {
   readonly channel: number;
   readonly polarisation: number;
   readonly iterations: number;

@@ -16,7 +16,7 @@ interface Term {
   readonly q: number;
 }
 
-export interface UvCal {
+interface UvCal {
   readonly path: string;
   readonly names: readonly string[];
   readonly numbers: ArrayLike<number>;

@@ -1,5 +1,5 @@
 /** Little-endian bytes, one after the other, as HDF5's classic structures want them. */
-export interface ByteWriter {
+interface ByteWriter {
   readonly length: number;
   u8(...values: number[]): ByteWriter;
   u16(...values: number[]): ByteWriter;

@@ -55,7 +55,7 @@ function objectHeader(messages: readonly Message[]): Uint8Array {
 const groupHeader = (tree: number, heap: number): Uint8Array =>
   objectHeader([{ kind: 0x11, body: byteWriter().u64(tree, heap).done() }]);
 
-export interface Space {
+interface Space {
   readonly dims: readonly number[];
   /** Whether the first dimension may grow. */
   readonly growth: 'fixed' | 'growing';
@@ -76,7 +76,7 @@ const fillValue = (allotted: 1 | 2 | 3): Message => ({
   body: byteWriter().u8(2, allotted, 2, 0).done(),
 });
 
-export type Storage =
+type Storage =
   | { readonly kind: 'compact'; readonly bytes: Uint8Array }
   | { readonly kind: 'contiguous'; readonly address: number; readonly sizeBytes: number }
   | { readonly kind: 'chunked'; readonly tree: number | undefined; readonly chunk: readonly number[] };

@@ -44,7 +44,7 @@ export interface GroupPlan {
 }
 export type ItemPlan = Changing | Fixed | Growing | GroupPlan;
 
-export interface Hdf5Writer {
+interface Hdf5Writer {
   /** Adds rows to a growing dataset, named by its path; not part of the file before `commit`. */
   append(path: string, bytes: Uint8Array): Promise<void>;
   /** How many rows of a growing dataset make a chunk. */

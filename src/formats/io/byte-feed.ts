@@ -2,7 +2,7 @@
 import type { ByteStream } from './byte-stream.js';
 
 /** `quiet`: nothing came for as long as was waited; `ended`: nothing will. */
-export interface Filled {
+interface Filled {
   readonly filled: number;
   readonly then: 'more' | 'quiet' | 'ended';
 }

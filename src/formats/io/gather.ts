@@ -121,7 +121,7 @@ export const noFaults = (): ValueFaults => ({ notNumbers: 0, outsized: 0 });
  * Receivers, interference included, have not half of this dynamic range (120 dB), and float32 has seven digits: beside such a
  * value the others vanish from every sum.
  */
-export const OUTSIZED = 1e12;
+const OUTSIZED = 1e12;
 
 /** The median is of this many values, evenly taken. */
 const MEDIAN_OF = 4096;
@@ -148,7 +148,7 @@ function outsizedIn(means: Float64Array, weights: Float64Array, baselines: numbe
 }
 
 /** What a file says of a row beside its values. */
-export interface StoredRow {
+interface StoredRow {
   /** r₁ − r₂. */
   readonly uvwM: readonly [number, number, number];
   readonly integrationS?: number | undefined;

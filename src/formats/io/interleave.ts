@@ -4,7 +4,7 @@
  */
 
 /** Where a matrix of samples lies in memory; counted in samples. */
-export interface Matrix {
+interface Matrix {
   readonly bytes: Uint8Array;
   /** Sample at row 0, column 0. */
   readonly first: number;

@@ -280,7 +280,7 @@ async function openPending(path: string): Promise<PendingFile> {
 export const openOutput = (path: string): Promise<OutputFile> => openPending(path);
 
 /** Several files that belong together: all of them appear, in the order given, or none. */
-export interface OutputSet {
+interface OutputSet {
   readonly files: readonly OutputFile[];
   finish(): Promise<void>;
   abandon(): Promise<void>;

@@ -6,7 +6,7 @@ import { openInput } from './input.js';
 import { checkOutput } from './output.js';
 import { isRemote } from './remote.js';
 
-export interface PlannedOutputs {
+interface PlannedOutputs {
   readonly overwrite?: boolean;
   readonly paths: readonly string[];
   /** What is read meanwhile. */

@@ -16,7 +16,7 @@ const AHEAD_BYTES = 1024 * 1024;
 const SMALL_BYTES = 64 * 1024;
 
 /** What of a file must not change: as the server tells it. */
-export interface RemoteIdentity {
+interface RemoteIdentity {
   readonly sizeBytes: number;
   readonly etag?: string;
   readonly modified?: string;

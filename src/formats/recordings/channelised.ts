@@ -4,7 +4,7 @@ import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { formatHz } from '../../core/units.js';
 import type { FrameTally } from '../format.js';
 
-export interface Band {
+interface Band {
   readonly centreFrequencyHz: number;
   /** Negative when the file's channels fall in frequency. */
   readonly bandwidthHz: number;
@@ -54,7 +54,7 @@ export function refuseOtherRate(
 export type PairBits = 4 | 8 | 16;
 
 /** A run of bytes to samples of one channel and input. */
-export interface Copy {
+interface Copy {
   readonly from: Uint8Array;
   readonly fromIndex: number;
   /** Bytes from one sample to the next. */

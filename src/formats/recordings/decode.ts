@@ -8,7 +8,7 @@ export { HIGH_LEVEL } from '../../core/units.js';
 
 export type SampleBits = 1 | 2 | 4 | 8 | 16;
 /** `offset`: 0 is the lowest level (VDIF). `sign-magnitude`: the low bit is the sign, set for positive (Mark 5B). */
-export type SampleCode = 'offset' | 'sign-magnitude';
+type SampleCode = 'offset' | 'sign-magnitude';
 
 export const isSampleBits = (bits: number): bits is SampleBits => [1, 2, 4, 8, 16].includes(bits);
 
@@ -39,7 +39,7 @@ function byteTable(bits: 1 | 2 | 4 | 8, code: SampleCode): Float32Array {
   return table;
 }
 
-export interface Packing {
+interface Packing {
   readonly bits: SampleBits;
   readonly code: SampleCode;
   /** Inputs interleaved in each complete sample. */
@@ -49,7 +49,7 @@ export interface Packing {
 }
 
 /** `(payload, from, target, firstInput)`: decodes `target.count` complete samples from sample `from` on. */
-export type Unpacker = (
+type Unpacker = (
   payload: Uint8Array,
   from: number,
   target: Target<VoltageElements>,

@@ -32,7 +32,7 @@ export const emptyTally = (): FrameTally => ({
 });
 
 /** What a parser made of the bytes at hand: 0 consumed asks for more. */
-export interface ParseStep {
+interface ParseStep {
   readonly consumed: number;
   readonly frame?: Frame;
 }
@@ -89,7 +89,7 @@ export interface AssembledBlock {
   readonly gaps: readonly SpectraGap[];
 }
 
-export interface Assembly {
+interface Assembly {
   readonly lanes: readonly Lane[];
   /** In the whole recording. */
   readonly samples: number;

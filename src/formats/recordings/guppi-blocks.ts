@@ -3,13 +3,13 @@ import { refuse } from '../../core/errors.js';
 import type { InputFile } from '../io/input.js';
 import { readHeader, samplesPerIndex, sameAs, type Cards, type Header, type Shape } from './guppi-header.js';
 
-export interface Block {
+interface Block {
   readonly firstSample: number;
   readonly dataOffset: number;
   readonly whole: boolean;
 }
 
-export interface Blocks {
+interface Blocks {
   readonly blocks: readonly Block[];
   /** Of blocks whose headers are damaged. */
   readonly damagedBytes: number;

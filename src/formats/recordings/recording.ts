@@ -29,10 +29,10 @@ export interface Target<Elements> {
   readonly count: number;
 }
 
-export type VoltageFacts = Omit<VoltageRecording, 'kind' | 'blocks' | 'close' | 'tally'>;
-export type SpectraFacts = Omit<SpectraRecording, 'kind' | 'blocks' | 'close' | 'tally'>;
+type VoltageFacts = Omit<VoltageRecording, 'kind' | 'blocks' | 'close' | 'tally'>;
+type SpectraFacts = Omit<SpectraRecording, 'kind' | 'blocks' | 'close' | 'tally'>;
 
-export interface FrameStore<Elements> {
+interface FrameStore<Elements> {
   readonly file: InputFile;
   readonly lanes: readonly Lane[];
   readonly tally: FrameTally;
@@ -51,7 +51,7 @@ export interface Segment {
   readonly leadSamples?: number;
 }
 
-export interface SegmentStore<Elements> {
+interface SegmentStore<Elements> {
   readonly file: InputFile;
   /** In time order, not overlapping. */
   readonly segments: readonly Segment[];

@@ -67,7 +67,7 @@ class Feed extends ByteFeed {
   }
 }
 
-export interface SampleStream extends VoltageSource {
+interface SampleStream extends VoltageSource {
   /** Ends the blocks after the one at hand. */
   stop(): void;
 }

@@ -10,7 +10,7 @@ interface NumberedFrame {
   readonly sampleRateHz: number;
 }
 
-export interface FrameRate {
+interface FrameRate {
   readonly perSecond: number;
   readonly from: 'header' | 'user' | 'numbers';
   /** What only one second's end tells, for people. */

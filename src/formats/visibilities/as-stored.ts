@@ -6,7 +6,7 @@ import type { VisibilityHeader } from '../format.js';
 import { firstCode, storedProducts } from '../io/gather.js';
 
 /** What a file gets of each pair: polarisations of (antenna 1, antenna 2) here, and the code it goes by. */
-export interface WrittenProduct {
+interface WrittenProduct {
   readonly p1: 0 | 1;
   readonly p2: 0 | 1;
   readonly code: number;

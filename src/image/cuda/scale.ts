@@ -6,7 +6,7 @@ import type { Closable } from '../../core/closing.js';
 import { planFinish } from './plan.js';
 import type { ImagePlan } from '../plan.js';
 
-export interface DeviceSums {
+interface DeviceSums {
   /** sums : [c][product][m][l] float64, in the transform's order. */
   readonly sums: DevicePointer;
   /** weights : [c][product] float64, what each plane is divided by; Im XY takes Re XY's. */

@@ -3,7 +3,7 @@ import type { Integration } from '../../core/blocks.js';
 import { productCount } from '../../core/product-counts.js';
 
 /** Sums over integrations and the weight of each. */
-export interface Summed {
+interface Summed {
   readonly visibilities: Float64Array;
   /** weights : [c][b], or [c][b][pi][pj] where `weightsPerBaseline` is more than 1. */
   readonly weights: Float64Array;

@@ -23,7 +23,7 @@ export interface WideCosts {
   readonly planeCell: number;
 }
 
-export interface Choice {
+interface Choice {
   readonly uv: KernelRow;
   /** Nothing where w changes no phase within the field: one plane holds all. */
   readonly w: KernelRow | undefined;
@@ -34,7 +34,7 @@ export interface Choice {
   readonly cost: number;
 }
 
-export interface ChoiceOptions {
+interface ChoiceOptions {
   readonly pixels: number;
   readonly accuracy: number;
   readonly precision: WidePrecision;

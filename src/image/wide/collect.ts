@@ -9,7 +9,7 @@ import type { WideRows } from './rows.js';
 /** Visibilities that pass together: some 400 MB of them in float32. */
 const TOGETHER = 2 ** 25;
 
-export interface Collector {
+interface Collector {
   add(rows: WideRows): Promise<void>;
   /** Passes on what is left. */
   flush(): Promise<void>;

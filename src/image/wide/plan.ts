@@ -82,7 +82,7 @@ export interface WidePlan {
   readonly memoryBytes: number;
 }
 
-export interface WPlanes {
+interface WPlanes {
   /** 1 where w changes nothing within the field. */
   readonly support: number;
   readonly planes: number;

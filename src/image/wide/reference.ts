@@ -11,7 +11,7 @@ import { depth, type WidePlan } from './plan.js';
 import { checkRows, rowCount, wavelengthsPerMetre, type WideGeometry, type WideRows } from './rows.js';
 
 /** A pixel's direction cosines, n − 1, and what its sum is multiplied by; nothing below the horizon. */
-export interface PixelDirection {
+interface PixelDirection {
   readonly l: number;
   readonly m: number;
   readonly nLessOne: number;
@@ -31,7 +31,7 @@ export function pixelDirection(plan: Geometry, column: number, row: number): Pix
 }
 
 /** Σ weight · Re[V e^(−2πi …)] in one direction, not yet divided by the weights. */
-export function directSum(rows: WideRows, { l, m, nLessOne, factor }: PixelDirection): number {
+function directSum(rows: WideRows, { l, m, nLessOne, factor }: PixelDirection): number {
   const { uvwM, visibilities, weights } = rows;
   const scales = wavelengthsPerMetre(rows.frequenciesHz);
   const channels = scales.length;
@@ -107,7 +107,7 @@ function forEachPixel(
   }
 }
 
-export function directPrediction(plan: Geometry, model: PlaneML, geometry: WideGeometry): VisibilitiesRC {
+function directPrediction(plan: Geometry, model: PlaneML, geometry: WideGeometry): VisibilitiesRC {
   const { uvwM } = geometry;
   const scales = wavelengthsPerMetre(geometry.frequenciesHz);
   const channels = scales.length;

@@ -5,7 +5,7 @@ import type { ContentKind, Part } from './content.js';
 import { cardParts, headerFacts } from './header.js';
 import { openContent } from './open.js';
 
-export interface FileDigest {
+interface FileDigest {
   readonly kind: ContentKind;
   readonly format: string;
   /** By part: 'header', 'values', 'flags', … */

@@ -36,7 +36,7 @@ export const newTally = (what: string): Tally => ({
 });
 
 /** How near two numbers of a part must be. */
-export interface Nearness {
+interface Nearness {
   /** In the numbers' own unit. */
   readonly within: number;
   /** Whether whole numbers must be equal all the same. */

@@ -50,7 +50,7 @@ export function pairNamed(file: VisibilityFile, text: string): readonly [i: numb
   return [a, b];
 }
 
-export interface BaselineCollector {
+interface BaselineCollector {
   add(one: Integration): void;
   picture(title: string): Picture;
 }

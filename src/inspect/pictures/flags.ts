@@ -16,7 +16,7 @@ import { frequencyAxis, stepHz, timeAxis } from './parts.js';
 /** More rows are joined: the picture has no more pixels. */
 const MOST_ROWS = 240;
 
-export interface FlagMap {
+interface FlagMap {
   add(one: Integration): void;
   /** rows : [t][c], the flagged share of what was measured; NaN where nothing was. */
   rows(): Float64Array[];

@@ -20,7 +20,7 @@ import { frequencyAxis, stepHz, timeAxis } from './parts.js';
 
 const MOST_ROWS = 240;
 
-export interface LossMap {
+interface LossMap {
   add(one: Integration): void;
   /** overTime : [t][c] and ofInputs : [a][c], shares; NaN where nothing was measured. */
   shares(): { readonly overTime: readonly Float64Array[]; readonly ofInputs: readonly Float64Array[] };

@@ -24,7 +24,7 @@ const CELLS = 241;
 const SIDE = 3 * CELLS;
 const LENGTH_BINS = 40;
 
-export interface UvCoverage {
+interface UvCoverage {
   /** Adds what an integration has of the plane, at its middle. */
   add(one: Integration): void;
   picture(title: string): Picture;

@@ -43,4 +43,4 @@ const fields = z.strictObject({
 });
 /** A path alone is a file of gains. */
 export const gains = z.union([fields, inputPath.transform((file): GainsPart => ({ file }))]);
-export type GainsPart = z.output<typeof fields>;
+type GainsPart = z.output<typeof fields>;

@@ -36,4 +36,3 @@ export const machine = z.strictObject({
     help: 'live: now and then compute a block again with the reference and compare',
   }),
 });
-export type MachinePart = z.output<typeof machine>;

@@ -44,4 +44,4 @@ export const pageFields = z.strictObject({
 });
 /** An address alone, or false. */
 export const page = z.union([pageFields, address.transform((given): PagePart => ({ address: given }))]);
-export type PagePart = z.output<typeof pageFields>;
+type PagePart = z.output<typeof pageFields>;

@@ -32,11 +32,11 @@ export const formatNames = [...new Set([...fileFormatNames, ...Object.keys(packe
 export const formatHelp = `format of the file or the packets: ${formatNames.join(', ')}; send: kraken and kraken2 too, served as a KrakenSDR does`;
 
 const voltageTypes = ['i8', 'i16', 'f32', 'ci8', 'ci16', 'cf32'] as const satisfies readonly VoltageType[];
-export const sampleTypes = [...voltageTypes, 'u8', 'cu8'] as const;
+const sampleTypes = [...voltageTypes, 'u8', 'cu8'] as const;
 
 /** The keys of which exactly one says where the data come from. */
 export const sourceKinds = ['recording', 'visibilities', 'capture', 'listen', 'stream'] as const;
-export type SourceKind = (typeof sourceKinds)[number];
+type SourceKind = (typeof sourceKinds)[number];
 
 const streamAddress = words('-, tcp://HOST:PORT or kraken:HOST');
 const streamList = withForm(z.union([streamAddress, z.array(streamAddress).min(1)]), {

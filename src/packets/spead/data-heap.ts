@@ -3,19 +3,19 @@ import type { ParsedPacket, RefusedPacket } from '../packet-format.js';
 import { invalid } from '../packet-format.js';
 import { isControl, itemOf, speadIds, type SpeadHeader } from './packet.js';
 
-export interface HeapIds {
+interface HeapIds {
   /** The item that tells who sent it. */
   readonly source: number;
   /** The item that the payload is. */
   readonly samples: number;
 }
 
-export interface HeapShape {
+interface HeapShape {
   readonly heapBytes: number;
   readonly cellBytes: number;
 }
 
-export interface HeapFacts {
+interface HeapFacts {
   readonly source: bigint;
   readonly timestamp: bigint;
   /** Which of the heap's packets. */

@@ -2,7 +2,7 @@
 import type { ParsedPacket } from '../packet-format.js';
 import { itemOf, parseSpead, speadIds, type SpeadHeader } from './packet.js';
 
-export interface SpeadDescriptor {
+interface SpeadDescriptor {
   readonly id: number;
   readonly name: string;
   readonly description: string;

@@ -6,7 +6,7 @@ import { viewOf } from '../bytes.js';
 import { invalid, type ParsedPacket, type RefusedPacket } from '../packet-format.js';
 import { tickItself, type TickField } from '../tick-fields.js';
 
-export interface SpeadItem {
+interface SpeadItem {
   readonly immediate: boolean;
   readonly id: number;
   /** The value, or the address. */

@@ -33,7 +33,7 @@ import {
   type VdifHeader,
 } from './header.js';
 
-export interface VdifOptions {
+interface VdifOptions {
   /** In the order of inputs. */
   readonly threads: readonly { readonly thread: number; readonly station: number }[];
   /** Inputs in a thread: a power of two. */
@@ -178,7 +178,7 @@ const exampleFrames: VdifOptions = {
 };
 
 /** Eight bytes little-endian, as MeerKAT's sender writes them. */
-export interface VtpHeader extends VdifHeader {
+interface VtpHeader extends VdifHeader {
   readonly sequence: bigint;
 }
 

@@ -105,7 +105,7 @@ export interface ImageFacts {
   readonly seen?: SeenImage;
 }
 
-export interface SeenImage {
+interface SeenImage {
   /** The brightest pixel of Stokes I. */
   readonly peak: number;
   /** Which hand it is of, where the other has nothing. */

@@ -24,7 +24,7 @@ import { checkFull, findStation, refuseFollowingAll } from './checks.js';
 import { crossHandAfter, parseCrossHand, type CrossHandChoice } from './cross-hand.js';
 
 /** What is known of the integrations before they are read: a file has it, and so has a run that makes them. */
-export interface SolvedData {
+interface SolvedData {
   readonly path: string;
   readonly header: VisibilityHeader;
   readonly telescope: Telescope;

@@ -58,12 +58,12 @@ import {
 } from './summary.js';
 
 /** One solution, as it is written. */
-export interface SolvedTime extends JudgedStretch, Shaped {
+interface SolvedTime extends JudgedStretch, Shaped {
   /** Channels and gains that are unlike the others, and left out. */
   readonly strange: OddGains;
 }
 
-export type Named<One> = One & { readonly name: string };
+type Named<One> = One & { readonly name: string };
 
 /** Gains, and everything that is known of them. */
 export interface SolvedGains {
@@ -103,7 +103,7 @@ interface Worst {
 }
 
 /** Where it is solved, and who watches. */
-export interface Solving {
+interface Solving {
   readonly backend: Backend;
   readonly onRead?: OnProgress;
   /** All is read that one solution takes. */

@@ -5,7 +5,7 @@ import { median } from '../../core/median.js';
 import type { OddChannel, OddGain, OddGains } from '../../stages/index.js';
 
 /** One solution of a file, or of several. */
-export interface Timed<Found extends Calibration = Calibration> {
+interface Timed<Found extends Calibration = Calibration> {
   readonly time: Instant;
   readonly calibration: Found;
 }

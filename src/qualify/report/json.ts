@@ -26,7 +26,7 @@ const reportSchema = z.object({
     }),
   ),
 });
-export type EarlierReport = z.infer<typeof reportSchema>;
+type EarlierReport = z.infer<typeof reportSchema>;
 
 /** Everything but the pictures. */
 export const reportJson = (qualification: Qualification): Record<string, unknown> => ({

@@ -18,13 +18,13 @@ import type { ArrivedBlock } from '../ring.js';
 import { planTurn, turnBoxes, turnLaunch } from './plan.js';
 
 /** Blocks of cells on the card: one being turned, one on its way. */
-export const CELL_BLOCKS = 2;
+const CELL_BLOCKS = 2;
 /** Blocks of spectra: being worked on, being turned, and one for a block that an image's end cuts. */
 export const SPECTRA_BLOCKS = 3;
 
-export type CellBlock = Pick<ArrivedBlock, 'cells' | 'presence' | 'address'>;
+type CellBlock = Pick<ArrivedBlock, 'cells' | 'presence' | 'address'>;
 
-export interface CellFront extends Closable {
+interface CellFront extends Closable {
   readonly shape: SpectraShape;
   /** Queues a block's way up. Its memory must stay until `arrived` has resolved. */
   send(block: CellBlock): Promise<void>;
@@ -37,7 +37,7 @@ export interface CellFront extends Closable {
 }
 
 /** Marks around what is queued, for whoever measures. */
-export interface FrontMarks {
+interface FrontMarks {
   around(step: 'upload' | 'turn', queue: () => void): void;
 }
 

@@ -42,14 +42,14 @@ export interface RingMemory {
   readonly bytes: Uint8Array;
 }
 
-export interface ListeningFacts {
+interface ListeningFacts {
   readonly receiveBufferBytes: number;
   readonly coalesced: boolean;
   /** Datagrams of a socket that was surveyed which were never read: they waited in it, or found its buffer full. */
   readonly discarded: number;
 }
 
-export interface NativeRing extends FedRing {
+interface NativeRing extends FedRing {
   /** Every block's memory, for whoever locks its pages. */
   readonly memory: readonly RingMemory[];
   /** Receives on a thread of its own from now on; `feed` and `flush` are the thread's. The socket is the ring's. */

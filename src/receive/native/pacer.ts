@@ -21,7 +21,7 @@ export interface PackedSlots {
   readonly left?: Uint8Array;
 }
 
-export interface PacedTurn {
+interface PacedTurn {
   readonly packed: PackedSlots;
   readonly fromSlot: number;
   readonly toSlot: number;
@@ -39,7 +39,7 @@ export interface PacedSender extends Closable {
   send(turn: PacedTurn): Promise<{ readonly sent: number; readonly behindNs: number }>;
 }
 
-export interface PacedSenderOptions extends NativeSenderOptions {
+interface PacedSenderOptions extends NativeSenderOptions {
   readonly plan: StreamPlan;
   /** What packets tell of their epoch. */
   readonly session?: bigint;

@@ -11,7 +11,7 @@ export function planNumbers(stream: StreamPlan): readonly [BigInt64Array, BigInt
   return [BigInt64Array.from([...sizes, ticksPerSlot, BigInt(numbers.length)]), numbers, sources];
 }
 
-export type NativeParser = (datagram: Uint8Array) => Verdict;
+type NativeParser = (datagram: Uint8Array) => Verdict;
 
 export function nativeParser(stream: StreamPlan): NativeParser | Absence {
   const library = loadNative();

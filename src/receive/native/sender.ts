@@ -15,7 +15,7 @@ export interface NativeSenderOptions {
   readonly offload?: 'on' | 'off';
 }
 
-export interface NativeSender extends Closable {
+interface NativeSender extends Closable {
   /** datagrams : [count][each], left alone until this has settled. */
   send(datagrams: Uint8Array, each: number): Promise<void>;
 }

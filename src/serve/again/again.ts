@@ -16,8 +16,8 @@ import type { Frame } from '../film.js';
 import type { Kept } from './kept-integrations.js';
 import type { LiveState } from '../live-state.js';
 
-export const weightings = ['natural', 'uniform'] as const;
-export type Weighting = (typeof weightings)[number];
+const weightings = ['natural', 'uniform'] as const;
+type Weighting = (typeof weightings)[number];
 
 interface Asked {
   readonly kept: Kept;
@@ -32,7 +32,7 @@ const MOST_WAITING = 4;
 /** For the chain to come to the end of an integration. */
 const PATIENCE_MS = 20_000;
 
-export function weightingNamed(name: string): Weighting {
+function weightingNamed(name: string): Weighting {
   const found = weightings.find((one) => one === name);
   if (found) return found;
   return name === 'briggs'

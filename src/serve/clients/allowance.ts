@@ -1,5 +1,5 @@
 /** So much at once, and so much a second after that: a limit on what others may ask of us. */
-export interface AllowanceSettings {
+interface AllowanceSettings {
   readonly atOnce: number;
   readonly perSecond: number;
   readonly nowMs?: () => number;

@@ -46,7 +46,7 @@ const requestSchema = z.strictObject({
 });
 
 /** Encoded, to be shared by clients. */
-export interface Message {
+interface Message {
   readonly bytes: Buffer;
   readonly binary: boolean;
 }
@@ -72,7 +72,7 @@ interface Client {
   isSending: boolean;
 }
 
-export interface HubEvents {
+interface HubEvents {
   /** The state of a topic, for whoever subscribes to it; undefined where there is none. */
   readonly state: (topic: Topic) => Message | undefined;
 }

@@ -123,7 +123,7 @@ const isSameCentre = (a: readonly number[] = [0, 0, 1], b: readonly number[] = [
   a.every((value, k) => Math.abs(value - b[k]) < 1e-6);
 
 /** The sum of parts, as the image of one machine would be. */
-export function combined(parts: readonly ImagePart[], without: readonly string[], number: number): Frame {
+function combined(parts: readonly ImagePart[], without: readonly string[], number: number): Frame {
   const [{ head, hands: first }] = parts;
   const hands: HandSums = {
     sums: new Float64Array(first.sums.length),

@@ -25,7 +25,7 @@ export interface Joined {
   tick(): void;
 }
 
-export interface TogetherSettings {
+interface TogetherSettings {
   readonly night: string;
   readonly onFrame: (frame: Frame) => void;
   readonly onChange: (changed: Changed) => void;

@@ -4,7 +4,7 @@ import type { Fault } from '../alarms.js';
 import type { MachineRow, MachineWord, MinuteView, MissingMinutes, NightView } from '../messages.js';
 
 /** Machines speak every second: after so long one has gone. */
-export const AWAY_S = 3.5;
+const AWAY_S = 3.5;
 /** Minutes are judged to the end when all have had the time to say what they have of them; before, for more than that. */
 const SETTLED_S = 5;
 /** Less is how integrations lie across a minute's end. */

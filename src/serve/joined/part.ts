@@ -34,7 +34,7 @@ const headSchema = z.looseObject({
     z.object({ name: z.string(), l: finite, m: finite, altitudeDeg: finite, azimuthDeg: finite }),
   ),
 });
-export type PartHead = z.infer<typeof headSchema>;
+type PartHead = z.infer<typeof headSchema>;
 
 export interface ImagePart {
   readonly head: PartHead;

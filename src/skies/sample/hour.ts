@@ -11,7 +11,7 @@ import { selectStations } from '../../telescope/select.js';
 import { loadTelescope } from '../../telescope/load.js';
 import { frameAtMiddle, stationPositions } from '../../stages/index.js';
 
-export const FIELD = {
+const FIELD = {
   telescope: 'mwa128',
   stations: 48,
   start: '2026-03-01T12:00:00Z',

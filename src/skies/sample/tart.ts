@@ -6,7 +6,7 @@ import { writeTartRaw } from '../../formats/index.js';
 import { caCode, CHIP_RATE_HZ, CHIPS, L1_HZ } from '../../gnss/index.js';
 import { loadTelescope } from '../../telescope/load.js';
 
-export const TART_SKY = {
+const TART_SKY = {
   telescope: 'tart-mg-tana',
   start: '2026-06-12T11:20:40Z',
   durationS: 20e-3,

@@ -26,7 +26,7 @@ export const dipoleOverGround =
     return [ground * Math.sqrt(Math.max(0, 1 - x * x)), ground * Math.sqrt(Math.max(0, 1 - y * y))];
   };
 
-export interface Tile {
+interface Tile {
   /** Elements along each side, and metres between them. */
   readonly side: number;
   readonly spacingM: number;

@@ -106,7 +106,7 @@ export function powersOfPairs(
 }
 
 /** Of each channel: what a beam, or those of stations that differ, make of a direction. */
-export type PowersTo = (
+type PowersTo = (
   channel: number,
   frequencyHz: number,
   directionEnu: Vector3,

@@ -60,7 +60,7 @@ const earlyS = (station: Station, direction: Vector3 | undefined): number =>
       SPEED_OF_LIGHT_M_PER_S;
 
 /** Makes a station's rows of voltages : [a][t], chunkSamples samples each; returns how many numbers were clipped. */
-export type MakeStation = (chunk: number, station: number) => number;
+type MakeStation = (chunk: number, station: number) => number;
 
 export function prepareStations(
   plan: StationPlan,

@@ -20,7 +20,7 @@ export interface TeamChunk {
   readonly sky: readonly { readonly directionEnu: Vector3 | undefined; readonly heard: boolean }[];
 }
 
-export interface ChunkTeam {
+interface ChunkTeam {
   /** Starts a chunk, once the one before has ended; resolves to how many numbers the threads clipped in it. */
   start(chunk: number): Promise<number>;
   /** For the caller, who takes stations of the same chunk meanwhile. */

@@ -6,7 +6,7 @@ const POLE = { raDeg: 192.85948, decDeg: 27.12825 };
 const NORTH_POLE_LONGITUDE_DEG = 122.93192;
 const RADIANS = Math.PI / 180;
 
-export interface GalacticPlace {
+interface GalacticPlace {
   readonly lDeg: number;
   readonly bDeg: number;
 }

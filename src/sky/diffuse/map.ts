@@ -44,7 +44,7 @@ export function readDiffuseMap(path: string): DiffuseSky {
   return parseDiffuseMap(text, path);
 }
 
-export function parseDiffuseMap(text: string, path: string): DiffuseSky {
+function parseDiffuseMap(text: string, path: string): DiffuseSky {
   const points = parsePoints(text, path);
   return {
     name: path,

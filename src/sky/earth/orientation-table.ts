@@ -75,7 +75,7 @@ export function orientationTable(origin: string, rows: readonly OrientationRow[]
 export const lastMjd = ({ firstMjd, stepDays, rows }: OrientationTable): number =>
   firstMjd + (rows - 1) * stepDays;
 
-export interface TableReading {
+interface TableReading {
   readonly poleXArcsec: number;
   readonly poleYArcsec: number;
   readonly ut1MinusTaiS: number;

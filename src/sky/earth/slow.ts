@@ -6,7 +6,7 @@ import type { Vector3 } from '../../core/vector.js';
 import { earthVelocity, sunVector } from './motion.js';
 import { nutation, type Nutation } from './nutation.js';
 
-export interface SlowSky {
+interface SlowSky {
   readonly nutation: Nutation;
   /** Of the Earth's centre, in units of the speed of light. */
   readonly velocity: Vector3;

@@ -1,6 +1,6 @@
 /** Spectra of components: a flux at a reference frequency, and how it changes. */
 
-export interface SpectrumTerms {
+interface SpectrumTerms {
   readonly fluxJy: number;
   readonly referenceHz: number;
   readonly terms: readonly number[];

@@ -57,7 +57,7 @@ function prepareLanding(
   };
 }
 
-export interface CardDirectImager extends Pick<DirectImager, 'setGains' | 'accumulate'>, Closable {
+interface CardDirectImager extends Pick<DirectImager, 'setGains' | 'accumulate'>, Closable {
   finish(): Promise<Omit<DirectImage, 'counts'>>;
 }
 
@@ -82,7 +82,7 @@ export const prepareCardDirectImager = (plan: ImagePlan, backend: CudaBackend): 
     };
   });
 
-export interface CardImageOptions {
+interface CardImageOptions {
   readonly weight: 'natural' | 'uniform';
   readonly autos: 'include' | 'leave-out';
 }

@@ -27,7 +27,7 @@ interface Added {
 }
 
 /** Valid until the next spectra are correlated, in order on the compute stream. */
-export interface CardSums {
+interface CardSums {
   /** visibilities : [c][b][p_i][p_j], complex float64, sums over samples. */
   readonly visibilities: DeviceMemory;
   /** counts : [c][b] float64; undefined where the products of a pair count apart. */
@@ -50,11 +50,11 @@ export async function onHost(item: Integration | CardIntegration): Promise<Integ
   return { ...rest, ...(await onCard.read()) };
 }
 
-export interface CardCorrelateSettings extends CorrelateSettings {
+interface CardCorrelateSettings extends CorrelateSettings {
   readonly backend: CudaBackend;
 }
 
-export interface CardCorrelator extends Stage<TimedSpectra, CardIntegration> {
+interface CardCorrelator extends Stage<TimedSpectra, CardIntegration> {
   readonly plan: CorrelatePlan;
 }
 

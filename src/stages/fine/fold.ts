@@ -45,7 +45,7 @@ export function prepareFold(
 }
 
 /** A gap of streams may go over several channels that came; inside one it is a box of inputs and finer channels. */
-export function foldedGaps(
+function foldedGaps(
   gaps: readonly SpectraGap[],
   {
     coarse,

@@ -159,7 +159,7 @@ function entriesOf(mask: Uint8Array, header: VisibilityHeader): Entry[] {
 }
 
 /** "3-5,9" */
-export function rangesOf(places: readonly number[]): string {
+function rangesOf(places: readonly number[]): string {
   const parts: string[] = [];
   for (let n = 0; n < places.length; n++) {
     const first = places[n];

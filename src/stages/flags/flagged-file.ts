@@ -8,14 +8,14 @@ import type { TimedMask } from './flag-file.js';
 import { findInterference, type InterferenceSettings } from './interference.js';
 import { flagCells, maskOf, type FlagRule } from './rules.js';
 
-export interface FlagPlan {
+interface FlagPlan {
   readonly rules: readonly FlagRule[];
   readonly interference?: InterferenceSettings;
   /** Whether masks are kept, to be written: those of rules alone otherwise are not. */
   readonly masks?: 'keep';
 }
 
-export interface ToldBurst {
+interface ToldBurst {
   readonly from: Instant;
   readonly to: Instant;
   readonly channels: number;

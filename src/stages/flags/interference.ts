@@ -19,7 +19,7 @@ export interface InterferenceSettings {
   readonly bursts: 'take' | 'keep';
 }
 
-export interface FoundInterference {
+interface FoundInterference {
   /** mask : [c][b][pi][pj] of each integration, 1 where taken. */
   readonly masks: readonly Uint8Array[];
   readonly bursts: readonly Burst[];

@@ -138,7 +138,7 @@ export function channelsNamed(text: string, frequenciesHz: Float64Array, where: 
 }
 
 /** FROM..TO, either of which may be left out. */
-export function timesNamed(text: string, where: string): { readonly from?: Instant; readonly to?: Instant } {
+function timesNamed(text: string, where: string): { readonly from?: Instant; readonly to?: Instant } {
   const parts = text.split('..').map((part) => part.trim());
   if (parts.length !== 2 || parts.every((part) => part === ''))
     refuse(

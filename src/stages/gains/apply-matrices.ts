@@ -3,7 +3,7 @@ import type { AsStored, Integration } from '../../core/blocks.js';
 import { adjoint, inverseMatrix, timesMatrix } from '../../core/jones.js';
 import type { Calibrated } from '../sky-image.js';
 
-export interface OverMatrices {
+interface OverMatrices {
   /** G_i⁻¹ V_ij G_j⁻ᴴ : [c][b][2][2], as they were where a station has no matrix. */
   readonly means: Float64Array;
   /** solved : [c][a], 1 where both inputs of the station are known: one alone undoes nothing. */

@@ -5,7 +5,7 @@ import { restored, storedOf } from '../stored.js';
 import type { Calibrated } from '../sky-image.js';
 import { overMatrices } from './apply-matrices.js';
 
-export interface Applied {
+interface Applied {
   readonly integration: Integration;
   /** Values with weight that lost it here. */
   readonly flagged: number;

@@ -84,7 +84,7 @@ export function matchGains(
 }
 
 /** Gains as an observation takes them: of all times, with what is known of the cross hands at all of them. */
-export interface FittedGains {
+interface FittedGains {
   readonly calibrated: Calibrated | CalibratedAt;
   readonly crossHands?: CrossHandLack;
   /** Channels in which no input has a gain. */

@@ -1,12 +1,12 @@
 /** By how much all gains turn together from one solution to another, which no visibility sees. */
 
-export interface GainsOfTime {
+interface GainsOfTime {
   readonly gains: Float64Array;
   /** solved : [c][a] */
   readonly solved: Uint8Array;
 }
 
-export interface TurnOf {
+interface TurnOf {
   readonly c: number;
   /** Of a channel, and of a station. */
   readonly inputs: number;

@@ -74,7 +74,7 @@ export function solvingModel(
   };
 }
 
-export interface ModelParts {
+interface ModelParts {
   readonly element?: ElementBeam;
   readonly diffuse?: DiffuseSky;
   readonly minBaseline?: BaselineLength;

@@ -7,7 +7,7 @@ import type { CrossHanded } from '../../calibrate/index.js';
 import { gainsCA } from '../../core/axes.js';
 import { commonTurn } from './common-turn.js';
 
-export interface OneReference<Found extends CrossHanded> {
+interface OneReference<Found extends CrossHanded> {
   readonly solutions: readonly Found[];
   /** `one`: a station that all of them have. `continued`: none is in all, and each goes on from the one before. */
   readonly by: 'one' | 'continued';

@@ -17,7 +17,7 @@ const LEAST_SIGNIFICANCE = 4;
 /** Nearer than this, 10°, a source of the model leaves too much of itself. */
 const FAR_ENOUGH = Math.cos((10 * Math.PI) / 180);
 
-export interface OutsideFacts {
+interface OutsideFacts {
   readonly telescope: Telescope;
   readonly stationsM: readonly Vector3[];
   readonly frequenciesHz: Float64Array;

@@ -33,7 +33,7 @@ export interface OutsideData {
 }
 
 /** As far as a sky that is turned a little may have gone. */
-export const SEARCH_DEG = 12;
+const SEARCH_DEG = 12;
 /** Steps a beam, and the most along a side: a wide array is searched less far. */
 const STEPS_A_BEAM = 3;
 const MOST_STEPS = 41;

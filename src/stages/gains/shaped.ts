@@ -4,7 +4,7 @@ import { median } from '../../core/median.js';
 import type { CalibratedIntegration } from '../calibrate.js';
 import { fitDelays, oneGain, type FittedDelay, type OverBand } from './over-band.js';
 
-export interface ShapedGains {
+interface ShapedGains {
   /** With the residuals of these gains, not of those they were made of. */
   readonly calibration: CrossHanded;
   readonly delays: readonly FittedDelay[];

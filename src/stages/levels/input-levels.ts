@@ -125,7 +125,7 @@ function rmsOf(spectra: ArrayLike<number>, row: number, samples: number): number
 }
 
 /** One number for all inputs and channels: noise keeps its level in units of full scale. */
-export function usualGain(source: VoltageSource, settings: ChannelSettings): number {
+function usualGain(source: VoltageSource, settings: ChannelSettings): number {
   const plain: { -readonly [Key in keyof ChannelSettings]: ChannelSettings[Key] } = { ...settings };
   delete plain.gain;
   delete plain.levels;

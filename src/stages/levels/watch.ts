@@ -28,7 +28,7 @@ export interface Rounded {
 const ENOUGH = 16;
 
 /** A stretch of time: an integration as it was summed, before any gain is undone, or spectra that were looked at. */
-export interface Stretch {
+interface Stretch {
   readonly inputs: number;
   readonly channels: number;
   readonly isFlagged: (input: number) => boolean;

@@ -37,13 +37,13 @@ import { surveyRows, type WideRoad, type WideSpan, type WideSurvey } from './sur
 
 const WHERE = 'image';
 
-export interface CleanFacts extends Pick<Cleaned, 'iterations' | 'majorCycles' | 'noiseJy' | 'stop'> {
+interface CleanFacts extends Pick<Cleaned, 'iterations' | 'majorCycles' | 'noiseJy' | 'stop'> {
   /** Sum of the model. */
   readonly fluxJy: number;
 }
 
 /** Of a cube. */
-export interface EmptyPlane {
+interface EmptyPlane {
   readonly channel: number;
   readonly product: WideProduct;
 }

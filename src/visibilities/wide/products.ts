@@ -132,7 +132,7 @@ export function picturePlane({ image, products, channelWeights, pixels: { pixels
   return planeML(plane, pixels);
 }
 
-export function widePng(sky: WideSkyImage, options: WideProductOptions): Promise<Uint8Array> {
+function widePng(sky: WideSkyImage, options: WideProductOptions): Promise<Uint8Array> {
   const { telescope } = options;
   const middleHz = (sky.frequenciesHz[0] + (sky.frequenciesHz.at(-1) ?? 0)) / 2;
   const beam = beamOf(sky);

@@ -102,7 +102,7 @@ function checkCell(cellDeg: number, pixels = FEWEST_PIXELS): void {
 }
 
 /** Whole sky once the horizon is in the frame. */
-export function fieldOfPixels(pixels: number, pixelCosine: number): ImageField {
+function fieldOfPixels(pixels: number, pixelCosine: number): ImageField {
   const half = (pixels / 2) * pixelCosine;
   return half >= 1
     ? { kind: 'all-sky' }

@@ -18,7 +18,7 @@ const FWHM = 1.2;
 export const seesWholeSky = ({ beamExponent, stations }: Telescope): boolean =>
   beamExponent > 0 && beamExponent < 4 && stations.every(({ diameterM }) => diameterM === undefined);
 
-export interface UsualField {
+interface UsualField {
   readonly widthDeg: number;
   /** What it is, and why. */
   readonly note: string;

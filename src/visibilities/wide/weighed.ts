@@ -4,7 +4,7 @@ import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import { prepareWeights, type BeyondCells, type WidePlan, type WideRows } from '../../image/index.js';
 import type { WideSettings } from './settings.js';
 
-export interface Weighed {
+interface Weighed {
   /** The same blocks with their imaging weights. */
   readonly blocks: () => AsyncIterable<WideRows>;
   /** Weights other than natural leave out what is too long for the pixels. */

@@ -18,7 +18,7 @@ export interface FullChip extends Closable {
 }
 
 /** All of it in device memory. */
-export interface FullChipMemory {
+interface FullChipMemory {
   readonly pairs: DevicePointer;
   readonly ratios: DevicePointer;
   readonly sums: DevicePointer;

@@ -74,8 +74,8 @@ export const MIX_STATE = {
 export const FAR = 1e300;
 export const MIX_THREADS = 512;
 /** Why a solve is done (full-mix.cuh): its change is below the tolerance; what its steps lack is to be fitted. */
-export const SETTLED = 2;
-export const PAUSED = 3;
+const SETTLED = 2;
+const PAUSED = 3;
 
 export const mixHeaders = () => ({ 'full-mix.cuh': readSource(import.meta.url, 'full-mix.cuh') });
 export const mixDefines = (THREADS: number) => ({

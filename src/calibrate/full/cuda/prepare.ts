@@ -30,14 +30,14 @@ import {
   sizesShape,
 } from './plan.js';
 
-export interface CudaFullSolverOptions {
+interface CudaFullSolverOptions {
   /** `memory` leaves the chip's own memory alone, to compare with. */
   readonly hold?: 'best' | 'memory';
   /** Dealt this way instead of the one that seems cheapest. */
   readonly variant?: FullChipVariant;
 }
 
-export interface CudaFullSolver extends FullSolver {
+interface CudaFullSolver extends FullSolver {
   /** For people: how the pairs of the last batch were held. */
   readonly description: () => string;
   /** So many iterations of the last batch again, without the blocks' making: what the bench measures. */

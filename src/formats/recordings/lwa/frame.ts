@@ -120,11 +120,7 @@ export async function shapeOf(file: InputFile): Promise<LwaShape> {
 }
 
 /** Makes a frame of the bytes, or says that they are damaged, or belong to another stream. */
-export type LwaVisit = (
-  view: DataView,
-  at: number,
-  payload: Uint8Array,
-) => Frame | 'invalid' | 'other' | undefined;
+type LwaVisit = (view: DataView, at: number, payload: Uint8Array) => Frame | 'invalid' | 'other' | undefined;
 
 /** A walk from sync word to sync word. */
 export function lwaReading(

@@ -12,7 +12,7 @@ const streamTypes: Readonly<Partial<Record<string, StreamType>>> = {
   cu8: 'cu8',
 };
 
-export interface DescribedStream extends Partial<Omit<StreamDescription, 'type' | 'inputs'>> {
+interface DescribedStream extends Partial<Omit<StreamDescription, 'type' | 'inputs'>> {
   readonly type: StreamType;
   readonly inputs: number;
   readonly telescope?: Telescope;

@@ -7,7 +7,7 @@ import { turn } from '../../io/interleave.js';
 import { makeSigned } from '../unsigned.js';
 import type { SigmfLayout } from './meta.js';
 
-export interface FrameBlock {
+interface FrameBlock {
   /** From the start of the recording. */
   readonly firstSample: number;
   readonly samples: number;

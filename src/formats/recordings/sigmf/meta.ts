@@ -94,7 +94,7 @@ export function checkMeta(json: unknown, path: string): SigmfMeta {
 }
 
 /** A run of samples that lie together in the file. */
-export interface Segment {
+interface Segment {
   readonly firstFrame: number;
   /** Counted from the first sample of the recording, missing ones included. */
   readonly firstSample: number;
@@ -134,7 +134,7 @@ export function dataPathOf(metaPath: string, meta: SigmfMeta): string {
   return isRemote(metaPath) ? metaPath.replace(/[^/]*$/, named) : join(dirname(metaPath), named);
 }
 
-export interface LayoutFacts {
+interface LayoutFacts {
   readonly metaPath: string;
   readonly dataPath: string;
   readonly dataBytes: number;

@@ -5,13 +5,7 @@ import { openSigmf } from './open.js';
 
 export { sigmfPaths } from './meta.js';
 export { openSigmf } from './open.js';
-export {
-  createSigmf,
-  createSigmfSpectra,
-  type RecordingWriter,
-  type SigmfHeader,
-  type SigmfSpectraHeader,
-} from './write.js';
+export { createSigmf, createSigmfSpectra, type SigmfHeader, type SigmfSpectraHeader } from './write.js';
 
 export const sigmf: Format = {
   name: 'sigmf',

@@ -53,7 +53,7 @@ export interface SigmfSpectraHeader extends CommonHeader {
   readonly overUsual?: number;
 }
 
-export interface RecordingWriter<Block> {
+interface RecordingWriter<Block> {
   /** Blocks follow each other in time; one that starts late leaves a gap, which is recorded. */
   append(block: Block): Promise<void>;
   finish(): Promise<void>;

@@ -3,7 +3,7 @@ import { DEGREES_PER_RADIAN } from '../../../core/units.js';
 import { mounts, type Mount } from '../../../telescope/telescope.js';
 import { orientationOf, type Orientation } from '../header-facts.js';
 
-export interface FeedOrientation {
+interface FeedOrientation {
   readonly orientation: Orientation;
   readonly assumed: readonly string[];
 }

@@ -10,7 +10,7 @@ const ours = ['J2000', 'ICRS'];
 /** What casacore turned to J2000 already (ms_tables). */
 const turned = ['B1950', 'B1950_VLA'];
 
-export interface FieldFrame {
+interface FieldFrame {
   /** uvw's axes are those of another north where the frame was. */
   readonly place: 'as stored' | 'turned';
   readonly assumed: readonly string[];

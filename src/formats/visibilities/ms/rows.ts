@@ -65,7 +65,7 @@ export function rowsOfField(all: Rows, field: number): Rows {
   };
 }
 
-export interface Slot {
+interface Slot {
   readonly middle: Instant;
   durationS: number;
   readonly rows: number[];

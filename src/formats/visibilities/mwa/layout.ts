@@ -14,7 +14,7 @@ export type Correlator = 'legacy' | 'mwax';
 export const products = [-5, -7, -8, -6].map((code) => storedProducts[code]) as readonly StoredProduct[];
 
 /** The four products of one pair of tiles; offsets count floats from the start of an integration's data. */
-export interface PairPlace {
+interface PairPlace {
   readonly s1: number;
   readonly s2: number;
   /** Of the real part of each product in the first channel. */

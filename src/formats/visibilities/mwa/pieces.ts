@@ -35,7 +35,7 @@ export interface Piece {
   readonly repeated: number;
 }
 
-export interface PieceHeader {
+interface PieceHeader {
   readonly file: InputFile;
   readonly header: FitsHeader;
   readonly end: number;

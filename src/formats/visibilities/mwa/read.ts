@@ -4,7 +4,7 @@ import { products, type Layout } from './layout.js';
 import { phaseOf } from './phases.js';
 import type { Piece } from './pieces.js';
 
-export interface PieceValues {
+interface PieceValues {
   readonly piece: Piece;
   /** values : in the file's order. */
   readonly values: Float32Array | Int32Array;
@@ -41,7 +41,7 @@ export function pieceReader({ axes, pairs }: Layout): PieceReader {
   };
 }
 
-export interface Placing {
+interface Placing {
   readonly layout: Layout;
   /** flagged : [a] */
   readonly flagged: readonly boolean[];

@@ -16,7 +16,7 @@ export interface Parameter {
   readonly index: number;
 }
 
-export interface FileChannel {
+interface FileChannel {
   readonly frequencyHz: number;
   /** Elements from the start of the group's data. */
   readonly offset: number;
@@ -24,7 +24,7 @@ export interface FileChannel {
   readonly weightOffset: number;
 }
 
-export interface FileProduct {
+interface FileProduct {
   /** Polarisations of the first and the second antenna; 0 is X or R, 1 is Y or L. */
   readonly p1: 0 | 1;
   readonly p2: 0 | 1;

@@ -25,7 +25,7 @@ export interface Centre {
   readonly assumed?: readonly string[];
 }
 
-export interface Targets extends ChosenTarget {
+interface Targets extends ChosenTarget {
   /** Of each row its centre in the catalogue; undefined of older files. */
   readonly ids?: Float64Array;
   readonly isRead: (row: number) => boolean;

@@ -19,7 +19,7 @@ export interface Span {
   readonly last: Instant;
 }
 
-export interface MovingPlace {
+interface MovingPlace {
   readonly phaseCentre: SkyPosition;
   readonly assumed: readonly string[];
 }

@@ -113,7 +113,7 @@ const keywordItems = (keywords: VisibilityHeader['extraKeywords'] = {}): Record<
   );
 
 /** What is known only once integrations come. */
-export interface GrowingTimes {
+interface GrowingTimes {
   readonly count: () => number;
   /** Rows in all, and pairs that differ. */
   readonly rows: () => number;

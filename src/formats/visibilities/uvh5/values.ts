@@ -8,7 +8,7 @@ import { writtenProducts } from '../as-stored.js';
 import type { VisibilityHeader } from '../../format.js';
 import { isRunning, isWhole, type Uvh5Options } from './plan.js';
 
-export interface RowContext {
+interface RowContext {
   readonly header: VisibilityHeader;
   readonly options: Uvh5Options;
   /** (antenna 1, antenna 2) of each row. */
@@ -18,11 +18,11 @@ export interface RowContext {
 }
 
 /** Room for some rows, filled again and again: from row `first` on. */
-export interface Filler {
+interface Filler {
   readonly elements: Float32Array | Float64Array | Int32Array | Uint8Array;
   fill(first: number, rows: number): void;
 }
-export type RowFillers = Readonly<Record<'visdata' | 'flags' | 'nsamples', (rows: number) => Filler>>;
+type RowFillers = Readonly<Record<'visdata' | 'flags' | 'nsamples', (rows: number) => Filler>>;
 
 export const MOST_INT32 = 2 ** 31 - 1;
 const arrays = {

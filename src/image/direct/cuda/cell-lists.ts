@@ -2,7 +2,7 @@
 import type { Touched } from './choice.js';
 import type { ImagePlan } from '../../plan.js';
 
-export interface CellLists {
+interface CellLists {
   /** starts : [c][cell + 1], where the antennas of each cell begin. */
   readonly starts: Uint32Array;
   readonly stations: Int32Array;

@@ -13,7 +13,7 @@ import { halfWgmmaHeader } from './wgmma-half.js';
 
 /** Boxes of cells the kernels are made for. */
 export const FOLDED_BOXES = [32, 48, 64] as const;
-export type FoldedBox = (typeof FOLDED_BOXES)[number];
+type FoldedBox = (typeof FOLDED_BOXES)[number];
 
 type Inputs = Pick<ImagePlan, 'stations' | 'polarisations'>;
 const source = (name: string): string => readSource(import.meta.url, name);

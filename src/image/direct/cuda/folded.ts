@@ -28,7 +28,7 @@ const stepsPerLaunch = { half: 4096, split: 1024 } satisfies Record<FoldedPrecis
 const MOST_SCRATCH_BYTES = 3 * 2 ** 30;
 const BYTES_PER_SAMPLE = 2;
 
-export interface FoldedOptions {
+interface FoldedOptions {
   readonly precision: FoldedPrecision;
   readonly box: GridBox;
   /** Most steps of a block. */
@@ -162,7 +162,7 @@ const turnsFor = {
 } satisfies Record<FoldedPrecision, (plan: ImagePlan, size: number) => HalfTurns>;
 
 /** sums : [c][s], Σ |tap| over a kernel, as its weights are scaled. */
-export function tapSums(
+function tapSums(
   { channels, stations, kernelSize, taps }: ImagePlan,
   precision: FoldedPrecision,
 ): Float32Array {

@@ -17,7 +17,7 @@ export const halfCeilingRequest = () =>
     entries: { multiplyHalves: ['i32', 'pointer'] },
   }) as const satisfies KernelRequest;
 
-export interface HalfCeiling extends Closable {
+interface HalfCeiling extends Closable {
   /** Operations of one launch. */
   readonly operations: number;
   launch(): void;

@@ -23,7 +23,7 @@ export const planPowers = (
     entries: { addPowers: ['pointer', 'i64', 'i32', 'i32', 'pointer'] },
   }) as const satisfies KernelRequest;
 
-export interface CudaPowers extends Closable {
+interface CudaPowers extends Closable {
   /** In order on the compute stream. */
   add(block: CudaSpectraBlock): Promise<void>;
   /** powers : [c][s][product]; starts again. */

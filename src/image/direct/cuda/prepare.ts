@@ -21,7 +21,7 @@ import { LEAST_SAMPLED_STEPS } from './sampling.js';
 
 const WHERE = 'direct image';
 
-export interface CudaDirectOptions extends DirectImagerOptions {
+interface CudaDirectOptions extends DirectImagerOptions {
   /**
    * Unless given, the fastest that the card, the aperture and the samples allow and that is right to 1e-3. `single` is
    * right to 1e-5, and what an image without autocorrelations takes, since it is small beside them; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
@@ -30,7 +30,7 @@ export interface CudaDirectOptions extends DirectImagerOptions {
 }
 
 /** What a block of spectra must be known by for its kernels to be made. */
-export interface ExpectedBlocks {
+interface ExpectedBlocks {
   readonly type: SpectraType;
   readonly capacity: number;
   /** Samples of a block, where it will not be filled. */
@@ -38,7 +38,7 @@ export interface ExpectedBlocks {
 }
 
 /** A direct imager whose images may stay on the card. Everything is queued on the compute stream. */
-export interface CudaDirectImager extends DirectImager {
+interface CudaDirectImager extends DirectImager {
   /** Which kernels such blocks are imaged by, and why. */
   describe(blocks: ExpectedBlocks): string;
   /** Makes the kernels for such blocks now, and those that finish on the card; `accumulate` then waits for nothing. */

@@ -7,7 +7,7 @@
 import type { ImagePlan } from '../../plan.js';
 import type { FoldedPrecision } from './halves/split-halves.js';
 
-export interface Sampling {
+interface Sampling {
   /** Along either side; as many as pixels where every pixel is made by itself. */
   readonly samples: number;
   /** Warpgroups of a block, one for each 64 samples along m. */

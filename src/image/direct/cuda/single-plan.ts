@@ -3,7 +3,7 @@ import type { KernelRequest } from '../../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
 import { inputDefines, type ImageShapeOnCard } from '../../cuda/plan.js';
 
-export interface SingleOptions {
+interface SingleOptions {
   readonly rows: number;
   readonly columns: number;
   readonly samples: 'integer' | 'float';

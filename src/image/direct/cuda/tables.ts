@@ -22,7 +22,7 @@ export interface GridBox {
   readonly size: number;
 }
 
-export interface GridTables {
+interface GridTables {
   /** tasks : [c][task] (groups, place, first group, 0); place = pair of rows · BOX/16 + block of cells. The four
    * pairs of a block of 8 rows stand together, so that their warps fill whole lines. */
   readonly tasks: Uint32Array;

@@ -3,7 +3,7 @@
  * accumulator register, so it is written by this function instead of by hand. Operands lie K-major in core matrices of
  * 8 × 16 bytes without a swizzle (direct-hopper.cu).
  */
-export interface HalfWgmma {
+interface HalfWgmma {
   /** Numbers of columns, sums kept in half precision. */
   readonly halfSums: readonly number[];
   /** The same, sums kept in single precision. */

@@ -6,7 +6,7 @@
 import { baselineCount } from '../../../core/axes.js';
 import type { ImagePlan } from '../../plan.js';
 
-export interface PairOrder {
+interface PairOrder {
   /** pairs : [c][n], i · 2¹⁶ + j in either order of the two. */
   readonly pairs: Uint32Array;
   /** differences : [c][n] (rows, columns) from j's corner to i's; rows never fall, columns rise along equal rows. */

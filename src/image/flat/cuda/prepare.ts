@@ -14,7 +14,7 @@ import { sumIntegrations } from '../summed.js';
 import type { VisibilityImager } from '../imager.js';
 
 /** Visibilities, weights and factors that are already on the card. */
-export interface DeviceVisibilities {
+interface DeviceVisibilities {
   /** visibilities : [c][b][pi][pj] complex float64. */
   readonly visibilities: DevicePointer;
   /** weights : [c][b], or [c][b][pi][pj] where `weightsPerBaseline` is more than 1. */
@@ -26,14 +26,14 @@ export interface DeviceVisibilities {
   readonly flags: DevicePointer;
 }
 
-export interface DeviceImageOptions extends Pick<VisibilityImageOptions, 'weight' | 'autos'> {
+interface DeviceImageOptions extends Pick<VisibilityImageOptions, 'weight' | 'autos'> {
   /** `image` and its weights unless given; `beam` images the weights themselves. */
   readonly of?: 'image' | 'beam';
   /** Where the weights' sums go instead of `weightSums`: [c][product] float64. */
   readonly weightsTo?: DevicePointer;
 }
 
-export interface CudaVisibilityImager extends VisibilityImager {
+interface CudaVisibilityImager extends VisibilityImager {
   /** Leaves `sums` and, of an image, `weightSums` on the card, in order on the compute stream. Nothing waits. */
   imageOnDevice(from: DeviceVisibilities, options?: DeviceImageOptions): void;
   /** sums : [c][product][m][l] float64, in the transform's order. */
@@ -44,7 +44,7 @@ export interface CudaVisibilityImager extends VisibilityImager {
   readonly description: string;
 }
 
-export interface CudaVisibilityOptions {
+interface CudaVisibilityOptions {
   /** `anew` makes the pairs' kernels for every image, as happens where the card cannot keep them. */
   readonly pairKernels?: 'best' | 'anew';
 }
@@ -253,7 +253,7 @@ async function makeImager(
 }
 
 /** pairKernels : [c][b][cell] complex float64, (2K − 1) cells square. */
-export const pairKernelBytes = ({
+const pairKernelBytes = ({
   channels,
   stations,
   kernelSize,

@@ -39,7 +39,7 @@ const MOST_AT_ONCE = 2 ** 25;
 const SUMS = 'held';
 
 /** A block of rows on the card. */
-export interface DeviceRows {
+interface DeviceRows {
   readonly uvw: DevicePointer;
   readonly scales: DevicePointer;
   /** 0 for ones. */
@@ -49,7 +49,7 @@ export interface DeviceRows {
   readonly channels: number;
 }
 
-export interface CudaWideImager extends WideImager {
+interface CudaWideImager extends WideImager {
   /** The steps of an image one by one, in order on the compute stream; nothing waits. For benches. */
   readonly steps: {
     /** Of rows already on the card. */

@@ -85,7 +85,7 @@ export function binGroups({ gridCells, w }: Pick<Shape, 'gridCells' | 'w'>): num
 /** Records of a block: enough to spare the grid, few enough to keep all of a card busy. */
 export const PIECE_RECORDS = 8192;
 
-export interface GridLaunch {
+interface GridLaunch {
   readonly request: KernelRequest & ReturnType<typeof gridRequest>;
   /** Places in the ring of planes that one block takes, and blocks that share them. */
   readonly slots: number;
@@ -119,7 +119,7 @@ export function planGrid(plan: Shape, card: { readonly sharedBytesPerBlock: numb
   return { request: gridRequest(plan, slots), slots, slotGroups, sharedBytes: fixed + slots * perSlot };
 }
 
-export interface FftLaunch {
+interface FftLaunch {
   readonly request: KernelRequest & ReturnType<typeof fftRequest>;
   readonly lines: number;
   readonly threads: number;

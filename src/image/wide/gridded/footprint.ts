@@ -5,7 +5,7 @@
 import type { Taps } from '../kernel.js';
 import type { WidePlan } from '../plan.js';
 
-export interface Footprint {
+interface Footprint {
   /**
    * columns : [tap along u], rows : [tap along v]; cells, going on at 0 where the grid ends. Columns count numbers, of
    * which a complex cell has two.

@@ -19,7 +19,7 @@ import { prepareTransforms } from './transforms.js';
 /** After so many visibilities, and after each plane, whoever else has work gets a turn: signals, progress. */
 const AT_A_TIME = 2 ** 16;
 
-export interface GriddedOptions {
+interface GriddedOptions {
   /** How far a pass over the planes has come. */
   readonly onProgress?: OnProgress;
 }

@@ -23,7 +23,7 @@ export interface Measured {
 const MOST_TILES = 1024;
 
 /** Loads one visibility after the other into `measured`. */
-export interface Walk {
+interface Walk {
   readonly measured: Measured;
   readonly count: number;
   readonly load: (k: number) => void;

@@ -3,7 +3,7 @@ import type { WidePlan } from '../plan.js';
 import type { Placer } from './footprint.js';
 
 /** What a row of a plane holds. */
-export const EMPTY = 0;
+const EMPTY = 0;
 export const CELLS = 1;
 /** Transformed along u but not along v: columns are pixels of l. */
 export const HALF_TRANSFORMED = 2;

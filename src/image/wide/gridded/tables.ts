@@ -5,7 +5,7 @@
 import type { WidePlan } from '../plan.js';
 import { pixelDirection } from '../reference.js';
 
-export interface Tables {
+interface Tables {
   /** Pixels on a side of the quarter, the axes and the far edge included. */
   readonly side: number;
   /** steps : [|x|][|y|] complex, e^(−2πi spacing·y). */

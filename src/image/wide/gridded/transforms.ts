@@ -13,7 +13,7 @@ import { prepareTables } from './tables.js';
 /** Columns that are gathered together: a line of the cache holds so many of a row's single floats. */
 const TOGETHER = 8;
 
-export interface Transforms {
+interface Transforms {
   clearSums(): void;
   /** sums ← sums · steps + the plane's transform; what was in the plane is gone. */
   addPlane(plane: Plane): void;
