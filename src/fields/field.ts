@@ -41,7 +41,7 @@ const declared = z.registry<About>();
 
 declare const HAS_DEFAULT: unique symbol;
 /** The mark of a field with a default. */
-interface Preset {
+export interface Preset {
   readonly [HAS_DEFAULT]?: true;
 }
 

@@ -6,7 +6,7 @@ import type { GainsFile } from '../formats/index.js';
 import { inputName } from '../telescope/telescope.js';
 import { inDb } from './waterfall.js';
 
-interface GainRow {
+export interface GainRow {
   readonly input: number;
   readonly name: string;
   /** Over all channels; undefined where nothing is solved. */

@@ -22,7 +22,7 @@ import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand, upTo } from '.
 import { commonNumbers, usual } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
-interface ChipsHeader {
+export interface ChipsHeader {
   /** From 1. */
   readonly board: number;
   readonly tuning: number;
@@ -35,7 +35,7 @@ interface ChipsHeader {
   readonly sequence: bigint;
 }
 
-interface ChipsOptions {
+export interface ChipsOptions {
   /** Numbers of the boards, from 1, in the order of their inputs. */
   readonly boards: readonly number[];
   /** In one packet. */

@@ -30,7 +30,7 @@ const mwaKinds = {
 } as const;
 type MwaKind = keyof typeof mwaKinds;
 
-interface MwaHeader {
+export interface MwaHeader {
   readonly kind: MwaKind;
   /** Its centre is the number times 1.28 MHz. */
   readonly coarseChannel: number;
@@ -45,7 +45,7 @@ interface MwaHeader {
   readonly spare: readonly [number, number, number];
 }
 
-interface MwaOptions {
+export interface MwaOptions {
   readonly kind?: MwaKind;
   readonly coarseChannel: number;
   /** Tile · 2 + polarisation of each input, in the order of inputs. */

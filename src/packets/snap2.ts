@@ -23,7 +23,7 @@ import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand } from './sendi
 import { commonNumbers, usual } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
-interface Snap2Header {
+export interface Snap2Header {
   readonly sequence: bigint;
   /** Unix seconds. */
   readonly syncTime: number;
@@ -37,7 +37,7 @@ interface Snap2Header {
   readonly firstSignal: number;
 }
 
-interface Snap2Options {
+export interface Snap2Options {
   /** In all, from `firstSignal` on. */
   readonly signals: number;
   readonly signalsPerPacket: number;

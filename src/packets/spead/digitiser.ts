@@ -32,7 +32,7 @@ import {
 const ids = { source: 0x3101, samples: 0x3300 } as const;
 const STATUS = 0x3102;
 
-interface DigitiserOptions {
+export interface DigitiserOptions {
   /** digitiser_id of each input, in the order of inputs. */
   readonly digitisers: readonly number[];
   readonly samplesPerHeap: number;

@@ -37,7 +37,7 @@ import {
 const ids = { source: 0x4101, samples: 0x4300 } as const;
 const FREQUENCY = 0x4103;
 
-interface FengOptions {
+export interface FengOptions {
   /** feng_id of each station, in the order of stations. */
   readonly antennas: readonly number[];
   /** Number of the first channel received. */

@@ -33,7 +33,7 @@ import {
   type VdifHeader,
 } from './header.js';
 
-interface VdifOptions {
+export interface VdifOptions {
   /** In the order of inputs. */
   readonly threads: readonly { readonly thread: number; readonly station: number }[];
   /** Inputs in a thread: a power of two. */
@@ -178,7 +178,7 @@ const exampleFrames: VdifOptions = {
 };
 
 /** Eight bytes little-endian, as MeerKAT's sender writes them. */
-interface VtpHeader extends VdifHeader {
+export interface VtpHeader extends VdifHeader {
   readonly sequence: bigint;
 }
 
