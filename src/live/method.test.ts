@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
+import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { loadTelescope } from '../telescope/load.js';
+import { selectStations } from '../telescope/select.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { methodLine } from '../compose/index.js';
-import { chooseMethod, wTermSeconds } from './method.js';
+import { chooseMethod, imageCost, type ImageCost } from './method.js';
 import type { LiveImaging } from './settings.js';
 
 const eda2 = await loadTelescope('eda2');
@@ -14,8 +16,15 @@ const imaging: LiveImaging = {
   ...{ everyS: 1, road: 'visibilities', weight: 'natural' },
   image: { field: { kind: 'all-sky' }, kernelSize: 5, pixels: 64 },
 };
-const slow = (): Promise<number> => Promise.resolve(7);
-const fast = (): Promise<number> => Promise.resolve(0.1);
+const FAST = { eachS: 0.1, perDataS: 0 };
+/** What images cost, by their method. */
+const costs =
+  (some: Partial<Record<'direct' | 'flat' | 'w-term', ImageCost>> = {}): typeof imageCost =>
+  (method) =>
+    Promise.resolve(some[method] ?? FAST);
+const fast = costs();
+/** Gridded in u, v and w. */
+const slow = costs({ 'w-term': { eachS: 7, perDataS: 0 } });
 
 function arrayOf(slopeDeg: number, heightsM: number): Telescope {
   const random = randomStream(2, 'method');
@@ -28,6 +37,7 @@ function arrayOf(slopeDeg: number, heightsM: number): Telescope {
 }
 const asked = (telescope: Telescope, data: 'arrive' | 'wait' = 'arrive') => ({
   ...{ backend: openReference(), telescope, frequenciesHz, data },
+  ...({ type: 'ci8', grid: { start: instant(1_767_225_600), spectrumRateHz: 1000 } } as const),
 });
 
 describe('how live images are made', () => {
@@ -81,9 +91,37 @@ describe('how live images are made', () => {
     assert.ok(chosen.predictedErrorAbove10Deg < 5e-3);
   });
 
-  it('after one was timed', async () => {
-    const telescope = arrayOf(0, 1);
-    const seconds = await wTermSeconds(openReference(), telescope, frequenciesHz, imaging);
-    assert.ok(seconds > 0 && seconds < 60, `${seconds}`);
+  const direct: LiveImaging = { ...imaging, road: 'direct' };
+  const flat = arrayOf(10, 0);
+
+  it('which may take half of the time, are reported beyond, and refused beyond all of it', async () => {
+    for (const [made, method] of [
+      [direct, 'direct'],
+      [imaging, 'flat'],
+    ] as const) {
+      const choose = (eachS: number, perDataS: number, data?: 'wait') =>
+        chooseMethod(asked(flat, data), made, costs({ ...{ 'w-term': { eachS: 7, perDataS: 0 } }, [method]: { eachS, perDataS } })); // prettier-ignore
+      assert.equal((await choose(0.3, 0.2)).slow, undefined);
+      const { slow, chosen } = await choose(0.3, 0.4);
+      assert.equal(chosen.method, method);
+      assert.equal(slow?.code, 'image.slow');
+      assert.deepEqual(slow.data, { method, seconds: 0.7, everyS: 1, keptEveryS: 3 });
+      assert.equal(((await choose(0.3, 0.6)).slow?.data as { keptEveryS?: number }).keptEveryS, undefined);
+      await assert.rejects(choose(0.9, 0.2), /takes 1\.1 s here, and one every 1\.0 s.*less often, like 3s/);
+      await assert.rejects(choose(0.1, 1), /takes 1\.1 s here.*image fewer channels or fewer pixels/);
+      if (made === direct) assert.equal((await choose(9, 9, 'wait')).slow, undefined);
+    }
+  });
+
+  it('after some were timed', async () => {
+    const telescope = selectStations(eda2, 8);
+    for (const method of ['direct', 'flat', 'w-term'] as const) {
+      const { eachS, perDataS } = await imageCost(method, asked(telescope), {
+        ...imaging,
+        image: { field: { kind: 'all-sky' }, kernelSize: 3, pixels: 32 },
+      });
+      assert.ok(eachS >= 0 && perDataS >= 0 && eachS + perDataS > 0, `${method}: ${eachS}, ${perDataS}`);
+      if (method !== 'direct') assert.equal(perDataS, 0);
+    }
   });
 });

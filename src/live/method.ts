@@ -1,23 +1,29 @@
 /**
  * How live images are made, and how far they may be off. From visibilities they are gridded in u, v and w. Where that would
  * not keep the cadence, and the stations are in one plane to half a per cent of a source, they are gridded with the pair
- * kernels of direct images in that plane. Otherwise they are refused: an image is right, or there is none.
+ * kernels of direct images in that plane. Otherwise they are refused: an image is right, or there is none. Some images are
+ * made and timed beforehand: what takes longer than the cadence is refused with the cadence that would be kept.
  */
 import type { Backend } from '../backend/backend.js';
-import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
+import { baselineCount, countsCB, elementsPerSpectra, spectraCAT, visibilitiesCBPP } from '../core/axes.js';
+import type { Integration, SpectraBlock, SpectraShape } from '../core/blocks.js';
+import { closingAfter } from '../core/closing.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import { instant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
+import { message, type Message } from '../messages/index.js';
 import { boundFrequencies, directRoadError, type DirectRoadError, type KernelSize } from '../image/index.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { checkDirectRoad, methodUsed, type MethodUsed } from '../compose/index.js';
+import { checkDirectRoad, methodUsed, type FrontSpectra, type MethodUsed } from '../compose/index.js';
 import {
   planSky,
   withCentre,
   type ImageSettings,
-  prepareWTermImager,
+  prepareCardCorrelate,
+  prepareDirectImage,
+  prepareImage,
+  type ImageInput,
   W_TERM_ACCURACY,
   imagedTelescope,
 } from '../stages/index.js';
@@ -28,28 +34,34 @@ const MOST_FLAT_ERROR = 5e-3;
 /** So much of the cadence may go into images: spectra are made and correlated meanwhile. */
 const SHARE_OF_CADENCE = 0.5;
 
-type Asked = Pick<LiveSettings, 'backend' | 'telescope' | 'frequenciesHz' | 'flaggedInputs'> & {
-  /** Whether data arrive by themselves, or wait to be read. */
-  readonly data: 'arrive' | 'wait';
-};
+type Asked = Pick<LiveSettings, 'backend' | 'telescope' | 'frequenciesHz' | 'flaggedInputs'> &
+  Pick<FrontSpectra, 'type' | 'grid'> & {
+    /** Whether data arrive by themselves, or wait to be read. */
+    readonly data: 'arrive' | 'wait';
+  };
 
 /** The images that were asked for, with the method that is right and keeps the cadence. */
 export async function chooseMethod(
   asked: Asked,
   imaging: LiveImaging,
-  secondsOf: typeof wTermSeconds = wTermSeconds,
-): Promise<{ readonly imaging: LiveImaging; readonly chosen: MethodUsed }> {
-  const { backend, frequenciesHz } = asked;
+  costOf: typeof imageCost = imageCost,
+): Promise<{ readonly imaging: LiveImaging; readonly chosen: MethodUsed; readonly slow?: Message }> {
+  const { frequenciesHz, data } = asked;
+  const { everyS } = imaging;
   const telescope = imagedTelescope(asked.telescope, asked.flaggedInputs);
+  const timed = { ...asked, telescope };
   // Bounds do not depend on the moment.
-  const frame = skyFrame(telescope.site, instant(1_767_225_600));
+  const frame = skyFrame(telescope.site, START);
   if (imaging.road === 'direct') {
     const image = withCentre(telescope, frequenciesHz, imaging.image);
     const error = checkDirectRoad({ telescope, frequenciesHz }, frame, image);
-    return { imaging: { ...imaging, image }, chosen: methodUsed('direct', error) };
+    const made = { ...imaging, image };
+    const slow =
+      data === 'wait' ? undefined : slowness('direct', await costOf('direct', timed, made), everyS);
+    return { imaging: made, chosen: methodUsed('direct', error), slow };
   }
-  const seconds = asked.data === 'wait' ? 0 : await secondsOf(backend, telescope, frequenciesHz, imaging);
-  if (seconds <= SHARE_OF_CADENCE * imaging.everyS)
+  const wTerm = data === 'wait' ? FREE : await costOf('w-term', timed, imaging);
+  if (secondsOf(wTerm, everyS) <= SHARE_OF_CADENCE * everyS)
     return {
       imaging: { ...imaging, method: 'w-term' },
       chosen: methodUsed('w-term', { anywhere: W_TERM_ACCURACY, high: W_TERM_ACCURACY }),
@@ -58,15 +70,55 @@ export async function chooseMethod(
   for (const kernelSize of ([3, 5, 7] as const).filter((size) => size >= imaging.image.kernelSize)) {
     const image = withCentre(telescope, frequenciesHz, { ...imaging.image, kernelSize });
     const error = flatError(telescope, frame, boundFrequencies(frequenciesHz), image);
-    if (error.high <= MOST_FLAT_ERROR)
-      return { imaging: { ...imaging, image, method: 'flat' }, chosen: methodUsed('flat', error) };
     best = Math.min(best, error.high);
+    if (error.high > MOST_FLAT_ERROR) continue;
+    const made: LiveImaging = { ...imaging, image, method: 'flat' };
+    const slow = slowness('flat', await costOf('flat', timed, made), everyS);
+    return { imaging: made, chosen: methodUsed('flat', error), slow };
   }
   return refuse(
     'products.images.every',
-    `an image from visibilities takes ${formatSeconds(seconds)} here, and one every ${formatSeconds(imaging.everyS)} was asked for; ` +
+    `an image from visibilities takes ${formatSeconds(secondsOf(wTerm, everyS))} here, and one every ${formatSeconds(everyS)} was asked for; ` +
       `gridded faster, as if the stations were in one plane, it would be off by up to ${(100 * best).toFixed(1)} % of a source above 10° of altitude`,
-    `image less often, like ${Math.ceil((10 * seconds) / SHARE_OF_CADENCE) / 10}s, or fewer channels; or write visibilities and image them afterwards`,
+    `${lessOften(wTerm)}; or write visibilities and image them afterwards`,
+  );
+}
+
+/** What images cost: each of them, and each second of data that goes into one. */
+export interface ImageCost {
+  readonly eachS: number;
+  readonly perDataS: number;
+}
+const FREE: ImageCost = { eachS: 0, perDataS: 0 };
+
+const secondsOf = ({ eachS, perDataS }: ImageCost, everyS: number): number => eachS + perDataS * everyS;
+
+/** How often images can be made within their share of the time; undefined where no cadence leaves enough. */
+function keptEveryS({ eachS, perDataS }: ImageCost): number | undefined {
+  if (perDataS >= SHARE_OF_CADENCE) return undefined;
+  const everyS = eachS / (SHARE_OF_CADENCE - perDataS);
+  const step = 10 ** (Math.floor(Math.log10(everyS)) - 1);
+  return Number((step * Math.ceil(everyS / step - 1e-9)).toPrecision(3));
+}
+
+function lessOften(cost: ImageCost): string {
+  const everyS = keptEveryS(cost);
+  return everyS === undefined
+    ? 'image fewer channels or fewer pixels'
+    : `image less often, like ${everyS}s, or fewer channels`;
+}
+
+/** Refuses images that take longer than the time between them; those that leave little of it are reported. */
+function slowness(method: 'direct' | 'flat', cost: ImageCost, everyS: number): Message | undefined {
+  const seconds = secondsOf(cost, everyS);
+  if (seconds <= SHARE_OF_CADENCE * everyS) return undefined;
+  if (seconds <= everyS)
+    return message('image.slow', { method, seconds, everyS, keptEveryS: keptEveryS(cost) });
+  const what = method === 'direct' ? 'a direct image' : 'an image from visibilities';
+  return refuse(
+    'products.images.every',
+    `${what} takes ${formatSeconds(seconds)} here, and one every ${formatSeconds(everyS)} was asked for`,
+    `${lessOften(cost)}; or write ${method === 'direct' ? 'spectra' : 'visibilities'} and image them afterwards`,
   );
 }
 
@@ -84,46 +136,139 @@ function flatError(
   }
 }
 
-const measured = new WeakMap<Backend, Map<string, number>>();
+type Timed = Omit<Asked, 'data' | 'flaggedInputs'>;
+type Method = MethodUsed['method'];
 
-/** Seconds that an image takes by u, v and w: one channel is made, after a first one; measured once for a backend. */
-export async function wTermSeconds(
-  backend: Backend,
-  telescope: Telescope,
-  frequenciesHz: Float64Array,
-  { image, weight }: Pick<LiveImaging, 'image' | 'weight'>,
-): Promise<number> {
-  const known = measured.get(backend) ?? new Map<string, number>();
+const measured = new WeakMap<Backend, Map<string, ImageCost>>();
+
+/** What images cost on this machine: some are made of nothing. Measured once for a backend. */
+export async function imageCost(method: Method, timed: Timed, imaging: LiveImaging): Promise<ImageCost> {
+  const { backend, telescope, frequenciesHz, grid } = timed;
+  const known = measured.get(backend) ?? new Map<string, ImageCost>();
   measured.set(backend, known);
-  const key = JSON.stringify([telescope.stations.length, frequenciesHz.length, image, weight]);
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  const highestHz = Float64Array.of(frequenciesHz.reduce((a, b) => Math.max(a, b), 0));
-  const imager = prepareWTermImager({
-    ...{ backend, telescope, frequenciesHz: highestHz, image, weight },
-    ...{ autos: 'leave-out', beam: 'leave-out' },
-  });
-  try {
-    const ones = onesOf(telescope);
-    let least = Infinity;
-    for (let turn = 0; turn < 3; turn++) {
-      const began = performance.now();
-      await imager.image(ones, undefined);
-      least = Math.min(least, (performance.now() - began) / 1000);
-    }
-    const seconds = least * frequenciesHz.length;
-    known.set(key, seconds);
-    return seconds;
-  } finally {
-    await imager.close();
+  const { image, weight, autos, everyS } = imaging;
+  const shape = [telescope.stations.length, telescope.polarisations, frequenciesHz.length];
+  const ofDirect = method === 'direct' ? [everyS, timed.type, grid.spectrumRateHz] : [];
+  const key = JSON.stringify([method, shape, image, weight, autos, ofDirect]);
+  const cost =
+    known.get(key) ??
+    (method === 'direct'
+      ? await directCost(timed, imaging)
+      : { eachS: await visibilitiesSeconds(method, timed, imaging), perDataS: 0 });
+  known.set(key, cost);
+  return cost;
+}
+
+const START = instant(1_767_225_600);
+const TURNS = 3;
+
+/** The least of a few: other work on the machine only adds. The first turn prepares. */
+async function leastSeconds(work: () => Promise<unknown>): Promise<number> {
+  await work();
+  let least = Infinity;
+  for (let turn = 1; turn < TURNS; turn++) {
+    const began = performance.now();
+    await work();
+    least = Math.min(least, (performance.now() - began) / 1000);
   }
+  return least;
+}
+
+/**
+ * On a card an integration is imaged where it is. On a processor one channel is imaged: the time is that of so many of
+ * them, and planning the others would take longer than the images.
+ */
+async function visibilitiesSeconds(
+  method: 'w-term' | 'flat',
+  { backend, telescope, frequenciesHz, type, grid }: Timed,
+  { image, weight, autos = 'leave-out' }: LiveImaging,
+): Promise<number> {
+  const ofAll = backend.kind === 'cuda' && method === 'flat';
+  const highestHz = Float64Array.of(frequenciesHz.reduce((a, b) => Math.max(a, b), 0));
+  const images = prepareImage({
+    ...{ backend, telescope, image, weight, autos, method, beam: 'leave-out' },
+    frequenciesHz: ofAll ? frequenciesHz : highestHz,
+  });
+  const secondsOfOne = (one: ImageInput) => leastSeconds(() => images.push(one, () => Promise.resolve()));
+  return closingAfter(async (closers) => {
+    closers.keep(images);
+    if (!ofAll) return frequenciesHz.length * (await secondsOfOne(onesOf(telescope)));
+    const { polarisations } = telescope;
+    const [channels, inputs] = [frequenciesHz.length, telescope.stations.length * polarisations];
+    const block = closers.keep(await silence(backend, { type, channels, inputs, capacity: 1 }));
+    const correlate = closers.keep(
+      await prepareCardCorrelate({ backend, spectra: { type, channels, inputs }, polarisations, grid }),
+    );
+    let seconds = NaN;
+    await correlate.push({ block, index: 0, start: START, cutAt: 1, stays: 0 }, async (integration) => {
+      seconds = await secondsOfOne(integration);
+    });
+    return seconds;
+  });
+}
+
+/** Images of so few spectra tell enough, and of more memory would be short. */
+const LONG_ENOUGH_S = 0.05;
+const MOST_SPECTRA = 1024;
+
+/** Images of one spectrum, and of many: the line through both. */
+const directCost = (
+  { backend, telescope, frequenciesHz, type, grid }: Timed,
+  { image, autos, everyS }: LiveImaging,
+): Promise<ImageCost> =>
+  closingAfter(async (closers) => {
+    const shape = {
+      type,
+      channels: frequenciesHz.length,
+      inputs: telescope.stations.length * telescope.polarisations,
+    };
+    const most = Math.max(2, Math.min(MOST_SPECTRA, Math.round(everyS * grid.spectrumRateHz)));
+    const stage = closers.keep(
+      prepareDirectImage({ backend, telescope, frequenciesHz, image, autos, grid, lastsS: everyS }),
+    );
+    let index = 0;
+    const secondsWith = async (samples: number): Promise<number> => {
+      const block = await silence(backend, { ...shape, capacity: samples });
+      try {
+        return await leastSeconds(() => {
+          const first = index;
+          index += samples;
+          const timed = { block, index: first, start: START, cutAt: index, stays: 0 };
+          return stage.push(timed, () => Promise.resolve());
+        });
+      } finally {
+        await block.close();
+      }
+    };
+    const ofOne = await secondsWith(1);
+    let [spectra, seconds] = [1, ofOne];
+    while (spectra === 1 || (spectra < most && seconds < LONG_ENOUGH_S)) {
+      spectra = Math.min(most, 4 * spectra);
+      seconds = await secondsWith(spectra);
+    }
+    const perSpectrumS = Math.max(0, seconds - ofOne) / (spectra - 1);
+    return { eachS: Math.max(0, ofOne - perSpectrumS), perDataS: perSpectrumS * grid.spectrumRateHz };
+  });
+
+async function silence(backend: Backend, shape: SpectraShape): Promise<SpectraBlock> {
+  const { type, channels, inputs, capacity } = shape;
+  const length = channels * inputs * capacity * elementsPerSpectra(type);
+  const zeros =
+    type === 'cf32'
+      ? new Float32Array(length)
+      : type === 'ci8'
+        ? new Int8Array(length)
+        : new Uint8Array(length);
+  const block = backend.allocateSpectra(shape);
+  await block.write(spectraCAT(zeros, type, channels, inputs, capacity), capacity);
+  return block;
 }
 
 /** An integration of one channel in which every product is 1. */
 function onesOf({ stations: { length: stations }, polarisations }: Telescope): Integration {
   const baselines = baselineCount(stations);
   return {
-    ...{ start: instant(1_767_225_600), durationS: 1, channels: 1, stations, polarisations },
+    ...{ start: START, durationS: 1, channels: 1, stations, polarisations },
     visibilities: visibilitiesCBPP(
       new Float64Array(2 * baselines * polarisations ** 2).fill(1),
       1,

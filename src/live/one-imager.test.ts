@@ -202,14 +202,16 @@ describe('direct images and those in the plane of the stations are within their 
       it(`${road}, heights of ${heights} wavelengths rms, a slope of ${slope}°`, async () => {
         const telescope = arrayOf(heights, slope);
         const places = stationPositions(telescope);
-        const asked = { telescope, frequenciesHz: Float64Array.of(FREQUENCY_HZ), data: 'arrive' } as const;
+        const spectra = { type: 'ci8', grid: { start: START, spectrumRateHz: 1000 } } as const;
+        const frequenciesHz = Float64Array.of(FREQUENCY_HZ);
+        const asked = { ...spectra, telescope, frequenciesHz, data: 'arrive' } as const;
         const image = { field: { kind: 'all-sky' }, kernelSize: 5, pixels: 64 } as const;
         const imaging = { everyS: 0.1, road, weight: 'natural', image } as const;
         const name = `${heights} ${slope}`;
         const { imaging: with_, chosen } = await chooseMethod(
           { ...asked, backend: openReference() },
           imaging,
-          () => Promise.resolve(9),
+          (method) => Promise.resolve({ eachS: method === 'w-term' ? 9 : 0.01, perDataS: 0 }),
         ).catch((error: unknown) => {
           // prettier-ignore
           assert.ok(error instanceof CorellaError);

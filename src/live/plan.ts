@@ -34,7 +34,10 @@ import { parsePhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { productsOf, type LiveProducts } from './resolve.js';
 
-type Chosen = Required<Pick<LiveImaging, 'image' | 'chosen'>> & Pick<LiveImaging, 'method'>;
+interface Chosen extends Required<Pick<LiveImaging, 'image' | 'chosen'>>, Pick<LiveImaging, 'method'> {
+  /** Where images leave little time to the rest: of this machine, and in no history. */
+  readonly slow?: Message;
+}
 
 export interface LivePlan {
   readonly observation: Observation;
@@ -121,15 +124,16 @@ export async function planLive(
   const methods = new Map<object, Chosen>();
   for (const one of observation.products)
     if (isProduct('images', one)) {
-      const asked = { backend, telescope, frequenciesHz, flaggedInputs, data };
+      const { type, grid } = spectra;
+      const asked = { backend, telescope, frequenciesHz, flaggedInputs, type, grid, data };
       const before =
         known && sameValues(known.spectra.frequenciesHz, frequenciesHz) && known.methods.get(one);
       if (before) {
         methods.set(one, before);
         continue;
       }
-      const { imaging, chosen } = await chooseMethod(asked, imagingOf(one, [], undefined));
-      methods.set(one, { image: imaging.image, method: imaging.method, chosen });
+      const { imaging, chosen, slow } = await chooseMethod(asked, imagingOf(one, [], undefined));
+      methods.set(one, { image: imaging.image, method: imaging.method, chosen, slow });
     }
   return {
     ...{ observation, products, telescope, front, spectra, kurtosis, vanVleck, methods },

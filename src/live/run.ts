@@ -347,6 +347,7 @@ class LiveRun {
     this.settings.onPlan?.(plan);
     [
       ...plan.warnings,
+      ...Array.from(plan.methods.values()).flatMap(({ slow }) => slow ?? []),
       ...new Set(Array.from(plan.methods.values(), ({ chosen }) => methodLine(chosen))),
     ].forEach(say);
     if (input.isLive) await this.checkDisk(plan);

@@ -74,6 +74,31 @@ export const imageMessages = {
       `${by} smearing: ${percent(loss, loss > 0.1 ? 0 : 1)} loss at the edge of the field`,
     help: 'Channels are so wide, or integrations so long, that the phase of a source far from the phase centre changes within one. Use narrower channels or shorter integrations, or a narrower field.',
   }),
+  'image.slow': declare({
+    severity: 'warning',
+    data: {
+      method: '`direct`, or `flat`: from visibilities',
+      seconds: 'that an image takes on this machine',
+      everyS: 'from one image to the next, as asked for',
+      keptEveryS: 'how often images leave half of the time to the rest, where there is such a cadence',
+    },
+    text: ({
+      method,
+      seconds,
+      everyS,
+      keptEveryS,
+    }: {
+      method: 'direct' | 'flat' | 'w-term';
+      seconds: number;
+      everyS: number;
+      keptEveryS?: number;
+    }) =>
+      `${method === 'direct' ? 'a direct image' : 'an image from visibilities'} takes ${formatSeconds(seconds)} of the ${formatSeconds(everyS)} between images: packets may be lost` +
+      (keptEveryS === undefined
+        ? ''
+        : `; with products.images.every ${keptEveryS}s half of the time is left`),
+    help: 'Before it listens, Corella makes some images of zeros and measures the time. Spectra are made and correlated in the time that images leave. Where that is too little the ring fills, and packets are lost and counted. Image less often, fewer channels or fewer pixels.',
+  }),
   'image.without-data': declare({
     severity: 'note',
     data: { images: 'how many', of: 'of how many' },
