@@ -7,7 +7,7 @@ import { before, describe, it } from 'node:test';
 import { rational } from '../core/clock/rational.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { snap2 } from '../packets/snap2.js';
-import { skipSockets } from '../receive/testing/sockets.js';
+import { freePort, skipSockets } from '../receive/testing/sockets.js';
 import { program } from './corella.js';
 
 const SPECTRA_A_SECOND = 1000;
@@ -48,15 +48,6 @@ const isBound = (port: number): Promise<boolean> =>
       });
     });
   });
-
-const freePort = async (): Promise<number> => {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  return port;
-};
 
 const skip = await skipSockets();
 describe('a run while packets are forged', { skip }, () => {

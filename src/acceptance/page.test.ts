@@ -1,7 +1,6 @@
 /** The page in a real browser, over a night that `corella send` makes. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { formatInstant } from '../core/instant.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { openFile } from '../formats/index.js';
+import { freePort } from '../receive/testing/sockets.js';
 import type { Status, Steered } from '../serve/index.js';
 import { program } from './corella.js';
 
@@ -41,17 +41,6 @@ const ended = (child: ChildProcess): Promise<unknown> =>
   child.exitCode !== null || child.signalCode !== null
     ? Promise.resolve()
     : new Promise((resolve) => child.once('exit', resolve));
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const socket = createSocket('udp4');
-    socket.bind(0, '127.0.0.1', () => {
-      const { port } = socket.address();
-      socket.close(() => {
-        resolve(port);
-      });
-    });
-  });
 
 async function until<Value>(
   what: string,

@@ -79,7 +79,9 @@ export async function chooseMethod(
   return refuse(
     'products.images.every',
     `an image from visibilities takes ${formatSeconds(secondsOf(wTerm, everyS))} here, and one every ${formatSeconds(everyS)} was asked for; ` +
-      `gridded faster, as if the stations were in one plane, it would be off by up to ${(100 * best).toFixed(1)} % of a source above 10° of altitude`,
+      (best < Infinity
+        ? `gridded faster, as if the stations were in one plane, it would be off by up to ${(100 * best).toFixed(1)} % of a source above 10° of altitude`
+        : 'the faster method needs more pixels'),
     `${lessOften(wTerm)}; or write visibilities and image them afterwards`,
   );
 }
@@ -118,7 +120,7 @@ function slowness(method: 'direct' | 'flat', cost: ImageCost, everyS: number): M
   return refuse(
     'products.images.every',
     `${what} takes ${formatSeconds(seconds)} here, and one every ${formatSeconds(everyS)} was asked for`,
-    `${lessOften(cost)}; or write ${method === 'direct' ? 'spectra' : 'visibilities'} and image them afterwards`,
+    `${lessOften(cost)}; or ${method === 'direct' ? 'image from visibilities' : 'write visibilities and image them afterwards'}`,
   );
 }
 

@@ -58,6 +58,8 @@ const LEAST_ACCURACY = { float32: 3e-5, float64: 1e-7 } satisfies Record<WidePre
 /** There are no kernels for less; beyond the most the grid grows faster than kernels shrink. */
 const LEAST_OVERSAMPLING = 1.25;
 const MOST_OVERSAMPLING = 2.6;
+/** Sides are few there: without this one 24 pixels had a grid of 32 cells alone, which no narrow kernel suits. */
+const SMALLEST_WIDE_SIDE = 64;
 
 /** With a phase this small, relative to the accuracy, w needs no planes. */
 const FLAT_PHASE = 0.1;
@@ -70,7 +72,8 @@ export function chooseKernels(options: ChoiceOptions): Choice {
   const isFlat = 2 * Math.PI * rangeLambda * halfRange < FLAT_PHASE * each;
   const wKernels = isFlat ? [undefined] : kept;
   let best: Choice | undefined;
-  for (const gridCells of gridSides(LEAST_OVERSAMPLING * pixels, MOST_OVERSAMPLING * pixels)) {
+  const mostCells = Math.max(MOST_OVERSAMPLING * pixels, SMALLEST_WIDE_SIDE);
+  for (const gridCells of gridSides(LEAST_OVERSAMPLING * pixels, mostCells)) {
     const perPlane =
       costs.transform * transformCost(gridCells) * gridCells * (gridCells + pixels) +
       costs.pixel * pixels ** 2 +

@@ -113,6 +113,13 @@ describe('sides of grids', () => {
     assert.equal(radicesOf(352), undefined);
   });
 
+  it('has kernels for small images of every size', () => {
+    const bounds = { leastWLambda: 0, mostWLambda: 0.5, visibilities: 6 };
+    for (let pixels = 16; pixels <= 128; pixels += 2)
+      for (const accuracy of [1e-2, 1e-3, 1e-4, 3e-5, 1e-5])
+        planWide({ pixels, pixelCosine: 1 / pixels, bounds, accuracy });
+  });
+
   it('says which accuracy would do where no kernel keeps one', () => {
     const costs = { visibility: 1, cell: 1, transform: 1, pixel: 1, planeCell: 1 };
     const asked = { pixels: 64, halfRange: 0.1, rangeLambda: 100, visibilities: 1000, costs };

@@ -24,7 +24,15 @@ export async function skipSockets(): Promise<string | false> {
   }
 }
 
-/** The same of a group on the loopback interface, which not every system lets through. */
+/** A port on which nothing listens. */
+export async function freePort(): Promise<number> {
+  const socket = await bound('127.0.0.1');
+  const { port } = socket.address();
+  await new Promise<void>((resolve) => socket.close(resolve));
+  return port;
+}
+
+/** The same as skipSockets of a group on the loopback interface, which not every system lets through. */
 export async function skipMulticast(group: string): Promise<string | false> {
   const skip = await skipSockets();
   if (skip !== false) return skip;
