@@ -139,6 +139,15 @@ for (const file of modules) {
     faults.push(`src/${file} compares a format's name (${found}): ask for a property of the format`);
 }
 
+// One chain from samples to spectra, for every source and machine.
+const chainMakers = /\bprepare(?:Channelise|TakeSpectra)\(/;
+const ofChains = [...modules].filter(
+  (file) =>
+    !isTest(file) && !/^bench\//.test(file) && chainMakers.test(readFileSync(join(source, file), 'utf8')),
+);
+if (ofChains.join() !== 'compose/front.ts')
+  faults.push(`spectra are made by src/compose/front.ts alone, and here: ${ofChains.join(', ')}`);
+
 // Depth-first walk; a file met again while still on the path closes a circle.
 /** @type {Set<string>} */
 const done = new Set();
