@@ -1,26 +1,23 @@
-/** What every command prints with --json is as docs/json.md has it: of each document's own fields none more, and none less. */
+/** What every command prints with --json is as declared: of each document's own fields none more, and none less. docs/json.md is made of the declarations. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { jsonDocuments } from '../messages/index.js';
 import { corellaHere } from './corella.js';
 
-/** Fields by document of docs/json.md; true where they are always there. */
+/** Fields by document; true where they are always there. */
 const documented = new Map(
-  readFileSync(new URL('../../docs/json.md', import.meta.url), 'utf8')
-    .split(/^## corella /m)
-    .slice(1)
-    .map((section) => [
-      section.slice(0, section.indexOf('\n')),
-      new Map(
-        Array.from(
-          section.split(/^## /m)[0].matchAll(/^\| `(\w+)` *\|((?:\\\||[^|])*)\|/gm),
-          ([, field, when]) => [field, when.trim() === ''],
-        ),
-      ),
-    ]),
+  jsonDocuments.map(({ of, fields, rows }) => [
+    of,
+    new Map(
+      Object.entries({ ...fields, ...rows?.fields }).map(([name, field]) => [
+        name,
+        typeof field === 'string',
+      ]),
+    ),
+  ]),
 );
 
 /** Of every document, and not in its table. */

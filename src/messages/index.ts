@@ -8,6 +8,8 @@ import type { Declared, Severity } from './declare.js';
 import { errorMessages } from './errors.js';
 import { imageMessages } from './image.js';
 
+export { jsonDocuments, type JsonField } from './documents.js';
+
 const table = { ...calibrateMessages, ...imageMessages, ...dataMessages };
 
 type Code = keyof typeof table;
