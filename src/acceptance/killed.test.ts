@@ -1,0 +1,144 @@
+/**
+ * Every product of the registry, while its run is killed, its disk fills up, or a second process writes the same: a file
+ * under its own name can be read, and the next run makes the same bytes.
+ */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { productNames, type ProductName } from '../products/index.js';
+import { corella, corellaHere, program } from './corella.js';
+
+const folder = temporaryFolder('killed');
+const MODEL = 'CygA';
+
+/** A new product has no line here, and the first test fails. */
+const trials: Readonly<Record<ProductName, readonly string[]>> = {
+  visibilities: ['visibilities: v.uvh5, integration: 5ms', 'visibilities: v.uvfits, integration: 5ms'],
+  images: [
+    'images: i.fits, every: 50ms, picture: false, pixels: 32, field: 10',
+    'images: d.fits, every: 5ms, method: direct, picture: false, pixels: 32, field: 10',
+  ],
+  beams: ['beams: b.fil, towards: [CygA]'],
+  spectra: ['spectra: s.sigmf-meta'],
+  gains: [`gains: g.json, sources: ${MODEL}, every: 50ms, integration: 25ms`],
+};
+/** Of its bytes, when it is killed. */
+const PART = 0.3;
+const all = Object.values(trials).flat();
+
+const here = (...words: readonly string[]) => corellaHere(folder, ...words);
+async function ran(...words: readonly string[]): Promise<void> {
+  const { code, stderr } = await here(...words);
+  assert.equal(code, 0, `corella ${words.join(' ')}\n${stderr}`);
+}
+const fileOf = (product: string): string => `${all.indexOf(product)}.yaml`;
+const words = (product: string, into: string): string[] => [
+  ...['run', fileOf(product), '--into', into, '--backend', 'cpu', '--quiet', '--overwrite'],
+];
+const namesIn = (into: string): Promise<string[]> => readdir(join(folder, into)).catch(() => []);
+const isLeftover = (name: string): boolean => name.startsWith('.');
+
+async function bytesIn(into: string): Promise<number> {
+  const sizes = (await namesIn(into)).map((name) => stat(join(folder, into, name)).then(({ size }) => size, () => 0)); // prettier-ignore
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+/** Whatever has its own name is a file that can be read. */
+async function assertReadable(into: string): Promise<void> {
+  for (const name of await namesIn(into)) {
+    if (isLeftover(name) || /\.(?:fil\.json|sigmf-data)$/.test(name)) continue;
+    const path = join(into, name);
+    // Both read all that there is.
+    await ran(...(name.endsWith('.fil') ? ['inspect', path] : ['compare', path, path]));
+  }
+}
+
+/** The run again, over what is there, beside the one that nothing disturbed. */
+async function assertRepeats(product: string, into: string): Promise<void> {
+  await ran('recover', into, '--remove');
+  await ran(...words(product, into));
+  assert.deepEqual(await namesIn(into), await namesIn(`whole-${fileOf(product)}`));
+  for (const name of await namesIn(into)) {
+    const [made, whole] = [into, `whole-${fileOf(product)}`].map((one) => readFile(join(folder, one, name)));
+    assert.ok((await made).equals(await whole), `${name} differs`);
+  }
+}
+
+describe('what becomes of each product', () => {
+  before(async () => {
+    const sky = [
+      'simulate',
+      '--telescope',
+      'lwasv',
+      '--stations',
+      '6',
+      '--rate',
+      '400kHz',
+      '--duration',
+      '500ms',
+    ];
+    await ran(...sky, '-o', 'v', '--quiet');
+    for (const product of all) {
+      const text = `corella: 1\nsource: { recording: v.sigmf-meta }\nfront: { channels: 16, bits: 4 }\nproducts:\n  - { ${product} }\n`;
+      await writeFile(join(folder, fileOf(product)), text);
+      await ran(...words(product, `whole-${fileOf(product)}`));
+    }
+  });
+
+  it('is tried for all that there are', () => {
+    assert.deepEqual(Object.keys(trials).sort(), [...productNames].sort());
+  });
+
+  for (const product of all)
+    it(`after kill -9: ${product}`, async () => {
+      const wholeBytes = await bytesIn(`whole-${fileOf(product)}`);
+      const into = `killed-${fileOf(product)}`;
+      const child = spawn(process.execPath, [program, ...words(product, into)], { cwd: folder, stdio: 'ignore' }); // prettier-ignore
+      const end = once(child, 'close');
+      while (child.exitCode === null && !((await bytesIn(into)) > PART * wholeBytes))
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      child.kill('SIGKILL');
+      await end;
+      await assertReadable(into);
+      await here('recover', into);
+      await assertReadable(into);
+      await assertRepeats(product, into);
+    });
+
+  const room = spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs -o size=64k none "$0"', '/mnt']);
+  const skip = room.status === 0 ? false : 'no file system of a small size can be made here (unshare)';
+  for (const product of all)
+    it(`on a full disk: ${product}`, { skip }, async () => {
+      const into = `full-${fileOf(product)}`;
+      await mkdir(join(folder, into));
+      await mkdir(join(folder, `${into}-copy`));
+      const size = Math.ceil((await bytesIn(`whole-${fileOf(product)}`)) / 2 / 4096) * 4;
+      const script = `mount -t tmpfs -o size=${size}k none ${into} && "$@"; code=$?; cp -a ${into}/. ${into}-copy; exit $code`;
+      const run = [process.execPath, program, ...words(product, into)];
+      const { status, stderr } = spawnSync('unshare', ['-Urm', 'sh', '-c', script, 'sh', ...run], {
+        cwd: folder,
+      });
+      assert.ok(status === 1 || status === 2, `${status} ${String(stderr)}`);
+      assert.match(String(stderr), /full|has .* left/);
+      await assertReadable(`${into}-copy`);
+      assert.ok(!(await namesIn(`${into}-copy`)).some(isLeftover));
+      await rm(join(folder, into), { recursive: true });
+      await assertRepeats(product, `${into}-copy`);
+    });
+
+  for (const product of all)
+    it(`beside a second process: ${product}`, async () => {
+      const into = `twice-${fileOf(product)}`;
+      const codes = await Promise.all([0, 1].map(() => corella(folder, ...words(product, into))));
+      assert.ok(
+        codes.some(({ code }) => code === 0),
+        codes.map(({ stderr }) => stderr).join(),
+      );
+      await assertReadable(into);
+      await assertRepeats(product, into);
+    });
+});
