@@ -1,5 +1,7 @@
 /** corella compare as a script sees it: exit codes, and what is printed. */
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { corellaHere } from './corella.js';
@@ -9,11 +11,23 @@ describe('corella compare', () => {
   const corella = (words: string) => corellaHere(folder, ...words.split(' '));
 
   before(async () => {
+    for (const [name, place] of [
+      ['a', 'CygA'],
+      ['b', 'CygA'],
+      ['c', 'CasA'],
+    ])
+      await writeFile(
+        join(folder, `${name}.yaml`),
+        `corella: 1\nsource: { recording: v.sigmf-meta }\nfront: { channels: 4 }\nproducts: [{ beams: ${name}.fil, towards: [${place}] }]\n`,
+      );
     for (const words of [
       'simulate --stations 4 --rate 100kHz --duration 40ms -o v',
       'correlate v.sigmf-meta --channels 4 --integration 10ms -o a.uvh5',
       'correlate v.sigmf-meta --channels 4 --integration 10ms -o b.uvh5 --quiet',
       'correlate v.sigmf-meta --channels 4 --integration 10ms --flag stand65:Y -o c.uvh5',
+      'run a.yaml',
+      'run b.yaml --quiet',
+      'run c.yaml',
     ]) {
       const { code, stderr } = await corella(words);
       assert.equal(code, 0, stderr);
@@ -42,6 +56,15 @@ describe('corella compare', () => {
     };
     assert.equal(same, false);
     assert.ok(differences.some(({ what }) => what === 'flags'));
+  });
+
+  it('compares beams by what they point at and every power', async () => {
+    const same = await corella('compare a.fil b.fil');
+    assert.match(same.stdout, /^the same beam: \d+ numbers/);
+    const other = await corella('compare a.fil c.fil');
+    assert.equal(other.code, 1);
+    assert.match(other.stdout, /^powers: value 0, time 0, .*differ/m);
+    assert.match(other.stdout, /sourceName/);
   });
 
   it('ends with 2 where they cannot be compared, or the words are wrong', async () => {

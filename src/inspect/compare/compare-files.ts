@@ -71,6 +71,7 @@ const words = {
   voltages: 'voltages',
   image: 'an image',
   gains: 'gains',
+  beam: 'a beam',
   picture: 'a picture',
 } satisfies Record<ContentKind, string>;
 

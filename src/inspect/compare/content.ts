@@ -41,7 +41,7 @@ export interface Piece {
   readonly parts: readonly Part[];
 }
 
-export type ContentKind = 'visibilities' | 'spectra' | 'voltages' | 'image' | 'gains' | 'picture';
+export type ContentKind = 'visibilities' | 'spectra' | 'voltages' | 'image' | 'gains' | 'beam' | 'picture';
 
 export interface Content extends Closable {
   readonly path: string;

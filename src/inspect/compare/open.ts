@@ -1,7 +1,15 @@
 /** Any product of ours, opened to be compared. */
 import { closingAfter } from '../../core/closing.js';
-import { holdsFitsImage, holdsGains, openFile, openInput, readCards } from '../../formats/index.js';
+import {
+  holdsFilterbank,
+  holdsFitsImage,
+  holdsGains,
+  openFile,
+  openInput,
+  readCards,
+} from '../../formats/index.js';
 import { dataCards, type Content } from './content.js';
+import { filterbankContent } from './filterbanks.js';
 import { gainContent } from './gains.js';
 import { imageContent, pictureContent } from './images.js';
 import { recordingContent } from './recordings.js';
@@ -18,6 +26,7 @@ export async function openContent(path: string): Promise<Content> {
     if (PNG_START.every((byte, k) => head[k] === byte)) return pictureContent(path);
     if (await holdsGains(path))
       return gainContent(path, head[0] === OPENS_OBJECT ? 'json' : 'calh5', await cardsOf(path));
+    if (await holdsFilterbank(path)) return filterbankContent(path);
     if (await holdsFitsImage(path)) return imageContent(path, await cardsOf(path));
   }
   const file = await openFile(path);
