@@ -32,6 +32,7 @@ import { mwa } from './visibilities/mwa/mwa.js';
 import { kindsOf, refuseUnread } from './reading-options.js';
 import { raw } from './recordings/raw.js';
 import { inSideband } from './recordings/sideband.js';
+import { sigmfCollection } from './recordings/sigmf/collection.js';
 import { sigmf } from './recordings/sigmf/sigmf.js';
 import { pathsOf } from './several/paths.js';
 import { joinRecordings } from './several/recordings.js';
@@ -43,6 +44,7 @@ import { uvh5 } from './visibilities/uvh5/uvh5.js';
 import { vdif } from './recordings/vdif.js';
 
 export const formats: readonly Format[] = [
+  sigmfCollection, // recordings of one observation, before the recordings themselves
   sigmf, // recordings of voltages and of channelised data
   fitsidi, // visibilities in a table, before UVFITS, whose header is much alike
   uvfits, // visibilities

@@ -101,6 +101,11 @@ export function joinRecordings(
     samples,
     start: origin,
     tally,
+    ...(parts.some((one) => one.verify) && {
+      verify: async () => {
+        for (const part of parts) await part.verify?.();
+      },
+    }),
     close: async () => {
       for (const part of parts) await part.close();
     },

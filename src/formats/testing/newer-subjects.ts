@@ -6,6 +6,7 @@ import type { Format, VisibilityHeader } from '../format.js';
 import type { Integration } from '../../core/blocks.js';
 import { gsb } from '../recordings/gsb/gsb.js';
 import { lwa } from '../recordings/lwa/lwa.js';
+import { sigmfCollection } from '../recordings/sigmf/collection.js';
 import { vdif } from '../recordings/vdif.js';
 import { openFile } from '../registry.js';
 import { isCasacoreBuilt } from '../visibilities/ms/library.js';
@@ -45,6 +46,7 @@ export async function newerSubjects(made: Made): Promise<Subject[]> {
       }),
     },
     ...gsbSubjects(),
+    collectionSubject(),
     ...(await severalSubjects(made)),
     ...(await setSubjects(made)),
   ];
@@ -69,6 +71,33 @@ function gsbSubjects(): Subject[] {
     { name: 'gsb', format: beside('stamps'), extension: '.timestamp', options, bytes: stamps },
     { name: 'gsbdata', format: beside('samples'), extension: '.dat', options, bytes: samples },
   ];
+}
+
+/** A list of two sound recordings, damaged. */
+function collectionSubject(): Subject {
+  const folder = mkdtempSync(join(temporaryFolder('collection'), 'collection-'));
+  const names = ['a', 'b'];
+  for (const name of names) {
+    const meta = {
+      global: { 'core:datatype': 'ci8', 'core:sample_rate': 1e6 },
+      captures: [{ 'core:sample_start': 0, 'core:frequency': 1e8, 'core:datetime': '2026-01-01T00:00:00Z' }],
+    };
+    writeFileSync(join(folder, `${name}.sigmf-meta`), JSON.stringify(meta));
+    writeFileSync(join(folder, `${name}.sigmf-data`), Buffer.alloc(128, 3));
+  }
+  const streams = names.map((name) => ({ name }));
+  return {
+    ...{ name: 'collection', extension: '.sigmf-collection', options: {} },
+    bytes: Buffer.from(JSON.stringify({ collection: { 'core:version': '1.2.0', 'core:streams': streams } })),
+    format: {
+      ...sigmfCollection,
+      open: (path, given) => {
+        const beside = join(folder, 'x.sigmf-collection');
+        cpSync(path, beside);
+        return sigmfCollection.open(beside, given);
+      },
+    },
+  };
 }
 
 /** A damaged file that follows a sound one. */
