@@ -25,6 +25,12 @@ import {
   describeFile,
   gainPicture,
   firstWithGains,
+  fringeCollector,
+  fringePicture,
+  fringesOf,
+  fringesOfRecording,
+  type FringeSeries,
+  type Fringes,
   lookAtGains,
   timesOf,
   recordingPicture,
@@ -39,6 +45,7 @@ import {
   meanSpectrum,
 } from '../inspect/index.js';
 import { refuseDrawings } from './options/drawing-options.js';
+import { NO_TELESCOPE } from '../telescope/unplaced.js';
 import { useEop } from './options/eop-option.js';
 import { faultFacts, faultLines } from './report/flag-lines.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
@@ -52,7 +59,10 @@ import { inspectFilterbank } from './report/inspect-filterbank.js';
 import { inspectImage } from './report/inspect-image.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
-import { field, words } from '../fields/index.js';
+import { field, place, words } from '../fields/index.js';
+import { parsePhaseCentre } from '../sky/phase-centre.js';
+import { sourceOf } from './options/open-options.js';
+import { fringeJson, fringeLines } from './report/inspect-fringes.js';
 import { addFields, type Options } from './options/own.js';
 import { common, eop, given, overwrite, picture, plan, pngPath } from './options/shared.js';
 
@@ -69,6 +79,14 @@ const inspectOptions = z.strictObject({
     help: 'let --picture show one pair of stations, by their names, over time and frequency',
   }),
   plan,
+  fringes: png(
+    'fringes',
+    'draw the fringes of two to eight stations as PNG: amplitude and phase over time, lags, closure phases, power, spectrum; a recording is correlated for it',
+  ),
+  fringeOf: field(place, {
+    ...{ flag: '--fringe-of <source>', changes },
+    help: 'expect the fringe of this source, drawn by --fringes, and fit the baselines to its drift: Sun, CygA, "RA Dec"',
+  }),
   uv: png('uv', 'draw the coverage of the uv plane as PNG'),
   map: png('map', 'draw a map of the stations as PNG'),
   spectrum: png('spectrum', 'draw the mean spectrum as PNG; of the first block, or of the first integration'),
@@ -90,6 +108,7 @@ export function registerInspect(program: Command): void {
       '--spectrum',
       '--uv',
       '--baseline',
+      '--fringes',
       '--whole',
       '--telescope',
       '--rate',
@@ -110,6 +129,10 @@ export function registerInspect(program: Command): void {
         'one pair over time and frequency',
       ],
       ['inspect visibilities.uvh5 --uv uv.png --map map.png', 'what the array samples, where it stands'],
+      [
+        'inspect drift.uvh5 --fringes fringes.png --fringe-of Sun',
+        'a drift scan of a few dishes, the fringe of the Sun over it, baselines fitted',
+      ],
       ['inspect gains.json --picture gains.png', 'amplitude and phase of every gain'],
       ['inspect image-beam.fits --picture beam.png', 'a FITS image, such as that of the beam'],
       ['inspect night.vdif --rate 32MHz --whole', 'how much was lost, and where'],
@@ -129,7 +152,7 @@ interface Report {
 }
 
 /** Options that draw what a file holds. */
-const drawings = ['picture', 'uv', 'map'] as const;
+const drawings = ['picture', 'uv', 'map', 'fringes'] as const;
 type Drawing = (typeof drawings)[number];
 
 async function run(path: string, options: InspectOptions): Promise<void> {
@@ -144,9 +167,13 @@ async function inspectFolder(
   files: readonly string[],
   options: InspectOptions,
 ): Promise<void> {
-  for (const name of [...drawings, 'spectrum', 'baseline', 'plan'] as const)
+  for (const name of [...drawings, 'spectrum', 'baseline', 'plan', 'fringeOf'] as const)
     if (options[name] !== undefined)
-      refuse(`--${name}`, `is for one file, and ${folder} is a folder`, `name a file in ${folder}`);
+      refuse(
+        `--${name === 'fringeOf' ? 'fringe-of' : name}`,
+        `is for one file, and ${folder} is a folder`,
+        `name a file in ${folder}`,
+      );
   const terminal = openTerminal(options);
   const found: { readonly file: string; readonly holds: object }[] = [];
   const others: string[] = [];
@@ -196,7 +223,7 @@ async function inspectFile(path: string, options: InspectOptions, terminal: Term
   if (options.format === undefined && (await holdsGains(path))) {
     refuseDrawings(
       options,
-      ['spectrum', 'baseline', 'uv', 'map'],
+      ['spectrum', 'baseline', 'uv', 'map', 'fringes', 'fringeOf'],
       `gains, which ${path} holds`,
       'draw them with --picture',
     );
@@ -215,7 +242,12 @@ async function inspectFile(path: string, options: InspectOptions, terminal: Term
   }
   const packets = await inspectCapture(path, options, terminal);
   if (packets) {
-    refuseDrawings(options, ['baseline', 'uv', 'map'], `packets, which ${path} holds`, 'leave it out');
+    refuseDrawings(
+      options,
+      ['baseline', 'uv', 'map', 'fringes', 'fringeOf'],
+      `packets, which ${path} holds`,
+      'leave it out',
+    );
     terminal.result(packets.json, packets.lines);
     return;
   }
@@ -292,8 +324,27 @@ async function recordingReport(
   const rateHz = sampleRateOf(file);
   const utc = (sample: number): string => formatInstant(addSamples(file.start, sample, rateHz), 9);
   const { rows, missing, ...read } = look;
+  const fringes = wantsFringes(options)
+    ? fringesNamed(
+        await fringesOfRecording(
+          {
+            source: sourceOf(file.path, options),
+            telescope: options.telescope ?? (file.telescope ? undefined : NO_TELESCOPE),
+          },
+          file.path,
+          {
+            ...{
+              channels: file.kind === 'voltages' ? file.telescope?.recording.channels : undefined,
+              onProgress,
+            },
+          },
+        ),
+        options,
+      )
+    : undefined;
   return {
     json: {
+      ...(fringes && { fringes: fringeJson(fringes) }),
       first: rows,
       read: {
         ...read,
@@ -309,15 +360,21 @@ async function recordingReport(
           values,
         ]),
       ),
+      ...(fringes ? fringeLines(fringes) : []),
     ],
     spectrum: band,
     pictures: {
-      picture,
-      uv: undefined,
+      ...{ picture, uv: undefined },
       map: file.telescope && antennaPicture(file.telescope, file.path),
+      fringes: fringes && fringePicture(fringes, file.path),
     },
   };
 }
+
+const wantsFringes = ({ fringes, fringeOf }: InspectOptions): boolean =>
+  fringes !== undefined || fringeOf !== undefined;
+const fringesNamed = (series: FringeSeries, { fringeOf }: InspectOptions): Fringes =>
+  fringesOf(series, fringeOf === undefined ? undefined : parsePhaseCentre(fringeOf, '--fringe-of'));
 
 /** Stations of which no input is left. */
 const flaggedStations = ({ header, telescope }: VisibilityFile, inputs: readonly number[]): number[] =>
@@ -344,8 +401,10 @@ async function visibilityReport(
   const pair =
     options.baseline === undefined ? undefined : baselineCollector(file, pairNamed(file, options.baseline));
   const uv = options.uv === undefined ? undefined : uvCoverage(file);
+  const { telescope, header } = file;
+  const collector = wantsFringes(options) ? fringeCollector({ ...header, telescope }, file.path) : undefined;
   const look = await lookAtVisibilities(file, {
-    ...(options.whole && { extent: 'whole' as const }),
+    ...((options.whole || collector) && { extent: 'whole' as const }),
     ...(onProgress && { onProgress }),
     onFirst: (one: Integration) => {
       if (options.picture !== undefined && !pair) picture = visibilityPicture(file, one, file.path);
@@ -355,13 +414,16 @@ async function visibilityReport(
       flags?.add(one);
       losses?.add(one);
       uv?.add(one);
+      collector?.add(one);
     },
   });
+  const fringes = collector && fringesNamed(collector.series(), options);
   const { rows, frequenciesHz, spectrumDb, start, durationS, durationRangeS, absentInputs, ...read } = look;
   return {
     json: {
       ...(start && { start, startUtc: formatInstant(start, 9), integrationS: durationS }),
       ...(durationRangeS && { integrationRangeS: durationRangeS }),
+      ...(fringes && { fringes: fringeJson(fringes) }),
       first: rows,
       read: { ...read, ...(absentInputs.length > 0 && { absentInputs }), ...faultFacts(file) },
     },
@@ -375,6 +437,7 @@ async function visibilityReport(
           values.map((value, c) => (flagged?.includes(c) ? ('flagged' as const) : value)),
         ]),
       ),
+      ...(fringes ? fringeLines(fringes) : []),
     ],
     spectrum: { frequenciesHz, powerDb: spectrumDb },
     pictures: {
@@ -382,6 +445,7 @@ async function visibilityReport(
         ? pair.picture(file.path)
         : picture && flags && losses && withPanel(withPanel(picture, flags), losses, LOSS_WIDTH),
       uv: uv?.picture(file.path),
+      fringes: fringes && fringePicture(fringes, file.path),
       map: antennaPicture(file.telescope, file.path, flaggedStations(file, look.flaggedInputs)),
     },
   };

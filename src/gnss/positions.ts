@@ -3,9 +3,9 @@
  * where there are satellites enough) are solved against the reference's.
  */
 import { refuse } from '../core/errors.js';
+import { normalEquations } from '../core/least-squares.js';
 import type { Vector3 } from '../core/vector.js';
-import { normalEquations } from './least-squares.js';
-import { WAVENUMBER, type SolvedInputs } from './solve.js';
+import { TOO_FEW, WAVENUMBER, type SolvedInputs } from './solve.js';
 import type { Wave } from './waves.js';
 
 export interface SolvedPosition {
@@ -45,7 +45,7 @@ export function solvePositions(
   }[] = [];
   for (const input of positions.keys()) {
     if (solved[input] !== 1 || input === reference) continue;
-    const normal = normalEquations(3);
+    const normal = normalEquations(3, TOO_FEW);
     // Relative to the reference, whose own errors are common to all.
     const left = (s: number): number => residualsRad[s][input] - residualsRad[s][reference];
     for (const s of used)

@@ -7,11 +7,11 @@
  * The directions are then shifted so that the circle round all of them is centred on the zenith, and that is reported.
  */
 import { refuse } from '../core/errors.js';
+import { normalEquations } from '../core/least-squares.js';
 import { median } from '../core/median.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { Vector3 } from '../core/vector.js';
 import { L1_HZ } from './codes.js';
-import { normalEquations } from './least-squares.js';
 import type { Wave } from './waves.js';
 
 /** In direction cosines, east and north. */
@@ -52,6 +52,11 @@ const DEAD = 0.1;
 const BEYOND = 1.05;
 const FLAT_WAVES = 1 / 20;
 const MOST_CELLS = 4e6;
+export const TOO_FEW = [
+  'gnss',
+  'the satellites do not determine what is asked for',
+  'give more of them, or more directions',
+] as const;
 
 export function solveInputs(
   waves: readonly Wave[],
@@ -127,7 +132,7 @@ export function solveInputs(
   const residual = (s: number, a: number): number =>
     wrapped(phasesRad[s][a] - modelled(s, a) - inputRad[a] - satelliteRad[s]);
   for (let step = 0; step < STEPS; step++) {
-    const normal = normalEquations(unknowns);
+    const normal = normalEquations(unknowns, TOO_FEW);
     for (const [s, { l, m }] of directions.entries())
       for (const a of used) {
         const columns = [satelliteAt + s];

@@ -2,6 +2,9 @@
 export { type CaptureLook, type StreamLook, lookAtCapture, tickSpan } from './capture.js';
 export { type Comparison, compareFiles } from './compare/compare-files.js';
 export type { Difference } from './compare/tally.js';
+export { fringeCollector, type FringeCollector, type FringeSeries } from './fringes/collect.js';
+export { type Fringes, fringesOf } from './fringes/numbers.js';
+export { fringesOfRecording } from './fringes/of-recording.js';
 export { type ImageFacts, imagePicture, lookAtImage } from './fits-image.js';
 export { type GainLook, type GainTimes, firstWithGains, lookAtGains, timesOf } from './gains.js';
 export { type FileDescription, describeFile } from './inspect.js';
@@ -9,6 +12,7 @@ export { antennaPicture } from './pictures/antenna.js';
 export { baselineCollector, pairNamed } from './pictures/baseline.js';
 export { type DynamicSpectrum, dynamicSpectrum, filterbankPicture } from './pictures/filterbank.js';
 export { flagMap } from './pictures/flags.js';
+export { fringePicture, NOT_FITTED, offset } from './pictures/fringes.js';
 export { gainPicture } from './pictures/gain.js';
 export { lossMap } from './pictures/losses.js';
 export { uvCoverage } from './pictures/uv.js';

@@ -1,4 +1,5 @@
 /** Entry point of `skies`: samples: small recordings and visibilities to try things with. */
 export { writePayloads } from './sample/frames.js';
+export { recordDrift } from './sample/drift.js';
 export { recordHour } from './sample/hour.js';
 export { recordTart } from './sample/tart.js';

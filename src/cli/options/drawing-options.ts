@@ -7,6 +7,8 @@ export interface DrawingOptions {
   readonly baseline?: string;
   readonly uv?: string;
   readonly map?: string;
+  readonly fringes?: string;
+  readonly fringeOf?: string;
 }
 
 /** Refuses, before anything is written, what a kind of file has nothing for. */
@@ -17,5 +19,6 @@ export function refuseDrawings(
   fix: string,
 ): void {
   for (const option of which)
-    if (options[option] !== undefined) refuse(`--${option}`, `is not for ${what}`, fix);
+    if (options[option] !== undefined)
+      refuse(`--${option === 'fringeOf' ? 'fringe-of' : option}`, `is not for ${what}`, fix);
 }

@@ -1,7 +1,7 @@
 /** What the user knows and a file may not say: fields of an observation's source, for a command that is no shorthand. */
 import type { z } from 'zod';
 import type { OpenFileOptions } from '../../formats/index.js';
-import { readingOptionsOf, source } from '../../observation/index.js';
+import { readingOptionsOf, source, type ObservationInput } from '../../observation/index.js';
 import type { Options } from './own.js';
 import { telescope } from './shared.js';
 
@@ -18,15 +18,22 @@ export const openFields = {
 };
 export type OpenFlags = Options<z.ZodObject<typeof openFields>>;
 
+const sourceFields = (flags: OpenFlags) => ({
+  'sample-bits': flags.sampleBits,
+  'sample-type': flags.sampleType,
+  'remove-cables': flags.removeCables,
+  'stored-pair': flags.storedPair,
+  'seconds-of': flags.secondsOf,
+});
+
 export const openOptions = (flags: OpenFlags): Promise<OpenFileOptions> =>
-  readingOptionsOf(
-    {
-      ...flags,
-      'sample-bits': flags.sampleBits,
-      'sample-type': flags.sampleType,
-      'remove-cables': flags.removeCables,
-      'stored-pair': flags.storedPair,
-      'seconds-of': flags.secondsOf,
-    },
-    flags.telescope,
+  readingOptionsOf({ ...flags, ...sourceFields(flags) }, flags.telescope);
+
+/** The source of an observation of this recording. */
+export function sourceOf(path: string, flags: OpenFlags): ObservationInput['source'] {
+  const own = Object.keys(openFields).filter((key) => key !== 'telescope');
+  const given = Object.entries({ ...flags, ...sourceFields(flags) }).filter(
+    ([key, value]) => value !== undefined && (own.includes(key) || key.includes('-')) && key in source.shape,
   );
+  return { recording: path, ...Object.fromEntries(given) };
+}

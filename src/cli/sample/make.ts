@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeEnding } from '../../core/ending.js';
 import { CorellaError } from '../../core/errors.js';
-import { recordHour, recordTart, writePayloads } from '../../skies/index.js';
+import { recordDrift, recordHour, recordTart, writePayloads } from '../../skies/index.js';
 import { history } from '../report/history.js';
 import type { Sample, Step } from './recipes.js';
 
@@ -53,6 +53,8 @@ export function stepText(step: Step): string {
       return `${step.path}, a text`;
     case 'hour':
       return `${step.path} by the formula of visibilities`;
+    case 'drift':
+      return `${step.path} by the formula of a drift scan`;
     case 'satellites':
       return `${step.path} of simulated satellites`;
     case 'payloads':
@@ -70,6 +72,9 @@ async function take(step: Step, folder: string): Promise<void> {
       return;
     case 'hour':
       await recordHour(join(folder, step.path), history());
+      return;
+    case 'drift':
+      await recordDrift(join(folder, step.path), join(folder, step.telescope), history());
       return;
     case 'satellites':
       await recordTart(join(folder, step.path));

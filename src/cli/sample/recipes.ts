@@ -6,6 +6,8 @@ export type Step =
   | { readonly kind: 'text'; readonly path: string; readonly text: string }
   /** An hour of visibilities by their formula. */
   | { readonly kind: 'hour'; readonly path: string }
+  /** Three hours of the Sun drifting over dishes. */
+  | { readonly kind: 'drift'; readonly path: string; readonly telescope: string }
   /** Raw samples of a TART with true C/A codes; the antennas' positions are written beside it. */
   | { readonly kind: 'satellites'; readonly path: string }
   /** What a capture's datagrams hold, as a file. */
@@ -41,6 +43,17 @@ dish4,-700,-420,4.5
 dish5,850,380,-1
 dish6,-950,300,2.5
 dish7,1010,-120,0.5
+`;
+
+const ROOF = `{ "name": "roof", "title": "two dishes on a roof", "polarisations": 1, "positions": "roof.csv",
+  "site": { "latitudeDeg": 52.37, "longitudeDeg": 4.9, "heightM": 12 },
+  "band": { "lowHz": 1.3e9, "highHz": 1.5e9 }, "beamExponent": 0,
+  "recording": { "centreFrequencyHz": 1.42e9, "sampleRateHz": 2.4e6, "channels": 128, "bits": 8 } }
+`;
+/** By a tape. */
+const ROOF_PLACES = `name,east_m,north_m,up_m
+east,0,0,0
+west,-9.35,1.2,0
 `;
 
 /** 64 stands of LWA-SV, the small station of most pages. */
@@ -141,6 +154,21 @@ export const samples: readonly Sample[] = [
       command('correlate voltages.sigmf-meta --channels 2 -o eda2-simulated.uvh5'),
     ],
     next: 'calibrate eda2-simulated.uvh5 --sources Sun --min-baseline 5 -o eda2.json',
+  },
+  {
+    name: 'roof',
+    what: 'two dishes at 21 cm: a tenth of a second of voltages, and three hours of the Sun drifting through, correlated',
+    page: 'docs/roof.md',
+    files: ['roof.json', 'roof.csv', ...recording('both'), 'drift.uvh5'],
+    steps: [
+      { kind: 'text', path: 'roof.json', text: ROOF },
+      { kind: 'text', path: 'roof.csv', text: ROOF_PLACES },
+      command(
+        'simulate --telescope roof.json --sources Sun --noise 4000000 --time 2026-06-21T11:40:00Z --duration 100ms --perfect -o both.sigmf-meta',
+      ),
+      { kind: 'drift', path: 'drift.uvh5', telescope: 'roof.json' },
+    ],
+    next: 'inspect drift.uvh5 --fringes fringes.png --fringe-of Sun',
   },
   {
     name: 'tart',

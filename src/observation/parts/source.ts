@@ -23,6 +23,7 @@ const reading = 'Reading, where the data do not say';
 
 /** A test compares them with the registry, which is too much to load for a list of options. */
 const fileFormatNames = [
+  'sigmf-collection',
   ...['sigmf', 'fitsidi', 'uvfits', 'mwa', 'skalow', 'uvh5', 'ms', 'lwa', 'mark5b', 'dada', 'guppi', 'gsb'],
   ...['vdif', 'raw', 'tart'],
 ];

@@ -1,5 +1,5 @@
 /** Weighted least squares by normal equations, with the covariance of what is solved. */
-import { refuse } from '../core/errors.js';
+import { refuse } from './errors.js';
 
 export interface Normal {
   /** Adds weight·(row·x − value)². */
@@ -8,7 +8,11 @@ export interface Normal {
   solve(): { readonly x: Float64Array; readonly inverse: Float64Array };
 }
 
-export function normalEquations(size: number): Normal {
+/** `lacking` is what determines too little where the matrix has no inverse, and how to go on. */
+export function normalEquations(
+  size: number,
+  lacking: readonly [where: string, what: string, fix: string],
+): Normal {
   const matrix = new Float64Array(size * size);
   const right = new Float64Array(size);
   return {
@@ -26,12 +30,7 @@ export function normalEquations(size: number): Normal {
           let sum = lower[i * size + j];
           for (let k = 0; k < j; k++) sum -= lower[i * size + k] * lower[j * size + k];
           if (i === j) {
-            if (!(sum > 1e-12 * matrix[i * size + i]))
-              refuse(
-                'gnss',
-                'the satellites do not determine what is asked for',
-                'give more of them, or more directions',
-              );
+            if (!(sum > 1e-12 * matrix[i * size + i])) refuse(...lacking);
             lower[i * size + i] = Math.sqrt(sum);
           } else lower[i * size + j] = sum / lower[j * size + j];
         }
