@@ -21,6 +21,8 @@ export { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gains/gai
 export { crossHandKnown, writeGains, type DataUnits, type GainsAt, type GainsFile } from './gains/gains.js';
 export { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
 export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
+export { rtlTcpStream } from './streams/rtl-tcp.js';
+export { zmqStream } from './streams/zmtp.js';
 export { KrakenStream, type KrakenAccount } from './streams/kraken/stream.js';
 export type { KrakenAddress } from './streams/kraken/client.js';
 export { krakenFrames } from './streams/kraken/write.js';

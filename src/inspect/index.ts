@@ -2,7 +2,12 @@
 export { type CaptureLook, type StreamLook, lookAtCapture, tickSpan } from './capture.js';
 export { type Comparison, compareFiles } from './compare/compare-files.js';
 export type { Difference } from './compare/tally.js';
-export { fringeCollector, type FringeCollector, type FringeSeries } from './fringes/collect.js';
+export {
+  fringeCollector,
+  type FringeCollector,
+  type FringeSeries,
+  MOST_STATIONS,
+} from './fringes/collect.js';
 export { type Fringes, fringesOf } from './fringes/numbers.js';
 export { fringesOfRecording } from './fringes/of-recording.js';
 export { type ImageFacts, imagePicture, lookAtImage } from './fits-image.js';

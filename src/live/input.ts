@@ -2,14 +2,16 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { CorellaError, refuse } from '../core/errors.js';
-import { parseInstant } from '../core/instant.js';
+import { formatInstant, parseInstant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 import { formatHz, formatSeconds } from '../core/units.js';
 import {
   describeSigmf,
   openSampleStream,
+  rtlTcpStream,
   streamOf,
   tcpStream,
+  zmqStream,
   type ByteStream,
   type StreamDescription,
 } from '../formats/index.js';
@@ -74,9 +76,11 @@ async function openRecorded({ observation, say }: InputSettings): Promise<Opened
   };
 }
 
-function openByteStream(origin: string): ByteStream {
+function openByteStream(origin: string, description: StreamDescription): ByteStream {
   if (origin === '-') return streamOf('standard input', process.stdin);
   const address = parseStreamAddress(origin);
+  if (address?.scheme === 'rtl_tcp') return rtlTcpStream(address.host, address.port, description);
+  if (address?.scheme === 'zmq') return zmqStream(address.host, address.port);
   if (address) return tcpStream(address.host, address.port);
   return streamOf(origin, createReadStream(origin, { highWaterMark: 2 ** 18 }));
 }
@@ -101,11 +105,20 @@ async function openStreams(
   { observation: { source: options }, telescope: named, forS, say }: InputSettings,
 ): Promise<OpenedInput> {
   const described = options.meta === undefined ? undefined : await describeSigmf(options.meta);
+  // A dongle has one input and unsigned bytes.
+  const isRtl = origins.every((origin) => parseStreamAddress(origin)?.scheme === 'rtl_tcp');
+  for (const [field, own] of [
+    ['sample-type', 'cu8'],
+    ['inputs', 1],
+  ] as const)
+    if (isRtl && options[field] !== undefined && options[field] !== own)
+      refuse(`source.${field}`, `is ${options[field]}, and rtl_tcp sends ${own}`, 'leave it out');
   const telescope = named ?? described?.telescope;
   const told = <Value>(value: Value | undefined, what: string, fix: string): Value =>
     value ?? refuse(origins[0], `a stream does not say ${what}`, `${fix}, or describe it with source.meta`);
   const inputs =
     options.inputs ??
+    (isRtl ? 1 : undefined) ??
     described?.inputs ??
     (telescope && (telescope.stations.length * telescope.polarisations) / origins.length);
   if (described) refuseOtherMeta(options, described);
@@ -113,7 +126,7 @@ async function openStreams(
   const polarisations = options.polarisations ?? described?.polarisations ?? telescope?.polarisations ?? 1;
   const description: StreamDescription = {
     type: told(
-      options['sample-type'] ?? described?.type,
+      options['sample-type'] ?? (isRtl ? 'cu8' : described?.type),
       'what its samples are',
       'give source.sample-type, like cu8',
     ),
@@ -134,7 +147,14 @@ async function openStreams(
       'one stream is named twice',
       'name each once; source.inputs is how many are interleaved in it',
     );
-  const streams = origins.map(openByteStream);
+  const streams = origins.map((origin) => openByteStream(origin, description));
+  const schemes = origins.map((origin) => parseStreamAddress(origin)?.scheme);
+  if (schemes.includes('zmq'))
+    say('ZeroMQ messages carry no counter: those lost on the way cannot be seen, and samples are taken to follow each other');
+  if (origins.length > 1)
+    say(
+      'the streams are aligned by their first samples alone: delays and phases between them are unknown, and hold only while no sample is lost and all receivers have one clock',
+    );
   say(`waiting for samples from ${streams.map(({ name }) => name).join(' and ')}`);
   let isOver = false;
   const callOff =
@@ -161,6 +181,10 @@ async function openStreams(
     .finally(() => {
       callOff?.();
     });
+  if (start === undefined)
+    say(
+      `first sample at ${formatInstant(source.start, 3)}, when it came: it was sampled before, by ${formatSeconds(source.heldS)} or more that sender and network held`,
+    );
   return {
     description: `${streams.map(({ name }) => name).join(' and ')}, ${description.type} at ${formatHz(description.sampleRateHz)}`,
     ...(telescope && { telescope }),

@@ -12,13 +12,15 @@ const usualPorts = {
   tcp: undefined,
   kraken: 5000,
   kraken2: 8091,
+  rtl_tcp: 1234,
+  zmq: undefined,
 } as const;
 type StreamScheme = keyof typeof usualPorts;
 
 const schemes = Object.keys(usualPorts) as readonly StreamScheme[];
 const schemeOf = (text: string): StreamScheme | undefined =>
   schemes.find(
-    (one) => text.startsWith(`${one}://`) || (one.startsWith('kraken') && text.startsWith(`${one}:`)),
+    (one) => text.startsWith(`${one}://`) || (one !== 'tcp' && text.startsWith(`${one}:`)),
   );
 
 /** Standard input, or an address; a named pipe looks like a path. */
@@ -32,7 +34,7 @@ export function parseStreamAddress(text: string): StreamAddress | undefined {
   const parts = /^(?:\/\/)?(\[[^\]]+\]|[^:/]+)(?::(\d{1,5}))?\/?$/.exec(text.slice(scheme.length + 1));
   const port = parts?.[2] === undefined ? usual : Number(parts[2]);
   if (!parts || port === undefined)
-    refuse(text, 'names no host and port', `write it like ${scheme}://localhost:${usual ?? 1234}`);
+    refuse(text, 'names no host and port', `write it like ${scheme}://localhost:${usual ?? 5555}`);
   if (port < 1 || port > 65_535) refuse(text, `${port} is no port`, 'give a number from 1 to 65535');
   return { scheme, host: parts[1].replace(/^\[|\]$/g, ''), port };
 }

@@ -14,6 +14,7 @@ import './views/sources.js';
 import './views/antennas.js';
 import './views/bandpass.js';
 import './views/waterfall.js';
+import './views/fringes.js';
 import './views/gains.js';
 import './views/chain.js';
 import './views/machines.js';
@@ -25,6 +26,7 @@ const views = [
   ['antennas', 'Antennas', 'levels, flags'],
   ['bandpass', 'Bandpass', 'power by channel'],
   ['waterfall', 'Waterfall', 'power over time'],
+  ['fringes', 'Fringes', 'few stations'],
   ['gains', 'Gains', 'calibration'],
   ['chain', 'Chain', 'load, latency'],
   ['machines', 'Machines', 'who is missing'],
@@ -40,13 +42,17 @@ const LOST_MS = 3500;
 class CorellaApp extends View {
   private status: Status | undefined;
   private alarms: readonly Alarm[] = [];
+  /** Stations of which fringes are shown. */
+  private isFew = false;
   private outcome: Outcome | undefined;
   private outcomeTimer = 0;
   private answer: ((token: string | undefined) => void) | undefined;
 
   private get views(): readonly (typeof views)[number][] {
     const isForAll = this.status?.machines !== undefined;
-    return views.filter(([name]) => (isForAll ? forAll.includes(name) : name !== 'machines'));
+    return views.filter(([name]) =>
+      isForAll ? forAll.includes(name) : name !== 'machines' && (name !== 'fringes' || this.isFew),
+    );
   }
 
   private get name(): Name {
@@ -58,6 +64,7 @@ class CorellaApp extends View {
     // The server's placeholder goes with the first picture of our own.
     this.replaceChildren();
     this.hear('status', (status) => (this.status = status));
+    this.hear('plan', ({ stations }) => (this.isFew = stations >= 2 && stations <= 8));
     this.hear('alarms', (alarms) => (this.alarms = alarms));
     addEventListener('hashchange', () => {
       this.requestUpdate();
@@ -82,7 +89,7 @@ class CorellaApp extends View {
     if (event.ctrlKey || event.metaKey || event.altKey || /^(?:INPUT|SELECT|TEXTAREA)$/.test(target.tagName))
       return;
     const view = this.views.at(Number(event.key) - 1);
-    if (/^[1-8]$/.test(event.key) && view) location.hash = view[0];
+    if (/^[1-9]$/.test(event.key) && view) location.hash = view[0];
     else if (event.key === 't') this.switchTheme();
     else if (event.key === 'f') this.toggleWall();
   }

@@ -4,6 +4,7 @@ import type {
   AntennaRow,
   Ask,
   ChainView,
+  FringesView,
   GainsView,
   Head,
   JournalEntry,
@@ -37,6 +38,7 @@ export interface Said extends Record<Topic, unknown> {
   readonly antennas: readonly AntennaRow[];
   readonly bandpass: Numbers<TimedHead>;
   readonly baseline: Numbers<PairHead>;
+  readonly fringes: FringesView;
   readonly gains: GainsView;
   readonly chain: ChainView;
   readonly night: NightView;

@@ -18,6 +18,7 @@ import { AlarmBook } from './alarms.js';
 import { KeptIntegrations } from './again/kept-integrations.js';
 import { AntennaBook } from './antennas.js';
 import { Film, type Frame } from './film.js';
+import { FringesBook } from './fringes-book.js';
 import { Latencies } from './latencies.js';
 import { LoadMeter } from './load.js';
 import type { RoadsHead, SendersView, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
@@ -100,6 +101,7 @@ export class LiveState implements NightWatcher {
   begun: Begun | undefined;
   senders: SendersBook | undefined;
   antennas: AntennaBook | undefined;
+  fringes: FringesBook | undefined;
   frame: Frame | undefined;
   /** What the latest frame's plane was made of. */
   hands: HandSums | undefined;
@@ -143,6 +145,8 @@ export class LiveState implements NightWatcher {
   begin(begun: Begun): void {
     this.begun = begun;
     this.antennas = new AntennaBook(begun.live.telescope, begun.live.frequenciesHz.length);
+    const { telescope, frequenciesHz } = begun.live;
+    this.fringes = new FringesBook({ ...begun, telescope, frequenciesHz });
     if (begun.live.flaggedInputs) this.antennas.flagged = begun.live.flaggedInputs;
     this.listener?.changed('plan');
   }
@@ -206,6 +210,8 @@ export class LiveState implements NightWatcher {
     this.book.integration(toDate(start).getTime() / 1000, this.present, isWritten, durationS);
     if (begun.live.imaging) this.kept.add(integration);
     this.listener?.bandpass(integration);
+    this.fringes?.add(integration);
+    this.listener?.changed('fringes');
     this.listener?.changed('antennas');
   }
 

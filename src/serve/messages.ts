@@ -214,6 +214,44 @@ export interface ChainView {
   readonly check?: CheckView;
 }
 
+/** Of two to eight stations: the latest integrations. NaN is null. */
+export interface FringesView {
+  readonly startUnixS: number;
+  /** Middles of the integrations, from there. */
+  readonly timesS: readonly (number | null)[];
+  readonly frequencyHz: number;
+  readonly frequenciesHz: readonly number[];
+  /** Of hydrogen, where the band holds its line. */
+  readonly velocitiesKmPerS?: readonly (number | null)[];
+  /** Whose fringe is expected. */
+  readonly source?: string;
+  readonly baselines: readonly {
+    readonly name: string;
+    readonly product: string;
+    readonly lengthM?: number;
+    readonly amplitudes: readonly (number | null)[];
+    readonly phasesDeg: readonly (number | null)[];
+    readonly expectedDeg?: readonly (number | null)[];
+    readonly lags?: {
+      readonly lagsS: readonly (number | null)[];
+      readonly amplitudes: readonly (number | null)[];
+      readonly peakS?: number;
+    };
+  }[];
+  readonly closures: readonly {
+    readonly name: string;
+    readonly product: string;
+    readonly phasesDeg: readonly (number | null)[];
+    readonly meanDeg: number;
+    readonly errorDeg: number;
+  }[];
+  readonly powers: readonly {
+    readonly name: string;
+    readonly powers: readonly (number | null)[];
+    readonly spectrum: readonly (number | null)[];
+  }[];
+}
+
 /** A block of live data against the reference, and one road against the other. */
 export interface CheckView {
   readonly time: string;
@@ -372,6 +410,7 @@ export const TOPICS = [
   'antennas',
   'bandpass',
   'baseline',
+  'fringes',
   'gains',
   'chain',
   'night',

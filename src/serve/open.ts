@@ -119,6 +119,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     plan: () => (joined ? joined.plan() : planOf(state)),
     sources: () => state.sendersView(),
     antennas: () => state.antennas?.rows(state.begun?.live.steering?.latestGains),
+    fringes: () => state.fringes?.view(),
     gains: () => gains.view(),
     chain: () => chainOf(state, around()),
     night: () => (joined ? joined.night() : state.book.view()),

@@ -30,6 +30,13 @@ export class ByteFeed {
     }
   }
 
+  /** What has come already. */
+  takeRest(): Uint8Array {
+    const { rest } = this;
+    this.rest = new Uint8Array(0);
+    return rest;
+  }
+
   putBack(bytes: Uint8Array): void {
     this.rest = this.rest.length === 0 ? bytes.slice() : joined(bytes, this.rest);
   }

@@ -48,6 +48,10 @@ class Feed extends ByteFeed {
     super(stream, quietMs);
   }
 
+  get heldBytes(): number {
+    return this.rest.length;
+  }
+
   /** Waits for the end of a silence; false where none comes. */
   async wait(beganMs: number, until: () => boolean): Promise<boolean> {
     this.onEvent({ kind: 'silent', stream: this.stream.name, seconds: (performance.now() - beganMs) / 1000 });
@@ -67,7 +71,9 @@ class Feed extends ByteFeed {
   }
 }
 
-interface SampleStream extends VoltageSource {
+export interface SampleStream extends VoltageSource {
+  /** How long the bytes that came first took to be sampled: the first of them is at least as old. */
+  readonly heldS: number;
   /** Ends the blocks after the one at hand. */
   stop(): void;
 }
@@ -98,6 +104,7 @@ export async function openSampleStream(
     feed.putBack(first.subarray(0, 1));
   }
   const start = description.start ?? instant(Date.now() / 1000);
+  const heldS = Math.max(...feeds.map((feed) => feed.heldBytes)) / (each * sampleBytes * sampleRateHz);
 
   async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
     const raw = feeds.map(() => new Uint8Array(blockSamples * each * sampleBytes));
@@ -151,7 +158,7 @@ export async function openSampleStream(
     polarisations,
     sampleRateHz,
     centreFrequencyHz: description.centreFrequencyHz,
-    start,
+    ...{ start, heldS },
     blocks,
     stop: () => {
       state.isStopped = true;

@@ -41,7 +41,13 @@ export interface FringeCollector {
   series(): FringeSeries;
 }
 
-export function fringeCollector(facts: FringeFacts, where: string): FringeCollector {
+/** Of a run that goes on only the latest rows are kept, in fewer channels. */
+export interface FringeLimits {
+  readonly channels: number;
+  readonly rows: number;
+}
+
+export function fringeCollector(facts: FringeFacts, where: string, latest?: FringeLimits): FringeCollector {
   const { telescope, polarisations, frequenciesHz, channelWidthHz } = facts;
   const stations = telescope.stations.length;
   if (stations < 2 || stations > MOST_STATIONS)
@@ -52,7 +58,7 @@ export function fringeCollector(facts: FringeFacts, where: string): FringeCollec
     );
   const baselines = baselineCount(stations);
   const channels = frequenciesHz.length;
-  const each = Math.ceil(channels / MOST_CHANNELS);
+  const each = Math.ceil(channels / (latest?.channels ?? MOST_CHANNELS));
   const groups = Math.ceil(channels / each);
   const groupsHz = Float64Array.from({ length: groups }, (_, g) => {
     const members = frequenciesHz.subarray(g * each, (g + 1) * each);
@@ -93,6 +99,7 @@ export function fringeCollector(facts: FringeFacts, where: string): FringeCollec
               values[at + 1] = im / count;
             }
       rows.push({ start: one.start, durationS: one.durationS, values });
+      if (latest && rows.length > latest.rows) rows.shift();
     },
     series: () => ({
       ...facts,

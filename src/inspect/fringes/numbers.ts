@@ -79,7 +79,12 @@ interface Followed {
   readonly directions: readonly Vector3[];
 }
 
-export function fringesOf(series: FringeSeries, source?: PhaseCentre): Fringes {
+/** Baselines are fitted to the fringe of a source unless its expected phase is `asked` for alone. */
+export function fringesOf(
+  series: FringeSeries,
+  source?: PhaseCentre,
+  asked: 'fit' | 'expect' = 'fit',
+): Fringes {
   const { telescope, polarisations, rows, groupsHz, frequenciesHz, channelWidthHz, spectra } = series;
   if (source) refuseUnplaced('--fringe-of', telescope, 'there is no fringe to expect');
   const stations = telescope.stations.length;
@@ -98,7 +103,7 @@ export function fringesOf(series: FringeSeries, source?: PhaseCentre): Fringes {
     const values = new Map<number, Float64Array>();
     for (let i = 1; i < stations; i++)
       for (let j = 0; j < i; j++) {
-        const { fringe, band } = baselineFringe(series, [i, j, p], { product, frequencyHz, followed });
+        const { fringe, band } = baselineFringe(series, [i, j, p], { product, frequencyHz, followed, asked });
         baselines.push(fringe);
         values.set(baselineIndex(i, j), band);
       }
@@ -150,10 +155,15 @@ type Triple = [Float64Array, Float64Array, Float64Array];
 function baselineFringe(
   series: FringeSeries,
   [i, j, p]: readonly [number, number, number],
-  about: { readonly product: string; readonly frequencyHz: number; readonly followed?: Followed },
+  about: {
+    readonly product: string;
+    readonly frequencyHz: number;
+    readonly followed?: Followed;
+    readonly asked: 'fit' | 'expect';
+  },
 ): { readonly fringe: BaselineFringe; readonly band: Float64Array } {
   const { telescope, rows, groupsHz, groupWidthHz } = series;
-  const { product, frequencyHz, followed } = about;
+  const { product, frequencyHz, followed, asked } = about;
   const baselines = baselineCount(telescope.stations.length);
   const groups = groupsHz.length;
   const at = 2 * (p * baselines + baselineIndex(i, j)) * groups;
@@ -184,11 +194,13 @@ function baselineFringe(
     band[2 * t + 1] = im / count;
   }
   const fit =
-    followed &&
-    fitBaseline({
-      values: band.map((value, n) => (isUp?.[n >> 1] === true ? value : Number.NaN)),
-      ...{ directions: followed.directions, baselineM, frequencyHz, latitudeDeg: telescope.site.latitudeDeg },
-    });
+    followed && asked === 'fit'
+      ? fitBaseline({
+          values: band.map((value, n) => (isUp?.[n >> 1] === true ? value : Number.NaN)),
+          ...{ directions: followed.directions, baselineM, frequencyHz },
+          latitudeDeg: telescope.site.latitudeDeg,
+        })
+      : undefined;
   const phaseAt = (t: number): number =>
     typeof fit === 'object' ? fit.phasesRad[t] : 2 * Math.PI * frequencyHz * geometricS(t);
   const degreesOf = (radians: number): number => wrapped(radians) * DEGREES_PER_RADIAN;

@@ -68,7 +68,7 @@ export function fringePicture(fringes: Fringes, title: string): Picture {
         ...{ x: spectrumAxis(fringes).values, y: relativeDb(spectrum) },
       })),
     });
-  const of = source ? `; dashes: the fringe of ${source.name}` : '';
+  const of = source ? `; orange: the fringe of ${source.name}` : '';
   const told = `${timesS.length} integrations from ${startUtc}, phases at ${formatHz(frequencyHz)}, fringes running${of}${closures.length > MOST_CURVES ? `; closure phases of the first ${MOST_CURVES} of ${closures.length} triangles` : ''}`;
   return pictureOf({ width: WIDTH, height: top }, [...heading(title, told), ...shapes]);
 }
@@ -133,12 +133,16 @@ const EXPECTED = 0xd55e00;
 
 const fitWords = ({ fit, notFitted }: BaselineFringe): string =>
   fit
-    ? `fringe: east ${offset(fit.eastM, fit.eastErrorM)}${fit.meridianM === undefined ? '' : `, meridian ${offset(fit.meridianM, fit.meridianErrorM ?? 0)}`} m`
+    ? `east ${millimetres(fit.eastM, fit.eastErrorM)}${fit.meridianM === undefined ? '' : `, meridian ${millimetres(fit.meridianM, fit.meridianErrorM ?? 0)}`} mm`
     : notFitted
       ? `fringe: ${NOT_FITTED[notFitted]}`
       : 'fringe';
-export const offset = (value: number, error: number): string =>
-  `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)} ± ${error.toFixed(3)}`;
+/** With two digits of its error. */
+export function offset(value: number, error: number): string {
+  const decimals = Math.min(9, Math.max(0, 1 - Math.floor(Math.log10(error))));
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(decimals)} ± ${error.toFixed(decimals)}`;
+}
+const millimetres = (metres: number, error: number): string => offset(1e3 * metres, 1e3 * error);
 
 export const NOT_FITTED = {
   'no-fringe': 'none of the source found',
@@ -146,11 +150,11 @@ export const NOT_FITTED = {
   'too-short': 'scan too short to fit a baseline',
 } as const;
 
-function lagPlot({ lags, product, name }: BaselineFringe): LinePlot[] {
+function lagPlot({ lags }: BaselineFringe): LinePlot[] {
   if (!lags) return [];
   return [
     {
-      title: `${name} ${product}: lag${lags.peakS === undefined ? ', no peak' : ` ${(1e9 * lags.peakS).toFixed(0)} ns`}`,
+      title: `lag${lags.peakS === undefined ? ', no peak' : ` ${(1e9 * lags.peakS).toFixed(0)} ns`}`,
       ...{ x: { label: 'lag (µs)' }, y: { label: 'amplitude' } },
       series: [{ name: 'lag', x: lags.lagsS.map((one) => 1e6 * one), y: lags.amplitudes }],
     },

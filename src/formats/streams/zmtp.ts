@@ -1,0 +1,165 @@
+/**
+ * Samples from a ZeroMQ publisher or pusher, such as GNU Radio's ZMQ PUB and PUSH sinks: ZMTP 3.0 over TCP, without
+ * encryption (mechanism NULL). The messages' bytes follow each other; a slow reader of a publisher loses whole messages,
+ * and nothing in them shows it.
+ */
+import { refuse } from '../../core/errors.js';
+import { ByteFeed } from '../io/byte-feed.js';
+import { connectTcp, RECONNECT_MS, streamOf, type ByteStream, type Came } from '../io/byte-stream.js';
+
+const MECHANISM = 'NULL';
+const GREETING_BYTES = 64;
+/** Bits of a frame's first byte. */
+const [MORE, LONG, COMMAND] = [1, 2, 4];
+/** Longer messages are no samples of a live stream. */
+const MOST_BYTES = 2 ** 28;
+
+/** Signature, version 3.0, mechanism, "no server". */
+function greeting(): Uint8Array {
+  const bytes = new Uint8Array(GREETING_BYTES);
+  bytes[0] = 0xff;
+  bytes[9] = 0x7f;
+  bytes[10] = 3;
+  bytes.set(Buffer.from(MECHANISM), 12);
+  return bytes;
+}
+
+export function frameOf(body: Uint8Array, flags = 0): Uint8Array {
+  const head = body.length > 255 ? Buffer.alloc(9) : Buffer.from([flags, body.length]);
+  if (body.length > 255) {
+    head[0] = flags | LONG;
+    head.writeBigUInt64BE(BigInt(body.length), 1);
+  }
+  return Buffer.concat([head, body]);
+}
+
+/** The command READY with the type of our socket. */
+export function readyOf(socketType: string): Uint8Array {
+  const [name, value] = ['Socket-Type', socketType].map((text) => Buffer.from(text));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(value.length);
+  return frameOf(
+    Buffer.concat([Buffer.from([5]), Buffer.from('READY'), Buffer.from([name.length]), name, length, value]),
+    COMMAND,
+  );
+}
+
+/** The peer's type of socket, "PUB" or "PUSH". */
+export function socketTypeOf(ready: Uint8Array): string | undefined {
+  const body = Buffer.from(ready);
+  if (body.subarray(1, 1 + body[0]).toString() !== 'READY') return undefined;
+  for (let at = 1 + body[0]; at + 1 < body.length;) {
+    const name = body.subarray(at + 1, at + 1 + body[at]).toString();
+    at += 1 + body[at];
+    if (at + 4 > body.length) return undefined;
+    const length = body.readUInt32BE(at);
+    if (name.toLowerCase() === 'socket-type') return body.subarray(at + 4, at + 4 + length).toString();
+    at += 4 + length;
+  }
+  return undefined;
+}
+
+/** Never ends by itself: a sender that is not there yet, or went away, is asked again every second. */
+export function zmqStream(host: string, port: number): ByteStream {
+  const name = `zmq:${host}:${port}`;
+  let feed: ByteFeed | undefined;
+  const state = { isClosed: false };
+  /** The frame at hand: what is left of it, and whether it is a command. */
+  let left = 0;
+  let isCommand = false;
+
+  const take = async (length: number, quietMs: number): Promise<Uint8Array | 'quiet' | 'ended'> => {
+    if (!feed) return 'ended';
+    const bytes = new Uint8Array(length);
+    const { filled, then } = await feed.fill(bytes, 0, quietMs);
+    if (filled === length) return bytes;
+    feed.putBack(bytes.subarray(0, filled));
+    return then === 'quiet' ? 'quiet' : 'ended';
+  };
+  /** A frame's head; samples' bytes are left to be read in pieces. */
+  const head = async (quietMs: number): Promise<'there' | 'quiet' | 'ended'> => {
+    const first = await take(2, quietMs);
+    if (typeof first === 'string') return first;
+    const isLong = (first[0] & LONG) !== 0;
+    if (first[0] > (MORE | LONG | COMMAND))
+      refuse(name, 'sends what is no frame of ZMTP 3', 'check the port: is it a ZMQ PUB or PUSH sink?');
+    if (!isLong) left = first[1];
+    else {
+      const rest = await take(7, quietMs);
+      if (typeof rest === 'string') {
+        feed?.putBack(first);
+        return rest;
+      }
+      const length = Number(Buffer.concat([first.subarray(1), rest]).readBigUInt64BE());
+      if (length > MOST_BYTES) refuse(name, `sends a message of ${length} bytes`, 'check the port');
+      left = length;
+    }
+    isCommand = (first[0] & COMMAND) !== 0;
+    return 'there';
+  };
+  const open = async (quietMs: number): Promise<boolean> => {
+    const socket = await connectTcp(host, port);
+    if (!socket) return false;
+    feed = new ByteFeed(streamOf(name, socket), quietMs);
+    socket.write(greeting());
+    const theirs = await take(GREETING_BYTES, Math.max(quietMs, RECONNECT_MS));
+    if (typeof theirs === 'string') return false;
+    const mechanism = Buffer.from(theirs.subarray(12, 32)).toString().replace(/\0.*$/s, '');
+    if (theirs[0] !== 0xff || theirs[9] !== 0x7f || theirs[10] < 3)
+      refuse(name, 'does not greet as ZeroMQ 4 does', 'check the port: is it a ZMQ PUB or PUSH sink?');
+    if (mechanism !== MECHANISM)
+      refuse(name, `asks for the mechanism ${mechanism}`, 'serve it without encryption or password');
+    // A publisher is asked by SUB, a pusher by PULL; a sender of this name learns ours before its samples.
+    let their: string | undefined;
+    while (their === undefined) {
+      if ((await head(RECONNECT_MS)) !== 'there') return false;
+      const body = await take(left, RECONNECT_MS);
+      left = 0;
+      if (typeof body === 'string') return false;
+      if (isCommand) their = socketTypeOf(body) ?? refuse(name, 'refused the connection', 'check its socket');
+    }
+    const ours = { PUB: 'SUB', XPUB: 'SUB', PUSH: 'PULL' }[their];
+    if (ours === undefined) refuse(name, `is a ${their} socket`, 'serve samples by a PUB or a PUSH sink');
+    socket.write(readyOf(ours));
+    // Everything is subscribed to: the empty prefix.
+    if (ours === 'SUB') socket.write(frameOf(Uint8Array.of(1)));
+    return true;
+  };
+  const next = async (quietMs: number): Promise<Came> => {
+    for (;;) {
+      if (left === 0) {
+        const came = await head(quietMs);
+        if (came !== 'there') return came;
+        continue;
+      }
+      const bytes = await take(Math.min(left, 2 ** 18), quietMs);
+      if (typeof bytes === 'string') return bytes;
+      left -= bytes.length;
+      if (!isCommand) return bytes;
+    }
+  };
+  return {
+    name,
+    next: async (quietMs) => {
+      if (state.isClosed) return 'ended';
+      if (!feed && !(await open(quietMs))) {
+        await feed?.stream.close();
+        feed = undefined;
+        left = 0;
+        await new Promise((resolve) => setTimeout(resolve, Math.min(quietMs, RECONNECT_MS)));
+        return 'quiet';
+      }
+      const came = await next(quietMs);
+      if (came !== 'ended') return came;
+      // The rest of a cut message is lost; what follows begins with a message of its own.
+      await feed?.stream.close();
+      feed = undefined;
+      left = 0;
+      return 'quiet';
+    },
+    close: async () => {
+      state.isClosed = true;
+      await feed?.stream.close();
+    },
+  };
+}
