@@ -125,6 +125,13 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     about: 'Makes a whole file of the integrations that a killed run had finished, or removes what it left.',
     load: async () => (await import('./recover.js')).registerRecover,
   },
+  telescope: {
+    group: 'At the telescope',
+    summary: 'asks for site and antennas → a telescope description',
+    about:
+      'Asks for the site, the band and the places of the antennas, measured with a tape, and writes the description that --telescope takes.',
+    load: async () => (await import('./telescope.js')).registerTelescope,
+  },
   live: {
     group: 'At the telescope',
     summary: 'packets as they arrive → visibilities, images, a page',

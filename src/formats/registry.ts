@@ -42,6 +42,7 @@ import { tart } from './tart/tart.js';
 import { uvfits } from './visibilities/uvfits/uvfits.js';
 import { uvh5 } from './visibilities/uvh5/uvh5.js';
 import { vdif } from './recordings/vdif.js';
+import { wav } from './recordings/wav.js';
 
 export const formats: readonly Format[] = [
   sigmfCollection, // recordings of one observation, before the recordings themselves
@@ -58,6 +59,7 @@ export const formats: readonly Format[] = [
   dada, // voltages or spectra after a text header
   guppi, // spectra in blocks, each after a text header
   gsb, // the GMRT's, by its text file of time stamps
+  wav, // software radios
   vdif, // VLBI
   raw, // anything, when it is asked for by name
 ];

@@ -569,6 +569,16 @@ export const jsonDocuments: readonly JsonDocument[] = [
     },
   },
   {
+    of: 'telescope',
+    fields: {
+      description: 'the file written',
+      positions: 'the file of places beside it',
+      antennas: 'how many',
+      baselines: 'of each `between` and `lengthM`',
+      wavelengthM: 'at the centre frequency',
+    },
+  },
+  {
     of: 'convert',
     fields: {
       from: 'the file read',

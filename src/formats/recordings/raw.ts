@@ -10,7 +10,12 @@ import { openOn, polarisationsFor, segmentedVoltages, type Segment, type Target 
 import { isUnsigned, makeSigned, signedType } from './unsigned.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 
-function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
+/** Of a format whose header says it all; `dataBytes` may promise more than is there. */
+export function openPlain(
+  file: InputFile,
+  options: OpenOptions,
+  header?: { readonly format: string; readonly dataBytes: number },
+): VoltageRecording {
   const { path } = file;
   const { type: told, sampleRateHz } = options;
   const inputsTold =
@@ -35,7 +40,10 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
     0,
     file.sizeBytes,
   );
-  const samples = Math.floor((file.sizeBytes - skipBytes) / sampleBytes);
+  const held = file.sizeBytes - skipBytes;
+  const promised = header?.dataBytes ?? held;
+  const dataBytes = Math.min(held, promised);
+  const samples = Math.floor(dataBytes / sampleBytes);
   if (samples === 0)
     refuse(path, `holds no whole sample of ${inputs} inputs`, 'check the number of inputs and the type');
   const tally = emptyTally();
@@ -55,7 +63,13 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
   return segmentedVoltages(
     {
       path,
-      format: 'raw',
+      format: header?.format ?? 'raw',
+      ...(promised > held && {
+        endsEarly: {
+          ...{ said: 'data', promisedBytes: promised, heldBytes: held },
+          missingSamples: Math.floor(promised / sampleBytes) - samples,
+        },
+      }),
       ...(options.telescope && { telescope: options.telescope }),
       details: { skipBytes },
       ...unknownFactsOf({
@@ -73,7 +87,7 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
     {
       file,
       segments: [{ firstSample: 0, samples, offsetBytes: skipBytes }],
-      spareBytes: file.sizeBytes - skipBytes - samples * sampleBytes,
+      spareBytes: dataBytes - samples * sampleBytes,
       tally,
       read,
     },

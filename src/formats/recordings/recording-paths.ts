@@ -4,7 +4,7 @@ import { sigmfPaths } from './sigmf/meta.js';
 
 /** The two files of a recording to write; a name that asks for another format is refused, not lengthened. */
 export function recordingPaths(path: string): ReturnType<typeof sigmfPaths> {
-  const asked = [...formats.flatMap(({ extensions }) => extensions), '.fits', '.json', '.png', '.wav'].find(
+  const asked = [...formats.flatMap(({ extensions }) => extensions), '.fits', '.json', '.png'].find(
     (extension) => !extension.startsWith('.sigmf') && path.toLowerCase().endsWith(extension),
   );
   if (asked !== undefined)

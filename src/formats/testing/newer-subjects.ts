@@ -8,6 +8,8 @@ import { gsb } from '../recordings/gsb/gsb.js';
 import { lwa } from '../recordings/lwa/lwa.js';
 import { sigmfCollection } from '../recordings/sigmf/collection.js';
 import { vdif } from '../recordings/vdif.js';
+import { encodeWav } from './encode-wav.js';
+import { wav } from '../recordings/wav.js';
 import { openFile } from '../registry.js';
 import { isCasacoreBuilt } from '../visibilities/ms/library.js';
 import { ms } from '../visibilities/ms/ms.js';
@@ -47,6 +49,10 @@ export async function newerSubjects(made: Made): Promise<Subject[]> {
     },
     ...gsbSubjects(),
     collectionSubject(),
+    {
+      ...{ name: 'wav', format: wav, extension: '.wav', options: {} },
+      bytes: encodeWav({ code: 1, bits: 16, channels: 2, rateHz: 1e6, data: Buffer.alloc(400, 7) }),
+    },
     ...(await severalSubjects(made)),
     ...(await setSubjects(made)),
   ];

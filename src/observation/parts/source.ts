@@ -25,7 +25,7 @@ const reading = 'Reading, where the data do not say';
 const fileFormatNames = [
   'sigmf-collection',
   ...['sigmf', 'fitsidi', 'uvfits', 'mwa', 'skalow', 'uvh5', 'ms', 'lwa', 'mark5b', 'dada', 'guppi', 'gsb'],
-  ...['vdif', 'raw', 'tart'],
+  ...['vdif', 'raw', 'tart', 'wav'],
 ];
 /** Names of file formats, then of packet formats. */
 export const formatNames = [...new Set([...fileFormatNames, ...Object.keys(packetFormats)])];
