@@ -1,5 +1,4 @@
 /** Fringes for people and for machines. */
-import { formatSeconds } from '../../core/units.js';
 import { NOT_FITTED, offset, type Fringes } from '../../inspect/index.js';
 import { line } from './inspect-text.js';
 
@@ -47,6 +46,9 @@ export const fringeJson = (fringes: Fringes): object => ({
   })),
 });
 
+const signed = (seconds: number): string =>
+  `${seconds < 0 ? '−' : ''}${(1e9 * Math.abs(seconds)).toPrecision(3)} ns`;
+
 const mean = (values: Float64Array): number => {
   const good = values.filter((one) => Number.isFinite(one));
   return good.reduce((sum, one) => sum + one, 0) / good.length;
@@ -61,7 +63,7 @@ export function fringeLines({ baselines, closures, source }: Fringes): string[] 
         [
           `${product}${lengthM === undefined ? '' : `, ${lengthM.toFixed(2)} m`}, mean amplitude ${mean(amplitudes).toPrecision(3)}`,
           ...(lags
-            ? [lags.peakS === undefined ? 'no peak over lags' : `lag ${formatSeconds(lags.peakS)}`]
+            ? [lags.peakS === undefined ? 'no peak over lags' : `lag ${signed(lags.peakS)}`]
             : []),
           ...(notFitted ? [NOT_FITTED[notFitted]] : []),
         ].join('; '),
