@@ -13,6 +13,7 @@ import { skyFrame } from '../sky/frame.js';
 import { perfectGains } from '../sky/input-gains.js';
 import { simulate } from '../sky/simulate.js';
 import { planSimulation } from '../sky/simulation-plan.js';
+import { selectStations } from '../telescope/select.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { runLiveObservation } from './live.js';
 import { useEop } from './options/eop-option.js';
@@ -23,7 +24,7 @@ import { addHelp } from './startup/help.js';
 
 const skyOptions = z.strictObject({
   telescope: shared.skyTelescope,
-  stations: again(shared.stations, { default: 64 }),
+  stations: again(shared.stations, { otherwise: '64, or all of a smaller telescope' }),
   sources: shared.sources,
   losses: field(real, {
     ...{ flag: '--losses <percent>', changes: 'never', range: { least: 0, most: 100 }, default: 0 },
@@ -69,13 +70,17 @@ export function registerSky(program: Command): void {
   });
 }
 
+const STATIONS = 64;
+
 const now = (): Instant => {
   const ms = Date.now();
   return { unixSeconds: Math.floor(ms / 1000), fraction: (ms % 1000) / 1000 };
 };
 
 async function run(options: SkyOptions): Promise<void> {
-  const telescope = await chooseTelescope(options);
+  const whole = await chooseTelescope(options);
+  const telescope =
+    options.stations === undefined ? selectStations(whole, Math.min(STATIONS, whole.stations.length)) : whole;
   const asked = checkObservation(
     {
       corella: 1,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S, formatHz } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
-import { again, field, fromText, frequencyHz } from '../fields/index.js';
+import { again, fromText, frequencyHz } from '../fields/index.js';
 import { writeFileWhole } from '../formats/index.js';
 import { parseDescription } from '../telescope/description.js';
 import { placeByTape } from '../telescope/tape.js';

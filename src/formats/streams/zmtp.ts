@@ -125,6 +125,11 @@ export function zmqStream(host: string, port: number): ByteStream {
     if (ours === 'SUB') socket.write(frameOf(Uint8Array.of(1)));
     return true;
   };
+  const leave = async (): Promise<void> => {
+    await feed?.stream.close();
+    feed = undefined;
+    left = 0;
+  };
   const next = async (quietMs: number): Promise<Came> => {
     for (;;) {
       if (left === 0) {
@@ -143,18 +148,14 @@ export function zmqStream(host: string, port: number): ByteStream {
     next: async (quietMs) => {
       if (state.isClosed) return 'ended';
       if (!feed && !(await open(quietMs))) {
-        await feed?.stream.close();
-        feed = undefined;
-        left = 0;
+        await leave();
         await new Promise((resolve) => setTimeout(resolve, Math.min(quietMs, RECONNECT_MS)));
         return 'quiet';
       }
       const came = await next(quietMs);
       if (came !== 'ended') return came;
       // The rest of a cut message is lost; what follows begins with a message of its own.
-      await feed?.stream.close();
-      feed = undefined;
-      left = 0;
+      await leave();
       return 'quiet';
     },
     close: async () => {
