@@ -266,6 +266,26 @@ describe('beams of recordings and captures', () => {
     assert.match(await ran('inspect', 'killed/k.fil', '--plan'), /beams: k.fil/);
   });
 
+  it('with a taper and nulls say how deep these are and what weights cost', async () => {
+    await observation(
+      'nulls.yaml',
+      '{ recording: sky.sigmf-meta }',
+      [beams('n.fil', 'towards: zenith, nulls: [Cas A, "az 90 el 40"], taper: 40')],
+      'front: { channels: 16 }\n',
+    );
+    const { messages } = JSON.parse(await ran('run', 'nulls.yaml', '--into', 'nulls', '--json')) as {
+      readonly messages?: readonly { readonly code: string; readonly data: Record<string, number> }[];
+    };
+    const said = messages?.find(({ code }) => code === 'beams.weighted');
+    assert.ok(said && said.data.efficiency > 0.1 && said.data.efficiency < 1 && said.data.depth < 1e-3);
+    const described = JSON.parse(await readFile(join(folder, 'nulls/n.fil.json'), 'utf8')) as {
+      readonly nulls: readonly string[];
+      readonly beams: readonly { readonly nullDepthDb: number; readonly efficiency: number }[];
+    };
+    assert.deepEqual(described.nulls, ['Cas A', 'az 90 el 40']);
+    assert.ok(Math.abs(described.beams[0].nullDepthDb - 10 * Math.log10(said.data.depth)) < 1e-9);
+  });
+
   it('refuses what cannot be', async () => {
     for (const [more, said] of [
       ['towards: For A', /For A is below the horizon/],
@@ -273,6 +293,10 @@ describe('beams of recordings and captures', () => {
       ['towards: Sun, grid: 3x3', /products.beams.spacing: is missing/],
       ['sum: incoherent, detection: IQUV', /no phase between X and Y/],
       ['sum: incoherent, towards: Sun', /points nowhere/],
+      ['towards: zenith, nulls: [zenith]', /products.beams.nulls: .*a null is within a beam/],
+      ['towards: zenith, nulls: [Cas A, Cyg A, Sun, Moon]', /4 nulls need more stations than 4/],
+      ['towards: zenith, nulls: [For A]', /For A is below the horizon/],
+      ['towards: zenith, nulls: [Cas A], weights: 8', /8 bits leave a response/],
       ['towards: zenith, average-channels: 3', /no whole number of groups/],
       ['towards: zenith, every: 10s', /the data are shorter/],
     ] as const) {

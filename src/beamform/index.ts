@@ -19,6 +19,7 @@ export {
 } from './plan.js';
 export { detections, voltagesLength } from './plan.js';
 export { halfToEven, inverseGains, uniformStep, type InverseGains } from './weights.js';
+export { nullDepths, nulledWeights, taperEfficiency, type NullOptions, type Towards } from './nulls.js';
 export type { Incoherent } from './incoherent.js';
 export { addBeamCounts, type CountOptions } from './counts.js';
 

@@ -17,27 +17,35 @@ export interface Steered {
 }
 
 export interface InverseGains {
-  /** [c][a], complex: 1/g, 0 where an input is left out. */
+  /** [c][a], complex: 1/g, tapered; 0 where an input is left out. */
   readonly inverse: Float64Array;
   /** Largest modulus, finite. */
   readonly largest: number;
 }
 
-/** gains : [c][a], complex; used : [c][a], 0 where an input is left out. Inputs without a usable gain are left out too. */
-export function inverseGains(gains: ArrayLike<number> | undefined, used: Uint8Array): InverseGains {
+/**
+ * gains : [c][a], complex; used : [c][a], 0 where an input is left out; factors : [a], what weights are tapered by. Inputs
+ * without a usable gain are left out too.
+ */
+export function inverseGains(
+  gains: ArrayLike<number> | undefined,
+  used: Uint8Array,
+  factors?: Float64Array,
+): InverseGains {
   const inverse = new Float64Array(2 * used.length);
   let most = 0;
   for (let n = 0; n < used.length; n++) {
     if (used[n] === 0) continue;
     const [re, im] = gains ? [gains[2 * n], gains[2 * n + 1]] : [1, 0];
     const power = re * re + im * im;
-    if (!(power > 0) || !Number.isFinite(power)) {
+    const factor = factors?.[n % factors.length] ?? 1;
+    if (!(power > 0) || !Number.isFinite(power) || factor === 0) {
       used[n] = 0;
       continue;
     }
-    inverse[2 * n] = re / power;
-    inverse[2 * n + 1] = -im / power;
-    most = Math.max(most, 1 / power);
+    inverse[2 * n] = (factor * re) / power;
+    inverse[2 * n + 1] = (-factor * im) / power;
+    most = Math.max(most, (factor * factor) / power);
   }
   return { inverse, largest: Math.sqrt(most) };
 }

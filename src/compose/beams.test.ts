@@ -16,7 +16,14 @@ import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
 import { spectraInMemory } from '../stages/testing.js';
 import { type TimedSpectra, passing } from '../stages/index.js';
-import { beamPieces, prepareBeams, type BeamItem, type BeamPowers, type BeamsProduct } from './beams.js';
+import {
+  beamPieces,
+  prepareBeams,
+  type BeamItem,
+  type BeamPowers,
+  type BeamQuality,
+  type BeamsProduct,
+} from './beams.js';
 import { observe } from './compose.js';
 import type { Front } from './front.js';
 
@@ -243,3 +250,63 @@ for (const [name, open] of backends)
       await backend.close();
     });
   });
+
+describe('a beam with a taper and nulls', () => {
+  const [from, away] = [
+    { x: 0.3, y: 0.2 },
+    { x: -0.4, y: 0.35 },
+  ].map(({ x, y }) => ({ x, y, z: Math.sqrt(1 - x * x - y * y) }));
+  const [beam, nulled] = [localCentre('beam', from), localCentre('null', away)];
+  const taper = Float64Array.from({ length: STATIONS }, (_, s) => 1 - s / 20);
+
+  /** A wave of amplitude 10 from a direction: early by r·ŝ/c. */
+  const waveFrom = (place: PhaseCentre): Front => {
+    const { x, y, z } = place.directionEnu(skyFrame(telescope.site, start));
+    const values = new Float32Array(2 * CHANNELS * INPUTS * SAMPLES);
+    for (let c = 0; c < CHANNELS; c++)
+      for (let a = 0; a < INPUTS; a++) {
+        const { eastM, northM, upM } = telescope.stations[a >> 1];
+        const angle = (2 * Math.PI * frequenciesHz[c] * (eastM * x + northM * y + upM * z)) / 299_792_458;
+        for (let t = 0; t < SAMPLES; t++)
+          values.set([10 * Math.cos(angle), 10 * Math.sin(angle)], 2 * ((c * INPUTS + a) * SAMPLES + t));
+      }
+    return {
+      source: spectraInMemory(
+        { samples: SAMPLES, spectra: spectraCAT(values, 'cf32', CHANNELS, INPUTS, SAMPLES), gaps: [], start },
+        {
+          type: 'cf32',
+          inputs: INPUTS,
+          polarisations: 2,
+          spectrumRateHz: RATE_HZ,
+          stretch: 64,
+          frequenciesHz,
+        },
+      ),
+    };
+  };
+
+  it('receives a wave from its own place by the sum of the taper, and nothing of one from the null', async () => {
+    const qualities: BeamQuality[] = [];
+    const product = productOf({
+      ...{ targets: [beam], weights: 'cf32', taper, nulls: [nulled] },
+      weighed: (_, quality) => qualities.push(quality),
+    });
+    const powers = async (place: PhaseCentre, of: BeamsProduct): Promise<readonly number[]> => {
+      const { items } = await beamsAndSums(waveFrom(place), of, openReference());
+      const [first] = items;
+      assert.equal(first.kind, 'powers');
+      return [...first.powers];
+    };
+    const total = taper.reduce((sum, one, s) => sum + (s === 4 ? 0 : one), 0);
+    const ofY = total - taper[7];
+    // Half of XX + YY; of station 4 there is nothing, of 7 no Y.
+    const wanted = (100 * (total ** 2 + ofY ** 2)) / 2;
+    for (const of of [product, { ...product, nulls: [] }])
+      for (const power of await powers(beam, of))
+        assert.ok(Math.abs(power / wanted - 1) < 1e-4, `${power}, not ${wanted}`);
+    for (const power of await powers(nulled, product)) assert.ok(power < 1e-10 * wanted, String(power));
+    for (const power of await powers(nulled, { ...product, nulls: [] })) assert.ok(power > 1e-5 * wanted);
+    const [quality] = qualities;
+    assert.ok(quality.depth < 1e-8 && quality.efficiency > 0.5 && quality.efficiency < 1);
+  });
+});

@@ -8,8 +8,11 @@ import {
   addBeamCounts,
   detections,
   inverseGains,
+  nullDepths,
+  nulledWeights,
   planBeams,
   prepareBeamformer,
+  taperEfficiency,
   type Beamformer,
   prepareIncoherent,
   voltagesLength,
@@ -17,6 +20,7 @@ import {
   type BeamVoltages,
   type Detection,
   type InverseGains,
+  type Towards,
   type WeightType,
 } from '../beamform/index.js';
 import { preparing } from '../core/closing.js';
@@ -50,6 +54,12 @@ export interface BeamsProduct {
   readonly changes?: () => readonly BeamChange[];
   readonly sum: 'coherent' | 'incoherent';
   readonly weights: WeightType;
+  /** [s], by what stations are weighted. */
+  readonly taper?: Float64Array;
+  /** Where every beam receives nothing; weights are floats. */
+  readonly nulls?: readonly PhaseCentre[];
+  /** Of weights with a taper or nulls, for each piece. */
+  readonly weighed?: (target: PhaseCentre, quality: BeamQuality) => void;
   /** None: voltages. */
   readonly detection: Detection | 'none';
   /** Of powers. */
@@ -59,6 +69,13 @@ export interface BeamsProduct {
   readonly flaggedInputs: Uint8Array;
   /** Flags by channel and time. */
   readonly rules: readonly FlagRule[];
+}
+
+export interface BeamQuality {
+  /** Squared signal-to-noise ratio as a part of that of equal weights. */
+  readonly efficiency: number;
+  /** Of the shallowest null: power as a part of the beam's; 0 without nulls. */
+  readonly depth: number;
 }
 
 /** Other places from a moment on. */
@@ -138,9 +155,9 @@ type SetsOf = Pick<BeamsProduct, 'targets' | 'changes' | 'detection' | 'spectraP
 /** Cut where the sky has moved on, where flags begin and end, and where other beams begin. */
 export function beamPieces(
   front: Front,
-  product: Pick<BeamsProduct, 'telescope' | 'rules' | 'sum'> & SetsOf,
+  product: Pick<BeamsProduct, 'telescope' | 'rules' | 'sum' | 'nulls'> & SetsOf,
 ): BeamPieces {
-  const { telescope, rules, sum } = product;
+  const { telescope, rules, sum, nulls = [] } = product;
   const spectra = spectraOfFront(front);
   const { grid, frequenciesHz } = spectra;
   const farthestM = Math.max(
@@ -150,7 +167,7 @@ export function beamPieces(
   const isTracked = front.delays?.towards !== undefined;
   /** A power of two: pieces of other places are parts of these, or these of them. */
   const lengthFor = (targets: readonly PhaseCentre[]): number => {
-    const moving = sum === 'coherent' && targets.some(({ kind }) => kind !== 'local') ? 1 : 0;
+    const moving = sum === 'coherent' && [...targets, ...nulls].some(({ kind }) => kind !== 'local') ? 1 : 0;
     const radPerS =
       (moving + (isTracked ? 1 : 0)) *
       ((2 * Math.PI * highestHz * farthestM) / SPEED_OF_LIGHT_M_PER_S) *
@@ -188,10 +205,7 @@ const spectrumAt = (start: Instant, moment: Instant, rateHz: number): number =>
   Math.ceil(secondsBetween(start, moment) * rateHz - 0.5 - 1e-6);
 
 /** [b][s]; how much later each station's signal is made for a beam. */
-function delaysOf(
-  { telescope, targets }: Pick<BeamsProduct, 'telescope' | 'targets'>,
-  moment: Instant,
-): Float64Array {
+function delaysOf(telescope: Telescope, targets: readonly PhaseCentre[], moment: Instant): Float64Array {
   const frame = skyFrame(telescope.site, moment);
   const { length } = telescope.stations;
   const delays = new Float64Array(targets.length * length);
@@ -201,23 +215,44 @@ function delaysOf(
   return delays;
 }
 
+/** [s], the delays that the front has taken out by tracking. */
+function trackedOf({ delays, source }: Front, { stations }: Telescope, moment: Instant): Float64Array {
+  if (delays?.towards === undefined) return new Float64Array(stations.length);
+  const ticks = secondsBetween(source.start, moment) * delays.tickRateHz;
+  const tracked = trackedDelays(delays.law, delays.tickRateHz, ticks);
+  return Float64Array.from(stations, (_, s) => tracked[(s * tracked.length) / stations.length].delayS);
+}
+
+/** What a taper and nulls leave of the squared signal-to-noise ratio of equal weights, with gains of 1; the least of all beams. */
+export function beamEfficiency(front: Front, product: BeamsProduct, moment: Instant): number {
+  const { telescope, targets, nulls = [], taper, flaggedInputs } = product;
+  const { frequenciesHz, polarisations, inputs } = spectraOfFront(front);
+  const factors = factorsOf(taper, inputs, polarisations);
+  const some = [0, frequenciesHz.length >> 1, frequenciesHz.length - 1].map((c) => frequenciesHz[c]);
+  const used = Uint8Array.from({ length: some.length * inputs }, (_, n) => 1 - flaggedInputs[n % inputs]);
+  const { efficiency } = nulledWeights(
+    {
+      ...{ stations: telescope.stations.length, polarisations, beams: targets.length, factors },
+      frequenciesHz: Float64Array.from(some),
+    },
+    delaysOf(telescope, targets, moment),
+    delaysOf(telescope, nulls, moment),
+    inverseGains(undefined, used, factors),
+  );
+  return Math.min(1, ...efficiency);
+}
+
+const factorsOf = (taper: Float64Array | undefined, inputs: number, polarisations: 1 | 2): Float64Array =>
+  Float64Array.from({ length: inputs }, (_, a) => taper?.[Math.floor(a / polarisations)] ?? 1);
+
 /** Of an amplitude, where phases alone steer a channel: the station with the largest delay that is left, at a moment. */
 export function beamPhaseLoss(front: Front, product: BeamsProduct, moment: Instant): number {
   if (product.sum === 'incoherent') return 0;
-  const { channelWidthHz, polarisations } = spectraOfFront(front);
-  const { delays, source } = front;
-  const tracked =
-    delays?.towards === undefined
-      ? undefined
-      : trackedDelays(
-          delays.law,
-          delays.tickRateHz,
-          secondsBetween(source.start, moment) * delays.tickRateHz,
-        );
-  const { length } = product.telescope.stations;
-  const left = delaysOf(product, moment).map(
-    (delayS, n) => delayS - (tracked?.[(n % length) * polarisations].delayS ?? 0),
-  );
+  const { channelWidthHz } = spectraOfFront(front);
+  const { telescope, targets } = product;
+  const { length } = telescope.stations;
+  const trackedS = trackedOf(front, telescope, moment);
+  const left = delaysOf(telescope, targets, moment).map((delayS, n) => delayS - trackedS[n % length]);
   let most = 0;
   for (let b = 0; b < product.targets.length; b++) {
     const own = left.subarray(b * length, (b + 1) * length);
@@ -250,9 +285,10 @@ export const prepareBeams = (
   backend: Backend,
 ): Promise<Stage<TimedSpectra, BeamItem>> =>
   preparing(async (closers) => {
-    const { telescope, detection, sum } = product;
+    const { telescope, detection, sum, taper, nulls = [], weighed } = product;
     const spectra = spectraOfFront(front);
-    const { type, channels, inputs, polarisations, grid, frequenciesHz } = spectra;
+    const { type, channels, inputs, polarisations, grid, frequenciesHz, channelWidthHz } = spectra;
+    const factors = factorsOf(taper, inputs, polarisations);
     const options = { stations: telescope.stations.length, polarisations, channels, type } as const;
     const planFor = (beams: number): BeamPlan => planBeams({ ...options, beams, weights: product.weights });
     const formers = new Formers((beams) =>
@@ -282,15 +318,52 @@ export const prepareBeams = (
         ? gainsAt(moment, addSamples(grid.start, first, grid.spectrumRateHz))
         : calibrated;
       const used = gains ? gains.solved.slice() : new Uint8Array(channels * inputs).fill(1);
-      const inverse = inverseGains(gains?.gains, used);
+      const inverse = inverseGains(gains?.gains, used, factors);
       if (detection === 'IQUV') leaveOutHalves(used, inverse, polarisations);
       let scales = new Float64Array(targets.length).fill(1);
-      if (former) {
-        const steered = former.steer(frequenciesHz, delaysOf({ telescope, targets }, moment), inverse);
+      if (former && nulls.length > 0) {
+        weighNulls(former, targets, { first, end, moment }, inverse);
+        scales.fill(1 / unit);
+      } else if (former) {
+        const steered = former.steer(frequenciesHz, delaysOf(telescope, targets, moment), inverse);
         scales = steered.map((scale) => scale / unit);
+        const efficiency = taper ? taperEfficiency(factors, used, polarisations) : 1;
+        for (const target of taper ? targets : []) weighed?.(target, { efficiency, depth: 0 });
       }
       held = { piece: first, beams, former, used, inverse, scales };
       return held;
+    };
+    const weighNulls = (
+      former: Beamformer,
+      targets: readonly PhaseCentre[],
+      { first, end, moment }: { readonly first: number; readonly end: number; readonly moment: Instant },
+      inverse: InverseGains,
+    ): void => {
+      const own = { ...options, beams: targets.length, frequenciesHz, factors };
+      const made = nulledWeights(
+        ...([
+          own,
+          delaysOf(telescope, targets, moment),
+          delaysOf(telescope, nulls, moment),
+          inverse,
+        ] as const),
+      );
+      former.setWeights(made.weights);
+      // What tracking has rotated by since the middle of the piece is in the data, not in the gains.
+      const middle = trackedOf(front, telescope, moment);
+      const depths = [first, end].map((spectrum) => {
+        const edge = addSamples(grid.start, spectrum, grid.spectrumRateHz);
+        const tracked = trackedOf(front, telescope, edge);
+        const towards = (places: readonly PhaseCentre[]): Towards => {
+          const leftS = delaysOf(telescope, places, edge).map((one, n) => one - tracked[n % tracked.length]);
+          return { leftS, delaysS: leftS.map((one, n) => one + middle[n % middle.length]) };
+        };
+        return nullDepths(own, channelWidthHz, towards(targets), towards(nulls), inverse, made.weights);
+      });
+      targets.forEach((target, b) => {
+        const depth = Math.max(...depths.map((of) => of[b]));
+        weighed?.(target, { efficiency: made.efficiency[b], depth });
+      });
     };
     const shape = { channels, inputs, polarisations } as const;
     if (detection === 'none' && sum === 'incoherent')

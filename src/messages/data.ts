@@ -528,6 +528,26 @@ export const dataMessages = {
       `channels are steered by phases alone: the station with the largest delay loses ${percent(loss, 2)} of its amplitude`,
     help: 'Use narrower channels where it matters.',
   }),
+  'beams.inefficient': declare({
+    severity: 'warning',
+    data: { efficiency: 'squared signal-to-noise ratio as a part of that of equal weights' },
+    text: ({ efficiency }: { efficiency: number }) =>
+      `the taper and the nulls leave ${percent(efficiency, 0)} of the squared signal-to-noise ratio of equal weights`,
+    help: 'A null near a beam costs most. Point the beam elsewhere, take fewer nulls, or a wider taper.',
+  }),
+  'beams.weighted': declare({
+    severity: 'note',
+    data: {
+      efficiency: 'squared signal-to-noise ratio as a part of that of equal weights, least of all beams',
+      depth: 'power of the shallowest null as a part of the beam, 0 without nulls',
+    },
+    text: ({ efficiency, depth }: { efficiency: number; depth: number }) =>
+      `weights have at least ${percent(efficiency, 0)} of the squared signal-to-noise ratio of equal weights` +
+      (depth > 0
+        ? `; nulls are at ${(10 * Math.log10(depth)).toFixed(0).replace('-', '−')} dB or below`
+        : ''),
+    help: 'The depth is the largest at the ends of the time for which weights are the same, with all stations, as a mean over a channel. The description of the product has it for each beam.',
+  }),
   'file.unknown-fact': declare({
     severity: 'note',
     data: { what: 'in words', fix: 'what states it' },

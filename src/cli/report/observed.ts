@@ -120,7 +120,18 @@ function imageFacts(
 
 function beamLines(
   paths: readonly string[],
-  { beams, values, valueS, channels, samples, saturated, bits, phaseLoss, spectraLeftOut }: BeamFacts,
+  {
+    beams,
+    values,
+    valueS,
+    channels,
+    samples,
+    saturated,
+    bits,
+    phaseLoss,
+    quality,
+    spectraLeftOut,
+  }: BeamFacts,
 ): Line[] {
   const [first] = beams;
   const missing = samples.possible - samples.added;
@@ -139,6 +150,7 @@ function beamLines(
         ]
       : []),
     ...(phaseLoss > 0.002 ? [message('beams.phase-only', { loss: phaseLoss })] : []),
+    ...(quality ? [message('beams.weighted', { ...quality })] : []),
   ];
 }
 

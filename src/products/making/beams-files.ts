@@ -9,7 +9,7 @@ import {
   type FilterbankHeader,
   type FilterbankWriter,
 } from '../../formats/index.js';
-import type { BeamItem, BeamPowers, BeamSet, BeamsProduct } from '../../compose/index.js';
+import type { BeamItem, BeamPowers, BeamQuality, BeamSet, BeamsProduct } from '../../compose/index.js';
 import type { SpectrumGrid } from '../../stages/index.js';
 import { altitudeDeg, azimuthDeg, skyFrame } from '../../sky/frame.js';
 import { localCentre, type PhaseCentre } from '../../sky/phase-centre.js';
@@ -27,8 +27,18 @@ export interface BeamFileSettings {
   readonly firstHz: number;
   readonly stepHz: number;
   readonly phaseLoss: number;
+  /** Of a beam by its name, where there is a taper or there are nulls. */
+  readonly qualityOf: (name: string) => BeamQuality | undefined;
   readonly recordingName: string;
 }
+
+/** For a description: the efficiency of a beam's weights, and how deep its nulls are. */
+export const qualityWords = ({ qualityOf, product }: BeamFileSettings, name: string): object => {
+  const quality = qualityOf(name);
+  if (!quality) return {};
+  const { efficiency, depth } = quality;
+  return { efficiency, ...(product.nulls?.length !== 0 && { nullDepthDb: 10 * Math.log10(depth) }) };
+};
 
 export interface BeamOutput {
   readonly name: string;
@@ -367,7 +377,7 @@ export class BeamFiles {
   /** What a filterbank's header has no keywords for. */
   private async describe(): Promise<void> {
     const { product, averageChannels, grid, phaseLoss } = this.settings;
-    const { telescope, detection, sum, weights, spectraPerValue } = product;
+    const { telescope, detection, sum, weights, spectraPerValue, nulls = [], taper } = product;
     const text = JSON.stringify(
       {
         product: 'beams',
@@ -378,6 +388,8 @@ export class BeamFiles {
         valueS: spectraPerValue / grid.spectrumRateHz,
         averaged: { spectra: spectraPerValue, channels: averageChannels },
         ...{ sum, detection, weights: weights === 'ci8' ? 8 : 'float', phaseLoss },
+        ...(nulls.length > 0 && { nulls: nulls.map(({ name }) => name) }),
+        ...(taper && { taper: Array.from(taper) }),
         values:
           'mean over spectra and channels of |sum of calibrated stations|²; samples that are missing or flagged add nothing',
         stored:
@@ -394,6 +406,7 @@ export class BeamFiles {
           return {
             ...{ file: basename(path), name: target.name, beam, tracked: target.kind !== 'local' },
             ...{ position, azimuthDeg: az, zenithAngleDeg: za },
+            ...qualityWords(this.settings, target.name),
             // Added or stopped on the way.
             ...(!isWhole && { start: formatInstant(this.startOf(firstValue), 9), values: written }),
             ...(levels && { scale: Array.from(levels.scale), offset: Array.from(levels.offset) }),

@@ -17,6 +17,7 @@ import type { PhaseCentre } from '../../sky/phase-centre.js';
 import {
   beamPathOf,
   goingOn,
+  qualityWords,
   type BeamFileSettings,
   type BeamOutput,
   type BeamTotals,
@@ -283,6 +284,8 @@ export class VoltageFiles {
         ...{ firstChannelHz: firstHz, channelStepHz: stepHz, channels: this.header.channels },
         ...{ threads: this.header.threads === 2 ? ['X', 'Y'] : ['X'], phaseLoss },
         weights: product.weights === 'ci8' ? 8 : 'float',
+        nulls: product.nulls?.map(({ name }) => name),
+        taper: product.taper && Array.from(product.taper),
         values:
           'sum of calibrated stations × scale, halves to even; samples that are missing or flagged add nothing',
         samples: {
@@ -293,6 +296,7 @@ export class VoltageFiles {
           const isWhole = secondsBetween(start, begun) === 0 && this.open.some((one) => one.path === path);
           return {
             ...{ file: basename(path), name: target.name, scale: level },
+            ...qualityWords(this.settings, target.name),
             // Added or stopped on the way.
             ...(!isWhole && { start: formatInstant(begun, 9), shiftS, values: written }),
           };

@@ -3,19 +3,24 @@ import { existsSync } from 'node:fs';
 import { parse } from 'node:path';
 import { detections, uniformStep, type Detection } from '../../beamform/index.js';
 import { refuse } from '../../core/errors.js';
-import { addSamples } from '../../core/instant.js';
+import { addSamples, type Instant } from '../../core/instant.js';
+import { message } from '../../messages/index.js';
 import { sampleRateOf } from '../../formats/index.js';
 import {
+  beamEfficiency,
   beamPhaseLoss,
   beamPieces,
   prepareBeams,
   type BeamItem,
+  type BeamQuality,
   type BeamsProduct,
+  type Front,
   spectraOfSource,
 } from '../../compose/index.js';
 import { chain, passing } from '../../stages/index.js';
 import { altitudeDeg, skyFrame } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
+import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
 import { handingOver, type Observed, type PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
@@ -36,9 +41,13 @@ export interface BeamFacts extends BeamTotals {
   readonly pieceS: number;
   /** Of the amplitude of the station with the largest delay. */
   readonly phaseLoss: number;
+  /** With a taper or nulls: the worst of all beams. */
+  readonly quality?: BeamQuality;
 }
 
 const MOST_BEAMS = 4096;
+/** Of the squared signal-to-noise ratio: warned below the one, refused below the other. */
+const [LOW_EFFICIENCY, LEAST_EFFICIENCY] = [0.5, 0.01];
 const NOTHING_WRITTEN: BeamTotals = {
   ...{ values: 0, samples: { added: 0, possible: 0 }, saturated: 0, spectraLeftOut: 0 },
 };
@@ -62,10 +71,21 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
     known.set(steered, found);
     return found;
   };
+  const nulls = nullsOf(fields, observed);
+  const qualities = new Map<string, BeamQuality>();
   const product: BeamsProduct = {
-    ...{ telescope, targets, sum, detection, spectraPerValue },
+    ...{ telescope, targets, sum, detection, spectraPerValue, nulls },
+    taper: fields.taper === undefined ? undefined : taperOf(telescope, fields.taper),
+    weighed: ({ name }, { efficiency, depth }) => {
+      const before = qualities.get(name) ?? { efficiency: 1, depth: 0 };
+      qualities.set(name, {
+        efficiency: Math.min(before.efficiency, efficiency),
+        depth: Math.max(before.depth, depth),
+      });
+    },
     changes: places && (() => places.steps.map(({ from, value }) => ({ from, targets: targetsFor(value) }))),
-    weights: (fields.weights ?? (spectra.type === 'cf32' ? 'float' : 8)) === 8 ? 'ci8' : 'cf32',
+    weights:
+      (fields.weights ?? (spectra.type === 'cf32' || nulls.length > 0 ? 'float' : 8)) === 8 ? 'ci8' : 'cf32',
     ...{ calibrated: observed.calibrated, flaggedInputs: observed.flaggedInputs, rules: observed.rules },
   };
   const pieces = beamPieces(front, product);
@@ -77,8 +97,10 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
       product,
       ends.map((moment) => skyFrame(telescope.site, moment)),
     );
+  const efficiency = leastEfficiency(front, product, ends);
   const settings: BeamFileSettings = {
     ...{ path: path ?? '', product, grid, phaseLoss, bits: fields.bits ?? (detection === 'none' ? 8 : 32) },
+    qualityOf: (name) => qualities.get(name),
     ...channelsOf(fields, spectra.frequenciesHz, spectra.channelWidthHz),
     polarisations: spectra.polarisations,
     recordingName: parse(recording.path).base,
@@ -98,6 +120,7 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
       isCalibrated: true,
       parts: { cut: 'whole' },
     },
+    warnings: efficiency < LOW_EFFICIENCY ? [message('beams.inefficient', { efficiency })] : [],
     get paths() {
       return files?.paths ?? [];
     },
@@ -108,6 +131,7 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
       const changed = { ...product, targets: found, changes: undefined };
       beamPieces(front, changed);
       beamPhaseLoss(front, changed, at);
+      leastEfficiency(front, changed, [at]);
       refuseSet(changed, [skyFrame(telescope.site, at)]);
       for (const one of files?.further(found.length) ?? [])
         if (existsSync(one))
@@ -121,6 +145,7 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
       beams: files?.made ?? targets.map(({ name }) => ({ name })),
       ...{ detection, spectraPerValue, valueS, channels, bits, phaseLoss },
       pieceS: pieces.spectra / grid.spectrumRateHz,
+      quality: worstOf([...qualities.values()]),
       ...(files?.totals ?? NOTHING_WRITTEN),
     }),
     make: async (making) => {
@@ -199,6 +224,56 @@ function targetsOf(
   return asked.flatMap((target) => gridAround(target, { columns, rows, spacingDeg }));
 }
 
+function nullsOf(fields: Product<'beams'>, { telescope, flaggedInputs, spectra }: Observed): PhaseCentre[] {
+  const where = 'products.beams.nulls';
+  if (fields.sum === 'incoherent' && (fields.nulls ?? fields.taper) !== undefined)
+    refuse(where, 'an incoherent sum has no taper and no nulls', 'add coherently');
+  if (fields.nulls === undefined) return [];
+  if (fields.weights === 8)
+    refuse(where, 'weights of 8 bits leave a response of about −50 dB in a null', 'leave weights out');
+  refuseUnplaced(where, telescope, 'nulls have no direction');
+  const { polarisations } = spectra;
+  const used = (p: number): number =>
+    flaggedInputs.reduce((sum, flagged, a) => sum + (a % polarisations === p ? 1 - flagged : 0), 0);
+  const stations = Math.min(...Array.from({ length: polarisations }, (_, p) => used(p)));
+  if (fields.nulls.length >= stations)
+    refuse(where, `${fields.nulls.length} nulls need more stations than ${stations}`, 'take fewer nulls');
+  return fields.nulls.map((one) => parseTarget(one, where));
+}
+
+/** [s], Gaussian around the middle of the stations. */
+function taperOf(telescope: Telescope, halfAtM: number): Float64Array {
+  refuseUnplaced('products.beams.taper', telescope, 'a taper is of distances');
+  const { stations } = telescope;
+  const axes = ['eastM', 'northM', 'upM'] as const;
+  const middle = axes.map((axis) => stations.reduce((sum, one) => sum + one[axis], 0) / stations.length);
+  return Float64Array.from(
+    stations,
+    (one) => 2 ** -((Math.hypot(...axes.map((axis, n) => one[axis] - middle[n])) / halfAtM) ** 2),
+  );
+}
+
+/** Of all beams at some moments; refused where a beam points at a null, or a taper leaves nothing. */
+function leastEfficiency(front: Front, product: BeamsProduct, moments: readonly Instant[]): number {
+  if (!product.taper && product.nulls?.length === 0) return 1;
+  const efficiency = Math.min(...moments.map((moment) => beamEfficiency(front, product, moment)));
+  if (efficiency < LEAST_EFFICIENCY)
+    refuse(
+      product.nulls?.length === 0 ? 'products.beams.taper' : 'products.beams.nulls',
+      `weights have ${(100 * efficiency).toPrecision(1)} % of the sensitivity of equal weights: a null is within a beam, or few stations are left`,
+      'take other nulls, or a wider taper',
+    );
+  return efficiency;
+}
+
+const worstOf = (all: readonly BeamQuality[]): BeamQuality | undefined =>
+  all.length === 0
+    ? undefined
+    : {
+        efficiency: Math.min(...all.map(({ efficiency }) => efficiency)),
+        depth: Math.max(...all.map(({ depth }) => depth)),
+      };
+
 /** Whole spectra. */
 function perValueOf({ every }: Product<'beams'>, spectrumRateHz: number): number {
   if (every === undefined) return 1;
@@ -241,9 +316,12 @@ function channelsOf(
 }
 
 /** Below the horizon all the time there is nothing to receive. */
-function refuseSet({ targets, sum }: BeamsProduct, frames: readonly ReturnType<typeof skyFrame>[]): void {
+function refuseSet(
+  { targets, nulls = [], sum }: BeamsProduct,
+  frames: readonly ReturnType<typeof skyFrame>[],
+): void {
   if (sum === 'incoherent') return;
-  for (const target of targets)
+  for (const target of [...targets, ...nulls])
     if (frames.every((frame) => altitudeDeg(target.directionEnu(frame)) < 0))
       refuse('products.beams.towards', `${target.name} is below the horizon`, 'choose a place that is up');
 }
