@@ -194,6 +194,49 @@ describe('beams of recordings and captures', () => {
     }
   });
 
+  it('in PSRFITS are those of the filterbank; a killed run leaves whole rows', async () => {
+    const made = ['p.fil', 'p.sf', 'q.sf'].map((path, n) =>
+      beams(path, `towards: Cas A, every: 1ms, detection: IQUV, bits: ${[32, 32, 16][n]}`),
+    );
+    await observation('psrfits.yaml', '{ recording: sky.sigmf-meta }', made, 'front: { channels: 16 }\n');
+    await ran('run', 'psrfits.yaml', '--into', 'psrfits');
+    const [wanted, floats, sixteen] = await Promise.all(
+      ['p.fil', 'p.sf', 'q.sf'].map((name) => valuesOf(join('psrfits', name))),
+    );
+    assert.deepEqual(floats.values, wanted.values);
+    assert.ok(Math.abs(secondsBetween(wanted.header.start, floats.header.start)) < 1e-6);
+    const most = wanted.values.reduce((largest, one) => Math.max(largest, Math.abs(one)), 0);
+    let within = 0;
+    wanted.values.forEach((one, n) => {
+      if (Math.abs(sixteen.values[n] - one) < 1e-3 * most) within++;
+    });
+    // Others are beyond the range.
+    assert.ok(within > 0.99 * wanted.values.length, `${within} of ${wanted.values.length}`);
+    assert.match(
+      await ran('inspect', 'psrfits/q.sf', '--picture', 'q.png'),
+      /PSRFITS in search mode, 16 bits/,
+    );
+    assert.match(await ran('inspect', 'psrfits/q.sf', '--plan'), /beams: q.sf/);
+    const left = join(folder, 'psrfits', '.left.sf.99999999-0123456789ab.part');
+    await copyFile(join(folder, 'psrfits', 'q.sf'), left);
+    assert.match(await ran('recover', 'psrfits/left.sf'), /left.sf: \d+ values recovered/);
+    for (const words of [
+      ['fold', '--period', '50ms', '--dm', '0', '--bins', '16'],
+      ['search', '--high-dm', '1'],
+    ]) {
+      const figures = await Promise.all(
+        ['p.fil', 'p.sf'].map(async (name) => {
+          const [verb, ...more] = words;
+          const { path: _, ...rest } = JSON.parse(
+            await ran(verb, `psrfits/${name}`, ...more, '--json'),
+          ) as Record<string, unknown>;
+          return rest;
+        }),
+      );
+      assert.deepEqual(figures[1], figures[0]);
+    }
+  });
+
   it('voltages in VDIF are the sums times one scale; their powers are those of the filterbank', async () => {
     const made = [
       beams('v.vdif', 'towards: "az 30 el 70"'),

@@ -37,7 +37,7 @@ const foldOptions = z.strictObject({
 type FoldFlags = Options<typeof foldOptions>;
 
 export function registerFold(program: Command): void {
-  const command = program.command('fold').argument('<filterbank>', 'a beam, .fil');
+  const command = program.command('fold').argument('<filterbank>', 'a beam, .fil or .sf');
   addFields(command, foldOptions).action(run);
   addHelp(command, {
     common: ['--period', '--dm', '--parameters', '--bins', '--picture', '--overwrite', '--json'],

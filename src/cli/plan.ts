@@ -24,7 +24,7 @@ import { chooseTelescope } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
-import { again, field, frequencyHz, timeS, words } from '../fields/index.js';
+import { again, field, frequencyHz, timeS, whole, words } from '../fields/index.js';
 import { front } from '../observation/index.js';
 import { images } from '../products/index.js';
 import { addFields, type Options } from './options/own.js';
@@ -62,6 +62,10 @@ const planOptions = z.strictObject({
   calibrateEvery: field(timeS, {
     ...{ flag: '--calibrate-every <time>', changes, unit: 's', range: { above: 0 } },
     ...{ default: 10, otherwise: '10s', help: 'time between two solutions of the gains' },
+  }),
+  beams: field(whole, {
+    ...{ flag: '--beams <number>', changes, range: { least: 0, most: 4096 }, default: 0 },
+    help: 'tied-array beams beside the images, detected; of two polarisations each where stations have two',
   }),
   pixels: again(pixels, { default: 128 }),
   field: fieldWidth,
@@ -139,6 +143,7 @@ async function run(options: PlanOptions, command: Command): Promise<void> {
     pixels: options.pixels,
     field: options.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: options.field },
     kernelSize: options.kernel,
+    beams: options.beams,
   });
   if (options.card !== undefined) {
     if (options.measure) {

@@ -135,12 +135,12 @@ const isGrowing = (path: string): boolean =>
   );
 
 /** Beams, and the description beside them. */
-const isOfBeams = (path: string): boolean => /\.fil(?:\.json)?$/i.test(path);
+const isOfBeams = (path: string): boolean => /\.(?:fil|sf|fil\.json|sf\.json)$/i.test(path);
 
 /** How many integrations or values a file holds, made whole. */
 async function mended(path: string, from: string): Promise<number> {
   if (!isOfBeams(path)) return visibilityFormatFor(path).mend(from);
-  if (/\.fil$/i.test(path)) return mendFilterbank(from);
+  if (/\.(?:fil|sf)$/i.test(path)) return mendFilterbank(from);
   // It is written at once: whole, or empty.
   const text = await readFile(from, 'utf8');
   return text.endsWith('}\n') ? 1 : 0;
@@ -174,7 +174,7 @@ async function writerOf(path: string): Promise<string | undefined> {
 
 function lineOf({ path, from, integrations, outcome }: Recovered, left: readonly Leftover[]): string {
   const size = formatBytes(left.find((one) => one.path === from)?.sizeBytes ?? 0);
-  const what = /\.fil$/i.test(path) ? 'value' : /\.json$/i.test(path) ? 'description' : 'integration';
+  const what = /\.(?:fil|sf)$/i.test(path) ? 'value' : /\.json$/i.test(path) ? 'description' : 'integration';
   const count = `${integrations} ${what}${integrations === 1 ? '' : 's'}`;
   switch (outcome) {
     case 'recovered':

@@ -39,7 +39,7 @@ type SearchFlags = Options<typeof searchOptions>;
 const SHOWN = 10;
 
 export function registerSearch(program: Command): void {
-  const command = program.command('search').argument('<filterbank>', 'a beam, .fil');
+  const command = program.command('search').argument('<filterbank>', 'a beam, .fil or .sf');
   addFields(command, searchOptions).action(run);
   addHelp(command, {
     examples: [

@@ -15,10 +15,11 @@ export function observationIn(history: readonly string[], path: string): Observa
 }
 
 export async function observationOfProduct(path: string): Promise<Observation> {
-  const fits = await fitsHistory(path);
-  if (fits) return observationIn(fits, path);
+  // PSRFITS is FITS too.
   const beams = await descriptionOfBeams(path);
   if (beams) return observationIn(beams, path);
+  const fits = await fitsHistory(path);
+  if (fits) return observationIn(fits, path);
   if (await holdsGains(path)) return observationIn((await readGainFile(path)).history, path);
   const opened = await openFile(path);
   try {
@@ -29,10 +30,14 @@ export async function observationOfProduct(path: string): Promise<Observation> {
   }
 }
 
-/** Of a filterbank the description beside it has the history: NAME.fil.json, whatever the number of the beam. */
+/** Of beams the description beside them has the history: NAME.fil.json, whatever the number of the beam. */
 async function descriptionOfBeams(path: string): Promise<readonly string[] | undefined> {
   if (!(await holdsFilterbank(path))) return undefined;
-  const names = [path, path.replace(/-(?:\d+|samples)(\.[^.]*)$/, '$1')];
+  const names = [
+    path,
+    ...['.sf', '.vdif'].map((ext) => path.replace(/-samples\.fil$/, ext)),
+    path.replace(/-(?:\d+|samples)(\.[^.]*)$/, '$1'),
+  ];
   for (const name of names) {
     const text = await readFile(`${name}.json`, 'utf8').catch(() => undefined);
     if (text !== undefined)

@@ -1,5 +1,5 @@
 /** Blocks to time kernels with: noise, since zeros run faster than any sky. */
-import type { HostBackend } from '../backend/backend.js';
+import type { Backend } from '../backend/backend.js';
 import { allocateSpectra, allocateVoltages, type SpectraElements, type SpectraType } from '../core/axes.js';
 import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
 import { preparing } from '../core/closing.js';
@@ -14,7 +14,7 @@ export function fillWithNoise(bytes: Int8Array | Uint8Array, most: number): void
 }
 
 export function noiseSpectra(
-  backend: HostBackend,
+  backend: Backend,
   shape: { readonly channels: number; readonly inputs: number; readonly samples: number },
   bits: 4 | 8,
 ): Promise<SpectraBlock> {

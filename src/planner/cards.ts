@@ -22,6 +22,8 @@ interface CardRates {
   };
   /** Useful operations a second of the X-engine, by dual-polarisation stations, rising. */
   readonly correlateOps: readonly (readonly [stations: number, opsPerS: number])[];
+  /** Useful operations a second of the beamformer, by beams, rising. */
+  readonly beamOps: readonly (readonly [beams: number, opsPerS: number])[];
   /** Terms A_ij g_j of StEFCal a second, and the least time 300 iterations take. */
   readonly calibrate: { readonly termsPerS: number; readonly leastS: number };
   /** Direct imaging on the tensor cores: seconds per channel and step by box, 128² pixels, two polarisations. */
@@ -58,6 +60,11 @@ export const cards = {
       [128, 1045e12],
       [256, 1188e12],
       [512, 1288e12],
+    ],
+    // 64 dual-polarisation beams of 256 stations; 256 of 512 inputs of one polarisation
+    beamOps: [
+      [64, 272e12],
+      [256, 973e12],
     ],
     // 20 × 500 antennas, 300 iterations: 0.78 ms; 1 × 1000: 0.331 ms
     calibrate: { termsPerS: (20 * 500 ** 2 * 300) / 0.78e-3, leastS: 0.331e-3 },
@@ -132,6 +139,10 @@ export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
   const measured = (secondsPerUnit: number): Cost => ({ secondsPerUnit, basis: 'measured' });
   return {
     channelise: channeliseCost(card, workload),
+    beams: {
+      secondsPerUnit: (8 * inputs) / interpolate(card.beamOps, workload.beams),
+      basis: (workload.beams === 64 && stations === 256) || workload.beams === 0 ? 'measured' : 'scaled',
+    },
     correlate: measured(correlateS),
     calibrate: measured(Math.max(termsS, card.calibrate.leastS) / solves),
     image: {

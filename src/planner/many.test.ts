@@ -12,6 +12,7 @@ const costsTimes = (times: number): KernelCosts => ({
   image: cost(0),
   'direct image': cost(1),
   finish: cost(0),
+  beams: cost(0),
 });
 
 describe('many machines', () => {

@@ -5,7 +5,7 @@
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { CardStep } from '../backend/cuda/meter.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { timeCalibrate } from './measure-costs.js';
+import { secondsPerRun, timeBeams, timeCalibrate } from './measure-costs.js';
 import { spectraInImage } from './memory.js';
 import type { Cost, KernelCosts, Machine } from './planner.js';
 import type { RoadName } from './road-names.js';
@@ -66,6 +66,9 @@ export async function measureCard(
       image: cost(correlated, 'image', images),
       'direct image': cost(direct, 'image', spectra),
       finish: cost(direct, 'finish', images),
+      beams: await timeBeams(backend, workload, { channels: piece.channels, samples: 1024 }, (run) =>
+        secondsPerRun(run, LEAST_S),
+      ),
     },
     machine: {
       title: backend.description,

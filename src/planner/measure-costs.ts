@@ -1,6 +1,7 @@
 /** What each kernel's unit of work costs on this processor, by timing small pieces of the workload. Cards: measure-card.ts. */
 import { totalmem } from 'node:os';
 import type { Backend, HostBackend } from '../backend/backend.js';
+import { planBeams, prepareBeamformer } from '../beamform/index.js';
 import { planCalibration, prepareCalibrator } from '../calibrate/index.js';
 import { planChannelise, prepareChanneliser } from '../channelise/index.js';
 import { baselineCount, countsCB, modelCBP, visibilitiesCBPP } from '../core/axes.js';
@@ -61,8 +62,11 @@ export async function measureCosts(
   const image = await timeImage(backend, workload, piece, time);
   next('calibrate');
   const calibrate = await timeCalibrate(backend, workload, time);
+  if (workload.beams > 0) next('beams');
+  const beams = await timeBeams(backend, workload, piece, time);
   const measured = (secondsPerUnit: number): Cost => ({ secondsPerUnit, basis: 'measured' });
   return {
+    beams,
     channelise: measured(channelise),
     correlate: measured(correlate),
     calibrate: measured(calibrate),
@@ -78,7 +82,7 @@ const MOST_SOLVED = 66;
 type Timer = (run: () => Promise<void>) => Promise<number>;
 
 /** Once to warm up, then until the time is used. */
-async function secondsPerRun(run: () => Promise<void>, leastS: number): Promise<number> {
+export async function secondsPerRun(run: () => Promise<void>, leastS: number): Promise<number> {
   await run();
   const started = performance.now();
   let runs = 0;
@@ -126,6 +130,28 @@ function timeCorrelate(backend: HostBackend, workload: Workload, piece: Piece, t
     const block = closers.keep(await noiseSpectra(backend, shape, bits));
     const correlator = closers.keep(await prepareCorrelator(plan, backend));
     return (await time(() => correlator.accumulate(block))) / (channels * samples);
+  });
+}
+
+/** With 8-bit weights, detected and averaged over a block. */
+export async function timeBeams(
+  backend: Backend,
+  { stations, polarisations, bits, beams }: Workload,
+  { channels, samples }: Pick<Piece, 'channels' | 'samples'>,
+  time: Timer,
+): Promise<Cost> {
+  if (beams === 0) return { secondsPerUnit: 0, basis: 'estimated' };
+  const type = spectraType(bits);
+  const plan = planBeams({ stations, polarisations, channels, type, beams, weights: 'ci8' });
+  return closingAfter(async (closers) => {
+    const { inputs } = plan;
+    const block = closers.keep(await noiseSpectra(backend, { channels, samples, inputs }, bits));
+    const former = closers.keep(await prepareBeamformer(plan, backend));
+    former.setWeights(new Int8Array(2 * channels * beams * inputs).fill(90));
+    const powers = new Float64Array(beams * channels);
+    const bins = { detection: 'I', spectraPerBin: samples, offset: 0, bins: 1 } as const;
+    const seconds = await time(() => former.powers(block, bins, powers));
+    return { secondsPerUnit: seconds / (channels * samples * beams), basis: 'measured' };
   });
 }
 

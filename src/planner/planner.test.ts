@@ -48,6 +48,7 @@ const costs: KernelCosts = {
   image: cost(1e-3),
   'direct image': cost(1e-6),
   finish: cost(1e-4),
+  beams: cost(1e-9),
 };
 const machine: Machine = {
   title: 'a machine',
@@ -103,6 +104,9 @@ describe('loads', () => {
     assert.equal(direct['direct image'], 1e6);
     assert.equal(direct.correlate, 1e4); // 0.1 s of every 10 s, for the gains
     assert.equal(direct.finish, 100);
+    assert.equal(direct.beams, undefined);
+    const beside = Object.fromEntries(workPerSecond('direct', asked({ beams: 6 })));
+    assert.equal(beside.beams, 6e6); // 6 × 10 × 10⁵
   });
   it('add up, and decide how many machines and which road', () => {
     const plan = planRoads(asked(), costs, machine);

@@ -30,6 +30,7 @@ export const kernelUnits = {
   image: 'images of one channel, from visibilities',
   'direct image': 'spectra of one channel, all inputs',
   finish: 'images of one channel, from their sums',
+  beams: 'spectra of one channel and one beam, all inputs',
 } as const satisfies Record<KernelName, string>;
 
 export interface Machine {
@@ -99,7 +100,7 @@ export function workPerSecond(
   road: RoadName,
   workload: Workload,
 ): readonly (readonly [KernelName, number])[] {
-  const { channels, channelWidthHz, stations, polarisations, cadenceS, calibrateEveryS } = workload;
+  const { channels, channelWidthHz, stations, polarisations, cadenceS, calibrateEveryS, beams } = workload;
   // Critically sampled: a channel of width Δν makes Δν complex spectra a second.
   const channelSpectra = channels * channelWidthHz;
   const images = channels / cadenceS;
@@ -118,7 +119,8 @@ export function workPerSecond(
       ['finish', images],
     ],
   } as const satisfies Record<RoadName, readonly (readonly [KernelName, number])[]>;
-  return [...front, ...back[road], calibrate];
+  const beside = beams > 0 ? [['beams', channelSpectra * beams] as const] : [];
+  return [...front, ...back[road], calibrate, ...beside];
 }
 
 function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machine: Machine): RoadPlan {

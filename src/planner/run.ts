@@ -93,7 +93,7 @@ export async function runPlan(
 /** What meters a kernel; the calibration is not run. */
 const stepOf = {
   ...{ channelise: 'channelise', correlate: 'correlate', image: 'image', 'direct image': 'image' },
-  ...{ finish: 'finish', calibrate: undefined },
+  ...{ finish: 'finish', calibrate: undefined, beams: undefined },
 } as const satisfies Record<KernelName, CardStep | undefined>;
 
 function compareSteps(

@@ -27,6 +27,8 @@ export interface WorkloadOptions extends Wanted {
   readonly channelWidthHz?: number;
   readonly centreFrequencyHz?: number;
   readonly bits?: 4 | 8;
+  /** None unless given. */
+  readonly beams?: number;
 }
 
 export interface Workload extends Wanted {
@@ -37,6 +39,8 @@ export interface Workload extends Wanted {
   readonly channelWidthHz: number;
   readonly highestHz: number;
   readonly bits: 4 | 8;
+  /** Tied-array beams beside the images, of as many polarisations as stations have. */
+  readonly beams: number;
   /** Grid cells across the aperture, kernels included. */
   readonly apertureCells: number;
   /** Positions of the stations that are imaged: x east, y north, z up. */
@@ -51,6 +55,7 @@ const MOST_LEFT_OUT = 0.02;
 
 export function workloadOf(options: WorkloadOptions): Workload {
   const { telescope, input, taps, cadenceS, calibrateEveryS, field, kernelSize } = options;
+  const beams = wholeNumber(WHERE, 'beams', options.beams ?? 0, 0, 4096);
   const { recording } = telescope;
   const channels = wholeNumber(WHERE, 'channels', options.channels ?? recording.channels, 1, 2 ** 20);
   const ownWidthHz = recording.sampleRateHz / recording.channels;
@@ -105,6 +110,7 @@ export function workloadOf(options: WorkloadOptions): Workload {
     pixels,
     field,
     kernelSize,
+    beams,
     apertureCells,
     imagedM: stations.map(({ eastM, northM, upM }) => ({ x: eastM, y: northM, z: upM })),
     leftOut,

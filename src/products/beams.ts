@@ -30,7 +30,7 @@ export const beams = z.strictObject({
     flag: '-o, --out <path>',
     group,
     changes: 'never',
-    help: 'beams to write: .fil (SIGPROC filterbank, powers) or .vdif (voltages); several beams have their number in their names',
+    help: 'beams to write: .fil (SIGPROC filterbank) or .sf (PSRFITS) of powers, .vdif of voltages; several beams have their number in their names',
   }),
   towards: field(targets, {
     flag: '--towards <places>',

@@ -4,6 +4,7 @@ import { imagesFigure } from './figures/images.js';
 import { liveFigure } from './figures/live.js';
 import { lossFigure } from './figures/loss.js';
 import { backendsFigure } from './figures/backends.js';
+import { beamsFigure } from './figures/beams.js';
 import { filesFigure } from './figures/files.js';
 import { performanceFigure } from './figures/performance.js';
 import { papersFigure } from './figures/papers.js';
@@ -31,6 +32,7 @@ export const figures: readonly Figure[] = [
   noiseFigure,
   quantisationFigure,
   closureFigure,
+  beamsFigure,
   gainsFigure,
   imagesFigure,
   lossFigure,

@@ -1,4 +1,4 @@
-/** What inspect says of a SIGPROC filterbank. */
+/** What inspect reports of a filterbank. */
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
 import { renderPng } from '../../draw/index.js';
@@ -32,7 +32,13 @@ export async function inspectFilterbank(
     const { mean, least, most, notFinite } = spectrum;
     return {
       json: {
-        ...{ path, kind: 'filterbank', format: 'sigproc', ...header, start: formatInstant(header.start, 9) },
+        ...{
+          path,
+          kind: 'filterbank',
+          format: file.format,
+          ...header,
+          start: formatInstant(header.start, 9),
+        },
         ...{ values, leftOverBytes, read: spectrum.values, mean, least, most, notFinite, details: keywords },
       },
       lines: linesOf(file, spectrum),
@@ -42,13 +48,19 @@ export async function inspectFilterbank(
   }
 }
 
-function linesOf({ path, header, values, leftOverBytes }: Filterbank, spectrum: DynamicSpectrum): string[] {
+function linesOf(
+  { path, format, header, values, leftOverBytes }: Filterbank,
+  spectrum: DynamicSpectrum,
+): string[] {
   const { channels, channelStepHz, firstChannelHz, planes, bits, position, beam, beams } = header;
   const lastHz = firstChannelHz + (channels - 1) * channelStepHz;
   const number = (value: number): string => withMinus(Number(value.toPrecision(4)));
   return [
     line('file', path),
-    line('format', `SIGPROC filterbank, ${bits} bits${bits === 32 ? ' (floats)' : ''}`),
+    line(
+      'format',
+      `${format === 'psrfits' ? 'PSRFITS in search mode' : 'SIGPROC filterbank'}, ${bits} bits${bits === 32 ? ' (floats)' : ''}`,
+    ),
     line(
       'source',
       `${header.sourceName ?? 'unknown'}${(beams ?? 1) > 1 ? `, beam ${beam ?? 0} of ${beams ?? 1}` : ''}`,

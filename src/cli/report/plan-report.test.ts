@@ -28,6 +28,7 @@ function planFor(costs: Partial<KernelCosts> = {}, options: Partial<WorkloadOpti
     image: measured(0.09),
     'direct image': measured(3e-6),
     finish: measured(0.01),
+    beams: measured(1e-9),
     ...costs,
   };
   const bus = { upBytesPerS: 1e10, downBytesPerS: 1e10 };

@@ -1,5 +1,5 @@
-/** SIGPROC filterbanks (.fil): powers over time and frequency of one beam, read and written. */
-import { truncate } from 'node:fs/promises';
+/** Filterbanks: powers over time and frequency of one beam, read and written; SIGPROC (.fil) here, PSRFITS (.sf) in psrfits.ts. */
+import { stat, truncate } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
 import type { Closable } from '../../core/closing.js';
 import { openInput } from '../io/input.js';
@@ -11,6 +11,7 @@ import {
   type DecodedHeader,
   type FilterbankHeader,
 } from './header.js';
+import { createPsrfits, isPsrfits, mendPsrfits, openPsrfits } from './psrfits.js';
 
 /** Longer headers are nobody's. */
 const MOST_HEADER_BYTES = 2 ** 16;
@@ -18,8 +19,9 @@ const MOST_HEADER_BYTES = 2 ** 16;
 export const sizeOfValue = ({ channels, planes, bits }: FilterbankHeader): number =>
   (channels * planes * bits) / 8;
 
-export interface Filterbank extends Closable, DecodedHeader {
+export interface Filterbank extends Closable, Pick<DecodedHeader, 'header' | 'keywords'> {
   readonly path: string;
+  readonly format: 'sigproc' | 'psrfits';
   /** Whole ones. */
   readonly values: number;
   /** After the last whole value: the file was cut short. */
@@ -33,9 +35,9 @@ export async function holdsFilterbank(path: string): Promise<boolean> {
   const file = await openInput(path).catch(() => undefined);
   if (!file) return false;
   try {
-    const head = new Uint8Array(Math.min(20, file.sizeBytes));
+    const head = new Uint8Array(Math.min(2880, file.sizeBytes));
     await file.readExactly(head, 0);
-    return isFilterbank(head);
+    return isFilterbank(head) || isPsrfits(head);
   } finally {
     await file.close();
   }
@@ -46,8 +48,11 @@ export async function openFilterbank(path: string): Promise<Filterbank> {
   try {
     const head = new Uint8Array(Math.min(MOST_HEADER_BYTES, file.sizeBytes));
     await file.readExactly(head, 0);
-    const decoded = decodeHeader(path, head);
-    const { header, headerBytes, isSigned } = decoded;
+    if (isPsrfits(head.subarray(0, 2880))) {
+      await file.close();
+      return await openPsrfits(path);
+    }
+    const { header, headerBytes, isSigned, keywords } = decodeHeader(path, head);
     const eachBytes = sizeOfValue(header);
     if (!Number.isInteger(eachBytes))
       refuse(
@@ -58,7 +63,7 @@ export async function openFilterbank(path: string): Promise<Filterbank> {
     const held = file.sizeBytes - headerBytes;
     const values = Math.floor(held / eachBytes);
     return {
-      ...{ ...decoded, path, values, leftOverBytes: held - values * eachBytes },
+      ...{ path, format: 'sigproc', header, keywords, values, leftOverBytes: held - values * eachBytes },
       read: async (first, count) => {
         if (!(first >= 0 && count >= 0 && first + count <= values))
           refuse(
@@ -89,9 +94,17 @@ function unpacked(bytes: Uint8Array, { bits }: FilterbankHeader, isSigned: boole
   );
 }
 
+/** What PSRFITS keeps beside values. */
+export interface Appended {
+  /** [if][c]: stored = value·scale + offset. */
+  readonly levels?: { readonly scale: Float32Array; readonly offset: Float32Array };
+  /** [t][if][c]: 0 where nothing was received. */
+  readonly counts?: Float32Array;
+}
+
 export interface FilterbankWriter {
   /** Whole values, [t][if][c]: floats, or unsigned integers of the header's bits. */
-  append(values: Float32Array | Uint16Array | Uint8Array): Promise<void>;
+  append(values: Float32Array | Uint16Array | Uint8Array, about?: Appended): Promise<void>;
   finish(): Promise<void>;
   /** Ends early: what was written is the file; how many values. With none, nothing is left. */
   keep(): Promise<number>;
@@ -100,6 +113,7 @@ export interface FilterbankWriter {
 
 /** The file is whole after each append; whoever is killed leaves one that `mendFilterbank` makes whole. */
 export async function createFilterbank(path: string, header: FilterbankHeader): Promise<FilterbankWriter> {
+  if (/\.sf$/i.test(path)) return createPsrfits(path, header);
   const kind = { 32: Float32Array, 16: Uint16Array, 8: Uint8Array }[header.bits as 8 | 16 | 32] as
     typeof Float32Array | typeof Uint16Array | typeof Uint8Array | undefined;
   if (!kind) refuse(path, `values of ${header.bits} bits are not written`, 'take 8, 16 or 32');
@@ -131,8 +145,9 @@ export async function createFilterbank(path: string, header: FilterbankHeader): 
 /** Cuts a file of ours after its last whole value: how many it holds. */
 export async function mendFilterbank(path: string): Promise<number> {
   const file = await openFilterbank(path);
-  const { values, leftOverBytes, headerBytes, header } = file;
+  const { values, leftOverBytes, format } = file;
   await file.close();
-  if (leftOverBytes > 0) await truncate(path, headerBytes + values * sizeOfValue(header));
+  if (format === 'psrfits') return mendPsrfits(path);
+  if (leftOverBytes > 0) await truncate(path, (await stat(path)).size - leftOverBytes);
   return values;
 }

@@ -2,6 +2,7 @@
 import { refuse } from '../../core/errors.js';
 import { fromJulianDate, julianDate, type Instant } from '../../core/instant.js';
 import type { SkyPosition } from '../../sky/frame.js';
+import type { Site } from '../../telescope/telescope.js';
 
 export type FilterbankBits = 1 | 2 | 4 | 8 | 16 | 32;
 
@@ -25,6 +26,12 @@ export interface FilterbankHeader {
   readonly position?: SkyPosition;
   readonly azimuthDeg?: number;
   readonly zenithAngleDeg?: number;
+  /** In PSRFITS: where the beam points at a later moment; without it a beam points over the ground. */
+  readonly pointingAt?: (
+    moment: Instant,
+  ) => Pick<FilterbankHeader, 'position' | 'azimuthDeg' | 'zenithAngleDeg'>;
+  /** In PSRFITS. */
+  readonly telescope?: { readonly name: string; readonly site: Site };
   /** From 1. */
   readonly beam?: number;
   readonly beams?: number;

@@ -140,10 +140,10 @@ class BeamFile {
 
   private async write({ values, counts }: Rows): Promise<void> {
     this.written += values.length / this.rowLength;
-    if (!this.levels) return this.writer.append(values);
+    if (!this.levels) return this.writer.append(values, { counts });
     const { stored, saturated } = requantise(values, counts, this.levels, this.header.bits as 8 | 16);
     this.saturated += saturated;
-    await this.writer.append(stored);
+    await this.writer.append(stored, { levels: this.levels, counts });
   }
 
   async finish(): Promise<void> {
@@ -188,8 +188,8 @@ export class BeamFiles {
 
   constructor(private readonly settings: BeamFileSettings) {
     const { path, product, bits, channels } = settings;
-    const { dir, name, ext } = parse(path);
-    this.countsPath = join(dir, `${name}-samples${ext}`);
+    const { dir, name } = parse(path);
+    this.countsPath = join(dir, `${name}-samples.fil`);
     this.descriptionPath = `${path}.json`;
     this.planes = product.detection === 'none' ? 1 : detections[product.detection];
     this.countPlanes = product.detection === 'XX,YY' ? 2 : 1;
@@ -357,8 +357,15 @@ export class BeamFiles {
     const { product, grid, firstHz, stepHz, recordingName, bits, channels } = this.settings;
     const { telescope, spectraPerValue, sum } = product;
     const start = this.startOf(this.nextValue);
-    const frame = skyFrame(telescope.site, start);
-    const direction = target.directionEnu(frame);
+    const pointingAt = (moment: Instant) => {
+      const frame = skyFrame(telescope.site, moment);
+      const direction = target.directionEnu(frame);
+      return {
+        position: target.position(frame),
+        azimuthDeg: azimuthDeg(direction),
+        zenithAngleDeg: 90 - altitudeDeg(direction),
+      };
+    };
     const isFalling = stepHz < 0;
     return {
       sourceName: sum === 'incoherent' ? 'incoherent sum' : target.name,
@@ -368,10 +375,7 @@ export class BeamFiles {
       channelStepHz: -Math.abs(stepHz),
       ...{ channels, bits, start, planes: this.planes },
       valueS: spectraPerValue / grid.spectrumRateHz,
-      position: target.position(frame),
-      azimuthDeg: azimuthDeg(direction),
-      zenithAngleDeg: 90 - altitudeDeg(direction),
-      ...{ beam, beams },
+      ...{ ...pointingAt(start), pointingAt, telescope, beam, beams },
     };
   }
   /** What a filterbank's header has no keywords for. */

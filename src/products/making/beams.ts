@@ -55,8 +55,8 @@ const NOTHING_WRITTEN: BeamTotals = {
 export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): PlannedProduct<BeamFacts> {
   const { recording, telescope, front, spectra } = observed;
   const path = fields.beams ?? undefined;
-  if (path !== undefined && !/\.(?:fil|vdif)$/i.test(path))
-    refuse('products.beams', `'${path}' does not end in .fil or .vdif`, 'name one of them');
+  if (path !== undefined && !/\.(?:fil|sf|vdif)$/i.test(path))
+    refuse('products.beams', `'${path}' does not end in .fil, .sf or .vdif`, 'name one of them');
   const sum = fields.sum ?? 'coherent';
   const detection = detectionOf(fields, observed);
   const { grid } = spectra;
@@ -173,7 +173,7 @@ function detectionOf(fields: Product<'beams'>, { spectra }: Observed): Detection
   if (fields.beams !== null && (detection === 'none') !== isVdif)
     refuse(
       'products.beams.detection',
-      isVdif ? 'a .vdif holds voltages' : 'a .fil holds powers',
+      isVdif ? 'a .vdif holds voltages' : 'a .fil or .sf holds powers',
       isVdif ? 'leave it out, or name a .fil' : 'detect I, XX,YY or IQUV; or name a .vdif',
     );
   if (detection === 'none') {
