@@ -2,7 +2,7 @@
 // h5py, astropy and casacore; an image by astropy; the set imaged by WSClean as it is. What is not installed is passed over
 // and said.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -118,6 +118,42 @@ if (with_('astropy')) {
   judge('sky.fits: astropy finds the source', run(peers.python, '-c', peakCheck, 'sky.fits', ...where), [
     { format: 'fits', peer: 'astropy' },
   ]);
+}
+if (with_('astropy')) {
+  const beams = (/** @type {string} */ path, /** @type {number} */ bits) =>
+    `{ beams: ${path}, towards: [Cas A], detection: IQUV, every: 1ms, bits: ${bits} }`;
+  corella(
+    ...[
+      'simulate',
+      '--telescope',
+      'eda2',
+      '--stations',
+      8,
+      '--rate',
+      '100kHz',
+      '--duration',
+      '1500ms',
+      '--perfect',
+    ],
+    ...['--time', '2026-03-01T05:00:00.123456Z', '-o', 'beam.sigmf-meta'],
+  );
+  writeFileSync(
+    join(folder, 'beam.yaml'),
+    `corella: 1\nsource: { recording: beam.sigmf-meta }\nfront: { channels: 16 }\nproducts:\n` +
+      [beams('floats.fil', 32), beams('eight.sf', 8), beams('sixteen.sf', 16), beams('floats.sf', 32)]
+        .map((one) => `  - ${one}\n`)
+        .join(''),
+  );
+  corella('run', 'beam.yaml', '--quiet');
+  const { start } = z
+    .object({ start: z.string() })
+    .parse(JSON.parse(readFileSync(join(folder, 'floats.fil.json'), 'utf8')));
+  for (const name of ['eight.sf', 'sixteen.sf', 'floats.sf'])
+    judge(
+      `${name}: astropy reads the values, the time and the place`,
+      run(peers.python, join(root, 'scripts/clients/psrfits.py'), name, 'floats.fil', start.replace('Z', '')),
+      [{ format: 'psrfits', peer: 'astropy' }],
+    );
 }
 if (hasSet && with_('wsclean') && with_('astropy')) {
   const imaged = run(

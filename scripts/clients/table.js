@@ -42,6 +42,7 @@ const rows = [
   { format: 'calh5', title: 'CalH5 (gains)', read: true, written: true },
   { format: 'calfits', title: 'CalFITS (gains)', read: true },
   { format: 'fits', title: 'FITS images', read: true, written: true },
+  { format: 'psrfits', title: 'PSRFITS (beams)', read: true, written: true },
 ];
 
 /** @typedef {{ format: string, direction: 'read' | 'written', peer: string, version: string, files?: number, numbers?: number }} Result */

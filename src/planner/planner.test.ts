@@ -221,7 +221,7 @@ describe('cards', () => {
 describe('this machine', () => {
   it('is timed, planned for and run by both roads on the reference', async () => {
     const backend = openReference();
-    const workload = asked({ pixels: 16, cadenceS: 1e-4, channels: 4 });
+    const workload = asked({ pixels: 16, cadenceS: 1e-4, channels: 4, beams: 2 });
     const measured = await measureCosts(backend, workload, { secondsPerKernel: 0.002 });
     for (const [kernel, one] of Object.entries(measured)) assert.ok(one.secondsPerUnit > 0, kernel);
     const plan = planRoads(workload, measured, machineOf(backend));

@@ -25,11 +25,11 @@ export const beamsFigure: Figure = {
   name: 'beams',
   title: 'Beams',
   about:
-    'Waves with the delays of five directions at 48 stations, over 15 MHz, and noise of 4 to 32 levels rms, rounded to 8 bits, through the beamformer. A beam must have the amplitude and the phase of its own wave, its power must follow the power put in, and a null must receive nothing.',
+    'Waves with the delays of five directions at 48 stations, over 15 MHz, as floats and rounded to 8 bits, and noise of 4 to 32 levels rms, through the beamformer. A beam must have the amplitude and the phase of its own wave, its power must follow the power put in, and a null must receive nothing.',
   measure: async (rig) => ({
     checks: [
       ...(await waves(rig, 'ci8', 2e-3, 0.5)),
-      ...(await waves(rig, 'cf32', 1e-3, 0.1)),
+      ...(await waves(rig, 'cf32', 1e-5, 0.01)),
       await linearity(rig),
       await nulls(rig),
     ],
@@ -81,7 +81,7 @@ const beamsOf = (
   });
 
 async function waves(rig: Rig, weights: WeightType, amplitude: number, phaseDeg: number): Promise<Check[]> {
-  const made = await beamsOf(rig, 'ci8', weights, wavesOf('ci8', delaysS, BEAMS), BEAMS);
+  const made = await beamsOf(rig, weights, weights, wavesOf(weights, delaysS, BEAMS), BEAMS);
   let [size, phase] = [0, 0];
   for (let c = 0; c < CHANNELS; c++)
     for (let b = 0; b < BEAMS; b++) {
@@ -89,7 +89,7 @@ async function waves(rig: Rig, weights: WeightType, amplitude: number, phaseDeg:
       size = Math.max(size, Math.abs(Math.hypot(made[at], made[at + 1]) / AMPLITUDE - 1));
       phase = Math.max(phase, Math.abs(Math.atan2(made[at + 1], made[at])));
     }
-  const of = weights === 'ci8' ? '8-bit weights' : 'float weights';
+  const of = weights === 'ci8' ? '8-bit spectra and weights' : 'floats';
   return [
     atMost(`${of}: amplitude of a beam's own wave, largest error`, size, amplitude),
     atMost(
@@ -128,5 +128,5 @@ async function nulls(rig: Rig): Promise<Check> {
   );
   const made = await beamsOf(rig, 'cf32', weights, wavesOf('cf32', nullsS, 2), 2);
   const most = made.reduce((largest, one) => Math.max(largest, Math.abs(one)), 0) / AMPLITUDE;
-  return atMost('float weights: response in a null', decibels(most ** 2), -100, 'dB');
+  return atMost('floats: response in a null', decibels(most ** 2), -100, 'dB');
 }
