@@ -64,7 +64,7 @@ import { parsePhaseCentre } from '../sky/phase-centre.js';
 import { sourceOf } from './options/open-options.js';
 import { fringeJson, fringeLines } from './report/inspect-fringes.js';
 import { addFields, type Options } from './options/own.js';
-import { common, eop, given, overwrite, picture, plan, pngPath } from './options/shared.js';
+import { common, given, overwrite, picture, plan, pngPath, skyFiles } from './options/shared.js';
 
 const changes = 'never';
 const png = (flag: string, help: string) => field(pngPath, { flag: `--${flag} <path>`, changes, help });
@@ -90,7 +90,7 @@ const inspectOptions = z.strictObject({
   uv: png('uv', 'draw the coverage of the uv plane as PNG'),
   map: png('map', 'draw a map of the stations as PNG'),
   spectrum: png('spectrum', 'draw the mean spectrum as PNG; of the first block, or of the first integration'),
-  ...{ ...openFields, overwrite, ...common, eop },
+  ...{ ...openFields, overwrite, ...common, ...skyFiles },
 });
 type InspectOptions = Options<typeof inspectOptions>;
 

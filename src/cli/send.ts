@@ -55,7 +55,7 @@ import { z } from 'zod';
 import { again, field, outputPath, requiredField, whole, withForm, words } from '../fields/index.js';
 import { formatHelp, observation, source as sourceFields } from '../observation/index.js';
 import { addFields, type Options } from './options/own.js';
-import { computing, eop, given, overwrite, seed } from './options/shared.js';
+import { computing, given, overwrite, seed, skyFiles } from './options/shared.js';
 import { prepareSources } from './options/sky-options.js';
 
 const changes = 'never';
@@ -103,7 +103,7 @@ const sendOptions = z.strictObject({
     help: 'also write what arrives as a recording, gaps marked',
   }),
   ...{ ...faultFields, ...simulationFields, seed },
-  ...{ ...channelFields, overwrite, ...computing, eop },
+  ...{ ...channelFields, overwrite, ...computing, ...skyFiles },
 });
 type SendOptions = Options<typeof sendOptions> & { readonly format: PacketFormatName };
 

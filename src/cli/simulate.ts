@@ -61,7 +61,7 @@ const simulateOptions = z.strictObject({
     ...{ flag: '--dead <list>', changes },
     help: 'inputs that receive nothing, by number (12, 30-33) or name (stand17, stand41:Y)',
   }),
-  ...{ polarise: shared.polarise, overwrite: shared.overwrite, ...shared.common, eop: shared.eop },
+  ...{ polarise: shared.polarise, overwrite: shared.overwrite, ...shared.common, ...shared.skyFiles },
 });
 type SimulateOptions = Options<typeof simulateOptions>;
 

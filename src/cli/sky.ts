@@ -44,7 +44,7 @@ const skyOptions = z.strictObject({
   open: field(shared.given, {
     ...{ flag: '--open', changes: 'never', help: 'open the page in the browser' },
   }),
-  ...{ seed: shared.seed, ...shared.computing, eop: shared.eop },
+  ...{ seed: shared.seed, ...shared.computing, ...shared.skyFiles },
 });
 type SkyOptions = Options<typeof skyOptions>;
 

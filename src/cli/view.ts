@@ -66,7 +66,7 @@ const viewOptions = z.strictObject({
   page: again(shared.pageAddress, { otherwise: '127.0.0.1:8080, or a free port' }),
   tokenFile: pageFields.shape['token-file'],
   field: shared.fieldWidth,
-  ...{ ...ofCaptures, ...channelFields, ...shared.computing, eop: shared.eop },
+  ...{ ...ofCaptures, ...channelFields, ...shared.computing, ...shared.skyFiles },
 });
 type ViewOptions = Options<typeof viewOptions>;
 

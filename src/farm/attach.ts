@@ -24,6 +24,7 @@ const FIELDS = [
   ['flags', 'file'],
   ['gains', 'file'],
   ['eop'],
+  ['orbits'],
   ['telescope'],
 ] as const;
 type Field = (typeof FIELDS)[number];

@@ -22,8 +22,7 @@ import {
 import { finishing, type SpectraRange } from '../compose/index.js';
 import { spectrumStart } from '../stages/index.js';
 import { productNames, type MadeProduct } from '../products/index.js';
-import { readEarthOrientation } from '../sky/earth/orientation-file.js';
-import { useEarthOrientation } from '../sky/earth/orientation.js';
+import { useSky } from '../sky/use-sky.js';
 import { rangesOf, type FarmPlan, type FarmShape } from './job.js';
 import type { Ledger } from './ledger.js';
 import { PartCounts } from './part-counts.js';
@@ -52,8 +51,7 @@ async function withMergePlan<Made>(
   use: (plan: ObservationPlan, opened: OpenedRecording) => Promise<Made>,
 ): Promise<Made> {
   const observation = renamedOutputs(submitted, outs);
-  const { eop } = observation;
-  useEarthOrientation(eop === undefined ? 'built-in' : await readEarthOrientation(eop));
+  await useSky(observation);
   const opened = await openRecording(observation, { ofSky: observation.products.some(isOfSky) });
   try {
     const { recording, telescope, paths } = opened;

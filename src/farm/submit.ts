@@ -20,8 +20,7 @@ import {
 import { unionOf, endOfFront, stretchesOf } from '../compose/index.js';
 import { writeEqualiser, type IntegrationClock } from '../stages/index.js';
 import type { PlannedProduct } from '../products/index.js';
-import { readEarthOrientation } from '../sky/earth/orientation-file.js';
-import { useEarthOrientation } from '../sky/earth/orientation.js';
+import { useSky } from '../sky/use-sky.js';
 import { attachFiles } from './attach.js';
 import { cutChannelising, cutCorrelation } from './cut.js';
 import { makePlan, type Cut, type FarmPlan, type FarmShape, type Job } from './job.js';
@@ -53,7 +52,7 @@ export interface Submitted {
 
 export async function planFarm(asked: Observation, submission: Submission): Promise<Submitted> {
   refuseNotOfRecordings(asked);
-  useEarthOrientation(asked.eop === undefined ? 'built-in' : await readEarthOrientation(asked.eop));
+  await useSky(asked);
   const opened = await openRecording(asked, { ofSky: asked.products.some(isOfSky) });
   try {
     const { recording, telescope, paths } = opened;

@@ -30,8 +30,7 @@ import {
   stretchesOf,
 } from '../compose/index.js';
 import type { ProductPart } from '../products/index.js';
-import { readEarthOrientation } from '../sky/earth/orientation-file.js';
-import { useEarthOrientation } from '../sky/earth/orientation.js';
+import { useSky } from '../sky/use-sky.js';
 import { unpackFiles } from './attach.js';
 import { PROTOCOL, type Job } from './job.js';
 import { bytesOf, checksumOf, SUMS, type Part, type Result } from './result.js';
@@ -163,8 +162,7 @@ async function planOf(
   backend: Backend,
 ): Promise<ObservationPlan> {
   const { range, level } = job;
-  const { eop } = observation;
-  useEarthOrientation(eop === undefined ? 'built-in' : await readEarthOrientation(eop));
+  await useSky(observation);
   // No more spectra than samples, whatever the plan will be: what is planned for a range stays small.
   checkRange(range, { spectra: recording.samples, channels: 2 ** 24 }, job.id);
   const gathered = await gather(observation, recording, telescope, () => Promise.resolve(backend), level);

@@ -20,6 +20,8 @@ export interface GnssSettings {
   readonly mostDopplerHz: number;
   /** Of satellites by PRN. */
   readonly directions: ReadonlyMap<number, Cosines>;
+  /** Those among them that are reported where they are not found. */
+  readonly asked?: readonly number[];
   readonly positions: 'solved' | 'given';
   readonly onStep?: (fraction: number, what: string) => void;
 }
@@ -99,7 +101,9 @@ export async function calibrateByGnss(
     const { eastM, northM, upM } = telescope.stations[Math.floor(a / source.polarisations)];
     return { x: eastM, y: northM, z: upM };
   });
-  const stranger = [...settings.directions.keys()].find((prn) => !waves.some((wave) => wave.prn === prn));
+  const stranger = (settings.asked ?? [...settings.directions.keys()]).find(
+    (prn) => !waves.some((wave) => wave.prn === prn),
+  );
   const solved = solveInputs(waves, positions, settings.directions);
   return {
     ...{ search, acquired: search.found, waves, solved, usedSamples, missingSamples },

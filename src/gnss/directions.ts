@@ -1,8 +1,27 @@
-/** Directions of satellites as people give them: "31@62.5:120", altitude and azimuth in degrees. */
+/** Directions of satellites: by their orbits, or as people give them: "31@62.5:120", altitude and azimuth in degrees. */
 import { refuse } from '../core/errors.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import { prns } from './codes.js';
+import type { Instant } from '../core/instant.js';
+import { skyFrame } from '../sky/frame.js';
+import { allSatellites, prnOf } from '../sky/orbits/orbits.js';
+import type { Telescope } from '../telescope/telescope.js';
 import type { Cosines } from './solve.js';
+
+/** Of the satellites above the horizon whose code is in their name in the orbits in use. */
+export function directionsByOrbits({ site }: Telescope, moment: Instant): Map<number, Cosines> {
+  const frame = skyFrame(site, moment);
+  const found = new Map<number, Cosines>();
+  for (const satellite of allSatellites()) {
+    const prn = prnOf(satellite.name);
+    if (prn === undefined || !prns.includes(prn) || satellite.isKnownAt?.(frame) === false) continue;
+    if (found.has(prn))
+      refuse('--orbits', `PRN ${prn} is in the names of two satellites`, 'take out the one that is retired');
+    const { x, y, z } = frame.directionEnu(satellite.position(frame));
+    if (z > 0) found.set(prn, { l: x, m: y });
+  }
+  return found;
+}
 
 export const cosinesOf = (altitudeDeg: number, azimuthDeg: number): Cosines => {
   const [altitude, azimuth] = [altitudeDeg * RADIANS_PER_DEGREE, azimuthDeg * RADIANS_PER_DEGREE];

@@ -3,7 +3,7 @@ export { calibrateByGnss, type GnssCalibration, type GnssSettings } from './cali
 export { caCode, CHIP_RATE_HZ, CHIPS, L1_HZ, prns } from './codes.js';
 export { imageOf, imagePixel, PIXELS, type SatelliteImage } from './images.js';
 export { gnssFields } from './fields.js';
-export { directionsOf } from './directions.js';
+export { directionsByOrbits, directionsOf } from './directions.js';
 export { bandOf } from './samples.js';
 export { DOPPLER_STEP_HZ } from './search.js';
 export type { Cosines } from './solve.js';

@@ -2,6 +2,7 @@
 import type { Instant } from '../core/instant.js';
 import type { SkyPlan } from '../draw/index.js';
 import type { ImagePlan } from '../image/index.js';
+import type { SkyFiles } from '../sky/use-sky.js';
 import type { PictureOptions } from '../stages/index.js';
 
 export interface PictureSettings extends Pick<
@@ -12,6 +13,7 @@ export interface PictureSettings extends Pick<
   readonly width: number;
   /** To be marked: names, NAME:RA_DEG:DEC_DEG:FLUX_JY, or files of sky models. */
   readonly sources: 'all' | readonly string[];
+  readonly sky: SkyFiles;
 }
 
 export interface PictureTask {

@@ -7,12 +7,14 @@ import { averageChannels, stokesI } from '../image/index.js';
 import { prepareSkyModels, writeFileWhole } from '../formats/index.js';
 import { skyFrame } from '../sky/frame.js';
 import { sourcesNamed } from '../sky/models/named.js';
+import { useSky } from '../sky/use-sky.js';
 import { pictureParts } from '../stages/index.js';
 import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
 
 const settings = workerData as PictureSettings;
 // What there is to report of them, the main thread did.
 if (settings.sources !== 'all') await prepareSkyModels(settings.sources.join());
+await useSky(settings.sky);
 const sources = sourcesNamed(settings.sources);
 
 async function draw({

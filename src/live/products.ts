@@ -129,6 +129,7 @@ export function openImages(
           ? 'Live, direct imaging (EPIC)'
           : `Live, from visibilities, ${fields.weights ?? 'natural'} weight`,
       sources: sources === 'all' ? 'all' : sources.split(',').map((one) => one.trim()),
+      sky: { eop: observation.eop, orbits: observation.orbits, 'old-orbits': observation['old-orbits'] },
     },
     (why) => {
       onFault(`the picture cannot be drawn: ${why}`);

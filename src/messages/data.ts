@@ -1,6 +1,6 @@
 /** Messages of recordings and visibilities: what is missing, flagged, rounded or assumed. */
 import { formatBytes, formatSeconds } from '../core/units.js';
-import { count, declare, percent } from './declare.js';
+import { count, declare, listed, percent } from './declare.js';
 
 const digits = (value: number): string => Number(value.toPrecision(3)).toString();
 const inputs = (many: number): string => `${many} ${many === 1 ? 'input is' : 'inputs are'}`;
@@ -573,6 +573,39 @@ export const dataMessages = {
     data: { what: 'in words' },
     text: ({ what }: { what: string }) => what,
     help: 'No table of the orientation of the Earth covers this date, so positions may be wrong by up to 14 arcseconds. --eop FILE reads a newer table of the IERS.',
+  }),
+  'sky.orbits-used': declare({
+    severity: 'note',
+    data: {
+      satellites: 'how many were placed',
+      leastAgeDays: 'from the epoch of the elements to the data, of the newest',
+      mostAgeDays: 'the same of the oldest',
+      paths: 'of the elements',
+    },
+    text: (used: {
+      satellites: number;
+      leastAgeDays: number;
+      mostAgeDays: number;
+      paths: readonly string[];
+    }) =>
+      `${count(used.satellites, 'satellite')} of ${used.paths.join(', ')}: elements ${used.leastAgeDays.toFixed(1)} to ` +
+      `${used.mostAgeDays.toFixed(1)} days from the data`,
+    help: 'Positions of satellites are as good as their elements are new.',
+  }),
+  'sky.orbits-old': declare({
+    severity: 'warning',
+    data: { satellites: 'their names' },
+    text: ({ satellites }: { satellites: readonly string[] }) =>
+      `elements of ${listed(satellites, 5)} are more than 3 days from the data (orbits below 2,000 km) or more than 30: ` +
+      'the places of these satellites are uncertain',
+    help: 'Air brakes low satellites, and all are manoeuvred. Fetch elements of the time of the data.',
+  }),
+  'sky.orbits-left-out': declare({
+    severity: 'warning',
+    data: { satellites: 'their names' },
+    text: ({ satellites }: { satellites: readonly string[] }) =>
+      `${count(satellites.length, 'satellite')} left out, for elements too old or orbits that had ended: ${listed(satellites, 5)}`,
+    help: 'Elements more than 14 days from the data (orbits below 2,000 km) or 180 days are not used unless --old-orbits is given.',
   }),
   'product.failed': declare({
     severity: 'error',

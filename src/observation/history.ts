@@ -70,7 +70,8 @@ const withoutOut = (flags: NonNullable<Observation['flags']>): Observation['flag
 
 /** What a product's history says of it: this product only, names without folders, nothing of the machine. */
 function observationOf(observation: Observation, product: number): Observation {
-  const { corella, stations, start, end, source, front, flags, gains, telescope, eop, log } = observation;
+  const { corella, stations, start, end, source, front, flags, gains, telescope, eop, orbits, log } =
+    observation;
   const paths = <Part extends object>(part: Part | undefined, ...names: (keyof Part)[]): Part | undefined =>
     part && {
       ...part,
@@ -96,6 +97,7 @@ function observationOf(observation: Observation, product: number): Observation {
     ...(flags && { flags: withoutOut(paths(flags, 'file') ?? flags) }),
     ...(gains && usesGains(chosen) && { gains: wordsWithoutFolders(paths(gains, 'file') ?? gains) }),
     ...(eop !== undefined && { eop: basename(eop) }),
+    ...(orbits !== undefined && { orbits: basename(orbits), 'old-orbits': observation['old-orbits'] }),
     ...(log !== undefined && { log: basename(log) }),
     products: [wordsWithoutFolders(paths(chosen, ...(productNames as never[])) ?? chosen)],
   };

@@ -24,8 +24,7 @@ import {
   type PlannedProduct,
   type ProductItem,
 } from '../products/index.js';
-import { readEarthOrientation } from '../sky/earth/orientation-file.js';
-import { useEarthOrientation } from '../sky/earth/orientation.js';
+import { useSky } from '../sky/use-sky.js';
 import { filesOf, historyOf, readLine, usesGains } from './history.js';
 import { openRecording, type OpenedRecording } from './opening.js';
 import { gather, isOfSky, planObservation, type FlaggedByKurtosis, type ObservationPlan } from './plan.js';
@@ -130,8 +129,7 @@ export async function withPlan<Result>(
   if (kind !== 'recording' && kind !== 'visibilities')
     refuse(`source.${kind}`, 'live data are not there before they are received', 'use corella run');
   refuseNotOfRecordings(observation);
-  const { eop } = observation;
-  useEarthOrientation(eop === undefined ? 'built-in' : await readEarthOrientation(eop));
+  await useSky(observation);
   const opened = await openRecording(observation, { ofSky: observation.products.some(isOfSky) });
   const backends = new Backends(observation);
   try {
@@ -231,13 +229,13 @@ export async function readsOf(
 }
 
 /** Files beside the recording that the observation names. */
-const sideFiles = ({ front, flags, gains, eop }: Observation): readonly string[] =>
+const sideFiles = ({ front, flags, gains, eop, orbits }: Observation): readonly string[] =>
   [
     front?.coefficients,
     front?.equaliser === 'measured' ? undefined : front?.equaliser,
     front?.delays?.fixed,
     /\.json$/i.test(front?.delays?.track ?? '') ? front?.delays?.track : undefined,
-    ...[flags?.file, gains?.file, eop],
+    ...[flags?.file, gains?.file, eop, orbits],
   ].filter((path) => path !== undefined);
 
 /** A signal or a full disk: what is finished appears. Anything else leaves nothing behind. */

@@ -64,6 +64,20 @@ export const observation = z.strictObject({
     help: 'orientation of the Earth: a finals2000A or EOP C04 file of the IERS, newer than the one built in',
     otherwise: 'built in',
   }),
+  orbits: field(inputPath, {
+    flag: '--orbits <path>',
+    group: 'Running',
+    changes: 'never',
+    help: 'orbits of satellites, which are then known by name: two-line elements (TLE), or OMM as JSON, CSV, KVN or XML, of about the time of the data',
+    otherwise: 'none',
+  }),
+  'old-orbits': field(flagged, {
+    flag: '--old-orbits',
+    group: 'Running',
+    changes: 'never',
+    default: false,
+    help: 'use orbits however old: by default refused 14 days from the data (orbits below 2,000 km) or 180 days',
+  }),
   front: field(front, { changes: 'never', help: 'how samples become spectra' }),
   flags: field(flags, { changes: 'spectrum', help: 'what is left out' }),
   gains: field(gains, {

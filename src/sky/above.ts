@@ -25,6 +25,7 @@ export function sourcesUp(
 ): SourceUp[] {
   realNumber('sources up', 'minimum altitude in degrees', minimumAltitudeDeg, -90, 90);
   return sources
+    .filter((source) => source.isKnownAt?.(frame) !== false)
     .map((source): SourceUp => {
       const position = source.position(frame);
       const directionEnu = frame.directionEnu(position);

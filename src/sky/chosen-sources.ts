@@ -3,7 +3,7 @@ import { refuse } from '../core/errors.js';
 import type { SkyFrame } from './frame.js';
 import { isSkyModelPath, readSkyModel } from './models/read.js';
 import { parseSource, sourceAt, type Source } from './source.js';
-import { findSources } from './sources.js';
+import { findSources, withFlux } from './sources.js';
 
 /** Where the sources are at a frame's moment: those given by altitude and azimuth stand there then. */
 export type ChosenSources = (frame: SkyFrame) => readonly Source[];
@@ -30,8 +30,8 @@ export function parseSources(text: string): ChosenSources {
       }
       return (frame) => sourceAt(frame, altDeg, azDeg, fluxJy, local[1]);
     }
-    const source = part.includes(':') ? parseSource(part) : findSources([part.trim()])[0];
-    return () => source;
+    const sources = withFlux(part) ?? (part.includes(':') ? [parseSource(part)] : findSources([part.trim()]));
+    return () => sources;
   });
   return (frame) => each.flatMap((one) => one(frame));
 }

@@ -1,4 +1,4 @@
-/** Where the user points: a source by name, a place by coordinates, the Sun, or straight up. */
+/** Where the user points: a source or satellite by name, a place by coordinates, the Sun, Moon or a planet, or straight up. */
 import { CorellaError, refuse } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 import { parsePosition } from './coordinates.js';
@@ -41,7 +41,7 @@ export function parsePhaseCentre(text: string, where: string): PhaseCentre {
   const [source] = named(asked, where);
   return {
     name: source.name,
-    kind: source.name === 'Sun' ? 'moving' : 'fixed',
+    kind: source.isMoving ? 'moving' : 'fixed',
     position: (frame) => source.position(frame),
     directionEnu: (frame) => frame.directionEnu(source.position(frame)),
   };

@@ -27,8 +27,12 @@ export interface Pulse {
 
 export interface Source {
   readonly name: string;
-  /** Fixed for the stars; the Sun wanders, and stands a little elsewhere for every site. */
+  /** Fixed for the stars; the Sun, the Moon, planets and satellites move, and are elsewhere for every site. */
   position(frame: SkyFrame): SkyPosition;
+  readonly isMoving?: true;
+  /** Whether its position is known at that moment; it is by default. Others are passed over among all. */
+  isKnownAt?(frame: SkyFrame): boolean;
+  /** 0 where none was given: it is named on images, and in no model. */
   fluxJy(frequencyHz: number): number;
   readonly stokes: StokesFractions;
   /** To how much its position is known, where it is of a catalogue. */

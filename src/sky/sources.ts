@@ -1,6 +1,8 @@
-/** The brightest sources of the low-frequency sky, by name. A new one is one entry in a table below. */
+/** The brightest sources of the low-frequency sky, the Moon, planets and satellites, by name. A new one is one entry in a table below. */
 import { refuse } from '../core/errors.js';
+import { bodies } from './bodies.js';
 import type { SkyPosition } from './frame.js';
+import { allSatellites, satellitesNamed } from './orbits/orbits.js';
 import { unpolarised, type Source } from './source.js';
 import { sun } from './sun.js';
 
@@ -80,7 +82,7 @@ const sourceOf = ([name, { position, logFlux }]: readonly [string, Spectrum]): S
 });
 
 const bright: readonly Source[] = [...Object.entries(spectra).map(sourceOf), sun];
-const named: readonly Source[] = [...bright, ...Object.entries(calibrators).map(sourceOf)];
+const named: readonly Source[] = [...bright, ...Object.entries(calibrators).map(sourceOf), ...bodies];
 
 /** Every source of the catalogue. */
 export const sourceNames = (): readonly string[] => named.map(({ name }) => name);
@@ -88,11 +90,43 @@ export const sourceNames = (): readonly string[] => named.map(({ name }) => name
 /** "Cyg A", "cyga" and "cyg-a" are one. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
 
-/** Sources of the catalogue by name, the brightest for `all`; a name that is not known is refused. */
+/** Sources of the catalogue by name, the brightest and all satellites for `all`; a name that is not known is refused. */
 export function findSources(names: readonly string[] | 'all'): readonly Source[] {
-  if (names === 'all') return bright;
-  return names.map((name) => {
-    const found = named.find((source) => plain(source.name) === plain(name));
-    return found ?? refuse('source', `'${name}' is not one we know`, `choose ${sourceNames().join(', ')}`);
+  if (names === 'all') return [...bright, ...allSatellites()];
+  return names.flatMap((name) => {
+    const asked = plain(name);
+    if (asked === 'all') return findSources('all');
+    if (asked === 'satellites') return needed(allSatellites());
+    const own = named.find((source) => plain(source.name) === asked);
+    if (own) return [own];
+    const satellites = satellitesNamed(name);
+    if (satellites.length > 1)
+      refuse(
+        'source',
+        `'${name}' is ${satellites.length} satellites of the orbits in use`,
+        'give its number in the catalogue',
+      );
+    return satellites.length === 1
+      ? satellites
+      : refuse(
+          'source',
+          `'${name}' is not one we know`,
+          `choose ${sourceNames().join(', ')}; or a satellite of --orbits`,
+        );
   });
+}
+
+const needed = (satellites: readonly Source[]): readonly Source[] =>
+  satellites.length > 0
+    ? satellites
+    : refuse('source', 'no orbits of satellites are known', 'give a file of them with --orbits');
+
+/** NAME:FLUX_JY, at every frequency alike: of what has a place of its own, or of all satellites. */
+export function withFlux(text: string): readonly Source[] | undefined {
+  const [, name, flux] = /^([^:@]+):([\d.eE+-]+)$/.exec(text.trim()) ?? [];
+  if (flux === undefined) return undefined;
+  const fluxJy = Number(flux);
+  if (!(fluxJy > 0 && fluxJy <= 1e15))
+    refuse(`source '${text}'`, `its flux is ${flux}`, 'give one above 0 Jy');
+  return findSources([name]).map((source) => ({ ...source, fluxJy: () => fluxJy }));
 }

@@ -27,6 +27,7 @@ function quietSunFluxJy(frequencyHz: number): number {
 
 export const sun: Source = {
   name: 'Sun',
+  isMoving: true,
   position: (frame) => frame.sun,
   fluxJy: quietSunFluxJy,
   stokes: unpolarised,

@@ -23,14 +23,15 @@ import type { Integration } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { OnStep } from '../core/progress.js';
-import { RADIANS_PER_DEGREE } from '../core/units.js';
+import { addSeconds } from '../core/instant.js';
+import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { Vector3 } from '../core/vector.js';
 import { sourcesUp, type SourceUp } from '../sky/above.js';
 import { dipoleVoltage, elementVoltage } from '../sky/beam.js';
 import { towardsOf, ZENITH, type ElementBeam } from '../sky/beams/element-beam.js';
 import { projectedLengths } from '../sky/beams/with-feed.js';
 import type { DiffuseSky } from '../sky/diffuse/diffuse.js';
-import type { SkyFrame, SkyPosition, TangentAxes } from '../sky/frame.js';
+import { skyFrame, type SkyFrame, type SkyPosition, type TangentAxes } from '../sky/frame.js';
 import { axesTowards, normalisedRows, spreadDeg, telescopeJones, throughFeed } from '../sky/feeds.js';
 import type { GaussianShape, Source } from '../sky/source.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -48,6 +49,8 @@ export interface CalibrateSettings {
   /** What X and Y stand for: of circular feeds R and L. Linear unless told. */
   readonly feeds?: Feeds;
   readonly sources: readonly Source[];
+  /** Whether visibilities follow the sky through an integration, or its fringes run; running by default. */
+  readonly fringes?: 'running' | 'stopped';
   /** Sources lower than this are left out of the model. */
   readonly minimumAltitudeDeg: number;
   readonly iterations?: IterationRule;
@@ -257,6 +260,63 @@ const alikeOf = (telescope: Telescope): ((directionEnu: Vector3) => number) | un
       }
     : undefined;
 
+/** Those with a flux. Among all sources there are satellites whose flux is unknown; one that was named is refused. */
+function shiningOf(sources: readonly Source[], frequencyHz: number): readonly Source[] {
+  const shining = sources.filter((one) => one.isMoving === undefined || one.fluxJy(frequencyHz) !== 0);
+  const dark = sources.find(
+    (one) => !shining.includes(one) && (one.isKnownAt === undefined || shining.length === 0),
+  );
+  if (dark)
+    refuse(
+      'calibrate',
+      `the flux of ${dark.name} is unknown`,
+      `give it: ${dark.name}:FLUX_JY, or satellites:FLUX_JY`,
+    );
+  return shining;
+}
+
+/** Of a turn of the fastest fringe: how far a moving source goes from one of its places in the model to the next. */
+const STEP_TURNS = 0.1;
+const MOST_STEPS = 1000;
+
+/** Sources that move through an integration are in the model at several places, each with its part of the flux. */
+function onTheirWays(
+  up: readonly SourceUp[],
+  middle: SkyFrame,
+  { start, durationS }: Pick<Integration, 'start' | 'durationS'>,
+  { telescope, frequenciesHz, fringes = 'running' }: CalibrateSettings,
+): readonly SourceUp[] {
+  const { site } = telescope;
+  const longestM = longestBaselineM(stationPositions(telescope));
+  const waves = (longestM * Math.max(...frequenciesHz)) / SPEED_OF_LIGHT_M_PER_S;
+  return up.flatMap((one) => {
+    const { source } = one;
+    if (!source.isMoving) return [one];
+    const at = (afterS: number): Pick<SourceUp, 'position' | 'directionEnu'> => {
+      const frame = skyFrame(site, addSeconds(start, afterS));
+      const position = source.position(frame);
+      return { position, directionEnu: (fringes === 'running' ? frame : middle).directionEnu(position) };
+    };
+    const [first, last] = [at(0).directionEnu, at(durationS).directionEnu];
+    const turns = waves * Math.hypot(last.x - first.x, last.y - first.y, last.z - first.z);
+    const steps = Math.min(MOST_STEPS, Math.ceil(turns / STEP_TURNS));
+    if (steps <= 1) return [one];
+    const part = { ...source, fluxJy: (frequencyHz: number) => source.fluxJy(frequencyHz) / steps };
+    return Array.from({ length: steps }, (_, k) => ({
+      ...{ ...one, source: part },
+      ...at(((k + 0.5) * durationS) / steps),
+    }));
+  });
+}
+
+function longestBaselineM(stationsM: readonly Vector3[]): number {
+  let longest = 0;
+  for (const [i, a] of stationsM.entries())
+    for (const b of stationsM.slice(0, i))
+      longest = Math.max(longest, Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z));
+  return longest;
+}
+
 /** The stage from integrations to gains by a model of the sky. */
 export async function prepareCalibrate(
   settings: CalibrateSettings,
@@ -280,11 +340,12 @@ export async function prepareCalibrate(
   return {
     push: async (integration, emit) => {
       const frame = frameAtMiddle(telescope, integration);
-      const up = sourcesUp(settings.sources, frame, minimumAltitudeDeg, { telescope, frequencyHz });
+      const shining = shiningOf(settings.sources, frequencyHz);
+      const up = sourcesUp(shining, frame, minimumAltitudeDeg, { telescope, frequencyHz });
       if (up.length === 0) {
         refuse(
           'calibrate',
-          `none of ${settings.sources.map(({ name }) => name).join(', ')} is above ${minimumAltitudeDeg}° at that time`,
+          `none of ${shining.map(({ name }) => name).join(', ')} is above ${minimumAltitudeDeg}° at that time`,
           'name sources that were up, or lower --min-altitude',
         );
       }
@@ -295,7 +356,8 @@ export async function prepareCalibrate(
         beam: settings.element,
         towardsEnu: towardsOf(settings.element, followedEnu),
       };
-      const components = modelComponents(telescope, frequenciesHz, up, frame, element, feeds);
+      const ways = onTheirWays(up, frame, integration, settings);
+      const components = modelComponents(telescope, frequenciesHz, ways, frame, element, feeds);
       const beamTo = beamsFor(telescope, frequenciesHz, element, feeds);
       const everywhere =
         diffuse && diffuseModel(diffuse, frame, stationsM, frequenciesHz, beamTo, alikeOf(telescope));

@@ -16,8 +16,7 @@ import {
   type ProductOutcome,
 } from '../observation/index.js';
 import { isProduct, productName, type Product } from '../products/index.js';
-import { readEarthOrientation } from '../sky/earth/orientation-file.js';
-import { useEarthOrientation } from '../sky/earth/orientation.js';
+import { useSky } from '../sky/use-sky.js';
 import {
   accountOf,
   gatherVisibilities,
@@ -83,8 +82,7 @@ export async function withVisibilities<Result>(
 /** What no file could change is refused before one is opened. */
 export async function begin(observation: Observation): Promise<void> {
   refuseNotOfVisibilities(observation);
-  const { eop } = observation;
-  useEarthOrientation(eop === undefined ? 'built-in' : await readEarthOrientation(eop));
+  await useSky(observation);
 }
 
 async function withOpened<Result>(

@@ -3,14 +3,22 @@ import type { Command, Option } from 'commander';
 import { z } from 'zod';
 import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-import { addSeconds, formatInstant } from '../../core/instant.js';
+import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import { renderSheet, skyPicture } from '../../draw/index.js';
 import { field } from '../../fields/index.js';
-import { gainPaths, openFile, writeFileWhole, writeGainFiles, type GainsFile } from '../../formats/index.js';
+import {
+  gainPaths,
+  openFile,
+  writeFileWhole,
+  writeGainFiles,
+  type GainsFile,
+  type VoltageRecording,
+} from '../../formats/index.js';
 import {
   calibrateByGnss,
   CHIP_RATE_HZ,
+  directionsByOrbits,
   directionsOf,
   gnssFields,
   imageOf,
@@ -23,10 +31,11 @@ import { telescopeOf } from '../../observation/index.js';
 import { inputName, type Telescope } from '../../telescope/telescope.js';
 import { refuseUnknown } from '../open.js';
 import { refuseGiven } from '../options/command.js';
+import { useEop } from '../options/eop-option.js';
 import { openFields, openOptions } from '../options/open-options.js';
 import { checkOutputs, namedAfter } from '../options/outputs.js';
 import { addFields, type Options } from '../options/own.js';
-import { common, given, out, overwrite, picture } from '../options/shared.js';
+import { common, given, out, overwrite, picture, skyFiles } from '../options/shared.js';
 import { addForeign } from '../options/shorthand.js';
 import { history } from '../report/history.js';
 import { openTerminal } from '../report/terminal.js';
@@ -43,28 +52,44 @@ const positions = field(given, {
 const gnssOptions = z.strictObject({
   ...{ gnss, out, picture, ...gnssFields, solvePositions: positions },
   ...openFields,
-  ...{ overwrite, ...common },
+  ...{ overwrite, ...common, ...skyFiles },
 });
 type GnssOptions = Options<typeof gnssOptions>;
 
 /** `foreign`: options of gains from visibilities, refused by name. */
 export function registerGnss(program: Command, foreign: readonly Option[]): Command {
   const command = program.command('calibrate').argument('<recording>', 'voltages around 1575.42 MHz');
-  addFields(command, gnssOptions);
+  useEop(addFields(command, gnssOptions));
   const names = addForeign(command, foreign);
   command.action(async (recording: string, options: GnssOptions) => {
     refuseGiven(command, names, 'is for visibilities, not for --gnss');
     await run(recording, options);
   });
   return addHelp(command, {
-    common: ['--out', '--picture', '--direction', '--despread', '--doppler', '--telescope', '--overwrite'],
+    common: [
+      '--out',
+      '--picture',
+      '--orbits',
+      '--direction',
+      '--despread',
+      '--doppler',
+      '--telescope',
+      '--overwrite',
+    ],
     examples: [
       ['calibrate raw.hdf --gnss', 'raw-gains.json; a tilt of the sky stays open'],
       ['calibrate raw.hdf --gnss --direction 31@62.5:120 --direction 26@40:250', 'with two known directions'],
+      ['calibrate raw.hdf --gnss --orbits gps.tle', 'directions of all satellites by their orbits'],
       ['calibrate raw.hdf --gnss --picture satellites.png', 'an image of each satellite beside'],
     ],
   });
 }
+
+/** Of what is used of it. */
+const middleOf = (
+  { start, samples, sampleRateHz }: Pick<VoltageRecording, 'start' | 'samples' | 'sampleRateHz'>,
+  despreadS: number,
+): Instant => addSeconds(start, Math.min(samples / sampleRateHz, despreadS) / 2);
 
 async function run(path: string, options: GnssOptions): Promise<void> {
   const outPath = options.out ?? namedAfter(path, '-gains.json');
@@ -77,16 +102,19 @@ async function run(path: string, options: GnssOptions): Promise<void> {
       refuse(path, 'holds no voltages', 'give the recording that it was made from');
     refuseUnknown(recording);
     const telescope = await telescopeOf(recording, options.telescope);
+    const asked = directionsOf(options.direction, '--direction');
+    const byOrbits = directionsByOrbits(telescope, middleOf(recording, options.despread));
     const stage = terminal.stage('satellites');
     const made = await calibrateByGnss(recording, telescope, {
       durationS: options.despread,
       mostDopplerHz: options.doppler,
-      directions: directionsOf(options.direction, '--direction'),
+      directions: new Map([...byOrbits, ...asked]),
+      asked: [...asked.keys()],
       positions: options.solvePositions === true ? 'solved' : 'given',
       onStep: stage.step,
     });
     const durationS = made.usedSamples / recording.sampleRateHz;
-    const time = addSeconds(recording.start, durationS / 2);
+    const time = middleOf(recording, options.despread);
     const { gains, solved, reference } = made.solved;
     const file: GainsFile = {
       telescope: telescope.name,

@@ -1,9 +1,9 @@
-/** --eop, for every command that depends on where the sky is; and the word to the user when no table reaches a date. */
+/** --eop and --orbits, for every command that depends on where the sky is; and a warning where no table covers a date. */
 import type { Command } from 'commander';
 import { message } from '../../messages/index.js';
-import { readEarthOrientation } from '../../sky/earth/orientation-file.js';
 import { note } from '../report/terminal.js';
-import { onUnknownOrientation, useEarthOrientation } from '../../sky/earth/orientation.js';
+import { onUnknownOrientation } from '../../sky/earth/orientation.js';
+import { useSky } from '../../sky/use-sky.js';
 
 /** Says once the command is done which dates no table reaches, where no line of progress is drawn over it. */
 export function noteUnknownOrientation(command: Command): Command {
@@ -19,7 +19,7 @@ export function noteUnknownOrientation(command: Command): Command {
 
 export function useEop(command: Command): Command {
   return noteUnknownOrientation(command).hook('preAction', async () => {
-    const { eop } = command.opts<{ eop?: string }>();
-    useEarthOrientation(eop === undefined ? 'built-in' : await readEarthOrientation(eop));
+    const { eop, orbits, oldOrbits } = command.opts<{ eop?: string; orbits?: string; oldOrbits?: boolean }>();
+    await useSky({ eop, orbits, 'old-orbits': oldOrbits });
   });
 }

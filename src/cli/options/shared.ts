@@ -40,7 +40,9 @@ export const plan = field(given, {
 export const common = { json, quiet };
 export const { backend, threads } = machine.shape;
 export const computing = { ...common, backend, threads };
-export const { eop, telescope, stations } = observation.shape;
+export const { eop, orbits, telescope, stations } = observation.shape;
+/** Files about the sky, for commands that name sources. */
+export const skyFiles = { eop, orbits, oldOrbits: observation.shape['old-orbits'] };
 export const { rate, frequency } = source.shape;
 export const { overwrite } = observation.shape;
 export const { sources, field: fieldWidth, pixels } = images.shape;

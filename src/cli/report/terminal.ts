@@ -1,7 +1,16 @@
 /** What people see: progress on standard error when it is a terminal, results on standard output. */
 import type { OnProgress, OnStep } from '../../core/progress.js';
 import { formatSeconds } from '../../core/units.js';
-import { messagesIn, isMessage, shown, textOf, type Line, type Message } from '../../messages/index.js';
+import {
+  message,
+  messagesIn,
+  isMessage,
+  shown,
+  textOf,
+  type Line,
+  type Message,
+} from '../../messages/index.js';
+import { takeOrbitReport } from '../../sky/orbits/orbits.js';
 import type { CommonOptions } from '../options/command.js';
 import { escaped } from './escaped.js';
 import { resultText } from './json.js';
@@ -29,6 +38,18 @@ export interface Terminal {
    * something is `lacking`.
    */
   result(json: object, lines: readonly Line[], lacking?: readonly Message[]): void;
+}
+
+/** What became of the orbits in use since the last result. */
+function orbitMessages(): Message[] {
+  const report = takeOrbitReport();
+  if (!report) return [];
+  const { satellites, leastAgeDays, mostAgeDays, paths, old, leftOut } = report;
+  return [
+    ...(satellites > 0 ? [message('sky.orbits-used', { satellites, leastAgeDays, mostAgeDays, paths })] : []),
+    ...(old.length > 0 ? [message('sky.orbits-old', { satellites: old })] : []),
+    ...(leftOut.length > 0 ? [message('sky.orbits-left-out', { satellites: leftOut })] : []),
+  ];
 }
 
 /** Messages beside a result that is made elsewhere: on standard error whatever was asked for, and in the next result's JSON. */
@@ -98,7 +119,8 @@ export function openTerminal(options: CommonOptions): Terminal {
     show: (lines) => {
       if (options.json !== true) write(lines.map((line) => escaped(shown(line))));
     },
-    result: (json, lines, lacking = []) => {
+    result: (json, made, lacking = []) => {
+      const lines = [...made, ...orbitMessages()];
       write(
         options.json === true
           ? [

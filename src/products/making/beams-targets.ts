@@ -1,10 +1,8 @@
 /** Where beams point: sources and pulsars by name, coordinates, the Moon and planets, directions over the ground, grids. */
-import { AstroTime, Body, GeoVector, Observer, ObserverVector } from 'astronomy-engine';
 import { refuse } from '../../core/errors.js';
-import { toDate } from '../../core/instant.js';
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import { normalise, type Vector3 } from '../../core/vector.js';
-import { directionFromAltAz, positionFromJ2000, type SkyFrame, type SkyPosition } from '../../sky/frame.js';
+import { directionFromAltAz, type SkyFrame } from '../../sky/frame.js';
 import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 
 /** Bright pulsars; J2000 positions of the ATNF catalogue (Manchester et al. 2005), without proper motion: right to 20″. */
@@ -20,8 +18,6 @@ const pulsars: Readonly<Record<string, readonly [names: readonly string[], place
   'B1919+21': [['J1921+2153'], '19h21m44.82s +21d53m02.3s'],
 };
 
-const bodies = [Body.Moon, Body.Mercury, Body.Venus, Body.Mars, Body.Jupiter, Body.Saturn] as const;
-
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_]/g, '').replaceAll('−', '-');
 
 /** `where` is the field that asked. */
@@ -29,8 +25,6 @@ export function parseTarget(text: string, where: string): PhaseCentre {
   const asked = text.trim();
   const local = /^az\s*([+-]?[\d.]+)\s*(?:°|deg)?\s*,?\s*el\s*([+-]?[\d.]+)\s*(?:°|deg)?$/i.exec(asked);
   if (local) return overGround(asked, Number(local[1]), Number(local[2]), where);
-  const body = bodies.find((one) => plain(one) === plain(asked));
-  if (body) return bodyTarget(body);
   const pulsar = Object.entries(pulsars).find(([name, [others]]) =>
     [name, ...others, `PSR ${name}`].some((one) => plain(one) === plain(asked)),
   );
@@ -50,20 +44,6 @@ function overGround(name: string, azimuthDeg: number, altitudeDeg: number, where
     ...{ name, kind: 'local' },
     position: (frame) => frame.positionOf(direction),
     directionEnu: () => direction,
-  };
-}
-
-/** Seen from the site; aberration is the frame's to add. */
-function bodyTarget(body: Body): PhaseCentre {
-  const position = ({ moment, site }: SkyFrame): SkyPosition => {
-    const time = new AstroTime(toDate(moment));
-    const centre = GeoVector(body, time, false);
-    const own = ObserverVector(time, new Observer(site.latitudeDeg, site.longitudeDeg, site.heightM), false);
-    return positionFromJ2000({ x: centre.x - own.x, y: centre.y - own.y, z: centre.z - own.z });
-  };
-  return {
-    ...{ name: body, kind: 'moving', position },
-    directionEnu: (frame) => frame.directionEnu(position(frame)),
   };
 }
 

@@ -325,6 +325,7 @@ const prepareSolver = (
     crossHand: ruleOf(plan.crossHand),
     polarisation: asked.polarisation,
     followed: header.phaseCentre,
+    fringes: header.fringes,
     ...plan.model,
   });
 

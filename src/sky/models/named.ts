@@ -1,6 +1,6 @@
 /** Sources as options name them, but for places that move with the sky. */
 import { parseSource, type Source } from '../source.js';
-import { findSources } from '../sources.js';
+import { findSources, withFlux } from '../sources.js';
 import { isSkyModelPath, readSkyModel } from './read.js';
 
 /** By name, by hand (NAME:RA_DEG:DEC_DEG:FLUX_JY), or the file of a sky model. */
@@ -8,5 +8,7 @@ export const sourcesNamed = (names: 'all' | readonly string[]): readonly Source[
   names === 'all'
     ? findSources('all')
     : names.flatMap((one) =>
-        isSkyModelPath(one) ? readSkyModel(one) : one.includes(':') ? [parseSource(one)] : findSources([one]),
+        isSkyModelPath(one)
+          ? readSkyModel(one)
+          : (withFlux(one) ?? (one.includes(':') ? [parseSource(one)] : findSources([one]))),
       );

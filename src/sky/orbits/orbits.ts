@@ -1,0 +1,243 @@
+/**
+ * Satellites by name, of the files of orbital elements in use. As the Earth's orientation they serve the whole process.
+ * SGP4 gives places on the true equator and mean equinox of date (TEME); sidereal time of 1982 and the pole's motion take
+ * them to the ground.
+ *
+ * Elements grow old: those of orbits below 2,000 km, where the air brakes, much sooner than others. The age of what was used
+ * is kept for a report; above a limit a place is refused.
+ */
+import { readFile } from 'node:fs/promises';
+import type { SatRec } from 'satellite.js';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { formatInstant, type Instant } from '../../core/instant.js';
+import { SECONDS_PER_DAY, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { normalise, type Vector3 } from '../../core/vector.js';
+import { ecefToEnu, siteToEcef } from '../../telescope/earth.js';
+import type { Site } from '../../telescope/telescope.js';
+import { apply, sameAxes, turned } from '../earth/angles.js';
+import { earthClock } from '../earth/clock.js';
+import { earthOrientation } from '../earth/orientation.js';
+import type { SkyFrame } from '../frame.js';
+import { unpolarised, type Source } from '../source.js';
+import { parseElements, type ElementSet } from './elements.js';
+
+type Theory = Pick<typeof import('satellite.js'), 'gstime' | 'json2satrec' | 'sgp4' | 'twoline2satrec'>;
+
+/** `warned` and `refused`: days from the epoch. */
+interface Limits {
+  readonly warned: number;
+  readonly refused: number;
+}
+const LOW_KM = 2000;
+const LOW: Limits = { warned: 3, refused: 14 };
+const HIGH: Limits = { warned: 30, refused: 180 };
+const EARTH_RADIUS_KM = 6378.135;
+
+interface Orbit {
+  readonly set: ElementSet;
+  readonly satrec: SatRec;
+  readonly limits: Limits;
+}
+
+/** Elements of several epochs: that nearest to the moment counts. */
+interface Satellite {
+  readonly name: string;
+  readonly number: string;
+  readonly path: string;
+  readonly orbits: Orbit[];
+}
+
+interface Orbits {
+  readonly theory: Theory;
+  readonly satellites: readonly Satellite[];
+  readonly old: 'refused' | 'accepted';
+}
+
+/** What was used since the last report. */
+export interface OrbitReport {
+  readonly paths: readonly string[];
+  readonly satellites: number;
+  /** Days between the elements' epochs and the data. */
+  readonly leastAgeDays: number;
+  readonly mostAgeDays: number;
+  /** Above what is warned of. */
+  readonly old: readonly string[];
+  /** Not used, for their age or because they have come down. */
+  readonly leftOut: readonly string[];
+}
+
+let inUse: Orbits | undefined;
+const ages = new Map<Satellite, number>();
+const leftOut = new Set<Satellite>();
+
+/** From now on, for everything in the process. Files that are not given any more are forgotten. */
+export async function useOrbits(
+  paths: readonly string[],
+  { old }: { readonly old: Orbits['old'] } = { old: 'refused' },
+): Promise<void> {
+  inUse = undefined;
+  if (paths.length === 0) return;
+  const theory = await import('satellite.js');
+  const satellites = new Map<string, Satellite>();
+  for (const path of paths)
+    for (const set of parseElements(await textOf(path), path)) {
+      const orbit = orbitOf(set, theory, path);
+      const known = satellites.get(set.number);
+      if (known) known.orbits.push(orbit);
+      else satellites.set(set.number, { name: set.name, number: set.number, path, orbits: [orbit] });
+    }
+  inUse = { theory, satellites: [...satellites.values()], old };
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new CorellaError({ where: path, what: 'cannot be read', fix: 'check the path' }, { cause: error });
+  }
+}
+
+function orbitOf(set: ElementSet, { twoline2satrec, json2satrec }: Theory, path: string): Orbit {
+  const { elements } = set;
+  const satrec =
+    elements.kind === 'lines'
+      ? twoline2satrec(elements.one, elements.two)
+      : json2satrec(elements.record as unknown as Parameters<Theory['json2satrec']>[0]);
+  const { inclo, nodeo, ecco, argpo, mo, no, bstar, altp } = satrec;
+  const isWhole = [inclo, nodeo, ecco, argpo, mo, no, bstar, altp].every(Number.isFinite);
+  if (!isWhole || !(no > 0) || !(ecco >= 0 && ecco < 1) || satrec.error !== 0)
+    refuse(path, `the elements of ${set.name} are those of no orbit`, 'the file is damaged');
+  return { set, satrec, limits: altp * EARTH_RADIUS_KM < LOW_KM ? LOW : HIGH };
+}
+
+const daysFrom = (epoch: Instant, moment: Instant): number =>
+  (moment.unixSeconds - epoch.unixSeconds + (moment.fraction - epoch.fraction)) / SECONDS_PER_DAY;
+
+function nearest(
+  { orbits }: Satellite,
+  moment: Instant,
+): { readonly orbit: Orbit; readonly ageDays: number } {
+  const ages = orbits.map(({ set }) => Math.abs(daysFrom(set.epoch, moment)));
+  const ageDays = Math.min(...ages);
+  return { orbit: orbits[ages.indexOf(ageDays)], ageDays };
+}
+
+/**
+ * Metres on ITRF's axes of the moment `seen`, of where it was `lightS` before; undefined where the theory says that it has
+ * come down.
+ */
+function place({ set, satrec }: Orbit, seen: Instant, lightS: number, theory: Theory): Vector3 | undefined {
+  const minutes = daysFrom(set.epoch, seen) * 1440 - lightS / 60;
+  const found = theory.sgp4(satrec, minutes)?.position;
+  if (!found || satrec.error !== 0 || ![found.x, found.y, found.z].every(Number.isFinite)) return undefined;
+  const orientation = earthOrientation(seen);
+  const { ut1Days, ut1Fraction } = earthClock(seen, orientation.ut1MinusUtcS);
+  const greenwich = turned(sameAxes, 'z', theory.gstime(2_451_545 + ut1Days + ut1Fraction));
+  const ground = turned(turned(greenwich, 'y', -orientation.poleXRad), 'x', -orientation.poleYRad);
+  return apply(ground, { x: 1e3 * found.x, y: 1e3 * found.y, z: 1e3 * found.z });
+}
+
+/** From a site, as it is seen: where it was when its signal left it. */
+function directionFrom(site: Site, orbit: Orbit, moment: Instant, theory: Theory): Vector3 | undefined {
+  const here = siteToEcef(site);
+  const towards = (lightS: number): Vector3 | undefined => {
+    const there = place(orbit, moment, lightS, theory);
+    return there && { x: there.x - here.x, y: there.y - here.y, z: there.z - here.z };
+  };
+  const now = towards(0);
+  const then = now && towards(Math.hypot(now.x, now.y, now.z) / SPEED_OF_LIGHT_M_PER_S);
+  return then && normalise(ecefToEnu(then, site));
+}
+
+interface Seen {
+  readonly direction: Vector3;
+  readonly ageDays: number;
+}
+
+function seen(satellite: Satellite, { site, moment }: SkyFrame, { theory, old }: Orbits): Seen | string {
+  const { orbit, ageDays } = nearest(satellite, moment);
+  if (ageDays > orbit.limits.refused && old === 'refused')
+    return `its elements are of ${formatInstant(orbit.set.epoch, 0)}, ${ageDays.toFixed(0)} days from the data`;
+  const direction = directionFrom(site, orbit, moment, theory);
+  return direction ? { direction, ageDays } : 'it has come down by then, after its elements';
+}
+
+const sourceOfSatellite = (satellite: Satellite, orbits: Orbits): Source => ({
+  name: satellite.name,
+  isMoving: true,
+  position: (frame) => {
+    const found = seen(satellite, frame, orbits);
+    if (typeof found === 'string')
+      return refuse(
+        satellite.path,
+        `${satellite.name}: ${found}`,
+        'give elements of that time, or allow old ones with --old-orbits',
+      );
+    ages.set(satellite, Math.max(found.ageDays, ages.get(satellite) ?? 0));
+    return frame.positionOf(found.direction);
+  },
+  fluxJy: () => 0,
+  stokes: unpolarised,
+});
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
+
+/** By name, by number in the catalogue, or GPS satellites by their code: "PRN 13" where the name has it. */
+export function satellitesNamed(asked: string): readonly Source[] {
+  if (!inUse) return [];
+  const orbits = inUse;
+  const prn = /^(?:gps\s*)?(?:prn|g)\s*0*(\d{1,2})$/i.exec(asked.trim())?.[1];
+  return orbits.satellites
+    .filter(
+      ({ name, number }) =>
+        plain(name) === plain(asked) ||
+        number === asked.trim() ||
+        (prn !== undefined && prnOf(name) === Number(prn)),
+    )
+    .map((one) => sourceOfSatellite(one, orbits));
+}
+
+export function prnOf(name: string): number | undefined {
+  const found = /\bPRN\s*0*(\d{1,2})\b/i.exec(name)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+/** All of the files in use; those whose elements are too old are left out, and reported. */
+export function allSatellites(): readonly Source[] {
+  if (!inUse) return [];
+  const orbits = inUse;
+  const { satellites } = orbits;
+  return satellites.map((satellite): Source => ({
+    ...sourceOfSatellite(satellite, orbits),
+    isKnownAt: (frame) => {
+      const found = seen(satellite, frame, orbits);
+      if (typeof found !== 'string') return true;
+      leftOut.add(satellite);
+      if (leftOut.size === satellites.length && ages.size === 0)
+        refuse(
+          satellite.path,
+          `none of its satellites can be placed: ${satellite.name}: ${found}`,
+          'give elements of that time, or allow old ones with --old-orbits',
+        );
+      return false;
+    },
+  }));
+}
+
+/** What was used since the last one; nothing where nothing was. */
+export function takeOrbitReport(): OrbitReport | undefined {
+  const used = [...ages];
+  const missing = [...leftOut].filter((one) => !ages.has(one));
+  ages.clear();
+  leftOut.clear();
+  if (used.length + missing.length === 0) return undefined;
+  const days = used.map(([, age]) => age);
+  return {
+    paths: [...new Set([...used.map(([{ path }]) => path), ...missing.map(({ path }) => path)])],
+    satellites: used.length,
+    leastAgeDays: Math.min(...days),
+    mostAgeDays: Math.max(...days),
+    old: used.filter(([{ orbits }, age]) => age > orbits[0].limits.warned).map(([{ name }]) => name),
+    leftOut: missing.map(({ name }) => name),
+  };
+}
