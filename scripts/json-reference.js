@@ -2,11 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { explained, jsonDocuments } from '../dist/messages/index.js';
+import { inFlags } from '../dist/observation/flags.js';
 
 const page = new URL('../docs/json.md', import.meta.url).pathname;
 
 /** @param {string} text */
-const inCell = (text) => text.replaceAll('|', '\\|');
+const inCell = (text) => inFlags(text).replaceAll('|', '\\|');
 
 /** @param {Readonly<Record<string, import('../dist/messages/documents.js').JsonField>>} fields */
 const table = (fields) => [

@@ -46,7 +46,7 @@ export function fillBatch(plan: CalibrationPlan, input: CalibrationInput): Fille
     refuse(
       'calibrate',
       'no baseline has samples: all are flagged or missing',
-      'leave out fewer inputs (--flag, --min-baseline), or choose another --integration',
+      'leave out fewer inputs (flags.inputs, `min-baseline`), or choose another integration',
     );
   }
   const batch: SolveBatch = {

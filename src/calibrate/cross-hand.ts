@@ -307,11 +307,7 @@ export function crossHandFrom(
     compared++;
   }
   if (compared === 0)
-    refuse(
-      '--cross-hand',
-      'no input has gains of both times',
-      'give gains of the same stations and channels',
-    );
+    refuse('cross-hand', 'no input has gains of both times', 'give gains of the same stations and channels');
   return { phaseRad, agreement: agreements / compared };
 }
 

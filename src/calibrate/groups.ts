@@ -71,5 +71,5 @@ export const refuseOpen = (where: string, stations: number): never =>
     where,
     `the pairs of ${stations} stations leave their gains open: no three of them have pairs with each other, nor does a longer odd ` +
       'loop close, so that gains of other sizes fit the data as well',
-    'leave out fewer baselines (--min-baseline) and inputs (--flag)',
+    'leave out fewer baselines (`min-baseline`) and inputs (flags.inputs)',
   );

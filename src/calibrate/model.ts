@@ -189,7 +189,7 @@ export function pairVoltage(
     refuse(
       'calibrate model',
       'a beam has phases of its own',
-      'matrices of 2 × 2 take beams without; leave out --polarisation full, or give the beam as powers',
+      'matrices of 2 × 2 take beams without; leave out products.gains.polarisation: full, or give the beam as powers',
     );
   return (p === 0 ? one.x : one.y)[c] * (q === 0 ? other.x : other.y)[c];
 }

@@ -143,7 +143,7 @@ function chooseBaselines(stations: number, { autos, shortest }: CalibrationOptio
   }
   if (longestM < minimumM)
     refuse(
-      '--min-baseline',
+      'min-baseline',
       `no baseline is as long as ${minimumM} m`,
       `give less than ${longestM.toFixed(1)} m, the longest`,
     );

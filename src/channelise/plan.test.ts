@@ -91,7 +91,7 @@ describe('channelise plan', () => {
     refused({ inputs: 3 }, /3 inputs cannot be stations of 2/);
     refused({ inputs: 0 }, /inputs is 0/);
     refused({ blockSamples: 0 }, /blockSamples is 0/);
-    refused({ passbandChannels: 0 }, /the passband in channels \(--passband\) is 0/);
+    refused({ passbandChannels: 0 }, /the passband in channels \(front\.passband\) is 0/);
     refused({ inputFullScale: 0 }, /inputFullScale is 0/);
     refused({ coefficients: new Float64Array(8).fill(1) }, /both a window and coefficients/);
     refused({ gains: NaN }, /gain is NaN/);

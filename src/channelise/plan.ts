@@ -137,7 +137,7 @@ function choosePrototype(options: ChanneliseOptions, samplesPerSpectrum: number)
       window: window ?? { kind: 'hann' },
       passbandChannels: realNumber(
         'channelise',
-        'the passband in channels (--passband)',
+        'the passband in channels (front.passband)',
         passbandChannels ?? 1,
         0.1,
         10,

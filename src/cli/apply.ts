@@ -30,7 +30,6 @@ export function registerApply(program: Command): void {
       filledFrom(flags, { visibilities }, { visibilities: to, calibrated: true }, { gains: { file } }),
       options,
       {
-        flags,
         run: runVisibilities,
         tell: (outcome) => {
           const { facts, lines } = reportOfOne(outcome);

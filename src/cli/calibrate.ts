@@ -48,7 +48,6 @@ function registerVisibilities(program: Command, foreign: Command['options']): Co
     const [{ sources }] = observation.products as readonly { readonly sources?: string }[];
     if (sources !== undefined && options.plan !== true) await reportSkyModels(sources, options);
     await runOfVisibilities(observation, options, {
-      flags,
       run: runVisibilities,
       tell: (outcome) => {
         const [made] = outcome.products;

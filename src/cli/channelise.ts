@@ -5,7 +5,6 @@ import { front, timesFlag, type Flags, type FlagSettings } from '../observation/
 import { namedAfter } from './options/outputs.js';
 import {
   addShorthand,
-  inWordsOf,
   notOfRecordings,
   ofRecordings,
   observationOf,
@@ -54,7 +53,7 @@ export function registerChannelise(program: Command): void {
     const out = namedAfter(recording, '-channels.sigmf-meta');
     const observation = observationOf(flags, 'spectra', { recording, out });
     return runShorthand(observation, options, {
-      ...{ command: 'channelise', flags },
+      command: 'channelise',
       tell: (outcome, seconds) => {
         const [made] = outcome.products;
         return {
@@ -113,10 +112,8 @@ async function respond(
         refuse(flags.flagOf(field) ?? field, 'does not change the response', 'leave it out');
       }
   const { showResponse } = await import('./channelise/response.js');
-  await inWordsOf(flags.inFlags, () =>
-    showResponse(front.parse(parts.front ?? {}), {
-      ...{ json: options.json, quiet: options.quiet, overwrite: overwrite === true },
-      out: products.spectra?.spectra as string | undefined,
-    }),
-  );
+  await showResponse(front.parse(parts.front ?? {}), {
+    ...{ json: options.json, quiet: options.quiet, overwrite: overwrite === true },
+    out: products.spectra?.spectra as string | undefined,
+  });
 }

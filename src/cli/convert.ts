@@ -33,7 +33,6 @@ export function registerConvert(program: Command): void {
   });
   command.action((from: string, to: string, options: ShorthandOptions) =>
     runOfVisibilities(filledFrom(flags, { visibilities: from }, { visibilities: to }), options, {
-      flags,
       run: convertFile,
       tell: (converted) => {
         const { facts, lines } = reportOf(converted, to);

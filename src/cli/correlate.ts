@@ -36,7 +36,7 @@ export function registerCorrelate(program: Command): void {
       out: namedAfter(recording, '.uvfits'),
     });
     await runShorthand(observation, options, {
-      ...{ command: 'correlate', flags },
+      command: 'correlate',
       tell: (outcome, seconds) => {
         const [made] = outcome.products;
         return {

@@ -1,5 +1,6 @@
 /** corella help CODE: what a message or an error means, and what to do. Help of commands is commander's. */
 import { meantName } from '../core/spelling.js';
+import { inFlags } from '../observation/flags.js';
 import { refuse } from '../core/errors.js';
 import { explained, type Explained } from '../messages/index.js';
 
@@ -37,7 +38,7 @@ function textOf({ code, severity, data, help }: Explained): string {
   return [
     `${code} (${severity})`,
     '',
-    ...wrapped(help),
+    ...wrapped(inFlags(help)),
     ...(rows.length > 0 ? ['', 'Data in --json:', ...rows] : []),
     '',
   ].join('\n');

@@ -59,7 +59,6 @@ function registerVisibilities(program: Command, foreign: Command['options']): Co
     if (options.sources !== undefined) await reportSkyModels(options.sources, options);
     const images = namedAfter(visibilities, options.every === undefined ? '.fits' : '-series.fits');
     await runOfVisibilities(filledFrom(flags, { visibilities }, { images }), options, {
-      flags,
       run: runVisibilities,
       tell: reportOfOne,
     });

@@ -21,7 +21,7 @@ import { reportOutcome } from './live/outcome.js';
 import { pageLines, tokenIsFor } from './live/page-lines.js';
 import { openReport, type Report } from './live/report.js';
 import type { CommonOptions } from './options/command.js';
-import { inWordsOf, printPlan } from './options/shorthand.js';
+import { printPlan } from './options/shorthand.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { nightInterference } from './interference/kurtosis-lines.js';
 import { liveVanVleck } from './interference/van-vleck-lines.js';
@@ -30,18 +30,16 @@ import { askedLines } from './report/flag-lines.js';
 import { gainsFactsOf, gainsLinesOf } from './report/observed.js';
 import { reportSkyModels } from './options/sky-options.js';
 import { version } from '../core/program/version.js';
-import { reworded, type Line } from '../messages/index.js';
+import type { Line } from '../messages/index.js';
 
 export async function run(origins: readonly string[], options: LiveOptions, flags: Flags): Promise<void> {
-  await inWordsOf(flags.inFlags, async () => {
-    const observation = await fillObservation(origins, flags, options.eop);
-    if (options.plan === true) {
-      printPlan(observation, options);
-      return;
-    }
-    refuseMachines(observation, options);
-    await runLiveObservation(observation, { ...options, inFlags: flags.inFlags });
-  });
+  const observation = await fillObservation(origins, flags, options.eop);
+  if (options.plan === true) {
+    printPlan(observation, options);
+    return;
+  }
+  refuseMachines(observation, options);
+  await runLiveObservation(observation, options);
 }
 
 /** Options of machines that would have no effect. */
@@ -66,8 +64,6 @@ export interface LiveReportOptions extends CommonOptions, MachineOptions {
   readonly openInput?: LiveRunSettings['openInput'];
   /** With the page's address. */
   readonly onPage?: (page: Pick<Page, 'url' | 'steerUrl'>) => void;
-  /** Flags in place of fields, for lines that advise; none where an observation file was given. */
-  readonly inFlags?: (line: string) => string;
 }
 
 /** Runs it with a report on the terminal and a page: of corella live, and of corella run. */
@@ -75,11 +71,8 @@ export async function runLiveObservation(
   observation: Observation,
   options: LiveReportOptions,
 ): Promise<void> {
-  const { inFlags = (line) => line } = options;
   const report = openReport(options);
-  const say = (line: Line): void => {
-    report.say(reworded(line, inFlags));
-  };
+  const { say } = report;
   for (const model of skyModelsOf(observation)) await reportSkyModels(model, options);
   const outcome = await runLive(observation, {
     ...{ version: version(), into: options.into, say, openInput: options.openInput },

@@ -29,8 +29,7 @@ import { instant } from '../core/instant.js';
 import { skyFrame, type SkyPosition } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
 import { pageLines, tokenIsFor } from './live/page-lines.js';
-import { openCaptureInput, showCapture, viewInFlags, type CaptureOptions } from './live/view-capture.js';
-import { inWordsOf } from './options/shorthand.js';
+import { openCaptureInput, showCapture, type CaptureOptions } from './live/view-capture.js';
 import { channelFields, channelOptionNames } from './options/channel-options.js';
 import { refuseGiven } from './options/command.js';
 import { filesOfFolder } from './options/folder.js';
@@ -173,10 +172,7 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
     );
   const path = of('capture').at(0);
   const { packets } = settings;
-  const input =
-    path === undefined || !packets
-      ? undefined
-      : await inWordsOf(viewInFlags, () => openCaptureInput(path, packets, say));
+  const input = path === undefined || !packets ? undefined : await openCaptureInput(path, packets, say);
   const stop = stoppable('view');
   const ended = new Promise<void>((resolve) => {
     stop.signal.addEventListener('abort', () => {
@@ -213,7 +209,7 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
         input.stop();
       });
       const asked = { ...settings.packets, ...(gains && { gains }) };
-      await inWordsOf(viewInFlags, () => showCapture(page, input, path, asked, backend));
+      await showCapture(page, input, path, asked, backend);
       const { endsEarly, leftOut } = input.packets?.() ?? {};
       if (leftOut) say(`${path}: left out are ${leftOutWords(leftOut).join(', ')}`);
       if (endsEarly) say(`${path} ends early, at byte ${endsEarly.atByte}: ${endsEarly.why}`);

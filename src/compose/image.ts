@@ -163,6 +163,6 @@ export function checkDirectRoad(
     'image',
     `direct imaging needs stations in one plane: here it would be off by up to ${(100 * error.high).toFixed(0)} % of a ` +
       `source ${HIGH_DEG}° above the horizon and higher, since their heights differ too much from their plane or the kernels are too small`,
-    'correlate, and image the visibilities; or image a narrower field (--field), or take --kernel 7',
+    'correlate, and image the visibilities; or image a narrower field (products.images.field), or take products.images.kernel: 7',
   );
 }

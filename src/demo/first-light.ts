@@ -88,7 +88,7 @@ function check({ simulation, image }: FirstLightSettings): void {
     refuse(
       'demo',
       `none of ${sources.map(({ name }) => name).join(', ')} is above ${MINIMUM_ALTITUDE_DEG}° at that time`,
-      'choose another --time, or other --sources',
+      'choose another `time`, or other `sources`',
     );
   }
   planSky(telescope, frame, Float64Array.of(centreFrequencyHz + sampleRateHz / 2), image);

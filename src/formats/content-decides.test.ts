@@ -57,7 +57,10 @@ describe('content decides', () => {
     };
     // Without an extension there is no name of a file of time stamps to look for.
     assert.match(await said('mystery'), /mystery: is in no format known here/);
-    assert.match(await said('foo.bin'), /is in no format known here; if it is plain binary, .*--format raw/);
+    assert.match(
+      await said('foo.bin'),
+      /is in no format known here; if it is plain binary, .*source\.format: raw/,
+    );
     writeFileSync(at('gsb.timestamp'), '2015 04 27 18 45 00 0.000000240 \n');
     assert.match(await said('gsb.dat'), /GSB/);
     writeFileSync(at('cut.uvh5x'), readFileSync(await ours('cut.uvh5')).subarray(0, 900));

@@ -31,13 +31,17 @@ describe('what the user says against a recording', () => {
   it('VDIF: its header, or its frame numbers, tell the rate', async () => {
     const named = encodeVdif({ ...vdif, extension: 3 });
     await taken(named, { sampleRateHz: 32e3 });
-    await refused(named, { sampleRateHz: 64e3 }, /says itself that it has 32 kHz; leave out --rate/);
+    await refused(named, { sampleRateHz: 64e3 }, /says itself that it has 32 kHz; leave out source\.rate/);
     // Nothing but its name tells what that is.
     const format = 'vdif';
     const counted = encodeVdif({ ...vdif, extension: 0 });
     await taken(counted, { format, sampleRateHz: 32e3 });
     for (const sampleRateHz of [16e3, 64e3]) {
-      await refused(counted, { format, sampleRateHz }, /tell 1000 frames a second, 32 kHz; leave out --rate/);
+      await refused(
+        counted,
+        { format, sampleRateHz },
+        /tell 1000 frames a second, 32 kHz; leave out source\.rate/,
+      );
     }
     // The last frames of the second may be lost.
     await taken(counted, { format, sampleRateHz: 32 * 1050 });
@@ -53,7 +57,7 @@ describe('what the user says against a recording', () => {
     await refused(
       bytes,
       { inputs: 8, near, sampleRateHz: 64e6 },
-      /time stamps do not fit 64 MHz; leave out --rate/,
+      /time stamps do not fit 64 MHz; leave out source\.rate/,
     );
   });
 
@@ -75,31 +79,35 @@ describe('what the user says against a recording', () => {
       code,
     });
     await taken(bytes, { centreFrequencyHz: 320e6 });
-    await refused(bytes, { centreFrequencyHz: 321e6 }, /its band is around 320 MHz; leave out --frequency/);
+    await refused(
+      bytes,
+      { centreFrequencyHz: 321e6 },
+      /its band is around 320 MHz; leave out source\.frequency/,
+    );
   });
 
   it('LWA: the tuning word, the time tags, and what frames of a kind have no use for', async () => {
     const tag = 283_685_766_952_000_000n;
     const tbn = encodeTbn({ tag, frames: 3, inputs: 2, code });
     await taken(tbn, { centreFrequencyHz: 49e6, sampleRateHz: 100e3 });
-    await refused(tbn, { centreFrequencyHz: 50e6 }, /its band is around 49 MHz; leave out --frequency/);
-    await refused(tbn, { sampleRateHz: 70e3 }, /its time tags tell 100 kHz; leave out --rate/);
+    await refused(tbn, { centreFrequencyHz: 50e6 }, /its band is around 49 MHz; leave out source\.frequency/);
+    await refused(tbn, { sampleRateHz: 70e3 }, /its time tags tell 100 kHz; leave out source\.rate/);
     await refused(
       tbn,
       { tuning: 1 },
-      /--tuning means nothing for LWA TBN; leave it out: it is for LWA DRX, LWA DRX8, LWA DR spectrometer$/,
+      /source\.tuning means nothing for LWA TBN; leave it out: it is for LWA DRX, LWA DRX8, LWA DR spectrometer$/,
     );
     const drx = encodeDrx({ tag, frames: 2, offset: 0, code });
     await taken(drx, { tuning: 2 });
     await refused(
       drx,
       { sampleRateHz: 19.6e6 },
-      /--rate means nothing for LWA DRX; leave it out: it is for LWA TBN$/,
+      /source\.rate means nothing for LWA DRX; leave it out: it is for LWA TBN$/,
     );
     await refused(
       drx,
       { inputs: 2 },
-      /--inputs means nothing for LWA TBN, LWA TBW, LWA DRX, .*: it is for Mark 5B, plain binary$/,
+      /source\.inputs means nothing for LWA TBN, LWA TBW, LWA DRX, .*: it is for Mark 5B, plain binary$/,
     );
   });
 });

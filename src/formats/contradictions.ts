@@ -7,7 +7,7 @@ import { signedType } from './recordings/unsigned.js';
 
 export function refuseContradictions(file: OpenedFile, options: OpenOptions): void {
   const differs = (option: string, said: string): never =>
-    refuse(file.path, `says itself ${said}`, `leave out --${option}, which is for files that do not`);
+    refuse(file.path, `says itself ${said}`, `leave out source.${option}, which is for files that do not`);
   const { inputs, polarisations, sampleRateHz, centreFrequencyHz, start, type } = options;
   // To the MWA's reader a frequency names a coarse channel, of which a file may hold a part alone.
   if (centreFrequencyHz !== undefined && file.format !== 'mwa') {

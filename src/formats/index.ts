@@ -2,7 +2,7 @@
 export type * from './format.js';
 export { sampleRateOf } from './format.js';
 export { formats, openFile, visibilityFormatFor, type OpenFileOptions } from './registry.js';
-export { readingFlags } from './reading-options.js';
+export { readingFields } from './reading-options.js';
 export { isUnknown } from './unknown-facts.js';
 export { refuseSeveralTargets } from './visibilities/targets.js';
 export { readCards, type CardContent, type Cards } from './cards.js';

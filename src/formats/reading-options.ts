@@ -5,29 +5,29 @@
 import { refuse } from '../core/errors.js';
 import type { FileKind, Format, OpenOptions, ReadingOption } from './format.js';
 
-/** As users type them. */
-export const readingFlags = {
-  centreFrequencyHz: '--frequency',
-  sampleRateHz: '--rate',
-  inputs: '--inputs',
-  polarisations: '--polarisations',
-  bits: '--sample-bits',
-  type: '--sample-type',
-  skipBytes: '--skip',
-  sideband: '--sideband',
-  start: '--start',
-  near: '--near',
-  tuning: '--tuning',
-  metafits: '--metafits',
-  cables: '--remove-cables',
-  storedPair: '--stored-pair',
-  secondsOfThread: '--seconds-of',
-  column: '--column',
-  uvw: '--uvw',
-  target: '--target',
+/** The fields of an observation that give them. */
+export const readingFields = {
+  centreFrequencyHz: 'source.frequency',
+  sampleRateHz: 'source.rate',
+  inputs: 'source.inputs',
+  polarisations: 'source.polarisations',
+  bits: 'source.sample-bits',
+  type: 'source.sample-type',
+  skipBytes: 'source.skip',
+  sideband: 'source.sideband',
+  start: 'source.start',
+  near: 'source.near',
+  tuning: 'source.tuning',
+  metafits: 'source.metafits',
+  cables: 'source.remove-cables',
+  storedPair: 'source.stored-pair',
+  secondsOfThread: 'source.seconds-of',
+  column: 'source.column',
+  uvw: 'source.uvw',
+  target: 'source.target',
 } as const satisfies Record<ReadingOption, string>;
 
-const readingOptions = Object.keys(readingFlags) as readonly ReadingOption[];
+const readingOptions = Object.keys(readingFields) as readonly ReadingOption[];
 
 /** Kinds of file that read an option. */
 const readersOf = (option: ReadingOption, kinds: readonly FileKind[]): readonly FileKind[] =>
@@ -51,7 +51,7 @@ export function refuseUnread(
     const readers = readersOf(option, all).map(({ title }) => title);
     refuse(
       path,
-      `${readingFlags[option]} means nothing for ${these.map(({ title }) => title).join(', ')}`,
+      `${readingFields[option]} means nothing for ${these.map(({ title }) => title).join(', ')}`,
       `leave it out: it is for ${readers.join(', ')}`,
     );
   }

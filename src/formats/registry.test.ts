@@ -44,11 +44,11 @@ describe('format registry', () => {
     assert.equal((await openFile(one, { metafits: 'x', tuning: 2 }, known)).format, 'one');
     await assert.rejects(
       openFile(two, { metafits: 'x' }, known),
-      /t: --metafits means nothing for TWO; leave it out: it is for ONE$/,
+      /t: source\.metafits means nothing for TWO; leave it out: it is for ONE$/,
     );
     await assert.rejects(
       openFile(two, { format: 'two', tuning: 1 }, known),
-      /--tuning means nothing for TWO/,
+      /source\.tuning means nothing for TWO/,
     );
   });
 

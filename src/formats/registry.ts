@@ -188,7 +188,7 @@ async function openOne(
   const names = await lookIntoHdf5(path, head);
   const format = known.find((candidate) => candidate.recognise(path, head, names));
   if (!format && (await holdsGains(path)))
-    refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with --gains');
+    refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with gains.file');
   if (format) {
     withTelescope(format);
     return openAgreeing(format, path, options, known);
@@ -205,7 +205,7 @@ async function openOne(
     refuse(
       path,
       'is in no format known here',
-      `if it is plain binary, say so and describe it: --format raw --sample-type …; known are ${listed(known)}`,
+      `if it is plain binary, say so and describe it: source.format: raw, source.sample-type …; known are ${listed(known)}`,
       'file.unknown-format',
     );
   const named = known.find((candidate) => hasExtension(candidate, path));

@@ -94,7 +94,7 @@ export function checkFits(pixels: number, options: Aperture): void {
       `${wholeSky}, where ${pixels} pixels give ${pixels}`,
     [
       ...(neededPixels <= MOST_PIXELS ? [`take ${neededPixels} pixels`] : []),
-      `image a field of at most ${widthDeg}° (--field)`,
+      `image a field of at most ${widthDeg}° (products.images.field)`,
       'or leave out the outermost stations',
     ].join(', '),
   );

@@ -203,7 +203,11 @@ export function planImage(options: ImageOptions): ImagePlan {
 
 function checkPatterns({ kinds, ofStation }: StationPatterns, stations: number, isTapered: boolean): void {
   if (!isTapered)
-    refuse(WHERE, 'one cell cannot hold what a station is weighed by', 'take --kernel 3, 5 or 7');
+    refuse(
+      WHERE,
+      'one cell cannot hold what a station is weighed by',
+      'take products.images.kernel: 3, 5 or 7',
+    );
   if (ofStation.length !== stations || ofStation.some((kind) => !(kind >= 0 && kind < kinds)))
     refuse(
       WHERE,
@@ -240,7 +244,7 @@ function checkKernels(kernelErrors: Float64Array, heights: 'project' | 'phase-ce
   refuse(
     WHERE,
     `the stations stand so far out of the plane across the phase centre that their gridding kernels are ${percent} % wrong`,
-    'put the phase centre at the zenith, image a narrower field, or a larger --kernel',
+    'put the phase centre at the zenith, image a narrower field, or a larger products.images.kernel',
   );
 }
 

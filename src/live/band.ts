@@ -13,14 +13,14 @@ import type { LiveInput } from './night.js';
 export function narrowed(source: Source, range: ChannelRange): Source {
   if (source.kind !== 'spectra')
     refuse(
-      '--channels',
+      'source.channels',
       'a range is for what arrives channelised, and voltages come',
       'say how many channels to make, like 64',
     );
   const { first, end } = range;
   if (end > source.channels)
     refuse(
-      '--channels',
+      'source.channels',
       `${first}-${end - 1} is outside channels 0 to ${source.channels - 1}, which come`,
       'choose among those',
     );

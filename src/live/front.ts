@@ -31,7 +31,7 @@ export function frontOf(source: Source, settings: FrontSettings): Front {
     refuse(
       'front.fineChannels',
       'these channels have equaliser gains of their own for each input and channel',
-      'channelise them without --levels first',
+      'channelise them without front.equaliser first',
     );
   const finer = { inputs: source.inputs, channels: planFineChannels(source, fineChannels) };
   const { overUsual } = source;

@@ -31,7 +31,7 @@ export const calibrateMessages = {
       (angleOf === undefined
         ? ''
         : `; the angle of products.gains.cross-hand is taken as that of ${angleOf}`),
-    help: 'The reference station, whose phase is zero, has no gains at some times. Name another with --reference, or flag those times.',
+    help: 'The reference station, whose phase is zero, has no gains at some times. Name another with products.gains.reference, or flag those times.',
   }),
   'calibrate.delay-range': declare({
     severity: 'note',
@@ -63,14 +63,14 @@ export const calibrateMessages = {
     data: { why: 'why the orientation of the feeds is unknown' },
     text: ({ why }: { why: string }) =>
       `Q and U of the model are used as those of X and Y, without rotation: ${why}`,
-    help: 'The orientation of the feeds on the sky is unknown, so the polarisation of the model cannot be rotated onto them. State it with --feeds, or use an unpolarised model.',
+    help: 'The orientation of the feeds on the sky is unknown, so the polarisation of the model cannot be rotated onto them. State it with products.gains.feeds, or use an unpolarised model.',
   }),
   'calibrate.beam-unknown': declare({
     severity: 'note',
     data: {},
     text: () =>
       'model: no primary beam is known for these stations (products.gains.element gives one): fluxes are apparent',
-    help: 'The model is not multiplied by a beam, so sources away from the centre of the beam count with their full flux. Give the beam with --element.',
+    help: 'The model is not multiplied by a beam, so sources away from the centre of the beam count with their full flux. Give the beam with products.gains.element.',
   }),
   'calibrate.solves-without-data': declare({
     severity: 'note',
@@ -84,7 +84,7 @@ export const calibrateMessages = {
     data: { solves: 'how many' },
     text: ({ solves }: { solves: number }) =>
       `${solves} more have no gains: their baselines do not determine them, other gains would fit as well`,
-    help: 'Gains need three stations with baselines between all of them, or a longer loop of an odd number of baselines. Flag less, or use shorter baselines too (--min-baseline 0).',
+    help: 'Gains need three stations with baselines between all of them, or a longer loop of an odd number of baselines. Flag less, or use shorter baselines too (products.gains.min-baseline: 0).',
   }),
   'calibrate.inputs-left-out': declare({
     severity: 'warning',
@@ -109,7 +109,7 @@ export const calibrateMessages = {
         ],
         6,
       )}${inputs.length + stations.length > 6 ? '; --json lists all' : ''}`,
-    help: 'Inputs whose power or gain is far from the others, and stations that no solve could use, have no gains. --odd sets the factor; --odd 0 keeps all inputs. `inspect --picture` shows their powers.',
+    help: 'Inputs whose power or gain is far from the others, and stations that no solve could use, have no gains. products.gains.odd sets the factor; products.gains.odd: 0 keeps all inputs. A picture of the data (`inspect`) shows their powers.',
   }),
   'calibrate.channels-left-out': declare({
     severity: 'warning',
@@ -139,14 +139,14 @@ export const calibrateMessages = {
         ),
         6,
       )}`,
-    help: 'Channels whose gains are far from those of the other channels, or where the model explains much less, have no gains: often the edges of a band, or interference. --odd sets the factor.',
+    help: 'Channels whose gains are far from those of the other channels, or where the model explains much less, have no gains: often the edges of a band, or interference. products.gains.odd sets the factor.',
   }),
   'calibrate.gains-left-out': declare({
     severity: 'warning',
     data: { gains: 'how many' },
     text: ({ gains }: { gains: number }) =>
       `left out: ${count(gains, 'more gain')} unlike those of the same input in other channels; --json lists all`,
-    help: 'A single gain that is far from those of the same input in the other channels is left out. --odd sets the factor; the `oddGains` field of --json lists them.',
+    help: 'A single gain that is far from those of the same input in the other channels is left out. products.gains.odd sets the factor; the `oddGains` field of --json lists them.',
   }),
   'calibrate.unconverged': declare({
     severity: 'error',
@@ -198,7 +198,7 @@ export const calibrateMessages = {
     data: { explained: 'part of the power of the sky', timeUtc: 'the worst time, of several' },
     text: ({ explained, timeUtc }: { explained: number; timeUtc?: string }) =>
       `the model explains ${percent(explained, 0)} of the sky's power${atTime(timeUtc)}: do not use these gains before you know why`,
-    help: 'Most of the power that is not noise is not in the model: a source is missing, the time or the telescope is wrong, or the diffuse sky is bright on short baselines (--min-baseline, --diffuse galaxy).',
+    help: 'Most of the power that is not noise is not in the model: a source is missing, the time or the telescope is wrong, or the diffuse sky is bright on short baselines (products.gains.min-baseline, products.gains.diffuse: galaxy).',
   }),
   'calibrate.model-incomplete': declare({
     severity: 'warning',
@@ -217,7 +217,7 @@ export const calibrateMessages = {
       timeUtc?: string;
     }) =>
       `the model leaves ${percent(unexplained, 0)} of the sky's power unexplained${atTime(timeUtc)} (noise alone would leave a residual of ${(100 * noiseResidual).toPrecision(2)} %): part of the sky is not in it`,
-    help: 'Gains may still be good. Add the missing sources to the model, or leave out the short baselines that receive the diffuse sky (--min-baseline).',
+    help: 'Gains may still be good. Add the missing sources to the model, or leave out the short baselines that receive the diffuse sky (products.gains.min-baseline).',
   }),
   'calibrate.model-unchecked': declare({
     severity: 'note',
@@ -295,7 +295,7 @@ export const calibrateMessages = {
       const [first, second, mixed] = feedsText[feeds];
       return `the phase between ${first} and ${second} is unknown: images leave ${mixed} out; products.gains.cross-hand says how to find it`;
     },
-    help: 'Gains of each polarisation leave the phase between the two open. A polarised source in the model, V = 0 (--cross-hand v-zero:u-positive), a known angle, or earlier gains determine it.',
+    help: 'Gains of each polarisation leave the phase between the two open. A polarised source in the model, V = 0 (products.gains.cross-hand: v-zero:u-positive), a known angle, or earlier gains determine it.',
   }),
   'calibrate.cross-hand-partly-known': declare({
     severity: 'note',
@@ -313,7 +313,7 @@ export const calibrateMessages = {
     data: { largest: 'of the other polarisation, as a fraction', most: 'above which this is reported' },
     text: ({ largest, most }: { largest: number; most: number }) =>
       `leakage of ${percent(largest)} is more than antennas have (${percent(most)}): the model's polarisation has wrong signs, its feeds have another orientation (products.gains.feeds), or X and Y are swapped`,
-    help: 'A working feed does not receive so much of the other polarisation. Check --feeds, the order of X and Y, and the signs of Q, U and V of the model.',
+    help: 'A working feed does not receive so much of the other polarisation. Check products.gains.feeds, the order of X and Y, and the signs of Q, U and V of the model.',
   }),
   'calibrate.rotations-open': declare({
     severity: 'note',
@@ -355,7 +355,7 @@ export const calibrateMessages = {
       ]
         .filter((part) => part !== '')
         .join('; '),
-    help: 'Visibilities are added up as long as the rotation of the sky costs little. --integration-number chooses other integrations, --solve-every solves for all of them.',
+    help: 'Visibilities are added up as long as the rotation of the sky costs little. source.integration chooses other integrations, products.gains.every solves for all of them.',
   }),
   'gains.solution-not-used': declare({
     severity: 'warning',
@@ -400,7 +400,7 @@ export const calibrateMessages = {
     },
     text: ({ path, element, dividedBy }: { path?: string; element: string; dividedBy: string }) =>
       `${path ?? 'products.images'}: the gains were solved with the beam ${element}, and the image is divided by ${dividedBy}: fluxes are wrong by as much as these differ`,
-    help: 'Use the same beam in calibration (--element) and in the correction of the image (--beam-corrected --element).',
+    help: 'Use the same beam in calibration (products.gains.element) and in the correction of the image (products.images.beam-corrected, products.images.element).',
   }),
   'gains.other-frequencies': declare({
     severity: 'warning',
@@ -422,7 +422,7 @@ export const calibrateMessages = {
       phaseDeg: number;
     }) =>
       `${path}: its channels are up to ${formatHz(offHz)} from those of the data: with cables that differ by ${cableM} m phases are wrong by ${phaseDeg.toPrecision(2)}°`,
-    help: 'The gain of the nearest channel is used. Solve for gains with the channels of the data, or use --over delay, which fits a slope over the band.',
+    help: 'The gain of the nearest channel is used. Solve for gains with the channels of the data, or use products.gains.over: delay, which fits a slope over the band.',
   }),
   'gains.values-flagged': declare({
     severity: 'warning',
@@ -437,7 +437,7 @@ export const calibrateMessages = {
     text: ({ hasLeakage, feeds }: { hasLeakage: boolean; feeds: 'linear' | 'circular' }) =>
       hasLeakage
         ? 'the cross hands are flagged: the model of these gains leaves a rotation of Q, U and V open, so that only I is right'
-        : `the cross hands are flagged: the phase between ${feeds === 'circular' ? 'R and L' : 'X and Y'} is unknown in these gains (calibrate --cross-hand)`,
-    help: 'Products of two polarisations need the phase between them. See calibrate --cross-hand, or --cross-hand-known where you know that it is zero.',
+        : `the cross hands are flagged: the phase between ${feeds === 'circular' ? 'R and L' : 'X and Y'} is unknown in these gains (products.gains.cross-hand)`,
+    help: 'Products of two polarisations need the phase between them. See products.gains.cross-hand, or gains.cross-hand: known where you know that it is zero.',
   }),
 } as const;

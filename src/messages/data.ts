@@ -126,14 +126,14 @@ export const dataMessages = {
     }) =>
       `level: ${digits(inputRms)} rms in, ${digits(outputRms)} levels rms after a gain of ${Number(gain.toPrecision(4))}` +
       `${follows === 'measured' ? ' (measured)' : follows === 'told' ? ' (given)' : ''}; rounding keeps ${percent(efficiency)} of a weak signal`,
-    help: 'The samples are multiplied by the gain and rounded to the bits of the spectra. Efficiency is the squared signal-to-noise ratio that is left. --gain sets the gain.',
+    help: 'The samples are multiplied by the gain and rounded to the bits of the spectra. Efficiency is the squared signal-to-noise ratio that is left. front.gain sets the gain.',
   }),
   'level.weak-input': declare({
     severity: 'warning',
     data: { rms: 'of the weakest input, in levels', efficiency: 'of rounding, as a fraction' },
     text: ({ rms, efficiency }: { rms: number; efficiency: number }) =>
       `the weakest input has ${digits(rms)} levels rms: rounding keeps ${percent(efficiency)} of a weak signal; give a larger front.gain, or front.bits: float`,
-    help: 'Most numbers of this input round to zero. Raise the gain, give each input its own (--equaliser measured), or keep floats.',
+    help: 'Most numbers of this input round to zero. Raise the gain, give each input its own (front.equaliser: measured), or keep floats.',
   }),
   'level.silent-samples': declare({
     severity: 'note',
@@ -146,7 +146,7 @@ export const dataMessages = {
     severity: 'note',
     data: { inputs: 'how many' },
     text: ({ inputs: many }: { inputs: number }) => `${inputs(many)} zero at the start`,
-    help: 'These inputs have no signal in the first samples. `inspect --picture` shows the levels of all inputs.',
+    help: 'These inputs have no signal in the first samples. A picture of the recording (`inspect`) shows the levels of all inputs.',
   }),
   'level.rounded-weak': declare({
     severity: 'warning',
@@ -171,7 +171,7 @@ export const dataMessages = {
       advice: string;
     }) =>
       `${weak} of ${of} channels of inputs have less than one level rms in some ${unit}; rounding keeps ${percent(efficiency)} of a weak signal in the weakest: ${advice}`,
-    help: 'Rounding to few bits loses signal where the level is low. Raise the gain, measure a gain for each input and channel (--equaliser measured), or keep floats (--bits float).',
+    help: 'Rounding to few bits loses signal where the level is low. Raise the gain, measure a gain for each input and channel (front.equaliser: measured), or keep floats (front.bits: float).',
   }),
   'level.changed': declare({
     severity: 'warning',
@@ -243,7 +243,7 @@ export const dataMessages = {
     severity: 'warning',
     data: { mirrored: 'channels, from the first', channels: 'how many there are' },
     text: ({ mirrored, channels }: { mirrored: number; channels: number }) =>
-      `channels 0-${mirrored - 1} are below the band, which was sampled as real numbers, and mirror those above its edge: leave them out (corella correlate --keep-channels ${mirrored}-${channels - 1})`,
+      `channels 0-${mirrored - 1} are below the band, which was sampled as real numbers, and mirror those above its edge: leave them out (products.visibilities.channels: ${mirrored}-${channels - 1})`,
     help: 'Around zero frequency of real samples one side is the mirror image of the other.',
   }),
   'front.taps-wide': declare({
@@ -281,13 +281,13 @@ export const dataMessages = {
       isNone
         ? 'interference: none found'
         : `interference: ${percent(part, part > 0 && part < 0.001 ? 3 : 1)} of the values flagged`,
-    help: 'Values that stand out from their neighbours in time and frequency are flagged (--flag-interference).',
+    help: 'Values that stand out from their neighbours in time and frequency are flagged (flags.interference).',
   }),
   'flags.interference-much': declare({
     severity: 'warning',
     data: { part: 'of the values, as a fraction' },
     text: () =>
-      'interference: more than half of the data; look at them with corella inspect --picture before you use the rest',
+      'interference: more than half of the data; look at a picture of them (corella inspect) before you use the rest',
     help: 'Either the interference is strong, or the threshold is too low for these data.',
   }),
   'flags.interference-channels': declare({
@@ -331,7 +331,7 @@ export const dataMessages = {
       `a burst on most baselines, ${fromUtc} to ${toUtc}, ${channels} of ${ofChannels} channels` +
       (dispersion === undefined ? '' : `, sweeping like a pulse of ${dispersion.toPrecision(2)} pc/cm³`) +
       (isKept ? ': kept' : ': flagged, though it may be of the sky (flags.keep-bursts keeps it)'),
-    help: 'A signal that is the same on most baselines may come from the sky: the Sun, a pulsar, a fast burst. --keep-bursts does not flag it.',
+    help: 'A signal that is the same on most baselines may come from the sky: the Sun, a pulsar, a fast burst. flags.keep-bursts does not flag it.',
   }),
   'flags.more-bursts': declare({
     severity: 'note',
@@ -572,7 +572,7 @@ export const dataMessages = {
     severity: 'warning',
     data: { what: 'in words' },
     text: ({ what }: { what: string }) => what,
-    help: 'No table of the orientation of the Earth covers this date, so positions may be wrong by up to 14 arcseconds. --eop FILE reads a newer table of the IERS.',
+    help: 'No table of the orientation of the Earth covers this date, so positions may be wrong by up to 14 arcseconds. eop: FILE reads a newer table of the IERS.',
   }),
   'sky.orbits-used': declare({
     severity: 'note',

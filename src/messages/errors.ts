@@ -23,9 +23,9 @@ export const errorMessages: Readonly<Record<ErrorCode, string>> = {
   'file.damaged':
     'The file is not what its header or its name says: it is truncated, damaged, or breaks the definition of its format. Copy it again, or check what wrote it.',
   'file.unknown-format':
-    'No format that we read fits the beginning of this file. docs/formats.md lists the formats; raw samples need --sample-type.',
+    'No format that we read fits the beginning of this file. docs/formats.md lists the formats; raw samples need source.sample-type.',
   'file.exists':
-    'The output is there already and is not replaced without being asked. Give --overwrite, or another name.',
+    'The output is there already and is not replaced without being asked. Give overwrite: true, or another name.',
   'disk.full': 'The disk has no room for the output. What was complete before is kept.',
   'memory.insufficient':
     'The work does not fit in the memory of this machine. Use fewer channels, stations or pixels at a time.',

@@ -153,7 +153,7 @@ export const imageMessages = {
     text: ({ object, fromZenithDeg }: { object: string; fromZenithDeg: number }) =>
       `the file's phase centre, ${object}, is ${degrees(fromZenithDeg)} from the zenith, ` +
       (fromZenithDeg > 90 ? 'below the horizon' : 'outside this field round the zenith'),
-    help: 'The telescope observed something that is not in this field. --centre images round the phase centre.',
+    help: 'The telescope observed something that is not in this field. products.images.centre images round the phase centre.',
   }),
   'image.stokes-left-out': declare({
     severity: 'note',
@@ -174,8 +174,8 @@ export const imageMessages = {
       `only ${planes}: ` +
       (why === 'open'
         ? 'the model of these gains leaves a rotation of Q, U and V open (three sources of different polarisation determine it)'
-        : `these gains do not have the phase between ${feeds === 'linear' ? 'X and Y' : 'R and L'} (calibrate --cross-hand), without which the others are mixed`),
-    help: 'See calibrate --cross-hand and --polarisation full.',
+        : `these gains do not have the phase between ${feeds === 'linear' ? 'X and Y' : 'R and L'} (products.gains.cross-hand), without which the others are mixed`),
+    help: 'See products.gains.cross-hand and products.gains.polarisation: full.',
   }),
   'image.averaged-beam': declare({
     severity: 'note',
@@ -252,13 +252,13 @@ export const imageMessages = {
       highHz: number;
     }) =>
       `${formatHz(frequencyHz)} is outside the band of ${telescope}, ${formatHz(lowHz)} to ${formatHz(highHz)}: with a wrong frequency or telescope every position on the sky is wrong`,
-    help: 'The data are of a frequency that this telescope does not receive. Check --frequency and --telescope.',
+    help: 'The data are of a frequency that this telescope does not receive. Check the frequency (source.frequency) and the telescope.',
   }),
   'telescope.positions-unknown': declare({
     severity: 'warning',
     data: {},
     text: () =>
       'the positions of the stations are unknown: all are written at one place, and cannot be imaged',
-    help: 'Name a telescope with --telescope: a known one, or a file with the positions of its stations.',
+    help: 'Name a telescope with telescope: NAME, a known one, or a file with the positions of its stations.',
   }),
 } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Command } from 'commander';
 import { checkObservation } from './check.js';
-import { addFlags, type FlagSettings, type GivenFields } from './flags.js';
+import { addFlags, inFlagsOf, type FlagSettings, type GivenFields } from './flags.js';
 import { directFlag, flagRules, timesFlag } from './shorthands.js';
 
 const correlate: FlagSettings = {
@@ -128,7 +128,8 @@ describe('flags of an observation', () => {
       images: { images: 'live.png', every: '100ms', autos: false, picture: false, method: 'direct' },
     });
     const command = new Command('live');
-    const { flagOf, inFlags } = addFlags(command, settings);
+    const { flagOf } = addFlags(command, settings);
+    const inFlags = inFlagsOf(command);
     assert.equal(flagOf('products.images.every'), '--image');
     assert.equal(flagOf('products.visibilities.visibilities'), '--out');
     assert.equal(flagOf('products.visibilities'), '--out');
@@ -139,6 +140,21 @@ describe('flags of an observation', () => {
         'products.images: no image; give products.images.every: 40ms, or gains.filed and x/gains.file.json',
       ),
       '--picture no image; give --image 40ms, or gains.filed and x/gains.file.json',
+    );
+    // By its name alone or in backquotes; of several fields with one flag once; of another command with that.
+    assert.equal(inFlags('every'), '--image');
+    assert.equal(inFlags('source.rate: 0.5, another `every`'), '--rate 0.5, another --image');
+    assert.equal(inFlags('give `no-such-name`'), 'give `no-such-name`');
+    assert.equal(inFlags('(products.gains.odd)'), '(calibrate --odd)');
+    assert.equal(
+      inFlagsOf(new Command('run').argument('<observation>'))('(products.gains.odd)'),
+      '(products.gains.odd)',
+    );
+    const file = new Command('inspect');
+    addFlags(file, { parts: ['observation'], also: [timesFlag] });
+    assert.equal(
+      inFlagsOf(file)('overwrite: true, or telescope: NAME (source.from, source.to)'),
+      '--overwrite, or --telescope NAME (--times)',
     );
     const help = command.helpInformation().replaceAll(/\s+/g, ' ');
     assert.match(help, /Images: .*--image <time> an image this often, .*?\(default: none\)/);

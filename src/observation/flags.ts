@@ -46,6 +46,8 @@ export interface FlagSettings {
   /** Names of fields that this command does not offer. */
   readonly without?: readonly string[];
   readonly also?: readonly Shorthand[];
+  /** Fields that a flag of another field fills as well, for errors. */
+  readonly filledBy?: Readonly<Record<string, string>>;
 }
 
 /** What was given: parts of an observation, and of each product its own fields. Nothing has been checked as a whole yet. */
@@ -57,10 +59,8 @@ export interface GivenFields {
 export interface Flags {
   /** What was given on the command line, each value checked by its field. */
   readonly given: () => GivenFields;
-  /** A field's flag in this command, "--taps", by the field's name; for errors. */
+  /** A field's flag in this command, by the field's name; for errors. */
   readonly flagOf: (field: string) => string | undefined;
-  /** A sentence with flags of this command where it names fields: "front.bits: float" becomes "--bits float". */
-  readonly inFlags: (text: string) => string;
 }
 
 const partKeys = ['source', 'front', 'flags', 'gains', 'page', 'machine'] as const;
@@ -76,7 +76,7 @@ const partNamed = (name: PartName): readonly PlacedField[] => {
 
 /** Adds the flags of some parts of the schema to a command. */
 export function addFlags(command: Command, settings: FlagSettings): Flags {
-  const { renamed = {}, without = [], also = [] } = settings;
+  const { renamed = {}, without = [], also = [], filledBy = {} } = settings;
   const offered = settings.parts
     .flatMap(partNamed)
     .map((field) => ({ ...field, name: field.path.join('.') }))
@@ -109,11 +109,13 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
     add(one.hidden ? option.hideHelp() : option, one.group, one);
   }
   const flagsByField = new Map([
+    ...Object.entries(filledBy),
     ...also.flatMap(({ flag, fields }) => fields.map((name) => [name, longOf(flag)] as const)),
     ...offered.flatMap(({ name, path, about }) =>
       [name, fieldNameOf(path)].map((one) => [one, longOf(about.flag ?? '')] as const),
     ),
   ]);
+  ownFlags.set(command, flagsByField);
   return {
     given: () => {
       const filled = { observation: {}, products: {} };
@@ -137,9 +139,66 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
       return filled;
     },
     flagOf: (field) => flagsByField.get(field),
-    inFlags: (text) => translated(text, flagsByField),
   };
 }
+
+const ownFlags = new WeakMap<Command, ReadonlyMap<string, string>>();
+
+/** The command that makes a product; beams have none. */
+const makers: Readonly<Partial<Record<ProductName, string>>> = {
+  ...{ visibilities: 'correlate', images: 'image', spectra: 'channelise', gains: 'calibrate' },
+};
+
+/** Every field that has a flag somewhere. */
+const flaggedFields = [
+  ...fieldsOf(observation),
+  ...productNames.flatMap((name) => fieldsOf(productFields[name], ['products', name])),
+].filter(({ about }) => about.flag !== undefined);
+
+/**
+ * Sentences with flags of a command where they name fields: a path, "front.bits: float", becomes a flag and its value; so does a name
+ * in backquotes, and a name that stands alone. A product's field that the command lacks goes by the command that makes the
+ * product; whoever wrote an observation reads its field.
+ */
+export function inFlagsOf(command: Command): Translate {
+  const offered = new Set(command.options.map(({ long }) => long));
+  const isOfFile = command.registeredArguments.some((argument) => argument.name() === 'observation');
+  const flags = new Map<string, string>();
+  for (const { path, about } of flaggedFields) {
+    const flag = longOf(about.flag ?? '');
+    const maker = path[0] === 'products' ? makers[path[1] as ProductName] : undefined;
+    if (offered.has(flag)) flags.set(path.join('.'), flag);
+    else if (maker !== undefined && !isOfFile) flags.set(path.join('.'), `${maker} ${flag}`);
+  }
+  for (const [field, flag] of ownFlags.get(command) ?? []) flags.set(field, flag);
+  const names = new Map<string, string>();
+  for (const [field, flag] of flags) {
+    const name = field.split('.').at(-1) ?? field;
+    if (productNames.some((product) => product === name)) continue;
+    if (flag.startsWith('-') && names.get(name) !== `--${name}`) names.set(name, flag);
+  }
+  const flagNamed = (name: string): string | undefined =>
+    names.get(name) ?? (offered.has(`--${name}`) ? `--${name}` : undefined);
+  return (text) =>
+    flags.get(text) ??
+    flagNamed(text) ??
+    withoutRepeats(
+      translated(text, flags).replace(/`([a-z-]+)`/g, (all, name: string) => flagNamed(name) ?? all),
+    );
+}
+
+type Translate = (text: string) => string;
+
+/** One flag may fill several fields: "(--times, --times)". */
+const withoutRepeats = (text: string): string =>
+  text.replace(/(--[a-z-]+)(?:(?:,| and| or) \1(?![\w-]))+/g, '$1');
+
+/** The same for a reader of any command's flags. */
+export const inFlags: Translate = (text) =>
+  translated(
+    text,
+    new Map(flaggedFields.map(({ path, about }) => [path.join('.'), longOf(about.flag ?? '')])),
+  );
 
 /** Each product has a path, and a command writes one product: in a command the option is one. */
 export const OUT_HELP = 'name of the result; its ending chooses the format';
@@ -154,11 +213,9 @@ const fieldNameOf = (path: readonly string[]): string =>
 
 /**
  * Longer names first, since "front.equaliser-out" begins as "front.equaliser" does. Names of one word (telescope) are words of
- * the language too: only as "telescope: none", or alone, they are the field.
+ * the language too: only as "telescope: none" they are the field.
  */
 function translated(text: string, flags: ReadonlyMap<string, string>): string {
-  const alone = flags.get(text);
-  if (alone !== undefined) return alone;
   const names = [...flags.keys()].sort((a, b) => b.length - a.length);
   const either = (some: readonly string[]): string =>
     ['(?!)', ...some.map((name) => name.replaceAll('.', '\\.'))].join('|');
@@ -167,7 +224,7 @@ function translated(text: string, flags: ReadonlyMap<string, string>): string {
     names.filter((name) => !name.includes('.')),
   ];
   const pattern = new RegExp(
-    `(?<![\\w./-])(?:(${either(paths)})(?![\\w-]|\\.\\w)(?::(?= \\S))?|(${either(words)}):(?= \\S))`,
+    `(?<![\\w./-])(?:(${either(paths)})(?![\\w-]|\\.\\w)(?:: true|:(?= \\S))?|(${either(words)}):(?: true|(?= \\S)))`,
     'g',
   );
   return text.replace(

@@ -136,7 +136,7 @@ function planOf(source: SpectraSource): StreamPlan<Names> {
     refuse(
       'chips',
       `channels of ${formatHz(spectrumRateHz)}`,
-      'choose --rate and --channels so that they are 25 kHz wide',
+      'choose source.rate and front.channels so that they are 25 kHz wide',
     );
   if (inputs % INPUTS !== 0)
     refuse(

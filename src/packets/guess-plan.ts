@@ -27,7 +27,7 @@ export function guessPlan(
     return 'refused' in packet ? [] : [packet];
   });
   if (packets.length === 0) {
-    return { unknown: { what: 'anything: no datagram is such a packet', fix: 'check --format' } };
+    return { unknown: { what: 'anything: no datagram is such a packet', fix: 'check source.format' } };
   }
   const guess = format.guess(packets, hints);
   if (!('options' in guess)) return { unknown: { what: guess.unknown, fix: guess.fix } };

@@ -269,7 +269,7 @@ class CorellaApp extends View {
       >
         <form method="dialog">
           <h2>The token</h2>
-          <p>It is printed where corella was started, or lies in its --token-file.</p>
+          <p>It is printed where corella was started, or is in the file that page.token-file names.</p>
           <input name="token" autocomplete="off" spellcheck="false" aria-label="Token" />
           <menu>
             <button value="cancel" formnovalidate>Leave it</button

@@ -79,7 +79,7 @@ describe('a workload', () => {
     // 500 m: 115.1 cells + 5 + 2 → 128; 64 pixels hold 57 / 115.1 of them, 2 · asin 0.495 = 59.4°, and a little less
     assert.throws(
       () => asked({ telescope: wide }),
-      /needs 123 grid cells .*; take --pixels 124 or --field 59\.1$/,
+      /needs 123 grid cells .*; take products\.images\.pixels: 124 or products\.images\.field: 59\.1$/,
     );
     assert.ok(asked({ telescope: wide, field: { kind: 'field', widthDeg: 59.1 } }).apertureCells + 2 <= 64);
     // 30° on either side is half of the sky's cosines: 121 cells less 5 under the kernel become 58, and 5 again.

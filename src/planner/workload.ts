@@ -92,7 +92,7 @@ export function workloadOf(options: WorkloadOptions): Workload {
       WHERE,
       `${telescope.title} is ${acrossM(stations).toFixed(0)} m across and needs ${apertureCells + 2} grid cells for this ` +
         `field at ${(highestHz / 1e6).toFixed(1)} MHz, where ${pixels} pixels give ${pixels}`,
-      `take ${neededPixels <= MOST_PIXELS ? `--pixels ${neededPixels} or ` : ''}--field ${widestDeg}`,
+      `take ${neededPixels <= MOST_PIXELS ? `products.images.pixels: ${neededPixels} or ` : ''}products.images.field: ${widestDeg}`,
     );
   }
   return {

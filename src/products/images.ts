@@ -195,7 +195,7 @@ export const images = z.strictObject({
     group: cleaning,
     of: 'visibilities',
     changes: 'never',
-    help: 'of CLEAN, also --gain: the part of a peak that a component takes',
+    help: 'of CLEAN: the part of a peak that a component takes',
     otherwise: '0.1',
   }),
   'auto-threshold': field(real, {

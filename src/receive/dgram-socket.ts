@@ -27,7 +27,7 @@ export async function openSocket(listening: Listening): Promise<Socket> {
     refuse(
       'listen',
       `${address}:${port} cannot be bound (${reasonOf(error)})`,
-      'check --listen',
+      'check source.listen',
       'network.unavailable',
     );
   });
@@ -39,7 +39,7 @@ export async function openSocket(listening: Listening): Promise<Socket> {
     refuse(
       'listen',
       `${address} cannot be joined on ${interfaceAddress} (${reasonOf(error)})`,
-      'name the interface that the group comes by: --interface',
+      'name the interface that the group comes by: source.interface',
     );
   }
   return socket;

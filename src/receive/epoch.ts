@@ -54,7 +54,7 @@ export function checkEpoch(format: PacketFormat, setting: EpochSetting): void {
   refuse(
     format.name,
     `its packets do not tell the time: tick 0 is ${format.epoch.means}`,
-    'give it with --epoch 2026-06-01T04:00:00Z, or --epoch clock for the wall clock rounded to a second',
+    'give it with source.epoch: 2026-06-01T04:00:00Z, or source.epoch: clock for the wall clock rounded to a second',
   );
 }
 
@@ -88,7 +88,7 @@ function refuseOtherTime(
   if (Math.abs(secondsBetween(own, said)) <= AGREES_S) return;
   const [saidText, ownText] = [said, own].map((time) => formatInstant(time, 3));
   refuse(
-    '--epoch',
+    'source.epoch',
     `${setting.told === 'clock' ? `clock makes tick 0 ${saidText}` : `is ${saidText}`}, where the ${format.name} packets say that their tick 0 was ${ownText}`,
     'leave it out; where the packets are wrong, set the clocks of their senders',
   );

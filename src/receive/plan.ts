@@ -93,7 +93,7 @@ function blocksFor(blockS: number | undefined, mostBlocks: number): number {
 
 function slotsIn(blockS: number, stream: StreamPlan, slotRateHz: number | undefined): number {
   if (slotRateHz === undefined) {
-    refuse(stream.format, 'the packets do not tell their rate', 'give it with --rate');
+    refuse(stream.format, 'the packets do not tell their rate', 'give it with source.rate');
   }
   return Math.max(1, Math.round(blockS * slotRateHz));
 }

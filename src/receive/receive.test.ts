@@ -288,12 +288,12 @@ for (const by of ['typescript', ...native] as const)
           assert.equal((await begin(epoch)).seen.length, 2);
         await assert.rejects(
           begin({ told: 'operator', at: parseInstant('2020-01-01T00:00:00Z') }),
-          /--epoch: is 2020-01-01T00:00:00.*packets say that their tick 0 was 2026-05-28T20:26:40/,
+          /source\.epoch: is 2020-01-01T00:00:00.*packets say that their tick 0 was 2026-05-28T20:26:40/,
         );
         const late = { capture: await captureOf(folder, packets, () => 60) };
         await assert.rejects(
           received({ ...settings, stream: told, by, from: late, epoch: { told: 'clock' } }),
-          /--epoch: clock makes tick 0 .*20:27:40.*20:26:40/,
+          /source\.epoch: clock makes tick 0 .*20:27:40.*20:26:40/,
         );
       }));
 
@@ -301,7 +301,7 @@ for (const by of ['typescript', ...native] as const)
       const from = { capture: 'none.pcap' };
       await assert.rejects(
         receivePackets({ ...settings, from, epoch: { told: 'packet' } }),
-        /give it with --epoch/,
+        /give it with source\.epoch/,
       );
       const feng = {
         ...{ antennas: [0], firstChannel: 0, channelsPerHeap: 4, spectraPerHeap: 4, packetBytes: 64 },
@@ -309,12 +309,12 @@ for (const by of ['typescript', ...native] as const)
       };
       await assert.rejects(
         receivePackets({ ...settings, from, stream: speadFeng.plan(feng) }),
-        /do not tell their rate; give it with --rate/,
+        /do not tell their rate; give it with source\.rate/,
       );
       const rated = speadFeng.plan({ ...feng, clockRateHz: rational(1000n) });
       await assert.rejects(
         receivePackets({ ...settings, from, stream: rated }),
-        /do not tell their sky frequency; give it with --freq/,
+        /do not tell their sky frequency; give it with source\.frequency/,
       );
       await assert.rejects(
         receivePackets({

@@ -148,7 +148,8 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     const format = packetFormatNamed(stream.format);
     checkEpoch(format, epoch);
     const tickRateHz =
-      stream.tickRateHz ?? refuse(stream.format, 'the packets do not tell their rate', 'give it with --rate');
+      stream.tickRateHz ??
+      refuse(stream.format, 'the packets do not tell their rate', 'give it with source.rate');
     const band = knownBand(stream, settings.band);
     const polarisations = settings.polarisations ?? (stream.inputs % 2 === 0 ? 2 : 1);
     if (stream.inputs % polarisations !== 0) {
@@ -254,7 +255,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           return refuse(
             'epoch',
             'no session waits for it: the time of what comes is known, and files hold it already',
-            'end the night and begin again with --epoch where it is wrong',
+            'end the night and begin again with source.epoch where it is wrong',
           );
         }
         const epochAt = epochOfTick(time, tick, tickRateHz);

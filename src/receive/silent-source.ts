@@ -21,7 +21,7 @@ export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 
   const { inputs, channels, samplesPerSlot, ticksPerSlot, tickRateHz } = stream;
   const rateHz = tickRateHz
     ? (numberOf(tickRateHz) * samplesPerSlot) / ticksPerSlot
-    : refuse(stream.format, 'the packets do not tell their rate', 'give it with --rate');
+    : refuse(stream.format, 'the packets do not tell their rate', 'give it with source.rate');
   const start = instant(Math.floor(Date.now() / 1000));
   const common = { inputs, polarisations, bits: stream.cell.bits, start, close: nothingToClose };
   if ('frequenciesHz' in band) {

@@ -76,7 +76,7 @@ export class Faults {
     for (const name of ['lose', 'duplicate', 'reorder', 'late', 'corrupt'] as const) {
       const chance = settings[name];
       if (!(chance >= 0 && chance <= 1))
-        refuse(`--${name}`, `is ${chance}`, 'give a chance from 0 to 1, or percent like 2%');
+        refuse(name, `is ${chance}`, 'give a chance from 0 to 1, or percent like 2%');
     }
     this.random = randomStream(settings.seed, 'faults');
   }

@@ -15,7 +15,7 @@ export function streamFor(name: string, source: Source): StreamPlan {
       refuse(
         name,
         `spectra of type ${source.type}`,
-        `channelise to ${sends.spectra.join(' or ')} with --bits`,
+        `channelise to ${sends.spectra.join(' or ')} with front.bits`,
       );
     return sends.plan(source);
   }

@@ -167,7 +167,7 @@ export class Commands {
   private epoch({ tick, time }: z.infer<typeof schemas.epoch>, who: string): Steered {
     const tell =
       this.bridge.receiver?.tellEpoch ??
-      refuse('epoch', 'no packets are received', 'only packets have ticks: run corella live --listen');
+      refuse('epoch', 'no packets are received', 'only packets have ticks (source.listen)');
     const since = tell(BigInt(tick), parseInstant(time, 'epoch.time'));
     return this.answer(since, who, `tick ${String(tick)} of the senders was at ${time}`);
   }
@@ -191,7 +191,7 @@ export class Commands {
   private async capture({ seconds }: z.infer<typeof schemas.capture>, who: string): Promise<Steered> {
     const capture =
       this.bridge.receiver?.capture ??
-      refuse('capture', 'no packets come from a network', 'run corella live --listen');
+      refuse('capture', 'no packets come from a network', 'receive packets (source.listen)');
     const path = await capture(seconds, (what) => {
       this.bridge.journal.add({ who: 'corella', what });
     });

@@ -48,7 +48,7 @@ export async function tokenOf(path: string, whereNone: 'make' | 'refuse' = 'make
     codeOf(error) === 'ENOENT' ? undefined : refuse(path, ...unreadable(codeOf(error))),
   );
   if (found === undefined && whereNone === 'refuse')
-    refuse(path, 'is not there', "name the file that the machines' pages have as --token-file");
+    refuse(path, 'is not there', "name the file that the machines' pages have as page.token-file");
   if (found === undefined) {
     const token = makeToken();
     await writeFile(path, `${token}\n`, { mode: 0o600, flag: 'wx' }).catch((error: unknown) =>

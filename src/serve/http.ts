@@ -108,7 +108,7 @@ async function answer(
       421,
       'host',
       `'${(request.headers.host ?? '').slice(0, 100)}' is not this page's name`,
-      'use the address that corella printed, or give --page-name NAME',
+      'use the address that corella printed, or give page.names: NAME',
     );
   const isReading = request.method === 'GET' || request.method === 'HEAD';
   if (path === '/metrics' || path.startsWith(API)) {

@@ -323,9 +323,9 @@ async function listen(
     if (code === 'EADDRINUSE' && orAny === true) return attempt(0);
     throw new CorellaError(
       {
-        where: `--page ${host}:${port}`,
+        where: `page.address: ${host}:${port}`,
         what: code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be listened on (${code})`,
-        fix: 'give another address, or --no-page',
+        fix: 'give another address, or page.address: false',
         code: 'network.unavailable',
       },
       { cause: error },

@@ -120,7 +120,7 @@ function ofData({ isLive, dataAgeS, senders, ringFull, kernelDrops, resyncs }: M
       severity: 'warning',
       what: "the senders' clocks were set anew: a new session began",
       where: 'the senders',
-      fix: 'check that they were meant to restart; CHIPS and SPEAD need --epoch again',
+      fix: 'check that they were meant to restart; CHIPS and SPEAD need source.epoch again',
     });
   return faults;
 }
@@ -204,7 +204,7 @@ function ofProducts({ isLive, image, file, disk, gains, inputs, check }: Measure
       severity: 'alarm',
       what: `${check.differing} sums differ from the reference's`,
       where: 'the backend',
-      fix: 'stop, and run with --backend reference: this machine computes wrongly',
+      fix: 'stop, and run with machine.backend: reference: this machine computes wrongly',
     });
   return faults;
 }

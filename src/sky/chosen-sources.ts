@@ -23,7 +23,7 @@ export function parseSources(text: string): ChosenSources {
         .map((field) => (field.trim() === '' ? Number.NaN : Number(field)));
       if (![altDeg, azDeg, fluxJy].every(Number.isFinite)) {
         refuse(
-          '--sources',
+          'sources',
           `'${part}' is not a source`,
           'write NAME@ALT_DEG:AZ_DEG:FLUX_JY, like spot@60:90:5000',
         );

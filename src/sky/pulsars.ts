@@ -61,7 +61,7 @@ export function preparePulsedNoise({ name, pulse, fluxJy, grid, seed }: PulsedNo
     refuse(
       `pulsar ${name}`,
       `a DM of ${pulse.dm} spreads a pulse over ${(longest / rateHz).toPrecision(3)} s of this band`,
-      'give a smaller DM, a narrower band (--rate) or a higher frequency',
+      'give a smaller DM, a narrower band (source.rate) or a higher frequency',
     );
   /** Samples of a segment that have all of what was sent before them. */
   const useful = Math.floor((length - longest - MARGIN) / bins) * bins;

@@ -63,11 +63,11 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
   wholeNumber(where, 'samples', samples, 1, Number.MAX_SAFE_INTEGER);
   wholeNumber(where, 'stations', telescope.stations.length, 1, 65_536);
   wholeNumber(where, 'seed', seed, 0, Number.MAX_SAFE_INTEGER);
-  realNumber(where, 'the sample rate in Hz (--rate)', sampleRateHz, 1, 1e12);
+  realNumber(where, 'the sample rate in Hz (source.rate)', sampleRateHz, 1, 1e12);
   realNumber(where, 'the receiver noise in Jy (--noise)', systemFluxJy, 0, 1e15);
   realNumber(where, 'the chance of loss (--drop)', dropFraction, 0, 1);
   const band: Band = { type, centreFrequencyHz, sampleRateHz };
-  realNumber(where, "the band's middle in Hz (--frequency)", centreFrequencyHz, 0, MOST_FREQUENCY_HZ);
+  realNumber(where, "the band's middle in Hz (source.frequency)", centreFrequencyHz, 0, MOST_FREQUENCY_HZ);
   if (centreFrequencyHz < bandwidthHz(band) / 2) {
     refuse(
       where,
@@ -84,7 +84,7 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
     refuse(
       where,
       `${extended.name} is ${extended.shape ? 'extended' : 'negative'}`,
-      'the simulator draws points of positive flux: leave it out of --sources',
+      'the simulator draws points of positive flux: leave it out of `sources`',
     );
   for (const interferer of interferers) checkInterferer(interferer, band);
 

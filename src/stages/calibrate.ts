@@ -100,7 +100,7 @@ const ALIKE = 1e-9;
 function refuseUnlike(beam: ElementBeam, [x, y, xIm = 0, yIm = 0]: ReturnType<ElementBeam['voltage']>): void {
   if (Math.hypot(x - y, xIm - yIm) > ALIKE * (Math.hypot(x, xIm) + Math.hypot(y, yIm)))
     refuse(
-      '--element',
+      'element',
       `${beam.name} hears X and Y differently, and these data are of circular feeds`,
       'give a beam that is the same for both, or a table of their mean power',
     );
@@ -234,9 +234,9 @@ function crossHandRule(
 function refuseVZero({ crossHand, feeds }: CalibrateSettings): void {
   if (feeds === 'circular' && crossHand?.kind === 'v-zero')
     refuse(
-      '--cross-hand',
+      'cross-hand',
       'these data are of circular feeds: RL is Q + iU, and V = 0 says nothing of the phase between R and L',
-      'give model with sources whose Q and U are known (--polarise), an angle like 42deg, or earlier gains by their file',
+      'give model with sources whose Q and U are known (products.gains.polarise), an angle like 42deg, or earlier gains by their file',
     );
 }
 
@@ -247,7 +247,7 @@ function refuseSpread({ telescope, sources }: CalibrateSettings): void {
   refuse(
     'calibrate',
     `horizons differ by ${degrees.toFixed(0)} degrees over the array, and with them the angles of its feeds`,
-    'leave the polarisation of sources out of the model (--polarise)',
+    'leave the polarisation of sources out of the model (products.gains.polarise)',
   );
 }
 
@@ -346,7 +346,7 @@ export async function prepareCalibrate(
         refuse(
           'calibrate',
           `none of ${shining.map(({ name }) => name).join(', ')} is above ${minimumAltitudeDeg}° at that time`,
-          'name sources that were up, or lower --min-altitude',
+          'name sources that were up, or lower products.gains.min-altitude',
         );
       }
       settings.onStep?.(0.05, 'the model');

@@ -150,6 +150,6 @@ export function refuseSharedDates(clock: IntegrationClock, grid: SpectrumGrid, s
     refuse(
       'integration',
       'files keep Julian Dates, on which the leap second in this recording and the second after it are the same: two integrations would have one time',
-      'give a longer --integration, or take what is before the leap second and what is after it with --times',
+      'integrate longer, or use what is before the leap second and what is after it one after the other (source.from, source.to)',
     );
 }

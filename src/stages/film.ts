@@ -66,7 +66,8 @@ export const onSheet = <One>(images: readonly One[]): One[] => {
 /** Writes images one after the other as a cube in time, and a film of them, and a sheet where one is asked for. */
 export async function writeSeries(paths: SeriesPaths, series: Series, options: SeriesOptions): Promise<void> {
   const { images, plan, beam } = series;
-  if (images.length === 0) refuse('image', 'no image came of the series', 'give a shorter --every');
+  if (images.length === 0)
+    refuse('image', 'no image came of the series', 'give a shorter products.images.every');
   const { telescope } = options;
   const stretch = imageStretch(jointly(images));
   const blank = new Set(series.lost);

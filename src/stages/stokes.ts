@@ -60,7 +60,7 @@ export function stokesFrameOf<Of extends Telescope>(
   if (asked !== undefined) {
     if (feedFrame === 'sky')
       refuse(
-        '--feeds',
+        'feeds',
         `${asked}, and the file states that the rotation of its feeds is applied already`,
         'leave it out, or give corrected',
       );
@@ -68,7 +68,7 @@ export function stokesFrameOf<Of extends Telescope>(
   }
   if (feedFrame === 'sky') return { telescope, frame: { kind: 'sky' } };
   if (telescope.polarisations === 1) return { telescope, frame: { kind: 'feeds' } };
-  const give = 'give --feeds altaz, equatorial, fixed, or corrected where it is applied already';
+  const give = 'give `feeds` altaz, equatorial, fixed, or corrected where it is applied already';
   if (feedFrame === undefined)
     return {
       telescope,
@@ -248,7 +248,7 @@ function lackOf(
   }: SnapshotOptions & { readonly autos?: 'include' | 'leave-out' },
 ): string | undefined {
   if (crossHands === 'lacking')
-    return `the phase between ${feeds === 'linear' ? 'X and Y' : 'R and L'} is unknown (calibrate --cross-hand)`;
+    return `the phase between ${feeds === 'linear' ? 'X and Y' : 'R and L'} is unknown (products.gains.cross-hand)`;
   if (autos === 'include')
     return 'autocorrelations are in the image, and the power of receivers is not of the sky (--no-autos)';
   if (durationS > SNAPSHOT_S && telescope.mount !== 'equatorial') return TOO_LONG;
@@ -268,9 +268,9 @@ const TOO_LONG = `the data are longer than ${SNAPSHOT_S / 60} minutes, over whic
 export function refuseLong(durationS: number, { mount }: Telescope): void {
   if (durationS > SNAPSHOT_S && mount !== 'equatorial')
     refuse(
-      '--stokes',
+      'products.images.stokes',
       `a field of ${NARROW_DEG} degrees or more over ${(durationS / 60).toFixed(0)} minutes: the sky rotates over the feeds, and Q and U with it`,
-      `make a series: image ${SNAPSHOT_S / 60} minutes at a time (--times), or a field below ${NARROW_DEG} degrees`,
+      `make a series: image ${SNAPSHOT_S / 60} minutes at a time (source.from, source.to), or a field below ${NARROW_DEG} degrees`,
     );
 }
 
@@ -293,9 +293,9 @@ export function withFeeds(
     const axes = frame.tangentAxes(centre.position(frame));
     if (feed.mount === 'fixed' && axes.n.z < LEAST_SINE)
       refuse(
-        '--stokes',
+        'products.images.stokes',
         `the centre is ${altitudeDeg(axes.n).toFixed(0)} degrees high at part of the data: below ${LEAST_ALTITUDE_DEG} degrees fixed dipoles have no Q and U`,
-        'choose times at which it is higher (--times), or leave out --stokes',
+        'choose times at which it is higher (source.from, source.to), or leave out products.images.stokes',
       );
     const before = calibrated && calibratedAt(calibrated, moment);
     const gains = new Float64Array(2 * channels * inputs);

@@ -36,6 +36,6 @@ export function refuseUnplaced(where: string, telescope: Pick<Telescope, 'statio
     refuse(
       where,
       `its stations all stand at one place: ${what}`,
-      'name their telescope, or a description of it, with --telescope',
+      'name their telescope, or a description of it, with telescope: NAME',
     );
 }

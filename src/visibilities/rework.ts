@@ -101,13 +101,13 @@ function planOf(file: VisibilityFile, work: Rework): Plan {
   const each = work.averageChannels ?? 1;
   if (channels.length % each !== 0)
     refuse(
-      '--average-channels',
+      'average-channels',
       `${channels.length} channels do not divide into ${each}`,
-      `choose a divisor, or leave out ${channels.length % each} with --channels`,
+      `choose a divisor, or leave out ${channels.length % each} with \`channels\``,
     );
   const steps = channels.slice(1).map((c, k) => c - channels[k]);
   if (each > 1 && steps.some((step) => step !== 1))
-    refuse('--average-channels', 'needs channels that lie side by side', 'give --channels one range');
+    refuse('average-channels', 'needs channels that lie side by side', 'give `channels` one range');
   const place = new Map(stations.map((s, k) => [s, k]));
   const wanted = new Uint8Array(baselineCount(stations.length)).fill(work.pairs ? 0 : 1);
   for (const [x, y] of work.pairs ?? []) {
@@ -118,7 +118,7 @@ function planOf(file: VisibilityFile, work: Rework): Plan {
   const kept = held.filter(({ code }) => !work.products || work.products.includes(code));
   if (kept.length === 0)
     refuse(
-      '--products',
+      'products.visibilities.products',
       'names none that the file holds',
       `choose among ${held.map(({ label }) => label).join(', ')}`,
     );

@@ -58,7 +58,7 @@ export function undetermined(where: string, form: ModelForm, loops: Loops): (() 
       where,
       `${stations} stations with ${pairs} pairs leave their matrices open: others fit the same data as well`,
       form === 0
-        ? 'keep three stations that all have pairs with each other (flag fewer, leave out fewer baselines), or solve without --polarisation full'
-        : 'keep four stations that all have pairs with each other (flag fewer, leave out fewer baselines), or solve without --polarisation full',
+        ? 'keep three stations that all have pairs with each other (flag fewer, leave out fewer baselines), or solve without products.gains.polarisation: full'
+        : 'keep four stations that all have pairs with each other (flag fewer, leave out fewer baselines), or solve without products.gains.polarisation: full',
     );
 }

@@ -129,7 +129,7 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
     refuse(
       'calibrate',
       'no baseline has samples: all are flagged or missing',
-      'leave out fewer inputs (--flag, --min-baseline), or choose another --integration',
+      'leave out fewer inputs (flags.inputs, `min-baseline`), or choose another integration',
     );
   const solves = candidates.length;
   const batch: FullBatch = {
@@ -233,7 +233,7 @@ function refuseOnePolarisation({ model, weights, solves }: FullBatch, at: number
     refuse(
       where,
       'the model is wholly polarised, so that it says nothing of one polarisation',
-      'add a source that is not, or solve without --polarisation full',
+      'add a source that is not, or solve without products.gains.polarisation: full',
     );
 }
 

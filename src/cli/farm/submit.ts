@@ -25,7 +25,7 @@ import {
   type VisibilityFacts,
 } from '../../products/index.js';
 import { namedAfter } from '../options/outputs.js';
-import { inWordsOf, notOfRecordings, observationOf } from '../options/shorthand.js';
+import { notOfRecordings, observationOf } from '../options/shorthand.js';
 import { assumedMessages } from '../report/flag-lines.js';
 import { directErrorLines } from '../report/image-notes.js';
 import { addHelp, type Example } from '../startup/help.js';
@@ -220,7 +220,7 @@ function registerShorthand(submitting: Command, shorthand: Shorthand): void {
       ...asked,
       products: asked.products.map((one) => ({ ...one, ...fields })),
     });
-    await inWordsOf(flags.inFlags, () => run(observation, options));
+    await run(observation, options);
   });
 }
 

@@ -43,7 +43,7 @@ export function registerDirect(program: Command, foreign: readonly Option[]): Co
     refuseGiven(command, names, 'is for visibilities, not for --direct');
     const out = namedAfter(recording, options.every === undefined ? '.fits' : '-series.fits');
     await runShorthand(observationOf(flags, 'images', { recording, out }), options, {
-      ...{ command: 'image', flags },
+      command: 'image',
       tell: (outcome, seconds) => {
         const [made] = outcome.products;
         return {

@@ -50,21 +50,12 @@ const settings: FlagSettings = {
     ...['products.images.sheet'],
   ],
   also: [flagRules, directFlag],
-};
-
-/** Flags that stand for several fields, or for one in another form. */
-const shorthands: Readonly<Record<string, string>> = {
-  'flags.inputs': '--flag',
-  'flags.channels': '--flag',
-  'flags.times': '--flag',
-  'flags.baselines': '--flag',
-  'products.images.method': '--direct',
-  'products.images.align': '--align',
-  'products.images.van-vleck': '--van-vleck',
-  'products.images.channels': '--keep-channels',
-  'products.visibilities': '-o',
-  'products.images': '--picture',
-  eop: '--eop',
+  filledBy: {
+    'products.images.align': '--align',
+    'products.images.van-vleck': '--van-vleck',
+    'products.images.channels': '--keep-channels',
+    eop: '--eop',
+  },
 };
 
 export function addLiveOptions(command: Command): Flags {
@@ -126,9 +117,5 @@ export function addLiveOptions(command: Command): Flags {
       ],
     ],
   });
-  return {
-    given: flags.given,
-    inFlags: flags.inFlags,
-    flagOf: (field) => flags.flagOf(field) ?? shorthands[field],
-  };
+  return flags;
 }

@@ -6,6 +6,7 @@ import { cardSteps, type CardAccount } from '../../backend/cuda/meter.js';
 import type { FileEvent, NightEvent, NightSummary } from '../../live/index.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { CommonOptions } from '../options/command.js';
+import { inFlags } from '../options/in-flags.js';
 import type { NightInterference } from '../interference/kurtosis-lines.js';
 import { JSON_VERSION } from '../report/json.js';
 import { roundedLines } from '../report/level-lines.js';
@@ -30,7 +31,8 @@ export function openReport(options: CommonOptions): Report {
     );
     process.stdout.write(`${text}\n`);
   };
-  const say = (one: Line): void => {
+  const say = (given: Line): void => {
+    const one = inFlags(given);
     if (isJson) line('note', { ...(isMessage(one) ? one : { text: one }) });
     else terminal.say(one);
   };

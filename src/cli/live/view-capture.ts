@@ -55,15 +55,6 @@ function observationOf(capture: string, options: CaptureOptions): Observation {
   );
 }
 
-/** A field as view's option names it: they are called alike. */
-export const viewInFlags = (text: string): string =>
-  text
-    .replaceAll(/^telescope$|\b(?:source|front)\.(?=\w)/g, (part) =>
-      part === 'telescope' ? '--telescope' : '--',
-    )
-    .replaceAll('products.images.every', '--image')
-    .replaceAll('products.images.field', '--field');
-
 export async function openCaptureInput(
   path: string,
   options: CaptureOptions,

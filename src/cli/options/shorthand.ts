@@ -1,6 +1,5 @@
 /** Commands that are shorthands of an observation: filled from flags, printed with --plan, run, and told in flags. */
 import { Option, type Command } from 'commander';
-import { CorellaError } from '../../core/errors.js';
 import { namesIn } from '../../formats/index.js';
 import {
   addFlags,
@@ -14,7 +13,7 @@ import {
 } from '../../observation/index.js';
 import type { ProductName } from '../../products/index.js';
 import type { VisibilitiesSettings } from '../../visibilities/index.js';
-import { reworded, type Line, type Message } from '../../messages/index.js';
+import type { Line, Message } from '../../messages/index.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';
 import type { CommonOptions } from './command.js';
@@ -73,7 +72,7 @@ export const observationOf = (
 
 /** From the arguments: the source, and the product with what the command says of it. Flags add to both. */
 export function filledFrom(
-  { given, inFlags }: Flags,
+  { given }: Flags,
   from: { readonly recording: string } | { readonly visibilities: string },
   product: Readonly<Record<string, unknown>>,
   { gains }: { readonly gains?: object } = {},
@@ -82,17 +81,15 @@ export function filledFrom(
   const [[kind, path]] = Object.entries<string>(from);
   const names = namesIn(path);
   const [name] = Object.keys(product) as [ProductName];
-  return inWordsOf(inFlags, () =>
-    checkObservation(
-      {
-        corella: 1,
-        ...observation,
-        source: { [kind]: names.length === 1 ? names[0] : names, ...(observation.source as object) },
-        ...(gains && { gains: { ...gains, ...(observation.gains as object) } }),
-        products: [{ ...product, ...products[name] }],
-      },
-      'command line',
-    ),
+  return checkObservation(
+    {
+      corella: 1,
+      ...observation,
+      source: { [kind]: names.length === 1 ? names[0] : names, ...(observation.source as object) },
+      ...(gains && { gains: { ...gains, ...(observation.gains as object) } }),
+      products: [{ ...product, ...products[name] }],
+    },
+    'command line',
   );
 }
 
@@ -126,11 +123,9 @@ export async function runShorthand(
   options: ShorthandOptions,
   {
     command,
-    flags,
     tell,
   }: {
     readonly command: string;
-    readonly flags: Flags;
     readonly tell: (outcome: RunOutcome, seconds: number) => Told;
   },
 ): Promise<void> {
@@ -138,14 +133,12 @@ export async function runShorthand(
     printPlan(observation, options);
     return;
   }
-  const terminal = inFlagsOf(openTerminal(options), flags);
+  const terminal = openTerminal(options);
   const stage = terminal.stage(command);
-  const outcome = await inWordsOf(flags.inFlags, () =>
-    runObservation(observation, {
-      ...{ version: version(), command, onProgress: stage.update },
-      onPlan: sayLeftovers(terminal),
-    }),
-  );
+  const outcome = await runObservation(observation, {
+    ...{ version: version(), command, onProgress: stage.update },
+    onPlan: sayLeftovers(terminal),
+  });
   const { facts, lines, lacking } = tell(outcome, stage.done(outcome.backend));
   terminal.result(facts, lines, lacking);
 }
@@ -155,11 +148,9 @@ export async function runOfVisibilities<Made>(
   observation: Observation,
   options: ShorthandOptions,
   {
-    flags,
     run,
     tell,
   }: {
-    readonly flags: Flags;
     readonly run: (observation: Observation, settings: VisibilitiesSettings) => Promise<Made>;
     readonly tell: (made: Made) => Told;
   },
@@ -168,8 +159,8 @@ export async function runOfVisibilities<Made>(
     printPlan(observation, options);
     return;
   }
-  const terminal = inFlagsOf(openTerminal(options), flags);
-  const made = await inWordsOf(flags.inFlags, () => run(observation, settingsOf(terminal)));
+  const terminal = openTerminal(options);
+  const made = await run(observation, settingsOf(terminal));
   const { facts, lines, lacking } = tell(made);
   terminal.result(facts, lines, lacking);
 }
@@ -179,37 +170,4 @@ export const settingsOf = (terminal: Terminal): VisibilitiesSettings => ({
   version: version(),
   stage: (title) => terminal.stage(title),
   onPlan: sayLeftovers(terminal),
-});
-
-/** Errors name fields; whoever typed flags reads flags. The one place where that is done. */
-export function inWordsOf<Result>(inFlags: Flags['inFlags'], work: () => Result): Result {
-  const fail = (error: unknown): never => {
-    throw error instanceof CorellaError ? renamed(error, inFlags) : error;
-  };
-  try {
-    const result = work();
-    return result instanceof Promise ? (result.catch(fail) as Result) : result;
-  } catch (error) {
-    return fail(error);
-  }
-}
-
-/** The same error, of the same class, in other words. */
-function renamed(error: CorellaError, inFlags: Flags['inFlags']): CorellaError {
-  const [where, what] = [inFlags(error.where), inFlags(error.what)];
-  const fix = error.fix === undefined ? undefined : inFlags(error.fix);
-  const { message } = new CorellaError({ where, what, fix });
-  return Object.assign(error, { where, what, message }, fix === undefined ? {} : { fix });
-}
-
-const inFlagsOf = (terminal: Terminal, { inFlags }: Flags): Terminal => ({
-  ...terminal,
-  say: (line) => {
-    terminal.say(reworded(line, inFlags));
-  },
-  result: (json, lines, lacking = []) => {
-    const inWords = <One extends Line>(all: readonly One[]): One[] =>
-      all.map((line) => reworded(line, inFlags) as One);
-    terminal.result(json, inWords(lines), inWords(lacking));
-  },
 });

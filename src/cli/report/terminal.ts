@@ -12,6 +12,7 @@ import {
 } from '../../messages/index.js';
 import { takeOrbitReport } from '../../sky/orbits/orbits.js';
 import type { CommonOptions } from '../options/command.js';
+import { inFlags } from '../options/in-flags.js';
 import { escaped } from './escaped.js';
 import { resultText } from './json.js';
 import { PartlyDone } from './outcome.js';
@@ -54,7 +55,8 @@ function orbitMessages(): Message[] {
 
 /** Messages beside a result that is made elsewhere: on standard error whatever was asked for, and in the next result's JSON. */
 const noted: Message[] = [];
-export function note(one: Message): void {
+export function note(given: Message): void {
+  const one = inFlags(given);
   noted.push(one);
   process.stderr.write(`${escaped(shown(one.severity === 'note' ? `note: ${one.text}` : one))}\n`);
 }
@@ -110,17 +112,18 @@ export function openTerminal(options: CommonOptions): Terminal {
   };
   return {
     stage: (title) => openStage(title, { live, quiet }),
-    say: (one) => {
+    say: (given) => {
+      const one = inFlags(given);
       if (isMessage(one)) said.push(one);
       const line = escaped(shown(one));
       if (live) live.leave(line);
       else if (!quiet) process.stderr.write(`${line}\n`);
     },
     show: (lines) => {
-      if (options.json !== true) write(lines.map((line) => escaped(shown(line))));
+      if (options.json !== true) write(lines.map((line) => escaped(shown(inFlags(line)))));
     },
-    result: (json, made, lacking = []) => {
-      const lines = [...made, ...orbitMessages()];
+    result: (json, given, missing = []) => {
+      const [lines, lacking] = [[...given, ...orbitMessages()].map(inFlags), missing.map(inFlags)];
       write(
         options.json === true
           ? [

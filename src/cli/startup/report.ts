@@ -1,13 +1,15 @@
 /** What went wrong, as one line and an exit code. */
 import { CommanderError } from 'commander';
 import { InterruptedError } from '../../core/ending.js';
+import { errorInFlags } from '../options/in-flags.js';
 import { escaped } from '../report/escaped.js';
 import { failureText } from '../report/failure.js';
 import { errorText } from '../report/json.js';
 import { Differs, EXIT_PARTLY, NotPassed, PartlyDone } from '../report/outcome.js';
 
 /** `failed`: the command's exit code where nothing came of it. */
-export function report(error: unknown, { failed }: { readonly failed: 1 | 2 }): number {
+export function report(failure: unknown, { failed }: { readonly failed: 1 | 2 }): number {
+  const error = errorInFlags(failure);
   if (error instanceof PartlyDone) {
     process.stderr.write(`corella: ${escaped(error.message)}\n`);
     return EXIT_PARTLY;

@@ -67,7 +67,7 @@ describe('steering over NATS', () => {
       steerAll(bus.queue, 'night', { ...stop, ...(token !== undefined && { token }) });
     await assert.rejects(steer('yet-another-token'), /nothing was changed; low: .*another token.*; high: .*another token/); // prettier-ignore
     await assert.rejects(steer(TOKEN), /nothing was changed; high: .*another token/);
-    await assert.rejects(steer(undefined), /needs the token.*--page-token-file/);
+    await assert.rejects(steer(undefined), /needs the token.*`page-token-file`/);
     assert.deepEqual(done, [[], []]);
   });
 

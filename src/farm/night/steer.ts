@@ -157,7 +157,7 @@ export async function steerAll(queue: Queue, night: string, request: SteerReques
     refuse(
       'steer',
       "needs the token of the machines' pages",
-      'give --page-token-file, the file that each machine was given as --token-file',
+      'give `page-token-file`, the file that each machine has as page.token-file',
     );
   if (machines.length === 0)
     refuse(night, 'no machine of this night was heard', 'check the name and the server');
@@ -188,7 +188,7 @@ export async function steerAll(queue: Queue, night: string, request: SteerReques
     refuse(
       night,
       `nothing was changed; it would hold from ${[...moments].join(' and ')} on different machines`,
-      'start all with --align utc and one --integration',
+      'start all with products.visibilities.align: utc and the same products.visibilities.integration',
     );
   }
   const done = await round(queue, all, { round: 'commit', id });

@@ -42,7 +42,7 @@ export async function putJob(queue: Queue, subject: string, job: Job, patience: 
     refuse(
       job.plan,
       `a job of ${formatBytes(bytes.length)} is more than the server takes (${formatBytes(most)})`,
-      'raise max_payload in its configuration; it is --gains, or the --coefficients of a filter, that take the room',
+      'raise max_payload in its configuration; gains.file, or front.coefficients of a filter, take the room',
     );
   const msgID = randomUUID();
   await insist('putting a job on the queue', () => queue.js.publish(subject, bytes, { msgID }), patience);

@@ -106,8 +106,8 @@ function crossHandHistory({
     return ['Stokes Q, U and V are left out: the model of the gains leaves a rotation of them open'];
   return [
     feeds === 'linear'
-      ? `Stokes ${linear ? '' : 'U and '}V ${linear ? 'is' : 'are'} left out: the phase between X and Y is unknown (calibrate --cross-hand)`
-      : 'Stokes Q and U are left out: the phase between R and L is unknown (calibrate --cross-hand)',
+      ? `Stokes ${linear ? '' : 'U and '}V ${linear ? 'is' : 'are'} left out: the phase between X and Y is unknown (products.gains.cross-hand)`
+      : 'Stokes Q and U are left out: the phase between R and L is unknown (products.gains.cross-hand)',
   ];
 }
 

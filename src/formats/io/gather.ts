@@ -211,7 +211,7 @@ export function gather(shape: GatherShape): Gathering {
         refuse(
           shape.path ?? 'visibilities',
           `the pair of its antennas ${pair[0]} and ${pair[1]} (counted from 0) is there twice at one time`,
-          'keep one row of each pair and time, or one target with --target',
+          'keep one row of each pair and time, or one target with source.target',
         );
       const size = Math.abs(weight);
       const perMean = shape.values === 'mean' || !(size > 0) ? 1 : size;

@@ -31,7 +31,7 @@ export async function checkOutputs({ paths, from, overwrite }: PlannedOutputs): 
   if (overwrite === true) return;
   for (const path of paths) {
     if (await isThere(path))
-      refuse(path, 'is there already', 'give the result another name, or say --overwrite', 'file.exists');
+      refuse(path, 'is there already', 'give the result another name, or overwrite: true', 'file.exists');
   }
 }
 

@@ -62,7 +62,10 @@ describe('Mark 5B', () => {
 
   it('asks for what its headers do not hold', async () => {
     const path = writeSample(encodeMark5b(sample));
-    await assert.rejects(mark5b.open(path), /does not say how many channels.*give --inputs, and --near/);
+    await assert.rejects(
+      mark5b.open(path),
+      /does not say how many channels.*give source\.inputs, and source\.near/,
+    );
     await assert.rejects(mark5b.open(path, { ...told, bits: 4 }), /Mark 5B holds 1 or 2/);
     await assert.rejects(mark5b.open(writeSample(Buffer.alloc(20_000)), told), /no Mark 5B frame/);
   });

@@ -95,7 +95,7 @@ function framesPerSecond(
       refuse(
         path,
         `${options.sampleRateHz} samples a second make ${frames} frames a second`,
-        'give the sample rate of each channel with --rate',
+        'give the sample rate of each channel with source.rate',
       );
     }
     // Some recorders leave the fractions out: then nothing speaks against it.
@@ -103,7 +103,7 @@ function framesPerSecond(
       refuse(
         path,
         `its time stamps do not fit ${formatHz(options.sampleRateHz)}`,
-        'leave out --rate, or give the sample rate of each channel',
+        'leave out source.rate, or give the sample rate of each channel',
       );
     }
     return frames;
@@ -113,7 +113,7 @@ function framesPerSecond(
     refuse(
       path,
       'its time stamps do not settle the sample rate',
-      'give the sample rate of each channel with --rate',
+      'give the sample rate of each channel with source.rate',
     );
   }
   return fits[0];
@@ -125,7 +125,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     refuse(
       path,
       'Mark 5B does not say how many channels it holds nor in which thousand days it was made',
-      'give --inputs, and --near with any date close to the recording',
+      'give source.inputs, and source.near with any date close to the recording',
     );
   }
   const inputs = wholeNumber(path, 'the number of inputs', options.inputs, 1, 32);
@@ -185,7 +185,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const spread = 4 * Math.ceil(bufferBytes / FRAME_BYTES);
   const inRange = (headers: readonly Header[]): number[] => headers.filter(possible).map(elapsed);
   if (inRange(early).length === 0)
-    refuse(path, `frame numbers pass ${perSecond}, the frames of a second`, 'give a higher --rate');
+    refuse(path, `frame numbers pass ${perSecond}, the frames of a second`, 'give a higher source.rate');
   const startFrame = smallestTogether(inRange(early), spread);
   const endFrame = largestTogether([...inRange(late), startFrame], spread) + 1;
   const total = plausibleSamples(path, (endFrame - startFrame) * samples, Math.max(1, count) * samples);

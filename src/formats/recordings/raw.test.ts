@@ -75,7 +75,7 @@ describe('plain binary', () => {
     const path = writeSample(bytes);
     await assert.rejects(
       async () => raw.open(path),
-      /says nothing of itself; describe it with --sample-type/,
+      /says nothing of itself; describe it with source\.sample-type/,
     );
     await assert.rejects(async () => raw.open(path, { ...told, inputs: 20 }), /no whole sample of 20 inputs/);
     await assert.rejects(async () => raw.open(path, { ...told, skipBytes: 17 }), /bytes to skip is 17/);

@@ -25,7 +25,7 @@ export function openPlain(
     refuse(
       path,
       'plain binary says nothing of itself',
-      'describe it with --sample-type (i8, ci8, u8, cu8, i16, ci16, f32 or cf32), --inputs and --rate',
+      'describe it with source.sample-type (i8, ci8, u8, cu8, i16, ci16, f32 or cf32), source.inputs and source.rate',
     );
   }
   const type = signedType(told);

@@ -279,7 +279,7 @@ export function polarisationsFor(
     refuse(
       path,
       `${inputs} inputs do not divide into ${polarisations} polarisations`,
-      'give --polarisations 1',
+      'give source.polarisations: 1',
     );
   }
   const { telescope } = options;
@@ -288,8 +288,8 @@ export function polarisationsFor(
       path,
       `holds ${inputs} inputs where ${telescope.name} has ${telescope.stations.length} stations of ${polarisations} polarisations`,
       telescope.stations.length === inputs
-        ? 'give --polarisations 1 where each input is a station'
-        : 'name the telescope that made it with --telescope; a JSON description may list these stations alone',
+        ? 'give source.polarisations: 1 where each input is a station'
+        : 'name the telescope that made it with telescope: NAME; a JSON description may list these stations alone',
     );
   }
   return polarisations;

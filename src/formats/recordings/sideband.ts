@@ -36,7 +36,7 @@ export function inSideband<Opened extends OpenedFile>(
     return refuse(
       opened.path,
       `holds ${opened.kind}, whose channels have their frequencies already`,
-      'leave out --sideband',
+      'leave out source.sideband',
     );
   const { start, sampleRateHz, inputs, type } = opened;
   const parts = isComplexVoltage(type) ? 2 : 1;

@@ -65,6 +65,6 @@ export function refuseLyingThreads(
   refuse(
     path,
     `its threads ${apart.join(', ')} say ${away} than ${others.join(', ')} beside them`,
-    `take the seconds of one that is right for all: --seconds-of ${apart[0]} or --seconds-of ${others[0]}`,
+    `take the seconds of one that is right for all, source.seconds-of: ${apart[0]} or source.seconds-of: ${others[0]}`,
   );
 }

@@ -41,7 +41,7 @@ export function frameRate(
       refuse(
         path,
         `${rateHz} samples a second are not a whole number of frames of ${samples} samples`,
-        'give the sample rate of each channel with --rate',
+        'give the sample rate of each channel with source.rate',
       );
     }
     if (said !== undefined) return { perSecond, from: 'header' };
@@ -49,7 +49,7 @@ export function frameRate(
       refuse(
         path,
         `its frame numbers tell ${seen.frames} frames a second, ${formatHz(seen.frames * samples)}`,
-        'leave out --rate, which is for files that do not tell it',
+        'leave out source.rate, which is for files that do not tell it',
       );
     }
     return { perSecond, from: 'user' };
@@ -58,7 +58,7 @@ export function frameRate(
     refuse(
       path,
       'nothing in it tells the sample rate: no extension names it, and no second ends near its start or end',
-      'give the sample rate of each channel with --rate',
+      'give the sample rate of each channel with source.rate',
     );
   }
   return {
@@ -67,7 +67,7 @@ export function frameRate(
     ...(!seen.isConfirmed && {
       assumed: [
         `the sample rate is ${formatHz(seen.frames * samples)}, by the highest frame number of one second alone: ` +
-          'it is higher where that second lost its last frames; --rate says it for sure',
+          'it is higher where that second lost its last frames; source.rate says it for sure',
       ],
     }),
   };
@@ -104,6 +104,6 @@ export function refuseBeyond(path: string, { perSecond, from }: FrameRate, frame
   refuse(
     path,
     `holds frame number ${frame} where a second was ${from === 'user' ? 'said' : 'seen'} to have ${perSecond} frames`,
-    'give the sample rate of each channel with --rate: it is higher',
+    'give the sample rate of each channel with source.rate: it is higher',
   );
 }

@@ -121,7 +121,10 @@ describe('VDIF', () => {
     } as const;
     const { recording } = await readWhole(vdif, encodeVdif(once));
     assert.equal(sampleRateOf(recording), 288);
-    assert.match(recording.assumed?.[0] ?? '', /the sample rate is 288 Hz, by .* one second alone.*--rate/);
+    assert.match(
+      recording.assumed?.[0] ?? '',
+      /the sample rate is 288 Hz, by .* one second alone.*source\.rate/,
+    );
     const said = await readWhole(vdif, encodeVdif(once), { sampleRateHz: 320 });
     assert.deepEqual([said.recording.assumed, said.gaps.length], [undefined, 1]);
     // Any second that ends with it tells the true number; two are proof enough.
@@ -138,7 +141,7 @@ describe('VDIF', () => {
     });
     await assert.rejects(
       readWhole(vdif, far, { blockSamples: 32_000 }),
-      /holds frame number 9 where a second was seen to have 9 frames; give .*--rate/,
+      /holds frame number 9 where a second was seen to have 9 frames; give .*source\.rate/,
     );
   });
 
@@ -230,7 +233,7 @@ describe('VDIF', () => {
     const path = writeSample(bytes, '.vdif');
     await assert.rejects(
       vdif.open(path),
-      /its threads 0, 2 say 14352384 s earlier than 1, 3 beside them; .*--seconds-of 0 or --seconds-of 1/,
+      /its threads 0, 2 say 14352384 s earlier than 1, 3 beside them; .*source\.seconds-of: 0 or source\.seconds-of: 1/,
     );
     const told = await readWhole(vdif, bytes, { extension: '.vdif', secondsOfThread: 1 });
     const right = await readWhole(vdif, encodeVdif(sample), { extension: '.vdif' });

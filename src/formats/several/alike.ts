@@ -30,7 +30,7 @@ export function refuseUnlike(first: Recording, other: Recording): void {
     refuse(
       other.path,
       `was rounded by other gains than ${first.path}, and one file has one set of them`,
-      'channelise them alike, with one --gain or --levels, or correlate them one by one',
+      'channelise them alike, with one front.gain or front.equaliser, or correlate them one by one',
     );
 }
 

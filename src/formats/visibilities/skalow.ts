@@ -36,7 +36,7 @@ async function telescopeFor(path: string, options: OpenOptions): Promise<Telesco
     refuse(
       path,
       'neither it nor its name tells which station made it',
-      'name it with --telescope, like eda2, aavs3 or s8-6',
+      'name it with telescope: NAME, like eda2, aavs3 or s8-6',
     );
   return loadTelescope(name);
 }
@@ -74,7 +74,7 @@ function opened(file: Hdf5File, telescope: Telescope, { storedPair }: OpenOption
     refuse(
       path,
       `holds ${antennas} antennas where ${telescope.name} has ${telescope.stations.length}`,
-      'name the telescope that made it with --telescope',
+      'name the telescope that made it with telescope: NAME',
     );
   }
   const durationS = fact('tsamp');

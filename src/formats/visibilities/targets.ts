@@ -48,7 +48,7 @@ export function chooseTarget(
 
 /** For people, where several are read together. */
 export const severalTargetsLine = (several: string): string =>
-  `it holds several targets, ${several}, and all of them are read; --target takes one`;
+  `it holds several targets, ${several}, and all of them are read; source.target takes one`;
 
 /** Where they may not be mixed unasked. */
 export function refuseSeveralTargets(file: { readonly path: string; readonly targets?: string }): void {
@@ -56,6 +56,6 @@ export function refuseSeveralTargets(file: { readonly path: string; readonly tar
   refuse(
     file.path,
     `holds several targets: ${file.targets}`,
-    'choose one by name or number with --target, or take them together with --target all, right where every antenna sees the whole sky',
+    'choose one by name or number with source.target, or take them together with source.target: all, right where every antenna sees the whole sky',
   );
 }

@@ -97,7 +97,7 @@ describe('uvw beside places', () => {
   it('are refused where most contradict, told where some do', () => {
     assert.throws(
       () => checkUvw('a file', turned, { ...at, rows: rowsOf(1) }),
-      /its uvw contradict its antennas' places.* m long and differ .* by .* m \(rms\).*--telescope/,
+      /its uvw contradict its antennas' places.* m long and differ .* by .* m \(rms\).*telescope: NAME/,
     );
     // As asked for, with a warning.
     const asked = checkUvw('a file', turned, { ...at, rows: rowsOf(1), uvw: 'file' });
@@ -106,7 +106,10 @@ describe('uvw beside places', () => {
       String(asked.assumed),
       /contradict its antennas' positions by .* its uvw are used, as asked; images at its own/,
     );
-    assert.throws(() => checkUvw('a file', turned, { ...at, rows: rowsOf(1) }), /--uvw file uses its uvw/);
+    assert.throws(
+      () => checkUvw('a file', turned, { ...at, rows: rowsOf(1) }),
+      /source\.uvw: file uses its uvw/,
+    );
     const [first, ...others] = rowsOf(1);
     const rows = [{ ...first, uvwM: [50, 50, 50] as const }, ...others];
     const { assumed } = checkUvw('a file', wide, { ...at, rows });

@@ -160,7 +160,7 @@ export function checkUvw(
     refuse(
       path,
       `its uvw contradict its antennas' places, times or phase centre: they are ${metres(fit.lengthM)} long and differ from what these give by ${metres(fit.apartM)} (rms), whichever way they run`,
-      'correct the table of antennas (casacore does not turn the places of UVFITS with ARRAYX, ARRAYY, ARRAYZ), or name the telescope whose stations are at those positions with --telescope; --uvw file uses its uvw, for images at its own phase centre',
+      'correct the table of antennas (casacore does not turn the places of UVFITS with ARRAYX, ARRAYY, ARRAYZ), or name the telescope whose stations are at those positions with telescope: NAME; source.uvw: file uses its uvw, for images at its own phase centre',
     );
   return {
     sign,

@@ -207,7 +207,10 @@ describe('whole sums beyond 2³¹', () => {
     await hdf5.close();
   });
   it('are refused in a file of 32 bits with an option that is one', async () => {
-    await assert.rejects(write(join(folder, 'small.uvh5')), /32 bits; write means \(--values means\)/);
+    await assert.rejects(
+      write(join(folder, 'small.uvh5')),
+      /32 bits; write means \(products\.visibilities\.values: means\)/,
+    );
   });
 });
 

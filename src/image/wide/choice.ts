@@ -94,7 +94,7 @@ export function chooseKernels(options: ChoiceOptions): Choice {
     refuse(
       'image',
       `no kernel keeps an accuracy of ${accuracy} in ${precision}`,
-      `ask for less: --accuracy from ${LEAST_ACCURACY[precision]} is kept`,
+      `ask for less: products.images.accuracy from ${LEAST_ACCURACY[precision]} is kept`,
     )
   );
 }

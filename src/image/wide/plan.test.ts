@@ -130,7 +130,7 @@ describe('sides of grids', () => {
       assert.throws(
         () => chooseKernels({ ...asked, precision, accuracy }),
         new RegExp(
-          `no kernel keeps an accuracy of ${accuracy} in ${precision}; ask for less: --accuracy from ${least} is kept`,
+          `no kernel keeps an accuracy of ${accuracy} in ${precision}; ask for less: products.images.accuracy from ${least} is kept`,
         ),
       );
       // And does.

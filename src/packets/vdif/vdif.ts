@@ -77,7 +77,7 @@ function planAs(format: 'vdif' | 'vdif-vtp', options: VdifOptions): StreamPlan<N
     refuse(
       format,
       `${sampleRateHz} samples a second are not a whole number of frames of ${samples} samples`,
-      'give the sample rate of each channel with --rate',
+      'give the sample rate of each channel with source.rate',
     );
   }
   return checkedPlan({
@@ -125,7 +125,7 @@ function guess(packets: readonly ParsedPacket<VdifHeader>[], hints: GuessHints):
   if (sampleRateHz === undefined) {
     return {
       unknown: 'its sample rate: no extension names it, and no second ends in what was read',
-      fix: 'give --rate, the samples a second of each channel',
+      fix: 'give source.rate, the samples a second of each channel',
     };
   }
   const threads = commonNumbers(same.map(sourceOf)).map((source) => ({

@@ -45,7 +45,7 @@ export async function writeSolvedGains(
   });
 }
 
-/** A delays.json whose cables are taken out by `correlate --delays`. */
+/** A delays.json whose cables are taken out by front.delays.fixed. */
 const writeCables = (
   path: string,
   delays: readonly { readonly name: string; readonly delayS: number }[],

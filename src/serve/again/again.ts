@@ -39,7 +39,7 @@ function weightingNamed(name: string): Weighting {
     ? refuse(
         'weight',
         'briggs is of wide fields, which are made of many integrations',
-        "give natural or uniform, or let 'corella image --centre … --weights briggs' make it from the night's files",
+        'give natural or uniform, or make it with products.images.weights: briggs from the visibilities of the run',
       )
     : refuse('weight', `'${name}' is no weighting`, `give ${weightings.join(' or ')}`);
 }
@@ -61,7 +61,7 @@ export class Again implements Closable {
       return refuse(
         'images/again',
         'an integration is too large to be kept',
-        "'corella image --weights uniform' makes it from the night's files",
+        'make it with products.images.weights: uniform from the visibilities of the run',
       );
     const nearest =
       kept.at(unixS) ?? refuse('images/again', 'no integration was kept yet', 'wait for the next one');

@@ -105,9 +105,9 @@ function misfit({ head }: ImagePart, taken: readonly ImagePart[]): string | unde
     head.pixelSize !== first.head.pixelSize
   )
     // prettier-ignore
-    return `its images are not those of ${first.head.machine} (${pixels} pixels, not ${first.head.shape[0]}): give all machines one --pixels and --field`;
+    return `its images are not those of ${first.head.machine} (${pixels} pixels, not ${first.head.shape[0]}): give all machines one products.images.pixels and products.images.field`;
   if (!isSameCentre(head.axes?.n, first.head.axes?.n))
-    return `its images have another centre than those of ${first.head.machine}, since the plane of the stations is used at its frequencies: give all machines stations and --kernel alike, or a narrower --field`;
+    return `its images have another centre than those of ${first.head.machine}, since the plane of the stations is used at its frequencies: give all machines stations and products.images.kernel alike, or a narrower products.images.field`;
   if (head.unit !== first.head.unit)
     return `its images are in ${head.unit}, those of ${first.head.machine} in ${first.head.unit}: give gains to all or to none`;
   if (head.weights.length !== first.head.weights.length || head.road !== first.head.road)

@@ -21,14 +21,14 @@ export function parseElements(
   for (const pair of text.split(',')) {
     const [station, element = ''] = pair.split(/=(.*)/).map((word) => word.trim()) as [string, string?];
     if (station === '' || element === '')
-      refuse('--element', `'${pair}' is not understood`, 'write STATION=BEAM, like dish0=airy:14,*=airy:12');
+      refuse('element', `'${pair}' is not understood`, 'write STATION=BEAM, like dish0=airy:14,*=airy:12');
     if (station !== '*' && !stations.some(({ name }) => name === station))
       refuse(
-        '--element',
+        'element',
         `'${station}' is no station here`,
         `the first is ${stations[0].name}; * is all others`,
       );
-    if (known.has(station)) refuse('--element', `'${station}' is there twice`, 'say it once');
+    if (known.has(station)) refuse('element', `'${station}' is there twice`, 'say it once');
     known.set(station, element);
   }
   return stations.map(({ name }) => known.get(name) ?? known.get('*'));
@@ -43,7 +43,7 @@ export async function beamOfElements(
   const missing = elements.indexOf(undefined);
   if (missing >= 0)
     refuse(
-      '--element',
+      'element',
       `says nothing of ${stations[missing].name}`,
       'say one for every station, or *=BEAM for all others',
     );

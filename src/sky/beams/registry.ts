@@ -56,8 +56,8 @@ export async function findBeam(text: string): Promise<ElementBeam> {
   if (where === undefined) return { ...beam, name: text };
   const [altDeg, azDeg, ...more] = where.split(':').map(Number);
   if (more.length > 0 || !Number.isFinite(altDeg) || !Number.isFinite(azDeg))
-    refuse('--element', `'${where}' is no direction`, 'write ALT:AZ in degrees, like mwa-tile@60:90');
-  return { ...beam, name: text, pointing: { directionEnu: checkedDirection('--element', altDeg, azDeg) } };
+    refuse('element', `'${where}' is no direction`, 'write ALT:AZ in degrees, like mwa-tile@60:90');
+  return { ...beam, name: text, pointing: { directionEnu: checkedDirection('element', altDeg, azDeg) } };
 }
 
 function formulaOf(word: string): Named {
@@ -75,7 +75,7 @@ function formulaOf(word: string): Named {
     };
   if (kind === 'airy' && value > 0 && value < 1000)
     return { title: `Airy pattern of a uniform ${value} m dish`, pointing: 'followed', voltage: airy(value) };
-  return refuse('--element', `'${word}' is no beam we know`, `choose ${beamWords()}`);
+  return refuse('element', `'${word}' is no beam we know`, `choose ${beamWords()}`);
 }
 
 /** What the telescope itself says of its elements; nothing where it says that the whole sky is heard alike. */

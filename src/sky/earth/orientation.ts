@@ -57,6 +57,6 @@ function tellUnknown(table: OrientationTable, moment: Instant): void {
   tell(
     `${formatInstant(moment, 0)}: ${table.origin} ${side} ${day(side === 'begins on' ? table.firstMjd : lastMjd(table))}: ` +
       'UT1 is taken as UTC and the pole as fixed, so places may be off by up to 14″; ' +
-      'give a finals2000A of the IERS that has the day with --eop',
+      'give a finals2000A of the IERS that has the day with eop: FILE',
   );
 }

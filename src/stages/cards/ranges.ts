@@ -5,7 +5,7 @@ import type { ChannelRange } from '../select-channels.js';
 export function channelRanges(channels: number, cards: number): ChannelRange[] {
   if (cards > channels)
     refuse(
-      '--cards',
+      'machine.cards',
       `${cards} cards for ${channels} channels`,
       `name at most ${channels}, or make more channels`,
     );

@@ -30,14 +30,14 @@ const ALIKE = 1e-6;
  */
 export function planFineChannels(source: Coarse, wanted: number): FineChannels {
   const { spectrumRateHz: rateHz, frequenciesHz } = source;
-  const perChannel = wholeNumber('--fine-channels', 'channels of each', wanted, 2, 2 ** 20);
+  const perChannel = wholeNumber('front.finer', 'channels of each', wanted, 2, 2 ** 20);
   const channelWidthHz = rateHz / perChannel;
   const spacingHz = Math.min(rateHz, spacingOf(source));
   const exact = (perChannel * spacingHz) / rateHz;
   const kept = Math.round(exact);
   if (Math.abs(exact - kept) > ALIKE * perChannel)
     refuse(
-      '--fine-channels',
+      'front.finer',
       `channels ${spacingHz} Hz apart, sampled at ${rateHz} Hz, hold ${Number(exact.toPrecision(6))} of ${perChannel}`,
       `choose a number of which that is a whole one, such as ${wholeFor(spacingHz / rateHz)}`,
     );

@@ -42,13 +42,13 @@ export async function readStoredFlags(path: string): Promise<StoredFlags> {
   try {
     text = await readFile(path, 'utf8');
   } catch {
-    refuse(path, 'cannot be read', 'give a file of flags, as --flags-out writes them');
+    refuse(path, 'cannot be read', 'give a file of flags, as flags.out writes them');
   }
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    refuse(path, 'is no JSON', 'give a file of flags, as --flags-out writes them');
+    refuse(path, 'is no JSON', 'give a file of flags, as flags.out writes them');
   }
   const parsed = schema.safeParse(json);
   if (!parsed.success) {
@@ -57,7 +57,7 @@ export async function readStoredFlags(path: string): Promise<StoredFlags> {
     return refuse(
       path,
       `${which} ${issueWords(issue, json)}`,
-      'write it as --flags-out does (docs/interference.md)',
+      'write it as flags.out does (docs/interference.md)',
     );
   }
   return { path, ...parsed.data };

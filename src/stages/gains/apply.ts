@@ -206,6 +206,6 @@ export function refuseLeakage({ leakage }: Calibrated, path: string, who: string
     refuse(
       path,
       `holds matrices of full polarisation, and ${who} takes a gain for each input`,
-      'correlate, and image the visibilities; or calibrate without --polarisation full',
+      'correlate, and image the visibilities; or calibrate without products.gains.polarisation: full',
     );
 }

@@ -41,7 +41,11 @@ export async function measureLevels(
 ): Promise<InputLevels> {
   const { outputType, channels } = settings;
   if (outputType === 'cf32')
-    return refuse('--levels', 'these channels are floats, and are not rounded', 'give --bits 8 or 4 too');
+    return refuse(
+      'front.equaliser',
+      'these channels are floats, and are not rounded',
+      'give front.bits: 8 or 4 too',
+    );
   const { inputs } = source;
   const wanted = Math.max(
     LEAST_SPECTRA,
@@ -79,9 +83,9 @@ export async function measureLevels(
   });
   if (rms.every((one) => one === 0))
     refuse(
-      '--levels',
+      'front.equaliser',
       'the recording begins silent, and there is nothing to measure',
-      'give levels of a file, or leave its beginning out with --times',
+      'give levels of a file, or leave its beginning out with source.from',
     );
   const level = WANTED[outputType];
   let silent = 0;

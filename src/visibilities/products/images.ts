@@ -238,7 +238,7 @@ function stokesOf(
     refuse(
       where,
       `the gains do not know the phase between ${header.feeds === 'circular' ? 'R and L' : 'X and Y'}, without which IQUV are mixed`,
-      `find it with calibrate --cross-hand, or give gains.cross-hand: known where they share one, or leave ${where} out`,
+      `find it with products.gains.cross-hand, or give gains.cross-hand: known where they share one, or leave ${where} out`,
     );
   const durationS = durationOf(file);
   const usual = isCleaned ? 'I' : usualStokes(choice, { telescope, header, durationS });
@@ -363,4 +363,4 @@ const intensityAlone = (lack: CrossHandLack, feeds: 'linear' | 'circular' = 'lin
   'plane I alone: Stokes Q, U and V are left out: ' +
   (lack === 'open'
     ? 'the model of the gains leaves a rotation of Q, U and V open (it takes three sources of different polarisation)'
-    : `the phase between ${feeds === 'linear' ? 'X and Y' : 'R and L'} is unknown (calibrate --cross-hand), without which they are mixed`);
+    : `the phase between ${feeds === 'linear' ? 'X and Y' : 'R and L'} is unknown (products.gains.cross-hand), without which they are mixed`);

@@ -21,8 +21,9 @@ export const loneHandOf = ({ both, one, second }: HandTally): 'XX' | 'YY' | unde
 export function productsOf(held: Held, { stokes, clean }: WideSettings): readonly WideProduct[] {
   const lone = loneProduct(held);
   if (stokes === 'IQUV' && lone)
-    refuse('image', 'one polarisation has no Stokes parameters', 'leave out --stokes');
-  if (stokes === 'IQUV' && clean) refuse('image', 'CLEAN is of Stokes I alone', 'leave out --stokes');
+    refuse('image', 'one polarisation has no Stokes parameters', 'leave out products.images.stokes');
+  if (stokes === 'IQUV' && clean)
+    refuse('image', 'CLEAN is of Stokes I alone', 'leave out products.images.stokes');
   if (lone) return [lone];
   return stokes === 'I' ? ['I'] : ['XX', 'YY', 'Re XY', 'Im XY'];
 }

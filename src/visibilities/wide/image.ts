@@ -256,7 +256,7 @@ function refuseWithoutI(
     refuse(
       WHERE,
       'nothing is left of Stokes I: no channel has both hands',
-      'leave out --stokes: I alone takes one hand where the other is lost',
+      'leave out products.images.stokes: I alone takes one hand where the other is lost',
     );
 }
 

@@ -30,7 +30,11 @@ export async function imageWideSeries(
   const plan = planFor(survey, road, settings);
   const stretches = 1 + Math.floor(survey.durationS / everyS);
   if (stretches > MOST_IMAGES)
-    refuse('image', `a series of ${stretches} images`, 'give a longer --every, or image a part of the data');
+    refuse(
+      'image',
+      `a series of ${stretches} images`,
+      'give a longer products.images.every, or image a part of the data',
+    );
   const imager = await prepareWideImager(plan, backend, road);
   const hidden = hiddenPixels(plan, survey.centre, telescope, survey);
   const images: SeriesImage[] = [];
@@ -92,7 +96,7 @@ export async function imageWideSeries(
         refuse(
           'image',
           `integrations of ${formatSeconds(integration.durationS)} are longer than ${formatSeconds(everyS)}`,
-          `give --every ${formatSeconds(integration.durationS)} or more`,
+          `give products.images.every: ${formatSeconds(integration.durationS)} or more`,
         );
       const now = Math.floor((secondsBetween(survey.start, integration.start) + hairS) / everyS);
       if (now !== number && group.length > 0) {

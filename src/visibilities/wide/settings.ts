@@ -97,7 +97,7 @@ function checkCell(cellDeg: number, pixels = FEWEST_PIXELS): void {
     refuse(
       WHERE,
       `${pixels} pixels of ${cellDeg}° are twice as wide as the sky and more`,
-      `take a smaller --cell, with its unit, like ${cellDeg}arcmin or ${cellDeg}arcsec`,
+      `take a smaller products.images.cell, with its unit, like ${cellDeg}arcmin or ${cellDeg}arcsec`,
     );
 }
 

@@ -177,6 +177,6 @@ function refuseBelow(centre: PhaseCentre, { site }: Telescope, moments: readonly
   refuse(
     WHERE,
     `${centre.name} is ${(-highestDeg).toFixed(1)}° below the horizon${moments.length > 1 ? ' at the best' : ''}`,
-    'choose another centre with --centre, or look at the times with corella inspect',
+    'choose another centre with products.images.centre, or look at the times with corella inspect',
   );
 }

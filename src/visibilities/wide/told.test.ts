@@ -72,7 +72,7 @@ describe('baselines that are too long for the pixels', () => {
     const made = { ...road, telescope: wide };
     await assert.rejects(
       imageWide(() => [one], made, coarse),
-      /no baseline is short enough .*; take a --cell of 0\.\d+ degrees/,
+      /no baseline is short enough .*; take a products\.images\.cell of 0\.\d+ degrees/,
     );
     await assert.rejects(
       imageWideSeries(() => [one], made, coarse, 10),
@@ -107,7 +107,7 @@ describe('a series with a stretch that is lost', () => {
   it('is refused for stretches shorter than an integration', async () => {
     await assert.rejects(
       imageWideSeries(() => [seenAt(0), seenAt(10)], road, settings(), 5),
-      /integrations of 10\.0 s are longer than 5\.0 s; give --every 10\.0 s or more/,
+      /integrations of 10\.0 s are longer than 5\.0 s; give products\.images\.every: 10\.0 s or more/,
     );
   });
 });

@@ -65,6 +65,6 @@ export function usualField(
   );
   return {
     widthDeg,
-    note: `round ${object}, the file's phase centre; a field of ${angleText(widthDeg)}: ${why} (--centre, --field and --cell choose)`,
+    note: `round ${object}, the file's phase centre; a field of ${angleText(widthDeg)}: ${why} (products.images.centre, products.images.field and products.images.cell choose)`,
   };
 }

@@ -46,7 +46,11 @@ export function refuseWeightless(beyond: BeyondCells): never {
     ? refuse(
         'image',
         'nothing is left of the data: no baseline is short enough to have a cell in the uv plane of pixels so coarse',
-        `take a --cell of ${Number(holdingCellDeg(beyond).toPrecision(2))} degrees or less, or natural weights`,
+        `take a products.images.cell of ${Number(holdingCellDeg(beyond).toPrecision(2))} degrees or less, or natural weights`,
       )
-    : refuse('image', 'nothing is left of the data: every weight is 0', 'take a narrower --taper');
+    : refuse(
+        'image',
+        'nothing is left of the data: every weight is 0',
+        'take a narrower products.images.taper',
+      );
 }

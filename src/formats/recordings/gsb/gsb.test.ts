@@ -64,7 +64,7 @@ describe('GMRT raw dump', () => {
     );
     await assert.rejects(
       openFile(dump('short', times, 3)),
-      /short\.dat: holds 12 bytes where a frame has 4194304; .*--rate/,
+      /short\.dat: holds 12 bytes where a frame has 4194304; .*source\.rate/,
     );
   });
 });

@@ -90,7 +90,7 @@ function framesOf(path: string, kind: GsbKind, parts: number, { sampleRateHz }: 
     refuse(
       path,
       `a frame of ${FRAME_S} s has ${told.toFixed(3)} samples at ${formatHz(sampleRateHz ?? 0)}`,
-      `give --rate so that they are whole; usual is ${formatHz(asUsual / FRAME_S)}`,
+      `give source.rate so that they are whole; usual is ${formatHz(asUsual / FRAME_S)}`,
     );
   return { samples, bytes, sampleRateHz: samples / FRAME_S };
 }
@@ -106,7 +106,7 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
     refuse(
       all[0].path,
       `holds ${all[0].sizeBytes} bytes where a frame has ${frames.bytes}`,
-      'it was cut short; or, if its frames are shorter, say so with --rate',
+      'it was cut short; or, if its frames are shorter, say so with source.rate',
     );
   const lines = times.places.length;
   // Which frame has none nobody can tell: those after it would have the next one's time.
@@ -114,7 +114,7 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
     refuse(
       path,
       `has ${lines} time stamps, where ${all[0].path} holds ${held} frames`,
-      'put back the line that is lacking; or, if frames are longer, say so with --rate',
+      'put back the line that is lacking; or, if frames are longer, say so with source.rate',
     );
   const whole = held;
   const segments = times.places.slice(0, whole).map((place, k): Segment => ({

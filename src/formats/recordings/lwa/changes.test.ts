@@ -59,7 +59,7 @@ describe('LWA recordings', () => {
     const bytes = without(3, 4);
     await assert.rejects(
       lwa.open(writeSample(bytes)),
-      /lacks Y of stand 2, X of stand 3; give --polarisations 1/,
+      /lacks Y of stand 2, X of stand 3; give source\.polarisations: 1/,
     );
     const single = await readWhole(lwa, bytes, { polarisations: 1 });
     assert.deepEqual([single.recording.inputs, single.recording.polarisations], [6, 1]);

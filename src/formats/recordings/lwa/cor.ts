@@ -46,7 +46,7 @@ function refuseBeyond(path: string, stand: number, { name, stations }: Telescope
   refuse(
     path,
     `holds frames of stand ${stand + 1}, and ${name} has ${stations.length} stands`,
-    'name the telescope whose stands these are with --telescope',
+    'name the telescope whose stands these are with telescope: NAME',
   );
 }
 
@@ -91,7 +91,7 @@ export async function openCor(
     refuse(
       path,
       `holds ${file.sizeBytes} bytes of integrations that would take ${valuesBytes} each`,
-      `it is cut short; or name the telescope of its stands with --telescope (${telescope.name} has ${stations})`,
+      `it is cut short; or name the telescope of its stands with telescope: NAME (${telescope.name} has ${stations})`,
     );
   const samples = Math.round(durationS * CHANNEL_WIDTH_HZ);
   const frequenciesHz = Float64Array.from(

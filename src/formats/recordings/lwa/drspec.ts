@@ -133,7 +133,7 @@ export async function openDrSpectra(file: InputFile, options: OpenOptions): Prom
   const word = first.words[tuning - 1];
   const centreHz =
     (word === 0 ? options.centreFrequencyHz : tuningHz(word)) ??
-    refuse(path, `its tuning ${tuning} was not tuned`, "give the band's middle with --frequency");
+    refuse(path, `its tuning ${tuning} was not tuned`, "give the band's middle with source.frequency");
   const sampleRateHz = CLOCK_HZ / decimation;
   const channelWidthHz = sampleRateHz / channels;
   const ticks = channels * transforms * decimation;
@@ -262,7 +262,7 @@ export async function openDrSpectra(file: InputFile, options: OpenOptions): Prom
     },
     ...(options.telescope
       ? {}
-      : { assumed: ['nothing says where the station stands: --telescope does, like lwa1 or lwasv'] }),
+      : { assumed: ['nothing says where the station stands: give telescope: NAME, like lwa1 or lwasv'] }),
     integrationCount,
     integrations,
     close: () => file.close(),

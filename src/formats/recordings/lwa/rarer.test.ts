@@ -177,7 +177,10 @@ describe("LWA's data recorder as a spectrometer", () => {
 
   it('I and V alone do not tell X from Y, and a frequency that nobody tuned is asked for', async () => {
     await assert.rejects(read({ ...made, products: 0x90 }), /holds I, V of X and Y; read are XX, YY;/);
-    await assert.rejects(read({ ...made, words: [0, 0] }), /its tuning 1 was not tuned; give .*--frequency/);
+    await assert.rejects(
+      read({ ...made, words: [0, 0] }),
+      /its tuning 1 was not tuned; give .*source\.frequency/,
+    );
   });
 
   it('stands where its station does, and says where nobody says it', async () => {
@@ -188,6 +191,6 @@ describe("LWA's data recorder as a spectrometer", () => {
     assert.equal(placed.telescope.site.latitudeDeg, 34.068894);
     await placed.close();
     const { file } = await read(made);
-    assert.match(file.assumed?.join() ?? '', /nothing says where the station stands: --telescope/);
+    assert.match(file.assumed?.join() ?? '', /nothing says where the station stands: give telescope/);
   });
 });

@@ -94,7 +94,7 @@ function standPolarisations(path: string, ids: readonly number[], options: OpenO
     refuse(
       path,
       `lacks ${names.join(', ')}${lone.length > names.length ? ` and ${lone.length - names.length} more` : ''}`,
-      'give --polarisations 1 to read each input by itself',
+      'give source.polarisations: 1 to read each input by itself',
     );
   }
   return polarisationsFor(path, ids.length, lone.length === 0 ? 2 : 1, options);
@@ -105,12 +105,12 @@ function ticksPerSample(path: string, tagged: number, { sampleRateHz }: OpenOpti
   const said = sampleRateHz === undefined ? undefined : CLOCK_HZ / sampleRateHz;
   const step = said ?? tagged;
   if (!Number.isInteger(step) || step < 1)
-    refuse(path, 'its time tags do not tell the sample rate', 'give it with --rate');
+    refuse(path, 'its time tags do not tell the sample rate', 'give it with source.rate');
   if (said !== undefined && tagged >= 1 && tagged % said !== 0)
     refuse(
       path,
       `its time tags tell ${formatHz(CLOCK_HZ / tagged)}`,
-      'leave out --rate, which is for files whose tags do not tell it',
+      'leave out source.rate, which is for files whose tags do not tell it',
     );
   return step;
 }

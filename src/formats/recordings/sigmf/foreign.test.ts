@@ -106,7 +106,7 @@ describe('SigMF recordings', () => {
     const path = `${base}.sigmf-meta`;
     const [sampleRateHz, centreFrequencyHz] = [5e5, 7e7];
     const told = { sampleRateHz, centreFrequencyHz, start };
-    await assert.rejects(openFile(path, { centreFrequencyHz, start }), /core:sample_rate.*--rate/);
+    await assert.rejects(openFile(path, { centreFrequencyHz, start }), /core:sample_rate.*source\.rate/);
     for (const [some, unknownFacts] of [
       [{ sampleRateHz, start }, ['frequency']],
       [{ sampleRateHz, centreFrequencyHz }, ['start']],
@@ -137,14 +137,20 @@ describe('SigMF recordings', () => {
     const said = { sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start, polarisations: 2 } as const;
     await (await openFile(own, said)).close();
     for (const [contradicting, words] of [
-      [{ sampleRateHz }, /own\.sigmf-meta: says itself that it has 1 MHz; leave out --rate/],
-      [{ centreFrequencyHz }, /that its band is around 160 MHz; leave out --frequency/],
-      [{ start: addSamples(start, 1, 1e6) }, /begins at 2026-06-21T04:00:00\.000000125Z; leave out --start/],
-      [{ polarisations: 1 }, /that a station has 2; leave out --polarisations/],
+      [{ sampleRateHz }, /own\.sigmf-meta: says itself that it has 1 MHz; leave out source\.rate/],
+      [{ centreFrequencyHz }, /that its band is around 160 MHz; leave out source\.frequency/],
+      [
+        { start: addSamples(start, 1, 1e6) },
+        /begins at 2026-06-21T04:00:00\.000000125Z; leave out source\.start/,
+      ],
+      [{ polarisations: 1 }, /that a station has 2; leave out source\.polarisations/],
       // These it says in every case, so that they are not for it at all.
-      [{ inputs: 4 }, /--inputs means nothing for SigMF; leave it out: it is for Mark 5B, plain binary/],
-      [{ skipBytes: 0 }, /--skip means nothing for SigMF; leave it out: it is for plain binary/],
-      [{ type: 'ci8' }, /--sample-type means nothing for SigMF/],
+      [
+        { inputs: 4 },
+        /source\.inputs means nothing for SigMF; leave it out: it is for Mark 5B, plain binary/,
+      ],
+      [{ skipBytes: 0 }, /source\.skip means nothing for SigMF; leave it out: it is for plain binary/],
+      [{ type: 'ci8' }, /source\.sample-type means nothing for SigMF/],
     ] as const) {
       await assert.rejects(openFile(own, contradicting), words);
     }

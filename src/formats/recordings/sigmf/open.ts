@@ -258,7 +258,7 @@ async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Sh
   const rateHz =
     global['core:sample_rate'] ??
     options.sampleRateHz ??
-    refuse(metaPath, 'says no core:sample_rate', 'add it, in samples a second, or give --rate');
+    refuse(metaPath, 'says no core:sample_rate', 'add it, in samples a second, or give source.rate');
   const centreFrequencyHz = first['core:frequency'] ?? options.centreFrequencyHz;
   const datetime = first['core:datetime'];
   const toldStart = datetime === undefined ? options.start : parseInstant(datetime, `${metaPath}, capture 0`);

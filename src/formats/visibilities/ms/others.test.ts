@@ -40,7 +40,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     const path = await changed(...CORRECTED);
     const plain = await firsts(path);
     assert.deepEqual((await facts(path)).assumed, [
-      'it has CORRECTED_DATA beside DATA, which is read; --column takes another',
+      'it has CORRECTED_DATA beside DATA, which is read; source.column takes another',
     ]);
     assert.deepEqual(
       await firsts(path, { column: 'CORRECTED_DATA' }),
@@ -49,7 +49,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     assert.equal((await facts(path, { column: 'DATA' })).assumed, undefined);
     await assert.rejects(
       facts(path, { column: 'MODEL_DATA' }),
-      /has no column MODEL_DATA of visibilities; choose --column DATA or CORRECTED_DATA$/,
+      /has no column MODEL_DATA of visibilities; choose source\.column: DATA or CORRECTED_DATA$/,
     );
   });
 

@@ -271,7 +271,7 @@ function otherColumns(columns: readonly string[]): readonly string[] {
   const others = columns.filter((name) => name !== DATA);
   return others.length === 0
     ? []
-    : [`it has ${others.join(' and ')} beside ${DATA}, which is read; --column takes another`];
+    : [`it has ${others.join(' and ')} beside ${DATA}, which is read; source.column takes another`];
 }
 
 /**

@@ -31,7 +31,9 @@ export async function tryOpening(trial: string, path: string, column: string): P
   refuse(
     path,
     `has no column ${column} of visibilities`,
-    there.length === 0 ? 'it has none at all: check what wrote it' : `choose --column ${there.join(' or ')}`,
+    there.length === 0
+      ? 'it has none at all: check what wrote it'
+      : `choose source.column: ${there.join(' or ')}`,
   );
 }
 

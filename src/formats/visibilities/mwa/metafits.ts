@@ -55,7 +55,7 @@ export interface Observation {
 const MOST_INPUTS = 4096;
 
 export async function readMetafits(path: string): Promise<Observation> {
-  const file = await openInput(path, 'copy it from the archive, or name another with --metafits');
+  const file = await openInput(path, 'copy it from the archive, or name another with source.metafits');
   try {
     const primary = (await readUnit(file, 0)) ?? refuse(path, 'is empty', 'copy it again');
     for (let unit = await readUnit(file, primary.end); unit; unit = await readUnit(file, unit.end)) {

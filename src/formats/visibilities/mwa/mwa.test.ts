@@ -271,7 +271,7 @@ describe('an MWA observation', () => {
       'same.metafits': encodeMetafits(sample),
     });
     const path = lone('1061315448_1_gpubox01_00.fits');
-    await assert.rejects(openFile(path), /1061315448\.metafits, .*not beside it; .*--metafits/);
+    await assert.rejects(openFile(path), /1061315448\.metafits, .*not beside it; .*source\.metafits/);
     await assert.rejects(openFile(path, { metafits: lone('nowhere.metafits') }), /no such file/);
     await assert.rejects(
       openFile(path, { metafits: lone('other.metafits') }),
@@ -279,7 +279,7 @@ describe('an MWA observation', () => {
     );
     await assert.rejects(openFile(lone('other.metafits')), /no correlator files/);
     const nameless = { metafits: lone('same.metafits') };
-    await assert.rejects(openFile(lone('1061315448_1.fits'), nameless), /coarse channel.*--frequency/);
+    await assert.rejects(openFile(lone('1061315448_1.fits'), nameless), /coarse channel.*source\.frequency/);
     const { file } = await readAll(lone('1061315448_1.fits'), {
       ...nameless,
       centreFrequencyHz: 128 * 1.28e6,

@@ -74,7 +74,7 @@ async function findMetafits(path: string, obsId: number): Promise<string> {
   return refuse(
     path,
     `${obsId}.metafits, which says where its tiles stand, is not beside it`,
-    'copy it there from the archive, or name it with --metafits',
+    'copy it there from the archive, or name it with source.metafits',
   );
 }
 
@@ -119,7 +119,7 @@ function openPieces(
 ): Promise<VisibilityFile> {
   const cables = options.cables ?? 'keep';
   if (cables === 'remove' && observation.applied.cables === 'applied') {
-    refuse(path, 'the correlator has already taken the cables out', 'leave out --remove-cables');
+    refuse(path, 'the correlator has already taken the cables out', 'leave out source.remove-cables');
   }
   return preparing(async (closers) => {
     const pieces: Piece[] = [];

@@ -84,7 +84,7 @@ export function coarseChannelOf(
     refuse(
       file.path,
       'its name does not say which coarse channel it holds',
-      `keep the telescope's name (…${correlator === 'legacy' ? 'gpubox07_00' : 'ch137_000'}.fits) or give its middle with --frequency`,
+      `keep the telescope's name (…${correlator === 'legacy' ? 'gpubox07_00' : 'ch137_000'}.fits) or give its middle with source.frequency`,
     );
   if (channel === undefined || !observation.coarseChannels.includes(channel)) {
     refuse(

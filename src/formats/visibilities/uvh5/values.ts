@@ -64,7 +64,7 @@ export function rowFillers(path: string, integration: Integration, context: RowC
     refuse(
       path,
       `${re} + ${im}i is no whole number of at most ${largest === MOST_INT32 ? '32 bits' : '2⁵³'}`,
-      'write means (--values means), or integrate for a shorter time (--integration)',
+      'write means (products.visibilities.values: means), or integrate for a shorter time (products.visibilities.integration)',
     );
   };
 
