@@ -145,6 +145,7 @@ describe('flags of an observation', () => {
     assert.equal(inFlags('every'), '--image');
     assert.equal(inFlags('source.rate: 0.5, another `every`'), '--rate 0.5, another --image');
     assert.equal(inFlags('give `no-such-name`'), 'give `no-such-name`');
+    assert.equal(inFlags('products.images.method: direct, for: ever'), '--direct, for: ever');
     assert.equal(inFlags('(products.gains.odd)'), '(calibrate --odd)');
     assert.equal(
       inFlagsOf(new Command('run').argument('<observation>'))('(products.gains.odd)'),

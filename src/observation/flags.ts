@@ -177,13 +177,15 @@ export function inFlagsOf(command: Command): Translate {
     if (productNames.some((product) => product === name)) continue;
     if (flag.startsWith('-') && names.get(name) !== `--${name}`) names.set(name, flag);
   }
+  const isBare = (flag: string): boolean =>
+    command.options.some(({ long, required, optional }) => long === flag && !required && !optional);
   const flagNamed = (name: string): string | undefined =>
     names.get(name) ?? (offered.has(`--${name}`) ? `--${name}` : undefined);
   return (text) =>
     flags.get(text) ??
     flagNamed(text) ??
     withoutRepeats(
-      translated(text, flags).replace(/`([a-z-]+)`/g, (all, name: string) => flagNamed(name) ?? all),
+      translated(text, flags, isBare).replace(/`([a-z-]+)`/g, (all, name: string) => flagNamed(name) ?? all),
     );
 }
 
@@ -198,6 +200,7 @@ export const inFlags: Translate = (text) =>
   translated(
     text,
     new Map(flaggedFields.map(({ path, about }) => [path.join('.'), longOf(about.flag ?? '')])),
+    (flag) => flaggedFields.some(({ about }) => about.flag === flag),
   );
 
 /** Each product has a path, and a command writes one product: in a command the option is one. */
@@ -211,26 +214,29 @@ const longOf = (flag: string): string => new Option(flag).long ?? flag;
 const fieldNameOf = (path: readonly string[]): string =>
   path[0] === 'products' && path.length === 3 && path[1] === path[2] ? `products.${path[1]}` : path.join('.');
 
-/**
- * Longer names first, since "front.equaliser-out" begins as "front.equaliser" does. Names of one word (telescope) are words of
- * the language too: only as "telescope: none" they are the field.
- */
-function translated(text: string, flags: ReadonlyMap<string, string>): string {
-  const names = [...flags.keys()].sort((a, b) => b.length - a.length);
-  const either = (some: readonly string[]): string =>
-    ['(?!)', ...some.map((name) => name.replaceAll('.', '\\.'))].join('|');
-  const [paths, words] = [
-    names.filter((name) => name.includes('.')),
-    names.filter((name) => !name.includes('.')),
+/** Fields of one word are words of the language too: only these, as "telescope: none", are taken for the field. */
+const words = ['telescope', 'eop', 'overwrite'];
+
+/** Longer names first, since "front.equaliser-out" begins as "front.equaliser" does. A flag may take no value. */
+function translated(
+  text: string,
+  flags: ReadonlyMap<string, string>,
+  isBare: (flag: string) => boolean,
+): string {
+  const names = [...flags.keys()].filter((name) => name.includes('.')).sort((a, b) => b.length - a.length);
+  const either = [
+    ...names.map((name) => name.replaceAll('.', '\\.')),
+    ...words.filter((word) => flags.has(word)).map((word) => `${word}(?=: \\S)`),
   ];
+  if (either.length === 0) return text;
   const pattern = new RegExp(
-    `(?<![\\w./-])(?:(${either(paths)})(?![\\w-]|\\.\\w)(?:: true|:(?= \\S))?|(${either(words)}):(?: true|(?= \\S)))`,
+    `(?<![\\w./-])(${either.join('|')})(?![\\w-]|\\.\\w)(?::(?= \\S)( [a-z]+(?![\\w-]))?)?`,
     'g',
   );
-  return text.replace(
-    pattern,
-    (all: string, path: string | undefined, word: string | undefined) => flags.get(path ?? word ?? '') ?? all,
-  );
+  return text.replace(pattern, (all: string, name: string, value = '') => {
+    const flag = flags.get(name);
+    return flag === undefined ? all : isBare(flag) ? flag : `${flag}${value as string}`;
+  });
 }
 
 /** Given again, values are gathered; lists join them, other fields refuse. */
