@@ -80,7 +80,7 @@ const doors = {
   fields: ['index.ts'],
   messages: ['index.ts'],
   // What a live run makes products with is loaded when it runs.
-  products: ['index.ts', 'making/images.ts', 'making/visibilities.ts', 'solve/index.ts'],
+  products: ['index.ts', 'making/images.ts', 'making/visibilities.ts', 'solve/index.ts', 'report/index.ts'],
   // A command's help needs its flags, and none of what runs it.
   observation: ['index.ts', 'flags.ts', 'shorthands.ts'],
   ...Object.fromEntries(['stages', 'compose', ...tasks].map((room) => [room, ['index.ts']])),

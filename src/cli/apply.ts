@@ -1,9 +1,8 @@
 /** corella apply: visibilities over gains, for other software to go on from. */
 import type { Command } from 'commander';
-import { runVisibilities } from '../visibilities/index.js';
+import { runVisibilities, reportOfOne } from '../visibilities/index.js';
 import { CHANNELS_FLAG, notOfVisibilities, notWritten, ofVisibilities } from './options/of-visibilities.js';
 import { addShorthand, filledFrom, runOfVisibilities, type ShorthandOptions } from './options/shorthand.js';
-import { reportOfOne } from './report/from-visibilities.js';
 import { addHelp } from './startup/help.js';
 import { crossHandFlag } from '../observation/index.js';
 

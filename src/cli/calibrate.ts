@@ -2,7 +2,15 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { gnss, registerGnss } from './calibrate/gnss.js';
-import { runVisibilities, type WrittenGains } from '../visibilities/index.js';
+import {
+  runVisibilities,
+  type WrittenGains,
+  lackingIn,
+  madeFacts,
+  madeLines,
+  sourceFacts,
+  sourceLines,
+} from '../visibilities/index.js';
 import { CHANNELS_FLAG, notOfVisibilities, ofVisibilities } from './options/of-visibilities.js';
 import { namedAfter } from './options/outputs.js';
 import { refuseGiven } from './options/command.js';
@@ -15,7 +23,6 @@ import {
   type ShorthandOptions,
 } from './options/shorthand.js';
 import { reportSkyModels } from './options/sky-options.js';
-import { lackingIn, madeFacts, madeLines, sourceFacts, sourceLines } from './report/from-visibilities.js';
 import { addHelp } from './startup/help.js';
 
 /** With --gnss gains come from a recording of navigation satellites, and its options are others. */

@@ -1,7 +1,16 @@
 /** corella channelise: the F-engine alone, or the response of its filter. */
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
-import { front, timesFlag, type Flags, type FlagSettings } from '../observation/index.js';
+import {
+  front,
+  timesFlag,
+  type Flags,
+  type FlagSettings,
+  frontFacts,
+  frontLines,
+  productFacts,
+  productLines,
+} from '../observation/index.js';
 import { namedAfter } from './options/outputs.js';
 import {
   addShorthand,
@@ -11,7 +20,6 @@ import {
   runShorthand,
   type ShorthandOptions,
 } from './options/shorthand.js';
-import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
 import { field } from '../fields/index.js';

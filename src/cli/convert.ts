@@ -2,12 +2,19 @@
 import type { Command } from 'commander';
 import { formatSeconds } from '../core/units.js';
 import type { Line } from '../messages/index.js';
-import { convertFile, type Converted } from '../visibilities/index.js';
+import {
+  convertFile,
+  type Converted,
+  countText,
+  madeFacts,
+  madeLines,
+  sourceFacts,
+  sourceLines,
+} from '../visibilities/index.js';
 import { unknownFactLines } from './open.js';
 import { CHANNELS_FLAG, notOfVisibilities, notWritten, ofVisibilities } from './options/of-visibilities.js';
 import { addShorthand, filledFrom, runOfVisibilities, type ShorthandOptions } from './options/shorthand.js';
-import { countText, madeFacts, madeLines, sourceFacts, sourceLines } from './report/from-visibilities.js';
-import { lossFacts, lossLines } from './report/loss-lines.js';
+import { lossFacts, lossLines } from '../products/report/index.js';
 import { addHelp } from './startup/help.js';
 
 export function registerConvert(program: Command): void {

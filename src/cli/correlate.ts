@@ -1,6 +1,13 @@
 /** corella correlate: recorded voltages, or already channelised data, to visibilities. */
 import type { Command } from 'commander';
-import { flagRules, timesFlag } from '../observation/index.js';
+import {
+  flagRules,
+  timesFlag,
+  frontFacts,
+  frontLines,
+  productFacts,
+  productLines,
+} from '../observation/index.js';
 import { namedAfter } from './options/outputs.js';
 import {
   addShorthand,
@@ -10,7 +17,6 @@ import {
   runShorthand,
   type ShorthandOptions,
 } from './options/shorthand.js';
-import { frontFacts, frontLines, productFacts, productLines } from './report/observed.js';
 import { addHelp } from './startup/help.js';
 
 export function registerCorrelate(program: Command): void {

@@ -1,7 +1,7 @@
 /** corella image: pictures of the sky, from visibilities or directly from voltages. */
 import { Command } from 'commander';
 import { crossHandFlag, directFlag } from '../observation/index.js';
-import { runVisibilities } from '../visibilities/index.js';
+import { runVisibilities, reportOfOne } from '../visibilities/index.js';
 import { registerDirect } from './image/direct.js';
 import { refuseGiven } from './options/command.js';
 import { CHANNELS_FLAG, notOfVisibilities, ofVisibilities } from './options/of-visibilities.js';
@@ -14,7 +14,6 @@ import {
   type ShorthandOptions,
 } from './options/shorthand.js';
 import { reportSkyModels } from './options/sky-options.js';
-import { reportOfOne } from './report/from-visibilities.js';
 import { addHelp } from './startup/help.js';
 
 /** With --direct the image is of a recording, and its options are others; those of either are refused by name by the other. */

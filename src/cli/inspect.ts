@@ -43,15 +43,15 @@ import {
   lookAtVisibilities,
   inputSpectra,
   meanSpectrum,
+  filesOfFolder,
 } from '../inspect/index.js';
 import { refuseDrawings } from './options/drawing-options.js';
 import { NO_TELESCOPE } from '../telescope/unplaced.js';
 import { useEop } from './options/eop-option.js';
-import { faultFacts, faultLines } from './report/flag-lines.js';
+import { faultFacts, faultLines } from '../products/report/index.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
 import { factLines, line, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
 import { openFields, openOptions } from './options/open-options.js';
-import { filesOfFolder } from './options/folder.js';
 import { checkOutputs } from './options/outputs.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { inspectCapture } from './report/inspect-capture.js';

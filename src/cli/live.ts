@@ -2,7 +2,7 @@
 import { refuse } from '../core/errors.js';
 import { connectQueue } from '../farm/index.js';
 import { runLive, type LiveOutcome, type LiveRunSettings } from '../live/index.js';
-import { skyModelsOf, type Observation } from '../observation/index.js';
+import { skyModelsOf, type Observation, gainsFactsOf, gainsLinesOf } from '../observation/index.js';
 import type { Flags } from '../observation/flags.js';
 import {
   checkAlarmUrl,
@@ -23,11 +23,13 @@ import { openReport, type Report } from './live/report.js';
 import type { CommonOptions } from './options/command.js';
 import { printPlan } from './options/shorthand.js';
 import { leftoverLines } from './options/leftover-lines.js';
-import { nightInterference } from './interference/kurtosis-lines.js';
-import { liveVanVleck } from './interference/van-vleck-lines.js';
-import { bandLines, bandOfChannels } from './report/band-lines.js';
-import { askedLines } from './report/flag-lines.js';
-import { gainsFactsOf, gainsLinesOf } from './report/observed.js';
+import {
+  nightInterference,
+  liveVanVleck,
+  bandLines,
+  bandOfChannels,
+  askedLines,
+} from '../products/report/index.js';
 import { reportSkyModels } from './options/sky-options.js';
 import { version } from '../core/program/version.js';
 import type { Line } from '../messages/index.js';
@@ -131,14 +133,10 @@ async function checkBeforehand(
 
 function summarise({ plan, summary, packets, products, stream }: LiveOutcome, report: Report): void {
   const taken = nightInterference(
-    {
-      asked: { kurtosis: plan?.settings.kurtosis },
-      told: () => undefined,
-      toldOfAll: () =>
-        (plan?.kurtosis ?? [])
-          .map(({ plan: tested, tally }) => ({ plan: tested, account: tally.account() }))
-          .filter(({ account }) => account.windows > 0),
-    },
+    plan?.settings.kurtosis &&
+      plan.kurtosis
+        .map(({ plan: tested, tally }) => ({ plan: tested, account: tally.account() }))
+        .filter(({ account }) => account.windows > 0),
     plan?.spectra.grid.spectrumRateHz ?? 1,
   );
   const { tally } = plan?.settings.flags ?? {};

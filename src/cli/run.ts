@@ -9,21 +9,26 @@ import {
   skyModelsOf,
   sourceKind,
   type RunOutcome,
+  frontFacts,
+  frontLines,
+  lackingOf,
+  productFacts,
+  productLines,
+  failedMessage,
+  spectraText,
 } from '../observation/index.js';
 import { noteUnknownOrientation } from './options/eop-option.js';
 import { reportSkyModels } from './options/sky-options.js';
-import { runVisibilities } from '../visibilities/index.js';
-import { printPlan, settingsOf } from './options/shorthand.js';
 import {
-  failedMessage,
+  runVisibilities,
   lackingIn,
   madeFacts,
   madeLines,
   sourceFacts as madeSourceFacts,
   sourceLines as madeSourceLines,
-} from './report/from-visibilities.js';
-import { frontFacts, frontLines, lackingOf, productFacts, productLines } from './report/observed.js';
-import { openTerminal, spectraText } from './report/terminal.js';
+} from '../visibilities/index.js';
+import { printPlan, settingsOf } from './options/shorthand.js';
+import { openTerminal } from './report/terminal.js';
 import { version } from '../core/program/version.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';

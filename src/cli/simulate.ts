@@ -17,7 +17,7 @@ import { sourcesUp } from '../sky/above.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { useEop } from './options/eop-option.js';
 import { parseFlags } from './options/flags.js';
-import { bandFacts, bandLines, bandOfVoltages } from './report/band-lines.js';
+import { bandFacts, bandLines, bandOfVoltages } from '../products/report/index.js';
 import { history } from './report/history.js';
 import { numbersText } from './report/inspect-text.js';
 import { checkOutputs, recordingPaths } from './options/outputs.js';

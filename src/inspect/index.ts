@@ -27,3 +27,4 @@ export type { LaneTally } from './stream-account.js';
 export { type VisibilityLook, lookAtVisibilities } from './visibilities.js';
 export { type FirstValue, type Look, lookAt } from './voltages.js';
 export { inputSpectra, meanSpectrum } from './waterfall.js';
+export { filesOfFolder } from './folder.js';

@@ -54,3 +54,14 @@ export {
   supportTable,
 } from './support.js';
 export { observationIn, observationOfProduct } from './from-product.js';
+export {
+  failedMessage,
+  frontFacts,
+  frontLines,
+  gainsFactsOf,
+  gainsLinesOf,
+  lackingOf,
+  productFacts,
+  productLines,
+  spectraText,
+} from './report.js';

@@ -204,3 +204,4 @@ export { type TurnBackSettings, prepareTurnBack } from './turn-back.js';
 export { type RequestedVanVleck, type VanVleckTally, prepareVanVleck } from './van-vleck.js';
 export { W_TERM_ACCURACY, prepareWTermImager } from './w-term-image.js';
 export { type Writer, endsEarly, written, writtenAsFar } from './write.js';
+export { outsideField } from './outside-field.js';

@@ -36,3 +36,12 @@ export { imageWideSeries } from './wide/series.js';
 export { type WideFieldOptions, type WideSettings } from './wide/settings.js';
 export type { WideRoad } from './wide/survey.js';
 export { holdingCellDeg } from './wide/weighed.js';
+export {
+  countText,
+  lackingIn,
+  madeFacts,
+  madeLines,
+  reportOfOne,
+  sourceFacts,
+  sourceLines,
+} from './report/made.js';

@@ -15,12 +15,11 @@ import {
   type Ledger,
 } from '../../farm/index.js';
 import { checkOutputs } from '../../formats/index.js';
-import { skyModelsOf } from '../../observation/index.js';
+import { skyModelsOf, gainsFactsOf, gainsLinesOf, lackingOf } from '../../observation/index.js';
 import { withBackend } from '../open.js';
 import { reportSkyModels } from '../options/sky-options.js';
-import { gainsFactsOf, gainsLinesOf, lackingOf } from '../report/observed.js';
 import { PartlyDone } from '../report/outcome.js';
-import { railLines } from '../report/loss-lines.js';
+import { railLines } from '../../products/report/index.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';
 import { accessOf } from './access-options.js';

@@ -26,8 +26,7 @@ import {
 } from '../../products/index.js';
 import { namedAfter } from '../options/outputs.js';
 import { notOfRecordings, observationOf } from '../options/shorthand.js';
-import { assumedMessages } from '../report/flag-lines.js';
-import { directErrorLines } from '../report/image-notes.js';
+import { assumedMessages, directErrorLines } from '../../products/report/index.js';
 import { addHelp, type Example } from '../startup/help.js';
 import { openTerminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';

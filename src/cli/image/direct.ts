@@ -1,6 +1,15 @@
 /** corella image --direct: images of voltages or spectra, one or a series, without visibilities between. */
 import type { Command, Option } from 'commander';
-import { crossHandFlag, directFlag, flagRules, timesFlag } from '../../observation/index.js';
+import {
+  crossHandFlag,
+  directFlag,
+  flagRules,
+  timesFlag,
+  frontFacts,
+  frontLines,
+  productFacts,
+  productLines,
+} from '../../observation/index.js';
 import { refuseGiven } from '../options/command.js';
 import { namedAfter } from '../options/outputs.js';
 import {
@@ -12,7 +21,6 @@ import {
   runShorthand,
   type ShorthandOptions,
 } from '../options/shorthand.js';
-import { frontFacts, frontLines, productFacts, productLines } from '../report/observed.js';
 import { addHelp } from '../startup/help.js';
 
 /** `foreign`: options of images from visibilities, refused by name. */

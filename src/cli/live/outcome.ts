@@ -1,9 +1,8 @@
 /** How a night ended, for scripts: 0 where what was asked for is there, 1 where nothing is, 2 where something is missing. */
 import { textOf } from '../../messages/index.js';
 import { refuse } from '../../core/errors.js';
-import type { LiveOutcome } from '../../live/index.js';
-import type { NightSummary } from '../../live/index.js';
-import { lackingOf } from '../report/observed.js';
+import type { LiveOutcome, NightSummary } from '../../live/index.js';
+import { lackingOf } from '../../observation/index.js';
 import { PartlyDone } from '../report/outcome.js';
 
 type Came = Pick<NightSummary, 'integrations' | 'images' | 'pictures' | 'files' | 'unwrittenIntegrations'>;

@@ -7,9 +7,8 @@ import type { FileEvent, NightEvent, NightSummary } from '../../live/index.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { CommonOptions } from '../options/command.js';
 import { inFlags } from '../options/in-flags.js';
-import type { NightInterference } from '../interference/kurtosis-lines.js';
+import { type NightInterference, roundedLines } from '../../products/report/index.js';
 import { JSON_VERSION } from '../report/json.js';
-import { roundedLines } from '../report/level-lines.js';
 import { openTerminal } from '../report/terminal.js';
 import { packetLines } from './packet-lines.js';
 

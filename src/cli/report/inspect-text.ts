@@ -6,8 +6,7 @@ import { textOf } from '../../messages/index.js';
 import { isUnknown, type Recording, sampleRateOf, type VisibilityFile } from '../../formats/index.js';
 import { inputName } from '../../telescope/telescope.js';
 import type { FileDescription, FirstValue, Look, VisibilityLook } from '../../inspect/index.js';
-import { orientationLines } from './flag-lines.js';
-import { earlyMessage, frameLines } from './loss-lines.js';
+import { orientationLines, earlyMessage, frameLines } from '../../products/report/index.js';
 
 export const line = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;
 /** "3 inputs: a, b, c", the first dozen by name. */

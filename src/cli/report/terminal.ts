@@ -186,8 +186,6 @@ function openStage(
 const leftText = (seconds: number): string =>
   seconds < 1 ? '' : `, about ${seconds < 60 ? `${Math.round(seconds)} s` : formatSeconds(seconds)} left`;
 
-export const spectraText = (count: number): string => `${count} ${count === 1 ? 'spectrum' : 'spectra'}`;
-
 /** A table whose widths are settled before its rows are known; a cell that is wider pushes its row to the right. */
 export interface OpenTable {
   readonly head: readonly string[];

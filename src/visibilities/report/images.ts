@@ -5,18 +5,18 @@ import type { VisibilityHeader } from '../../formats/index.js';
 import type { HandTally } from '../../image/index.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import { betweenPixels, stationPositions, type Share } from '../../stages/index.js';
+import { methodWords, type ImagedSeries, type ImagedSky } from '../products/images.js';
+import { loneHandOf } from '../wide/choose-products.js';
+import type { WideSkyImage } from '../wide/image.js';
+import { picturePlane, standingChannel } from '../wide/products.js';
+import { holdingCellDeg } from '../wide/weighed.js';
 import {
-  holdingCellDeg,
-  loneHandOf,
-  methodWords,
-  picturePlane,
-  standingChannel,
-  type ImagedSeries,
-  type ImagedSky,
-  type WideSkyImage,
-} from '../../visibilities/index.js';
-import { bandFacts, bandLines, bandOfChannels } from './band-lines.js';
-import { coarseLines, loneHandNote } from './image-notes.js';
+  bandFacts,
+  bandLines,
+  bandOfChannels,
+  coarseLines,
+  loneHandNote,
+} from '../../products/report/index.js';
 
 type Imaged = ImagedSky | ImagedSeries;
 

@@ -2,27 +2,31 @@
  * What came of an observation, for people and for machines. Lines name fields (front.gain); a command that has flags puts
  * them there (options/shorthand.ts).
  */
-import { formatHz, formatSeconds } from '../../core/units.js';
-import { message, type Line, type Message } from '../../messages/index.js';
-import { unknownFactWords, type ProductOutcome, type RunOutcome } from '../../observation/index.js';
-import { phaseLossLines } from '../../stages/index.js';
-import type {
-  BeamFacts,
-  GainFacts,
-  ImageFacts,
-  SpectraFacts,
-  VisibilityFacts,
-} from '../../products/index.js';
-import { NO_TELESCOPE } from '../../telescope/unplaced.js';
-import { kurtosisFactsOf, kurtosisLinesOf } from '../interference/kurtosis-lines.js';
-import { vanVleckLines } from '../interference/van-vleck-lines.js';
-import { bandFacts, bandLines, bandOf } from './band-lines.js';
-import { gainsFacts, gainsLines, lackingMessages } from './calibration-report.js';
-import { coherenceFacts, coherenceLines } from './coherence-lines.js';
-import { askedLines } from './flag-lines.js';
-import { failedMessage } from './from-visibilities.js';
-import { coarseLines, directErrorFacts, directErrorLines, loneHandNote, stokesNotes } from './image-notes.js';
+import { formatHz, formatSeconds } from '../core/units.js';
+import { message, type Line, type Message } from '../messages/index.js';
+import { unknownFactWords } from './opening.js';
+import type { ProductOutcome, RunOutcome } from './run.js';
+import { phaseLossLines } from '../stages/index.js';
+import type { BeamFacts, GainFacts, ImageFacts, SpectraFacts, VisibilityFacts } from '../products/index.js';
+import { NO_TELESCOPE } from '../telescope/unplaced.js';
 import {
+  kurtosisFactsOf,
+  kurtosisLinesOf,
+  vanVleckLines,
+  bandFacts,
+  bandLines,
+  bandOf,
+  gainsFacts,
+  gainsLines,
+  lackingMessages,
+  coherenceFacts,
+  coherenceLines,
+  askedLines,
+  coarseLines,
+  directErrorFacts,
+  directErrorLines,
+  loneHandNote,
+  stokesNotes,
   levelFacts,
   levelLines,
   levelsFacts,
@@ -30,9 +34,10 @@ import {
   roundedFacts,
   roundedLines,
   STRETCHES_OF_SPECTRA,
-} from './level-lines.js';
-import { lossFacts, lossLines, railLines } from './loss-lines.js';
-import { spectraText } from './terminal.js';
+  lossFacts,
+  lossLines,
+  railLines,
+} from '../products/report/index.js';
 
 /** What the front met, for all products. */
 export function frontFacts({ account, plan, front }: RunOutcome): object {
@@ -298,3 +303,15 @@ function visibilityLines(
     ...(vanVleck ? vanVleckLines(vanVleck, observed.recording.bits) : []),
   ];
 }
+
+/** A product that failed while others were made. */
+export const failedMessage = ({
+  name,
+  failure,
+}: {
+  readonly name: string;
+  readonly failure?: Error;
+}): Message => message('product.failed', { product: name, why: failure?.message ?? '' });
+
+/** "1 spectrum", "2 spectra". */
+export const spectraText = (count: number): string => `${count} ${count === 1 ? 'spectrum' : 'spectra'}`;

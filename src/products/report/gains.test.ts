@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FullPolarisation } from '../../visibilities/index.js';
+import type { FullPolarisation } from '../solve/index.js';
 import { messagesIn } from '../../messages/index.js';
-import { fullLines, unconvergedMessages } from './calibration-report.js';
+import { fullLines, unconvergedMessages } from './gains.js';
 
 it('what did not converge is listed by channel and time', () => {
   const summary = {

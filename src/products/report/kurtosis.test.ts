@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Judgement, KurtosisTally, planKurtosis } from '../../kurtosis/index.js';
 import { messagesIn } from '../../messages/index.js';
-import { nightInterference } from './kurtosis-lines.js';
-import { kurtosisWork } from './kurtosis-options.js';
+import { nightInterference, type KurtosisTold } from './kurtosis.js';
 
 describe('what a night took', () => {
-  it('is told of every session, not of the last alone', () => {
-    const work = kurtosisWork({ kurtosis: true });
+  it('is reported of every stream epoch', () => {
+    const told: KurtosisTold[] = [];
     const plan = planKurtosis({
       type: 'ci8',
       channels: 1,
@@ -15,15 +14,17 @@ describe('what a night took', () => {
       polarisations: 1,
       spectraPerWindow: 256,
     });
-    // Four windows of one channel and input, some flagged. The second tally was prepared, and nothing came.
+    // Four windows of one channel and input, some flagged.
     const edges = Int32Array.of(0, 64, 128, 192, 256);
-    for (const codes of [[1, 1, 1, 1], undefined, [0, 2, 0, 0]]) {
+    for (const codes of [
+      [1, 1, 1, 1],
+      [0, 2, 0, 0],
+    ]) {
       const tally = new KurtosisTally(plan);
-      work.asked.kurtosis?.onPlan?.(plan, tally);
-      if (codes)
-        tally.add(new Judgement(plan, edges, Uint8Array.from(codes), new Uint8Array(4), undefined), 0);
+      tally.add(new Judgement(plan, edges, Uint8Array.from(codes), new Uint8Array(4), undefined), 0);
+      told.push({ plan, account: tally.account() });
     }
-    const { lines, facts } = nightInterference(work, 1e3);
+    const { lines, facts } = nightInterference(told, 1e3);
     assert.deepEqual(
       facts.interference?.map((one) => (one as { taken: number }).taken),
       [256, 64],
@@ -34,6 +35,6 @@ describe('what a night took', () => {
         .map(({ data }) => (data as { part: number }).part),
       [1, 0.25],
     );
-    assert.deepEqual(nightInterference(kurtosisWork({}), 1e3), { lines: [], facts: {} });
+    assert.deepEqual(nightInterference(undefined, 1e3), { lines: [], facts: {} });
   });
 });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseInstant } from '../../core/instant.js';
 import { skyFrame } from '../../sky/frame.js';
-import { fringesOf } from '../../visibilities/index.js';
-import { smearLines } from './image-lines.js';
-import { outsideLines } from './image-notes.js';
+import { fringesOf } from '../products/images.js';
+import { smearLines } from './images.js';
+import { outsideField } from '../../stages/index.js';
 
 describe('smearing', () => {
   it('is told above one per cent', () => {
@@ -28,7 +28,7 @@ describe('what image says of a field', () => {
     const frame = skyFrame(site, parseInstant('2026-06-21T04:00:00Z'));
     const { raDeg, decDeg } = frame.zenith;
     const outside = (offsetDeg: number, widthDeg?: number): object[] =>
-      outsideLines(
+      outsideField(
         { object: 'M 51', phaseCentre: { raDeg, decDeg: decDeg + offsetDeg } },
         frame,
         widthDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg },

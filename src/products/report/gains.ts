@@ -16,9 +16,9 @@ import {
   type GainsPlan,
   type OutsideAt,
   type SolvedGains,
-} from '../../visibilities/index.js';
-import { choiceLines } from './integration-lines.js';
-import { bandFacts, bandLines, bandOfChannels } from './band-lines.js';
+} from '../solve/index.js';
+import { choiceLines } from './integrations.js';
+import { bandFacts, bandLines, bandOfChannels } from './band.js';
 
 /** A residual above this: gains still come out, and may mean nothing. */
 const LITTLE_EXPLAINED = 0.9;

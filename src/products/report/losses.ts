@@ -1,5 +1,5 @@
 /** What is missing from a recording, and what was wrong with its frames: nothing is lost silently. */
-import { assumedMessages } from './flag-lines.js';
+import { assumedMessages } from './flags.js';
 import { message, type Message } from '../../messages/index.js';
 import { sampleRateOf, type EndsEarly, type FrameTally, type Recording } from '../../formats/index.js';
 

@@ -1,13 +1,20 @@
 /** What was flagged as interference, by input, channel and time. */
 import { tail } from '../../core/rounded-noise.js';
 import { message, type Line, type Message } from '../../messages/index.js';
-import type { Episode, KurtosisPlan } from '../../kurtosis/index.js';
-import type { KurtosisTold, KurtosisWork } from './kurtosis-options.js';
+import type { Episode, KurtosisAccount, KurtosisPlan } from '../../kurtosis/index.js';
+
+/** What was flagged by one plan. */
+export interface KurtosisTold {
+  readonly plan: KurtosisPlan;
+  readonly account: KurtosisAccount;
+}
 
 /** Channels and inputs that lose so many times what noise does are named, the worst first. */
 const MUCH = 4;
 const MOST_NAMED = 6;
 const MOST_EPISODES = 6;
+/** How bursts are flagged too. */
+const TAKE = 'flags.kurtosis-bursts: take';
 
 /** The part of pure noise that goes: an input, or a station with all its polarisations. */
 const expectedPart = ({ sigmas, polarisations, over, inputs, takes }: KurtosisPlan): number =>
@@ -15,17 +22,7 @@ const expectedPart = ({ sigmas, polarisations, over, inputs, takes }: KurtosisPl
     ? 2 * tail(sigmas)
     : 1 - (1 - 2 * tail(sigmas)) ** polarisations;
 
-function kurtosisLines(work: KurtosisWork, spectrumRateHz: number): Message[] {
-  const told = work.told();
-  return told ? kurtosisLinesOf(told, spectrumRateHz, '--kurtosis-bursts take') : [];
-}
-
-/** `flag`: how bursts are asked to be flagged too. */
-export function kurtosisLinesOf(
-  { plan, account }: KurtosisTold,
-  spectrumRateHz: number,
-  flag = 'flags.kurtosis-bursts: take',
-): Message[] {
+export function kurtosisLinesOf({ plan, account }: KurtosisTold, spectrumRateHz: number): Message[] {
   const { samples, taken, windows, byChannel, byInput, unjudged } = account;
   const expected = expectedPart(plan);
   const asked = plan.flaggedInputs.filter((one) => one === 0).length;
@@ -50,7 +47,7 @@ export function kurtosisLinesOf(
     ...(unjudged > 0 ? [message('kurtosis.not-tested', { part: cells > 0 ? unjudged / cells : 1 })] : []),
     ...account.episodes
       .slice(0, MOST_EPISODES)
-      .map((episode) => episodeMessage(episode, plan, spectrumRateHz, flag)),
+      .map((episode) => episodeMessage(episode, plan, spectrumRateHz)),
     ...(account.episodeCount > MOST_EPISODES
       ? [message('kurtosis.more', { episodes: account.episodeCount - MOST_EPISODES })]
       : []),
@@ -61,12 +58,11 @@ function episodeMessage(
   { kind, firstSpectrum, endSpectrum, fromChannel, toChannel, channels, fate }: Episode,
   plan: KurtosisPlan,
   spectrumRateHz: number,
-  flag: string,
 ): Message {
   const startS = firstSpectrum / spectrumRateHz;
   const durationS = (endSpectrum - firstSpectrum) / spectrumRateHz;
   return kind === 'everywhere'
-    ? message('kurtosis.burst', { startS, durationS, channels, ofChannels: plan.channels, fate, flag })
+    ? message('kurtosis.burst', { startS, durationS, channels, ofChannels: plan.channels, fate, flag: TAKE })
     : message('kurtosis.sweep', { startS, durationS, fromChannel, toChannel, fate });
 }
 
@@ -96,25 +92,17 @@ export interface NightInterference {
   readonly lines: readonly Line[];
   readonly facts: { readonly interference?: readonly object[] };
 }
-export function nightInterference(work: KurtosisWork, spectrumRateHz: number): NightInterference {
-  if (!work.asked.kurtosis) return { lines: [], facts: {} };
-  const all = work.toldOfAll();
+/** `told`: of each epoch; undefined where nothing was tested. */
+export function nightInterference(
+  told: readonly KurtosisTold[] | undefined,
+  spectrumRateHz: number,
+): NightInterference {
+  if (!told) return { lines: [], facts: {} };
   return {
-    lines:
-      all.length === 0
-        ? kurtosisLines(work, spectrumRateHz)
-        : all.flatMap((told, k) => [
-            ...(all.length > 1 ? [`stream epoch ${k + 1}:`] : []),
-            ...kurtosisLinesOf(told, spectrumRateHz, '--kurtosis-bursts take'),
-          ]),
-    facts: { interference: all.map((told) => kurtosisFactsOf(told, spectrumRateHz)) },
+    lines: told.flatMap((one, k) => [
+      ...(told.length > 1 ? [`stream epoch ${k + 1}:`] : []),
+      ...kurtosisLinesOf(one, spectrumRateHz),
+    ]),
+    facts: { interference: told.map((one) => kurtosisFactsOf(one, spectrumRateHz)) },
   };
 }
-
-/** For the files' history: what is in a file is known before what was taken. */
-export const kurtosisHistory = ({ asked: { kurtosis } }: KurtosisWork): string[] =>
-  kurtosis
-    ? [
-        `interference taken by spectral kurtosis beyond ${kurtosis.sigmas ?? 3} sigma: out of the sums and out of the counts`,
-      ]
-    : [];

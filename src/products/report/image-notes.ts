@@ -1,10 +1,8 @@
 /** Messages of images round the zenith. */
-import { DEGREES_PER_RADIAN } from '../../core/units.js';
-import type { CrossHandLack, VisibilityHeader } from '../../formats/index.js';
-import type { DirectRoadError, ImageField } from '../../image/index.js';
+import type { CrossHandLack } from '../../formats/index.js';
+import type { DirectRoadError } from '../../image/index.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import { handName, type CoarsePlan, type StokesPlanes } from '../../stages/index.js';
-import type { SkyFrame } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
 /** Reported above it. */
@@ -20,19 +18,6 @@ export function coarseLines({ plan }: { readonly plan: CoarsePlan }, loss: numbe
 
 export const loneHandNote = (hand: 0 | 1, feeds: 'linear' | 'circular' = 'linear'): Message =>
   message('image.single-polarisation', { plane: handName(feeds, hand) });
-
-/** Fields are round the zenith: what a telescope tracked elsewhere may not be in them. */
-export function outsideLines(
-  { object, phaseCentre }: Pick<VisibilityHeader, 'object' | 'phaseCentre'>,
-  frame: SkyFrame,
-  field: ImageField,
-): Message[] {
-  const { x, y, z } = frame.directionEnu(phaseCentre);
-  const fromZenithDeg = Math.atan2(Math.hypot(x, y), z) * DEGREES_PER_RADIAN;
-  return fromZenithDeg <= (field.kind === 'field' ? field.widthDeg / 2 : 90)
-    ? []
-    : [message('image.phase-centre-outside', { object, fromZenithDeg })];
-}
 
 /** Which of the Stokes parameters are missing, and why. */
 export const stokesNotes = (

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { header } from '../../formats/visibilities/uvh5/testing.js';
-import { orientationLines } from './flag-lines.js';
+import { orientationLines } from './flags.js';
 
 it('feeds of unknown orientation are reported, and no others', () => {
   const unknown = { ...header, polarisations: 2, xOrientation: 'unknown' } as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { earlyMessage, railLines } from './loss-lines.js';
+import { earlyMessage, railLines } from './losses.js';
 
 describe('what was lost', () => {
   it('on the rails is a number, and a part of all where it is much', () => {

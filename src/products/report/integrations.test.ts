@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import { instant } from '../../core/instant.js';
 import { messagesIn } from '../../messages/index.js';
-import { choiceLines } from './integration-lines.js';
+import { choiceLines } from './integrations.js';
 
 const integration = {
   start: instant(0),

@@ -3,18 +3,15 @@ import { formatSeconds } from '../../core/units.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import type { VisibilityFile } from '../../formats/index.js';
 import { isProduct, type Product } from '../../products/index.js';
-import type {
-  AppliedGains,
-  ImagedSeries,
-  ImagedSky,
-  MadeFromVisibilities,
-  VisibilitiesOutcome,
-  VisibilitiesPlan,
-  WrittenGains,
-  WrittenVisibilities,
-} from '../../visibilities/index.js';
-import { gainsFacts, gainsLines, lackingMessages } from './calibration-report.js';
+import { failedMessage } from '../../observation/index.js';
+import type { WrittenGains } from '../products/gains.js';
+import type { ImagedSeries, ImagedSky } from '../products/images.js';
+import type { AppliedGains, WrittenVisibilities } from '../products/visibilities.js';
+import type { MadeFromVisibilities, VisibilitiesOutcome, VisibilitiesPlan } from '../run.js';
 import {
+  gainsFacts,
+  gainsLines,
+  lackingMessages,
   assumedFacts,
   assumedMessages,
   faultFacts,
@@ -22,8 +19,8 @@ import {
   flagFacts,
   flagLines,
   withOrientation,
-} from './flag-lines.js';
-import { imagedFacts, imagedLines } from './image-lines.js';
+} from '../../products/report/index.js';
+import { imagedFacts, imagedLines } from './images.js';
 
 /** A product's own figures. */
 export function madeFacts({ name, paths, facts, flags }: MadeFromVisibilities): object {
@@ -54,15 +51,6 @@ export function madeLines(made: MadeFromVisibilities, { plan }: VisibilitiesOutc
         : imagedLines(paths, facts as ImagedSky | ImagedSeries);
   return [...lines, ...flagged];
 }
-
-/** A product that failed while others were made. */
-export const failedMessage = ({
-  name,
-  failure,
-}: {
-  readonly name: string;
-  readonly failure?: Error;
-}): Message => message('product.failed', { product: name, why: failure?.message ?? '' });
 
 export const countText = (integrations: number): string =>
   `${integrations} integration${integrations === 1 ? '' : 's'}`;

@@ -1,0 +1,68 @@
+/** A capture on the page: its packets through the live chain, as fast as they are processed. */
+import type { Backend } from '../../backend/backend.js';
+import {
+  openLiveInput,
+  planLive,
+  runNight,
+  steeringOf,
+  telescopeOf,
+  type LiveSettings,
+  type OpenedInput,
+  type Say,
+} from '../../live/index.js';
+import type { Observation } from '../../observation/index.js';
+import { findSources } from '../../sky/sources.js';
+import { loadTelescope } from '../../telescope/load.js';
+import { selectStations } from '../../telescope/select.js';
+import type { Page } from '../open.js';
+import { watchInput } from '../watch-source.js';
+
+const BLOCK_S = 0.25;
+
+export async function openShownCapture(observation: Observation, say: Say): Promise<OpenedInput> {
+  const { telescope: name, stations } = observation;
+  const whole = name === undefined ? undefined : await loadTelescope(name);
+  const telescope = whole && stations !== undefined ? selectStations(whole, stations) : whole;
+  return openLiveInput({ observation, telescope, blockS: BLOCK_S, say });
+}
+
+/** Until the capture is at its end. */
+export async function showCapture(
+  page: Page,
+  input: OpenedInput,
+  observation: Observation,
+  backend: Backend,
+): Promise<void> {
+  await runNight({
+    input: watchInput(input, page.state),
+    onEvent: () => undefined,
+    watcher: {
+      session: (source) => {
+        page.state.session(source);
+      },
+      integration: (integration) => {
+        page.state.integration(integration);
+      },
+      image: (sky) => {
+        page.state.image(sky);
+        page.state.keepSpectra(sky);
+      },
+    },
+    prepare: async (source) => {
+      const { description } = input;
+      const telescope = telescopeOf(source, input.telescope, description);
+      const machine = { backend, blockS: BLOCK_S, description, data: 'wait' } as const;
+      const { settings, spectra } = await planLive(observation, source, telescope, machine);
+      const steering = steeringOf(settings);
+      const live: LiveSettings = { ...settings, steering };
+      page.state.begin({
+        live,
+        channelWidthHz: spectra.channelWidthHz,
+        spectrumRateHz: spectra.grid.spectrumRateHz,
+        sources: findSources('all'),
+      });
+      page.showGains(steering);
+      return { live };
+    },
+  });
+}

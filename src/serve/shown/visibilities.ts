@@ -1,0 +1,103 @@
+/** Visibilities of a file on the page, calibrated where gains are given. */
+import { basename } from 'node:path';
+import type { Backend } from '../../backend/backend.js';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { median } from '../../core/median.js';
+import { openFile, readGainFile, type VisibilityFile } from '../../formats/index.js';
+import { Steering } from '../../live/index.js';
+import { matchGains, outsideField, prepareImage, through } from '../../stages/index.js';
+import { findSources } from '../../sky/sources.js';
+import type { Page } from '../open.js';
+
+interface ShownSettings {
+  readonly backend: Backend;
+  /** The whole sky unless given. */
+  readonly fieldDeg?: number;
+  readonly say: (line: string) => void;
+}
+
+/** So many images at most: a long file is looked at, not worked through. */
+const MOST_IMAGES = 48;
+
+export async function showVisibilities(
+  page: Page,
+  path: string,
+  gainsPath: string | undefined,
+  settings: ShownSettings,
+): Promise<void> {
+  const file = await openFile(path);
+  try {
+    if (file.kind !== 'visibilities')
+      return refuse(
+        path,
+        `holds ${file.kind}`,
+        'corella correlate makes visibilities of it, corella inspect looks at it',
+      );
+    await showIntegrations(page, file, gainsPath, settings);
+  } finally {
+    await file.close();
+  }
+}
+
+async function showIntegrations(
+  page: Page,
+  file: VisibilityFile,
+  gainsPath: string | undefined,
+  { backend, fieldDeg, say }: ShownSettings,
+): Promise<void> {
+  const { telescope, header } = file;
+  const { frequenciesHz, channelWidthHz } = header;
+  const calibrated =
+    gainsPath === undefined
+      ? undefined
+      : matchGains(await readGainFile(gainsPath), gainsPath, telescope, frequenciesHz);
+  const image = {
+    field:
+      fieldDeg === undefined
+        ? ({ kind: 'all-sky' } as const)
+        : ({ kind: 'field', widthDeg: fieldDeg } as const),
+    kernelSize: 5,
+  } as const;
+  const common = { backend, telescope, frequenciesHz };
+  const imaging = { ...common, image, weight: 'natural', autos: 'leave-out' } as const;
+  const stage = prepareImage({ ...imaging, ...(calibrated && { calibrated }) });
+  const every = Math.ceil(file.integrationCount / MOST_IMAGES);
+  let steering: Steering | undefined;
+  let [number, images] = [0, 0];
+  const refused: string[] = [];
+  const tell = (what: string): void => {
+    const line = `${basename(file.path)}: ${what}`;
+    say(line);
+    page.note('corella', line);
+  };
+  try {
+    for await (const one of file.integrations()) {
+      if (number++ % every !== 0) continue;
+      if (!steering) {
+        const { durationS: integrationS, flaggedInputs, counts } = one;
+        steering = new Steering({ flaggedInputs, integrationS, ...(calibrated && { calibrated }) });
+        const road = { everyS: integrationS, road: 'visibilities', weight: 'natural', image } as const;
+        page.state.begin({
+          live: { ...common, integrationS, align: 'first-sample', flaggedInputs, imaging: road, steering },
+          channelWidthHz,
+          spectrumRateHz: Math.max(1, median(counts)) / integrationS,
+          sources: findSources('all'),
+        });
+        page.showGains(steering);
+      }
+      page.state.integration(one);
+      const sky = await through(stage, one).catch((error: unknown) => {
+        if (!(error instanceof CorellaError)) throw error;
+        refused.push(error.message);
+      });
+      if (!sky) continue;
+      if (images++ === 0) for (const { text } of outsideField(header, sky.frame, image.field)) tell(text);
+      page.state.image(sky);
+      page.state.keepSpectra(sky);
+    }
+  } finally {
+    await stage.close();
+  }
+  if (refused.length > 0)
+    tell(`no image of ${refused.length} of the integrations; of the first: ${refused[0]}`);
+}
