@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compareFiles } from '../dist/inspect/compare/compare-files.js';
-import { digestFile } from '../dist/inspect/compare/digest.js';
+import { digestFile } from '../dist/inspect/compare/digest-testing.js';
 import { telescopeNames } from '../dist/telescope/registry.js';
 import { chainsOf } from './manifest/chains.js';
 

@@ -12,7 +12,7 @@ import { randomStream } from '../core/random.js';
 import type { CorrelationResult } from './correlator.js';
 import { prepareCorrelator } from './index.js';
 import { planCorrelation, type CorrelateOptions, type CorrelatePlan } from './plan.js';
-import { correlateReference, type CorrelateBlock } from './reference.js';
+import { correlateReference, type CorrelateBlock } from './reference-testing.js';
 import { fullScaleSpectra, garbage, poison, randomSpectra } from './samples.testing.js';
 
 /** Feeds the blocks and finishes; the block's memory and the sums are full of garbage beforehand. */

@@ -4,7 +4,7 @@ import { spectraCAT, type SpectraCAT } from '../core/axes.js';
 import { zeroGaps } from '../core/gaps.js';
 import { whole } from './cases.js';
 import { planCorrelation, type CorrelatePlan } from './plan.js';
-import { correlateReference } from './reference.js';
+import { correlateReference } from './reference-testing.js';
 
 const ci8 = (plan: CorrelatePlan, parts: readonly number[], samples: number): SpectraCAT =>
   spectraCAT(Int8Array.from(parts), 'ci8', plan.channels, plan.inputs, samples);

@@ -103,8 +103,6 @@ describe('delay models', () => {
     assert.equal(models.at(0, 640n).phaseRad, Math.PI / 2);
     models.load(0, piece({ fromTick: 600n, delayS: 7 }));
     assert.deepEqual(delays(599n, 600n, 700n), [1, 7, 7]);
-    models.forgetBefore(650n);
-    assert.deepEqual(delays(700n, 599n), [7, 0]);
     models.load(1, piece({ fromTick: 3n, delayS: 2 }));
     assert.equal(models.at(1, 3n).delayS, 2 + 1e-9);
   });

@@ -16,8 +16,6 @@ export interface DelayLaw {
 export interface DelayModels extends DelayLaw {
   /** From its tick on; pieces that were to begin later are overruled. */
   load(input: number, piece: DelayPiece): void;
-  /** Ticks before this one are done with. */
-  forgetBefore(tick: bigint): void;
 }
 
 /** `fixedS` : [a], delays that always apply; none unless told. */
@@ -46,12 +44,6 @@ export function delayModels(inputs: number, fixedS = new Float64Array(inputs)): 
         for (const { fromTick } of own)
           if (fromTick > tick && (next === undefined || fromTick < next)) next = fromTick;
       return next;
-    },
-    forgetBefore: (tick) => {
-      pieces.forEach((own, input) => {
-        const inForce = own.findLastIndex(({ fromTick }) => fromTick <= tick);
-        if (inForce > 0) pieces[input] = own.slice(inForce);
-      });
     },
   };
 }

@@ -51,9 +51,6 @@ const WORTHWHILE = 0.5;
 export interface ImageCentre {
   /** Where the image's centre is over the ground; the zenith exactly, or the normal of the stations' plane. */
   readonly normalEnu: Vector3;
-  /** Estimates of the error of an image of a source over its peak (direct/holds.ts); Infinity where none can be made. */
-  readonly zenithError: number;
-  readonly planeError?: number;
 }
 
 /** What of an image's options the choice depends on: neither the moment nor J2000, so it is one for a whole run. */
@@ -64,11 +61,11 @@ type CentreOptions = Pick<ImageOptions, 'field' | 'stationsM' | 'frequenciesHz' 
 /** The zenith, unless it is off by more than 0.5 % of a source and the stations' own plane by at most half of that. */
 export function chooseCentre(options: CentreOptions): ImageCentre {
   const zenithError = errorAround(UP, options);
-  if (zenithError <= MOST_ZENITH_ERROR) return { normalEnu: UP, zenithError };
+  if (zenithError <= MOST_ZENITH_ERROR) return { normalEnu: UP };
   const normalEnu = planeNormal(options.stationsM);
   const planeError = errorAround(normalEnu, options);
   const isTaken = planeError < Infinity && planeError <= WORTHWHILE * zenithError;
-  return { normalEnu: isTaken ? normalEnu : UP, zenithError, planeError };
+  return { normalEnu: isTaken ? normalEnu : UP };
 }
 
 function errorAround(normalEnu: Vector3, options: CentreOptions): number {

@@ -54,7 +54,6 @@ export interface CaptureLook {
   readonly firstNs: bigint;
   readonly lastNs: bigint;
   readonly frameFaults: Readonly<Record<FrameFault, number>>;
-  readonly frameWhys: readonly string[];
   readonly streams: readonly StreamLook[];
   readonly ended?: CaptureEnd;
 }
@@ -181,7 +180,6 @@ export async function lookAtCapture(
   const capture = await readCapture(name, chunks);
   const streams = new Map<string, Stream>();
   const frameFaults = { cut: 0, fragment: 0, other: 0 };
-  const whys = new Map<string, string>();
   let frames = 0;
   let kept = 0;
   let [firstNs, lastNs] = [0n, 0n];
@@ -193,7 +191,6 @@ export async function lookAtCapture(
       const datagram = parseFrame(frame, link);
       if ('refused' in datagram) {
         frameFaults[datagram.refused]++;
-        remember(whys, datagram.why);
         continue;
       }
       const destination = endpointText(datagram.destination);
@@ -208,7 +205,7 @@ export async function lookAtCapture(
   const ended = capture.ended();
   return {
     ...{ kind: capture.kind, bytesRead: capture.bytesRead(), frames, firstNs, lastNs, frameFaults },
-    ...{ frameWhys: [...whys.values()], streams: [...streams.values()].map((stream) => stream.look()) },
+    streams: [...streams.values()].map((stream) => stream.look()),
     ...(ended && { ended }),
   };
 }

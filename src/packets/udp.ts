@@ -106,14 +106,13 @@ function parseUdp(segment: Uint8Array, from: Uint8Array, to: Uint8Array): UdpDat
 interface FrameOptions {
   readonly source: Endpoint;
   readonly destination: Endpoint;
-  readonly timeToLive?: number;
 }
 
+/** Routers that a frame may pass. */
+const HOPS = 4;
+
 /** An Ethernet frame with every checksum in place. */
-export function buildFrame(
-  { source, destination, timeToLive = 4 }: FrameOptions,
-  payload: Uint8Array,
-): Uint8Array {
+export function buildFrame({ source, destination }: FrameOptions, payload: Uint8Array): Uint8Array {
   const [from, to] = [addressBytes(source.address), addressBytes(destination.address)];
   if (from.length !== to.length) {
     refuse(
@@ -134,7 +133,7 @@ export function buildFrame(
     view.setUint16(14, 0x4500);
     view.setUint16(16, ipBytes + udpBytes);
     view.setUint16(20, 0x4000); // never to be cut
-    view.setUint8(22, timeToLive);
+    view.setUint8(22, HOPS);
     view.setUint8(23, UDP);
     frame.set(from, 26);
     frame.set(to, 30);
@@ -143,7 +142,7 @@ export function buildFrame(
     view.setUint8(14, 0x60);
     view.setUint16(18, udpBytes);
     view.setUint8(20, UDP);
-    view.setUint8(21, timeToLive);
+    view.setUint8(21, HOPS);
     frame.set(from, 22);
     frame.set(to, 38);
   }

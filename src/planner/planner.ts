@@ -44,7 +44,6 @@ export interface Machine {
 
 interface KernelLoad {
   readonly kernel: KernelName;
-  readonly unitsPerS: number;
   readonly load: number;
   readonly basis: Cost['basis'];
 }
@@ -126,7 +125,6 @@ export function workPerSecond(
 function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machine: Machine): RoadPlan {
   const kernels = workPerSecond(road, workload).map(([kernel, unitsPerS]) => ({
     kernel,
-    unitsPerS,
     load: unitsPerS * costs[kernel].secondsPerUnit,
     basis: costs[kernel].basis,
   }));

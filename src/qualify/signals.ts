@@ -33,9 +33,9 @@ export function noise(length: number, rms: number, seed: string): Float64Array {
 }
 
 /** Rounded to whole levels and held at the rails, as a converter does. */
-export function digitise(values: ArrayLike<number>, rail = 127): Int8Array {
+export function digitise(values: ArrayLike<number>): Int8Array {
   const levels = new Int8Array(values.length);
-  for (let n = 0; n < levels.length; n++) levels[n] = Math.max(-rail, Math.min(rail, Math.round(values[n])));
+  for (let n = 0; n < levels.length; n++) levels[n] = Math.max(-127, Math.min(127, Math.round(values[n])));
   return levels;
 }
 

@@ -19,7 +19,6 @@ export interface NativeMemory extends NativeHandle<Address<'memory'>> {
 type NativeCall<Prototype extends string> = (...args: CallArguments<Prototype>) => Promise<void>;
 
 /** The same here and now, of what takes microseconds: the event loop waits. */
-type NativeCallHere<Prototype extends string> = (...args: CallArguments<Prototype>) => void;
 
 export interface NativeContext extends Closable {
   /**
@@ -28,7 +27,6 @@ export interface NativeContext extends Closable {
    * alone until it has settled. `where` names the caller in refusals.
    */
   bind<Prototype extends string>(where: string, prototype: Prototype): NativeCall<Prototype>;
-  bindHere<Prototype extends string>(where: string, prototype: Prototype): NativeCallHere<Prototype>;
   /** Calls, here and now, a function whose last argument is `void **` and receives a new object's address. */
   open<Prototype extends string>(
     where: string,
@@ -107,12 +105,6 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
           underWay.delete(all);
           spare.push(error);
         }
-      };
-    },
-    bindHere: (where, prototype) => {
-      const native = bound(prototype);
-      return (...args) => {
-        withError(where, (error) => native(error, opened(where), ...args));
       };
     },
     open: openHandle,

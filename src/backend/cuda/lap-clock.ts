@@ -11,7 +11,6 @@ type Marks = readonly [begun: CudaEvent, ended: CudaEvent];
 
 export class LapClock<Step extends string> {
   private readonly seconds = new Map<Step, number>();
-  private readonly least = new Map<Step, number>();
   /** Laps under way, oldest first. */
   private readonly laps: Lap<Step>[] = [];
   /** Marks that are free; a steady stream of blocks makes no new ones. */
@@ -55,7 +54,6 @@ export class LapClock<Step extends string> {
       const { step, begun, ended } = lap;
       const seconds = this.session.millisecondsBetween(begun, ended) / 1000;
       this.seconds.set(step, (this.seconds.get(step) ?? 0) + seconds);
-      this.least.set(step, Math.min(this.least.get(step) ?? Infinity, seconds));
       this.spare.push(begun, ended);
     }
   }
@@ -70,14 +68,8 @@ export class LapClock<Step extends string> {
     return Object.fromEntries(this.seconds) as Partial<Record<Step, number>>;
   }
 
-  /** The shortest lap of each. */
-  get leastTimes(): Readonly<Partial<Record<Step, number>>> {
-    return Object.fromEntries(this.least) as Partial<Record<Step, number>>;
-  }
-
   reset(): void {
     this.seconds.clear();
-    this.least.clear();
   }
 
   async close(): Promise<void> {

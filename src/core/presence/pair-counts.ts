@@ -3,16 +3,10 @@ import type { CountsCB } from '../axes.js';
 import { popcount } from './presence.js';
 
 /**
- * sums[i(i + 1)/2 + j] += weight · the bits that rows i and j share; rows : [row][word].
+ * sums[i(i + 1)/2 + j] += the bits that rows i and j share; rows : [row][word].
  * Rows that lack nothing are told by their own number of bits: with little loss hardly any pair is compared.
  */
-export function addSharedBits(
-  sums: Float64Array,
-  rows: Uint32Array,
-  rowWords: number,
-  bits: number,
-  weight = 1,
-): void {
+export function addSharedBits(sums: Float64Array, rows: Uint32Array, rowWords: number, bits: number): void {
   const count = rowWords === 0 ? 0 : rows.length / rowWords;
   const own = new Float64Array(count);
   for (let i = 0; i < count; i++) {
@@ -21,12 +15,12 @@ export function addSharedBits(
   for (let i = 0, b = 0; i < count; i++) {
     const x = i * rowWords;
     for (let j = 0; j <= i; j++, b++) {
-      if (own[i] === bits) sums[b] += weight * own[j];
-      else if (own[j] === bits || j === i) sums[b] += weight * own[i];
+      if (own[i] === bits) sums[b] += own[j];
+      else if (own[j] === bits || j === i) sums[b] += own[i];
       else {
         let shared = 0;
         for (let w = 0, y = j * rowWords; w < rowWords; w++) shared += popcount(rows[x + w] & rows[y + w]);
-        sums[b] += weight * shared;
+        sums[b] += shared;
       }
     }
   }

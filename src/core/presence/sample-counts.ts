@@ -30,11 +30,6 @@ export class SampleCounts {
     this.runs = this.emptyRuns();
   }
 
-  /** Whether a gap was among what was added. */
-  get anyMissing(): boolean {
-    return this.runs.some(({ pairs }) => pairs !== undefined);
-  }
-
   /** What of a gap lies outside the block is nobody's. */
   add(samples: number, gaps: readonly SpectraGap[]): void {
     if (samples === 0) return;

@@ -8,7 +8,7 @@ import { randomStream } from '../../core/random.js';
 import { correlateBlocks, correlateCases, whole } from '../cases.js';
 import { prepareCorrelator } from '../index.js';
 import { planCorrelation } from '../plan.js';
-import { correlateReference } from '../reference.js';
+import { correlateReference } from '../reference-testing.js';
 import { fullScaleSpectra, randomSpectra } from '../samples.testing.js';
 
 const library = loadNative();

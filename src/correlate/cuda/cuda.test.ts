@@ -16,7 +16,7 @@ import { spectraCAT } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
 import { correlateBlocks, correlateCases, whole } from '../cases.js';
 import { planCorrelation, type CorrelateOptions } from '../plan.js';
-import { correlateReference, type CorrelateBlock } from '../reference.js';
+import { correlateReference, type CorrelateBlock } from '../reference-testing.js';
 import { fullScaleSpectra, randomSpectra } from '../samples.testing.js';
 
 const presence = describeCuda();

@@ -8,7 +8,6 @@ import { cudaSpectra, type CudaSpectraBlock } from '../../backend/cuda/spectra.j
 import { downloadInto, uploadArray } from '../../backend/cuda/transfer.js';
 import { visibilitiesCBPP, type SpectraType } from '../../core/axes.js';
 import { preparing, type Closers } from '../../core/closing.js';
-import type { CountRows } from '../../core/presence/sample-counts.js';
 import { SampleCounter } from '../../core/presence/sample-counter.js';
 import type { CorrelationResult, Correlator } from '../correlator.js';
 import { prepareXEngine } from './engine.js';
@@ -29,8 +28,6 @@ interface CudaCorrelator extends Correlator {
    * of numbers that seldom change from one integration to the next.
    */
   finishOnDevice(): void;
-  /** The same, with them. */
-  finishWithRows(): CountRows;
 }
 
 /** A launch adds at most this many samples, a multiple of the kernels' spans. */
@@ -112,10 +109,6 @@ async function makeCorrelator(
     finishOnDevice: () => {
       settle();
       counter.restart();
-    },
-    finishWithRows: () => {
-      settle();
-      return counter.finishRows();
     },
     finish: async (): Promise<CorrelationResult> => {
       settle();

@@ -55,7 +55,7 @@ export function tellHealth(queue: Queue, night: string, health: () => Health): (
 }
 
 /** The latest of every machine that is heard within a while. */
-export async function hearHealth({ connection }: Queue, night: string, forMs = 2500): Promise<Health[]> {
+export async function hearHealth({ connection }: Queue, night: string): Promise<Health[]> {
   const heard = new Map<string, Health>();
   const subscription = connection.subscribe(subjectOf(night), {
     callback: (_, message) => {
@@ -63,7 +63,7 @@ export async function hearHealth({ connection }: Queue, night: string, forMs = 2
       if (checked.success) heard.set(checked.data.machine, checked.data);
     },
   });
-  await sleep(forMs);
+  await sleep(2500);
   subscription.unsubscribe();
   return [...heard.values()].sort(
     (x, y) => (x.bandHz?.[0] ?? 0) - (y.bandHz?.[0] ?? 0) || x.machine.localeCompare(y.machine),

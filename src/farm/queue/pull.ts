@@ -30,9 +30,8 @@ export async function someMessages(
   consumer: Consumer,
   most: number,
   onMessage: (message: JsMsg) => Promise<void>,
-  expiresMs = EXPIRES_MS,
 ): Promise<number> {
-  const batch = await consumer.fetch({ max_messages: most, expires: expiresMs });
+  const batch = await consumer.fetch({ max_messages: most, expires: EXPIRES_MS });
   const guard = setTimeout(() => {
     batch.stop();
   }, GUARD_MS);

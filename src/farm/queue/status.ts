@@ -29,7 +29,7 @@ export function answerWho({ connection }: Queue, status: () => WorkerStatus): ()
 }
 
 /** Everyone who answers within a moment; one that computes on its own thread may miss it. */
-async function askWorkers({ connection }: Queue, waitMs = 1000): Promise<WorkerStatus[]> {
+async function askWorkers({ connection }: Queue): Promise<WorkerStatus[]> {
   const answers: WorkerStatus[] = [];
   const inbox = nats().createInbox();
   const subscription = connection.subscribe(inbox, {
@@ -39,7 +39,7 @@ async function askWorkers({ connection }: Queue, waitMs = 1000): Promise<WorkerS
     },
   });
   connection.publish(WHO, '', { reply: inbox });
-  await sleep(waitMs);
+  await sleep(1000);
   subscription.unsubscribe();
   return answers.sort((x, y) => x.name.localeCompare(y.name));
 }

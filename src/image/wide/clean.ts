@@ -4,7 +4,7 @@
  */
 import { planeML, visibilitiesRC, type PlaneML } from '../../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
-import { addRestored, fitBeam, type FittedBeam } from './beam.js';
+import { addRestored, fitBeam } from './beam.js';
 import { joinedBlocks } from './collect.js';
 import { hogbomFast, type MinorCycle, type MinorResult } from './hogbom.js';
 import type { WideImage, WideImager } from './imager.js';
@@ -53,7 +53,6 @@ export interface Cleaned {
   readonly restored: PlaneML;
   /** What a source of 1 Jy in the middle looks like. */
   readonly beam: PlaneML;
-  readonly fittedBeam: FittedBeam;
   /** Of the visibilities' imaging weights. */
   readonly weightSum: number;
   readonly iterations: number;
@@ -99,7 +98,7 @@ export async function cleanWide(
       const restored = planeML(residual.slice(), pixels);
       addRestored(imager.plan, restored, model, fittedBeam);
       return {
-        ...{ model, dirty, residual, restored, beam, fittedBeam, weightSum },
+        ...{ model, dirty, residual, restored, beam, weightSum },
         ...{ iterations, majorCycles, noiseJy, stop },
       };
     };

@@ -22,7 +22,7 @@ import { trioGains } from '../../formats/testing/gain-subjects.js';
 import { trio } from '../../formats/testing/trio.js';
 import { writeVisibilities } from '../../formats/testing/visibility-files.js';
 import { compareFiles, type CompareOptions } from './compare-files.js';
-import { digestFile } from './digest.js';
+import { digestFile } from './digest-testing.js';
 
 const folder = temporaryFolder('compare');
 const named = (name: string): string => join(folder, name);

@@ -16,9 +16,8 @@ export interface InterfaceFacts {
 
 export interface NetworkFacts {
   readonly interfaces: readonly InterfaceFacts[];
-  /** The most that a socket may ask for without CAP_NET_ADMIN, and what it gets unasked. */
+  /** The most that a socket may ask for without CAP_NET_ADMIN. */
   readonly receiveBufferMostBytes: number | undefined;
-  readonly receiveBufferUsualBytes: number | undefined;
   /** Packets that may wait between the card and the sockets. */
   readonly backlog: number | undefined;
   readonly groupsMost: number | undefined;
@@ -68,7 +67,6 @@ export function networkFacts(root = '/', addresses = networkInterfaces()): Netwo
         };
       }),
     receiveBufferMostBytes: core('rmem_max'),
-    receiveBufferUsualBytes: core('rmem_default'),
     backlog: core('netdev_max_backlog'),
     groupsMost: number('proc/sys/net/ipv4/igmp_max_memberships'),
     mayForce: capable(text('proc/self/status')),

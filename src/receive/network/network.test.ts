@@ -56,7 +56,6 @@ describe('what a stream needs of the network', () => {
     const facts = {
       interfaces: [card],
       receiveBufferMostBytes: 212_992,
-      receiveBufferUsualBytes: 212_992,
       ...{ backlog: 1000, groupsMost: 20, mayForce: false, bufferErrors: 0 },
     };
     const rate = { name: 'x', part: 'y', datagramBytes: 4240, packetsPerS: 400_000 };
@@ -108,7 +107,6 @@ describe('what the network is', () => {
           },
         ],
         receiveBufferMostBytes: 4_194_304,
-        receiveBufferUsualBytes: undefined,
         backlog: undefined,
         groupsMost: undefined,
         mayForce: true,

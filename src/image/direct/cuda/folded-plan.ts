@@ -56,13 +56,9 @@ function gridSharedBytes(
 const stagedBytes = ({ polarisations }: Inputs, box: FoldedBox, warps: number): number =>
   2 * 8 * ((polarisations * 4 * box * box * warps) / tasksOf(box) + 16);
 
-export function planGridding(
-  plan: Inputs,
-  box: FoldedBox,
-  precision: FoldedPrecision,
-  tuning: GridTuning = gridTuning[precision][box],
-) {
+export function planGridding(plan: Inputs, box: FoldedBox, precision: FoldedPrecision) {
   const halves = halvesOf[precision];
+  const tuning: GridTuning = gridTuning[precision][box];
   // With two buffers of unpacked samples the next are unpacked while these are gridded.
   const AHEAD = precision === 'half' && gridSharedBytes(plan, halves, 2, 2) <= MOST_SHARED_BYTES ? 2 : 1;
   const BUFFERS = gridSharedBytes(plan, halves, 2, AHEAD) <= MOST_SHARED_BYTES ? 2 : 1;
@@ -144,7 +140,6 @@ type Picture = Pick<ImagePlan, 'pixels' | 'polarisations' | 'kernelSize'>;
 export function planImaging(
   plan: Picture,
   { box, precision, steps }: SamplingOptions & { readonly box: FoldedBox },
-  split: SplitTuning = splitTuning[box],
 ) {
   const { samples, groups, tiles, multiprocessors } = planSampling(plan, { box, precision, steps });
   const isRefined = samples < plan.pixels;
@@ -163,6 +158,7 @@ export function planImaging(
       };
     },
     split: () => {
+      const split: SplitTuning = splitTuning[box];
       const { RING, COPIES, RESTS_SHARED } = split;
       return {
         name: 'direct-hopper-split.cu',
