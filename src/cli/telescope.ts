@@ -28,6 +28,7 @@ export function registerTelescope(program: Command): void {
     examples: [
       ['telescope -o roof.json', 'asks, and writes roof.json and roof.csv'],
       ['telescope -o roof.json < answers.txt', 'the answers from a file, one a line'],
+      ['telescope -o roof.json --overwrite', 'once more, in place of what is there'],
     ],
   });
 }

@@ -72,7 +72,7 @@ describe('WAV recordings', () => {
       [1, 3],
       [2, 4],
     ]);
-    await assert.rejects(openFile(two, { type: 'cu8' }), /--sample-type cu8 contradicts its header/);
+    await assert.rejects(openFile(two, { type: 'cu8' }), /samples of type cu8 contradict its header/);
     const floats = Buffer.alloc(8);
     floats.writeFloatLE(0.5, 0);
     floats.writeFloatLE(-0.25, 4);

@@ -120,7 +120,7 @@ async function open(file: InputFile, options: OpenOptions): Promise<VoltageRecor
   if (options.type !== undefined && options.type !== type && !isReal)
     refuse(
       file.path,
-      `--sample-type ${options.type} contradicts its header, which has ${type}`,
+      `samples of type ${options.type} contradict its header, which has ${type}`,
       `leave it out${asReal[type] === undefined ? '' : `, or give ${asReal[type]} where its channels are real inputs`}`,
     );
   const recording = openPlain(

@@ -54,7 +54,7 @@ export function fringeCollector(facts: FringeFacts, where: string, latest?: Frin
     refuse(
       where,
       `has ${stations} stations, and fringes are shown of two to ${MOST_STATIONS}`,
-      stations < 2 ? 'leave out --fringes' : 'choose some: corella convert IN OUT --antennas A,B,C',
+      stations < 2 ? 'leave out --fringes' : 'choose some antennas with corella convert',
     );
   const baselines = baselineCount(stations);
   const channels = frequenciesHz.length;
@@ -74,7 +74,7 @@ export function fringeCollector(facts: FringeFacts, where: string, latest?: Frin
         refuse(
           where,
           `has more integrations than fringes are shown of, ${rows.length}`,
-          'take a part, or averages: corella convert IN OUT --times FROM..TO --average-time 10',
+          'take a part of the times, or averages, with corella convert',
         );
       const values = new Float32Array(perRow).fill(Number.NaN);
       for (let p = 0; p < polarisations; p++)

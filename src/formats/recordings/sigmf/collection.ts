@@ -50,7 +50,7 @@ function refuseOtherStart(first: Recording, other: Recording, rateHz: number): v
     refuse(
       other.path,
       `only one of it and ${first.path} has core:datetime`,
-      'write core:datetime into both, or into none and give --start',
+      'write core:datetime into both, or into none and give the start yourself',
     );
   const lateS = secondsBetween(first.start, other.start);
   if (Math.abs(lateS) * rateHz > 0.5)
