@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Closable } from '../../core/closing.js';
 
 /** `quiet`: nothing came for as long as was waited; `ended`: nothing will. */
-type Came = Uint8Array | 'quiet' | 'ended';
+export type Came = Uint8Array | 'quiet' | 'ended';
 
 export interface ByteStream extends Closable {
   readonly name: string;

@@ -68,7 +68,7 @@ const beamsOf = (
     );
     await block.write(spectra, samples);
     const former = closers.keep(await prepareBeamformer(plan, backend));
-    let scales = new Float64Array(BEAMS).fill(1);
+    let scales: Float64Array = new Float64Array(BEAMS).fill(1);
     if (typeof weights === 'string') scales = former.steer(frequenciesHz, delaysS, none);
     else former.setWeights(weights);
     const length = voltagesLength(plan, samples);
