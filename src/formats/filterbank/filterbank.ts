@@ -1,16 +1,10 @@
 /** Filterbanks: powers over time and frequency of one beam, read and written; SIGPROC (.fil) here, PSRFITS (.sf) in psrfits.ts. */
 import { stat, truncate } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
-import type { Closable } from '../../core/closing.js';
 import { openInput } from '../io/input.js';
 import { openOutput } from '../io/output.js';
-import {
-  decodeHeader,
-  encodeHeader,
-  isFilterbank,
-  type DecodedHeader,
-  type FilterbankHeader,
-} from './header.js';
+import type { Filterbank, FilterbankWriter } from './file.js';
+import { decodeHeader, encodeHeader, isFilterbank, type FilterbankHeader } from './header.js';
 import { createPsrfits, isPsrfits, mendPsrfits, openPsrfits } from './psrfits.js';
 
 /** Longer headers are nobody's. */
@@ -18,17 +12,6 @@ const MOST_HEADER_BYTES = 2 ** 16;
 
 export const sizeOfValue = ({ channels, planes, bits }: FilterbankHeader): number =>
   (channels * planes * bits) / 8;
-
-export interface Filterbank extends Closable, Pick<DecodedHeader, 'header' | 'keywords'> {
-  readonly path: string;
-  readonly format: 'sigproc' | 'psrfits';
-  /** Whole ones. */
-  readonly values: number;
-  /** After the last whole value: the file was cut short. */
-  readonly leftOverBytes: number;
-  /** [t][if][c], of `count` values from `first` on. */
-  read(first: number, count: number): Promise<Float32Array>;
-}
 
 /** Whether a file is one, by its first bytes. */
 export async function holdsFilterbank(path: string): Promise<boolean> {
@@ -92,23 +75,6 @@ function unpacked(bytes: Uint8Array, { bits }: FilterbankHeader, isSigned: boole
     { length: bytes.length * each },
     (_, n) => (bytes[Math.floor(n / each)] >>> (bits * (n % each))) & mask,
   );
-}
-
-/** What PSRFITS keeps beside values. */
-export interface Appended {
-  /** [if][c]: stored = value·scale + offset. */
-  readonly levels?: { readonly scale: Float32Array; readonly offset: Float32Array };
-  /** [t][if][c]: 0 where nothing was received. */
-  readonly counts?: Float32Array;
-}
-
-export interface FilterbankWriter {
-  /** Whole values, [t][if][c]: floats, or unsigned integers of the header's bits. */
-  append(values: Float32Array | Uint16Array | Uint8Array, about?: Appended): Promise<void>;
-  finish(): Promise<void>;
-  /** Ends early: what was written is the file; how many values. With none, nothing is left. */
-  keep(): Promise<number>;
-  abandon(): Promise<void>;
 }
 
 /** The file is whole after each append; whoever is killed leaves one that `mendFilterbank` makes whole. */

@@ -5,8 +5,7 @@ export {
   mendFilterbank,
   openFilterbank,
   sizeOfValue,
-  type Filterbank,
-  type FilterbankWriter,
 } from './filterbank.js';
+export type { Filterbank, FilterbankWriter } from './file.js';
 export { createVdif, samplesPerFrameOf, type VdifHeader, type VdifWriter } from './vdif-writer.js';
 export type { FilterbankBits, FilterbankHeader } from './header.js';

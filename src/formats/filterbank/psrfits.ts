@@ -20,7 +20,7 @@ import {
 import { columnPlaces, type ColumnPlace } from '../fits/table.js';
 import { openInput, type InputFile } from '../io/input.js';
 import { openOutput } from '../io/output.js';
-import type { Appended, Filterbank, FilterbankWriter } from './filterbank.js';
+import type { Appended, Filterbank, FilterbankWriter } from './file.js';
 import type { FilterbankBits, FilterbankHeader } from './header.js';
 
 const SECONDS_PER_DAY = 86_400;
