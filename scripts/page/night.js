@@ -102,6 +102,7 @@ export const VIEWS = /** @type {const} */ ([
   ['antennas', 'corella-antennas .antenna'],
   ['bandpass', 'corella-bandpass .u-over'],
   ['waterfall', 'corella-waterfall canvas.heat'],
+  ['beams', 'corella-beams canvas.heat, corella-beams .empty'],
   ['gains', 'corella-gains .figure'],
   ['chain', 'corella-chain .meter'],
   ['night', 'corella-night .coverage i'],

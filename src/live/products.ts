@@ -20,6 +20,7 @@ import {
   type MadeProduct,
   type PlannedProduct,
   type Product,
+  type SeenBeams,
 } from '../products/index.js';
 import { imagedRules, imageOptions } from '../products/making/images.js';
 import { largestSumOf } from '../products/making/visibilities.js';
@@ -35,6 +36,7 @@ export interface SinkSettings {
   readonly onFault: (line: string) => void;
   /** Takes the items of products without a path. */
   readonly onItem?: (item: ObservedItem) => Promise<void>;
+  readonly onBeams?: (product: number, seen: SeenBeams) => void;
 }
 
 const PICTURE_WIDTH = 800;
@@ -188,7 +190,7 @@ export class Further {
     const product = this.settings.plan.observation.products[number];
     if (isProduct('visibilities', product)) return this.visibilities(product, number, about);
     if (isProduct('images', product)) return this.images(product, number, about);
-    const { plan, historyOf, onItem } = this.settings;
+    const { plan, historyOf, onItem, onBeams } = this.settings;
     const { front, source, live, epoch } = about;
     const { steering } = live;
     const { channels } = spectraOfFront(front);
@@ -209,6 +211,7 @@ export class Further {
       await planned.make({
         ...{ backend: live.backend, history: historyOf(number) },
         emit: onItem && ((item) => onItem({ ...item, product: number })),
+        onBeams: onBeams && ((seen) => void onBeams(number, seen)),
       }),
       goOn,
     );

@@ -372,6 +372,7 @@ class LiveRun {
         page?.file(event);
       },
       onFault: say,
+      onBeams: page && ((product, seen) => page.watcher.beams?.(product, seen)),
       onItem: this.settings.onItem,
     };
     const { visibilities, images, further } = plan.products;

@@ -15,6 +15,7 @@ import './views/antennas.js';
 import './views/bandpass.js';
 import './views/waterfall.js';
 import './views/fringes.js';
+import './views/beams.js';
 import './views/gains.js';
 import './views/chain.js';
 import './views/machines.js';
@@ -27,6 +28,7 @@ const views = [
   ['bandpass', 'Bandpass', 'power by channel'],
   ['waterfall', 'Waterfall', 'power over time'],
   ['fringes', 'Fringes', 'few stations'],
+  ['beams', 'Beams', 'dynamic spectra'],
   ['gains', 'Gains', 'calibration'],
   ['chain', 'Chain', 'load, latency'],
   ['machines', 'Machines', 'who is missing'],

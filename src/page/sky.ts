@@ -10,6 +10,8 @@ import type { Numbers } from './wire.js';
 /** A little beyond the horizon, so that its circle and letters are seen. */
 const MARGIN = 1.1;
 const EXPONENT = 0.6;
+/** A beam that is narrower is drawn so wide. */
+const LEAST_CIRCLE = 0.012;
 /** How fast the colours follow a new range: a flicker of the noise must not flicker on the wall. */
 const FOLLOW = 0.25;
 
@@ -180,6 +182,14 @@ class CorellaSky extends LitElement {
           const isRight = x > 0.55;
           return svg`<g class="source"><circle cx=${x} cy=${y} r="0.035" />
             <text x=${x + (isRight ? -0.055 : 0.055)} y=${y} text-anchor=${isRight ? 'end' : 'start'}>${name}</text></g>`;
+        })}
+      ${(this.plain ? [] : (head?.beams ?? []))
+        .filter(({ l, m }) => Math.max(Math.abs(l), Math.abs(m)) < (head?.halfWidth ?? 1))
+        .map(({ name, l, m, radius: wide }) => {
+          const [x, y, r] = [-l * scale, -m * scale, Math.max(LEAST_CIRCLE, wide * scale)];
+          const isRight = x > 0.55;
+          return svg`<g class="beam"><circle cx=${x} cy=${y} r=${r} />
+            <text x=${x + (isRight ? -r - 0.02 : r + 0.02)} y=${y} dy="-0.03" text-anchor=${isRight ? 'end' : 'start'}>${name}</text></g>`;
         })}
       ${this.place ? svg`<g class="chosen" transform="translate(${-this.place.l * scale} ${-this.place.m * scale})"><path d="M-.07 0h.045M.025 0h.045M0-.07v.045M0 .025v.045" /><circle r="0.025" /></g>` : nothing}`;
   }

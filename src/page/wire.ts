@@ -3,6 +3,7 @@ import type {
   Alarm,
   AntennaRow,
   Ask,
+  BeamsHead,
   ChainView,
   FringesView,
   GainsView,
@@ -37,6 +38,7 @@ export interface Said extends Record<Topic, unknown> {
   readonly sources: SendersView;
   readonly antennas: readonly AntennaRow[];
   readonly bandpass: Numbers<TimedHead>;
+  readonly beams: Numbers<BeamsHead>;
   readonly baseline: Numbers<PairHead>;
   readonly fringes: FringesView;
   readonly gains: GainsView;

@@ -11,7 +11,15 @@ export { images, plainWeights } from './images.js';
 export { visibilities } from './visibilities.js';
 export { modelSources, solvingFields } from './solving.js';
 export { handingOver } from './product.js';
-export type { MadeProduct, Making, Observed, PlannedProduct, ProductItem, ProductPart } from './product.js';
+export type {
+  MadeProduct,
+  Making,
+  Observed,
+  PlannedProduct,
+  ProductItem,
+  ProductPart,
+  SeenBeams,
+} from './product.js';
 export { planProduct } from './runtimes.js';
 export type { VisibilityFacts } from './making/visibilities.js';
 export type { SpectraFacts } from './making/spectra.js';

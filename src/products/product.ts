@@ -69,6 +69,17 @@ export interface Making {
   readonly history: readonly string[];
   /** Takes the items of a product without a path, which are written nowhere. */
   readonly emit?: Emit<ProductItem>;
+  /** Takes beams as they are made, for a page; its arrays are filled anew by the next. */
+  readonly onBeams?: (seen: SeenBeams) => void;
+}
+
+export interface SeenBeams {
+  readonly item: Exclude<BeamItem, { readonly kind: 'rest' }>;
+  /** Of its first value. */
+  readonly start: Instant;
+  readonly isCoherent: boolean;
+  /** Of powers: I, or XX, comes first. */
+  readonly planes: number;
 }
 
 /** An item of a product without a path. Its arrays hold until the promise of whoever takes it resolves. */

@@ -6,7 +6,7 @@ import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, toDate, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { SECONDS_PER_DAY } from '../core/units.js';
+import { SECONDS_PER_DAY, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { Vector3 } from '../core/vector.js';
 import { placeOf } from '../image/index.js';
 import type { LiveSettings, Losses, NightFiles, FileEvent, NightWatcher } from '../live/index.js';
@@ -17,11 +17,12 @@ import type { Source as SkySourceModel } from '../sky/source.js';
 import { AlarmBook } from './alarms.js';
 import { KeptIntegrations } from './again/kept-integrations.js';
 import { AntennaBook } from './antennas.js';
+import { BeamsBook } from './beams-book.js';
 import { Film, type Frame } from './film.js';
 import { FringesBook } from './fringes-book.js';
 import { Latencies } from './latencies.js';
 import { LoadMeter } from './load.js';
-import type { RoadsHead, SendersView, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
+import type { BeamsHead, RoadsHead, SendersView, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
 import { NightBook } from './night-book.js';
 import { colourRange, handSums, spectrumAt, stokesOf, stokesPlane, type HandSums } from './planes.js';
 import { SendersBook } from './senders.js';
@@ -59,6 +60,7 @@ interface Listener {
   hasListeners(topic: Topic): boolean;
   changed(topic: Topic): void;
   bandpass(integration: Integration): void;
+  beams(head: BeamsHead, values: Float32Array): void;
 }
 
 /** Places whose spectrum is waited for at a time. */
@@ -69,6 +71,8 @@ const LEAST_APART_MS = 38;
 const REST = 8;
 /** Those that were late come together, and must not cost the next, which are on time. */
 const MOST_EARLY_MS = 8 * LEAST_APART_MS;
+/** More are a carpet. */
+const MOST_CIRCLES = 256;
 const nowS = (): number => Date.now() / 1000;
 const instantNow = (): Instant => ({
   unixSeconds: Math.floor(nowS()),
@@ -232,6 +236,8 @@ export class LiveState implements NightWatcher {
     this.listener?.changed('sky');
   }
 
+  readonly beams = new BeamsBook((head, values) => this.listener?.beams(head, values));
+
   /** A picture that is there already. */
   show(frame: Frame): void {
     this.totals.images++;
@@ -317,6 +323,7 @@ export class LiveState implements NightWatcher {
       ...again,
       ...colourRange(plane),
       sources: again ? this.sourcesAt(sky) : this.sourcesOf(sky),
+      beams: this.beamsAt(sky),
     };
     return { head, plane, unixS: toDate(middle).getTime() / 1000 };
   }
@@ -327,6 +334,25 @@ export class LiveState implements NightWatcher {
     if (!this.skySources || atMs - this.skySources.atMs >= 1000)
       this.skySources = { atMs, sources: this.sourcesAt(sky) };
     return this.skySources.sources;
+  }
+
+  /** As wide as half of λ/D on either side, D the width of the array and λ in the middle of the band. */
+  private beamsAt({ plan, frame }: SkyImage): SkyHead['beams'] {
+    const { live } = this.begun ?? {};
+    const { targets } = this.beams;
+    if (!live || targets.length === 0) return undefined;
+    const { frequenciesHz, telescope } = live;
+    const across = (axis: 'eastM' | 'northM'): number => {
+      const all = telescope.stations.map((one) => one[axis]);
+      return Math.max(...all) - Math.min(...all);
+    };
+    const metres = SPEED_OF_LIGHT_M_PER_S / frequenciesHz[frequenciesHz.length >> 1];
+    const radius = metres / 2 / Math.max(metres, across('eastM'), across('northM'));
+    return targets.slice(0, MOST_CIRCLES).flatMap((target) => {
+      const direction = target.directionEnu(frame);
+      const place = direction.z > 0 ? placeOf(plan, direction) : undefined;
+      return place ? [{ name: target.name, ...place, radius }] : [];
+    });
   }
 
   private sourcesAt({ plan, frame }: SkyImage): readonly SkySource[] {

@@ -375,6 +375,22 @@ export interface SkyHead extends Head {
   readonly high: number;
   readonly peak: number;
   readonly sources: readonly SkySource[];
+  /** Circles of their half-power width. */
+  readonly beams?: readonly {
+    readonly name: string;
+    readonly l: number;
+    readonly m: number;
+    readonly radius: number;
+  }[];
+}
+
+/** Mean powers of beams since the last: [b][c], channels rising in frequency as in the plan. */
+export interface BeamsHead extends Head {
+  readonly time: string;
+  readonly product: number;
+  readonly names: readonly string[];
+  /** How many there are; the first ones are shown. */
+  readonly of: number;
 }
 
 interface ColourRange {
@@ -409,6 +425,7 @@ export const TOPICS = [
   'sources',
   'antennas',
   'bandpass',
+  'beams',
   'baseline',
   'fringes',
   'gains',

@@ -165,6 +165,9 @@ export async function openPage(settings: PageSettings): Promise<Page> {
       if (state.antennas) hub.publishArray('bandpass', bandpassHead(time), state.antennas.bandpass);
       for (const pair of hub.pairs()) publishBaseline(hub, integration, pair);
     },
+    beams: (head, values) => {
+      hub.publishArray('beams', head, values);
+    },
   });
   const again = new Again(state);
   again.isIdle = facts.showing !== undefined;

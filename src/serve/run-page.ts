@@ -161,6 +161,9 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
         page.state.image(sky);
         share?.(sky);
       },
+      beams: (product, seen) => {
+        page.state.beams.take(product, seen);
+      },
     },
     gainsEvents: page.gainsEvents,
     begin: (source, { plan, live, files, gains, picture }) => {

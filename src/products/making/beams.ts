@@ -150,9 +150,17 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
     }),
     make: async (making) => {
       const { backend, history } = making;
-      const take = files
+      const write = files
         ? (made: BeamItem) => files.take(made, history)
         : (beams: BeamItem) => handingOver(making, 'beams')({ kind: 'beams', beams });
+      const take = (item: BeamItem): Promise<void> => {
+        if (making.onBeams && item.kind !== 'rest') {
+          const index = item.kind === 'voltages' ? item.index : item.firstValue * spectraPerValue;
+          const start = addSamples(grid.start, index, grid.spectrumRateHz);
+          making.onBeams({ item, start, isCoherent: sum === 'coherent', planes });
+        }
+        return write(item);
+      };
       const stage = await prepareBeams(front, product, backend);
       return {
         composed: {
