@@ -156,41 +156,56 @@ struct ToMemory {
   CORELLA_INLINE void operator()(int64_t k, const Complex<Vector> &value) const { to[k * apart] = value; }
 };
 
-/** Passes from the second on; the first has left its results in `buffer`. */
-template <class Vector, class Real, class Store>
-inline void finishTransform(const LaneFft<Real> &fft, Complex<Vector> *buffer, Complex<Vector> *other,
-                            const Store &store) {
-  int64_t stride = fft.radices[0], size = fft.length / stride;
-  for (int pass = 1; pass + 1 < fft.passes; pass++) {
-    const int radix = fft.radices[pass];
-    anyPass<Vector>(fft, radix, FromMemory<Vector>{buffer}, size, stride, ToMemory<Vector>{other, 1});
+/** Passes from the first after `buffer` was filled to before `end`; returns the buffer that holds the result. */
+template <class Vector, class Real>
+inline Complex<Vector> *middlePasses(const LaneFft<Real> &fft, int end, Complex<Vector> *buffer,
+                                     Complex<Vector> *other) {
+  int64_t stride = fft.radices[0];
+  for (int pass = 1; pass < end; pass++) {
+    anyPass<Vector>(fft, fft.radices[pass], FromMemory<Vector>{buffer}, fft.length / stride, stride,
+                    ToMemory<Vector>{other, 1});
+    stride *= fft.radices[pass];
     Complex<Vector> *swapped = buffer;
     buffer = other;
     other = swapped;
-    size /= radix;
-    stride *= radix;
   }
-  anyPass<Vector>(fft, fft.radices[fft.passes - 1], FromMemory<Vector>{buffer}, size, stride, store);
+  return buffer;
+}
+
+/** Fills `buffer` by the first pass. Lengths with a factor 4 load in it, others before it. */
+template <class Vector, class Real, class Load>
+inline void firstPass(const LaneFft<Real> &fft, const Load &load, Complex<Vector> *buffer, Complex<Vector> *other) {
+  const int radix = fft.radices[0];
+  const ToMemory<Vector> store{buffer, 1};
+  if (radix == 4) return radixPass<4, Vector>(fft, load, fft.length, 1, store);
+  if (radix == 8) return radixPass<8, Vector>(fft, load, fft.length, 1, store);
+  for (int64_t k = 0; k < fft.length; k++) other[k] = load(k);
+  anyPass<Vector>(fft, radix, FromMemory<Vector>{other}, fft.length, 1, store);
 }
 
 /**
- * Transforms what load(k) gives, by way of two buffers of the transform's length. All is loaded before anything is
- * stored, which happens in no certain order. Lengths with a factor 4 load in their first pass, others before it.
+ * Transforms what load(k) gives, by way of two buffers of the transform's length, and returns the one that holds the
+ * result.
  */
+template <class Vector, class Real, class Load>
+inline Complex<Vector> *transformLanes(const LaneFft<Real> &fft, const Load &load, Complex<Vector> *buffer,
+                                       Complex<Vector> *other) {
+  firstPass<Vector>(fft, load, buffer, other);
+  return middlePasses<Vector>(fft, fft.passes, buffer, other);
+}
+
+/** The same, handing over each result. All is loaded before anything is stored, which happens in no certain order. */
 template <class Vector, class Real, class Load, class Store>
 inline void transformLanes(const LaneFft<Real> &fft, const Load &load, Complex<Vector> *buffer, Complex<Vector> *other,
                            const Store &store) {
-  const int radix = fft.radices[0];
-  if (fft.passes > 1 && radix == 4) {
-    radixPass<4, Vector>(fft, load, fft.length, 1, ToMemory<Vector>{buffer, 1});
-  } else if (fft.passes > 1 && radix == 8) {
-    radixPass<8, Vector>(fft, load, fft.length, 1, ToMemory<Vector>{buffer, 1});
-  } else {
+  const int radix = fft.radices[fft.passes - 1];
+  if (fft.passes == 1) {
     for (int64_t k = 0; k < fft.length; k++) other[k] = load(k);
-    if (fft.passes == 1) return anyPass<Vector>(fft, radix, FromMemory<Vector>{other}, fft.length, 1, store);
-    anyPass<Vector>(fft, radix, FromMemory<Vector>{other}, fft.length, 1, ToMemory<Vector>{buffer, 1});
+    return anyPass<Vector>(fft, radix, FromMemory<Vector>{other}, fft.length, 1, store);
   }
-  finishTransform(fft, buffer, other, store);
+  firstPass<Vector>(fft, load, buffer, other);
+  const FromMemory<Vector> last{middlePasses<Vector>(fft, fft.passes - 1, buffer, other)};
+  anyPass<Vector>(fft, radix, last, radix, fft.length / radix, store);
 }
 
 }  // namespace

@@ -2,9 +2,7 @@
 import { NULL } from '../../../backend/c-arguments.js';
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { planeML, visibilitiesRC } from '../../../core/axes.js';
-import { refuse } from '../../../core/errors.js';
 import { collectRows } from '../collect.js';
-import { radicesOf } from '../grid-size.js';
 import type { WideImager } from '../imager.js';
 import type { WidePlan } from '../plan.js';
 import { checkRows, inPrecision, rowCount, wavelengthsPerMetre, type WideRows } from '../rows.js';
@@ -13,13 +11,13 @@ const WHERE = 'image';
 
 export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): WideImager {
   const { pixels, precision } = plan;
-  const radices = radicesOf(plan.gridCells) ?? refuse(WHERE, `a grid of ${plan.gridCells} cells`);
   const engine = native.open(
     WHERE,
-    `int32_t corella_wide_open(char *error, void *context, const int64_t *sizes /*[12]*/,
-      const double *numbers /*[6]*/, const int32_t *radices, const double *taps, const double *wTaps,
+    `int32_t corella_wide_open(char *error, void *context, const int64_t *sizes /*[11]*/,
+      const double *numbers /*[6]*/, const double *taps, const double *wTaps,
       const double *corrections, const double *series, _Out_ void **imager)`,
-    ...([sizesOf(plan, radices.length), numbersOf(plan), Int32Array.from(radices)] as const),
+    sizesOf(plan),
+    numbersOf(plan),
     ...([plan.taps.coefficients, plan.w.taps.coefficients, plan.corrections, plan.w.series] as const),
   );
   const add = native.bind(
@@ -85,12 +83,12 @@ export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): Wi
 }
 
 /** In the order of corella_wide_open. */
-function sizesOf(plan: WidePlan, passes: number): BigInt64Array {
+function sizesOf(plan: WidePlan): BigInt64Array {
   const { w } = plan;
   return BigInt64Array.from(
     [
       ...[Number(plan.precision === 'float64'), plan.pixels, plan.gridCells, plan.support, plan.taps.degree],
-      ...[w.support, w.taps.degree, w.planes, plan.planesHeld, passes, w.series.length],
+      ...[w.support, w.taps.degree, w.planes, plan.planesHeld, w.series.length],
       Number(plan.scale === 'flux-over-n'),
     ],
     BigInt,

@@ -146,16 +146,15 @@ class Imager final : public WideImager {
 
 using namespace corella;
 
-// sizes : float64?, pixels, side, support, degree, wSupport, wDegree, planes, planesHeld, passes, terms, over n?
+// sizes : float64?, pixels, side, support, degree, wSupport, wDegree, planes, planesHeld, terms, over n?
 // numbers : pixelCosine, leastW, firstW, spacing, middle, halfRange. Arrays as plan.ts has them.
 CORELLA_EXPORT int32_t corella_wide_open(char *error, void *context, const int64_t *sizes, const double *numbers,
-                                         const int32_t *radices, const double *taps, const double *wTaps,
-                                         const double *corrections, const double *series, void **imager) {
+                                         const double *taps, const double *wTaps, const double *corrections,
+                                         const double *series, void **imager) {
   return withContext(error, context, [&](Context &open) {
-    const WideNumbers plan{sizes[1],   sizes[2],    sizes[3],   sizes[4],   sizes[5],       sizes[6],
-                           sizes[7],   sizes[8],    sizes[9],   sizes[10],  sizes[11] != 0, numbers[0],
-                           numbers[1], numbers[2],  numbers[3], numbers[4], numbers[5],     taps,
-                           wTaps,      corrections, series,     radices};
+    const WideNumbers plan{sizes[1],   sizes[2],   sizes[3],       sizes[4],   sizes[5],    sizes[6],   sizes[7],
+                           sizes[8],   sizes[9],   sizes[10] != 0, numbers[0], numbers[1],  numbers[2], numbers[3],
+                           numbers[4], numbers[5], taps,           wTaps,      corrections, series};
     require(plan.pixels >= 2 && plan.pixels % 2 == 0, "pixels must be even");
     require(plan.side % (2 * WIDE_TILE) == 0 && plan.side >= (plan.pixels + 15) / 16 * 16,
             "the grid's side does not fit");

@@ -7,7 +7,7 @@
 // All visibilities of a run touch the same cells: up to four are added at once, so that a cell is read and written
 // once for all of them.
 #pragma once
-#include "image/wide/cpu/wide_fft.h"
+#include "image/wide/cpu/wide_transpose.h"
 #include "image/wide/cpu/wide_phase.h"
 
 namespace corella {

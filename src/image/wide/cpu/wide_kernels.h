@@ -11,14 +11,13 @@
 //
 // 16 rows, because whoever walks down a block of columns reads that many from one place before the next page.
 #pragma once
-#include "backend/cpu/native.h"
+#include "image/cpu/fft_plan.h"
 
 namespace corella {
 
 /** Cells on a side of a tile; tiles of one colour (parity of row and column) never touch the same cells. */
 constexpr int WIDE_TILE = 16;
 constexpr int MOST_W_SUPPORT = 12;
-constexpr int MOST_WIDE_PASSES = 16;
 
 /** Visibilities of one row in consecutive channels whose kernels start at the same cell and plane. */
 struct WideRun {
@@ -32,16 +31,6 @@ struct WideRun {
   uint8_t turned;
 };
 
-/** A transform of length radices[0] · radices[1] · …, e^(−2πi jk/length). */
-template <class Real>
-struct WideFft {
-  int64_t length;
-  int passes;
-  int radices[MOST_WIDE_PASSES];
-  /** turns[pass] : [p][k − 1], (cos, sin) of −2π p k / (what is left of the length before the pass). */
-  const Real *turns[MOST_WIDE_PASSES];
-};
-
 /** What stays the same from block to block. */
 template <class Real>
 struct WideShape {
@@ -51,7 +40,7 @@ struct WideShape {
   double pixelCosine, leastW, spacing, middle;
   /** [power][tap], each tap twice, filled up to whole vectors; [power][tap], filled up. */
   const Real *uTaps, *vTaps, *wTaps;
-  WideFft<Real> fft;
+  LaneFft<Real> fft;
 };
 
 /** A block of visibilities. */

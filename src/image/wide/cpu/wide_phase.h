@@ -1,6 +1,6 @@
 // Phases of visibilities: sine and cosine of turns, a vector at a time. For sources compiled for each level.
 #pragma once
-#include "image/wide/cpu/wide_fft.h"
+#include "image/wide/cpu/wide_transpose.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {

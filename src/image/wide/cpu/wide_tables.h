@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "backend/cpu/context.h"
+#include "image/cpu/fft_tables.h"
 #include "image/wide/cpu/paged_memory.h"
 #include "image/wide/cpu/wide_kernels.h"
 
@@ -14,11 +14,10 @@ namespace corella {
 
 /** A plan as TypeScript hands it over (imager.ts); arrays are only read while it is opened. */
 struct WideNumbers {
-  int64_t pixels, side, support, degree, wSupport, wDegree, planes, planesHeld, passes, terms;
+  int64_t pixels, side, support, degree, wSupport, wDegree, planes, planesHeld, terms;
   bool overN;
   double pixelCosine, leastW, firstW, spacing, middle, halfRange;
   const double *taps, *wTaps, *corrections, *series;
-  const int32_t *radices;
 };
 
 template <class Real>
@@ -29,7 +28,8 @@ class WideTables {
         corrections(plan.corrections, plan.corrections + quarterSide),
         squares(static_cast<size_t>(quarterSide)),
         steps(quarter(quarterSide)),
-        ends(quarter(quarterSide)) {
+        ends(quarter(quarterSide)),
+        turns(makeTurns<Real>(plan.side)) {
     for (int64_t k = 0; k < quarterSide; k++) {
       const double cosine = static_cast<double>(k) * plan.pixelCosine;
       squares[static_cast<size_t>(k)] = cosine * cosine;
@@ -51,7 +51,7 @@ class WideTables {
     shape.uTaps = uTaps.data();
     shape.vTaps = vTaps.data();
     shape.wTaps = wTaps.data();
-    makeTurns(plan);
+    shape.fft = planLaneFft(plan.side, turns.data());
     // longest columns first
     pool.run(quarterSide, [&](int64_t n, int) { fillColumn(plan, quarterSide - 1 - n); });
   }
@@ -85,33 +85,6 @@ class WideTables {
       }
     }
     return padded;
-  }
-
-  void makeTurns(const WideNumbers &plan) {
-    constexpr double TAU = 6.283185307179586476925;
-    require(plan.passes >= 1 && plan.passes <= MOST_WIDE_PASSES, "a transform has too many factors");
-    WideFft<Real> &fft = shape.fft;
-    fft.length = plan.side;
-    fft.passes = static_cast<int>(plan.passes);
-    std::vector<size_t> starts;
-    int64_t size = plan.side;
-    for (int pass = 0; pass < fft.passes; pass++) {
-      const int radix = plan.radices[pass];
-      const bool known = radix == 2 || radix == 3 || radix == 4 || radix == 5 || radix == 7 || radix == 8;
-      require(known && size % radix == 0 && (pass > 0 || radix == 4 || radix == 8), "a transform's radices do not fit");
-      fft.radices[pass] = radix;
-      starts.push_back(turns.size());
-      for (int64_t p = 0; p < size / radix; p++) {
-        for (int k = 1; k < radix; k++) {
-          const double angle = -TAU * static_cast<double>(p * k % size) / static_cast<double>(size);
-          turns.push_back(static_cast<Real>(std::cos(angle)));
-          turns.push_back(static_cast<Real>(std::sin(angle)));
-        }
-      }
-      size /= radix;
-    }
-    require(size == 1, "a transform's radices do not make its length");
-    for (int pass = 0; pass < fft.passes; pass++) fft.turns[pass] = turns.data() + starts[static_cast<size_t>(pass)];
   }
 
   /** One column up to the diagonal, and the row that is its mirror image. */
@@ -149,7 +122,7 @@ class WideTables {
   std::vector<double> corrections, squares;
   /** [|x|][|y|] of the image's quarter. */
   Quarter steps, ends;
-  std::vector<Real> uTaps, vTaps, wTaps, turns;
+  std::vector<Real> turns, uTaps, vTaps, wTaps;
 };
 
 }  // namespace corella

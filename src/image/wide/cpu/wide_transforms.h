@@ -4,7 +4,8 @@
 #include <arm_neon.h>
 #endif
 
-#include "image/wide/cpu/wide_fft.h"
+#include "image/cpu/lane_fft.h"
+#include "image/wide/cpu/wide_transpose.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {
