@@ -1,5 +1,5 @@
 /** The fringe view: a row of panels for each baseline, then closure phases, powers and spectra. */
-import { DEGREES_PER_RADIAN, formatHz } from '../../core/units.js';
+import { DEGREES_PER_RADIAN, formatHz, withMinus } from '../../core/units.js';
 import {
   drawPlot,
   pictureOf,
@@ -137,12 +137,12 @@ const fitWords = ({ fit, notFitted }: BaselineFringe): string =>
     : notFitted
       ? `fringe: ${NOT_FITTED[notFitted]}`
       : 'fringe';
-/** With two digits of its error. */
-export function offset(value: number, error: number): string {
-  const decimals = Math.min(9, Math.max(0, 1 - Math.floor(Math.log10(error))));
+/** With so many digits of its error. */
+export function offset(value: number, error: number, digits = 2): string {
+  const decimals = Math.min(9, Math.max(0, digits - 1 - Math.floor(Math.log10(error))));
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(decimals)} ± ${error.toFixed(decimals)}`;
 }
-const millimetres = (metres: number, error: number): string => offset(1e3 * metres, 1e3 * error);
+const millimetres = (metres: number, error: number): string => offset(1e3 * metres, 1e3 * error, 1);
 
 export const NOT_FITTED = {
   'no-fringe': 'none of the source found',
@@ -154,7 +154,7 @@ function lagPlot({ lags }: BaselineFringe): LinePlot[] {
   if (!lags) return [];
   return [
     {
-      title: `lag${lags.peakS === undefined ? ', no peak' : ` ${(1e9 * lags.peakS).toFixed(0)} ns`}`,
+      title: `lag${lags.peakS === undefined ? ', no peak' : ` ${withMinus((1e9 * lags.peakS).toFixed(0))} ns`}`,
       ...{ x: { label: 'lag (µs)' }, y: { label: 'amplitude' } },
       series: [{ name: 'lag', x: lags.lagsS.map((one) => 1e6 * one), y: lags.amplitudes }],
     },
