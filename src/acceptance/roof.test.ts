@@ -14,6 +14,7 @@ interface Said {
   readonly fringes: {
     readonly source?: { readonly name: string };
     readonly velocitiesKmPerS?: readonly number[];
+    readonly powers: readonly { readonly spectrum: readonly number[] }[];
     readonly baselines: readonly {
       readonly name: string;
       readonly phasesDeg: readonly (number | null)[];
@@ -48,6 +49,9 @@ describe('a telescope on a roof', () => {
     // 1420.4058 MHz lies in the band: velocities fall with frequency, through 0.
     const velocities = fringes.velocitiesKmPerS ?? [];
     assert.ok(velocities[0] > 0 && velocities[velocities.length - 1] < 0);
+    const spectrum = fringes.powers[0].spectrum;
+    const peakKmPerS = velocities[spectrum.indexOf(Math.max(...spectrum))];
+    assert.ok(Math.abs(peakKmPerS - DRIFT.hydrogen.atKmPerS) < 8, `hydrogen at ${peakKmPerS} km/s`);
     const png = await readFile(join(folder, 'fringes.png'));
     assert.equal(png.subarray(1, 4).toString(), 'PNG');
   });

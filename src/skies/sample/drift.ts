@@ -24,7 +24,15 @@ export const DRIFT = {
   sunJy: 6e5,
   systemJy: 4e6,
   beamDeg: 15,
+  /** Hydrogen of the Milky Way, over the noise of a dish. */
+  hydrogen: { part: 0.03, restHz: 1_420_405_752, atKmPerS: -12, widthKmPerS: 40 },
 } as const;
+
+function lineAt(frequencyHz: number): number {
+  const { part, restHz, atKmPerS, widthKmPerS } = DRIFT.hydrogen;
+  const kmPerS = ((restHz - frequencyHz) / restHz) * (SPEED_OF_LIGHT_M_PER_S / 1e3);
+  return part * Math.exp(-4 * Math.LN2 * ((kmPerS - atKmPerS) / widthKmPerS) ** 2);
+}
 
 /** Writes it in the format that the path's ending names. */
 export async function recordDrift(
@@ -40,9 +48,7 @@ export async function recordDrift(
   const lowestHz = telescope.recording.centreFrequencyHz - bandHz / 2;
   const frequenciesHz = Float64Array.from({ length: channels }, (_, c) => lowestHz + c * widthHz);
   const positions = stationPositions(telescope).map((place, s) =>
-    s === 1
-      ? { x: place.x + DRIFT.offM.x, y: place.y + DRIFT.offM.y, z: place.z + DRIFT.offM.z }
-      : place,
+    s === 1 ? { x: place.x + DRIFT.offM.x, y: place.y + DRIFT.offM.y, z: place.z + DRIFT.offM.z } : place,
   );
   const random = randomStream(7, 'drift');
   const frameAt = (t: number) =>
@@ -68,7 +74,8 @@ export async function recordDrift(
             const at = 2 * (c * baselines + baselineIndex(i, j));
             const noise = DRIFT.systemJy / Math.sqrt(2 * samples);
             if (i === j) {
-              values[at] = DRIFT.systemJy + fluxJy + Math.SQRT2 * noise * random.gaussian();
+              values[at] = DRIFT.systemJy * (1 + lineAt(frequencyHz)) + fluxJy;
+              values[at] += Math.SQRT2 * noise * random.gaussian();
               continue;
             }
             const early = dot(positions[i], sun) - dot(positions[j], sun);
