@@ -132,6 +132,19 @@ describe('ZeroMQ', () => {
     }
   });
 
+  it('with tags among its samples is refused, and samples that begin alike are not', async (test) => {
+    const tagged = hex('f05f01 4000000000000000 0000000000000000 0102');
+    const alike = hex('f05f01 4000000000000000 0000000000000040 0102');
+    for (const body of [tagged, alike]) {
+      const port = await serve(test, (socket) =>
+        socket.write(Buffer.concat([greeting, readyOf('PUSH'), Buffer.from([0, body.length]), body])),
+      );
+      const reading = read(zmqStream('127.0.0.1', port), body.length);
+      if (body === tagged) await assert.rejects(reading, /sends tags among its samples/);
+      else assert.deepEqual(await reading, [...body]);
+    }
+  });
+
   it('of another kind, or with a password, is refused', async (test) => {
     const plain = Buffer.from(greeting);
     plain.set(Buffer.from('PLAIN'), 12);

@@ -14,6 +14,16 @@ const [MORE, LONG, COMMAND] = [1, 2, 4];
 /** Longer messages are no samples of a live stream. */
 const MOST_BYTES = 2 ** 28;
 
+/** GNU Radio puts a header before the samples of each message where "Pass Tags" is set: this, then two numbers of 8 bytes. */
+const TAGS = [0xf0, 0x5f, 1] as const;
+const TAGS_BYTES = 19;
+const MOST_TAGS = 1e6;
+
+const isTagged = (message: Uint8Array): boolean =>
+  message.length >= TAGS_BYTES &&
+  TAGS.every((byte, k) => message[k] === byte) &&
+  Buffer.from(message).readBigUInt64LE(11) < MOST_TAGS;
+
 /** Signature, version 3.0, mechanism, "no server". */
 function greeting(): Uint8Array {
   const bytes = new Uint8Array(GREETING_BYTES);
@@ -67,6 +77,8 @@ export function zmqStream(host: string, port: number): ByteStream {
   /** The frame at hand: what is left of it, and whether it is a command. */
   let left = 0;
   let isCommand = false;
+  /** Whether the next bytes begin the first message of a connection. */
+  let isFirst = true;
 
   const take = async (length: number, quietMs: number): Promise<Uint8Array | 'quiet' | 'ended'> => {
     if (!feed) return 'ended';
@@ -129,6 +141,7 @@ export function zmqStream(host: string, port: number): ByteStream {
     await feed?.stream.close();
     feed = undefined;
     left = 0;
+    isFirst = true;
   };
   const next = async (quietMs: number): Promise<Came> => {
     for (;;) {
@@ -140,7 +153,11 @@ export function zmqStream(host: string, port: number): ByteStream {
       const bytes = await take(Math.min(left, 2 ** 18), quietMs);
       if (typeof bytes === 'string') return bytes;
       left -= bytes.length;
-      if (!isCommand) return bytes;
+      if (isCommand) continue;
+      if (isFirst && isTagged(bytes))
+        refuse(name, 'sends tags among its samples', 'set "Pass Tags" of the ZMQ sink to No');
+      isFirst = false;
+      return bytes;
     }
   };
   return {
