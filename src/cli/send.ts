@@ -23,6 +23,7 @@ import {
 import { planChannels } from '../stages/index.js';
 import {
   channelisedSource,
+  openTruth,
   toCapture,
   toSocket,
   type Destination,
@@ -47,7 +48,6 @@ import { checkOutputs, recordingPaths } from './options/outputs.js';
 import { simulatedSource, simulationFields } from './send/simulation.js';
 import { faultsToCome, isCapture, refuseSenders, refuseSending } from './send/refusals.js';
 import { isServed, serve, served, type ServedFormat } from './send/kraken.js';
-import { openTruth } from './send/truth.js';
 import { listenSettings } from '../live/index.js';
 import { openTerminal } from './report/terminal.js';
 import { addHelp } from './startup/help.js';
@@ -376,7 +376,12 @@ async function sendOneByOne(source: Source, plan: StreamPlan, sending: Sending):
   const truth =
     options.truth === undefined
       ? undefined
-      : await openTruth(options.truth, source, opened, firstStart(plan, first()));
+      : await openTruth(options.truth, source, {
+          telescope: opened.telescope,
+          path: opened.path,
+          start: firstStart(plan, first()),
+          history: [`corella ${process.argv.slice(2).join(' ')}`],
+        });
   const limitS = options.for ?? Infinity;
   let sentPackets = 0;
   try {

@@ -19,7 +19,8 @@ export {
 export { encodeFitsSeries } from './fits/series.js';
 export { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gains/gain-files.js';
 export { crossHandKnown, writeGains, type DataUnits, type GainsAt, type GainsFile } from './gains/gains.js';
-export { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
+export { findLeftovers } from './io/leftovers.js';
+export { recover, type Recovered } from './recover.js';
 export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
 export { rtlTcpStream } from './streams/rtl-tcp.js';
 export { zmqStream } from './streams/zmtp.js';

@@ -1,9 +1,10 @@
 /** Entry point of `gnss`: navigation satellites as calibrators. */
 export { calibrateByGnss, type GnssCalibration, type GnssSettings } from './calibrate.js';
 export { caCode, CHIP_RATE_HZ, CHIPS, L1_HZ, prns } from './codes.js';
-export { imageOf, imagePixel, PIXELS, type SatelliteImage } from './images.js';
 export { gnssFields } from './fields.js';
 export { directionsByOrbits, directionsOf } from './directions.js';
 export { bandOf } from './samples.js';
 export { DOPPLER_STEP_HZ } from './search.js';
 export type { Cosines } from './solve.js';
+export { gainsOf, gnssFacts } from './gains.js';
+export { satellitePicture } from './picture.js';

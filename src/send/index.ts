@@ -6,4 +6,5 @@ export { type PackedSent, isFaultless, sendPacked } from './packed.js';
 export { now, serveKraken } from './kraken.js';
 export { type ArrivedSamples, type Sent, sendPackets } from './send.js';
 export { type FirstTick, firstTickOf, streamFor } from './stream-for.js';
+export { openTruth } from './truth.js';
 export { widenedSource } from './widened.js';

@@ -1,18 +1,15 @@
 /** corella calibrate --gnss: gains of a recording by the codes of the navigation satellites in it. */
 import type { Command, Option } from 'commander';
 import { z } from 'zod';
-import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
-import { renderSheet, skyPicture } from '../../draw/index.js';
 import { field } from '../../fields/index.js';
 import {
   gainPaths,
   openFile,
   writeFileWhole,
   writeGainFiles,
-  type GainsFile,
   type VoltageRecording,
 } from '../../formats/index.js';
 import {
@@ -20,15 +17,13 @@ import {
   CHIP_RATE_HZ,
   directionsByOrbits,
   directionsOf,
+  gainsOf,
+  gnssFacts,
   gnssFields,
-  imageOf,
-  imagePixel,
-  L1_HZ,
-  PIXELS,
+  satellitePicture,
   type GnssCalibration,
 } from '../../gnss/index.js';
 import { telescopeOf } from '../../observation/index.js';
-import { inputName, type Telescope } from '../../telescope/telescope.js';
 import { refuseUnknown } from '../open.js';
 import { refuseGiven } from '../options/command.js';
 import { useEop } from '../options/eop-option.js';
@@ -115,27 +110,19 @@ async function run(path: string, options: GnssOptions): Promise<void> {
     });
     const durationS = made.usedSamples / recording.sampleRateHz;
     const time = middleOf(recording, options.despread);
-    const { gains, solved, reference } = made.solved;
-    const file: GainsFile = {
-      telescope: telescope.name,
-      stations: telescope.stations.map(({ name }) => name),
-      polarisations: recording.polarisations,
-      frequenciesHz: Float64Array.of(L1_HZ),
-      referenceStation: Math.floor(reference / recording.polarisations),
-      dataUnits: 'uncalibrated',
-      fluxScale: 'relative',
-      ...{ time, gains: gainsCA(gains, 1, recording.inputs), solved },
-      solutions: Array.from({ length: recording.polarisations }, (_, polarisation) => ({
-        ...{ channel: 0, polarisation, iterations: 1, converged: true, residual: made.solved.rmsRad },
-      })),
-      sources: made.waves.map(({ prn }) => `GPS PRN ${prn}`),
+    const file = gainsOf(made, {
+      recording,
+      telescope,
+      time,
       history: history({ from: recording, telescope }),
-    };
+    });
+    const { solved } = made.solved;
     await writeGainFiles(outPath, file, { telescope, channelWidthHz: 2 * CHIP_RATE_HZ, durationS });
-    if (options.picture !== undefined) await draw(options.picture, made, telescope, recording.polarisations);
+    if (options.picture !== undefined)
+      await writeFileWhole(options.picture, await satellitePicture(made, telescope, recording.polarisations));
     const seconds = stage.done();
     terminal.result(
-      { path: outPath, paths, ...factsOf(made, telescope, recording.polarisations, durationS), seconds },
+      { path: outPath, paths, ...gnssFacts(made, telescope, recording.polarisations, durationS), seconds },
       [
         `${paths.join(', ')}: ${solved.reduce((sum, one) => sum + one, 0)} of ${recording.inputs} inputs, ${formatInstant(time, 3)}`,
         ...linesOf(made, durationS, recording.samples / recording.sampleRateHz),
@@ -147,45 +134,6 @@ async function run(path: string, options: GnssOptions): Promise<void> {
 }
 
 const degrees = (angle: number): number => angle * DEGREES_PER_RADIAN;
-
-function factsOf(
-  { search, acquired, waves, solved, positions: places, missingSamples, warnings }: GnssCalibration,
-  telescope: Telescope,
-  polarisations: 1 | 2,
-  usedS: number,
-): object {
-  const nameOf = (input: number): string => inputName(telescope, input, polarisations);
-  return {
-    usedS,
-    missingSamples,
-    satellites: waves.map(({ prn, dopplerHz, codeStartSamples, eigenvalueRatio }, s) => ({
-      ...{ prn, dopplerHz, codePhaseSamples: codeStartSamples, eigenvalueRatio },
-      ...{ sigmas: acquired[s].sigmas, log10FalseAlarm: acquired[s].log10FalseAlarm },
-      ...{
-        l: solved.satellites[s].l,
-        m: solved.satellites[s].m,
-        directionKnown: solved.satellites[s].isKnown,
-      },
-      residualRmsDeg: degrees(solved.satellites[s].rmsRad),
-      residualsDeg: Array.from(solved.residualsRad[s], (one) => (Number.isNaN(one) ? null : degrees(one))),
-    })),
-    strongestNotTaken: search.rejected && { prn: search.rejected.prn, sigmas: search.rejected.sigmas },
-    ...{ phases: solved.phases, unknowns: solved.unknowns, residualRmsDeg: degrees(solved.rmsRad) },
-    tilt: solved.tilt,
-    unsolved: Array.from(solved.solved.keys())
-      .filter((a) => solved.solved[a] === 0)
-      .map(nameOf),
-    ...(places && {
-      positions: {
-        residualRmsDeg: degrees(places.rmsRad),
-        antennas: places.antennas.map(({ input, offsetM, covarianceM2 }) => ({
-          ...{ input: nameOf(input), offsetEastM: offsetM[0], offsetNorthM: offsetM[1], covarianceM2 },
-        })),
-      },
-    }),
-    warnings,
-  };
-}
 
 function linesOf(
   { acquired, waves, solved, search, positions: places, missingSamples, warnings }: GnssCalibration,
@@ -224,43 +172,4 @@ function linesOf(
       : []),
     ...warnings,
   ];
-}
-
-const SHEET_WIDTH = 600;
-
-/** An image of each satellite from its despread correlations, its fitted direction marked. */
-async function draw(
-  path: string,
-  made: GnssCalibration,
-  telescope: Telescope,
-  polarisations: 1 | 2,
-): Promise<void> {
-  const places = Array.from({ length: telescope.stations.length * polarisations }, (_, a) => {
-    const { eastM, northM, upM } = telescope.stations[Math.floor(a / polarisations)];
-    return { x: eastM, y: northM, z: upM };
-  });
-  const pictures = made.waves.map((wave, s) => {
-    const { l, m } = made.solved.satellites[s];
-    const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
-    return skyPicture({
-      plane: imageOf(wave, places, made.solved).plane,
-      plan: {
-        pixels: PIXELS,
-        pixelSize: imagePixel,
-        field: { kind: 'all-sky' },
-        axes: { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } },
-      },
-      title: [
-        `GPS PRN ${wave.prn}`,
-        `${telescope.title} · despread, Doppler ${wave.dopplerHz.toFixed(0)} Hz`,
-        made.solved.tilt === 'known' ? '' : 'tilt of the sky undetermined',
-      ],
-      unit: 'of full coherence',
-      sources: [{ name: `PRN ${wave.prn}`, directionEnu: { x: l, y: m, z: n } }],
-    });
-  });
-  await writeFileWhole(
-    path,
-    await renderSheet(pictures, { columns: Math.min(4, pictures.length), width: SHEET_WIDTH }),
-  );
 }

@@ -1,11 +1,10 @@
 /** What arrives of a recording, as a recording. */
-import { spectraCAT, voltagesAT } from '../../core/axes.js';
-import type { Instant } from '../../core/instant.js';
-import type { Source } from '../../core/sources.js';
-import { createSigmf, createSigmfSpectra } from '../../formats/index.js';
-import type { ArrivedSamples } from '../../send/index.js';
-import type { Telescope } from '../../telescope/telescope.js';
-import { recordingPaths } from '../options/outputs.js';
+import { spectraCAT, voltagesAT } from '../core/axes.js';
+import type { Instant } from '../core/instant.js';
+import type { Source } from '../core/sources.js';
+import { createSigmf, createSigmfSpectra, recordingPaths } from '../formats/index.js';
+import type { ArrivedSamples } from './send.js';
+import type { Telescope } from '../telescope/telescope.js';
 
 export interface Truth {
   append(block: ArrivedSamples): Promise<void>;
@@ -16,8 +15,17 @@ export interface Truth {
 export async function openTruth(
   path: string,
   source: Source,
-  { telescope, path: from }: { readonly telescope?: Telescope; readonly path: string },
-  start: Instant,
+  {
+    telescope,
+    path: from,
+    start,
+    history,
+  }: {
+    readonly telescope?: Telescope;
+    readonly path: string;
+    readonly start: Instant;
+    readonly history: readonly string[];
+  },
 ): Promise<Truth> {
   const [, meta] = recordingPaths(path);
   const common = {
@@ -26,7 +34,7 @@ export async function openTruth(
     polarisations: source.polarisations,
     start,
     description: `What arrives of ${from}`,
-    history: [`corella ${process.argv.slice(2).join(' ')}`],
+    history,
   };
   if (source.kind === 'spectra') {
     const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz, inputs } = source;

@@ -1,0 +1,137 @@
+/** What a run that was killed left behind, made whole or removed. */
+import { access, readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { refuse } from '../core/errors.js';
+import { mendFilterbank } from './filterbank/index.js';
+import { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
+import { formats, openFile, visibilityFormatFor } from './registry.js';
+
+/** What became of one file. */
+export interface Recovered {
+  readonly path: string;
+  readonly from: string;
+  /** Of what was left. */
+  readonly sizeBytes: number;
+  readonly integrations: number;
+  readonly outcome: 'recovered' | 'whole already' | 'nothing was finished' | 'removed' | 'no visibilities';
+}
+
+/** Made whole, or removed; nothing where no killed run left anything. */
+export async function recover(
+  path: string,
+  { remove = false, overwrite = false }: { readonly remove?: boolean; readonly overwrite?: boolean } = {},
+): Promise<readonly Recovered[]> {
+  const left = await leftoversOf(path);
+  const busy = left.find(({ isBeingWritten }) => isBeingWritten);
+  if (busy) refuse(busy.path, 'is still being written', 'stop that run first');
+  const done: Recovered[] = [];
+  if (remove) {
+    for (const { path: from, finalPath, sizeBytes } of left) {
+      await rm(from);
+      done.push({ path: finalPath, from, sizeBytes, integrations: 0, outcome: 'removed' });
+    }
+  } else {
+    const found = await recoverAll(left, overwrite);
+    const isDone = found.some(({ outcome }) => outcome === 'recovered');
+    if (!isDone && (await isPlainOutput(path))) done.push(await mendInPlace(path));
+    done.push(...found);
+  }
+  if (done.length === 0 && !(await isThere(path)))
+    refuse(
+      path,
+      'is not there, and no killed run left anything of it',
+      'name the file that was being written, or its folder',
+    );
+  return done;
+}
+
+/** Of a folder, of an output, or the leftover itself. */
+async function leftoversOf(path: string): Promise<Leftover[]> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() === true) return findLeftovers(path);
+  const final = finalNameOf(path);
+  const all = await findLeftovers(dirname(path), final ?? path);
+  return final === undefined ? all : all.filter((one) => one.path === path || one.path === `./${path}`);
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Those in which something was finished take their names, if no two want the same. */
+async function recoverAll(left: readonly Leftover[], overwrite: boolean): Promise<Recovered[]> {
+  const found: Recovered[] = [];
+  for (const { path: from, finalPath: path, sizeBytes } of left) {
+    const isKnown = isGrowing(path);
+    const integrations = isKnown ? await mended(path, from) : 0;
+    const outcome = isKnown ? 'nothing was finished' : 'no visibilities';
+    found.push({ path, from, sizeBytes, integrations, outcome: integrations > 0 ? 'recovered' : outcome });
+  }
+  const whole = found.filter(({ outcome }) => outcome === 'recovered');
+  for (const { path, from } of whole) {
+    const others = whole.filter((other) => other.path === path);
+    if (others.length > 1)
+      refuse(
+        path,
+        `${others.length} killed runs left something of it: ${others.map((other) => other.from).join(', ')}`,
+        'name one of these, or remove the others',
+      );
+    if (!overwrite && (await isThere(path)))
+      refuse(
+        path,
+        'is there already',
+        `move it away, or give overwrite: true; what is left is ${from}`,
+        'file.exists',
+      );
+  }
+  for (const { path, from } of whole) await rename(from, path);
+  return found;
+}
+
+/** By its name: a file of a kind that is whole after each integration. */
+const isGrowing = (path: string): boolean =>
+  isOfBeams(path) ||
+  formats.some(
+    ({ grows, extensions }) =>
+      grows === true && extensions.some((extension) => path.toLowerCase().endsWith(extension)),
+  );
+
+/** Beams, and the description beside them. */
+const isOfBeams = (path: string): boolean => /\.(?:fil|sf|fil\.json|sf\.json)$/i.test(path);
+
+/** How many integrations or values a file holds, made whole. */
+async function mended(path: string, from: string): Promise<number> {
+  if (!isOfBeams(path)) return visibilityFormatFor(path).mend(from);
+  if (/\.(?:fil|sf)$/i.test(path)) return mendFilterbank(from);
+  // It is written at once: whole, or empty.
+  const text = await readFile(from, 'utf8');
+  return text.endsWith('}\n') ? 1 : 0;
+}
+
+/** A file under its own name, which `live` lets grow. */
+const isPlainOutput = async (path: string): Promise<boolean> =>
+  isGrowing(path) && (await stat(path).catch(() => undefined))?.isFile() === true;
+
+async function mendInPlace(path: string): Promise<Recovered> {
+  const writer = await writerOf(path);
+  if (writer !== undefined) refuse(path, `is open in process ${writer}`, 'stop that run first');
+  const integrations = await mended(path, path);
+  // Nothing was found: a file whose writing ended before its header, or something else altogether, is refused by its reader.
+  if (integrations === 0 && !isOfBeams(path)) await (await openFile(path)).close();
+  return { path, from: path, sizeBytes: 0, integrations, outcome: 'whole already' };
+}
+
+/** The process that has a file open, where the system tells (Linux, one's own processes). */
+async function writerOf(path: string): Promise<string | undefined> {
+  const wanted = await realpath(path);
+  const processes = await readdir('/proc').catch((): string[] => []);
+  for (const pid of processes.filter((name) => /^\d+$/.test(name) && name !== String(process.pid))) {
+    for (const descriptor of await readdir(`/proc/${pid}/fd`).catch((): string[] => [])) {
+      const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
+      if (target === wanted) return pid;
+    }
+  }
+  return undefined;
+}
