@@ -16,7 +16,7 @@ export function directionsByOrbits({ site }: Telescope, moment: Instant): Map<nu
     const prn = prnOf(satellite.name);
     if (prn === undefined || !prns.includes(prn) || satellite.isKnownAt?.(frame) === false) continue;
     if (found.has(prn))
-      refuse('--orbits', `PRN ${prn} is in the names of two satellites`, 'take out the one that is retired');
+      refuse('orbits', `PRN ${prn} is in the names of two satellites`, 'take out the one that is retired');
     const { x, y, z } = frame.directionEnu(satellite.position(frame));
     if (z > 0) found.set(prn, { l: x, m: y });
   }

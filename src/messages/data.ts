@@ -605,7 +605,7 @@ export const dataMessages = {
     data: { satellites: 'their names' },
     text: ({ satellites }: { satellites: readonly string[] }) =>
       `${count(satellites.length, 'satellite')} left out, for elements too old or orbits that had ended: ${listed(satellites, 5)}`,
-    help: 'Elements more than 14 days from the data (orbits below 2,000 km) or 180 days are not used unless --old-orbits is given.',
+    help: 'Elements more than 14 days from the data (orbits below 2,000 km) or 180 days are not used unless allowed with old-orbits: true.',
   }),
   'product.failed': declare({
     severity: 'error',

@@ -21,7 +21,10 @@ const shared = {
   betweenPixels: 'what a source in the middle of four pixels loses at the most, as a part of its flux',
   channelWidthHz: 'of each',
   channels: 'how many',
-  delayTimesChannelWidth: ['without `--track`', 'the largest delay on it, times the width of a channel'],
+  delayTimesChannelWidth: [
+    'without `front.delays.track`',
+    'the largest delay on it, times the width of a channel',
+  ],
   details: 'everything else in the header',
   durationS: 'how long',
   fringes: [
@@ -41,31 +44,31 @@ const shared = {
     'framed formats',
     'what reading met: `frames` good, `invalid`, `late`, `doubled`, `outside`, `spareBytes`, `saturated`',
   ],
-  fringeHz: ['without `--track`', 'how fast its fringes run at the most'],
+  fringeHz: ['without `front.delays.track`', 'how fast its fringes run at the most'],
   highestHz: 'of the band',
   history: ['where it is known', 'what made the file'],
   inputs: 'how many',
   integrations: 'how many',
   interference: [
-    'with `--kurtosis`',
+    'with `flags.kurtosis`',
     'what spectral kurtosis flagged: `sigmas`, `spectraPerWindow`, `over`, `bursts`, the `expectedPart` of noise; `windows`, `samples` tested, `taken` (flagged), windows of inputs `above`, `below` and `unjudged` (not tested); samples `byInput`, `byChannel` and `byTime` (`stretchS`, `taken`); `episodes` with times, and their `episodeCount`',
   ],
   jobs: 'how many',
   keptInChannel: [
-    'without `--track`',
+    'without `front.delays.track`',
     'of a source there, what the width of a channel leaves, as a fraction',
   ],
-  keptInIntegration: ['without `--track`', 'what the length of an integration leaves'],
+  keptInIntegration: ['without `front.delays.track`', 'what the length of an integration leaves'],
   kind: 'voltages, spectra or visibilities',
   level: [
     'from voltages, to whole numbers',
     'before rounding: `inputRms`, `outputRms` and `weakestRms` in levels, `efficiency` and `worstEfficiency` of rounding, `silentInputs`, `silentSamples` before any signal, the `gain` and what it `follows` (`usual`, `measured`, `told`), `overUsual`',
   ],
   levels: [
-    'with `--levels`',
+    'with `front.equaliser`',
     "gains before rounding by input and channel: `from` (`measured`, `given`), the `least` and `most` over the nominal one; where measured the `efficiency` of rounding and `silent`, inputs' channels without any signal",
   ],
-  longestBaselineM: ['without `--track`', 'of the array'],
+  longestBaselineM: ['without `front.delays.track`', 'of the array'],
   lowestHz: 'of the band',
   missingSamples: 'samples that never arrived, over all inputs',
   notNumbers: ['there are any', 'values of the file that are no numbers, flagged'],
@@ -91,9 +94,9 @@ const shared = {
   stations2: ['where it is known', 'how many'],
   telescope: 'its name',
   telescope2: ['where it is known', '`name`, `title`, `site`, `stations`'],
-  tracked: ['with `--track`', '`towards` what'],
+  tracked: ['with `front.delays.track`', '`towards` what'],
   unit: 'counts, or Jy/beam with gains',
-  vanVleck: ['with `--van-vleck`', 'products `corrected`, and `left` as they were'],
+  vanVleck: ['with `products.visibilities.van-vleck`', 'products `corrected`, and `left` as they were'],
 } as const satisfies Readonly<Record<string, JsonField>>;
 
 export const jsonDocuments: readonly JsonDocument[] = [
@@ -188,7 +191,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       path: 'the picture',
       channels: shared.channels,
       taps: 'of the filter',
-      filter: ['with `--filter`', 'its name'],
+      filter: ['with `front.filter`', 'its name'],
       window: 'its `kind` and numbers',
       offsetChannels: 'offsets of the loss inside a channel',
       scallopingDb: 'that loss',
@@ -230,7 +233,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       endsEarly: shared.endsEarly,
       assumed: shared.assumed,
       flags: [
-        'channels, times or pairs are flagged, or with `--flags`',
+        'channels, times or pairs are flagged, or with `flags.file`',
         '`values` that had weight, and `asked` of them flagged',
       ],
       interference: shared.interference,
@@ -276,25 +279,25 @@ export const jsonDocuments: readonly JsonDocument[] = [
       minimumBaselineM: 'shorter baselines were left out; 0 where none was',
       model:
         "`unexplained`, part of the sky's power that it leaves once noise is removed, `noiseResidual`, the residual that noise alone would leave (null where it is unknown), `left`, part of the data's power that it leaves, noise included, and `outside`, sources not in it: `name`, `offsetDeg` from their place, `stepDeg` of the search, `overFlux`, `significance`; `diffuse`, the sky behind them, where there is one. Of several times the worst; of each source outside the worst of eight times, with `timeUtc`",
-      solutionsInTime: 'times at which there are gains, one unless `--solve-every`',
+      solutionsInTime: 'times at which there are gains, one unless `products.gains.every`',
       timesLeftOut: [
-        'with `--solve-every`, where there are any',
+        'with `products.gains.every`, where there are any',
         'times of whose sky the model explains too little, which have no gains: `timeUtc`, `unexplained`, `noiseResidual`, `left`',
       ],
       timesWithoutData: [
-        'with `--solve-every`, where there are any',
+        'with `products.gains.every`, where there are any',
         'times that are flagged or missing as a whole, and have no gains',
       ],
       delays: [
-        '`--over delay`',
+        '`products.gains.over: delay`',
         'of each input, at the first time: `input`, `name`, `delayS`, the `rangeS` within which it is known (±), `phaseRad`, `size`, `residual`',
       ],
       overMisfit: [
-        '`--over band`, `--over delay`',
+        '`products.gains.over: band`, `products.gains.over: delay`',
         "of the worst time: the residuals of a gain for each channel, `free`, and of what is written, `shaped`; `lost`, part of the sky's power that this leaves, noise removed",
       ],
       oddInputs:
-        'inputs left out: `input`, `name`, `level` over the median, `by` which of powers and gains, with `--solve-every` at how many `times`',
+        'inputs left out: `input`, `name`, `level` over the median, `by` which of powers and gains, with `products.gains.every` at how many `times`',
       oddChannels:
         "channels left out, their gains being unlike the others': `channel`, `level`, `by` gains or residuals, of several times `timeUtc`",
       oddGains:
@@ -306,7 +309,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       outsized: shared.outsized,
       assumed: shared.assumed2,
       fullPolarisation: [
-        '`--polarisation full`',
+        '`products.gains.polarisation: full`',
         '`medianLeakage` and `largestLeakage` over the gains, `openRotations` of Q, U and V that the model leaves open (0 to 3, of the worst channel), `errorDeg` of those it holds',
       ],
       seconds: shared.seconds,
@@ -424,18 +427,21 @@ export const jsonDocuments: readonly JsonDocument[] = [
       accuracy: 'that was asked for',
       method: '`gridded`, to that accuracy; `summed`, over every visibility by the formula, exact',
       planes: ['gridded', 'in w'],
-      empty: ['with `--cube`, there are any', 'planes without data: `channel`, `product`'],
+      empty: ['with `products.images.cube`, there are any', 'planes without data: `channel`, `product`'],
       beyond: [
         'weights are not natural, there are any',
         '`visibilities` of baselines too long for the pixels, left out, `of` all; `longestLambda`',
       ],
       stokes: [
-        'with `--stokes IQUV`',
+        'with `products.images.stokes: IQUV`',
         "what was done about the frame of the feeds, line by line, as in the header's HISTORY",
       ],
       smearing: 'at the edge: by `bandwidth` and `time`, as fractions',
       betweenPixels: shared.betweenPixels,
-      clean: ['with `--clean`', 'of each channel `iterations`, `majorCycles`, `noiseJy`, `stop`, `fluxJy`'],
+      clean: [
+        'with `products.images.clean`',
+        'of each channel `iterations`, `majorCycles`, `noiseJy`, `stop`, `fluxJy`',
+      ],
       flags: shared.flags,
       notNumbers: shared.notNumbers,
       outsized: shared.outsized,
@@ -889,7 +895,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
         "smallest delay from the time of a packet to its arrival; negative where the senders' clock is ahead",
       ],
       interference: [
-        'with `--kurtosis`',
+        'with `flags.kurtosis`',
         'of each stream epoch with data, what spectral kurtosis flagged, as of `correlate`; times count from its start',
       ],
       flags: [

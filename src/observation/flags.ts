@@ -215,7 +215,7 @@ const fieldNameOf = (path: readonly string[]): string =>
   path[0] === 'products' && path.length === 3 && path[1] === path[2] ? `products.${path[1]}` : path.join('.');
 
 /** Fields of one word are words of the language too: only these, as "telescope: none", are taken for the field. */
-const words = ['telescope', 'eop', 'overwrite'];
+const words = ['telescope', 'eop', 'orbits', 'old-orbits', 'overwrite'];
 
 /** Longer names first, since "front.equaliser-out" begins as "front.equaliser" does. A flag may take no value. */
 function translated(

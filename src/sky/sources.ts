@@ -111,7 +111,7 @@ export function findSources(names: readonly string[] | 'all'): readonly Source[]
       : refuse(
           'source',
           `'${name}' is not one we know`,
-          `choose ${sourceNames().join(', ')}; or a satellite of --orbits`,
+          `choose ${sourceNames().join(', ')}; or a satellite of \`orbits\``,
         );
   });
 }
@@ -119,7 +119,7 @@ export function findSources(names: readonly string[] | 'all'): readonly Source[]
 const needed = (satellites: readonly Source[]): readonly Source[] =>
   satellites.length > 0
     ? satellites
-    : refuse('source', 'no orbits of satellites are known', 'give a file of them with --orbits');
+    : refuse('source', 'no orbits of satellites are known', 'give a file of them with orbits: FILE');
 
 /** NAME:FLUX_JY, at every frequency alike: of what has a place of its own, or of all satellites. */
 export function withFlux(text: string): readonly Source[] | undefined {

@@ -27,12 +27,12 @@ const withWidth = (command: Command): ReturnType<Command['createHelp']> => {
 const short = (command: Command): string => shortHelp(command, withWidth(command));
 const full = (command: Command): string => fullHelp(command, withWidth(command));
 
-/** Strings and parts of templates, but for declarations of flags. */
+/** Strings and parts of templates, but for declarations of flags and of command lines. */
 function textsIn(code: string): string[] {
   if (!code.includes('--')) return [];
   const texts: string[] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isPropertyAssignment(node) && node.name.getText() === 'flag') return;
+    if (ts.isPropertyAssignment(node) && ['flag', 'of'].includes(node.name.getText())) return;
     if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node))
       texts.push(node.text);
     ts.forEachChild(node, visit);

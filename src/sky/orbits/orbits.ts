@@ -171,7 +171,7 @@ const sourceOfSatellite = (satellite: Satellite, orbits: Orbits): Source => ({
       return refuse(
         satellite.path,
         `${satellite.name}: ${found}`,
-        'give elements of that time, or allow old ones with --old-orbits',
+        'give elements of that time, or allow old ones with old-orbits: true',
       );
     ages.set(satellite, Math.max(found.ageDays, ages.get(satellite) ?? 0));
     return frame.positionOf(found.direction);
@@ -217,7 +217,7 @@ export function allSatellites(): readonly Source[] {
         refuse(
           satellite.path,
           `none of its satellites can be placed: ${satellite.name}: ${found}`,
-          'give elements of that time, or allow old ones with --old-orbits',
+          'give elements of that time, or allow old ones with old-orbits: true',
         );
       return false;
     },
