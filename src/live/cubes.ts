@@ -15,7 +15,7 @@ interface CubeSettings {
   readonly fields: Product<'images'>;
   readonly path: string;
   readonly telescope: Telescope;
-  readonly spectra: FrontSpectra;
+  readonly spectra: Pick<FrontSpectra, 'frequenciesHz' | 'channelWidthHz'>;
   readonly unit: 'counts' | 'Jy/beam';
   readonly overwrite: boolean;
   readonly history: readonly string[];

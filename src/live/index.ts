@@ -8,12 +8,13 @@ export {
   type OpenPageSettings,
 } from './run.js';
 export { isFifo, openLiveInput, telescopeOf } from './input.js';
-export { isStreamName } from './stream-address.js';
+export { isTartName, isStreamName } from './stream-address.js';
 export type { OpenedInput, Say } from './opened-input.js';
 export { listenSettings, parseEpoch, surveyedLine } from './packets.js';
 export { leftOutWords } from './left-out-frames.js';
 export { planLive, type LivePlan } from './plan.js';
 export { resolveLive } from './resolve.js';
+export { runTart, tartAddress, type TartEvent, type TartOutcome } from './tart.js';
 export { runSession, type LiveSettings } from './chain.js';
 export { LiveCheck } from './check.js';
 export type { NightFiles } from './file-task.js';

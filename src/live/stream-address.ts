@@ -23,8 +23,11 @@ const schemeOf = (text: string): StreamScheme | undefined =>
     (one) => text.startsWith(`${one}://`) || (one !== 'tcp' && text.startsWith(`${one}:`)),
   );
 
+/** A telescope's API is polled; what it hands out are visibilities. */
+export const isTartName = (text: string): boolean => /^tart:/i.test(text);
+
 /** Standard input, or an address; a named pipe looks like a path. */
-export const isStreamName = (text: string): boolean => text === '-' || schemeOf(text) !== undefined;
+export const isStreamName = (text: string): boolean => text === '-' || isTartName(text) || schemeOf(text) !== undefined;
 
 /** Undefined where the text is no address: standard input or a pipe. */
 export function parseStreamAddress(text: string): StreamAddress | undefined {

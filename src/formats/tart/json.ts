@@ -11,9 +11,9 @@ import { readJson } from '../io/input.js';
 import { firstIssue } from '../telescope-json.js';
 import { factsOf, positionsOf, tartInstant, telescopeFrom, type TartFacts } from './description.js';
 import { gainsFileFrom } from './gains.js';
-import { snapshotsAsFile } from './snapshots.js';
+import { refuseStrangers, snapshotsAsFile } from './snapshots.js';
 
-const visibilities = z.object({
+export const apiVisibilities = z.object({
   timestamp: z.string(),
   data: z
     .array(
@@ -33,13 +33,13 @@ const satellite = z.object({
   jy: z.number().exactOptional(),
   r: z.number().exactOptional(),
 });
-const gains = z.object({ gain: z.array(z.number()), phase_offset: z.array(z.number()) });
+export const apiGains = z.object({ gain: z.array(z.number()), phase_offset: z.array(z.number()) });
 const schema = z.object({
   info: z.unknown(),
   ant_pos: z.unknown(),
-  gains: gains.exactOptional(),
+  gains: apiGains.exactOptional(),
   data: z
-    .array(z.union([z.tuple([visibilities, z.array(satellite)]), z.tuple([visibilities]), visibilities]))
+    .array(z.union([z.tuple([apiVisibilities, z.array(satellite)]), z.tuple([apiVisibilities]), apiVisibilities]))
     .min(1),
 });
 
@@ -66,15 +66,7 @@ async function readSnapshots(path: string) {
     const [vis, catalogue] = Array.isArray(one) ? [one[0], one[1]] : [one, undefined];
     return { time: tartInstant(vis.timestamp, path), values: vis.data, catalogue };
   });
-  const stranger = snapshots
-    .flatMap(({ values }) => values)
-    .find(({ i, j }) => Math.max(i, j) >= facts.antennas);
-  if (stranger)
-    refuse(
-      path,
-      `holds the pair (${stranger.i}, ${stranger.j}) of ${facts.antennas} antennas`,
-      'it is damaged',
-    );
+  for (const { values } of snapshots) refuseStrangers(path, facts, values);
   snapshots.sort((one, other) => secondsBetween(other.time, one.time));
   return { facts, places, own, snapshots };
 }

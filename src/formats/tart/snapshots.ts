@@ -26,8 +26,32 @@ export interface TartSnapshot {
 }
 
 /** Of a snapshot that stands alone: about the time between two of a running TART. */
-const ALONE_S = 1;
+export const ALONE_S = 1;
 const XX: StoredProduct = { p1: 0, p2: 0, label: 'XX' };
+
+export function refuseStrangers(path: string, { antennas }: TartFacts, values: readonly TartValue[]): void {
+  const stranger = values.find(({ i, j }) => Math.max(i, j) >= antennas);
+  if (stranger)
+    refuse(path, `holds the pair (${stranger.i}, ${stranger.j}) of ${antennas} antennas`, 'it is damaged');
+}
+
+/** One snapshot as an integration. */
+export function integrationOf(
+  { time, values }: TartSnapshot,
+  { antennas }: TartFacts,
+  durationS: number,
+  { path, faults = noFaults() }: { readonly path: string; readonly faults?: ReturnType<typeof noFaults> },
+): Integration {
+  const gathering = gather({
+    ...{ channels: 1, stations: antennas, polarisations: 1, products: [XX], values: 'mean' },
+    ...{ path, faults },
+  });
+  for (const { i, j, re, im } of values) {
+    gathering.row(i, j);
+    gathering.add(0, XX, re, im, 1);
+  }
+  return gathering.finish({ start: time, durationS });
+}
 
 /** How long each lasts: the files give times alone. */
 function durationFor(
@@ -61,18 +85,6 @@ export function snapshotsAsFile(described: {
   const { path, facts, telescope, times, gains } = described;
   const { durationS, assumed } = durationFor(path, times);
   const faults = noFaults();
-  const integrationOf = (k: number): Integration => {
-    const { time, values } = described.snapshot(k);
-    const gathering = gather({
-      ...{ channels: 1, stations: facts.antennas, polarisations: 1, products: [XX], values: 'mean' },
-      ...{ path, faults },
-    });
-    for (const { i, j, re, im } of values) {
-      gathering.row(i, j);
-      gathering.add(0, XX, re, im, 1);
-    }
-    return gathering.finish({ start: time, durationS });
-  };
   return {
     kind: 'visibilities',
     path,
@@ -104,7 +116,7 @@ export function snapshotsAsFile(described: {
       Object.assign(faults, noFaults());
       for (let k = 0; k < times.length; k++) {
         await Promise.resolve();
-        yield integrationOf(k);
+        yield integrationOf(described.snapshot(k), facts, durationS, { path, faults });
       }
     },
     close: described.close,

@@ -39,9 +39,9 @@ const sampleTypes = [...voltageTypes, 'u8', 'cu8'] as const;
 export const sourceKinds = ['recording', 'visibilities', 'capture', 'listen', 'stream'] as const;
 type SourceKind = (typeof sourceKinds)[number];
 
-const streamAddress = words('-, tcp://HOST:PORT, kraken:HOST, rtl_tcp:HOST or zmq:HOST:PORT');
+const streamAddress = words('-, tcp://HOST:PORT, kraken:HOST, rtl_tcp:HOST, zmq:HOST:PORT or tart:URL');
 const streamList = withForm(z.union([streamAddress, z.array(streamAddress).min(1)]), {
-  words: '-, tcp://HOST:PORT, kraken:HOST, rtl_tcp:HOST, zmq:HOST:PORT, or a list of them',
+  words: '-, tcp://HOST:PORT, kraken:HOST, rtl_tcp:HOST, zmq:HOST:PORT, tart:URL, or a list of them',
 });
 
 const fields = z.strictObject({
@@ -78,7 +78,7 @@ const fields = z.strictObject({
   stream: field(streamList, {
     group,
     changes: 'never',
-    help: 'samples as they arrive: - for standard input, tcp://HOST:PORT, or several side by side; kraken:HOST, a KrakenSDR (kraken2:HOST of version 2); rtl_tcp:HOST, a dongle; zmq:HOST:PORT, a ZMQ PUB or PUSH sink of GNU Radio',
+    help: 'samples as they arrive: - for standard input, tcp://HOST:PORT, or several side by side; kraken:HOST, a KrakenSDR (kraken2:HOST of version 2); rtl_tcp:HOST, a dongle; zmq:HOST:PORT, a ZMQ PUB or PUSH sink of GNU Radio; tart:URL, the API of a TART, which is polled for visibilities',
   }),
   'noise-gains': field(outputPath, {
     flag: '--noise-gains <path>',

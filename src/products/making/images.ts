@@ -421,7 +421,9 @@ export const imageOptions = (
     spectra,
     calibrated,
     crossHands,
-  }: Pick<Observed, 'telescope' | 'spectra' | 'calibrated' | 'crossHands'>,
+  }: Pick<Observed, 'telescope' | 'calibrated' | 'crossHands'> & {
+    readonly spectra: Pick<Observed['spectra'], 'channelWidthHz'>;
+  },
   { history }: Pick<Making, 'history'>,
   frame: SkyFrame,
   correction?: ElementBeam,

@@ -1,0 +1,222 @@
+/** A local server that replays snapshots as a TART's API hands them out. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { openFile, readFitsImage } from '../formats/index.js';
+import { checkObservation } from '../observation/index.js';
+import { runTart, tartAddress, type TartEvent, type TartOutcome } from './tart.js';
+
+const WAVE_M = 299_792_458 / 1.57542e9;
+const positions = Array.from({ length: 12 }, (_, s) => [
+  0.9 * Math.cos(s * 1.7) * (0.3 + 0.06 * s),
+  0.9 * Math.sin(s * 1.7) * (0.3 + 0.06 * s),
+  0,
+]);
+const info = {
+  ...{ name: 'Made TART', L0_frequency: 1571.328e6, baseband_frequency: 4.092e6, sampling_frequency: 16.368e6 },
+  ...{ bandwidth: 2.5e6, num_antenna: 12, operating_frequency: 1575.42e6, lat: -18.9, lon: 47.5, alt: 1200 },
+};
+const gains = {
+  gain: positions.map((_, s) => 1 + 0.05 * s),
+  phase_offset: positions.map((_, s) => (2.1 * s) % 6),
+};
+/** One source; the data are what the gains make of it, so that they calibrate to one point. */
+function pairs([l, m]: readonly [number, number]): object[] {
+  return positions.flatMap((a, i) =>
+    positions.slice(i + 1).map((b, k) => {
+      const j = i + 1 + k;
+      const geometry = (2 * Math.PI * ((a[0] - b[0]) * l + (a[1] - b[1]) * m)) / WAVE_M;
+      const phase = geometry + gains.phase_offset[i] - gains.phase_offset[j];
+      const size = 1 / (gains.gain[i] * gains.gain[j]);
+      return { i, j, re: size * Math.cos(phase), im: size * Math.sin(phase) };
+    }),
+  );
+}
+const at = (second: number): string => `2026-06-21T00:00:${String(second).padStart(2, '0')}.500000+00:00`;
+
+type Answers = Readonly<Record<string, (ask: number) => unknown>>;
+
+/** Each path answers by how often it was asked before; nothing where it has no answer. */
+async function serve(test: TestContext, answers: Answers): Promise<string> {
+  const asked = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    const before = asked.get(path) ?? 0;
+    asked.set(path, before + 1);
+    const found = answers[path]?.(before);
+    response.statusCode = found === undefined ? 404 : found === 'broken' ? 500 : 200;
+    response.end(JSON.stringify(found ?? null));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  test.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `tart:http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const usual: Answers = {
+  '/api/v1/info': () => ({ info }),
+  '/api/v1/imaging/antenna_positions': () => positions,
+  '/api/v1/calibration/gain': () => gains,
+};
+const vis = (seconds: readonly number[]): Answers => ({
+  '/api/v1/imaging/vis': (ask) => ({
+    timestamp: at(seconds[Math.min(ask, seconds.length - 1)]),
+    data: pairs([0.4, -0.2]),
+  }),
+});
+
+/** Stops by itself once so many polls were made: what happens depends on no clock. */
+async function run(
+  stream: string,
+  products: readonly object[],
+  polls: number,
+): Promise<{ readonly outcome: TartOutcome; readonly notes: readonly string[] }> {
+  const observation = checkObservation(
+    { corella: 1, source: { stream }, products, for: `${0.02 * (polls - 0.5)}s`, machine: { backend: 'reference' } },
+    'test',
+  );
+  const notes: string[] = [];
+  const outcome = await runTart(observation, {
+    version: 'test',
+    onEvent: (event: TartEvent) => {
+      if (event.kind === 'note') notes.push(event.text);
+    },
+    onFile: () => undefined,
+  });
+  return { outcome, notes };
+}
+
+describe("a TART's API", () => {
+  const images = (path: string): object => ({ images: path, every: 0.02, pixels: 64 });
+
+  it('is polled into files and images: twice the same counts once, gaps are counted', async (test) => {
+    const folder = temporaryFolder('tart-live');
+    const stream = await serve(test, { ...usual, ...vis([1, 1, 2, 3, 3, 6, 5, 7]) });
+    const [fits, path] = [join(folder, 'sky.fits'), join(folder, 'tart.uvh5')];
+    const { outcome, notes } = await run(stream, [{ visibilities: path, integration: 0.02 }, images(fits)], 60);
+    // 1, 2, 3, 6 and 7 are new; 4 and 5 are missing, and 5 comes too late.
+    assert.equal(outcome.integrations, 5);
+    assert.equal(outcome.late, 1);
+    assert.equal(outcome.gaps, 1);
+    assert.equal(outcome.missingIntegrations, 2);
+    assert.equal(outcome.shortestStepS, 1);
+    assert.equal(outcome.integrations + outcome.repeated + outcome.late, outcome.polls);
+    assert.equal(outcome.images, 5);
+    assert.match(notes.join(), /00:00:05\.500Z came after a later one/);
+    const file = await openFile(path);
+    try {
+      assert.ok(file.kind === 'visibilities');
+      assert.equal(file.integrationCount, 5);
+      assert.equal(file.header.telescope.stations.length, 12);
+      for await (const { visibilities, counts } of file.integrations()) {
+        // Pair (1, 0), of the made data's (0, 1): conjugates.
+        const made = pairs([0.4, -0.2])[0] as { re: number; im: number };
+        assert.ok(Math.abs(visibilities[2] / counts[1] - made.re) < 1e-6);
+        assert.ok(Math.abs(visibilities[3] / counts[1] + made.im) < 1e-6);
+      }
+    } finally {
+      await file.close();
+    }
+    const sky = await readFitsImage(fits);
+    assert.ok(sky);
+  });
+
+  it('is refused where it cannot be reached, is no TART, or has no gains', async (test) => {
+    const folder = temporaryFolder('tart-refused');
+    const products = [images(join(folder, 'sky.fits'))];
+    await assert.rejects(run('tart:http://127.0.0.1:9', products, 1), /127\.0\.0\.1:9\/info: cannot be reached/);
+    const nothing = await serve(test, {});
+    await assert.rejects(run(nothing, products, 1), /has no \/info and no \/api\/v1\/info/);
+    const other = await serve(test, { '/info': () => ({ what: 'a kettle' }) });
+    await assert.rejects(run(other, products, 1), /does not describe its telescope/);
+    const { ['/api/v1/calibration/gain']: _, ...bare } = usual;
+    const without = await serve(test, { ...bare, ...vis([1]) });
+    await assert.rejects(run(without, products, 1), /has no gains: an image without them shows nothing/);
+    const dead = await serve(test, {
+      ...bare,
+      ...vis([1]),
+      '/api/v1/calibration/gain': () => ({ ...gains, gain: gains.gain.map(() => 0) }),
+    });
+    await assert.rejects(run(dead, products, 1), /has no gains/);
+    const files = await run(without, [{ visibilities: join(folder, 'a.uvh5') }], 1);
+    assert.equal(files.outcome.integrations, 1);
+  });
+
+  it('ends where antennas have moved, and keeps what was written', async (test) => {
+    const folder = temporaryFolder('tart-moved');
+    const path = join(folder, 'a.uvh5');
+    const stream = await serve(test, {
+      ...usual,
+      ...vis(Array.from({ length: 40 }, (_, k) => k)),
+      '/api/v1/imaging/antenna_positions': (ask) =>
+        ask === 0 ? positions : positions.map(([e, n, u], s) => [s === 3 ? e + 0.1 : e, n, u]),
+    });
+    await assert.rejects(
+      run(stream, [{ visibilities: path, integration: 0.02 }], 40),
+      /the antennas are not where they were/,
+    );
+    const file = await openFile(path);
+    assert.equal(file.kind === 'visibilities' && file.integrationCount, 10);
+    await file.close();
+  });
+
+  it('is polled on where it does not answer for a while', async (test) => {
+    const folder = temporaryFolder('tart-silent');
+    const stream = await serve(test, {
+      ...usual,
+      '/api/v1/imaging/vis': (ask) =>
+        ask === 1 || ask === 2 ? 'broken' : { timestamp: at(Math.min(ask, 9)), data: pairs([0, 0]) },
+    });
+    const { outcome, notes } = await run(stream, [{ visibilities: join(folder, 'a.uvh5'), integration: 0.02 }], 60);
+    assert.equal(outcome.failedPolls, 2);
+    assert.equal(outcome.missingIntegrations, 2);
+    assert.match(notes.join(), /answers 500.*polled again until it answers/);
+  });
+
+  it('takes nothing that is for voltages', async () => {
+    const observation = checkObservation(
+      {
+        ...{ corella: 1, source: { stream: 'tart:10.0.0.5:5000' }, front: { channels: 64 } },
+        products: [{ images: 'sky.png' }],
+      },
+      'test',
+    );
+    assert.equal(tartAddress(observation), 'http://10.0.0.5:5000');
+    await assert.rejects(
+      runTart(observation, { version: 'test', onEvent: () => undefined, onFile: () => undefined }),
+      /front: is not for a TART/,
+    );
+  });
+
+  it('replays a public snapshot', async (test) => {
+    const path = join(process.env.CORELLA_TEST_DATA ?? '', 'tart/data_2019_08_04_21_38_31_UTC.json');
+    if (process.env.CORELLA_TEST_DATA === undefined || !existsSync(path)) {
+      test.skip('CORELLA_TEST_DATA has no snapshot of a TART');
+      return;
+    }
+    const found = JSON.parse(readFileSync(path, 'utf8')) as {
+      info: unknown;
+      ant_pos: unknown;
+      gains: unknown;
+      data: [[object]];
+    };
+    const stream = await serve(test, {
+      '/info': () => found.info,
+      '/imaging/antenna_positions': () => found.ant_pos,
+      '/calibration/gain': () => found.gains,
+      '/imaging/vis': () => found.data[0][0],
+    });
+    const fits = join(temporaryFolder('tart-replayed'), 'sky.fits');
+    const { outcome } = await run(stream, [images(fits)], 5);
+    assert.equal(outcome.integrations, 1);
+    assert.equal(outcome.repeated, outcome.polls - 1);
+    assert.equal(outcome.images, 1);
+    assert.ok(existsSync(fits));
+  });
+});
