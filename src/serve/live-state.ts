@@ -236,7 +236,7 @@ export class LiveState implements NightWatcher {
     this.listener?.changed('sky');
   }
 
-  readonly beams = new BeamsBook((head, values) => this.listener?.beams(head, values));
+  readonly beamsBook = new BeamsBook((head, values) => this.listener?.beams(head, values));
 
   /** A picture that is there already. */
   show(frame: Frame): void {
@@ -339,7 +339,7 @@ export class LiveState implements NightWatcher {
   /** As wide as half of λ/D on either side, D the width of the array and λ in the middle of the band. */
   private beamsAt({ plan, frame }: SkyImage): SkyHead['beams'] {
     const { live } = this.begun ?? {};
-    const { targets } = this.beams;
+    const { targets } = this.beamsBook;
     if (!live || targets.length === 0) return undefined;
     const { frequenciesHz, telescope } = live;
     const across = (axis: 'eastM' | 'northM'): number => {

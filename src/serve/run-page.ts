@@ -162,7 +162,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
         share?.(sky);
       },
       beams: (product, seen) => {
-        page.state.beams.take(product, seen);
+        page.state.beamsBook.take(product, seen);
       },
     },
     gainsEvents: page.gainsEvents,
