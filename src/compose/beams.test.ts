@@ -285,28 +285,31 @@ describe('a beam with a taper and nulls', () => {
     };
   };
 
-  it('receives a wave from its own place by the sum of the taper, and nothing of one from the null', async () => {
-    const qualities: BeamQuality[] = [];
-    const product = productOf({
-      ...{ targets: [beam], weights: 'cf32', taper, nulls: [nulled] },
-      weighed: (_, quality) => qualities.push(quality),
+  for (const [name, open] of backends)
+    it(`on ${name} receives a wave from its own place by the sum of the taper, and nothing from the null`, async () => {
+      const backend = await open();
+      const qualities: BeamQuality[] = [];
+      const product = productOf({
+        ...{ targets: [beam], weights: 'cf32', taper, nulls: [nulled] },
+        weighed: (_, quality) => qualities.push(quality),
+      });
+      const powers = async (place: PhaseCentre, of: BeamsProduct): Promise<readonly number[]> => {
+        const { items } = await beamsAndSums(waveFrom(place), of, backend);
+        const [first] = items;
+        assert.equal(first.kind, 'powers');
+        return [...first.powers];
+      };
+      const total = taper.reduce((sum, one, s) => sum + (s === 4 ? 0 : one), 0);
+      const ofY = total - taper[7];
+      // Half of XX + YY; of station 4 there is nothing, of 7 no Y.
+      const wanted = (100 * (total ** 2 + ofY ** 2)) / 2;
+      for (const of of [product, { ...product, nulls: [] }])
+        for (const power of await powers(beam, of))
+          assert.ok(Math.abs(power / wanted - 1) < 1e-4, `${power}, not ${wanted}`);
+      for (const power of await powers(nulled, product)) assert.ok(power < 1e-10 * wanted, String(power));
+      for (const power of await powers(nulled, { ...product, nulls: [] })) assert.ok(power > 1e-5 * wanted);
+      const [quality] = qualities;
+      assert.ok(quality.depth < 1e-8 && quality.efficiency > 0.5 && quality.efficiency < 1);
+      await backend.close();
     });
-    const powers = async (place: PhaseCentre, of: BeamsProduct): Promise<readonly number[]> => {
-      const { items } = await beamsAndSums(waveFrom(place), of, openReference());
-      const [first] = items;
-      assert.equal(first.kind, 'powers');
-      return [...first.powers];
-    };
-    const total = taper.reduce((sum, one, s) => sum + (s === 4 ? 0 : one), 0);
-    const ofY = total - taper[7];
-    // Half of XX + YY; of station 4 there is nothing, of 7 no Y.
-    const wanted = (100 * (total ** 2 + ofY ** 2)) / 2;
-    for (const of of [product, { ...product, nulls: [] }])
-      for (const power of await powers(beam, of))
-        assert.ok(Math.abs(power / wanted - 1) < 1e-4, `${power}, not ${wanted}`);
-    for (const power of await powers(nulled, product)) assert.ok(power < 1e-10 * wanted, String(power));
-    for (const power of await powers(nulled, { ...product, nulls: [] })) assert.ok(power > 1e-5 * wanted);
-    const [quality] = qualities;
-    assert.ok(quality.depth < 1e-8 && quality.efficiency > 0.5 && quality.efficiency < 1);
-  });
 });
