@@ -1,7 +1,7 @@
 /** corella live: packets or samples in, visibilities and images of the sky out, for as long as they arrive. */
 import { refuse } from '../core/errors.js';
 import { connectQueue } from '../farm/index.js';
-import { runLive, tartAddress, type LiveOutcome, type LiveRunSettings } from '../live/index.js';
+import { runLive, tartAddress, watchLosses, type LiveOutcome, type LiveRunSettings } from '../live/index.js';
 import { skyModelsOf, type Observation, gainsFactsOf, gainsLinesOf } from '../observation/index.js';
 import type { Flags } from '../observation/flags.js';
 import {
@@ -13,7 +13,6 @@ import {
   type Page,
 } from '../serve/index.js';
 import { fillObservation } from './live/fill.js';
-import { watchLosses } from './live/losses.js';
 import { accessOf } from './farm/access-options.js';
 import { joinMachines, type MachineOptions } from './live/machines.js';
 import type { LiveOptions } from './live/options.js';

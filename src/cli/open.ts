@@ -11,6 +11,7 @@ import {
   type UnknownFact,
   type VisibilityFile,
 } from '../formats/index.js';
+import { unknownFactWords } from '../observation/index.js';
 import { threadsOf, type BackendOptions } from './options/command.js';
 
 const kindTitles = {
@@ -33,11 +34,6 @@ export async function openVisibilities(path: string, options: OpenFileOptions = 
   return opened.kind === 'visibilities' ? opened : wrongKind(opened, kindTitles.visibilities);
 }
 
-const unknownFactWords = {
-  frequency: ['its sky frequency', "give its band's middle with --frequency, like 58MHz"],
-  start: ['when it was recorded', 'give the time with --start'],
-} as const satisfies Record<UnknownFact, readonly [what: string, fix: string]>;
-
 /** Where the result would be wrong: fringes turn with frequency, and the sky with time; of several targets which is meant? */
 export function refuseUnknown(file: OpenedFile): void {
   if (file.kind === 'visibilities') refuseSeveralTargets(file);
@@ -47,7 +43,7 @@ export function refuseUnknown(file: OpenedFile): void {
   }
 }
 
-/** Where it would only be incomplete. What was assumed of visibilities is in flag-lines.ts. */
+/** Where it would only be incomplete. */
 export const unknownFactLines = (file: OpenedFile): Message[] =>
   unknownIn(file).map((one) => {
     const [what, fix] = unknownFactWords[one];

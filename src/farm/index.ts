@@ -19,6 +19,7 @@ export { hasWaitedLong, runWorker, type WorkerEvent } from './queue/worker.js';
 export { collect, type CollectEvent } from './queue/collect.js';
 export { hearHealth, tellHealth, type Health } from './night/health.js';
 export { answerBook, listenToNight, tellImage, type Book } from './night/images.js';
+export { adoptNight } from './night/adopt.js';
 export { Proofs } from './night/proofs.js';
 export { answerSteering, steerAll, type SteerAnswer } from './night/steer.js';
 export { queueStatus, type WorkerStatus } from './queue/status.js';

@@ -16,6 +16,7 @@ export { type FileDescription, describeFile } from './inspect.js';
 export { antennaPicture } from './pictures/antenna.js';
 export { baselineCollector, pairNamed } from './pictures/baseline.js';
 export { type DynamicSpectrum, dynamicSpectrum, filterbankPicture } from './pictures/filterbank.js';
+export { responsePicture } from './pictures/filter-response.js';
 export { flagMap } from './pictures/flags.js';
 export { fringePicture, NOT_FITTED, offset } from './pictures/fringes.js';
 export { gainPicture } from './pictures/gain.js';

@@ -10,8 +10,10 @@ export {
 export { isFifo, openLiveInput, telescopeOf } from './input.js';
 export { isTartName, isStreamName } from './stream-address.js';
 export type { OpenedInput, Say } from './opened-input.js';
-export { listenSettings, parseEpoch, surveyedLine } from './packets.js';
+export { listenSettings, parseEpoch } from './packets.js';
 export { leftOutWords } from './left-out-frames.js';
+export { watchLosses } from './loss-watch.js';
+export { packetLines } from './packet-lines.js';
 export { planLive, type LivePlan } from './plan.js';
 export { resolveLive } from './resolve.js';
 export { runTart, tartAddress, type TartEvent, type TartOutcome } from './tart.js';

@@ -150,7 +150,9 @@ async function openStreams(
   const streams = origins.map((origin) => openByteStream(origin, description));
   const schemes = origins.map((origin) => parseStreamAddress(origin)?.scheme);
   if (schemes.includes('zmq'))
-    say('ZeroMQ messages carry no counter: those lost on the way cannot be seen, and samples are taken to follow each other');
+    say(
+      'ZeroMQ messages carry no counter: those lost on the way cannot be seen, and samples are taken to follow each other',
+    );
   if (origins.length > 1)
     say(
       'the streams are aligned by their first samples alone: delays and phases between them are unknown, and hold only while no sample is lost and all receivers have one clock',

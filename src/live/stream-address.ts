@@ -19,9 +19,7 @@ type StreamScheme = keyof typeof usualPorts;
 
 const schemes = Object.keys(usualPorts) as readonly StreamScheme[];
 const schemeOf = (text: string): StreamScheme | undefined =>
-  schemes.find(
-    (one) => text.startsWith(`${one}://`) || (one !== 'tcp' && text.startsWith(`${one}:`)),
-  );
+  schemes.find((one) => text.startsWith(`${one}://`) || (one !== 'tcp' && text.startsWith(`${one}:`)));
 
 /** A telescope's API is polled; what it hands out are visibilities. */
 export const isTartName = (text: string): boolean => /^tart:/i.test(text);

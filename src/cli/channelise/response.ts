@@ -7,7 +7,8 @@ import {
   type FilterWindow,
 } from '../../channelise/index.js';
 import { withMinus } from '../../core/units.js';
-import { linePlots, renderPng, seriesColour, type Picture, type PlotSeries } from '../../draw/index.js';
+import { renderPng } from '../../draw/index.js';
+import { responsePicture } from '../../inspect/index.js';
 import { writeFileWhole } from '../../formats/index.js';
 import { filterOf, refuseUnsupported, type FrontPart } from '../../observation/index.js';
 import type { CommonOptions } from '../options/command.js';
@@ -50,7 +51,14 @@ export async function showResponse(front: FrontPart, options: ResponseOptions): 
   const name = `polyphase, ${taps} tap${taps === 1 ? '' : 's'}, ${shape}`;
   await writeFileWhole(
     out,
-    await renderPng(responsePicture(channels, response, name, wider), { width: 1200 }),
+    await renderPng(
+      responsePicture(channels, response, {
+        name,
+        wider,
+        widerName: `the same, --passband ${WIDER_PASSBAND}`,
+      }),
+      { width: 1200 },
+    ),
   );
   const filterFacts =
     coefficients === undefined ? { ...(named && { filter: named }), window } : { coefficients };
@@ -85,50 +93,8 @@ export async function showResponse(front: FrontPart, options: ResponseOptions): 
 
 const DEFAULT_WINDOW: FilterWindow = { kind: 'hann' };
 const WIDER_PASSBAND = 1.25;
-const widerName = `the same, --passband ${WIDER_PASSBAND}`;
 
 function levelAt(response: FilterResponse, curve: 'leakageDb' | 'dftLeakageDb'): string {
   const at = response.leakageOffsetChannels.findIndex((offset) => offset > 3);
   return withMinus(response[curve][at].toFixed(1));
-}
-
-function responsePicture(
-  channels: number,
-  response: FilterResponse,
-  name: string,
-  wider?: FilterResponse,
-): Picture {
-  const { offsetChannels, leakageOffsetChannels, curveOffsetChannels } = response;
-  const far = curveOffsetChannels[curveOffsetChannels.length - 1];
-  const right = leakageOffsetChannels.filter((offset) => offset > 0 && offset < far);
-  const dots = (levels: Float64Array, like: number): PlotSeries => ({
-    ...{ name: 'channels', x: right, y: levels.subarray(levels.length / 2) },
-    ...{ drawn: 'dots', size: 3, colour: seriesColour(like), unnamed: true },
-  });
-  return linePlots([
-    {
-      title: `${channels} channels. Scalloping: a tone on its way from one channel to the next`,
-      x: { label: 'offset of the tone (channels)' },
-      y: { label: 'strongest channel (dB)', range: [-8, 0.5] },
-      legend: 'bottom-right',
-      series: [
-        { name: 'plain DFT', x: offsetChannels, y: response.dftScallopingDb, drawn: 'dashes' },
-        { name, x: offsetChannels, y: response.scallopingDb },
-        ...(wider ? [{ name: widerName, x: offsetChannels, y: wider.scallopingDb }] : []),
-      ],
-    },
-    {
-      title: `${channels} channels. Leakage: a tone’s level in a channel; dots: midway between two`,
-      x: { label: 'distance of the tone from the channel’s centre (channels)', range: [0, far] },
-      y: { label: 'response (dB)', range: [-120, 5] },
-      series: [
-        { name: 'plain DFT', x: curveOffsetChannels, y: response.dftCurveDb, drawn: 'dashes' },
-        { name, x: curveOffsetChannels, y: response.curveDb },
-        ...(wider ? [{ name: widerName, x: curveOffsetChannels, y: wider.curveDb }] : []),
-        dots(response.dftLeakageDb, 0),
-        dots(response.leakageDb, 1),
-        ...(wider ? [dots(wider.leakageDb, 2)] : []),
-      ],
-    },
-  ]);
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import {
+  adoptNight,
   answerBook,
   answerSteering,
   connectQueue,
@@ -17,7 +18,6 @@ import {
 import type { Steerable } from '../../serve/index.js';
 import { version } from '../../core/program/version.js';
 import { accessOf } from '../farm/access-options.js';
-import { adoptNight } from './adopt.js';
 import { field, words } from '../../fields/index.js';
 import type { Options } from '../options/own.js';
 import * as shared from '../options/shared.js';

@@ -3,14 +3,13 @@ import type { Source } from '../../core/sources.js';
 import { formatBytes, formatSeconds } from '../../core/units.js';
 import { isMessage, type Line } from '../../messages/index.js';
 import { cardSteps, type CardAccount } from '../../backend/cuda/meter.js';
-import type { FileEvent, NightEvent, NightSummary } from '../../live/index.js';
+import { packetLines, type FileEvent, type NightEvent, type NightSummary } from '../../live/index.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { CommonOptions } from '../options/command.js';
 import { inFlags } from '../options/in-flags.js';
 import { type NightInterference, roundedLines } from '../../products/report/index.js';
 import { JSON_VERSION } from '../report/json.js';
 import { openTerminal } from '../report/terminal.js';
-import { packetLines } from './packet-lines.js';
 
 export interface Report {
   readonly say: (line: Line) => void;

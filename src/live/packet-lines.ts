@@ -1,7 +1,8 @@
 /** The account of every packet, for people. */
-import { formatSeconds } from '../../core/units.js';
-import { leftOutWords, surveyedLine } from '../../live/index.js';
-import { hasRivals, outcomes, type Outcome, type ReceiveAccount } from '../../receive/index.js';
+import { formatSeconds } from '../core/units.js';
+import { leftOutWords } from './left-out-frames.js';
+import { surveyedLine } from './packets.js';
+import { hasRivals, outcomes, type Outcome, type ReceiveAccount } from '../receive/index.js';
 
 type Sender = ReceiveAccount['senders'][number];
 

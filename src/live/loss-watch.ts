@@ -2,9 +2,9 @@
  * Losses told while they happen: a night is long, and its account comes at its end. Said once when something begins and once when
  * it is over, however long it lasts.
  */
-import { formatSeconds } from '../../core/units.js';
-import { hasRivals, type ReceiveAccount } from '../../receive/index.js';
-import type { OpenedInput, Say } from '../../live/index.js';
+import { formatSeconds } from '../core/units.js';
+import { hasRivals, type ReceiveAccount } from '../receive/index.js';
+import type { OpenedInput, Say } from './opened-input.js';
 import { notPlaced, refusedLine, rivalLine } from './packet-lines.js';
 
 const LOOK_S = 10;

@@ -3,7 +3,9 @@
  * integrations, whether files are written. Until it has, its images are not the night's.
  */
 import { parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
-import { listenToNight, type Book, type Proofs, type Queue } from '../../farm/index.js';
+import type { Queue } from '../queue/connect.js';
+import { listenToNight, type Book } from './images.js';
+import type { Proofs } from './proofs.js';
 
 /** What may have been changed since the start. */
 export type SteeredState = NonNullable<Book['steered']>;
@@ -83,7 +85,7 @@ export function adoptNight(
     refused: (other, why) => {
       if (other !== machine)
         say(
-          `not following ${other}, whose page has another token (${why}): give all machines one --token-file`,
+          `not following ${other}, whose page has another token (${why}): give all machines one page.token-file`,
         );
     },
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { laneOutcomes, outcomes, type Outcome, type ReceiveAccount } from '../../receive/index.js';
-import { LossWatch } from './losses.js';
+import { laneOutcomes, outcomes, type Outcome, type ReceiveAccount } from '../receive/index.js';
+import { LossWatch } from './loss-watch.js';
 
 /** What came and what is missing, of each sender. */
 interface Came {
