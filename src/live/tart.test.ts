@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
-import { openFile, readFitsImage } from '../formats/index.js';
+import { openFile } from '../formats/index.js';
 import { checkObservation } from '../observation/index.js';
 import { runTart, tartAddress, type TartEvent, type TartOutcome } from './tart.js';
 
@@ -17,7 +17,12 @@ const positions = Array.from({ length: 12 }, (_, s) => [
   0,
 ]);
 const info = {
-  ...{ name: 'Made TART', L0_frequency: 1571.328e6, baseband_frequency: 4.092e6, sampling_frequency: 16.368e6 },
+  ...{
+    name: 'Made TART',
+    L0_frequency: 1571.328e6,
+    baseband_frequency: 4.092e6,
+    sampling_frequency: 16.368e6,
+  },
   ...{ bandwidth: 2.5e6, num_antenna: 12, operating_frequency: 1575.42e6, lat: -18.9, lon: 47.5, alt: 1200 },
 };
 const gains = {
@@ -40,6 +45,8 @@ const at = (second: number): string => `2026-06-21T00:00:${String(second).padSta
 
 type Answers = Readonly<Record<string, (ask: number) => unknown>>;
 
+let polled: () => void = () => undefined;
+
 /** Each path answers by how often it was asked before; nothing where it has no answer. */
 async function serve(test: TestContext, answers: Answers): Promise<string> {
   const asked = new Map<string, number>();
@@ -47,6 +54,7 @@ async function serve(test: TestContext, answers: Answers): Promise<string> {
     const path = request.url ?? '';
     const before = asked.get(path) ?? 0;
     asked.set(path, before + 1);
+    if (path.endsWith('/vis')) polled();
     const found = answers[path]?.(before);
     response.statusCode = found === undefined ? 404 : found === 'broken' ? 500 : 200;
     response.end(JSON.stringify(found ?? null));
@@ -71,26 +79,52 @@ const vis = (seconds: readonly number[]): Answers => ({
   }),
 });
 
-/** Stops by itself once so many polls were made: what happens depends on no clock. */
+/** Stopped once so many polls were answered: what happens depends on no clock. */
 async function run(
   stream: string,
   products: readonly object[],
   polls: number,
 ): Promise<{ readonly outcome: TartOutcome; readonly notes: readonly string[] }> {
   const observation = checkObservation(
-    { corella: 1, source: { stream }, products, for: `${0.02 * (polls - 0.5)}s`, machine: { backend: 'reference' } },
+    { corella: 1, source: { stream }, products, machine: { backend: 'reference' } },
     'test',
   );
   const notes: string[] = [];
+  const stop = new AbortController();
+  let left = polls;
+  polled = () => {
+    if (--left === 0) stop.abort();
+  };
   const outcome = await runTart(observation, {
     version: 'test',
     onEvent: (event: TartEvent) => {
       if (event.kind === 'note') notes.push(event.text);
     },
     onFile: () => undefined,
+    stop: stop.signal,
   });
   return { outcome, notes };
 }
+
+/** Direction cosines of the brightest pixel of the first image in a file, by its own header. */
+function peakOf(path: string): readonly [number, number] {
+  const bytes = readFileSync(path);
+  const cards = bytes.toString('latin1', 0, 2880 * 8);
+  const value = (key: string): number =>
+    Number(new RegExp(`${key.padEnd(8)}= *([-+.\\dEe]+)`).exec(cards)?.[1] ?? NaN);
+  const data = Math.ceil((/END {10}/.exec(cards)?.index ?? NaN) / 2880) * 2880;
+  const [columns, rows, size] = [value('NAXIS1'), value('NAXIS2'), Math.abs(value('BITPIX')) / 8];
+  let [best, at] = [-Infinity, 0];
+  for (let k = 0; k < columns * rows; k++) {
+    const one = size === 4 ? bytes.readFloatBE(data + 4 * k) : bytes.readDoubleBE(data + 8 * k);
+    if (one > best) [best, at] = [one, k];
+  }
+  const cosine = (axis: 1 | 2, pixel: number): number =>
+    ((pixel + 1 - value(`CRPIX${axis}`)) * value(`CDELT${axis}`) * Math.PI) / 180;
+  return [cosine(1, at % columns), cosine(2, Math.floor(at / columns))];
+}
+const near = (found: readonly number[], wanted: readonly number[]): boolean =>
+  found.every((one, k) => Math.abs(one - wanted[k]) < 0.05);
 
 describe("a TART's API", () => {
   const images = (path: string): object => ({ images: path, every: 0.02, pixels: 64 });
@@ -99,13 +133,18 @@ describe("a TART's API", () => {
     const folder = temporaryFolder('tart-live');
     const stream = await serve(test, { ...usual, ...vis([1, 1, 2, 3, 3, 6, 5, 7]) });
     const [fits, path] = [join(folder, 'sky.fits'), join(folder, 'tart.uvh5')];
-    const { outcome, notes } = await run(stream, [{ visibilities: path, integration: 0.02 }, images(fits)], 60);
+    const { outcome, notes } = await run(
+      stream,
+      [{ visibilities: path, integration: 0.02 }, images(fits)],
+      12,
+    );
     // 1, 2, 3, 6 and 7 are new; 4 and 5 are missing, and 5 comes too late.
     assert.equal(outcome.integrations, 5);
     assert.equal(outcome.late, 1);
     assert.equal(outcome.gaps, 1);
     assert.equal(outcome.missingIntegrations, 2);
     assert.equal(outcome.shortestStepS, 1);
+    assert.equal(outcome.polls, 12);
     assert.equal(outcome.integrations + outcome.repeated + outcome.late, outcome.polls);
     assert.equal(outcome.images, 5);
     assert.match(notes.join(), /00:00:05\.500Z came after a later one/);
@@ -123,14 +162,16 @@ describe("a TART's API", () => {
     } finally {
       await file.close();
     }
-    const sky = await readFitsImage(fits);
-    assert.ok(sky);
+    assert.ok(near(peakOf(fits), [0.4, -0.2]), peakOf(fits).join());
   });
 
   it('is refused where it cannot be reached, is no TART, or has no gains', async (test) => {
     const folder = temporaryFolder('tart-refused');
     const products = [images(join(folder, 'sky.fits'))];
-    await assert.rejects(run('tart:http://127.0.0.1:9', products, 1), /127\.0\.0\.1:9\/info: cannot be reached/);
+    await assert.rejects(
+      run('tart:http://127.0.0.1:9', products, 1),
+      /127\.0\.0\.1:9\/info: cannot be reached/,
+    );
     const nothing = await serve(test, {});
     await assert.rejects(run(nothing, products, 1), /has no \/info and no \/api\/v1\/info/);
     const other = await serve(test, { '/info': () => ({ what: 'a kettle' }) });
@@ -173,7 +214,11 @@ describe("a TART's API", () => {
       '/api/v1/imaging/vis': (ask) =>
         ask === 1 || ask === 2 ? 'broken' : { timestamp: at(Math.min(ask, 9)), data: pairs([0, 0]) },
     });
-    const { outcome, notes } = await run(stream, [{ visibilities: join(folder, 'a.uvh5'), integration: 0.02 }], 60);
+    const { outcome, notes } = await run(
+      stream,
+      [{ visibilities: join(folder, 'a.uvh5'), integration: 0.02 }],
+      15,
+    );
     assert.equal(outcome.failedPolls, 2);
     assert.equal(outcome.missingIntegrations, 2);
     assert.match(notes.join(), /answers 500.*polled again until it answers/);

@@ -21,7 +21,15 @@ import {
 } from '../formats/index.js';
 import { historyOf, type Observation } from '../observation/index.js';
 import { lookOf, type Product } from '../products/index.js';
-import { chain, matchGains, passing, prepareImage, type ImageInput, type SkyImage, type Stage } from '../stages/index.js';
+import {
+  chain,
+  matchGains,
+  passing,
+  prepareImage,
+  type ImageInput,
+  type SkyImage,
+  type Stage,
+} from '../stages/index.js';
 import { useSky } from '../sky/use-sky.js';
 import { loadTelescope } from '../telescope/load.js';
 import { ImageCubes } from './cubes.js';
@@ -69,7 +77,11 @@ export function tartAddress({ source: { stream } }: Observation): string | undef
   const names = stream === undefined ? [] : [stream].flat();
   if (!names.some(isTartName)) return undefined;
   if (names.length > 1)
-    refuse('source.stream', 'a TART and others side by side', 'their visibilities have nothing in common: give one');
+    refuse(
+      'source.stream',
+      'a TART and others side by side',
+      'their visibilities have nothing in common: give one',
+    );
   const address = names[0].slice('tart:'.length);
   return /^https?:\/\//i.test(address) ? address : `http://${address.replace(/^\/\//, '')}`;
 }
@@ -89,7 +101,11 @@ function refuseForeign(observation: Observation): void {
   if (asked !== undefined) refuse(`source.${asked}`, what, 'leave it out');
   const { further, images } = productsOf(observation);
   if (further.length > 0)
-    refuse('products', `${Object.keys(products[further[0]])[0]} ${what}`, 'ask for visibilities, images or both');
+    refuse(
+      'products',
+      `${Object.keys(products[further[0]])[0]} ${what}`,
+      'ask for visibilities, images or both',
+    );
   if (images?.method === 'direct') refuse('products.images.method', what, 'leave it out');
 }
 
@@ -106,8 +122,7 @@ export async function runTart(observation: Observation, settings: TartRunSetting
   const { visibilities, images } = productsOf(observation);
   for (const product of observation.products) await refuseProduct(product, observation, false);
   await useSky(observation);
-  const named =
-    observation.telescope === undefined ? undefined : await loadTelescope(observation.telescope);
+  const named = observation.telescope === undefined ? undefined : await loadTelescope(observation.telescope);
   const api = await openTartApi(address, named);
   const gains = await gainsOf(observation, api, images !== undefined);
   const closers = new Closers();
@@ -153,7 +168,13 @@ const ownGains = (
   { url, telescope, facts }: TartApi,
   found: NonNullable<Awaited<ReturnType<TartApi['gains']>>>,
 ): GainsFile =>
-  gainsFileFrom(`${url}/calibration/gain`, telescope, facts.skyFrequencyHz, { unixSeconds: 0, fraction: 0 }, found);
+  gainsFileFrom(
+    `${url}/calibration/gain`,
+    telescope,
+    facts.skyFrequencyHz,
+    { unixSeconds: 0, fraction: 0 },
+    found,
+  );
 
 class TartRun {
   private files: FilesByTime | undefined;
@@ -215,7 +236,11 @@ class TartRun {
     this.picture = this.pictureOf(images, historyFor(images), { frequenciesHz, channelWidthHz });
     this.stage = closers.keep(
       chain(
-        prepareImage({ ...{ backend, telescope, frequenciesHz, image, weight }, autos: 'leave-out', beam: 'leave-out' }),
+        prepareImage({
+          ...{ backend, telescope, frequenciesHz, image, weight },
+          autos: 'leave-out',
+          beam: 'leave-out',
+        }),
         passing<SkyImage>(async (sky) => {
           this.count.images++;
           settings.onEvent({ kind: 'image', start: formatInstant(sky.start, 3) });
@@ -304,7 +329,8 @@ class TartRun {
         return;
       }
       if (stepS < 0) {
-        if (count.late++ === 0) this.note(`a snapshot of ${formatInstant(snapshot.time, 3)} came after a later one: not used`);
+        if (count.late++ === 0)
+          this.note(`a snapshot of ${formatInstant(snapshot.time, 3)} came after a later one: not used`);
         return;
       }
       this.steps.push(stepS);

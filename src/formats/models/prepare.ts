@@ -5,6 +5,8 @@ import type { SkyModel } from '../../sky/models/brightest.js';
 import { isSkyModelPath, keepSkyModel, readTextModel } from '../../sky/models/read.js';
 import { isHdf5 } from '../hdf5/read.js';
 import { openInput } from '../io/input.js';
+import { satellitesInJson } from '../tart/json.js';
+import { isTartSnapshot } from '../tart/tart.js';
 import { readCatalogueFits } from './catalogue-fits.js';
 import { readSkyH5 } from './skyh5.js';
 
@@ -35,5 +37,6 @@ async function readModel(path: string, onProgress: OnProgress | undefined): Prom
   if (isHdf5(head)) return readSkyH5(path);
   if (new TextDecoder('latin1').decode(head).startsWith('SIMPLE  ='))
     return readCatalogueFits(path, onProgress);
+  if (await isTartSnapshot(path)) return { sources: await satellitesInJson(path), notes: [] };
   return readTextModel(path, onProgress);
 }

@@ -31,7 +31,10 @@ class Nothing extends CorellaError {}
 
 async function ask(url: string): Promise<unknown> {
   const fail = (what: string, cause?: unknown): never => {
-    throw new CorellaError({ where: url, what, fix: "check the TART's address, and that it is running" }, { cause });
+    throw new CorellaError(
+      { where: url, what, fix: "check the TART's address, and that it is running" },
+      { cause },
+    );
   };
   let answer: Response;
   try {
@@ -103,7 +106,10 @@ async function describe(given: string): Promise<{ readonly url: string; readonly
     try {
       const url = `${given}${place}`;
       const found = await ask(`${url}/info`);
-      return { url, info: typeof found === 'object' && found !== null && 'info' in found ? found.info : found };
+      return {
+        url,
+        info: typeof found === 'object' && found !== null && 'info' in found ? found.info : found,
+      };
     } catch (error) {
       if (!(error instanceof Nothing)) throw error;
     }

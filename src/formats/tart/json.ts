@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
 import { secondsBetween } from '../../core/instant.js';
+import { checkedDirection, unpolarised, type Source } from '../../sky/source.js';
 import type { OpenOptions, VisibilityFile } from '../format.js';
 import type { GainsFile } from '../gains/gains.js';
 import { readJson } from '../io/input.js';
@@ -39,7 +40,9 @@ const schema = z.object({
   ant_pos: z.unknown(),
   gains: apiGains.exactOptional(),
   data: z
-    .array(z.union([z.tuple([apiVisibilities, z.array(satellite)]), z.tuple([apiVisibilities]), apiVisibilities]))
+    .array(
+      z.union([z.tuple([apiVisibilities, z.array(satellite)]), z.tuple([apiVisibilities]), apiVisibilities]),
+    )
     .min(1),
 });
 
@@ -96,6 +99,26 @@ export async function openTartJson(path: string, { telescope: given }: OpenOptio
       }),
     },
     close: () => Promise.resolve(),
+  });
+}
+
+/**
+ * The satellites of its catalogue as a model of the sky. They stand where they stood over the ground, whatever the moment:
+ * the model is for this snapshot.
+ */
+export async function satellitesInJson(path: string): Promise<readonly Source[]> {
+  const { snapshots } = await readSnapshots(path);
+  const { catalogue = [] } = snapshots[0];
+  if (catalogue.length === 0)
+    refuse(path, 'has no catalogue of satellites', 'give --orbits, and name satellites');
+  return catalogue.map(({ name, az, el, jy = 1 }) => {
+    const direction = checkedDirection(`${path}: ${name}`, el, az);
+    return {
+      name,
+      position: (frame) => frame.positionOf(direction),
+      fluxJy: () => jy,
+      stokes: unpolarised,
+    };
   });
 }
 

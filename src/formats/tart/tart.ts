@@ -31,6 +31,9 @@ async function headOf(path: string): Promise<Uint8Array> {
 
 const isSnapshot = (head: Uint8Array): boolean => isTartJson(Buffer.from(head).toString('latin1'));
 
+/** Snapshots of its API, which may have a catalogue. */
+export const isTartSnapshot = async (path: string): Promise<boolean> => isSnapshot(await headOf(path));
+
 /** A TART's own gains, where the file holds any of its kinds; undefined where it is none of a TART. */
 export async function tartGainsIn(path: string): Promise<GainsFile | undefined> {
   const head = await headOf(path);
