@@ -169,7 +169,11 @@ export function refuseChange(observation: Observation, change: Change): void {
   if (images) refusePair(changed, images);
 }
 
-export async function refuseProduct(product: Product, observation: Observation, handsOver: boolean): Promise<void> {
+export async function refuseProduct(
+  product: Product,
+  observation: Observation,
+  handsOver: boolean,
+): Promise<void> {
   const { overwrite, gains } = observation;
   if (isProduct('gains', product)) {
     const { gains: path } = product;

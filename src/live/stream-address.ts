@@ -25,7 +25,8 @@ const schemeOf = (text: string): StreamScheme | undefined =>
 export const isTartName = (text: string): boolean => /^tart:/i.test(text);
 
 /** Standard input, or an address; a named pipe looks like a path. */
-export const isStreamName = (text: string): boolean => text === '-' || isTartName(text) || schemeOf(text) !== undefined;
+export const isStreamName = (text: string): boolean =>
+  text === '-' || isTartName(text) || schemeOf(text) !== undefined;
 
 /** Undefined where the text is no address: standard input or a pipe. */
 export function parseStreamAddress(text: string): StreamAddress | undefined {

@@ -174,8 +174,8 @@ export const samples: readonly Sample[] = [
     name: 'tart',
     what: 'raw samples of a TART, 20 ms of one bit: six GPS satellites with true codes, antennas of unknown phase',
     page: 'docs/tart.md',
-    files: ['tart-raw.hdf', 'tart-raw-antenna_positions.json'],
+    files: ['tart-raw.hdf', 'tart-raw-antenna_positions.json', 'tart.tle'],
     steps: [{ kind: 'satellites', path: 'tart-raw.hdf' }],
-    next: 'calibrate tart-raw.hdf --gnss',
+    next: 'calibrate tart-raw.hdf --gnss --orbits tart.tle',
   },
 ];

@@ -4,6 +4,9 @@ import { randomStream } from '../../core/random.js';
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { writeTartRaw } from '../../formats/index.js';
 import { caCode, CHIP_RATE_HZ, CHIPS, L1_HZ } from '../../gnss/index.js';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { elementsOf } from './orbits.js';
 import { loadTelescope } from '../../telescope/load.js';
 
 const TART_SKY = {
@@ -60,6 +63,14 @@ export async function recordTart(path: string): Promise<void> {
     }
     for (let t = 0; t < samples; t++) if (sum[t] > 0) packed[(a * samples + t) >> 3] |= 0x80 >> (t % 8);
   });
+  const orbits = TART_SKY.satellites.map(({ prn, altitudeDeg, azimuthDeg }) => ({
+    ...{ name: `SAMPLE ${prn} (PRN ${String(prn).padStart(2, '0')})`, number: 90_000 + prn },
+    ...{ altitudeDeg, azimuthDeg },
+  }));
+  await writeFile(
+    join(dirname(path), 'tart.tle'),
+    elementsOf(telescope.site, parseInstant(TART_SKY.start), orbits),
+  );
   await writeTartRaw(path, {
     ...{ telescope, oscillatorHz: OSCILLATOR_HZ, sampleRateHz: RATE_HZ },
     ...{ start: parseInstant(TART_SKY.start), packed },
