@@ -36,7 +36,7 @@ const breaks = [
   {
     figure: 'linearity',
     what: 'spectra cut off instead of rounded',
-    file: 'channelise/requantise.js',
+    file: 'channelise/reference.js',
     from: 'const nearest = Math.round(value);',
     to: 'const nearest = Math.trunc(value);',
   },
@@ -71,7 +71,7 @@ const breaks = [
   {
     figure: 'quantisation',
     what: 'rounding half a level down',
-    file: 'channelise/requantise.js',
+    file: 'channelise/reference.js',
     from: 'const nearest = Math.round(value);',
     to: 'const nearest = Math.floor(value);',
   },

@@ -8,7 +8,7 @@ import { randomStream } from '../core/random.js';
 import { channeliseBlocks, channeliseCases } from './cases.js';
 import { prepareChanneliser } from './index.js';
 import { planChannelise, type ChanneliseOptions } from './plan.js';
-import { roundHalfEven } from './requantise.js';
+import { roundHalfEven } from './reference.js';
 import { noise } from './samples.testing.js';
 
 channeliseCases(() => Promise.resolve(openReference()));

@@ -16,7 +16,6 @@ import { packNibbles } from '../core/nibbles.js';
 import type { Channeliser } from './channeliser.js';
 import { TURN_NUMBERS, type RunDelays } from '../delay/index.js';
 import { binOfChannel, mostWaiting, outputFactor, zeroChannel, type ChannelisePlan } from './plan.js';
-import { roundHalfEven } from './requantise.js';
 import { checkChanneliseBlocks, openStream, type StreamStep } from './stream.js';
 
 export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
@@ -181,4 +180,10 @@ export function checkFinite(voltages: VoltageBlock): void {
     `${place} of the block is ${voltages.voltages[bad]}`,
     'mark what is missing as a gap and write zeros there',
   );
+}
+
+/** To the nearest whole number, halves to the even one. */
+export function roundHalfEven(value: number): number {
+  const nearest = Math.round(value); // halves go up
+  return nearest - value === 0.5 && nearest % 2 !== 0 ? nearest - 1 : nearest;
 }

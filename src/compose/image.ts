@@ -29,7 +29,11 @@ import {
   type Account,
   type Emit,
   type RequestedDelays,
+  spectrumStart,
+  type IntegrationClock,
 } from '../stages/index.js';
+import { addSamples, addSeconds, type Instant } from '../core/instant.js';
+import type { SampleRange } from '../core/sources.js';
 
 /** Of a single integration, for whoever has no stream of them. */
 export const imageIntegration = (
@@ -165,4 +169,30 @@ export function checkDirectRoad(
       `source ${HIGH_DEG}° above the horizon and higher, since their heights differ too much from their plane or the kernels are too small`,
     'correlate, and image the visibilities; or image a narrower field (products.images.field), or take products.images.kernel: 7',
   );
+}
+
+/** The middles of images that begin with these spectra, as the imager has them. */
+export function imageMiddles(
+  stretches: readonly SampleRange[],
+  clock: IntegrationClock,
+  front: Front,
+): Instant[] {
+  const { grid } = spectraOfFront(front);
+  const { spectrumRateHz: rateHz } = grid;
+  return stretches.map(({ first }) => {
+    const start =
+      front.source.kind === 'voltages' ? spectrumStart(grid, first) : addSamples(grid.start, first, rateHz);
+    return addSeconds(start, (clock.cutAfter(first) - first) / rateHz / 2);
+  });
+}
+
+/** The stretches of [first, end) that a clock's cuts make. */
+export function stretchesOf(clock: IntegrationClock, first: number, end: number): SampleRange[] {
+  const stretches: SampleRange[] = [];
+  for (let at = first; at < end;) {
+    const cut = Math.min(clock.cutAfter(at), end);
+    stretches.push({ first: at, end: cut });
+    at = cut;
+  }
+  return stretches;
 }

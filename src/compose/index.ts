@@ -38,7 +38,7 @@ export {
   spectraOfFront,
   spectraOfSource,
 } from './front.js';
-export { imageMiddles } from './image-part.js';
+export { imageMiddles } from './image.js';
 export {
   type DirectImagesRoad,
   checkDirectRoad,
@@ -49,5 +49,5 @@ export {
   methodUsed,
   type MethodUsed,
 } from './image.js';
-export { stretchesOf } from './parts.js';
+export { stretchesOf } from './image.js';
 export { type SpectraRange, checkRange } from './range.js';

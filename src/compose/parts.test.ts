@@ -19,7 +19,7 @@ import { correlateSpectra, correlateVoltages } from './correlate.js';
 import { composeShare, shareOf } from './compose.js';
 import { spectraOfFront, spectraOfSource } from './front.js';
 import type { SpectraRange } from './range.js';
-import { stretchesOf } from './parts.js';
+import { stretchesOf } from './image.js';
 import { spectraInMemory, voltagesInMemory } from '../stages/testing.js';
 
 const RATE_HZ = 1000;

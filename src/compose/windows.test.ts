@@ -21,7 +21,7 @@ import {
   passing,
 } from '../stages/index.js';
 import { spectraInMemory, voltagesInMemory } from '../stages/testing.js';
-import { stretchesOf } from './parts.js';
+import { stretchesOf } from './image.js';
 import { observe, shareOf, type FromIntegrations } from './compose.js';
 import { spectraOfFront, spectraOfSource, type Front } from './front.js';
 

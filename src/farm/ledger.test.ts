@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { inTemporaryFolder } from '../core/testing/temporary-folder.js';
 import { createLedger, handIn, openLedger, type Ledger } from './ledger.js';
-import { isAlike } from './compare.js';
+import { isAlike } from './checks.js';
 import { checkJob, jobsOf, makePlan, type FarmPlan } from './job.js';
 import { checksumOf, decodeResult, encodeResult, SUMS, type Result } from './result.js';
 

@@ -2,7 +2,14 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Backend } from '../backend/backend.js';
-import { baselineCount, visibilitiesCBPP } from '../core/axes.js';
+import {
+  baselineCount,
+  visibilitiesCBPP,
+  countsCB,
+  countsCBPP,
+  type CountsCB,
+  type CountsCBPP,
+} from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { addSamples, type Instant } from '../core/instant.js';
 import type { SampleRange } from '../core/sources.js';
@@ -23,13 +30,12 @@ import { finishing, type SpectraRange } from '../compose/index.js';
 import { spectrumStart } from '../stages/index.js';
 import { productNames, type MadeProduct } from '../products/index.js';
 import { useSky } from '../sky/use-sky.js';
-import { rangesOf, type FarmPlan, type FarmShape } from './job.js';
+import { rangesOf, type FarmPlan, type FarmShape, jobName } from './job.js';
 import type { Ledger } from './ledger.js';
-import { PartCounts } from './part-counts.js';
-import { floatsOf, SUMS } from './result.js';
-import { Results, type Collected } from './results.js';
+import { floatsOf, SUMS, type Result } from './result.js';
 import { checkFacts, checkMarks } from './same-recording.js';
 import { sumsClock } from './submit.js';
+import { allProductCounts, mostOfProducts } from '../core/product-counts.js';
 
 interface Merging {
   readonly version: string;
@@ -199,5 +205,91 @@ async function mergePieces(
       await take({ first, end, ...(gaps && { gaps }), ...(image && { image }), values });
     }
     results.letGo([range]);
+  }
+}
+
+interface Shape {
+  readonly channels: number;
+  readonly stations: number;
+  readonly polarisations: 1 | 2;
+  readonly flaggedInputs: Uint8Array;
+}
+
+export class PartCounts {
+  /** counts : [c][b] of parts that told those alone. */
+  private readonly alike: Float64Array;
+  /** own : [c][b][p_i][p_j] of the others. */
+  private own: Float64Array | undefined;
+  private readonly baselines: number;
+
+  constructor(private readonly shape: Shape) {
+    this.baselines = baselineCount(shape.stations);
+    this.alike = new Float64Array(shape.channels * this.baselines);
+  }
+
+  /** Numbers a channel has, by pairs or by products. */
+  widthOf(kind: 'pairs' | 'products'): number {
+    return kind === 'pairs' ? this.baselines : this.baselines * this.shape.polarisations ** 2;
+  }
+
+  add(kind: 'pairs' | 'products', firstChannel: number, values: Float64Array): void {
+    const sums =
+      kind === 'pairs'
+        ? this.alike
+        : (this.own ??= new Float64Array(this.shape.channels * this.widthOf('products')));
+    const at = firstChannel * this.widthOf(kind);
+    for (let n = 0; n < values.length; n++) sums[at + n] += values[n];
+  }
+
+  finish(): { readonly counts: CountsCB; readonly productCounts?: CountsCBPP } {
+    const { shape, baselines, own } = this;
+    const counts = countsCB(this.alike, shape.channels, baselines);
+    if (!own) return { counts };
+    const sums = allProductCounts({ ...shape, counts }).map((count, n) => count + own[n]);
+    return {
+      counts: mostOfProducts(sums, shape),
+      productCounts: countsCBPP(sums, shape.channels, baselines, shape.polarisations),
+    };
+  }
+}
+
+/** Counted over all jobs. */
+interface Collected {
+  readonly missingSamples: number;
+  readonly saturated: number;
+  /** Kinds of backends that had a hand in it. */
+  readonly backends: readonly string[];
+}
+
+/** Results as they are needed, each read once and let go when its time is over. */
+export class Results {
+  private readonly held = new Map<string, Result>();
+  private readonly sum = { missingSamples: 0, saturated: 0 };
+  private readonly backends = new Set<string>();
+  /** Each counts once, however many products are made of it. */
+  private readonly counted = new Set<string>();
+
+  constructor(private readonly ledger: Ledger) {}
+
+  async of(box: SpectraRange): Promise<Result> {
+    const name = jobName(box);
+    const held = this.held.get(name);
+    if (held) return held;
+    const result = await this.ledger.read(name);
+    this.held.set(name, result);
+    if (this.counted.has(name)) return result;
+    this.counted.add(name);
+    this.sum.missingSamples += result.head.account.missingSamples;
+    this.sum.saturated += result.head.account.saturated;
+    this.backends.add(result.head.backend);
+    return result;
+  }
+
+  letGo(boxes: readonly SpectraRange[]): void {
+    for (const box of boxes) this.held.delete(jobName(box));
+  }
+
+  collected(): Collected {
+    return { ...this.sum, backends: [...this.backends].sort() };
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PartCounts } from './part-counts.js';
+import { PartCounts } from './merge.js';
 
 /** Two stations of two polarisations: three pairs, four products each. */
 const shape = { channels: 2, stations: 2, polarisations: 2, flaggedInputs: new Uint8Array(4) } as const;

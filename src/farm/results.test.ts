@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Ledger } from './ledger.js';
-import { Results } from './results.js';
+import { Results } from './merge.js';
 
 it('what a job lost is counted once, however many products read its result', async () => {
   const box = { firstSpectrum: 0, endSpectrum: 8, firstChannel: 0, endChannel: 4 };

@@ -6,7 +6,7 @@ export { readingFields } from './reading-options.js';
 export { isUnknown } from './unknown-facts.js';
 export { refuseSeveralTargets } from './visibilities/targets.js';
 export { readCards, type CardContent, type Cards } from './cards.js';
-export { holdsFitsImage } from './fits/holds-image.js';
+export { holdsFitsImage } from './fits/image.js';
 export { openFitsPlanes } from './fits/planes.js';
 export {
   encodeFitsImage,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { gapCollector } from './gap-collector.js';
+import { gapCollector } from './voltages.js';
 
 const box = (inputs: readonly [number, number], samples: readonly [number, number], channels = [0, 1]) => ({
   firstInput: inputs[0],

@@ -33,10 +33,10 @@ import {
   type Stage,
   imagedInputs,
   type ImagerStore,
+  type Emit,
 } from '../stages/index.js';
 import { frontOf } from './front.js';
 import type { LiveImaging, LiveSettings } from './settings.js';
-import type { LiveSinks } from './sinks.js';
 import type { Clocks } from './steering.js';
 
 export type { LiveImaging, LiveSettings } from './settings.js';
@@ -202,3 +202,13 @@ export const forgiving = <In, Out>(
   stage: Stage<In, Out>,
   { noImage }: Pick<LiveSinks, 'noImage'>,
 ): Stage<In, Out> => leavingOutEmpty(stage, noImage);
+
+interface LiveSinks {
+  readonly integration: Emit<Integration>;
+  /** Sees integrations of files before gains are divided out. */
+  readonly beforeGain?: (integration: Integration) => void;
+  /** Its arrays are filled anew by the next. */
+  readonly image: Emit<SkyImage>;
+  /** Nothing was left to make an image of. */
+  readonly noImage: (why: string) => void;
+}

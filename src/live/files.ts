@@ -1,6 +1,6 @@
 /** Integrations into files by time: each is whole after every integration, and closed when its time is over. */
-import { access } from 'node:fs/promises';
-import { parse, join } from 'node:path';
+import { access, open, readlink, stat, type FileHandle } from 'node:fs/promises';
+import { parse, join, basename } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { CorellaError } from '../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
@@ -15,7 +15,6 @@ import {
 import { skyFrame } from '../sky/frame.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { growingFile, type GrowingFile } from './growing-file.js';
 
 export interface FileSettings {
   /** The name of the one file; with `everyS`, and after a restart of the senders, each has its start in its name. */
@@ -248,4 +247,43 @@ export class FilesByTime {
     const stamp = formatInstant(start, everyS !== undefined && everyS < 1 ? 3 : 0).replaceAll(':', '');
     return join(dir, `${name}-${stamp}${ext}`);
   }
+}
+
+type Whereabouts = 'there' | 'gone' | { readonly movedTo: string };
+
+interface GrowingFile {
+  /** Costs a look at the name. */
+  whereabouts(): Promise<Whereabouts>;
+  close(): Promise<void>;
+}
+
+/** Of a file that has its name. */
+async function growingFile(path: string): Promise<GrowingFile> {
+  const handle = await open(path).catch(() => undefined);
+  const isIt = await sameAs(handle);
+  return {
+    whereabouts: async () => {
+      if (await isIt(path)) return 'there';
+      const movedTo = handle && (await nameOf(handle));
+      return movedTo !== undefined && (await isIt(movedTo)) ? { movedTo } : 'gone';
+    },
+    close: async () => {
+      await handle?.close();
+    },
+  };
+}
+
+async function sameAs(handle: FileHandle | undefined): Promise<(path: string) => Promise<boolean>> {
+  const own = await handle?.stat({ bigint: true });
+  return async (path) => {
+    const found = await stat(path, { bigint: true }).catch(() => undefined);
+    return own !== undefined && found?.ino === own.ino && found.dev === own.dev;
+  };
+}
+
+/** Linux alone tells; elsewhere a file that was moved counts as gone. */
+async function nameOf({ fd }: FileHandle): Promise<string | undefined> {
+  const name = await readlink(`/proc/self/fd/${fd}`).catch(() => undefined);
+  // What NFS calls a file that was removed while it is open: it is gone when it is closed.
+  return name === undefined || basename(name).startsWith('.nfs') ? undefined : name;
 }

@@ -6,9 +6,8 @@ import type { Source } from '../core/sources.js';
 import { Guarded, type ObservedItem, type ProductOutcome } from '../observation/index.js';
 import { type ComposedProduct, prepareDirectProduct, spectraOfFront, type Front } from '../compose/index.js';
 import { channelsNamed, type SkyImage, integrationClock, chain, passing } from '../stages/index.js';
-import type { NightFiles } from './file-task.js';
-import { stoppedAt, type FileEvent } from './files.js';
-import { openFiles } from './open-files.js';
+import type { NightFiles, FileThreadSettings } from './file-task.js';
+import { stoppedAt, type FileEvent, FilesByTime } from './files.js';
 import { openLatestPicture, type LatestPicture } from './pictures.js';
 import { forgiving, imagedByVisibilities } from './chain.js';
 import type { FurtherProducts, LiveImaging, LiveSettings } from './settings.js';
@@ -27,6 +26,7 @@ import { largestSumOf } from '../products/making/visibilities.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
 import { ImageCubes } from './cubes.js';
 import { endless, imagingOf, type LivePlan } from './plan.js';
+import { openFilesByThread } from './files-by-thread.js';
 
 export interface SinkSettings {
   readonly plan: LivePlan;
@@ -341,3 +341,10 @@ function laterName(product: Product, epoch: number, start: Instant): Product {
   const stamp = formatInstant(start, 0).replaceAll(':', '');
   return { ...product, [key]: join(dir, `${name}-${stamp}${ext}`) };
 }
+
+const openFiles = (
+  settings: FileThreadSettings,
+  onEvent: (event: FileEvent) => void,
+  by: 'own thread' | 'this thread',
+): NightFiles =>
+  by === 'own thread' ? openFilesByThread(settings, onEvent) : new FilesByTime(settings, onEvent);

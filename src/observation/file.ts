@@ -3,8 +3,9 @@ import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, stringify, 
 import { refuse } from '../core/errors.js';
 import { checkObservation, ObservationError, tryObservation, type ObservationProblem } from './check.js';
 import { canonicalJson } from './canonical.js';
-import { inSchemaOrder } from './order.js';
-import type { Observation } from './schema.js';
+import { type Observation, observation } from './schema.js';
+import { meantForm, shapeOf, alternatives } from '../fields/index.js';
+import { z } from 'zod';
 
 interface ObservationFile {
   readonly observation: Observation;
@@ -85,3 +86,21 @@ export function writeObservation(given: Observation, format: 'yaml' | 'json' = '
 
 /** One line that is the same for the same observation, for the history of a product. */
 export const canonicalObservation = (given: Observation): string => canonicalJson(checkObservation(given));
+
+const inSchemaOrder = (given: Observation): Observation => ordered(observation, given) as Observation;
+
+function ordered(schema: z.core.$ZodType, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const list = alternatives(schema).find((form) => form instanceof z.ZodArray);
+    return list ? value.map((one) => ordered(list.element, one)) : value;
+  }
+  const form = meantForm(schema, value);
+  const shape = form && shapeOf(form);
+  if (!shape || typeof value !== 'object' || value === null) return value;
+  const given = value as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    Object.keys(shape)
+      .filter((key) => given[key] !== undefined)
+      .map((key) => [key, ordered(shape[key], given[key])]),
+  );
+}

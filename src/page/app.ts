@@ -5,7 +5,6 @@ import { unsafeStatic, html as staticHtml } from 'lit/static-html.js';
 import type { Alarm, Status } from '../serve/messages.js';
 import { clock, seconds } from './format.js';
 import { askTokenBy, onOutcome, steer, type Outcome } from './steer.js';
-import { otherTheme } from './theme.js';
 import { setToken } from './token.js';
 import { View } from './view.js';
 import { isConnected, reopen, silenceMs, wantsToken } from './wire.js';
@@ -282,3 +281,27 @@ class CorellaApp extends View {
   }
 }
 customElements.define('corella-app', CorellaApp);
+
+const KEY = 'corella-theme';
+
+type Theme = 'dark' | 'light';
+
+const system = (): Theme => (matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark');
+
+const chosen = (): Theme | undefined => {
+  const kept = localStorage.getItem(KEY);
+  return kept === 'dark' || kept === 'light' ? kept : undefined;
+};
+
+function applyTheme(): void {
+  document.documentElement.dataset.theme = chosen() ?? system();
+}
+
+function otherTheme(): void {
+  localStorage.setItem(KEY, document.documentElement.dataset.theme === 'light' ? 'dark' : 'light');
+  applyTheme();
+}
+
+applyTheme();
+
+matchMedia('(prefers-color-scheme: light)').addEventListener('change', applyTheme);

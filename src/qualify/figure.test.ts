@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { planChannelise } from '../channelise/index.js';
 import { all, atLeast, atMost, within } from './figure.js';
-import { traceOfInverse } from './inverse.js';
+import { traceOfInverse } from './figures/gains.js';
 import { digitise, tones } from './signals.js';
 import { noisePower, overlapFactor } from './theory.js';
 

@@ -7,7 +7,26 @@ import { describeDevices } from '../backend/select.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { OnStep } from '../core/progress.js';
 import type { Check, Figure, Findings } from './figure.js';
-import { figures } from './figures.js';
+import { imagesFigure } from './figures/images.js';
+import { liveFigure } from './figures/live.js';
+import { lossFigure } from './figures/loss.js';
+import { backendsFigure } from './figures/backends.js';
+import { beamsFigure } from './figures/beams.js';
+import { filesFigure } from './figures/files.js';
+import { performanceFigure } from './figures/performance.js';
+import { papersFigure } from './figures/papers.js';
+import { closureFigure } from './figures/closure.js';
+import { delayFigure } from './figures/delay.js';
+import { dynamicRangeFigure } from './figures/dynamic-range.js';
+import { exactnessFigure } from './figures/exactness.js';
+import { gainsFigure } from './figures/gains.js';
+import { linearityFigure } from './figures/linearity.js';
+import { noiseFigure } from './figures/noise.js';
+import { quantisationFigure } from './figures/quantisation.js';
+import { socketsFigure } from './figures/sockets.js';
+import { shapeFigure } from './figures/shape.js';
+import { signatureFigure } from './figures/signature.js';
+import { toneFigure } from './figures/tone.js';
 
 interface QualifyOptions {
   readonly backend: Backend;
@@ -129,3 +148,26 @@ export const checkLine = ({ what, measured: value, unit, wanted }: Check): strin
 /** Whole numbers as they are, others to four digits. */
 export const figureText = (value: number): string =>
   Number.isInteger(value) || !Number.isFinite(value) ? `${value}` : `${Number(value.toPrecision(4))}`;
+
+const figures: readonly Figure[] = [
+  toneFigure,
+  shapeFigure,
+  dynamicRangeFigure,
+  linearityFigure,
+  delayFigure,
+  signatureFigure,
+  exactnessFigure,
+  noiseFigure,
+  quantisationFigure,
+  closureFigure,
+  beamsFigure,
+  gainsFigure,
+  imagesFigure,
+  lossFigure,
+  liveFigure,
+  socketsFigure,
+  filesFigure,
+  backendsFigure,
+  performanceFigure,
+  papersFigure,
+];

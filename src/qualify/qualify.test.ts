@@ -16,7 +16,7 @@ import {
   reportJson,
   type Qualification,
 } from './index.js';
-import { traceOfInverse } from './inverse.js';
+import { traceOfInverse } from './figures/gains.js';
 
 const verdictOf = ({ verdict }: Check): string => verdict;
 

@@ -9,14 +9,13 @@ import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import { instantOfTick, type TickClock } from '../core/clock/tick-clock.js';
 import { numberOf } from '../core/clock/rational.js';
-import { gapsOfPresence, type CellLayout, type Presence } from '../core/presence/presence.js';
+import { gapsOfPresence, type CellLayout, type Presence, emptyPresence } from '../core/presence/presence.js';
 import type { SpectraSource, VoltageSource } from '../core/sources.js';
 import type { SpectraType, VoltageType } from '../core/axes.js';
 import type { Band } from './band.js';
 import type { KnownEpoch } from './epoch.js';
 import { samplesPerBlock, type RingPlan } from './plan.js';
 import type { ArrivedBlock } from './ring.js';
-import { presenceBetween } from './slots.js';
 import { allocateTurned, type CornerTurn, type Turned } from './turn.js';
 
 /** What a block of packets says beyond its samples. */
@@ -204,4 +203,21 @@ async function* pieces<Rest>(
       block.release();
     }
   }
+}
+
+/** A copy of the slots from `first` to before `end`. */
+function presenceBetween(presence: Presence, first: number, end: number): Presence {
+  const { lanes, fragments, rowWords, bits } = presence;
+  const part = emptyPresence(lanes, fragments, end - first);
+  const shift = first & 31;
+  for (let row = 0; row < lanes * fragments; row++) {
+    for (let word = 0; word * 32 < end - first; word++) {
+      const at = row * rowWords + (first >>> 5) + word;
+      const next = (first >>> 5) + word + 1 < rowWords ? bits[at + 1] : 0;
+      const both = shift === 0 ? bits[at] : (bits[at] >>> shift) | (next << (32 - shift));
+      const left = end - first - word * 32;
+      part.bits[row * part.rowWords + word] = left >= 32 ? both : both & ((1 << left) - 1);
+    }
+  }
+  return part;
 }

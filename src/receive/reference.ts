@@ -13,8 +13,15 @@ import { packetFormatNamed } from '../packets/registry.js';
 import { Jumps } from './jumps.js';
 import { LaneClocks, type Moment } from './lane-clocks.js';
 import { blockBytesOf, blockTicksOf, cellsOf, hearingSpan, type RingPlan } from './plan.js';
-import type { ArrivedBlock, FedRing, Outcome, RingAccount } from './ring.js';
-import { Tally } from './tally.js';
+import {
+  type ArrivedBlock,
+  type FedRing,
+  type Outcome,
+  type RingAccount,
+  laneOutcomes,
+  outcomes,
+  type LaneOutcome,
+} from './ring.js';
 
 interface Memory {
   readonly cells: Uint8Array;
@@ -285,6 +292,61 @@ export class ReferenceRing implements FedRing {
       released = true;
       this.free.push(memory);
       this.onChange();
+    };
+  }
+}
+
+interface LaneTally {
+  readonly outcomes: Record<LaneOutcome, number>;
+  missingCells: number;
+  newestTick: bigint | undefined;
+  rivals: number;
+}
+
+const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
+  Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+
+const isLaneOutcome = (outcome: Outcome): outcome is LaneOutcome =>
+  (laneOutcomes as readonly Outcome[]).includes(outcome);
+
+class Tally {
+  packets = 0;
+  bytes = 0;
+  blocks = 0;
+  skippedBlocks = 0;
+  missingCells = 0;
+  resyncs = 0;
+  readonly outcomes = zeros(outcomes);
+  readonly lanes: LaneTally[];
+
+  constructor(lanes: number) {
+    this.lanes = Array.from({ length: lanes }, () => ({
+      outcomes: zeros(laneOutcomes),
+      missingCells: 0,
+      newestTick: undefined,
+      rivals: 0,
+    }));
+  }
+
+  count(outcome: Outcome, lane?: number): Outcome {
+    this.outcomes[outcome]++;
+    if (lane !== undefined && isLaneOutcome(outcome)) this.lanes[lane].outcomes[outcome]++;
+    return outcome;
+  }
+
+  /** Blocks of which nothing came, so many cells of each lane. */
+  skip(blocks: number, cellsOfLane: number): void {
+    this.skippedBlocks += blocks;
+    this.missingCells += blocks * cellsOfLane * this.lanes.length;
+    for (const lane of this.lanes) lane.missingCells += blocks * cellsOfLane;
+  }
+
+  snapshot(): Omit<RingAccount, 'refusedResyncs'> {
+    const { packets, bytes, blocks, skippedBlocks, missingCells, resyncs } = this;
+    return {
+      ...{ packets, bytes, blocks, skippedBlocks, missingCells, resyncs },
+      outcomes: { ...this.outcomes },
+      lanes: this.lanes.map((lane) => ({ ...lane, outcomes: { ...lane.outcomes } })),
     };
   }
 }

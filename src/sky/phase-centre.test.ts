@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseInstant } from '../core/instant.js';
-import { parsePosition } from './coordinates.js';
+import { parsePosition } from './phase-centre.js';
 import { skyFrame } from './frame.js';
 import { parsePhaseCentre } from './phase-centre.js';
 

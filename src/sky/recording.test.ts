@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { secondsBetween } from '../core/instant.js';
-import { droppedGaps } from './drops.js';
+import { droppedGaps } from './simulate.js';
 import { directionFromAltAz } from './frame.js';
 import type { Interferer } from './interferers.js';
 import { countsPerRootJy, quantise } from './quantise.js';

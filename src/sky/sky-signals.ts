@@ -9,14 +9,13 @@ import { addSamples } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import type { Vector3 } from '../core/vector.js';
 import { elementJones } from './beam.js';
-import { coherency, mixOf } from './coherency.js';
 import { skyFrame } from './frame.js';
-import type { FeedJones } from './feeds.js';
+import { type FeedJones, throughFeed } from './feeds.js';
 import { binFrequencyHz } from './frequency-grid.js';
 import { isOn, type PulsedInterferer } from './interferers.js';
 import { preparePulsedNoise, type PulsedNoise } from './pulsars.js';
 import type { SimulationPlan } from './simulation-plan.js';
-import type { Source } from './source.js';
+import type { Source, StokesFractions } from './source.js';
 
 /** spectra[p] : complex, over the grid's rising bins, √Jy. */
 export interface SkySignal {
@@ -144,4 +143,38 @@ function preparePulses(
     }
     signal.directionEnu = interferer.directionEnu;
   };
+}
+
+/** Per unit of I: XX = ⟨|X|²⟩, YY = ⟨|Y|²⟩, XY = ⟨X·conj(Y)⟩ (docs/conventions.md, polarisation). */
+interface Coherency {
+  readonly xx: number;
+  readonly yy: number;
+  readonly xyRe: number;
+  readonly xyIm: number;
+}
+
+/** Of a source through the Jones matrix of an element. */
+export function coherency(stokes: StokesFractions, jones: FeedJones): Coherency {
+  const { i, q, u, v } = throughFeed(jones, { i: 1, ...stokes });
+  return { xx: i - q, yy: i + q, xyRe: u, xyIm: -v };
+}
+
+/**
+ * How to mix two independent unit signals n₁, n₂ into X = x1·n₁ and Y = y1·n₁ + y2·n₂ with that coherency:
+ * the Cholesky factor of [[XX, XY], [conj XY, YY]].
+ */
+interface Mix {
+  readonly x1: number;
+  readonly y1Re: number;
+  readonly y1Im: number;
+  readonly y2: number;
+}
+
+export function mixOf({ xx, yy, xyRe, xyIm }: Coherency): Mix {
+  // A source wholly along Y leaves X nothing but rounding, and then XY is nothing too.
+  if (xx <= 1e-14 * yy) return { x1: 0, y1Re: 0, y1Im: 0, y2: Math.sqrt(yy) };
+  const x1 = Math.sqrt(xx);
+  // Wholly polarised sources make this 0 but for rounding, which must not reach the root as −1e-17.
+  const rest = Math.max(0, yy - (xyRe ** 2 + xyIm ** 2) / xx);
+  return { x1, y1Re: xyRe / x1, y1Im: -xyIm / x1, y2: Math.sqrt(rest) };
 }

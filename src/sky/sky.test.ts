@@ -7,7 +7,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import { sourcesUp } from './above.js';
 import { elementVoltage } from './beam.js';
 import { IDENTITY } from './feeds.js';
-import { coherency, mixOf } from './coherency.js';
+import { coherency, mixOf } from './sky-signals.js';
 import { altitudeDeg, azimuthDeg, directionFromAltAz, skyFrame } from './frame.js';
 import { fixedSource, parseSource, sourceAt } from './source.js';
 import { findSources, sourceNames } from './sources.js';

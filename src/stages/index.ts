@@ -14,7 +14,7 @@ export {
   prepareCalibrate,
 } from './calibrate.js';
 export { type CardIntegration, onHost, prepareCardCorrelate, prepareCardSum } from './card/integrations.js';
-export { channelRanges } from './cards/ranges.js';
+export { channelRanges } from './cards/together.js';
 export { Together } from './cards/together.js';
 export { type ChanneliseSettings, prepareChannelise, spectrumGrid } from './channelise.js';
 export {

@@ -1,15 +1,14 @@
 /** From a preset's name or a user's file to a telescope. */
 import { readFile } from 'node:fs/promises';
-import { dirname, extname, isAbsolute, join } from 'node:path';
+import { dirname, extname, isAbsolute, join, basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CorellaError, refuse } from '../core/errors.js';
 import { meantBeside } from '../core/spelling.js';
 import { parseDescription } from './description.js';
-import { isPlacesPath, parsePlaces } from './places.js';
-import { parsePositions } from './positions.js';
+import { parsePositions, siteOfPositions } from './positions.js';
 import { presets, telescopeNames } from './registry.js';
-import { isSsmif, parseSsmif } from './ssmif.js';
 import type { Station, Telescope } from './telescope.js';
+import { checkedSite } from './site.js';
 
 /** A file's text, and its name for messages. */
 interface NamedText {
@@ -100,4 +99,79 @@ async function readText(path: string, what: string): Promise<string> {
       { cause: error },
     );
   }
+}
+
+const isPlacesPath = (path: string): boolean => extname(path).toLowerCase() === '.csv';
+
+/** Where people build telescopes; numbers in other units lie elsewhere. */
+const [LOWEST_M, HIGHEST_M] = [-500, 10_000];
+
+/** No beam is assumed. */
+function parsePlaces(text: string, path: string, polarisations: 1 | 2): Telescope {
+  const site =
+    siteOfPositions(text, path) ??
+    refuse(
+      path,
+      'positions in local metres do not say where on Earth they are',
+      'write name,x_m,y_m,z_m (ITRF) or name,longitude_deg,latitude_deg,height_m; or name them in a JSON description, which has the site',
+    );
+  if (!(site.heightM >= LOWEST_M && site.heightM <= HIGHEST_M))
+    refuse(
+      path,
+      `its stations stand ${site.heightM.toFixed(0)} m above the ellipsoid`,
+      'write metres and degrees',
+    );
+  return {
+    name: basename(path, extname(path)),
+    title: `the stations of ${basename(path)}`,
+    site,
+    stations: parsePositions(text, path, site),
+    polarisations,
+    band: { lowHz: 1, highHz: 1e12 },
+    recording: { centreFrequencyHz: 1e8, sampleRateHz: 1e6, channels: 64, bits: 8 },
+    beamExponent: 0,
+  };
+}
+
+const isSsmif = (text: string): boolean => /^\s*STATION_ID\s+\S/m.test(text) && /^\s*N_STD\s+\d/m.test(text);
+
+function parseSsmif(text: string, path: string): Telescope {
+  const facts = new Map<string, string>();
+  for (const line of text.split(/\r?\n/)) {
+    const match = /^\s*([A-Z_]+(?:\[\d+\])?)\s+(\S+)/.exec(line.split('#')[0]);
+    if (match) facts.set(match[1], match[2]);
+  }
+  const number = (key: string, otherwise?: number): number => {
+    const told = facts.get(key);
+    const value = told === undefined ? otherwise : Number(told);
+    if (value === undefined || !Number.isFinite(value))
+      refuse(path, told === undefined ? `lacks ${key}` : `says ${key} ${told}`, 'give a whole SSMIF');
+    return value;
+  };
+  const count = number('N_STD');
+  if (!Number.isSafeInteger(count) || count < 1 || count > 10_000)
+    refuse(path, `says N_STD ${count}`, 'give a whole SSMIF');
+  const id = facts.get('STATION_ID') ?? 'LWA';
+  // Stands that are not listed stand at the centre, by the format's own word.
+  const stations = Array.from({ length: count }, (_, k): Station => ({
+    name: `stand${k + 1}`,
+    eastM: number(`STD_LX[${k + 1}]`, 0),
+    northM: number(`STD_LY[${k + 1}]`, 0),
+    upM: number(`STD_LZ[${k + 1}]`, 0),
+  }));
+  return {
+    name: id,
+    title: `Long Wavelength Array station ${id}`,
+    site: checkedSite(path, {
+      latitudeDeg: number('GEO_N'),
+      longitudeDeg: number('GEO_E'),
+      heightM: number('GEO_EL'),
+    }),
+    stations,
+    polarisations: 2,
+    band: { lowHz: 3e6, highHz: 88e6 },
+    recording: { centreFrequencyHz: 58e6, sampleRateHz: 1.6e6, channels: 64, bits: 4 },
+    beamExponent: 0.8,
+    mount: 'fixed',
+  };
 }

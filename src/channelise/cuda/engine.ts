@@ -14,7 +14,6 @@ import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
 import type { Closers } from '../../core/closing.js';
 import { LONG_WINDOW } from '../../core/windows.js';
-import { writer } from './arguments.js';
 import { LONG_WORK, longTables, planLong, type LongPlan } from './long.js';
 import { outputMap } from './maps.js';
 import { planFused, WORK, type ChannelisePass, type FusedPlan } from './plan.js';
@@ -338,3 +337,21 @@ async function prepareLong(
     },
   };
 }
+
+const writer = (kernel: Kernel, argument = 0) => {
+  const { view } = kernel.argument(argument);
+  return {
+    pointer: (at: number, value: bigint) => {
+      view.setBigUint64(at, value, true);
+    },
+    long: (at: number, value: number) => {
+      view.setBigInt64(at, BigInt(value), true);
+    },
+    int: (at: number, value: number) => {
+      view.setInt32(at, value, true);
+    },
+    float: (at: number, value: number) => {
+      view.setFloat32(at, value, true);
+    },
+  };
+};

@@ -7,7 +7,6 @@ import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { SkyPosition } from '../../sky/frame.js';
-import { beamsTable, manyBeamsCards, type FitsBeam } from './beams.js';
 import { refuseUneven } from './even-channels.js';
 import {
   FITS_BLOCK_BYTES,
@@ -23,6 +22,8 @@ import {
 import { firstCode } from '../io/gather.js';
 import { openInput } from '../io/input.js';
 import { openOutput, type OutputFile } from '../io/output.js';
+import { tableBytes } from './table.js';
+import { stat } from 'node:fs/promises';
 
 export interface FitsImage {
   readonly image: ImageCPML;
@@ -297,6 +298,67 @@ export async function readFitsImage(path: string): Promise<ReadFitsImage> {
       details: Object.fromEntries(header.values),
       values,
     };
+  } finally {
+    await file.close();
+  }
+}
+
+interface FitsBeam {
+  /** Full widths at half maximum. */
+  readonly majorDeg: number;
+  readonly minorDeg: number;
+  readonly positionAngleDeg: number;
+}
+
+const ARCSECONDS = 3600;
+
+const UNKNOWN: FitsBeam = { majorDeg: 0, minorDeg: 0, positionAngleDeg: 0 };
+
+const manyBeamsCards = (): string[] => [
+  logicalCard('EXTEND', true),
+  logicalCard('CASAMBM', true, 'a beam for each channel, table BEAMS'),
+];
+
+/** beams : [c]; the same for each of the Stokes planes. */
+function beamsTable(beams: readonly (FitsBeam | undefined)[], stokes: number): Uint8Array {
+  const rows = Array.from({ length: stokes }, (_, pol) =>
+    beams.map((beam = UNKNOWN, channel) => ({ ...beam, channel, pol })),
+  ).flat();
+  return tableBytes(
+    'BEAMS',
+    [
+      {
+        ...{ name: 'BMAJ', form: '1E', unit: 'arcsec' },
+        rows: rows.map(({ majorDeg }) => [ARCSECONDS * majorDeg]),
+      },
+      {
+        ...{ name: 'BMIN', form: '1E', unit: 'arcsec' },
+        rows: rows.map(({ minorDeg }) => [ARCSECONDS * minorDeg]),
+      },
+      {
+        ...{ name: 'BPA', form: '1E', unit: 'deg' },
+        rows: rows.map(({ positionAngleDeg }) => [positionAngleDeg]),
+      },
+      { name: 'CHAN', form: '1J', rows: rows.map(({ channel }) => [channel]) },
+      { name: 'POL', form: '1J', rows: rows.map(({ pol }) => [pol]) },
+    ],
+    [integerCard('NCHAN', beams.length), integerCard('NPOL', stokes)],
+  );
+}
+
+const SIGN = 'SIMPLE  =';
+
+export async function holdsFitsImage(path: string): Promise<boolean> {
+  // What cannot be read others refuse.
+  if (!(await stat(path).catch(() => undefined))?.isFile()) return false;
+  const file = await openInput(path);
+  try {
+    const head = new Uint8Array(Math.min(SIGN.length, file.sizeBytes));
+    await file.readExactly(head, 0);
+    if (new TextDecoder('latin1').decode(head) !== SIGN) return false;
+    const header = (await readUnit(file, 0))?.header;
+    if (!header || header.real('NAXIS', 0) < 2) return false;
+    return header.real('NAXIS1', 0) > 0 && header.real('NAXIS2', 0) > 0;
   } finally {
     await file.close();
   }

@@ -10,7 +10,7 @@ import { prepareFlagger } from '../index.js';
 import { planKurtosis, windowEdges } from '../plan.js';
 import { sumsBytes, sumsLaunch } from './plan.js';
 import { cudaPowers } from './prepare.js';
-import { Zeros } from './zeros.js';
+import { Zeros } from './prepare.js';
 
 const shape = { type: 'ci8', channels: 3, inputs: 34, polarisations: 2 } as const;
 const plan = planKurtosis({ ...shape, spectraPerWindow: 64 });

@@ -20,7 +20,6 @@ import {
 import { largestPart, MOST_PAYLOAD, upTo } from '../sending.js';
 import { commonNumbers, usual, usualStep } from '../survey.js';
 import { hasData, heapFacts } from './data-heap.js';
-import { fengDescriptor } from './describe.js';
 import { descriptorsOf } from './descriptors.js';
 import {
   address,
@@ -248,3 +247,32 @@ export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
     firstTick: 2n ** 48n - 4n * 2048n * 3n,
   }),
 });
+
+const inside = { name: 0x10, description: 0x11, id: 0x14, numpy: 0x15 } as const;
+
+const SAMPLES = 0x4300;
+
+function fengDescriptor({ cell, numbers }: StreamPlan): Uint8Array {
+  const shape = [numbers.channelsPerHeap, cell.sizes.t, cell.sizes.a, ...(cell.bits === 8 ? [2] : [])];
+  const texts: readonly (readonly [number, string])[] = [
+    [inside.name, 'feng_raw'],
+    [inside.description, 'Channelised complex digital voltages'],
+    [
+      inside.numpy,
+      `{'shape': (${shape.join(', ')}), 'fortran_order': False, 'descr': '${cell.bits === 8 ? '|i1' : '|u1'}'}`,
+    ],
+  ];
+  const bytes = texts.map(([, text]) => new TextEncoder().encode(text));
+  const starts = bytes.map((_, n) => bytes.slice(0, n).reduce((sum, { length }) => sum + length, 0));
+  const payload = Buffer.concat(bytes);
+  const descriptor = packet(payload, [
+    immediate(inside.id, BigInt(SAMPLES)),
+    ...texts.map(([id], n) => address(id, BigInt(starts[n]))),
+  ]);
+  return packet(descriptor, [address(speadIds.descriptor, 0n)]);
+}
+
+function packet(payload: Uint8Array, items: Parameters<typeof speadHeader>[1]): Uint8Array {
+  const place = { heap: 1n, heapBytes: payload.length, offset: 0, payloadBytes: payload.length };
+  return writeSpead(speadHeader(place, items), payload);
+}

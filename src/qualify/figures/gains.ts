@@ -2,7 +2,6 @@
 import { baselineIndex } from '../../core/axes.js';
 import { linePlot } from '../../draw/index.js';
 import { all, atMost, within, type Figure, type Plot, type Rig } from '../figure.js';
-import { traceOfInverse } from '../inverse.js';
 import { drawGains, SIGNAL_TO_NOISE, solve, STATIONS } from '../solve-case.js';
 
 export const gainsFigure: Figure = {
@@ -86,4 +85,28 @@ async function convergence(rig: Rig, truth: Float64Array): Promise<Plot> {
       series: [{ name: 'largest of four solves', x: counts, y: changes }],
     }),
   };
+}
+
+/** Of the inverse of a square matrix, by Gauss and Jordan with the largest pivot. */
+export function traceOfInverse(matrix: readonly Float64Array[]): number {
+  const size = matrix.length;
+  const rows = matrix.map((row, k) => {
+    const wide = new Float64Array(2 * size);
+    wide.set(row);
+    wide[size + k] = 1;
+    return wide;
+  });
+  for (let k = 0; k < size; k++) {
+    let best = k;
+    for (let r = k + 1; r < size; r++) if (Math.abs(rows[r][k]) > Math.abs(rows[best][k])) best = r;
+    [rows[k], rows[best]] = [rows[best], rows[k]];
+    const pivot = rows[k][k];
+    rows[k] = rows[k].map((value) => value / pivot);
+    for (let r = 0; r < size; r++) {
+      if (r === k) continue;
+      const factor = rows[r][k];
+      for (let n = 0; n < 2 * size; n++) rows[r][n] -= factor * rows[k][n];
+    }
+  }
+  return rows.reduce((sum, row, k) => sum + row[size + k], 0);
 }

@@ -1,5 +1,7 @@
 /** Several runs in step: each hands over its part, and all go on when the whole has been taken. */
 import type { Emit } from '../stage.js';
+import { refuse } from '../../core/errors.js';
+import type { ChannelRange } from '../select-channels.js';
 
 export class Together<Part> {
   private slots: (Part | undefined)[];
@@ -56,4 +58,15 @@ export class Together<Part> {
     if (this.waiting.length > 0) throw new Error('the cards did not make as many integrations');
     return settled.map((one) => (one as PromiseFulfilledResult<Result>).value);
   }
+}
+
+export function channelRanges(channels: number, cards: number): ChannelRange[] {
+  if (cards > channels)
+    refuse(
+      'machine.cards',
+      `${cards} cards for ${channels} channels`,
+      `name at most ${channels}, or make more channels`,
+    );
+  const at = (k: number): number => Math.round((channels * k) / cards);
+  return Array.from({ length: cards }, (_, k) => ({ first: at(k), end: at(k + 1) }));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SpectraElements, SpectraType } from '../../../core/axes.js';
 import { takeNoSamples } from '../no-samples.js';
-import { checkRange } from './check.js';
+import { checkRange } from './open.js';
 
 describe('samples of spectra', () => {
   const check = (elements: SpectraElements, type: SpectraType): void => {

@@ -5,11 +5,10 @@ import { fromJulianDate, secondsBetween, type Instant } from '../../../core/inst
 import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu } from '../../../telescope/earth.js';
 import { checkedSite } from '../../../telescope/site.js';
-import type { UnusedAntenna, VisibilityHeader } from '../../format.js';
+import type { UnusedAntenna, VisibilityHeader, KeywordValue } from '../../format.js';
 import { orientationHere, orientationOf, splitTable, turnedToEast, unitsOf } from '../header-facts.js';
 import { severalTargetsLine } from '../targets.js';
 import { centreOf, targetsOf, type Centre } from './centre.js';
-import { orientationOfFeeds } from './feeds.js';
 import {
   codesInOurOrder,
   codesOf,
@@ -19,7 +18,6 @@ import {
   type StoredProduct,
 } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
-import { keywordsIn } from './keywords.js';
 import { optionalText } from './optional-text.js';
 import { telescopeOf } from './telescope.js';
 
@@ -343,4 +341,28 @@ function factsOf(
       rows: { most, times },
     }),
   };
+}
+
+/** Memo 1.3 tells each feed's name and angle, π/2 being east; what is neither has no name here. */
+function orientationOfFeeds(file: Hdf5File): VisibilityHeader['xOrientation'] {
+  if (!file.has('Header/feed_array') || !file.has('Header/feed_angle')) return 'unknown';
+  const feeds = file.texts('Header/feed_array').map((name) => name.trim().toLowerCase());
+  const angles = file.numbers('Header/feed_angle');
+  const all = (name: string, angleRad: number): boolean =>
+    feeds.every((feed, k) => feed !== name || Math.abs(angles[k] - angleRad) < 1e-5);
+  if (angles.length !== feeds.length || !(feeds.includes('x') && feeds.includes('y'))) return 'unknown';
+  if (all('x', Math.PI / 2) && all('y', 0)) return 'east';
+  return all('x', 0) && all('y', Math.PI / 2) ? 'north' : 'unknown';
+}
+
+/** Single numbers and texts of extra_keywords; our own words among them have their place already. */
+function keywordsIn(file: Hdf5File): Record<string, KeywordValue> {
+  const group = 'Header/extra_keywords';
+  const keywords: Record<string, KeywordValue> = {};
+  for (const name of file.has(group) ? file.keys(group) : []) {
+    if (name.startsWith('corella_')) continue;
+    const value = file.scalar(`${group}/${name}`);
+    if (value !== undefined) keywords[name] = value;
+  }
+  return keywords;
 }

@@ -1,10 +1,11 @@
 /** UVH5: visibilities in HDF5, as pyuvdata and its correlators keep them (memo 0.x to 1.2). */
 import type { Format } from '../../format.js';
 import { isHdf5, namesInHead } from '../../hdf5/read.js';
-import { mendUvh5 } from './mend.js';
 import { openUvh5 } from './read.js';
 import { MOST_INT32 } from './values.js';
 import { createUvh5 } from './write.js';
+import { open } from 'node:fs/promises';
+import { refuse } from '../../../core/errors.js';
 
 export const uvh5: Format = {
   name: 'uvh5',
@@ -26,3 +27,26 @@ export const uvh5: Format = {
   },
   mend: mendUvh5,
 };
+
+/** Where superblock 0 keeps the address of the file's end. */
+const END_OF_FILE_AT = 40;
+
+async function mendUvh5(path: string): Promise<number> {
+  const handle = await open(path, 'r+');
+  try {
+    const head = Buffer.alloc(END_OF_FILE_AT + 8);
+    const { bytesRead } = await handle.read(head, 0, head.length, 0);
+    // Zeros until the first integration is finished.
+    if (bytesRead < head.length || head.readUInt32BE(0) !== 0x89484446) return 0;
+    const end = Number(head.readBigUInt64LE(END_OF_FILE_AT));
+    const { size } = await handle.stat();
+    if (head[8] !== 0 || end > size)
+      refuse(path, 'was not written by corella, or lost its end', 'copy it again');
+    await handle.truncate(end);
+  } finally {
+    await handle.close();
+  }
+  const file = await openUvh5(path);
+  await file.close();
+  return file.integrationCount;
+}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { randomStations, zenithAxes } from '../../cases.js';
-import { cellLists } from './cell-lists.js';
+import { cellLists } from './single.js';
 import { touchedCells } from './choice.js';
 import { planImage } from '../../index.js';
 
