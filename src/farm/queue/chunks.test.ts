@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsMsg } from '@nats-io/jetstream';
-import { Puzzle } from './chunks.js';
+import { CHUNK_BYTES, Puzzle, sendResult } from './chunks.js';
+import type { Queue } from './connect.js';
 
 const message = (heads: Record<string, string>, data: readonly number[] = []): JsMsg =>
   ({
@@ -27,6 +28,27 @@ describe('results in pieces', () => {
     const other = puzzle.add(piece('b', '1/2', 10));
     assert.ok(other?.kind === 'result');
     assert.deepEqual([...other.bytes], [9, 10]);
+  });
+
+  it('of any length arrive as they were sent, though the server takes pieces of its size alone', async () => {
+    for (const length of [0, 1, CHUNK_BYTES, 9 * CHUNK_BYTES + 7]) {
+      const sent: JsMsg[] = [];
+      const publish = (
+        _subject: string,
+        data: Uint8Array,
+        { headers }: { readonly headers: JsMsg['headers'] },
+      ) => {
+        assert.ok(data.length <= CHUNK_BYTES);
+        sent.push({ headers, data } as unknown as JsMsg);
+        return Promise.resolve();
+      };
+      const bytes = Uint8Array.from({ length }, (_, n) => (n * 7 + (n >> 16)) % 251);
+      await sendResult({ js: { publish } } as unknown as Queue, 'plan', 'attempt', bytes, {});
+      const puzzle = new Puzzle();
+      const whole = sent.map((one) => puzzle.add(one)).at(-1);
+      assert.ok(whole?.kind === 'result');
+      assert.equal(Buffer.compare(whole.bytes, bytes), 0, `${length} bytes`);
+    }
   });
 
   it('are kept in memory of their own', () => {
