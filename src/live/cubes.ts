@@ -1,8 +1,6 @@
 /** Images of a live run in FITS cubes: collected in memory, and written when the time of a cube is over. */
-import { access } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { planeML } from '../core/axes.js';
-import { formatInstant, type Instant } from '../core/instant.js';
 import { averageChannels, stationBeam, stokesI } from '../image/index.js';
 import type { FrontSpectra } from '../compose/index.js';
 import type { LatestPicture } from './pictures.js';
@@ -10,6 +8,7 @@ import { centreOf, type SkyImage, writeSeries, type SeriesImage } from '../stage
 import type { Product } from '../products/index.js';
 import { imageOptions } from '../products/making/images.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { nextPath, slotOf } from './file-slots.js';
 
 interface CubeSettings {
   readonly fields: Product<'images'>;
@@ -40,7 +39,7 @@ export class ImageCubes implements LatestPicture {
   }
 
   async show(sky: SkyImage, unit: string = this.settings.unit): Promise<void> {
-    const slot = this.slotOf(sky.start);
+    const slot = slotOf(this.settings.fields['file-every'], sky.start);
     const isOver = slot !== this.slot || unit !== this.unit || this.collectedBytes > MOST_BYTES;
     if (this.images.length > 0 && isOver) await this.close();
     [this.slot, this.unit] = [slot, unit];
@@ -58,7 +57,8 @@ export class ImageCubes implements LatestPicture {
     [this.images, this.collectedBytes] = [[], 0];
     const { fields, telescope, spectra, history } = this.settings;
     const { frequenciesHz, channelWidthHz } = spectra;
-    const fits = await this.freeName(this.nameFor(images[0].start));
+    const naming = { ...this.settings, everyS: fields['file-every'] };
+    const fits = await nextPath(naming, images[0].start, this.cubes === 0);
     const { dir, name } = parse(fits);
     const beam = stationBeam(last.plan);
     await writeSeries(
@@ -79,34 +79,5 @@ export class ImageCubes implements LatestPicture {
     this.cubes++;
     this.drawn += images.length;
     this.paths.push(fits);
-  }
-
-  private slotOf({ unixSeconds, fraction }: Instant): number {
-    const everyS = this.settings.fields['file-every'];
-    // A start a rounding error before the boundary is on it.
-    return everyS === undefined ? 0 : Math.floor((unixSeconds + fraction + 1e-6) / everyS);
-  }
-
-  private nameFor(start: Instant): string {
-    const { path, fields } = this.settings;
-    const everyS = fields['file-every'];
-    if (everyS === undefined && this.cubes === 0) return path;
-    const { dir, name, ext } = parse(path);
-    const stamp = formatInstant(start, everyS !== undefined && everyS < 1 ? 3 : 0).replaceAll(':', '');
-    return join(dir, `${name}-${stamp}${ext}`);
-  }
-
-  /** A run that was broken off and runs again replaces nothing. */
-  private async freeName(path: string): Promise<string> {
-    if (this.settings.overwrite) return path;
-    const { dir, name, ext } = parse(path);
-    for (let number = 1; ; number++) {
-      const candidate = number === 1 ? path : join(dir, `${name}-${number}${ext}`);
-      const isThere = await access(candidate).then(
-        () => true,
-        () => false,
-      );
-      if (!isThere) return candidate;
-    }
   }
 }

@@ -1,9 +1,9 @@
 /** Integrations into files by time: each is whole after every integration, and closed when its time is over. */
-import { access, open, readlink, stat, type FileHandle } from 'node:fs/promises';
-import { parse, join, basename } from 'node:path';
+import { open, readlink, stat, type FileHandle } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { CorellaError } from '../core/errors.js';
-import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
+import { addSeconds, type Instant } from '../core/instant.js';
 import {
   errorCode,
   TRUNCATED,
@@ -15,6 +15,7 @@ import {
 import { skyFrame } from '../sky/frame.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { nextPath, slotOf } from './file-slots.js';
 
 export interface FileSettings {
   /** The name of the one file; with `everyS`, and after a restart of the senders, each has its start in its name. */
@@ -99,7 +100,7 @@ export class FilesByTime {
 
   async append(integration: Integration): Promise<void> {
     await this.look();
-    const slot = this.slotOf(integration.start);
+    const slot = slotOf(this.settings.everyS, integration.start);
     const dateS = dateOf(integration);
     const leastS = Math.min(ONE_DATE_S, integration.durationS / 4);
     // A leap second and the second after it have the same dates in files: a new one begins.
@@ -205,15 +206,9 @@ export class FilesByTime {
     this.onEvent({ kind: 'full', path: full?.path ?? this.settings.path, integrations, why });
   }
 
-  private slotOf({ unixSeconds, fraction }: Instant): number {
-    const { everyS } = this.settings;
-    // A start a rounding error before the boundary is on it.
-    return everyS === undefined ? 0 : Math.floor((unixSeconds + fraction + 1e-6) / everyS);
-  }
-
   private async create({ start }: Integration, slot: number): Promise<OpenFile> {
     const { header, values, everyS, largestSum, centre } = this.settings;
-    const path = await this.freeName(this.nameFor(start));
+    const path = await nextPath(this.settings, start, this.opened === 0);
     const middle = addSeconds(start, everyS === undefined ? 0 : everyS / 2);
     const stopped = stoppedAt(centre, header.telescope, middle);
     const writer = await visibilityFormatFor(path).createVisibilities(
@@ -224,28 +219,6 @@ export class FilesByTime {
     this.opened++;
     this.onEvent({ kind: 'opened', path, integrations: 0 });
     return { path, slot, writer, integrations: 0, dateS: -Infinity };
-  }
-
-  /** A night that was broken off and runs again replaces nothing. */
-  private async freeName(path: string): Promise<string> {
-    if (this.settings.overwrite === true) return path;
-    const { dir, name, ext } = parse(path);
-    for (let number = 1; ; number++) {
-      const candidate = number === 1 ? path : join(dir, `${name}-${number}${ext}`);
-      const isThere = await access(candidate).then(
-        () => true,
-        () => false,
-      );
-      if (!isThere) return candidate;
-    }
-  }
-
-  private nameFor(start: Instant): string {
-    const { path, everyS } = this.settings;
-    if (everyS === undefined && this.opened === 0) return path;
-    const { dir, name, ext } = parse(path);
-    const stamp = formatInstant(start, everyS !== undefined && everyS < 1 ? 3 : 0).replaceAll(':', '');
-    return join(dir, `${name}-${stamp}${ext}`);
   }
 }
 

@@ -116,6 +116,7 @@ export { phasedAt } from './phased-at.js';
 export { ImagerStore, planMoments } from './planned-imager.js';
 export { type InputPowers, preparePower } from './power.js';
 export {
+  type ImageFile,
   type PictureOptions,
   brightnessFacts,
   handName,
@@ -124,6 +125,7 @@ export {
   writeSky,
   writeSkyFits,
   writeSkyPng,
+  writeTogether,
 } from './products.js';
 export { queued } from './queued.js';
 export { recordSimulation } from './record.js';

@@ -174,6 +174,11 @@ export interface PictureOptions extends ProductOptions {
 export const writeSkyPng = async (path: string, sky: SkyImage, options: PictureOptions): Promise<void> =>
   writeFileWhole(path, await pngOf(sky, options));
 
+export interface ImageFile {
+  readonly path: string;
+  readonly of: FitsImage | Uint8Array;
+}
+
 interface SkyPaths {
   readonly fits: string;
   /** Drawing takes longer than imaging: none where nobody looks. */
@@ -190,14 +195,17 @@ export async function writeSky(
   onStep?: OnStep,
 ): Promise<void> {
   onStep?.(0.05, 'the picture');
-  const files: { readonly path: string; readonly of: FitsImage | Uint8Array }[] = [
-    { path: paths.fits, of: fitsOf(sky, options) },
-  ];
+  const files: ImageFile[] = [{ path: paths.fits, of: fitsOf(sky, options) }];
   if (paths.png !== undefined) files.push({ path: paths.png, of: await pngOf(sky, options) });
   if (sky.beam && paths.beam !== undefined) {
     const of = fitsOf({ ...sky, image: sky.beam }, { ...options, unit: 'beam' });
     files.push({ path: paths.beam, of });
   }
+  await writeTogether(files, onStep);
+}
+
+/** FITS images, and pictures as they are: all of them appear, or none. */
+export async function writeTogether(files: readonly ImageFile[], onStep?: OnStep): Promise<void> {
   const set = await openOutputSet(files.map(({ path }) => path));
   try {
     for (const [k, { path, of }] of files.entries()) {

@@ -1,13 +1,20 @@
 /** Wide images for programs (FITS) and for people (PNG). */
 import type { OnStep } from '../../core/progress.js';
-import type { ImageCPML } from '../../core/axes.js';
 import { addSeconds, formatInstant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
-import { planeML, type PlaneML } from '../../core/axes.js';
+import { planeML, type ImageCPML, type PlaneML } from '../../core/axes.js';
 import { renderPng, skyPicture } from '../../draw/index.js';
-import { encodeFitsImage, openOutputSet, type FitsImage } from '../../formats/index.js';
+import type { FitsImage } from '../../formats/index.js';
 import { sourcesUp } from '../../sky/above.js';
-import { apparent, brightnessFacts, handName, planesOf, type PictureOptions } from '../../stages/index.js';
+import {
+  apparent,
+  brightnessFacts,
+  handName,
+  planesOf,
+  writeTogether,
+  type ImageFile,
+  type PictureOptions,
+} from '../../stages/index.js';
 import type { WideSkyImage } from './image.js';
 
 /** `model`, `residual` and `dirty` are of CLEANed images alone. */
@@ -30,9 +37,7 @@ export async function writeWide(
   onStep?: OnStep,
 ): Promise<void> {
   onStep?.(0.05, 'the picture');
-  const files: { readonly path: string; readonly of: FitsImage | Uint8Array }[] = [
-    { path: paths.fits, of: fitsOf(sky, sky.image, options) },
-  ];
+  const files: ImageFile[] = [{ path: paths.fits, of: fitsOf(sky, sky.image, options) }];
   if (paths.png !== undefined) files.push({ path: paths.png, of: await widePng(sky, options) });
   const add = (path: string | undefined, image: ImageCPML | undefined, unit: string): void => {
     // Beside a corrected image they are as they were seen.
@@ -44,18 +49,7 @@ export async function writeWide(
   add(paths.dirty, sky.cleaned?.dirty, options.unit);
   add(paths.model, sky.cleaned?.model, options.unit.replace('/beam', '/pixel'));
   add(paths.residual, sky.cleaned?.residual, options.unit);
-  const set = await openOutputSet(files.map(({ path }) => path));
-  try {
-    for (const [k, { path, of }] of files.entries()) {
-      onStep?.(0.8 + (0.2 * k) / files.length, path);
-      if (of instanceof Uint8Array) await set.files[k].write(of);
-      else await encodeFitsImage(set.files[k], of);
-    }
-    await set.finish();
-  } catch (error) {
-    await set.abandon();
-    throw error;
-  }
+  await writeTogether(files, onStep);
 }
 
 /** Of a cube one channel stands for all: the middle one, or the nearest to it that has data. */
