@@ -3,7 +3,7 @@ import { LitElement, html } from 'lit';
 import uPlot from 'uplot';
 import { isDark, seriesColour, variable } from './colours.js';
 
-interface Curve {
+export interface Curve {
   readonly label: string;
   readonly values: readonly (number | null)[];
   readonly colour?: string;
