@@ -1,12 +1,15 @@
 /** corella sample: a small simulated recording, or what is made of one, for trying each page of the documentation. */
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { refuse } from '../core/errors.js';
+import { CorellaError, refuse } from '../core/errors.js';
 import { formatBytes } from '../core/units.js';
 import { makeFolder } from '../formats/index.js';
 import { checkOutputs } from './options/outputs.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
-import { makeSample, stepText } from './sample/make.js';
+import { makeSample, stepText } from '../skies/index.js';
+import { history } from './report/history.js';
 import { samples } from './sample/recipes.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
@@ -50,7 +53,9 @@ async function run(name: string | undefined, options: SampleOptions): Promise<vo
   await makeFolder(options.out);
   await checkOutputs({ ...options, paths: sample.files.map((file) => join(options.out, file)) });
   const stage = terminal.stage(`sample ${sample.name}`);
-  const files = await makeSample(sample, options.out, stage.step);
+  const files = await makeSample(sample, options.out, {
+    ...{ command: runCommand, history: history(), onStep: stage.step },
+  });
   const seconds = stage.done();
   const made = sample.steps.map(stepText);
   terminal.result({ sample: sample.name, what: sample.what, page: sample.page, files, made, seconds }, [
@@ -72,4 +77,29 @@ function list(terminal: Terminal): void {
       `${' '.repeat(width)}  ${page}`,
     ]),
   );
+}
+
+const main = fileURLToPath(new URL('./main.js', import.meta.url));
+
+/** In a process of its own, as if it were typed: files then say in their history how they were made. */
+function runCommand(words: readonly string[], cwd: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [main, ...words, '--quiet'], {
+      cwd,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (data: Buffer) => (said += data.toString()));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else
+        reject(
+          new CorellaError({
+            where: `corella ${words.join(' ')}`,
+            what: said.replace(/^corella: /, '').trim(),
+          }),
+        );
+    });
+  });
 }

@@ -5,11 +5,10 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S, formatHz } from '../core/units.js';
-import { dot, type Vector3 } from '../core/vector.js';
 import { again, fromText, frequencyHz } from '../fields/index.js';
 import { writeFileWhole } from '../formats/index.js';
 import { parseDescription } from '../telescope/description.js';
-import { placeByTape } from '../telescope/tape.js';
+import { describedByTape, placeByTape, type TapedAntenna } from '../telescope/tape.js';
 import { addFields, type Options } from './options/own.js';
 import { checkOutputs } from './options/outputs.js';
 import { common, out, overwrite } from './options/shared.js';
@@ -86,10 +85,6 @@ const hertz =
 const nameOf = (text: string): string =>
   /^[\w.-]+$/.test(text) ? text : refuse('name', `'${text}' is no name`, 'use letters, digits, dots, dashes');
 
-interface Antenna extends Vector3 {
-  readonly name: string;
-}
-
 const MOST_ANTENNAS = 1000;
 
 async function run(options: TelescopeOptions): Promise<void> {
@@ -110,7 +105,7 @@ async function run(options: TelescopeOptions): Promise<void> {
   const centreFrequencyHz = await ask('Centre frequency, like 1420MHz', undefined, hertz('frequency'));
   const sampleRateHz = await ask('Sample rate, like 2.4MHz', '2.4MHz', hertz('rate'));
   const polarisations = await ask('Polarisations of each antenna', '1', numberIn('polarisations', 1, 2));
-  const antennas: Antenna[] = [];
+  const antennas: TapedAntenna[] = [];
   const first = await ask('Name of the first antenna, from which the others are measured', 'a0', nameOf);
   antennas.push({ name: first, x: 0, y: 0, z: 0 });
   for (;;) {
@@ -131,27 +126,12 @@ async function run(options: TelescopeOptions): Promise<void> {
   }
   asker.close();
   if (antennas.length < 2) refuse('telescope', 'one antenna has no baseline', 'give a second one');
-  const halfHz = sampleRateHz / 2;
-  const description = {
-    ...{ name, title, site, positions: basename(positions), polarisations },
-    band: { lowHz: Math.max(1, centreFrequencyHz - halfHz), highHz: centreFrequencyHz + halfHz },
-    recording: { centreFrequencyHz, sampleRateHz, channels: 128, bits: 8 },
-    beamExponent: 0,
-    notes: [`places measured from ${first} with a tape`],
-  };
-  const text = `${JSON.stringify(description, undefined, 2)}\n`;
+  const { text, places, baselines } = describedByTape(antennas, {
+    ...{ name, title, site, positions: basename(positions), polarisations, centreFrequencyHz, sampleRateHz },
+  });
   parseDescription(text, path);
-  const rows = antennas.map(({ name: word, x, y, z }) =>
-    [word, ...[x, y, z].map((one) => one.toFixed(3))].join(),
-  );
-  await writeFileWhole(positions, Buffer.from(`name,east_m,north_m,up_m\n${rows.join('\n')}\n`));
+  await writeFileWhole(positions, Buffer.from(places));
   await writeFileWhole(path, Buffer.from(text));
-  const baselines = antennas.flatMap((one, i) =>
-    antennas.slice(0, i).map((two) => {
-      const off = { x: one.x - two.x, y: one.y - two.y, z: one.z - two.z };
-      return { between: [one.name, two.name], lengthM: Math.sqrt(dot(off, off)) };
-    }),
-  );
   const longest = Math.max(...baselines.map(({ lengthM }) => lengthM));
   const wavelengthM = SPEED_OF_LIGHT_M_PER_S / centreFrequencyHz;
   openTerminal(options).result(

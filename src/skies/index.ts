@@ -2,4 +2,5 @@
 export { writePayloads } from './sample/frames.js';
 export { recordDrift } from './sample/drift.js';
 export { recordHour } from './sample/hour.js';
+export { makeSample, stepText, type Sample, type Step } from './sample/make.js';
 export { recordTart } from './sample/tart.js';

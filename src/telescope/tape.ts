@@ -4,7 +4,7 @@
  */
 import { refuse } from '../core/errors.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
-import type { Vector3 } from '../core/vector.js';
+import { dot, type Vector3 } from '../core/vector.js';
 
 /** Beyond this it was no tape. */
 const MOST_M = 10_000;
@@ -30,4 +30,51 @@ export function placeByTape(text: string, where: string): Vector3 {
   )
     refuse(where, `'${text}' is no place`, FORMS);
   return place;
+}
+
+export interface TapedAntenna extends Vector3 {
+  readonly name: string;
+}
+
+/** A telescope whose places were measured from its first antenna: its description, its positions, and what to check them with. */
+export function describedByTape(
+  antennas: readonly TapedAntenna[],
+  {
+    centreFrequencyHz,
+    sampleRateHz,
+    ...described
+  }: {
+    readonly name: string;
+    readonly title: string;
+    readonly site: { readonly latitudeDeg: number; readonly longitudeDeg: number; readonly heightM: number };
+    /** The name of their file. */
+    readonly positions: string;
+    readonly polarisations: number;
+    readonly centreFrequencyHz: number;
+    readonly sampleRateHz: number;
+  },
+): {
+  readonly text: string;
+  readonly places: string;
+  readonly baselines: readonly { readonly between: readonly [string, string]; readonly lengthM: number }[];
+} {
+  const halfHz = sampleRateHz / 2;
+  const description = {
+    ...described,
+    band: { lowHz: Math.max(1, centreFrequencyHz - halfHz), highHz: centreFrequencyHz + halfHz },
+    recording: { centreFrequencyHz, sampleRateHz, channels: 128, bits: 8 },
+    beamExponent: 0,
+    notes: [`places measured from ${antennas[0].name} with a tape`],
+  };
+  const rows = antennas.map(({ name, x, y, z }) => [name, ...[x, y, z].map((one) => one.toFixed(3))].join());
+  return {
+    text: `${JSON.stringify(description, undefined, 2)}\n`,
+    places: `name,east_m,north_m,up_m\n${rows.join('\n')}\n`,
+    baselines: antennas.flatMap((one, i) =>
+      antennas.slice(0, i).map((two) => {
+        const off = { x: one.x - two.x, y: one.y - two.y, z: one.z - two.z };
+        return { between: [one.name, two.name] as const, lengthM: Math.sqrt(dot(off, off)) };
+      }),
+    ),
+  };
 }

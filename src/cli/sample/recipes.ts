@@ -1,29 +1,6 @@
 /** What `corella sample` can write: each is a few command lines that anyone could type, and the page it is for. */
 
-export type Step =
-  /** A command line, as a user would type it after `corella`. */
-  | { readonly kind: 'command'; readonly words: readonly string[] }
-  | { readonly kind: 'text'; readonly path: string; readonly text: string }
-  /** An hour of visibilities by their formula. */
-  | { readonly kind: 'hour'; readonly path: string }
-  /** Three hours of the Sun drifting over dishes. */
-  | { readonly kind: 'drift'; readonly path: string; readonly telescope: string }
-  /** Raw samples of a TART with true C/A codes; the antennas' positions are written beside it. */
-  | { readonly kind: 'satellites'; readonly path: string }
-  /** What a capture's datagrams hold, as a file. */
-  | { readonly kind: 'payloads'; readonly capture: string; readonly path: string };
-
-export interface Sample {
-  readonly name: string;
-  readonly what: string;
-  /** Where it is used. */
-  readonly page: string;
-  /** What is left in the end, in the order it is told. */
-  readonly files: readonly string[];
-  readonly steps: readonly Step[];
-  /** A first command to try on it. */
-  readonly next: string;
-}
+import type { Sample, Step } from '../../skies/index.js';
 
 const command = (line: string): Step => ({ kind: 'command', words: line.split(' ') });
 const recording = (name: string): readonly string[] => [`${name}.sigmf-meta`, `${name}.sigmf-data`];
