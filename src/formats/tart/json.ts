@@ -110,7 +110,7 @@ export async function satellitesInJson(path: string): Promise<readonly Source[]>
   const { snapshots } = await readSnapshots(path);
   const { catalogue = [] } = snapshots[0];
   if (catalogue.length === 0)
-    refuse(path, 'has no catalogue of satellites', 'give --orbits, and name satellites');
+    refuse(path, 'has no catalogue of satellites', 'give orbits: FILE, and name satellites');
   return catalogue.map(({ name, az, el, jy = 1 }) => {
     const direction = checkedDirection(`${path}: ${name}`, el, az);
     return {
