@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
-import { DRIFT } from '../skies/sample/drift.js';
+import { DRIFT } from '../skies/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import { corellaHere, program } from './corella.js';
 

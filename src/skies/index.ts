@@ -1,6 +1,6 @@
 /** Entry point of `skies`: samples: small recordings and visibilities to try things with. */
 export { writePayloads } from './sample/frames.js';
-export { recordDrift } from './sample/drift.js';
+export { DRIFT, recordDrift } from './sample/drift.js';
 export { recordHour } from './sample/hour.js';
 export { makeSample, stepText, type Sample, type Step } from './sample/make.js';
 export { recordTart } from './sample/tart.js';
