@@ -1,4 +1,5 @@
 /** Images by either road, composed of the stages. */
+import { percent } from '../core/units.js';
 import type { OnProgress } from '../core/progress.js';
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
@@ -148,8 +149,6 @@ export const methodLine = ({ method, predictedError, predictedErrorAbove10Deg }:
   (predictedErrorAbove10Deg < predictedError
     ? ` (${percent(predictedErrorAbove10Deg)} above 10° of altitude)`
     : '');
-
-const percent = (part: number): string => `${Number((100 * part).toPrecision(2))} %`;
 
 /** A larger bound is refused: correlating first is right for every array. */
 const MOST_ROAD_ERROR = 0.1;

@@ -44,3 +44,6 @@ export function formatSeconds(seconds: number): string {
   if (rounded >= 1e-3) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
   return `${Number((seconds * 1e6).toPrecision(3))} µs`;
 }
+
+/** A share, to two digits. */
+export const percent = (part: number): string => `${Number((100 * part).toPrecision(2))} %`;

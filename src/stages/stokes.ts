@@ -5,7 +5,7 @@
 import { gainsCA, imageCPML, type ImageCPML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { adjoint, timesMatrix } from '../core/jones.js';
-import { RADIANS_PER_DEGREE } from '../core/units.js';
+import { percent, RADIANS_PER_DEGREE } from '../core/units.js';
 import type { VisibilityHeader } from '../formats/index.js';
 import type { Vector3 } from '../core/vector.js';
 import {
@@ -367,8 +367,6 @@ export const narrowStokes = (mount: Mount, { ofI, ofLinear }: EdgeError): Stokes
       (ofI > 1e-6 ? ` and ${percent(ofI)} of I` : ''),
   ],
 });
-
-const percent = (part: number): string => `${Number((100 * part).toPrecision(2))} %`;
 
 const alongAxes = ({ l, m, n }: TangentAxes, a: number, b: number, c: number): Vector3 => ({
   x: a * l.x + b * m.x + c * n.x,
