@@ -28,6 +28,7 @@ export interface FittedBaseline {
   readonly meridianErrorM?: number;
   /** [[ee, em], [me, mm]], or [[ee]]. */
   readonly covarianceM2: readonly (readonly number[])[];
+  /** Against the described baseline, at the mean direction of the scan. */
   readonly phaseDeg: number;
   readonly phaseErrorDeg: number;
   /** The whole baseline, east north up. */
@@ -124,7 +125,6 @@ export function fitBaseline(scan: DriftScan): FittedBaseline | NotFitted {
     }, 0);
     const signalToNoise = signal / Math.sqrt(variance * used.length);
     if (!(signalToNoise > LEAST_SIGNAL)) return 'no-fringe';
-    // Of the constant the part that centring took away is none of the fringe.
     return {
       eastM: x,
       eastErrorM: Math.sqrt(inverse[size + 1]),
