@@ -34,24 +34,28 @@ export function registerTelescope(program: Command): void {
 
 interface Asker {
   /** Asks until the answer can be read; from a file the first that cannot is refused. */
-  ask<Answer>(question: string, preset: string | undefined, read: (text: string) => Answer): Promise<Answer>;
-  close(): void;
+  readonly ask: <Answer>(
+    question: string,
+    preset: string | undefined,
+    read: (text: string) => Answer,
+  ) => Promise<Answer>;
+  readonly close: () => void;
 }
 
 function openAsker(): Asker {
   const { stdin, stderr } = process;
   const isTerminal = stdin.isTTY;
   const reader = createInterface({ input: stdin, output: stderr, terminal: isTerminal });
-  const lines = reader[Symbol.asyncIterator]();
+  const lines: AsyncIterator<string, undefined> = reader[Symbol.asyncIterator]();
   return {
     ask: async (question, preset, read) => {
       for (;;) {
         stderr.write(`${question}${preset === undefined || preset === '' ? '' : ` [${preset}]`}: `);
-        const { value, done } = await lines.next();
+        const step: IteratorResult<string, undefined> = await lines.next();
         if (!isTerminal) stderr.write('\n');
-        if (done === true)
+        if (step.done === true)
           refuse('telescope', `no answer to "${question}"`, 'give one line for each question');
-        const text = value.trim() === '' && preset !== undefined ? preset : value.trim();
+        const text = step.value.trim() === '' && preset !== undefined ? preset : step.value.trim();
         try {
           return read(text);
         } catch (error) {

@@ -54,10 +54,10 @@ export class FringesBook {
   private brightest(at: Integration['start']) {
     const { telescope, sources, frequenciesHz } = this.begun;
     if (isUnplaced(telescope)) return undefined;
-    const [first] = sourcesUp(sources, skyFrame(telescope.site, at), 1, {
+    const first = sourcesUp(sources, skyFrame(telescope.site, at), 1, {
       telescope,
       frequencyHz: frequenciesHz[frequenciesHz.length >> 1],
-    });
+    }).at(0);
     return first && fixedCentre(first.source.name, first.source.position(skyFrame(telescope.site, at)));
   }
 }

@@ -16,7 +16,7 @@ export async function fringesOfRecording(
   let collector: FringeCollector | undefined;
   await runObservation(
     checkObservation({
-      ...{ corella: 1, source, front: channels === undefined ? undefined : { channels } },
+      ...{ corella: 1, source, front: { channels } },
       ...(telescope !== undefined && { telescope }),
       products: [{ visibilities: null }],
     }),

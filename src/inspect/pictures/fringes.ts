@@ -75,9 +75,9 @@ export function fringePicture(fringes: Fringes, title: string): Picture {
 
 /** Times in the axis's own unit. */
 function timeOf({ timesS }: Fringes) {
-  const last = timesS[timesS.length - 1] ?? 0;
-  const axis = timeAxis(Math.max(last + (timesS[0] ?? 0), 1e-6));
-  const perSecond = axis.range[1] / Math.max(last + (timesS[0] ?? 0), 1e-6);
+  const last = timesS[timesS.length - 1];
+  const axis = timeAxis(Math.max(last + timesS[0], 1e-6));
+  const perSecond = axis.range[1] / Math.max(last + timesS[0], 1e-6);
   return { axis, values: timesS.map((one) => one * perSecond) };
 }
 
