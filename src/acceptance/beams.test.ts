@@ -327,6 +327,19 @@ describe('beams of recordings and captures', () => {
     };
     assert.deepEqual(described.nulls, ['Cas A', 'az 90 el 40']);
     assert.ok(Math.abs(described.beams[0].nullDepthDb - 10 * Math.log10(said.data.depth)) < 1e-9);
+    assert.ok(!messages?.some(({ code }) => code === 'beams.inefficient'));
+    // So narrow that about one of four stations is left.
+    await observation(
+      'narrow.yaml',
+      '{ recording: sky.sigmf-meta }',
+      [beams('narrow.fil', 'towards: zenith, taper: 15')],
+      'front: { channels: 16 }\n',
+    );
+    const narrow = JSON.parse(await ran('run', 'narrow.yaml', '--into', 'nulls', '--json')) as {
+      readonly messages?: readonly { readonly code: string; readonly data: Record<string, number> }[];
+    };
+    const lossy = narrow.messages?.find(({ code }) => code === 'beams.inefficient');
+    assert.ok(lossy && lossy.data.efficiency > 0.2 && lossy.data.efficiency < 0.5, JSON.stringify(narrow));
   });
 
   it('refuses what cannot be', async () => {
