@@ -67,8 +67,8 @@ describe('frame', () => {
 });
 
 describe('sources', () => {
-  it('are ten and nine calibrators, and found however they are spelt', () => {
-    assert.equal(sourceNames().length, 19);
+  it('are ten, nine calibrators, the Moon and seven planets, and found however they are spelt', () => {
+    assert.equal(sourceNames().length, 27);
     assert.deepEqual(
       findSources(['cyg a', 'CasA', 'vir-a']).map(({ name }) => name),
       ['Cyg A', 'Cas A', 'Vir A'],
