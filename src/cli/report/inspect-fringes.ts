@@ -62,9 +62,7 @@ export function fringeLines({ baselines, closures, source }: Fringes): string[] 
         name,
         [
           `${product}${lengthM === undefined ? '' : `, ${lengthM.toFixed(2)} m`}, mean amplitude ${mean(amplitudes).toPrecision(3)}`,
-          ...(lags
-            ? [lags.peakS === undefined ? 'no peak over lags' : `lag ${signed(lags.peakS)}`]
-            : []),
+          ...(lags ? [lags.peakS === undefined ? 'no peak over lags' : `lag ${signed(lags.peakS)}`] : []),
           ...(notFitted ? [NOT_FITTED[notFitted]] : []),
         ].join('; '),
       ),

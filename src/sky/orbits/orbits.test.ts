@@ -162,7 +162,10 @@ describe('orbits', () => {
     assert.deepEqual(takeOrbitReport()?.old, ['ISS']);
     iss.position(at(13.9));
     for (const days of [14.1, -14.1, 365])
-      assert.throws(() => iss.position(at(days)), /ISS: its elements are of 2008-09-20.*days.*old-orbits: true/);
+      assert.throws(
+        () => iss.position(at(days)),
+        /ISS: its elements are of 2008-09-20.*days.*old-orbits: true/,
+      );
     takeOrbitReport();
     // Among all it is left out, and where that leaves none, refused.
     assert.throws(() => sourcesUp(findSources('all'), at(15), -90), /none of its satellites can be placed/);
