@@ -13,8 +13,6 @@ if (spawnSync(python, ['-c', 'import sgp4, skyfield']).status !== 0) {
   console.log('passed over: python3-sgp4 and python3-skyfield are not installed');
   process.exit(0);
 }
-/** @template T @param {string} name @returns {Promise<T>} */
-const ours = (name) => import(join(root, 'dist', name));
 /** A small generator of its own (mulberry32): the same sets in every run. */
 let state = 20261;
 const random = () => {
@@ -28,7 +26,7 @@ const between = (low, high) => low + (high - low) * random();
 
 /** @param {string} line 68 characters */
 const summed = (line) =>
-  line + String([...line].reduce((sum, one) => sum + (one === '-' ? 1 : Number(one) || 0), 0) % 10);
+  line + String(Array.from(line).reduce((sum, one) => sum + (one === '-' ? 1 : Number(one) || 0), 0) % 10);
 /** @param {number} value @param {number} decimals @param {number} width */
 const padded = (value, decimals, width) => value.toFixed(decimals).padStart(width);
 
@@ -55,11 +53,11 @@ function elements(k) {
   return { number, one, two };
 }
 
-const { parseElements } = await ours('sky/orbits/elements.js');
-const { useOrbits } = await ours('sky/orbits/orbits.js');
-const { findSources } = await ours('sky/sources.js');
-const { altitudeDeg, azimuthDeg, skyFrame } = await ours('sky/frame.js');
-const { addSeconds, formatInstant, parseInstant } = await ours('core/instant.js');
+const { parseElements } = await import('../../dist/sky/orbits/elements.js');
+const { useOrbits } = await import('../../dist/sky/orbits/orbits.js');
+const { findSources } = await import('../../dist/sky/sources.js');
+const { altitudeDeg, azimuthDeg, skyFrame } = await import('../../dist/sky/frame.js');
+const { addSeconds, formatInstant, parseInstant } = await import('../../dist/core/instant.js');
 
 const folder = mkdtempSync(join(tmpdir(), 'corella-orbits-'));
 process.once('exit', () => {
@@ -69,22 +67,20 @@ const sets = Array.from({ length: SETS }, (_, k) => elements(k));
 const lines = sets.map(({ one, two }) => `${one}\n${two}\n`).join('');
 writeFileSync(join(folder, 'all.tle'), lines);
 await useOrbits([join(folder, 'all.tle')]);
-const places = parseElements(lines, 'all.tle').map(
-  (/** @type {{ number: string, epoch: unknown }} */ set, /** @type {number} */ k) => {
-    const site = {
-      latitudeDeg: between(-89, 89),
-      longitudeDeg: between(-180, 180),
-      heightM: between(0, 4000),
-    };
-    // To the millisecond, as it is written.
-    const utc = formatInstant(addSeconds(set.epoch, between(-2, 2) * 86_400), 3);
-    const frame = skyFrame(site, parseInstant(utc));
-    const [satellite] = findSources([set.number]);
-    const direction = frame.directionEnu(satellite.position(frame));
-    const { one, two } = sets[k];
-    return { one, two, ...site, utc, altitudeDeg: altitudeDeg(direction), azimuthDeg: azimuthDeg(direction) };
-  },
-);
+const places = parseElements(lines, 'all.tle').map((set, k) => {
+  const site = {
+    latitudeDeg: between(-89, 89),
+    longitudeDeg: between(-180, 180),
+    heightM: between(0, 4000),
+  };
+  // To the millisecond, as it is written.
+  const utc = formatInstant(addSeconds(set.epoch, between(-2, 2) * 86_400), 3);
+  const frame = skyFrame(site, parseInstant(utc));
+  const [satellite] = findSources([set.number]);
+  const direction = frame.directionEnu(satellite.position(frame));
+  const { one, two } = sets[k];
+  return { one, two, ...site, utc, altitudeDeg: altitudeDeg(direction), azimuthDeg: azimuthDeg(direction) };
+});
 writeFileSync(join(folder, 'places.json'), JSON.stringify(places));
 const ran = spawnSync(python, [join(root, 'scripts/clients/orbits.py'), join(folder, 'places.json')], {
   stdio: 'inherit',

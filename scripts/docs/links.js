@@ -10,11 +10,10 @@ export function linkFaults(file) {
   return readFileSync(file, 'utf8')
     .split('\n')
     .flatMap((line, n) =>
-      [...line.matchAll(/\]\(((?![a-z]+:)[^)\s]+)\)/g)].flatMap(([, link = '']) => {
-        const [path = '', heading] = link.split('#');
+      [...line.matchAll(/\]\(((?![a-z]+:)[^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(([, path, heading]) => {
         const page = path === '' ? file : resolve(dirname(file), path);
         if (!existsSync(page)) return [`line ${n + 1}: ${path} is not there`];
-        if (heading === undefined || !page.endsWith('.md') || headings(page).has(heading)) return [];
+        if (!heading || !page.endsWith('.md') || headings(page).has(heading)) return [];
         return [`line ${n + 1}: ${path} has no heading #${heading}`];
       }),
     );

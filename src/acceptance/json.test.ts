@@ -76,7 +76,8 @@ describe('JSON', () => {
     const sections = documented;
     const untold = [...sections.keys()].filter((title) => !shown.some(([section]) => section === title));
     assert.deepEqual(
-      untold.filter((title) => !title.startsWith('live')),
+      // That of telescope, which asks, in roof.test.
+      untold.filter((title) => !title.startsWith('live') && title !== 'telescope'),
       [],
       'every section is shown',
     );

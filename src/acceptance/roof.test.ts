@@ -89,7 +89,12 @@ describe('a telescope on a roof', () => {
       });
     const made = ask(answers, 'mine.json');
     assert.equal(made.status, 0, made.stderr);
-    const { baselines } = JSON.parse(made.stdout) as { baselines: { lengthM: number }[] };
+    const printed = JSON.parse(made.stdout) as { readonly baselines: { lengthM: number }[] };
+    const { baselines } = printed;
+    assert.deepEqual(
+      Object.keys(printed).filter((field) => !['jsonVersion', 'messages'].includes(field)),
+      ['description', 'positions', 'antennas', 'baselines', 'wavelengthM'],
+    );
     const lengths = [10, Math.hypot(3, 0.5), Math.hypot(10, 3, 0.5)];
     for (const [k, lengthM] of lengths.entries()) assert.ok(Math.abs(baselines[k].lengthM - lengthM) < 1e-9);
     const telescope = await loadTelescope(join(folder, 'mine.json'));

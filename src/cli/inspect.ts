@@ -404,7 +404,7 @@ async function visibilityReport(
   const { telescope, header } = file;
   const collector = wantsFringes(options) ? fringeCollector({ ...header, telescope }, file.path) : undefined;
   const look = await lookAtVisibilities(file, {
-    ...((options.whole ?? collector) && { extent: 'whole' as const }),
+    ...((options.whole === true || collector) && { extent: 'whole' as const }),
     ...(onProgress && { onProgress }),
     onFirst: (one: Integration) => {
       if (options.picture !== undefined && !pair) picture = visibilityPicture(file, one, file.path);

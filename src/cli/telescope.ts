@@ -46,7 +46,7 @@ function openAsker(): Asker {
   const { stdin, stderr } = process;
   const isTerminal = stdin.isTTY;
   const reader = createInterface({ input: stdin, output: stderr, terminal: isTerminal });
-  const lines: AsyncIterator<string, undefined> = reader[Symbol.asyncIterator]();
+  const lines = reader[Symbol.asyncIterator]() as AsyncIterator<string, undefined>;
   return {
     ask: async (question, preset, read) => {
       for (;;) {

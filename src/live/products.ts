@@ -211,7 +211,11 @@ export class Further {
       await planned.make({
         ...{ backend: live.backend, history: historyOf(number) },
         emit: onItem && ((item) => onItem({ ...item, product: number })),
-        onBeams: onBeams && ((seen) => void onBeams(number, seen)),
+        onBeams:
+          onBeams &&
+          ((seen) => {
+            onBeams(number, seen);
+          }),
       }),
       goOn,
     );

@@ -123,8 +123,9 @@ const needed = (satellites: readonly Source[]): readonly Source[] =>
 
 /** NAME:FLUX_JY, at every frequency alike: of what has a place of its own, or of all satellites. */
 export function withFlux(text: string): readonly Source[] | undefined {
-  const [, name, flux] = /^([^:@]+):([\d.eE+-]+)$/.exec(text.trim()) ?? [];
-  if (flux === undefined) return undefined;
+  const match = /^([^:@]+):([\d.eE+-]+)$/.exec(text.trim());
+  if (!match) return undefined;
+  const [, name, flux] = match;
   const fluxJy = Number(flux);
   if (!(fluxJy > 0 && fluxJy <= 1e15))
     refuse(`source '${text}'`, `its flux is ${flux}`, 'give one above 0 Jy');

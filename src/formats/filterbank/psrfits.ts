@@ -227,7 +227,9 @@ export async function createPsrfits(path: string, header: FilterbankHeader): Pro
         if (++inRow === rowValues) await endRow();
       }
     },
-    finish: async () => void (await end()),
+    finish: async () => {
+      await end();
+    },
     keep: async () => {
       if (rows + inRow > 0) return end();
       await file.abandon();
@@ -239,7 +241,7 @@ export async function createPsrfits(path: string, header: FilterbankHeader): Pro
 
 export const isPsrfits = (head: Uint8Array): boolean => {
   const text = new TextDecoder('latin1').decode(head);
-  return text.startsWith('SIMPLE  =') && /FITSTYPE= 'PSRFITS/.test(text);
+  return text.startsWith('SIMPLE  =') && text.includes("FITSTYPE= 'PSRFITS");
 };
 
 /** The table of sub-integrations. */
@@ -268,7 +270,7 @@ export async function openPsrfits(path: string): Promise<Filterbank> {
   const file = await openInput(path);
   try {
     const primary = await readUnit(file, 0);
-    if (!primary || primary.header.text('FITSTYPE', '') !== 'PSRFITS')
+    if (primary?.header.text('FITSTYPE', '') !== 'PSRFITS')
       return refuse(path, 'is no PSRFITS file', 'name a .sf');
     if (!/^SEA?RCH/.test(primary.header.text('OBS_MODE', '')))
       refuse(path, `holds '${primary.header.text('OBS_MODE', '')}'`, 'give a file in search mode');

@@ -101,7 +101,7 @@ export function joinRecordings(
     samples,
     start: origin,
     tally,
-    ...(parts.some((one) => one.verify) && {
+    ...(parts.some((one) => one.verify !== undefined) && {
       verify: async () => {
         for (const part of parts) await part.verify?.();
       },

@@ -2,7 +2,7 @@
  * A TART's web API: who it is, where its antennas are, its latest correlations and its gains. Each is asked for by itself, so
  * positions and gains may change between two of them.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { CorellaError, refuse } from '../../core/errors.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { firstIssue } from '../telescope-json.js';

@@ -52,4 +52,4 @@ function linesOf(site: Site, moment: Instant, { number, altitudeDeg, azimuthDeg 
 
 /** With its checksum. */
 const summed = (line: string): string =>
-  line + String([...line].reduce((sum, one) => sum + (one === '-' ? 1 : Number(one) || 0), 0) % 10);
+  line + String(Array.from(line).reduce((sum, one) => sum + (one === '-' ? 1 : Number(one) || 0), 0) % 10);

@@ -40,7 +40,7 @@ const LINE = 69;
 
 /** The last digit: the sum of all digits before it, a minus for one, modulo 10. */
 const checksum = (line: string): number =>
-  [...line.slice(0, LINE - 1)].reduce(
+  Array.from(line.slice(0, LINE - 1)).reduce(
     (sum, one) => sum + (one === '-' ? 1 : /\d/.test(one) ? Number(one) : 0),
     0,
   ) % 10;
@@ -121,7 +121,8 @@ const fromRecords = (records: readonly OmmRecord[], path: string): ElementSet[] 
       if ((record[key] ?? '') !== '' && !form.test(record[key]))
         refuse(where, `its ${key} is ${record[key]}`, 'give mean elements of SGP4');
     const number = record.NORAD_CAT_ID.replace(/^0+(?=.)/, '');
-    const name = (record.OBJECT_NAME ?? '').trim();
+    const { OBJECT_NAME = '' } = record;
+    const name = OBJECT_NAME.trim();
     return {
       ...{ name: name === '' ? number : name, number },
       epoch: parseInstant(record.EPOCH, where),

@@ -8,6 +8,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { SatRec } from 'satellite.js';
+import type * as Satellites from 'satellite.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import { SECONDS_PER_DAY, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
@@ -21,7 +22,7 @@ import type { SkyFrame } from '../frame.js';
 import { unpolarised, type Source } from '../source.js';
 import { parseElements, type ElementSet } from './elements.js';
 
-type Theory = Pick<typeof import('satellite.js'), 'gstime' | 'json2satrec' | 'sgp4' | 'twoline2satrec'>;
+type Theory = Pick<typeof Satellites, 'gstime' | 'json2satrec' | 'sgp4' | 'twoline2satrec'>;
 
 /** `warned` and `refused`: days from the epoch. */
 interface Limits {
@@ -105,7 +106,7 @@ function orbitOf(set: ElementSet, { twoline2satrec, json2satrec }: Theory, path:
       : json2satrec(elements.record as unknown as Parameters<Theory['json2satrec']>[0]);
   const { inclo, nodeo, ecco, argpo, mo, no, bstar, altp } = satrec;
   const isWhole = [inclo, nodeo, ecco, argpo, mo, no, bstar, altp].every(Number.isFinite);
-  if (!isWhole || !(no > 0) || !(ecco >= 0 && ecco < 1) || satrec.error !== 0)
+  if (!isWhole || !(no > 0) || !(ecco >= 0 && ecco < 1) || (satrec.error as number) !== 0)
     refuse(path, `the elements of ${set.name} are those of no orbit`, 'the file is damaged');
   return { set, satrec, limits: altp * EARTH_RADIUS_KM < LOW_KM ? LOW : HIGH };
 }
@@ -129,7 +130,8 @@ function nearest(
 function place({ set, satrec }: Orbit, seen: Instant, lightS: number, theory: Theory): Vector3 | undefined {
   const minutes = daysFrom(set.epoch, seen) * 1440 - lightS / 60;
   const found = theory.sgp4(satrec, minutes)?.position;
-  if (!found || satrec.error !== 0 || ![found.x, found.y, found.z].every(Number.isFinite)) return undefined;
+  if (!found || (satrec.error as number) !== 0 || ![found.x, found.y, found.z].every(Number.isFinite))
+    return undefined;
   const orientation = earthOrientation(seen);
   const { ut1Days, ut1Fraction } = earthClock(seen, orientation.ut1MinusUtcS);
   const greenwich = turned(sameAxes, 'z', theory.gstime(2_451_545 + ut1Days + ut1Fraction));
