@@ -86,7 +86,7 @@ describe('ended early', () => {
         /an earlier run was killed while it wrote v\.uvh5; .* corella recover v\.uvh5/,
       );
       const refused = await corella(folder, 'recover', 'v.uvh5');
-      assert.match(refused.stderr, /v\.uvh5: is there already; move it away, or say --overwrite/);
+      assert.match(refused.stderr, /v\.uvh5: is there already; move it away, or give --overwrite/);
       const recovered = await corella(folder, 'recover', 'v.uvh5', '--overwrite');
       assert.equal(recovered.code, 0, recovered.stderr);
       const told = /^v\.uvh5: (\d+) integrations? recovered\n$/.exec(recovered.stdout);

@@ -52,7 +52,11 @@ class CorellaApp extends View {
   private get views(): readonly (typeof views)[number][] {
     const isForAll = this.status?.machines !== undefined;
     return views.filter(([name]) =>
-      isForAll ? forAll.includes(name) : name !== 'machines' && (name !== 'fringes' || this.isFew),
+      isForAll
+        ? forAll.includes(name)
+        : name !== 'machines' &&
+          (name !== 'fringes' || this.isFew) &&
+          (name !== 'beams' || this.status?.beams === true),
     );
   }
 

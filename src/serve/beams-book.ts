@@ -25,6 +25,10 @@ export class BeamsBook {
 
   constructor(private readonly publish: (head: BeamsHead, values: Float32Array) => void) {}
 
+  get hasRows(): boolean {
+    return this.begun.size > 0;
+  }
+
   get targets(): readonly PhaseCentre[] {
     return [...this.pointed.values()].flat();
   }

@@ -89,6 +89,8 @@ export interface Status {
     readonly everyS: number;
     readonly presentPercent: number;
   };
+  /** Powers of beams arrived. */
+  readonly beams?: true;
   readonly recording: RecordingStatus;
   readonly flaggedInputs: number;
   readonly gains: { readonly state: 'none' | 'held' | 'solving'; readonly ageS?: number };

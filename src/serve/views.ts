@@ -99,6 +99,7 @@ export function statusOf(state: LiveState, { clients, gains, steerable }: Surrou
     ...(totals.integrations > 0 && {
       integration: { number: totals.integrations, everyS, presentPercent: 100 * state.present },
     }),
+    ...(state.beamsBook.hasRows && { beams: true as const }),
     recording: recordingOf(state),
     flaggedInputs: flags ? flags.reduce((sum, flag) => sum + flag, 0) : 0,
     gains: gains.brief(),
