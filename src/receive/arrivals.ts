@@ -1,4 +1,4 @@
-/** Blocks as they arrive, wherever the packets come from: a capture, a socket of Node's, the native ring. */
+/** Blocks as they arrive, whatever the packet source: a capture, a Node socket or the native ring. */
 import type { Closable } from '../core/closing.js';
 import type { Surveyed } from './listen.js';
 import type { RingPlan } from './plan.js';
@@ -6,15 +6,15 @@ import type { ArrivedBlock, RingAccount } from './ring.js';
 
 export interface SocketFacts {
   readonly port: number;
-  /** What the kernel gave, which may be less than was asked for. */
+  /** The size that the kernel granted, which may be less than requested. */
   readonly receiveBufferBytes: number;
-  /** Datagrams that found the socket's buffer full; undefined where the system does not say. */
+  /** Datagrams dropped because the socket's buffer was full; undefined where the system does not report them. */
   readonly kernelDrops: number | undefined;
   /** Processor time of the receive thread, where it has one. */
   readonly threadS?: number;
 }
 
-/** How full the ring was at its fullest: free blocks are neither open, waiting nor with the consumer. */
+/** The highest fill of the ring. Free blocks are not open, not waiting and not held by the consumer. */
 export interface RingFill {
   readonly blocks: number;
   readonly leastFree: number;
@@ -22,21 +22,21 @@ export interface RingFill {
 
 export interface Arrivals extends Closable {
   readonly plan: RingPlan;
-  /** For people: which ring, fed by what. */
+  /** For display: which ring, and what feeds it. */
   readonly description: string;
-  /** Waits for the next block; undefined once there will be none. */
+  /** Waits for the next block; undefined after the last one. */
   next(): Promise<ArrivedBlock | undefined>;
-  /** No more packets: what is begun is handed on, then the blocks end. */
+  /** Stops receiving: the open blocks are delivered, then the stream ends. */
   stop(): void;
   account(): RingAccount;
   socket?(): SocketFacts;
-  /** What came to the socket before, where it was surveyed. */
+  /** Datagrams that arrived before receiving began, if the socket was surveyed. */
   readonly surveyed?: Surveyed;
-  /** Of what comes by itself and does not wait. */
+  /** For live streams only: a capture waits for the consumer. */
   fill?(): RingFill;
 }
 
-/** One waiter, woken by whatever changed. */
+/** Wakes one waiter on any change. */
 export class Bell {
   private wake: (() => void) | undefined;
 
@@ -57,7 +57,7 @@ export class Bell {
   }
 }
 
-/** Of a socket whose survey ends now; `more` were never read. */
+/** The account of a socket whose survey ends now; `more` datagrams were never read. */
 export const surveyedBy = (
   { surveyed, firstNs }: { readonly surveyed: number; readonly firstNs: bigint | undefined },
   more = 0,

@@ -1,14 +1,14 @@
-/** Which sky frequencies a stream holds, where its packets number channels from a known place. */
+/** The sky frequencies of a stream, where its packets number channels from a known origin. */
 import { refuse } from '../core/errors.js';
 import type { Band, StreamPlan } from '../packets/packet-format.js';
 import { packetFormatNamed } from '../packets/registry.js';
 
 export type { Band } from '../packets/packet-format.js';
 
-/** Undefined where only the operator knows. */
+/** Undefined where only the operator can know them. */
 export const bandOf = (plan: StreamPlan): Band | undefined => packetFormatNamed(plan.format).band?.(plan);
 
-/** What was given, or what the packets' numbers mean; refused where it does not fit. */
+/** The given band, or the one derived from the packets' channel numbers; refused if the two disagree. */
 export function knownBand(stream: StreamPlan, given: Band | undefined): Band {
   const band = given ?? bandOf(stream);
   if (!band) {

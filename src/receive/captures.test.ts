@@ -1,4 +1,7 @@
-/** Captures made by others' senders, through both rings: every value as its formula says, every lost packet told. */
+/**
+ * Captures written by other projects' senders, through both rings: every value matches its formula, every lost packet
+ * is counted.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadNative } from '../backend/cpu/library.js';
@@ -60,7 +63,7 @@ for (const by of ['typescript', ...natives] as const) {
     for (const name of ['spead-feng.pcap', 'spead-feng-multicast.pcap']) {
       it(`${name}: spead2's heaps, every value`, async () => {
         let values = 0;
-        // 4 antennas, 16 channels, 32 spectra a heap, 8 heaps 65536 ticks apart.
+        // 4 antennas, 16 channels, 32 spectra per heap, 8 heaps 65536 ticks apart.
         const band = { frequenciesHz: new Float64Array(16), channelWidthHz: 1 };
         let first: bigint | undefined;
         const account = await received(

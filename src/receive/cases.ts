@@ -1,6 +1,6 @@
 /**
- * What a ring does when the network does not behave: packets fed by hand, every cell of every block and every counter
- * worked out by hand. Both rings must pass all of them, with memory full of garbage beforehand.
+ * The ring under network faults. Packets are fed by hand; every packet slot of every block and every counter is worked
+ * out by hand. Both rings must pass every case, with memory full of garbage beforehand.
  */
 import { epochCases } from './testing/epoch-cases.js';
 import { jumpCases } from './testing/jump-cases.js';
@@ -27,7 +27,7 @@ const some = (first: number, end: number, keep: (cell: Cell, n: number) => boole
   cellsBetween(first, end)
     .filter(keep)
     .map((cell) => packetOf(cell));
-/** A packet of lane 0, slot 3 with some of its items changed: words of the SPEAD header, from 0. */
+/** A packet of source 0, slot 3, with some words of its SPEAD header changed (counted from 0). */
 function altered(changes: Readonly<Record<number, bigint>>): Uint8Array {
   const packet = packetOf({ lane: 0, slot: 3, fragment: 0 });
   const view = new DataView(packet.buffer);
@@ -37,7 +37,7 @@ function altered(changes: Readonly<Record<number, bigint>>): Uint8Array {
   return packet;
 }
 
-/** Blocks are [first slot, missing cells, skipped blocks before it, session]. */
+/** Blocks are [first slot, missing packet slots, skipped blocks before it, session]. */
 const arrayCases: readonly RingCase[] = [
   {
     name: 'all in order: whole blocks, nothing missing',
@@ -61,7 +61,7 @@ const arrayCases: readonly RingCase[] = [
   },
   {
     name: 'lost packets: zeros, and missing exactly there',
-    // Seven of the first 64 cells, one of the second.
+    // Seven of the first 64 packet slots, one of the second 64.
     steps: [some(0, 16, (_, n) => ![3, 17, 18, 60, 61, 62, 63, 100].includes(n))],
     blocks: [
       [0, 7, 0, 0],
@@ -70,7 +70,7 @@ const arrayCases: readonly RingCase[] = [
   },
   {
     name: 'duplicates: counted, the first one stays',
-    // Every fifth of 128 comes again with another payload: 26.
+    // Every fifth of 128 packets is repeated with another payload: 26.
     steps: [
       cellsBetween(0, 16).flatMap((cell, n) =>
         n % 5 === 0 ? [packetOf(cell), packetOf(cell, 0xee)] : [packetOf(cell)],
@@ -117,8 +117,8 @@ const arrayCases: readonly RingCase[] = [
       moved(0, 48, (cell) => (cell.lane === 2 && cell.slot >= 8 ? { ...cell, slot: cell.slot + 24 } : cell)),
     ],
     drainEvery: 64,
-    // The board's slots 8… come as 32…: they fall behind its own hole of three blocks. When the others are at
-    // slot s the window reaches to the end of the block after s, and the board's s + 24 lies two blocks beyond it.
+    // The board's slots 8… arrive as 32…, so it falls behind its own gap of three blocks. When the others are at slot
+    // s, the window reaches to the end of the block after s; the board's s + 24 is two blocks beyond that.
     blocks: [
       [0, 0, 0, 0],
       [8, 16, 0, 0],
@@ -134,7 +134,8 @@ const arrayCases: readonly RingCase[] = [
     name: 'one board nearly a block ahead, another a block behind: every packet has its place',
     steps: [moved(16, 64, (cell) => ({ ...cell, slot: cell.slot + [0, SLOTS - 1, 0, -SLOTS][cell.lane] }))],
     drainEvery: 16,
-    // Lane 3 fills 8…55, lanes 0 and 2 16…63, lane 1 23…70: seven slots of it at the beginning, one at the end.
+    // Source 3 fills 8…55, sources 0 and 2 fill 16…63, source 1 fills 23…70: seven of its slots at the start, one at
+    // the end.
     blocks: [
       [8, 3 * 16, 0, 0],
       [16, 7 * 2, 0, 0],
@@ -150,8 +151,8 @@ const arrayCases: readonly RingCase[] = [
     name: 'the first packet comes from a board whose clock is wrong: the majority is believed',
     steps: [moved(0, 40, (cell) => (cell.lane === 0 ? { ...cell, slot: cell.slot + 4000 } : cell))],
     drainEvery: 16,
-    // Two packets of board 0 make a block of session 0; the first packet of board 1 is late, its second confirms.
-    // From slot 1 on board 0 is early: 39 slots of two.
+    // Two packets of board 0 make a block of session 0. The first packet of board 1 is late; its second confirms the
+    // jump. From slot 1 on, board 0 is early: 39 slots of two packets.
     blocks: [
       [4000, 62, 0, 0],
       [0, 17, 0, 1],
@@ -166,7 +167,7 @@ const arrayCases: readonly RingCase[] = [
   {
     name: 'the network was away for ten blocks: skipped, and no session is lost',
     steps: [packetsBetween(0, 16), packetsBetween(96, 112)],
-    // More than half of the lanes must have said it twice: five packets, which are lost.
+    // More than half of the sources must repeat it: five packets, which are lost.
     blocks: [
       [0, 0, 0, 0],
       [8, 0, 0, 0],
@@ -190,7 +191,7 @@ const arrayCases: readonly RingCase[] = [
   {
     name: 'the senders restart at zero: a new session, what was open is handed on',
     steps: [packetsBetween(5000, 5012), packetsBetween(0, 16)],
-    // The lower of two middle clocks decides, so that two boards of four are enough to go back: three packets.
+    // The lower of the two middle clocks decides, so two boards of four are enough to go back: three packets.
     blocks: [
       [5000, 0, 0, 0],
       [5008, 32, 0, 0],
@@ -220,7 +221,7 @@ const arrayCases: readonly RingCase[] = [
     name: 'two boards of four fall silent: the others lose nothing',
     steps: [some(0, 80, ({ slot, lane }) => slot < 20 || lane > 1)],
     drainEvery: 16,
-    // From slot 20 on two lanes of two cells a slot are missing.
+    // From slot 20 on, two sources with two packets per slot are missing.
     blocks: [
       [0, 0, 0, 0],
       [8, 0, 0, 0],
@@ -245,8 +246,8 @@ const arrayCases: readonly RingCase[] = [
   },
   {
     name: 'the first packet is ahead of the wrap that the others have not reached',
-    // Slot 0 comes from board 0 before anything else, and is believed. Eight slots back is still within a block of it,
-    // so that its own next packets change nothing; the second packet of board 1 does, the lower of two clocks.
+    // Slot 0 arrives first, from board 0, and is accepted. Eight slots back is within one block of it, so board 0's
+    // next packets change nothing. The second packet of board 1 does: the lower of two clocks decides.
     steps: [
       [packetOf({ lane: 0, slot: 0, fragment: 0 })],
       packetsBetween(TURN_SLOTS - 8, TURN_SLOTS),
@@ -276,7 +277,7 @@ const arrayCases: readonly RingCase[] = [
   },
   {
     name: 'a consumer that holds every block: the ring says so, and goes on when one comes back',
-    // Ten blocks into a ring of six: the memory is full when slot 48 comes, and 32 slots of 8 cells find none.
+    // Ten blocks into a ring of six: the memory is full at slot 48, and 32 slots of 8 packets find no free block.
     steps: [packetsBetween(0, 80), 'drain', packetsBetween(80, 112)],
     blocks: [
       ...[0, 8, 16, 24, 32, 40].map((slot) => [slot, 0, 0, 0] as const),
@@ -287,7 +288,7 @@ const arrayCases: readonly RingCase[] = [
   },
   {
     name: 'a block for which there was no room takes what comes once there is',
-    // Slots 48…75 find none; what was ready at slot 76 is given back.
+    // Slots 48…75 find no free block; at slot 76 the ready blocks are released.
     steps: [packetsBetween(0, 76), 'drain', packetsBetween(76, 96)],
     blocks: [
       ...[0, 8, 16, 24, 32, 40].map((slot) => [slot, 0, 0, 0] as const),
@@ -327,7 +328,7 @@ const arrayCases: readonly RingCase[] = [
       packetsBetween(40, 48),
       'silence',
       'drain',
-      // They go on inside a block that silence closed: late, and no new session.
+      // Senders resume inside a block that the timeout closed: packets are late, and no new session begins.
       packetsBetween(48, 52),
       'silence',
       packetsBetween(52, 72),
@@ -364,7 +365,7 @@ const arrayCases: readonly RingCase[] = [
         packetOf({ lane: 0, slot: 3, fragment: 0 }).slice(0, 100),
         altered({ 6: 0xc101_0000_0000_0009n }), // feng_id 9
         altered({ 5: 0x9600_0000_0000_0000n + BigInt(3 * TICKS + 1) }),
-        // Neither time nor sender in a heap of another length: descriptors.
+        // A heap of another length without time or sender: descriptors.
         altered({ 2: 0x8002_0000_0000_0000n + 999n, 5: 0n, 6: 0n }),
       ],
       packetsBetween(4, 16),

@@ -1,13 +1,13 @@
-/** A UDP socket of Node's. */
+/** A Node UDP socket. */
 import { createSocket, type Socket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { refuse } from '../core/errors.js';
 import type { Listening } from './listen.js';
 
-/** A bound socket, joined to its group. */
+/** A bound socket, joined to its multicast group. */
 export async function openSocket(listening: Listening): Promise<Socket> {
   const { address, port, group, interfaceAddress, receiveBufferBytes } = listening;
-  // Of a group everyone gets a copy; of what is sent to one address the last to bind would get all, unheard by the first.
+  // Every socket gets a copy of a multicast datagram. A unicast datagram would go only to the last socket bound.
   const socket = createSocket({ type: 'udp4', reuseAddr: group });
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
@@ -47,7 +47,7 @@ export async function openSocket(listening: Listening): Promise<Socket> {
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Linux counts them by socket, with the local port in hexadecimal and the count in the last column. */
+/** Linux counts drops per socket: the local port is in hexadecimal, the count is in the last column. */
 export function kernelDropsAt(port: number): number | undefined {
   try {
     const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;

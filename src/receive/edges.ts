@@ -1,8 +1,8 @@
-/** Which of the missing cells are losses: not those before a session's first packet, nor those after its last. */
+/** Which missing packets are losses: not those before a session's first packet, nor those after its last. */
 import type { Presence } from '../core/presence/presence.js';
 import type { ArrivedBlock } from './ring.js';
 
-/** Slots of which nobody's packet came, at a block's beginning and at its end; all of them twice where nothing came. */
+/** Empty slots at the block's beginning and at its end; in an empty block both are the whole block. */
 function silentEnds({ slots, rowWords, bits }: Presence): {
   readonly before: number;
   readonly after: number;
@@ -17,11 +17,11 @@ function silentEnds({ slots, rowWords, bits }: Presence): {
   return { before, after };
 }
 
-/** Counts, block by block as they are taken. */
+/** Counts losses block by block. */
 export class LostCells {
   private lost = 0;
   private session: number | undefined;
-  /** After the last packet so far: lost as soon as another one comes. */
+  /** Missing after the last packet so far: counted as lost when another packet arrives. */
   private after = 0;
 
   constructor(private readonly cellsPerBlock: number) {}

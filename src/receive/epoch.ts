@@ -1,8 +1,8 @@
 /**
- * When tick 0 of a session was. Packets tell it (SNAP2, VDIF, MWA), or the operator does, or the wall clock at the
- * first packet's arrival, rounded to a second. Packets that tell it are believed: what is said against them is refused.
- * What the operator said holds for as long as the senders' clocks run on, as fast as the wall clock; when they were set
- * anew nobody knows until it is said again.
+ * The UTC of a session's tick 0. It comes from the packets (SNAP2, VDIF, MWA), from the operator, or from the wall
+ * clock at the first packet's arrival, rounded to a second. Packet times have priority: a contradicting value is
+ * refused. The operator's value is valid while the senders' clocks run on at the rate of the wall clock; after a reset
+ * it is unknown until it is given again.
  */
 import { refuse } from '../core/errors.js';
 import { floorDivide, type Rational } from '../core/clock/rational.js';
@@ -15,7 +15,9 @@ export type EpochSetting =
   | {
       readonly told: 'operator';
       readonly at: Instant;
-      /** When senders' clocks were set anew: take the wall clock, or leave the session out until told (the default). */
+      /**
+       * After a reset of the senders' clocks: use the wall clock, or skip the session until a time is given (default).
+       */
       readonly afterRestart?: 'clock' | 'wait';
     }
   | { readonly told: 'clock' };
@@ -25,28 +27,28 @@ export interface KnownEpoch {
   readonly at: Instant;
 }
 
-/** What is known of a session when its first block comes. */
+/** What is known of a session at its first block. */
 interface SessionStart {
   readonly session: number;
   readonly startTick: bigint;
-  /** As packets tell it. */
+  /** As in the packets. */
   readonly epoch: bigint;
   readonly arrivedUnixNs: bigint;
-  /** Whether it is the night's first. */
+  /** Whether it is the run's first session. */
   readonly isFirst: boolean;
-  /** The newest block to which the operator's word was applied. */
+  /** The newest block for which the operator's value was valid. */
   readonly before?: Arrived;
 }
 
-/** When a tick came. */
+/** When a tick arrived. */
 export interface Arrived {
   readonly tick: bigint;
   readonly unixNs: bigint;
 }
 
-/** Packets come soon after their samples. */
+/** Packets arrive soon after their samples. */
 const AGREES_S = 1;
-/** Clocks that run on: blocks, buffers and the wall clock's own corrections make no more of a silence. */
+/** Tolerance for a clock that ran on: buffers and corrections of the wall clock change a gap by no more. */
 const RUNS_ON_S = 2;
 
 export function checkEpoch(format: PacketFormat, setting: EpochSetting): void {
@@ -58,7 +60,7 @@ export function checkEpoch(format: PacketFormat, setting: EpochSetting): void {
   );
 }
 
-/** Undefined where nobody knows. */
+/** Undefined if unknown. */
 export function epochOf(
   format: PacketFormat,
   setting: EpochSetting,
@@ -76,7 +78,7 @@ export function epochOf(
   return setting.afterRestart === 'clock' ? byClock(tickRateHz, start) : undefined;
 }
 
-/** As of a band: packets know better. Of the first session, since clocks that are set anew say so themselves. */
+/** Refuses a given time that contradicts the packets. First session only: reset clocks carry their own time. */
 function refuseOtherTime(
   format: PacketFormat,
   setting: EpochSetting,
@@ -94,21 +96,21 @@ function refuseOtherTime(
   );
 }
 
-/** A counter that was set anew may stand anywhere: it runs on where it went as far as the wall clock meanwhile. */
+/** A reset counter may have any value. It ran on if it advanced as much as the wall clock did. */
 function runsOn(tickRateHz: Rational, { startTick, arrivedUnixNs, before }: SessionStart): boolean {
   if (!before || startTick < before.tick) return false;
   const passedS = Number(arrivedUnixNs - before.unixNs) / 1e9;
   return Math.abs(secondsOfTicks(startTick - before.tick, tickRateHz) - passedS) <= RUNS_ON_S;
 }
 
-/** When tick 0 was, where a tick's time is known; leap seconds between the two are counted. */
+/** The UTC of tick 0, from a tick of known time; leap seconds between the two are counted. */
 export function epochOfTick(time: Instant, tick: bigint, tickRateHz: Rational): Instant {
-  // Near enough for the leap seconds, then exact by what is left.
+  // An approximation fixes the leap seconds; the remainder then makes it exact.
   const near = addSeconds(time, -secondsOfTicks(tick, tickRateHz));
   return addSeconds(near, secondsBetween(instantOfTick({ epoch: near, tickRateHz }, tick), time));
 }
 
-/** Senders are started on whole seconds, and packets come soon after their samples. Leap seconds since are counted. */
+/** Senders start on whole seconds, and packets arrive soon after their samples. Leap seconds since then are counted. */
 function byClock(tickRateHz: Rational, { startTick, arrivedUnixNs }: SessionStart): KnownEpoch {
   const { unixSeconds, fraction } = epochOfTick(instantOfUnixNs(arrivedUnixNs), startTick, tickRateHz);
   return { told: 'clock', at: instant(unixSeconds + Math.round(fraction)) };

@@ -1,4 +1,4 @@
-/** Counters and epochs as boards come up with them: no time of theirs ends a run, and none is wrong in silence. */
+/** Any counter and epoch that a board may start with: none stops a run, and no wrong time goes unnoticed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadNative } from '../backend/cpu/library.js';
@@ -11,7 +11,7 @@ import { receivePackets, type ReceiveEvent, type ReceiveSettings } from './index
 import { CAPTURED_S, captureOf } from './testing/capture.js';
 import { openSender, skipSockets } from './testing/sockets.js';
 
-/** Two boards; 25 000 spectra a second, ten a block. */
+/** Two boards; 25 000 spectra per second, ten per block. */
 const stream = chips.plan({ boards: [1, 2], channels: 3, firstChannel: 1000 });
 const counted = (first: bigint, slots: number): Uint8Array[] =>
   Array.from({ length: slots }, (_, n) =>
@@ -49,7 +49,7 @@ for (const by of ['typescript', ...natives] as const)
   describe(`epochs, the ring in ${by === 'native' ? 'C++' : 'TypeScript'}`, () => {
     it('a random counter and the wall clock: the time of arrival, leap seconds counted', () =>
       inTemporaryFolder('epochs', async (folder) => {
-        // 44.6 years at 25 kHz, 18 leap seconds; 11 000 years and 11.7 million, before any calendar.
+        // 44.6 years at 25 kHz, 18 leap seconds; 11 000 years and 11.7 million years, outside the calendar.
         for (const counter of [2n ** 45n, 2n ** 53n, 2n ** 63n - 100n]) {
           const from = { capture: await captureOf(folder, counted(counter - (counter % 10n), 20)) };
           const { starts } = await received({ ...settings, by, from, epoch: { told: 'clock' } });

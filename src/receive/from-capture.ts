@@ -1,7 +1,4 @@
-/**
- * Packets of a capture, as fast as the consumer takes blocks: nothing is dropped for want of room, and nobody is
- * silent, since nothing is waited for.
- */
+/** Packets of a capture, as fast as the consumer takes blocks: the ring never overflows, and no sender times out. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { CorellaError } from '../core/errors.js';
 import { endpointText } from '../packets/addresses.js';
@@ -14,15 +11,15 @@ import type { FedRing } from './ring.js';
 
 export interface CaptureOrigin {
   readonly capture: string;
-  /** "239.1.2.3:4015": only datagrams sent there; all of the capture without. */
+  /** "239.1.2.3:4015": only datagrams sent there; by default the whole capture. */
   readonly destination?: string;
-  /** A capture that is cut short or damaged gives what comes before, and is told here. */
+  /** Called when a capture is truncated or damaged; everything before that point is delivered. */
   readonly onEarlyEnd?: (end: CaptureEnd) => void;
-  /** Every frame that is no whole datagram. */
+  /** Called for every frame that is not a whole datagram. */
   readonly onLeftOut?: (frame: RefusedFrame) => void;
 }
 
-/** Frames of a capture that are no whole datagram. */
+/** Frames of a capture that are not whole datagrams. */
 export type LeftOutFrames = Readonly<Record<FrameFault, number>>;
 
 const CHUNK_BYTES = 2 ** 20;
@@ -30,13 +27,13 @@ const CHUNK_BYTES = 2 ** 20;
 export type OpenFedRing = (plan: RingPlan, onChange: () => void) => FedRing;
 
 interface CapturedDatagram {
-  /** Good until the next batch is asked for. */
+  /** Valid until the next batch is requested. */
   readonly payload: Uint8Array;
-  /** When it was captured. */
+  /** Capture time. */
   readonly unixNs: bigint;
 }
 
-/** Datagrams of a capture, as many at a time as were read together. */
+/** Datagrams of a capture, in batches as they were read. */
 async function* captureBatches({
   capture: path,
   destination,
@@ -71,7 +68,7 @@ function cannotRead(path: string, error: unknown): never {
   throw new CorellaError({ where: path, what, fix }, { cause: error });
 }
 
-/** All of a file or a pipe by way of one piece of memory: a night of captures leaves no garbage behind. */
+/** Reads a whole file or pipe through one buffer, so that long captures create no garbage. */
 async function* chunksOf(file: FileHandle, path: string): AsyncGenerator<Uint8Array> {
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (;;) {
@@ -83,7 +80,7 @@ async function* chunksOf(file: FileHandle, path: string): AsyncGenerator<Uint8Ar
   }
 }
 
-/** The same one by one. */
+/** The same, one datagram at a time. */
 export async function* captureDatagrams(origin: CaptureOrigin): AsyncGenerator<CapturedDatagram> {
   for await (const batch of captureBatches(origin)) yield* batch;
 }
@@ -109,7 +106,7 @@ export function arriveFromCapture(plan: RingPlan, origin: CaptureOrigin, open: O
   let batch: readonly CapturedDatagram[] = [];
   let at = 0;
   let state: 'reading' | 'flushed' = 'reading';
-  /** A packet takes one block at most: so many are sure to find room. */
+  /** A packet uses one block at most, so this many always fit. */
   const feedSome = (): void => {
     for (let left = ring.freeBlocks(); left > 0 && at < batch.length; left--, at++) {
       ring.feed(batch[at].payload, batch[at].unixNs);

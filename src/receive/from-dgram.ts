@@ -1,4 +1,4 @@
-/** Packets by a socket of Node's: for small arrays, and machines without the native library. */
+/** Packets from a Node socket: for small arrays, and for machines without the native library. */
 import { Bell, surveyedBy, type Arrivals } from './arrivals.js';
 import { kernelDropsAt, openSocket } from './dgram-socket.js';
 import type { OpenFedRing } from './from-capture.js';
@@ -34,7 +34,7 @@ export async function arriveByDgram(
     socket.close();
     bell.ring();
   };
-  // A broken socket ends the stream; what came is handed on.
+  // A broken socket ends the stream; received packets are delivered.
   socket.on('error', stop);
   const flushNs = BigInt(plan.flushMs) * 1_000_000n;
   const silence = setInterval(
@@ -45,7 +45,7 @@ export async function arriveByDgram(
     },
     Math.max(10, plan.flushMs / 4),
   );
-  // The kernel doubles what it is asked for, and says the double.
+  // The kernel doubles the requested size and reports the doubled value.
   const dropsNow = (): number | undefined => {
     const all = kernelDropsAt(port);
     return all === undefined ? undefined : all - dropped;

@@ -1,4 +1,4 @@
-/** The door of receiving. */
+/** Public entry point of receiving. */
 export { openArrivals, receivePackets } from './receive.js';
 export type { Arrivals } from './arrivals.js';
 export { openNativeSender } from './native/sender.js';

@@ -1,21 +1,21 @@
 /**
- * Whether a jump of the senders' clocks is followed. A new place is compared with the running stream: its time must not
- * be before it, nor further ahead than the silence before it plus an hour. Few forged or damaged packets can thus not
- * move a run to a time that is not its own. native/jumps.h has the same rules in C++.
+ * Whether a jump of the senders' clocks is followed. The new time is compared with the running stream: it must not be
+ * earlier, nor further ahead than the gap before it plus an hour. A few forged or damaged packets therefore cannot move
+ * a run to a wrong time. native/jumps.h has the same rules in C++.
  */
 import { numberOf } from '../core/clock/rational.js';
 import { packetFormatNamed } from '../packets/registry.js';
 import type { Moment } from './lane-clocks.js';
 import { blockTicksOf, cellsOf, type RingPlan } from './plan.js';
 
-/** Senders whose clocks were corrected go no further. */
+/** Limit for senders whose clocks were corrected. */
 const AHEAD_S = 3600;
-/** What is not believed must be confirmed for so long, while no sender goes on with the running stream. */
+/** A rejected jump must be confirmed for this long, while no sender continues the running stream. */
 const CONFIRM_NS = 10_000_000_000n;
-/** Resynchronisations in a minute. */
+/** Resynchronisations per minute. */
 const MOST_RESYNCS = 4;
 const MINUTE_NS = 60_000_000_000n;
-/** A clock that went on meanwhile: buffers and the wall clock's own corrections make no more. */
+/** Tolerance for a clock that ran on: buffers and corrections of the wall clock cause no larger difference. */
 const RUNS_ON_S = 2;
 /** Unix seconds of the years 1 to 9999. */
 const FIRST_DATE_S = -62_135_596_800;
@@ -30,7 +30,7 @@ interface Arrival {
 }
 
 export class Jumps {
-  /** Streams that were not followed. */
+  /** Jumps that were not followed. */
   refused = 0;
   private readonly rateHz: number | undefined;
   private readonly blockTicks: bigint;
@@ -38,13 +38,13 @@ export class Jumps {
   private readonly slackS: number;
   private readonly cells: number;
   private readonly epochOf: ((epoch: bigint) => number) | undefined;
-  /** Of the last packet of the running stream. */
+  /** Arrival of the last packet of the running stream. */
   private newestNs = 0n;
   /** Whether a block of the running stream was at least half full: more than a few forged packets. */
   private isTrusted = false;
-  /** The last stream of which one was, where the running one is not trusted yet. */
+  /** The last trusted stream, while the running one is not trusted yet. */
   private trusted: Arrival | undefined;
-  /** Since when no sender went on with the running stream while another was claimed. */
+  /** Since when no sender continued the running stream while another one was claimed. */
   private claimedNs: bigint | undefined;
   private lastRefused: Moment | undefined;
   /** Arrival times of the last resynchronisations. */
@@ -61,23 +61,23 @@ export class Jumps {
     if (epoch.told === 'packet') this.epochOf = (session) => epoch.of(session).unixSeconds;
   }
 
-  /** False where the packets tell a time that no calendar has. */
+  /** False if the packet's time is outside the calendar. */
   isDated(moment: Moment): boolean {
     return this.epochOf === undefined || this.rateHz === undefined || isDate(this.timeS(moment));
   }
 
-  /** A packet came for an open block. */
+  /** A packet arrived for an open block. */
   came(unixNs: bigint): void {
     this.newestNs = unixNs;
     this.claimedNs = undefined;
   }
 
-  /** So many packets are in a block of the running stream. */
+  /** A block of the running stream holds this many packets. */
   filled(placed: number): void {
     if (2 * placed >= this.cells) this.isTrusted = true;
   }
 
-  /** `isLeft`: no sender goes on with the running stream. */
+  /** `isLeft`: no sender continues the running stream. */
   areFollowed(to: Moment, head: Moment, unixNs: bigint, isLeft: boolean): boolean {
     if (this.isBelieved(to, head, unixNs, isLeft)) return true;
     this.claimedNs ??= unixNs;
@@ -109,16 +109,16 @@ export class Jumps {
     const aheadS = this.timeS(to) - this.timeS(running.moment);
     const silentS = unixNs > running.unixNs ? Number(unixNs - running.unixNs) / 1e9 : 0;
     const isAfter = aheadS >= -this.slackS;
-    // Back at the trusted stream: always, whatever was followed in between.
+    // A return to the trusted stream is always followed, whatever was followed in between.
     const goesOn = to.epoch === running.moment.epoch && Math.abs(aheadS - silentS) <= RUNS_ON_S;
     if (!this.isTrusted && isAfter && goesOn) return true;
     if (isLimited) return false;
     if (isAfter && aheadS <= silentS + AHEAD_S) return true;
-    // A counter that tells no time may begin anywhere when all senders were restarted.
+    // A counter without a time may start anywhere when all senders were restarted.
     return this.epochOf === undefined && isLeft;
   }
 
-  /** Unix seconds where packets tell their epoch, else seconds of the counter. */
+  /** Unix seconds where packets carry their epoch, otherwise seconds of the counter. */
   private timeS({ tick, epoch }: Moment): number {
     return (this.epochOf?.(epoch) ?? 0) + Number(tick) / (this.rateHz ?? 1);
   }

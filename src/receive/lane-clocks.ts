@@ -1,8 +1,8 @@
 /**
- * Whose time is believed. Each lane has a clock: the tick of its newest packet that goes on from those before it, to a block.
- * It moves elsewhere once two packets in a row agree there. The median is over lanes whose clocks went on lately, the lower
- * of two, so that no single clock can move the window or hold it: not a damaged time, not a board seconds ahead, not one
- * that died, not the one that spoke first, not two that speak under one name.
+ * Which time is accepted. Each source has a clock: the tick of its newest packet that continues the ones before it, to
+ * within a block. It moves elsewhere once two packets in a row agree there. The median is over sources whose clocks
+ * advanced lately (the lower of two middle ones), so that no single clock can move or hold the window: not a damaged
+ * time, not a board seconds ahead, not one that died, not the first one to send, not two with the same ID.
  */
 import { floorDivide } from '../core/clock/rational.js';
 
@@ -11,18 +11,18 @@ interface LaneClock {
   confirmedEpoch: bigint;
   /** The number of the packet that confirmed it. */
   heard: number;
-  /** Of the last packet that was elsewhere. */
+  /** Tick of the last packet that was elsewhere. */
   rival: bigint | undefined;
   rivalEpoch: bigint;
-  /** Whether that was the lane's last packet of all. */
+  /** Whether that was the source's last packet of all. */
   isRivalLast: boolean;
   /** Whether the clock was there before. */
   isFormer: boolean;
-  /** It went elsewhere and back again: two senders have one name, and the clock stays until its own is silent. */
+  /** It moved away and back: two senders share one ID. The clock stays until its own sender is silent. */
   isContested: boolean;
 }
 
-/** A tick, and what tick 0 means where packets tell (0 where not). */
+/** A tick, and what tick 0 means if packets carry that (otherwise 0). */
 export interface Moment {
   readonly tick: bigint;
   readonly epoch: bigint;
@@ -33,7 +33,7 @@ const unheard = (): LaneClock => ({
   ...{ rival: undefined, rivalEpoch: 0n, isRivalLast: false, isFormer: false, isContested: false },
 });
 
-/** A contested clock is left when it was silent for so many spans of hearing: four blocks. */
+/** A contested clock is abandoned after a silence of this many hearing spans: four blocks. */
 const CONTESTED_SPANS = 8;
 
 const distance = (x: bigint, y: bigint): bigint => (x < y ? y - x : x - y);
@@ -41,24 +41,24 @@ const distance = (x: bigint, y: bigint): bigint => (x < y ? y - x : x - y);
 export class LaneClocks {
   private readonly clocks: LaneClock[];
   private seen = 0;
-  /** Whether the last packet went on with another clock than its lane's own. */
+  /** Whether the last packet continued a clock other than its source's own. */
   heardRival = false;
 
   constructor(
     lanes: number,
     private readonly blockTicks: bigint,
-    /** How many packets ago a lane's clock may have gone on. */
+    /** A source's clock counts if it advanced within this many packets. */
     private readonly span: number,
   ) {
     this.clocks = Array.from({ length: lanes }, unheard);
   }
 
-  /** The very first packet is believed as it is: blocks begin somewhere. */
+  /** The very first packet is accepted unchecked: blocks need a starting point. */
   believe(lane: number, { tick, epoch }: Moment): void {
     this.clocks[lane] = { ...unheard(), confirmed: tick, confirmedEpoch: epoch, heard: ++this.seen };
   }
 
-  /** True where a confirmed clock came to another block, so that the median may have moved. */
+  /** True if a confirmed clock reached another block, so that the median may have moved. */
   hear(lane: number, { tick, epoch }: Moment): boolean {
     const clock = this.clocks[lane];
     this.seen++;
@@ -85,7 +85,7 @@ export class LaneClocks {
       this.heardRival = agrees;
       return false;
     }
-    // Once there and back is enough to know.
+    // Moving there and back once is sufficient evidence.
     clock.isContested = clock.isFormer && !isSilent;
     clock.rival = clock.confirmed;
     clock.rivalEpoch = clock.confirmedEpoch;
@@ -97,12 +97,12 @@ export class LaneClocks {
     return before === undefined || this.blockOf(tick) !== this.blockOf(before);
   }
 
-  /** Before the clock's zero where a wrapped one is taken for the turn before. */
+  /** Negative if a wrapped clock is assigned to the cycle before. */
   private blockOf(tick: bigint): bigint {
     return floorDivide(tick, this.blockTicks);
   }
 
-  /** Of the epoch that most lanes tell; where they are even the present one stays. */
+  /** Of the epoch that most sources report; on a tie the present one stays. */
   median(presentEpoch: bigint): Moment | undefined {
     const heard = this.clocks.filter(
       ({ confirmed, heard: when }) => confirmed !== undefined && this.seen - when <= this.span,
@@ -121,7 +121,7 @@ export class LaneClocks {
     return { tick: ticks[(ticks.length - 1) >> 1], epoch };
   }
 
-  /** Of the lanes that are between two ticks of an epoch. */
+  /** Median over the sources between two ticks of an epoch. */
   medianBetween(epoch: bigint, least: bigint, most: bigint): bigint | undefined {
     const ticks = this.clocks
       .filter(({ confirmedEpoch, heard }) => confirmedEpoch === epoch && this.seen - heard <= this.span)
@@ -131,7 +131,7 @@ export class LaneClocks {
     return ticks.at((ticks.length - 1) >> 1);
   }
 
-  /** Whether no lane's last packet was between these ticks, of the lanes that were heard lately. */
+  /** Whether no source's last packet was between these ticks, among the sources active lately. */
   areElsewhere(epoch: bigint, least: bigint, most: bigint): boolean {
     return !this.clocks.some(
       ({ confirmed, confirmedEpoch, heard, isRivalLast }) =>
@@ -144,12 +144,12 @@ export class LaneClocks {
     );
   }
 
-  /** Clocks must prove themselves again. */
+  /** Clocks must be confirmed again. */
   forget(): void {
     this.clocks.forEach((_, lane) => (this.clocks[lane] = unheard()));
   }
 
-  /** In a new session ticks are as they were sent: whole turns of a clock are for whoever knows the time. */
+  /** In a new session ticks are as sent: whole cycles of a clock are left to the code that knows the time. */
   fold(wrapBits: number): void {
     for (const clock of this.clocks) {
       if (clock.rival !== undefined) clock.rival = BigInt.asUintN(wrapBits, clock.rival);

@@ -1,19 +1,19 @@
-/** Where packets are listened for. */
+/** Where to listen for packets. */
 import { isIPv4 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { refuse, wholeNumber } from '../core/errors.js';
 import { addressBytes, type Endpoint } from '../packets/addresses.js';
 
 export interface ListenSettings {
-  /** A group to join, or an address of this machine (0.0.0.0 for all of them). */
+  /** A multicast group to join, or an address of this machine (0.0.0.0 for all of them). */
   readonly listen: Endpoint;
-  /** By its name or its address; a group is joined there. The system chooses where none is given. */
+  /** Interface name or address, on which a group is joined. By default the system chooses. */
   readonly interface?: string;
-  /** Asked of the kernel, and read back; 256 MiB unless said. */
+  /** Requested from the kernel and read back; by default 256 MiB. */
   readonly receiveBufferBytes?: number;
-  /** Pins the receive thread; native alone. */
+  /** Pins the receive thread; native ring only. */
   readonly core?: number;
-  /** Several datagrams a call where the kernel can; on unless refused. Native alone. */
+  /** Several datagrams per call where the kernel supports it (default). Native ring only. */
   readonly coalesce?: 'on' | 'off';
 }
 
@@ -22,7 +22,7 @@ export interface SurveyLimits {
   readonly seconds: number;
 }
 
-/** Datagrams that came before receiving began: read to find out what they are, or while the chain was prepared. */
+/** Datagrams from before receiving began: read to identify the stream, or received during preparation. */
 export interface Surveyed {
   readonly packets: number;
   /** From the first of them until receiving began. */
@@ -35,7 +35,7 @@ export interface Listening {
   readonly address: string;
   readonly port: number;
   readonly group: boolean;
-  /** Of the interface that joins; 0.0.0.0 where the system chooses. */
+  /** Address of the interface that joins; 0.0.0.0 where the system chooses. */
   readonly interfaceAddress: string;
   readonly receiveBufferBytes: number;
 }

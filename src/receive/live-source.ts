@@ -1,6 +1,6 @@
 /**
- * What arrives, as sources: one for each session, so that all samples of a source lie on one grid. When the senders'
- * clocks are set anew the source ends, and the next one begins.
+ * Arriving blocks as sources: one per session, so that all samples of a source are on one time grid. When the senders'
+ * clocks are reset, the source ends and the next one begins.
  */
 import { spectraCAT, voltagesAT } from '../core/axes.js';
 import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
@@ -18,12 +18,12 @@ import { samplesPerBlock, type RingPlan } from './plan.js';
 import type { ArrivedBlock } from './ring.js';
 import { allocateTurned, type CornerTurn, type Turned } from './turn.js';
 
-/** What a block of packets says beyond its samples. */
+/** Information in a block of packets besides its samples. */
 interface ArrivalFacts {
   readonly startTick: bigint;
-  /** What came, by sender. */
+  /** Which packets arrived, by sender. */
   readonly presence: Presence;
-  /** When its first packet came. */
+  /** Arrival time of its first packet. */
   readonly arrivedUnixNs: bigint;
 }
 interface LiveSpectra extends CanonicalSpectra, ArrivalFacts {
@@ -33,7 +33,7 @@ interface LiveVoltages extends VoltageBlock, ArrivalFacts {
   release(): void;
 }
 
-/** A whole block of the ring as it is, for whoever turns the corner elsewhere. */
+/** A whole block of the ring, untouched, for a corner turn elsewhere (GPU). */
 export interface LiveCells extends ArrivalFacts, Pick<ArrivedBlock, 'cells' | 'address'> {
   readonly samples: number;
   readonly start: Instant;
@@ -41,19 +41,19 @@ export interface LiveCells extends ArrivalFacts, Pick<ArrivedBlock, 'cells' | 'a
 }
 
 interface SessionFacts {
-  /** From 0; grows whenever the senders' clocks were set anew. */
+  /** From 0; incremented whenever the senders' clocks are reset. */
   readonly session: number;
   readonly startTick: bigint;
-  /** Ticks to UTC, and who told. */
+  /** Ticks to UTC, and where that comes from. */
   readonly clock: TickClock;
   readonly told: KnownEpoch['told'];
-  /** Where the lanes of presence lie. */
+  /** The position of each source in the presence bits. */
   readonly layout: CellLayout;
   readonly ring: RingPlan;
 }
 export interface LiveSpectraSource extends SpectraSource, SessionFacts {
   blocks(blockSamples: number): AsyncIterable<LiveSpectra>;
-  /** In place of blocks. */
+  /** Used instead of blocks. */
   cells(): AsyncIterable<LiveCells>;
 }
 interface LiveVoltageSource extends VoltageSource, SessionFacts {
@@ -154,7 +154,7 @@ interface Piece extends ArrivalFacts {
   release(): void;
 }
 
-/** Whole blocks of the ring where they are no longer than asked for, else equal parts of them but the last. */
+/** Whole blocks of the ring if they are no longer than requested, otherwise equal parts (the last may be shorter). */
 async function* pieces<Rest>(
   { plan, turn, first, clock, next }: SessionParts,
   blockSamples: number,
@@ -171,7 +171,7 @@ async function* pieces<Rest>(
   }
   const parts = Math.ceil(slotsPerBlock / most);
   const each = Math.ceil(slotsPerBlock / parts);
-  /** Memory by its length in slots; what is given back is used again. */
+  /** Free memory by length in slots; released memory is reused. */
   const spare = new Map<number, Turned[]>();
   const borrow = (slots: number): Turned =>
     spare.get(slots)?.pop() ?? allocateTurned(stream, slots * stream.samplesPerSlot);
@@ -184,7 +184,7 @@ async function* pieces<Rest>(
         const startTick: bigint = block.startTick + BigInt(from * stream.ticksPerSlot);
         const presence = presenceBetween(block.presence, from, from + slots);
         let released = false;
-        // The cells are free as soon as the last part is turned: the ring is not held by what comes after.
+        // The block is released as soon as its last part is turned, so that later stages do not hold up the ring.
         if (from + slots === slotsPerBlock) block.release();
         yield {
           samples: slots * stream.samplesPerSlot,
@@ -205,7 +205,7 @@ async function* pieces<Rest>(
   }
 }
 
-/** A copy of the slots from `first` to before `end`. */
+/** A copy of the slots from `first` up to, not including, `end`. */
 function presenceBetween(presence: Presence, first: number, end: number): Presence {
   const { lanes, fragments, rowWords, bits } = presence;
   const part = emptyPresence(lanes, fragments, end - first);

@@ -1,3 +1,3 @@
-/** Packets on a card, for whoever keeps data there: the front. */
+/** Public entry point for packets on a GPU. */
 export { cannotTurn, planTurn } from './cuda/plan.js';
 export { prepareCellFront, shapeOf, SPECTRA_BLOCKS } from './cuda/front.js';

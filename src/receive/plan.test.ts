@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { speadFeng } from '../packets/spead/feng.js';
 import { blockBytesOf, planRing } from './plan.js';
 
-/** Blocks of 40 ms: 4 packets of 64 spectra of each of 2 senders, 6400 spectra a second. */
+/** Blocks of 40 ms: 4 packets of 64 spectra from each of 2 senders, 6400 spectra per second. */
 const stream = speadFeng.plan({
   antennas: [0, 1],
   firstChannel: 0,

@@ -1,40 +1,40 @@
-/** How a stream's packets are gathered into blocks: how long a block is, how many there are, how far clocks may go. Pure. */
+/** How a stream's packets are grouped into blocks: the block length, their number, and the limits for clocks. Pure. */
 import { refuse, wholeNumber } from '../core/errors.js';
 import { numberOf } from '../core/clock/rational.js';
 import type { StreamPlan } from '../packets/packet-format.js';
 
 export interface RingPlan {
   readonly stream: StreamPlan;
-  /** Block n holds the ticks from n · slotsPerBlock · ticksPerSlot on, of the senders' own clock, on every machine. */
+  /** Block n starts at tick n · slotsPerBlock · ticksPerSlot of the senders' clock, on every machine. */
   readonly slotsPerBlock: number;
-  /** Memory for so many: open, waiting and held by the consumer. */
+  /** Blocks in memory: open, waiting and held by the consumer. */
   readonly blocks: number;
-  /** Blocks open at a time: the median lane's own, one ahead, the others behind. */
+  /** Blocks open at a time: that of the median source, one ahead, the others behind. */
   readonly window: number;
-  /** The median lane may go on after a hole of so much; further, or back, is a new session. */
+  /** The median source may continue after a gap of this length; a longer one, or a step back, is a new session. */
   readonly skipTicks: number;
-  /** What is begun is handed on after so long without a packet. */
+  /** Open blocks are delivered after this long without a packet. */
   readonly flushMs: number;
 }
 
 export interface RingOptions {
-  /** Of a block; 40 ms unless said. Needs the stream's tick rate. */
+  /** Block length; by default 40 ms. Needs the stream's tick rate. */
   readonly blockS?: number;
   /** Instead of blockS. */
   readonly slotsPerBlock?: number;
-  /** By default two seconds' worth, or ten where `deepenBytes` allows it, and at least 16. */
+  /** By default two seconds, or ten where `deepenBytes` allows it, and at least 16 blocks. */
   readonly blocks?: number;
-  /** Memory that a ring of more than two seconds may use, for packets that nobody can hold back. */
+  /** Memory for a ring of more than two seconds, for packets that cannot be held back. */
   readonly deepenBytes?: number;
   readonly window?: number;
-  /** In place of 10 s. */
+  /** By default 10 s. */
   readonly skipTicks?: number;
   readonly flushMs?: number;
 }
 
 const BLOCK_S = 0.04;
 const ROOM_S = 2;
-/** A chain that was held up for so long still loses nothing, where there is memory for it. */
+/** The pipeline can stall for this long without loss, if there is memory for it. */
 const DEEP_S = 10;
 const LEAST_BLOCKS = 16;
 const SKIP_S = 10;
@@ -98,7 +98,7 @@ function slotsIn(blockS: number, stream: StreamPlan, slotRateHz: number | undefi
   return Math.max(1, Math.round(blockS * slotRateHz));
 }
 
-/** Cells of a block : [lane][fragment][slot]. */
+/** Packet slots of a block : [lane][fragment][slot]. */
 export const cellsOf = ({ stream, slotsPerBlock }: Pick<RingPlan, 'stream' | 'slotsPerBlock'>): number =>
   stream.lanes.length * stream.fragments * slotsPerBlock;
 export const blockBytesOf = (plan: Pick<RingPlan, 'stream' | 'slotsPerBlock'>): number =>
@@ -108,7 +108,7 @@ export const blockTicksOf = ({ stream, slotsPerBlock }: RingPlan): bigint =>
 export const samplesPerBlock = ({ stream, slotsPerBlock }: RingPlan): number =>
   slotsPerBlock * stream.samplesPerSlot;
 
-/** Payload of all senders together; undefined where the rate is not known. */
+/** Payload of all senders together; undefined if the rate is unknown. */
 export const bitsPerSecond = ({
   tickRateHz,
   ticksPerSlot,
@@ -119,8 +119,8 @@ export const bitsPerSecond = ({
   tickRateHz && (numberOf(tickRateHz) / ticksPerSlot) * lanes.length * fragments * cellBytes * 8;
 
 /**
- * A lane counts for the median if it was heard among so many packets: half a block's worth, and every lane four times
- * at least.
+ * A source counts for the median if one of the last packets is its own: half a block of packets, and at least four of
+ * every source.
  */
 export const hearingSpan = (plan: RingPlan): number =>
   Math.max(4 * plan.stream.lanes.length * plan.stream.fragments, Math.floor(cellsOf(plan) / 2));

@@ -12,7 +12,7 @@ import { speadFeng } from '../packets/spead/feng.js';
 import { captureOf } from './testing/capture.js';
 import { receivePackets, type EpochSetting, type ReceiveSettings, type Reception } from './index.js';
 
-/** Two boards of three channels; 25 000 spectra a second, ten a block. */
+/** Two boards of three channels; 25 000 spectra per second, ten per block. */
 const stream = chips.plan({ boards: [1, 2], channels: 3, firstChannel: 1000 });
 const byte = (lane: number, tick: number): number => 0x10 * (1 + (tick % 7)) + lane + 1;
 const packet = (lane: number, tick: number): Uint8Array =>
@@ -24,7 +24,7 @@ const packet = (lane: number, tick: number): Uint8Array =>
 const night = (first: number, end: number): Uint8Array[] =>
   Array.from({ length: end - first }, (_, n) => [packet(0, first + n), packet(1, first + n)]).flat();
 
-/** Where the native library is. */
+/** Empty without the native library. */
 const native: readonly 'native'[] = 'what' in loadNative() ? [] : ['native'];
 const STARTED = parseInstant('2026-06-01T04:00:00Z');
 const settings = {
@@ -33,7 +33,7 @@ const settings = {
   ring: { slotsPerBlock: 10, blocks: 6 },
 } as const satisfies Omit<ReceiveSettings, 'from'>;
 
-/** [session, start, samples, cells there, first element] of every block. */
+/** [session, start, samples, packets received, first element] of every block. */
 async function received(given: ReceiveSettings, blockSamples = 1000) {
   const reception = await receivePackets(given);
   const seen: unknown[] = [];
@@ -54,7 +54,7 @@ for (const by of ['typescript', ...native] as const)
   describe(`receiving a capture, ${by}`, () => {
     it('blocks with their own times, gaps where nothing came', () =>
       inTemporaryFolder('receive', async (folder) => {
-        // Tick 25000 is one second after the start; board 1 misses three of them.
+        // Tick 25000 is one second after the start; board 1 loses three packets.
         const packets = night(25_000, 25_030).filter((_, n) => ![2, 4, 6].includes(n));
         const capture = await captureOf(folder, packets);
         const { seen, account } = await received({ ...settings, by, from: { capture } });
@@ -140,7 +140,7 @@ for (const by of ['typescript', ...native] as const)
           ...{ ...settings, by, from: { capture } },
           onEvent: ({ kind }) => {
             answers.push(kind);
-            // Tick 10, the first of the block that comes next, was at five.
+            // Tick 10, the first of the next block, was at 05:00 UTC.
             if (kind !== 'untold') return;
             const { at, tick } = reception.tellEpoch(10n, parseInstant('2026-06-01T05:00:00Z'));
             answers.push(tick, formatInstant(at, 9));
@@ -190,7 +190,7 @@ for (const by of ['typescript', ...native] as const)
           { kind: 'untold', session: 1, startTick: 0n },
         ]);
         assert.deepEqual([account.resyncs, account.untimedBlocks], [1, 2]);
-        // The wall clock, which is the capture's: 1 780 000 000.00004 s, less nothing.
+        // The wall clock is the capture's: 1 780 000 000.00004 s.
         const clocked = await received({
           ...given,
           epoch: { told: 'operator', at: STARTED, afterRestart: 'clock' },
@@ -204,7 +204,7 @@ for (const by of ['typescript', ...native] as const)
             [1, '40.000400Z', 10],
           ],
         );
-        // Forward by more than may be skipped the clock runs on.
+        // After a forward jump beyond the limit the clock runs on.
         const ahead = await captureOf(folder, [...night(0, 20), ...night(500_000, 500_020)], (n) =>
           n < 40 ? 0 : 20,
         );
@@ -222,14 +222,14 @@ for (const by of ['typescript', ...native] as const)
 
     it('what is missing before the first packet and after the last is told apart from losses', () =>
       inTemporaryFolder('receive', async (folder) => {
-        // Of blocks of ten slots and two boards: three slots before, four after; two packets lost in the first block,
-        // one in the last, and a board's own silence at the end is its own.
+        // Blocks of ten slots and two boards: three slots before, four after; two packets lost in the first block, one
+        // in the last, and one board's gap at the end.
         const lostOnes = [2, 5, 82, 85];
         const packets = night(3, 46).filter((_, n) => !lostOnes.includes(n));
         const from = { capture: await captureOf(folder, packets) };
         const { account } = await received({ ...settings, by, from });
         assert.deepEqual([account.missingCells, account.edgeCells], [18, 14]);
-        // Two sessions: the slots at the ends of both, and the one by which the restart is noticed.
+        // Two sessions: the slots at both ends of both, and the one that reveals the restart.
         const twice = { capture: await captureOf(folder, [...night(250_001, 250_018), ...night(3, 20)]) };
         const both = (await received({ ...settings, by, from: twice })).account;
         assert.deepEqual([both.resyncs, both.missingCells, both.edgeCells], [1, 14, 14]);
@@ -239,7 +239,7 @@ for (const by of ['typescript', ...native] as const)
       inTemporaryFolder('receive', async (folder) => {
         const packets = [
           ...[...night(0, 20), ...night(1_000_000, 1_000_020)],
-          // What runs on from there is as little known; the first clock is, when it is back.
+          // A stream that continues from there has unknown time too; the first clock is known again when it returns.
           ...[...night(1_500_000, 1_500_020), ...night(1_250_000, 1_250_020)],
         ];
         const from = {

@@ -1,4 +1,4 @@
-/** Packets in, sources out: a capture or a socket, the ring that fits, and one source for each session. */
+/** Packets in, sources out: a capture or a socket, the matching ring, and one source per session. */
 import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import type { Closable } from '../core/closing.js';
@@ -67,17 +67,17 @@ export interface ReceiveSettings {
   readonly stream: StreamPlan;
   readonly from: PacketOrigin;
   readonly epoch: EpochSetting;
-  /** Where the packets' channel numbers do not tell it. */
+  /** Needed if the packets' channel numbers do not give it. */
   readonly band?: Band;
-  /** 2 where inputs come in pairs unless said. */
+  /** By default 2 if the inputs come in pairs. */
   readonly polarisations?: 1 | 2;
   readonly ring?: RingOptions;
-  /** The native ring where it is to be had unless said. */
+  /** By default the native ring where available. */
   readonly by?: 'auto' | 'native' | 'typescript';
   readonly onEvent?: (event: ReceiveEvent) => void;
   /**
-   * Awaited before a socket is opened, when everything is known but the packets themselves: memory is there of the
-   * native ring alone.
+   * Awaited before a socket is opened, when everything except the packets is known. Memory is listed for the native
+   * ring only.
    */
   readonly beforeListening?: (ready: ReadyToListen) => Promise<void>;
 }
@@ -89,21 +89,22 @@ export interface ReadyToListen {
   readonly memory: readonly RingMemory[];
 }
 
-/** What happened that an operator should hear of. */
+/** An event for the operator. */
 export interface ReceiveEvent {
   /**
-   * `session`: the senders' clocks were followed to another place. `untold`: a session is left out, its time unknown.
-   * `undated`: its time is in no calendar, and it is left out. `far`: the first is over a day from the wall clock.
+   * `session`: the senders' clocks jumped and were followed. `untold`: a session is skipped because its time is
+   * unknown. `undated`: a session is skipped because its time is outside the calendar. `far`: the first session is over
+   * a day from the wall clock.
    */
   readonly kind: 'session' | 'untold' | 'undated' | 'far';
   readonly session: number;
   readonly startTick: bigint;
-  /** Where its time is known. */
+  /** If its time is known. */
   readonly start?: Instant;
 }
 
 interface SenderAccount extends LaneAccount {
-  /** By which the packets name it. */
+  /** The sender's ID in the packets. */
   readonly source: number;
   readonly name: string;
 }
@@ -111,36 +112,36 @@ interface SenderAccount extends LaneAccount {
 export interface ReceiveAccount extends Omit<RingAccount, 'lanes'> {
   readonly senders: readonly SenderAccount[];
   /**
-   * Of the missing cells, those of slots before a session's first packet and after its last, and of blocks that nobody
-   * has taken: no loss of what was worked on.
+   * Missing packets before a session's first packet, after its last, and in blocks that were not taken: not losses of
+   * the data in use.
    */
   readonly edgeCells: number;
-  /** Blocks of sessions whose time nobody knew. */
+  /** Blocks of sessions with unknown time. */
   readonly untimedBlocks: number;
-  /** Before the first of `packets`, of a socket that was surveyed: in no data. */
+  /** Datagrams of a surveyed socket before the first of `packets`: not in the data. */
   readonly surveyed?: Surveyed;
-  /** Of a socket alone. */
+  /** Sockets only. */
   readonly socket?: SocketFacts;
   readonly ring?: RingFill;
-  /** Of a capture that is cut short or damaged, where whoever opened it heard of that. */
+  /** For a truncated or damaged capture, if the opener recorded that. */
   readonly endsEarly?: CaptureEnd;
-  /** Of a capture, frames that are no whole datagram, where whoever opened it heard of them. */
+  /** For a capture, frames that are not whole datagrams, if the opener recorded them. */
   readonly leftOut?: LeftOutFrames;
 }
 
 export interface Reception extends Closable {
   readonly plan: RingPlan;
   readonly description: string;
-  /** One after the other; the first comes with the first block. A session that is not read to its end is passed over. */
+  /** One after the other; the first starts with the first block. The unread rest of a session is skipped. */
   sessions(): AsyncIterable<LiveSource>;
-  /** Hears no more: what has begun is handed on, then blocks and sessions end. */
+  /** Stops receiving: open blocks are delivered, then blocks and sessions end. */
   stop(): void;
   account(): ReceiveAccount;
-  /** When a tick was, for a session that is left out since nobody knew; it begins with its next block. */
+  /** Gives the time of a tick for a session skipped because its time is unknown; it begins with its next block. */
   tellEpoch(tick: bigint, time: Instant): { readonly at: Instant; readonly tick: bigint };
 }
 
-/** Packets of a socket or a capture as sources of blocks, one for each time the senders start; every packet accounted for. */
+/** Packets of a socket or a capture as sources, one per start of the senders' clocks; every packet is counted. */
 export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
   preparing(async (closers) => {
     const { stream } = settings;
@@ -155,7 +156,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     if (stream.inputs % polarisations !== 0) {
       refuse(stream.format, `${stream.inputs} inputs are no pairs`, 'say that there is one polarisation');
     }
-    // A capture waits for the chain; a socket does not.
+    // A capture waits for the pipeline; a socket does not.
     const deepenBytes = 'capture' in settings.from ? 0 : DEEPEN_SHARE * availableBytes();
     const plan = planRing(stream, { deepenBytes, ...settings.ring });
     const from = withBuffer(settings.from, stream);
@@ -167,7 +168,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     const native = settings.by === 'typescript' ? undefined : nativeTurn(plan);
     const turn = native === undefined || 'what' in native ? turnCells(plan) : native;
     let untimedBlocks = 0;
-    /** Of the session that nobody knows the time of. */
+    /** The session whose time is unknown. */
     let waiting: { session: number; nextTick: bigint } | undefined;
     let said: Instant | undefined;
     const lost = new LostCells(cellsOf(plan));
@@ -177,7 +178,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       pending = undefined;
       return block;
     };
-    /** The next block of a session; one of another stays pending. */
+    /** The next block of a session; a block of another session stays pending. */
     const nextOf = async (session: number): Promise<ArrivedBlock | undefined> => {
       const block = await nextBlock();
       if (block === undefined || block.session === session) return block;
@@ -205,7 +206,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           Math.abs(secondsBetween(instantOfUnixNs(first.arrivedUnixNs), time)) > SECONDS_PER_DAY;
         if (lastTick === undefined && known && start && !('capture' in from) && isFar(start))
           settings.onEvent?.({ kind: 'far', session, startTick, start });
-        // What was said holds as the start's own word did: until the clocks are set anew again.
+        // This time holds like one given at the start: until the clocks are reset again.
         if (said && known) epoch = { ...epoch, told: 'operator', at: known.at };
         [waiting, said] = [undefined, undefined];
         const note = (block: ArrivedBlock): void => {
@@ -231,7 +232,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           untimedBlocks++;
           first.release();
         }
-        // What of this session is left; where someone says its time meanwhile, it begins.
+        // The rest of this session; if its time is given meanwhile, it begins.
         for (let rest = await next(); rest; rest = await next()) {
           if (wasSaid()) {
             pending = rest;
@@ -292,10 +293,10 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     };
   });
 
-/** Of the memory that is available, for a ring of more than two seconds. */
+/** Share of the available memory for a ring of more than two seconds. */
 const DEEPEN_SHARE = 0.25;
 
-/** So much is asked of the kernel as the stream's rate needs, where nobody says otherwise. */
+/** By default requests the receive buffer that the stream's rate needs. */
 function withBuffer(from: PacketOrigin, stream: StreamPlan): PacketOrigin {
   const needs = needsOfStream(stream);
   return 'capture' in from || needs === undefined
@@ -303,7 +304,7 @@ function withBuffer(from: PacketOrigin, stream: StreamPlan): PacketOrigin {
     : { receiveBufferBytes: needs.askedBufferBytes, ...from };
 }
 
-/** What cannot go well is refused before it starts. */
+/** Refuses settings that cannot work, before the start. */
 function checkBefore(plan: RingPlan, from: PacketOrigin): void {
   refuseAny(memoryRefusal(plan.blocks * blockBytesOf(plan), availableBytes()));
   if ('capture' in from) return;
@@ -312,14 +313,14 @@ function checkBefore(plan: RingPlan, from: PacketOrigin): void {
   if (by) refuseAny(mtuRefusal(datagramBytesOf(plan.stream), by));
 }
 
-/** Only once a socket is open does the kernel say what it gave. */
+/** The kernel reports the granted size only after the socket is open. */
 function checkBuffer({ from, stream }: ReceiveSettings, arrivals: Arrivals): void {
   const socket = arrivals.socket?.();
   if (!socket || 'capture' in from) return;
   refuseAny(bufferRefusal(socket.receiveBufferBytes, needsOfStream(stream), from.receiveBufferBytes));
 }
 
-/** Memory that could be had without swapping: what is free, and what the system would give up. */
+/** Memory available without swapping: free, and reclaimable by the system. */
 function availableBytes(): number {
   try {
     const kilobytes = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];
@@ -332,7 +333,7 @@ function availableBytes(): number {
 
 type OpenSettings = Pick<ReceiveSettings, 'from' | 'by'> & { readonly beforeListening?: BeforeListening };
 
-/** The native ring where it can be had; Node's own for what that can carry. */
+/** The native ring where available, otherwise Node's for rates it can carry. */
 export async function openArrivals(
   plan: RingPlan,
   { from, by = 'auto', beforeListening }: OpenSettings,
@@ -355,7 +356,7 @@ export async function openArrivals(
   return arriveByDgram(plan, from, open);
 }
 
-/** What Node's socket was seen to take without loss on a busy machine. */
+/** The measured rate of a Node socket without loss on a busy machine. */
 const NODE_BITS_PER_S = 200e6;
 
 function checkNodeCanCarry({ stream }: RingPlan, absence: Absence | undefined): void {

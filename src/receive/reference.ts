@@ -1,8 +1,8 @@
 /**
- * The ring in TypeScript: the law of receiving, one packet at a time. A window of consecutive blocks is open and
- * follows the median lane (lane-clocks.ts); a packet is placed if its block is open and its cell empty. A block that
- * leaves the window is handed on, zeros where nothing came. Memory is taken by a block's first packet, so that
- * what nobody sends costs none.
+ * The ring in TypeScript: the reference implementation, one packet at a time. A window of consecutive blocks is open
+ * and follows the median source (lane-clocks.ts). A packet is placed if its block is open and its packet slot empty. A
+ * block that leaves the window is delivered, with zeros for missing packets. A block's first packet allocates its
+ * memory, so unsent blocks cost none.
  */
 import { closes } from '../core/closing.js';
 import { emptyPresence, holesOf, isPresent, markSlots, type Presence } from '../core/presence/presence.js';
@@ -55,18 +55,18 @@ export class ReferenceRing implements FedRing {
   /** Consecutive blocks from `first`; none before the first packet. */
   private open: OpenBlock[] = [];
   private first = 0n;
-  /** Of the median lane: what the window follows. */
+  /** Clock of the median source, which the window follows. */
   private head: Moment = { tick: 0n, epoch: 0n };
-  /** The first block after those that silence closed, until the window moves on. */
+  /** The first block after those that the timeout closed, until the window moves on. */
   private floor: bigint | undefined;
   private session = 0;
   private skipped = 0;
-  /** Whether this session handed on a block: before that nothing was skipped. */
+  /** Whether this session delivered a block: nothing is skipped before that. */
   private handedOn = false;
 
   constructor(
     readonly plan: RingPlan,
-    /** Called when a block is ready, and when memory came back. */
+    /** Called when a block is ready, and when memory is released. */
     private readonly onChange: () => void = () => undefined,
     garbage = 0,
   ) {
@@ -104,7 +104,7 @@ export class ReferenceRing implements FedRing {
     return { ...this.tally.snapshot(), refusedResyncs: this.jumps.refused };
   }
 
-  /** Clocks must prove themselves again, and what comes for a block that is closed now is late, no new session. */
+  /** Clocks must be confirmed again. A packet for a block closed here is late and starts no new session. */
   flush(): void {
     if (this.open.length === 0) return;
     this.handOnAll();
@@ -128,7 +128,7 @@ export class ReferenceRing implements FedRing {
     const row = facts.lane * stream.fragments + facts.fragment;
     const slot = Number((moment.tick % this.blockTicks) / BigInt(stream.ticksPerSlot));
     if (block.memory && isPresent(block.memory.presence, row, slot)) return 'duplicate';
-    // Where there was none, the consumer may have given one back since.
+    // The consumer may have released a block since the last attempt.
     block.memory ??= this.takeMemory();
     if (!block.memory) return 'ring_full';
     if (block.placed === 0) block.arrivedUnixNs = unixNs;
@@ -141,7 +141,7 @@ export class ReferenceRing implements FedRing {
     return 'placed';
   }
 
-  /** Hears a packet's clock, moves the window where the median moved, and returns the packet's own time, where it has one. */
+  /** Updates the source's clock, moves the window with the median, and returns the packet's time, if it has one. */
   private follow({ lane, tick: sent, session: epoch = 0n }: PacketFacts, unixNs: bigint): Moment | undefined {
     const { wrapBits } = this.plan.stream;
     if (!this.jumps.isDated({ tick: sent, epoch })) return undefined;
@@ -165,7 +165,7 @@ export class ReferenceRing implements FedRing {
   private moveTo(median: Moment, unixNs: bigint): void {
     const number = floorDivide(median.tick, this.blockTicks);
     const isSameEpoch = median.epoch === this.head.epoch;
-    // The senders go on in a block that silence closed.
+    // The senders resume in a block that the timeout closed.
     if (isSameEpoch && number < this.first && this.floor !== undefined && number >= this.floor - this.window)
       return;
     const most = this.head.tick + BigInt(this.plan.skipTicks);
@@ -180,7 +180,7 @@ export class ReferenceRing implements FedRing {
       this.resynchronise(median, unixNs);
       return;
     }
-    // Those that are still in the running stream lead it.
+    // The sources still in the running stream determine its position.
     const own = this.clocks.medianBetween(epoch, this.first * this.blockTicks, most);
     if (own !== undefined) this.goOn(own);
   }
@@ -190,7 +190,7 @@ export class ReferenceRing implements FedRing {
     this.advance(this.windowFor(floorDivide(tick, this.blockTicks)));
   }
 
-  /** The block that the window begins with when the median lane is in block n. */
+  /** The first block of the window when the median source is in block n. */
   private windowFor(number: bigint): bigint {
     const first = number - (this.window - 2n);
     return first < 0n ? 0n : first;
@@ -223,7 +223,7 @@ export class ReferenceRing implements FedRing {
       this.handOn(oldest);
       this.first++;
       if (wanted - this.first > this.window) {
-        // Far ahead: what nobody sent is counted, not walked through.
+        // Far ahead: unsent blocks are counted without a loop over them.
         for (const block of others) this.handOn(block);
         this.skip(Number(wanted - this.first - (this.window - 1n)));
         this.startAt(wanted);
@@ -233,7 +233,7 @@ export class ReferenceRing implements FedRing {
     }
   }
 
-  /** Up to the last block that anything came for; those after it have not begun, and are nobody's loss yet. */
+  /** Up to the last block with any packet; the blocks after it have not begun and are not losses. */
   private handOnAll(): void {
     let begun = this.open.length;
     while (begun > 0 && this.open[begun - 1].placed === 0) begun--;
@@ -334,7 +334,7 @@ class Tally {
     return outcome;
   }
 
-  /** Blocks of which nothing came, so many cells of each lane. */
+  /** Counts empty blocks, with this many packet slots per source. */
   skip(blocks: number, cellsOfLane: number): void {
     this.skippedBlocks += blocks;
     this.missingCells += blocks * cellsOfLane * this.lanes.length;

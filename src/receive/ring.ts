@@ -1,22 +1,22 @@
 /**
- * The ring: packets in, blocks with presence bits out, every packet accounted for. reference.ts is the law in
- * TypeScript, native/ the same in C++; both pass the cases of cases.ts.
+ * The ring: packets in, blocks with presence bits out, every packet counted. reference.ts is the reference in
+ * TypeScript, native/ is the same in C++; both pass the cases of cases.ts.
  */
 import type { Closable } from '../core/closing.js';
 import type { Presence } from '../core/presence/presence.js';
 import type { RingPlan } from './plan.js';
 
 /**
- * What becomes of a packet, exactly one of these. Native code knows them by their place in the list.
- *   placed          its cell was empty, and holds it now
- *   duplicate       its cell was full: the first stays
- *   late, early     its time lies before the open blocks, or beyond them
- *   other_epoch     its times count from another second than the array's (SNAP2's sync time, VDIF's epoch)
- *   misaligned      its time lies between slots
- *   unknown_source  the plan does not name its sender
- *   invalid         no such packet, or not of this plan, or of a time that no calendar has
- *   control         descriptors and stream control: no data, nothing wrong
- *   ring_full       no block was free: the consumer is too slow
+ * Each packet has exactly one outcome. Native code numbers them by their place in the list.
+ *   placed its packet slot was empty and now holds it
+ *   duplicate its packet slot was full: the first packet stays
+ *   late, early its time is before the open blocks, or after them
+ *   other_epoch its epoch differs from the array's (SNAP2's sync time, VDIF's epoch)
+ *   misaligned its time is between slots
+ *   unknown_source the plan does not name its sender
+ *   invalid no such packet, or not of this plan, or its time is outside the calendar
+ *   control descriptors and stream control: no data, not an error
+ *   ring_full no block was free: the consumer is too slow
  */
 export const outcomes = [
   'placed',
@@ -38,49 +38,49 @@ export type LaneOutcome = (typeof laneOutcomes)[number];
 
 export interface LaneAccount {
   readonly outcomes: Readonly<Record<LaneOutcome, number>>;
-  /** Of all blocks handed on, and of those that nobody sent. */
+  /** In all blocks, delivered and skipped. */
   readonly missingCells: number;
-  /** Of the newest packet that was placed. */
+  /** Tick of the newest placed packet. */
   readonly newestTick: bigint | undefined;
-  /** Packets of another clock than the lane's own, which went on meanwhile: two senders under one name. */
+  /** Packets of a clock other than the source's own while that one continued: two senders with one ID. */
   readonly rivals: number;
 }
 
-/** packets = the sum of all outcomes; placed + missingCells = the cells of all blocks, skipped ones included. */
+/** packets = the sum of all outcomes; placed + missingCells = the packet slots of all blocks, skipped ones included. */
 export interface RingAccount {
   readonly packets: number;
   readonly bytes: number;
   readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** Handed on. */
+  /** Delivered blocks. */
   readonly blocks: number;
-  /** Between those, and nobody sent them. */
+  /** Empty blocks between those. */
   readonly skippedBlocks: number;
   readonly missingCells: number;
-  /** How often the senders' clocks were followed to another place. */
+  /** How often a jump of the senders' clocks was followed. */
   readonly resyncs: number;
-  /** How often they jumped to a place that was not believed (jumps.ts). */
+  /** How often a jump of the senders' clocks was refused (jumps.ts). */
   readonly refusedResyncs: number;
   readonly lanes: readonly LaneAccount[];
 }
 
 export interface ArrivedBlock {
-  /** cells : [lane][fragment][slot][cellBytes]; zero where nothing came. */
+  /** cells : [lane][fragment][slot][cellBytes]; zero where packets are missing. */
   readonly cells: Uint8Array;
-  /** Of its first slot; clocks that wrap are unwrapped. */
+  /** Tick of its first slot; wrapping clocks are unwrapped. */
   readonly startTick: bigint;
-  /** Grows at every resynchronisation. */
+  /** Incremented at every resynchronisation. */
   readonly session: number;
-  /** What tick 0 means, as the packets tell it; 0 where they do not. */
+  /** What tick 0 means, from the packets; 0 if they do not carry it. */
   readonly epoch: bigint;
-  /** Whole blocks of this session that nobody sent, just before this one. */
+  /** Empty blocks of this session just before this one. */
   readonly skippedBlocks: number;
   readonly presence: Presence;
   readonly missingCells: number;
-  /** When its first packet came. */
+  /** Arrival time of its first packet. */
   readonly arrivedUnixNs: bigint;
-  /** Where the memory is, for native code. */
+  /** The memory address, for native code. */
   readonly address?: bigint;
-  /** Gives the memory back. Once; again does nothing. */
+  /** Releases the memory; further calls do nothing. */
   release(): void;
 }
 
@@ -88,14 +88,14 @@ interface Ring extends Closable {
   readonly plan: RingPlan;
   /** The next block that is ready. */
   take(): ArrivedBlock | undefined;
-  /** Hands on what is begun: nobody speaks, or the night is over. */
+  /** Delivers the open blocks: after a timeout, or at the end of the run. */
   flush(): void;
   account(): RingAccount;
 }
 
-/** One that is handed packets one by one. */
+/** A ring that is fed packet by packet. */
 export interface FedRing extends Ring {
   feed(datagram: Uint8Array, unixNs?: bigint): Outcome;
-  /** Blocks of memory that nobody uses. A packet takes one at most. */
+  /** Unused blocks of memory. A packet takes one at most. */
   freeBlocks(): number;
 }

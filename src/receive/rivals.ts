@@ -1,7 +1,10 @@
-/** Two senders under one name, told from one whose packets are late: what is late leaves a hole where it should have been. */
+/**
+ * Distinguishes two senders with one ID from a single sender whose packets are late: a late packet leaves a gap at its
+ * proper place.
+ */
 import type { LaneAccount } from './ring.js';
 
-/** Fewer are damaged times, or a network's mood. */
+/** Fewer are damaged times or network disorder. */
 const LEAST = 10;
 const LEAST_SHARE = 0.01;
 
@@ -9,7 +12,9 @@ type Counts = Pick<LaneAccount, 'rivals' | 'missingCells'> & {
   readonly outcomes: Pick<LaneAccount['outcomes'], 'placed'>;
 };
 
-/** Whether another clock speaks under a sender's name while its own goes on; since an earlier account of it. */
+/**
+ * Whether another clock uses a sender's ID while its own clock continues; counted since an earlier account if given.
+ */
 export function hasRivals(now: Counts, before?: Counts): boolean {
   const rivals = now.rivals - (before?.rivals ?? 0);
   const placed = now.outcomes.placed - (before?.outcomes.placed ?? 0);

@@ -1,4 +1,4 @@
-/** A source as packets will make it, of silence: for whoever prepares before the first packet. */
+/** An all-zero source with the shape of a packet source: for preparation before the first packet. */
 import { spectraCAT, voltagesAT, elementsPerSpectra, elementsPerVoltage } from '../core/axes.js';
 import type { SpectraType, VoltageType } from '../core/axes.js';
 import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
@@ -13,7 +13,7 @@ import { blockBytesOf, samplesPerBlock } from './plan.js';
 import type { ReadyToListen } from './receive.js';
 
 const BLOCKS = 2;
-/** Spectra of a block: enough to be worked on, few enough to take no time. */
+/** Spectra per block: enough to process, few enough to be quick. */
 const MOST_SPECTRA = 64;
 
 export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 'memory'>): Source {
@@ -45,7 +45,7 @@ export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 
         });
       }
     }
-    /** For a card, which takes blocks as the ring holds them. */
+    /** For a GPU, which takes blocks as the ring holds them. */
     async function* cells(): AsyncGenerator<LiveCells> {
       const rows = stream.lanes.length * stream.fragments;
       const presence = emptyPresence(stream.lanes.length, stream.fragments, ring.slotsPerBlock);

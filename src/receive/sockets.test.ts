@@ -1,4 +1,6 @@
-/** The whole way by loopback sockets: what is lost, who lost it, restarts, jumps, the wrap, a slow consumer. */
+/**
+ * The whole path over loopback sockets: what is lost, by which sender, restarts, jumps, clock wrap, a slow consumer.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadNative } from '../backend/cpu/library.js';
@@ -24,7 +26,7 @@ import {
 } from './testing/array.js';
 import { openSender, skipMulticast, skipSockets, type Sender } from './testing/sockets.js';
 
-/** The array of testing/array.ts with a clock: a hundred slots a second. */
+/** The array of testing/array.ts with a clock: a hundred slots per second. */
 const SLOT_RATE = 100;
 const stream = speadFeng.plan({
   antennas: [0, 1, 2, 3],
@@ -40,7 +42,7 @@ const settings = {
   stream,
   epoch: { told: 'operator', at: STARTED, afterRestart: 'clock' },
   band: { frequenciesHz: Float64Array.of(50e6, 51e6), channelWidthHz: 1e6 },
-  // Silence is the tests' own business.
+  // The tests cause the timeouts themselves.
   ring: { slotsPerBlock: SLOTS, blocks: 12, skipTicks: 20 * SLOTS * TICKS, flushMs: 60_000 },
 } as const satisfies Omit<ReceiveSettings, 'from'>;
 
@@ -68,7 +70,7 @@ async function night(
   });
   const port = reception.account().socket?.port ?? 0;
   const seen: Seen[] = [];
-  /** Unless it is held, the consumer is waited for too: a busy machine must not look like a slow one. */
+  /** Unless it is held, wait for the consumer too: a busy machine must not look like a slow consumer. */
   const received = (): number => {
     const { packets, blocks } = reception.account();
     return hold !== undefined || blocks - seen.length < 4 ? packets : -1;
@@ -89,7 +91,7 @@ async function night(
           },
         });
         if (source.told === 'operator') {
-          // No sample under a wrong time: the tick says when.
+          // No sample has a wrong time: the tick gives the time.
           const expected = Number(block.startTick) / (SLOT_RATE * TICKS);
           assert.ok(Math.abs(secondsBetween(STARTED, block.start) - expected) < 1e-6);
         }
@@ -115,14 +117,14 @@ async function night(
   return { seen, account };
 }
 
-/** The first spectrum of each slot of every input and channel: what was sent, or 0. */
+/** The first spectrum of each slot, for every input and channel: the sent value, or 0. */
 function checkValues(spectra: ArrayLike<number>, samples: number, startTick: bigint): void {
   for (let c = 0; c < FRAGMENTS; c++) {
     for (let a = 0; a < 2 * LANES; a++) {
       for (let slot = 0; slot < samples / 16; slot++) {
         const value = spectra[2 * ((c * 2 * LANES + a) * samples + 16 * slot)];
         const cell = { lane: a >> 1, slot: Number(startTick / BigInt(TICKS)) + slot, fragment: c };
-        // As int8, and the lowest level becomes the next.
+        // As int8; the lowest level becomes the next.
         const sent = Math.max(-127, (payloadByte(cell) << 24) >> 24);
         assert.ok(value === 0 || value === sent, `slot ${cell.slot}: ${value}, sent ${sent}`);
       }
@@ -151,7 +153,7 @@ for (const by of ['typescript', ...natives] as const) {
         const port = reception.account().socket?.port ?? 0;
         const from = { listen: { address: '127.0.0.1', port }, receiveBufferBytes: 2 ** 20 };
         const second = receivePackets({ ...settings, by, from });
-        // What should not be there must not keep the test waiting.
+        // An unexpected socket must not keep the test waiting.
         second.then((one) => one.close()).catch(() => undefined);
         await assert.rejects(second, /is taken by another program/);
       });
@@ -288,7 +290,7 @@ for (const by of ['typescript', ...natives] as const) {
           await sender.send(packetsBetween(0, 40 * SLOTS));
           assert.ok(reception.account().outcomes.ring_full > 0);
           goOn();
-          // The ring is empty again before the next packet comes.
+          // The ring is empty again before the next packet arrives.
           while (reception.account().blocks > seen.length)
             await new Promise((resolve) => setTimeout(resolve, 1));
           for (let first = 40 * SLOTS; first < 60 * SLOTS; first += SLOTS) {

@@ -1,4 +1,4 @@
-/** spead2 as a peer by loopback, both ways, where it is installed: CORELLA_PYTHON names a Python that has it. */
+/** spead2 as a peer over loopback, both ways, if installed: CORELLA_PYTHON names a Python that has it. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -77,7 +77,7 @@ describe('spead2', { skip }, () => {
         const { outcomes } = reception.account();
         await reception.close();
         assert.equal(heap, 8);
-        // Descriptors, and the word to stop.
+        // Descriptors and the stop packet.
         assert.deepEqual([outcomes.placed, outcomes.control, outcomes.invalid], [64, 2, 0]);
       });
     }

@@ -1,6 +1,6 @@
 /**
- * The socket of a run, opened before anything is known of its packets: the first of them are surveyed, and the ring goes
- * on with the same socket, so that every datagram is in one account.
+ * The socket of a run, opened before its packets are known. The first packets are surveyed and the ring continues with
+ * the same socket, so that one account holds every datagram.
  */
 import type { Socket } from 'node:dgram';
 import { loadNative } from '../backend/cpu/library.js';
@@ -12,14 +12,14 @@ import { NativeSocket } from './native/socket.js';
 export type SurveySocket = NativeSocket | NodeSocket;
 
 export interface ListenOrigin extends ListenSettings {
-  /** Opened before; the ring closes it. */
+  /** Opened earlier; the ring closes it. */
   readonly socket?: SurveySocket;
 }
 
-/** Enough for a survey: what does not fit is counted. */
+/** Enough for a survey: the overflow is counted. */
 const SURVEY_BUFFER_BYTES = 2 ** 24;
 
-/** Where the native ring listens: on Linux, with the library. */
+/** Where the native ring can listen: on Linux, with the library. */
 export const canListenNatively = (): boolean => process.platform === 'linux' && !('what' in loadNative());
 
 export async function openSurveySocket(
@@ -55,7 +55,7 @@ class NodeSocket implements Closable {
     if (this.kept.length === this.wanted) this.onEnough();
   };
 
-  /** As many as asked for, or as many as come in the time. */
+  /** Reads the requested number of datagrams, or as many as arrive in the time. */
   async survey({ datagrams, seconds }: SurveyLimits): Promise<Uint8Array[]> {
     this.wanted = datagrams;
     await new Promise<void>((resolve, reject) => {
@@ -72,7 +72,7 @@ class NodeSocket implements Closable {
     return kept;
   }
 
-  /** The socket is the ring's from here on; what the kernel dropped until now was surveyed, not received. */
+  /** The ring owns the socket from here on; earlier kernel drops belong to the survey. */
   handOver(): { readonly socket: Socket; readonly dropped: number } {
     this.socket.off('message', this.count);
     this.isOurs = false;

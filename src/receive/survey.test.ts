@@ -1,4 +1,4 @@
-/** A socket that is surveyed before it is received from: every datagram is in one account. */
+/** A socket is surveyed, then received from: one account holds every datagram. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { describe, it } from 'node:test';
@@ -47,7 +47,7 @@ for (const by of ['node', ...(canListenNatively() ? (['native'] as const) : [])]
         await sendAll(first, socket.port);
         const some = await surveying;
         assert.deepEqual(some.map((one) => Buffer.from(one)), first.slice(0, datagrams).map((one) => Buffer.from(one))); // prettier-ignore
-        // While everything is prepared: 512 packets.
+        // During preparation: 512 packets.
         const meanwhile = packetsBetween(2, 66);
         await sendAll(meanwhile, socket.port);
         const reception = await receivePackets({
@@ -57,7 +57,7 @@ for (const by of ['node', ...(canListenNatively() ? (['native'] as const) : [])]
         });
         const { surveyed } = reception.account();
         assert.ok(surveyed && surveyed.seconds > 0);
-        // Node reads what waits when it next can: what was not surveyed is received.
+        // Node reads waiting datagrams when it can: those not surveyed are received.
         const sent = first.length + meanwhile.length;
         const counted = (): number => {
           const { packets, socket: facts } = reception.account();

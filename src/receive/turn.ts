@@ -1,6 +1,6 @@
 /**
- * The corner turn: from cells [lane][fragment][slot] to [c][a][t], zeros where nothing came. This one is TypeScript's;
- * native/turn.ts does the same in C++. Both are held to `unpackCell`, number by number.
+ * The corner turn: from cells [lane][fragment][slot] to [c][a][t], with zeros for missing packets. This is the
+ * TypeScript version; native/turn.ts does the same in C++. Tests compare both with `unpackCell`, number by number.
  */
 import { allocateSpectra, allocateVoltages, type SpectraCAT, type VoltagesAT } from '../core/axes.js';
 import { highNibble, lowNibble, packNibbles } from '../core/nibbles.js';
@@ -14,7 +14,7 @@ import type { ArrivedBlock } from './ring.js';
 /** [c][a][t], or [a][t] of voltages, whose only channel is 0. */
 export type Turned = SpectraCAT | VoltagesAT;
 
-/** Writes every element of `target`: the slots from `first` to before `end`. */
+/** Writes every element of `target`: the slots from `first` up to, not including, `end`. */
 export type CornerTurn = (
   block: ArrivedBlock,
   slots: { readonly first: number; readonly end: number },
@@ -27,7 +27,7 @@ export function allocateTurned({ type, channels, inputs }: StreamPlan, samples: 
     : allocateVoltages(type, channels * inputs, samples);
 }
 
-/** Elements of a sample: nibbles stay together in a byte. */
+/** Elements per sample: nibbles stay together in a byte. */
 export const elementsOf = ({ type, cell }: Pick<StreamPlan, 'type' | 'cell'>): 1 | 2 =>
   type === 'ci4' ? 1 : cell.parts;
 
@@ -75,7 +75,7 @@ export function stepsOf({ axes, sizes }: CellOrder): Readonly<Record<'c' | 't' |
   return steps;
 }
 
-/** All elements of a cell in the order they lie; the array is used again. */
+/** All elements of a cell in memory order; the array is reused. */
 function cellDecoder(stream: StreamPlan): (bytes: Uint8Array) => ArrayLike<number> {
   const { cell } = stream;
   const numbers = new Float32Array(cellNumbers(cell) / (stream.type === 'ci4' ? 2 : 1));
@@ -94,7 +94,7 @@ function cellDecoder(stream: StreamPlan): (bytes: Uint8Array) => ArrayLike<numbe
   };
 }
 
-/** What each byte holds: table : [byte][each], of cells whose numbers are no longer than a byte. */
+/** The values of each byte. table : [byte][each], for numbers no longer than a byte. */
 export function levelTable({ type, cell }: StreamPlan): {
   readonly table: readonly number[];
   readonly each: number;

@@ -1,4 +1,7 @@
-/** The corner turn on a card is unpackCell's, with bits missing and memory full of garbage. Skipped without a card. */
+/**
+ * The corner turn on a GPU matches unpackCell, with presence bits missing and memory full of garbage. Skipped without a
+ * GPU.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';
@@ -32,7 +35,7 @@ function onCard(): void {
       tryTurn(stream, (plan): CornerTurn => async (block, { first, end }, target) => {
         const front = await prepareCellFront(plan, backend);
         const samples = (end - first) * stream.samplesPerSlot;
-        // Every block of spectra is garbage before, and each is turned into.
+        // Every block of spectra is used, each full of garbage beforehand.
         for (let n = 0; n < 4; n++) {
           await front.send(block);
           const spectra = front.turn(0, samples, []);
@@ -47,7 +50,7 @@ function onCard(): void {
         await front.send(block);
         const spectra = front.turn(first * stream.samplesPerSlot, samples, []);
         target.set(await spectra.read());
-        // Kernels read whole spans: what follows the last sample is zero.
+        // Kernels read whole spans, so the samples after the last one are zero.
         const raw = new Uint8Array(shapeOf(plan).channels * stream.inputs * spectra.pitchBytes);
         const memory = { pointer: spectra.pointer, sizeBytes: raw.length, close: () => Promise.resolve() };
         await downloadInto(backend.session, memory, raw);

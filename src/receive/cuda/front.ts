@@ -1,7 +1,7 @@
 /**
- * Blocks of the ring to spectra on a card. Cells go up as they came, on a stream of their own, from the ring's own pages
- * where those are locked; a kernel turns them. Two blocks of cells lie on the card, so that one goes up while the other
- * is turned and worked on.
+ * Copies the ring's blocks to the GPU and turns them into spectra there. Packet slots are uploaded unchanged on their
+ * own stream, straight from the ring's pages where those are page-locked; a kernel does the corner turn. The GPU holds
+ * two blocks of packet slots, so that one is uploaded while the other is processed.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { CudaEvent, DeviceMemory, PinnedMemory } from '../../backend/cuda/session.js';
@@ -17,26 +17,28 @@ import { blockBytesOf, samplesPerBlock, type RingPlan } from '../plan.js';
 import type { ArrivedBlock } from '../ring.js';
 import { planTurn, turnBoxes, turnLaunch } from './plan.js';
 
-/** Blocks of cells on the card: one being turned, one on its way. */
+/** Blocks of packet slots on the GPU: one being turned, one being uploaded. */
 const CELL_BLOCKS = 2;
-/** Blocks of spectra: being worked on, being turned, and one for a block that an image's end cuts. */
+/** Blocks of spectra: one being processed, one being turned, and one for a block that crosses the end of an image. */
 export const SPECTRA_BLOCKS = 3;
 
 type CellBlock = Pick<ArrivedBlock, 'cells' | 'presence' | 'address'>;
 
 interface CellFront extends Closable {
   readonly shape: SpectraShape;
-  /** Queues a block's way up. Its memory must stay until `arrived` has resolved. */
+  /** Queues a block's upload. Its memory must not change until `arrived` has resolved. */
   send(block: CellBlock): Promise<void>;
-  /** Queues the turn of so many samples of the block sent last; the spectra are filled anew after SPECTRA_BLOCKS turns. */
+  /**
+   * Queues the corner turn of these samples of the block sent last; SPECTRA_BLOCKS turns later the spectra are reused.
+   */
   turn(firstSample: number, samples: number, gaps: readonly SpectraGap[]): CudaSpectraBlock;
-  /** The block sent last is on the card. */
+  /** Resolves when the last block sent is on the GPU. */
   arrived(): Promise<void>;
-  /** Sent so far, and of those, blocks whose memory had to be copied on the host first. */
+  /** Blocks sent so far, and how many of them had to be copied on the host first. */
   readonly sent: { readonly blocks: number; readonly copied: number; readonly bytes: number };
 }
 
-/** Marks around what is queued, for whoever measures. */
+/** Timing marks around the queued work. */
 interface FrontMarks {
   around(step: 'upload' | 'turn', queue: () => void): void;
 }
@@ -47,7 +49,7 @@ interface CellSlot {
   readonly presenceOnHost: PinnedMemory;
   readonly uploaded: CudaEvent;
   readonly turned: CudaEvent;
-  /** For memory that is not locked; made when first needed. */
+  /** For memory that is not page-locked; allocated on first use. */
   staging?: PinnedMemory;
 }
 
@@ -95,7 +97,7 @@ async function makeFront(
   let turns = 0;
   const latest = (): CellSlot => slots[(sent.blocks + CELL_BLOCKS - 1) % CELL_BLOCKS];
 
-  /** Where the card may copy from: the block's own pages, or a copy of them. */
+  /** Where the GPU can copy from: the block's own pages, or a copy of them. */
   async function source(slot: CellSlot, { cells, address }: CellBlock): Promise<bigint> {
     if (address !== undefined && session.isLocked(address)) return address;
     await slot.uploaded.passed();

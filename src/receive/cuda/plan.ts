@@ -1,4 +1,4 @@
-/** The corner turn on a card, before any data: what it can turn, and the numbers compiled into it. Pure. */
+/** The corner turn on a GPU, before any data: which streams it supports, and the constants compiled into it. Pure. */
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { fragmentBox } from '../../core/presence/presence.js';
@@ -7,13 +7,13 @@ import type { StreamPlan } from '../../packets/packet-format.js';
 import type { RingPlan } from '../plan.js';
 import { stepsOf } from '../turn.js';
 
-/** Samples and inputs that a block of threads turns at once. */
+/** Samples and inputs per thread block. */
 const TILE = 64;
 const WIDE = 32;
 const THREADS = 256;
 const MOST_GRID_ROWS = 65_535;
 
-/** Why a card cannot turn these cells; undefined where it can. */
+/** Why the GPU kernel does not support these packets; undefined if it does. */
 export function cannotTurn(
   stream: Pick<StreamPlan, 'holds' | 'type' | 'cell' | 'lanes' | 'format'>,
   polarisations: 1 | 2,
@@ -61,7 +61,7 @@ export function planTurn({ stream, slotsPerBlock }: RingPlan) {
 /** A power of two that holds a sender's inputs, or a warp's worth of them. */
 const wideOf = (inputs: number): number => Math.min(WIDE, powerOfTwoFrom(inputs));
 
-/** How the kernel is launched for so many samples, and how many items it strides over. */
+/** The launch shape for this many samples, and the number of items it strides over. */
 export function turnLaunch(
   { cell, lanes, fragments }: Pick<StreamPlan, 'cell' | 'lanes' | 'fragments'>,
   samples: number,

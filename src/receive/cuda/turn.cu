@@ -1,14 +1,13 @@
-// The corner turn on the card: cells as the ring holds them to spectra as every kernel reads them. 4-bit samples stay
-// packed on the bus and are unpacked here; what never arrived becomes zeros, whatever its cell holds.
+// The corner turn on the GPU: from packet slots as the ring holds them to spectra as every kernel reads them. 4-bit
+// samples stay packed on the bus and are unpacked here; missing packets become zeros, whatever their slot holds.
 //
-// cells : [row = lane, fragment][SLOTS][CELL_BYTES], samples in a cell by the steps of its own order.
-// presence : [row][rowWords], slot s at bit s mod 32 of word s / 32.
-// boxes : [row] (first input, first channel) of where its samples go.
-// spectra : [c][a][pitch] of (re, im) int8. Of the block's samples from `firstSample` on, `samples` are written from the
-// row's start, and zeros after them to the next multiple of 64 samples, so that kernels may read whole spans.
+// cells : [row = lane, fragment][SLOTS][CELL_BYTES], samples in a cell by the steps of its own order. presence :
+// [row][rowWords], slot s at bit s mod 32 of word s / 32. boxes : [row] (first input, first channel) of where its
+// samples go. spectra : [c][a][pitch] of (re, im) int8. From `firstSample` of the block, `samples` samples are written
+// at the row's start, then zeros to the next multiple of 64 samples, so that kernels may read whole spans.
 //
-// A block turns 64 samples of WIDE inputs in one channel: read along inputs, as they mostly lie, written along time.
-// Grid: (spans of 64 samples, items = rows × channels of a cell × groups of inputs; strided over).
+// A thread block turns 64 samples of WIDE inputs in one channel. It reads along inputs, the usual memory order, and
+// writes along time. Grid: (spans of 64 samples, items = rows × channels of a cell × groups of inputs; strided over).
 #include "integers.cuh"
 
 constexpr int TILE = 64, THREADS = 256;
@@ -30,7 +29,7 @@ __device__ __forceinline__ uint16_t sampleAt(const uint8_t *at) {
 extern "C" __global__ void __launch_bounds__(THREADS)
     turnCells(const uint8_t *cells, const uint32_t *presence, int rowWords, const int2 *boxes, int8_t *spectra,
               int64_t pitch, int firstSample, int samples, int items) {
-  // Two more than a span: neighbours in a column lie in neighbouring banks.
+  // Padded by two, so that neighbours in a column are in different banks.
   __shared__ __align__(4) uint16_t tile[WIDE][TILE + 2];
   const int first = blockIdx.x * TILE;
   for (int item = blockIdx.y; item < items; item += gridDim.y) {

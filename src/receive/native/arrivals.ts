@@ -1,6 +1,6 @@
 /**
- * Blocks of the native ring. The receive thread sends a byte when one is ready; Node hears it as it hears any socket,
- * so that no thread of its pool is taken and the event loop never waits.
+ * Blocks of the native ring. The receive thread sends a byte when a block is ready; Node polls that descriptor like any
+ * socket, so this uses no pool thread and the event loop never blocks.
  */
 import { Socket } from 'node:net';
 import { refuse } from '../../core/errors.js';
@@ -10,7 +10,7 @@ import type { ListenOrigin } from '../survey-socket.js';
 import { openNativeRing, type RingMemory } from './native-ring.js';
 import { NativeSocket } from './socket.js';
 
-/** Called with the ring's memory before the socket is opened: what takes long is done while nothing is lost. */
+/** Called with the ring's memory before the socket is opened, so that slow preparation loses no packets. */
 export type BeforeListening = (memory: readonly RingMemory[]) => Promise<void>;
 
 export async function arriveByNative(
@@ -71,7 +71,7 @@ export async function arriveByNative(
       }
     },
     stop: () => {
-      // Nobody reads the socket from here on: what it drops now was not meant to be heard.
+      // The socket is not read after this: later drops do not count.
       dropsAtStop ??= ring.threadFacts().kernelDrops;
       ring.stop();
     },

@@ -38,7 +38,7 @@ describe('the native ring', { skip }, () => {
 });
 
 describe("the corner turn in C++ is unpackCell's", { skip }, () => {
-  // Large enough to be shared by threads: 70 slots of 3 boards, 160 channels.
+  // Large enough to be split over threads: 70 slots of 3 boards, 160 channels.
   const large = chips.plan({ boards: [1, 2, 3], channels: 80, firstChannel: 0, subbands: 2 });
   const named = [
     ...allStreams.map(({ plan }) => [plan.format, plan] as const),

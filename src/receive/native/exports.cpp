@@ -1,4 +1,4 @@
-// What TypeScript calls (native-ring.ts): a ring, its socket, its blocks, and one parser at a time for the fuzzer.
+// Functions called from TypeScript (native-ring.ts): a ring, its socket, its blocks, and single parsers for the fuzzer.
 #include <memory>
 
 #include "backend/cpu/context.h"
@@ -46,7 +46,7 @@ CORELLA_EXPORT int32_t corella_ring_open(char *error, const int64_t *plan, const
   });
 }
 
-// Waits for the receive thread: called off the event loop.
+// Waits for the receive thread, so it is called off the event loop.
 CORELLA_EXPORT int32_t corella_ring_close(char *error, void *ring) {
   return guarded(error, [&] { delete &ringAt(ring); });
 }
@@ -60,11 +60,11 @@ CORELLA_EXPORT int32_t corella_ring_flush(char *error, void *ring) {
   return guarded(error, [&] { ringAt(ring).flush(); });
 }
 
-// told : see Told. state: 1 a block was taken, 0 none is ready, −1 none will come.
+// told : see Told. state: 1 a block was taken, 0 none is ready, −1 no more will come.
 CORELLA_EXPORT int32_t corella_ring_take(char *error, void *ring, int64_t *told, int32_t *state) {
   return guarded(error, [&] {
     Ring &open = ringAt(ring);
-    // Asked before looking: what the thread handed on before it ended is seen.
+    // Read before taking: blocks that the thread delivered before it ended are then seen.
     const bool ended = open.ended();
     Told block{};
     *state = open.take(block) ? 1 : ended ? -1 : 0;
@@ -79,7 +79,7 @@ CORELLA_EXPORT int32_t corella_ring_release(char *error, void *ring, int64_t ind
   return guarded(error, [&] { ringAt(ring).release(index); });
 }
 
-// facts : free blocks, nanoseconds of the thread, datagrams the kernel dropped (−1: it does not say)
+// facts : free blocks, CPU nanoseconds of the thread, datagrams dropped by the kernel (−1: not reported)
 CORELLA_EXPORT int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *lanes, int64_t *facts) {
   return guarded(error, [&] {
     Ring &open = ringAt(ring);
@@ -118,8 +118,8 @@ CORELLA_EXPORT int32_t corella_socket_survey(char *error, int32_t descriptor, co
   });
 }
 
-// asked : descriptor, which is the ring's from here on; receive buffer in bytes; coalesce, discard what waits (1 or 0);
-// core (−1: any). given : receive buffer, coalesced, discarded and dropped by the kernel until now.
+// asked : descriptor, which the ring owns from here on; receive buffer in bytes; coalesce, discard waiting datagrams (1
+// or 0); core (−1: any). given : receive buffer, coalesced, discarded and dropped by the kernel until now.
 CORELLA_EXPORT int32_t corella_ring_listen(char *error, void *ring, const int64_t *asked, int64_t *given) {
   return guarded(error, [&] {
     Ring &open = ringAt(ring);
@@ -146,7 +146,7 @@ CORELLA_EXPORT int32_t corella_ring_wake(char *error, void *ring, int32_t *descr
   return guarded(error, [&] { *descriptor = ringAt(ring).openWake(); });
 }
 
-// Refuses with the reason where the thread ended by itself.
+// Fails with the reason if the thread ended by itself.
 CORELLA_EXPORT int32_t corella_ring_trouble(char *error, void *ring) {
   return guarded(error, [&] {
     const std::string why = ringAt(ring).trouble();
@@ -159,7 +159,7 @@ CORELLA_EXPORT int32_t corella_parse_packet(char *error, const int64_t *plan, co
                                             const int64_t *sources, const uint8_t *datagram, int64_t bytes,
                                             int64_t *verdict) {
   return guarded(error, [&] {
-    // On the heap and exactly as long: reading past the end is seen by a sanitizer.
+    // On the heap with the exact length: a sanitizer detects reads past the end.
     std::unique_ptr<uint8_t[]> copy(new uint8_t[static_cast<size_t>(bytes)]);
     if (bytes > 0) std::memcpy(copy.get(), datagram, static_cast<size_t>(bytes));
     Packet packet;

@@ -1,4 +1,4 @@
-// Whether a jump of the senders' clocks is followed: the rules of jumps.ts, word for word.
+// Whether a jump of the senders' clocks is followed: the same rules as jumps.ts.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace corella::receive {
 
 class Jumps {
  public:
-  /** `hz`: ticks a second, 0 where nobody knows. */
+  /** `hz`: ticks per second, 0 if unknown. */
   Jumps(const Parser &format, double hz, int64_t ticksOfBlock, int64_t ticksSkipped, int32_t window,
         int64_t cellsOfBlock)
       : epochOf(format.epochUnixSeconds),
@@ -38,7 +38,7 @@ class Jumps {
     if (2 * placed >= cells) isTrusted = true;
   }
 
-  /** Counts what is refused. */
+  /** Counts the jumps that are refused. */
   bool areFollowed(Moment to, Moment head, int64_t unixNs, bool isLeft) {
     if (isBelieved(to, head, unixNs, isLeft)) return true;
     if (!isClaimed) claimedNs = unixNs;

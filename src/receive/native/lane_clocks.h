@@ -1,4 +1,4 @@
-// Whose time is believed: the rules of lane-clocks.ts, word for word.
+// Which time is accepted: the same rules as lane-clocks.ts.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace corella::receive {
 
-/** No tick: clocks that wrap may be taken for the turn before, and stand below 0. */
+/** No tick. Not −1: a wrapping clock may be assigned to the cycle before, below 0. */
 constexpr int64_t NEVER = INT64_MIN;
 
 /** Towards minus infinity. */
@@ -32,7 +32,7 @@ class LaneClocks {
     clocks[static_cast<size_t>(lane)] = clock;
   }
 
-  /** True where a confirmed clock came to another block. */
+  /** True if a confirmed clock reached another block. */
   bool hear(int32_t lane, Moment moment) {
     Clock &clock = clocks[static_cast<size_t>(lane)];
     seen++;
@@ -66,7 +66,7 @@ class LaneClocks {
     return before == NEVER || floorDivide(moment.tick, blockTicks) != floorDivide(before, blockTicks);
   }
 
-  /** Of the epoch that most lanes tell; where they are even the present one stays. False where nobody was heard. */
+  /** Of the epoch that most sources report; on a tie the present one stays. False if no source is active. */
   bool median(int64_t presentEpoch, Moment &out) {
     heardLately.clear();
     for (const Clock &clock : clocks) {
@@ -92,7 +92,7 @@ class LaneClocks {
     return true;
   }
 
-  /** Of the lanes that are between two ticks of an epoch; NEVER where there are none. */
+  /** Median over the sources between two ticks of an epoch; NEVER if there are none. */
   int64_t medianBetween(int64_t epoch, int64_t least, int64_t most) {
     heardLately.clear();
     for (const Clock &clock : clocks) {
@@ -105,7 +105,7 @@ class LaneClocks {
     return heardLately[(heardLately.size() - 1) / 2].tick;
   }
 
-  /** Whether no lane's last packet was between these ticks, of the lanes that were heard lately. */
+  /** Whether no source's last packet was between these ticks, among the sources active lately. */
   bool areElsewhere(int64_t epoch, int64_t least, int64_t most) const {
     return std::none_of(clocks.begin(), clocks.end(), [&](const Clock &clock) {
       return clock.confirmed != NEVER && seen - clock.heard <= span && !clock.isRivalLast &&
@@ -122,7 +122,7 @@ class LaneClocks {
     }
   }
 
-  /** Whether the last packet went on with another clock than its lane's own. */
+  /** Whether the last packet continued a clock other than its source's own. */
   bool heardRival = false;
 
  private:

@@ -1,4 +1,4 @@
-// The receive thread: datagrams by recvmmsg, many a call, and with GRO several in one buffer.
+// The receive thread: recvmmsg reads many datagrams per call, and with GRO several per buffer.
 #include "ring.h"
 #include "socket.h"
 
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int BATCH = 64;
 constexpr int RECEIVE_NICE = -10;
-/** A datagram, or as many as the kernel joins in one. */
+/** One datagram, or as many as the kernel joins into one buffer. */
 constexpr size_t MOST_BYTES = 65536;
 
 int64_t nowNs(clockid_t clock) {
@@ -33,7 +33,7 @@ int64_t nowNs(clockid_t clock) {
   return int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
 }
 
-/** How long each of the joined datagrams is; the last may be shorter. */
+/** The length of each joined datagram; the last may be shorter. */
 int64_t segmentBytes(msghdr &message, int64_t bytes) {
   for (cmsghdr *c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
     if (c->cmsg_level != SOL_UDP || c->cmsg_type != UDP_GRO) continue;
@@ -50,7 +50,7 @@ void Ring::listen(int socket, bool coalesced, int32_t core) {
   fd = socket;
   thread = std::thread([this, coalesced, core] {
     pthread_setname_np(pthread_self(), "corella-receive");
-    // Before others where that may be asked for: a packet that waits too long is lost.
+    // Higher priority where permitted: a packet that waits too long is lost.
     setpriority(PRIO_PROCESS, 0, RECEIVE_NICE);
     if (core >= 0) {
       cpu_set_t set;
@@ -71,7 +71,7 @@ void Ring::receive(bool coalesced) {
   struct Control {
     alignas(cmsghdr) char bytes[CMSG_SPACE(sizeof(int))];
   };
-  // Room for the plan's datagrams, whole pages each; a longer one is cut, and refused for it.
+  // Whole pages for each of the plan's datagrams; a longer datagram is truncated, and therefore refused.
   const size_t each = coalesced ? MOST_BYTES : (static_cast<size_t>(stream.cellBytes) + 1024 + 4095) / 4096 * 4096;
   std::vector<uint8_t> buffers(BATCH * each);
   std::vector<mmsghdr> messages(BATCH);
@@ -89,7 +89,7 @@ void Ring::receive(bool coalesced) {
         messages[n].msg_hdr.msg_controllen = sizeof controls[n].bytes;
       }
     }
-    // Returns with what is there, or after the socket's own patience (SO_RCVTIMEO).
+    // Returns with what is available, or after the socket's timeout (SO_RCVTIMEO).
     const int got = recvmmsg(fd, messages.data(), BATCH, MSG_WAITFORONE, nullptr);
     if (got <= 0) {
       if (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {

@@ -1,6 +1,6 @@
 /**
- * The native ring from TypeScript: the same rules as reference.ts, in C++ (ring.h). Memory is JavaScript's, one piece a
- * block, on whole pages, so that whoever has a card can lock it; native code is told the addresses.
+ * The native ring from TypeScript: the same rules as reference.ts, in C++ (ring.h). JavaScript owns the memory, one
+ * piece per block on whole pages, so that it can be page-locked for a GPU; native code gets the addresses.
  */
 import koffi from 'koffi';
 import { numberOf } from '../../core/clock/rational.js';
@@ -24,9 +24,9 @@ import { planNumbers } from './parser.js';
 import type { NativeSocket } from './socket.js';
 
 const PAGE_BYTES = 4096;
-/** Packets, bytes, blocks, skipped, missing, resyncs, refused ones; then outcomes. */
+/** Packets, bytes, blocks, skipped blocks, missing packet slots, resyncs, refused resyncs; then outcomes. */
 const TOTALS = 7;
-/** Outcomes, missing cells, newest tick, rivals. */
+/** Outcomes, missing packet slots, newest tick, rivals. */
 const LANE_NUMBERS = outcomes.length + 3;
 const NEVER = -(2n ** 63n);
 
@@ -36,7 +36,7 @@ interface BlockMemory {
   readonly presence: Presence;
 }
 
-/** A block's memory, whole pages of its own. */
+/** A block's memory, on its own whole pages. */
 export interface RingMemory {
   readonly address: bigint;
   readonly bytes: Uint8Array;
@@ -45,24 +45,24 @@ export interface RingMemory {
 interface ListeningFacts {
   readonly receiveBufferBytes: number;
   readonly coalesced: boolean;
-  /** Datagrams of a socket that was surveyed which were never read: they waited in it, or found its buffer full. */
+  /** Datagrams of a surveyed socket that were never read: still waiting, or dropped because its buffer was full. */
   readonly discarded: number;
 }
 
 interface NativeRing extends FedRing {
-  /** Every block's memory, for whoever locks its pages. */
+  /** Every block's memory, for page-locking. */
   readonly memory: readonly RingMemory[];
-  /** Receives on a thread of its own from now on; `feed` and `flush` are the thread's. The socket is the ring's. */
+  /** Receives on its own thread from now on; only that thread may call `feed` and `flush`. The ring owns the socket. */
   listen(socket: NativeSocket, settings: ListenSettings): ListeningFacts;
-  /** A byte comes on it for each block; asked for before listening. */
+  /** Receives one byte per block; request it before listening. */
   wakeDescriptor(): number;
-  /** Ends the thread, which hands on what is begun. */
+  /** Ends the thread, which delivers the open blocks. */
   stop(): void;
-  /** Whether no block will come any more; asked for when `take` gave none. */
+  /** Whether no more blocks will come; check it when `take` returned none. */
   ended(): boolean;
-  /** Throws where the thread ended by itself. */
+  /** Throws if the thread ended by itself. */
   checkTrouble(): void;
-  /** Nanoseconds the thread ran; datagrams the kernel dropped, where it says. */
+  /** CPU nanoseconds of the thread; datagrams dropped by the kernel, where reported. */
   threadFacts(): { readonly cpuNs: number; readonly kernelDrops: number | undefined };
 }
 
@@ -103,7 +103,7 @@ const bindings = (bind: NativeLibrary['function']) => ({
   trouble: bind('int32_t corella_ring_trouble(char *error, void *ring)'),
 });
 
-/** Refused where there is no native library. `garbage` fills the memory, for tests; `onRelease` hears of memory that came back. */
+/** Fails without the native library. `garbage` fills the memory, for tests; `onRelease`: memory was released. */
 export function openNativeRing(
   plan: RingPlan,
   garbage = 0,
@@ -144,7 +144,7 @@ export function openNativeRing(
   const totals = new BigInt64Array(TOTALS + outcomes.length);
   const laneNumbers = new BigInt64Array(lanes * LANE_NUMBERS);
   const facts = new BigInt64Array(3);
-  /** What was counted when the ring was closed: still to be asked for. */
+  /** The final counts, available after the ring is closed. */
   const account = (): void => {
     if (open !== undefined) call(native.account(error, open, totals, laneNumbers, facts));
   };
@@ -227,7 +227,7 @@ export function openNativeRing(
       account();
       const closing = open;
       open = undefined;
-      // Waits for the receive thread, on another one.
+      // Waits for the receive thread on a pool thread.
       await new Promise<void>((resolve, reject) => {
         native.close.async(error, closing, (fault: unknown) => {
           if (fault instanceof Error) reject(fault);

@@ -1,6 +1,6 @@
-// Packets that were packed once, sent at their own pace as often as one likes: before each turn only the fields that
-// follow the clock are set (packets/tick-fields.ts). Several threads share the senders of a slot, each by a socket of
-// its own.
+// Sends packets that were packed once, at a fixed rate, any number of times: before each pass only the header fields
+// that depend on the clock are set (packets/tick-fields.ts). Several threads share the senders of a slot, each with its
+// own socket.
 #include <cstdint>
 
 #include "backend/cpu/context.h"
@@ -26,11 +26,11 @@ using namespace corella;
 
 namespace {
 
-/** Woken so often at most: bursts of a millisecond cost little, and no receive buffer minds them. */
+/** The longest wake-up interval: bursts of a millisecond cost little and fit any receive buffer. */
 constexpr int64_t QUANTUM_NS = 1000000;
 constexpr size_t MESSAGES = 64;
 constexpr size_t WAITING = 960;
-/** What the kernel takes as one: bytes of a datagram of datagrams, and how many. */
+/** The largest batch the kernel accepts as one: bytes of the joined datagrams, and their number. */
 constexpr int64_t MOST_BYTES = 65000;
 constexpr int64_t MOST_SEGMENTS = 64;
 
@@ -74,7 +74,7 @@ struct Turn {
   int64_t dueNs(int64_t slot) const { return startNs + static_cast<int64_t>(static_cast<double>(slot) * slotNs); }
 };
 
-/** One socket's share: packets that wait to be handed to the kernel together. */
+/** One socket's share: packets waiting to be passed to the kernel together. */
 class Batch {
  public:
   Batch(int socket, int64_t bytes, bool offload) : fd(socket), each(bytes), messages(MESSAGES), vectors(WAITING) {
@@ -103,9 +103,9 @@ class Batch {
       }
       const int got = sendmmsg(fd, messages.data(), static_cast<unsigned>(filled), 0);
       if (got < 0) {
-        // Nobody listens, or there is no room yet: neither is the sender's fault.
+        // No listener, or no buffer space yet: not an error of the sender.
         if (errno == EINTR || errno == EAGAIN || errno == ENOBUFS || errno == ECONNREFUSED) continue;
-        // This way out joins no datagrams: one by one then.
+        // This interface cannot join datagrams: send them one by one.
         if (segments > 1 && (errno == EINVAL || errno == EMSGSIZE || errno == EIO || errno == EOPNOTSUPP)) {
           segment(0);
           segments = 1;
@@ -169,8 +169,8 @@ void sendShare(const Turn &turn, int fd, bool offload, Share &share) {
 }  // namespace
 
 // sizes : each, packets a slot, first slot, slots, first tick, ticks a slot, bits of the clock, start in ns of
-//         CLOCK_MONOTONIC, sockets, fields, offload. told : packets sent, most nanoseconds behind.
-// Returns when the last slot was sent: called off the event loop.
+//         CLOCK_MONOTONIC, sockets, fields, offload. told : packets sent, most nanoseconds behind. Returns when the
+//         last slot was sent, so it is called off the event loop.
 CORELLA_EXPORT int32_t corella_sender_pace(char *error, const int32_t *descriptors, uint8_t *datagrams,
                                            const uint8_t *left, const uint64_t *bases, const int64_t *fields,
                                            const int64_t *sizes, double slotNs, int64_t *told) {

@@ -1,6 +1,6 @@
 /**
- * Packets packed once and sent at their own pace by native threads (pace.cpp), off the event loop; what follows the
- * clock in their headers is set on the way. Linux.
+ * Packets packed once and sent at a fixed rate by native threads (pace.cpp), off the event loop. The threads set the
+ * clock fields of the headers. Linux.
  */
 import { availableParallelism } from 'node:os';
 import type { Closable } from '../../core/closing.js';
@@ -12,12 +12,12 @@ import { packetFormatNamed } from '../../packets/registry.js';
 import { readField } from '../../packets/tick-fields.js';
 import type { NativeSenderOptions } from './sender.js';
 
-/** Slots of packets as they will be sent, but for their times. */
+/** Slots of packets, ready to send except for their times. */
 export interface PackedSlots {
   readonly slots: number;
   /** datagrams : [slot][lane][fragment][bytes] */
   readonly datagrams: Uint8Array;
-  /** left : [slot][lane][fragment], 1 where the recording lacks it and nothing is sent. */
+  /** left : [slot][lane][fragment], 1 where the recording has a gap and nothing is sent. */
   readonly left?: Uint8Array;
 }
 
@@ -25,37 +25,37 @@ interface PacedTurn {
   readonly packed: PackedSlots;
   readonly fromSlot: number;
   readonly toSlot: number;
-  /** Of the first of these slots, not yet cut to the clock's bits. */
+  /** Tick of the first of these slots, before truncation to the clock's bits. */
   readonly firstTick: bigint;
   /** When the first of these slots is due, by process.hrtime. */
   readonly startNs: bigint;
-  /** From a slot to the next; 0: as fast as may be. */
+  /** From one slot to the next; 0: as fast as possible. */
   readonly slotNs: number;
 }
 
 export interface PacedSender extends Closable {
   readonly sockets: number;
-  /** The arrays are left alone until this has settled. */
+  /** Do not change the arrays until this has settled. */
   send(turn: PacedTurn): Promise<{ readonly sent: number; readonly behindNs: number }>;
 }
 
 interface PacedSenderOptions extends NativeSenderOptions {
   readonly plan: StreamPlan;
-  /** What packets tell of their epoch. */
+  /** The epoch in the packets. */
   readonly session?: bigint;
-  /** Threads, each with a socket of its own: as many as the rate needs unless said. */
+  /** Threads, each with its own socket; by default as many as the rate needs. */
   readonly sockets?: number;
-  /** Packets a second that are asked for. */
+  /** Requested packets per second. */
   readonly packetRate: number;
 }
 
-/** What one thread sends with ease. */
+/** What one thread sends with ample margin. */
 const PACKETS_A_THREAD = 100_000;
 
-/** Whether this machine can. */
+/** Whether this machine supports it. */
 export const canPace = (): boolean => process.platform === 'linux' && !('what' in loadNative());
 
-/** A packet of tick 0 of each lane and fragment; all are of one length. */
+/** A packet of tick 0 for each source and fragment; all have the same length. */
 export function packetsOfTickZero(plan: StreamPlan, session: bigint | undefined): Uint8Array[] {
   const format = packetFormatNamed(plan.format);
   const payload = new Uint8Array(plan.cellBytes);

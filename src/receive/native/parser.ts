@@ -1,9 +1,9 @@
-/** The native parser of one datagram, for whoever holds it to the decoders of packets/. */
+/** The native parser of one datagram, for comparison with the decoders of packets/. */
 import { errorBuffer, loadNative, settle, type Absence } from '../../backend/cpu/library.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import { nativePlan, type Verdict } from '../../packets/verdict.js';
 
-/** A plan as the ring's functions take it: [plan, numbers, sources]. */
+/** A plan in the form that the ring's functions accept: [plan, numbers, sources]. */
 export function planNumbers(stream: StreamPlan): readonly [BigInt64Array, BigInt64Array, BigInt64Array] {
   const { format, lanes, fragments, cellBytes, wrapBits, ticksPerSlot, numbers, sources } =
     nativePlan(stream);

@@ -8,7 +8,7 @@
 
 namespace corella::receive {
 
-/** A sum of two ticks that stays one. */
+/** A saturating sum of two ticks. */
 static int64_t saturated(int64_t tick, int64_t more) { return tick > INT64_MAX - more ? INT64_MAX : tick + more; }
 
 Ring::Ring(Stream named, Settings settings, const int64_t *cellAddresses, const int64_t *presenceAddresses)
@@ -87,7 +87,7 @@ Outcome Ring::place(const Packet &packet, const uint8_t *payload, int64_t unixNs
   const int64_t word = row * rowWords + (slot >> 6);
   const uint64_t bit = uint64_t(1) << (slot & 63);
   if (block.index >= 0 && presenceMemory[size_t(block.index)][word] & bit) return Outcome::duplicate;
-  // Where there was none, the consumer may have given one back since.
+  // The consumer may have released a block since the last attempt.
   if (block.index < 0) block.index = takeMemory();
   if (block.index < 0) return Outcome::ringFull;
   if (block.placed++ == 0) block.arrivedUnixNs = unixNs;
@@ -127,14 +127,14 @@ bool Ring::follow(const Packet &packet, int64_t unixNs, Moment &moment) {
 void Ring::moveTo(Moment median, int64_t unixNs) {
   const int64_t number = floorDivide(median.tick, blockTicks);
   const bool isSameEpoch = median.epoch == head.epoch;
-  // The senders go on in a block that silence closed.
+  // The senders resume in a block that the timeout closed.
   if (isSameEpoch && number < first && floor != NEVER && number >= floor - plan.window) return;
   if (isSameEpoch && number >= first && median.tick - head.tick <= plan.skipTicks) return goOn(median.tick);
   const int64_t width = plan.window * blockTicks;
   const bool isLeft = clocks.areElsewhere(head.epoch, head.tick - width, saturated(head.tick, width));
   if (jumps.areFollowed(median, head, unixNs, isLeft)) return resynchronise(median, unixNs);
   totals[REFUSED_RESYNCS].store(jumps.refused, std::memory_order_relaxed);
-  // Those that are still in the running stream lead it.
+  // The sources still in the running stream determine its position.
   const int64_t own = clocks.medianBetween(head.epoch, first * blockTicks, saturated(head.tick, plan.skipTicks));
   if (own != NEVER) goOn(own);
 }
@@ -177,7 +177,7 @@ void Ring::advance(int64_t wanted) {
   while (first < wanted) {
     handOn(open.front());
     first++;
-    if (wanted - first > plan.window) {  // far ahead: what nobody sent is counted, not walked through
+    if (wanted - first > plan.window) {  // far ahead: unsent blocks are counted without a loop over them
       for (size_t n = 1; n < open.size(); n++) handOn(open[n]);
       skip(wanted - first - (plan.window - 1));
       startAt(wanted);
@@ -189,7 +189,7 @@ void Ring::advance(int64_t wanted) {
   }
 }
 
-/** Up to the last block that anything came for; those after it have not begun, and are nobody's loss yet. */
+/** Up to the last block with any packet; the blocks after it have not begun and are not losses. */
 void Ring::handOnAll() {
   size_t begun = open.size();
   while (begun > 0 && open[begun - 1].placed == 0) begun--;
@@ -241,7 +241,7 @@ void Ring::handOn(Open &block) {
 
 void Ring::tell() {
 #if defined(MSG_NOSIGNAL)
-  // A full pipe has been heard of already.
+  // A full pipe already wakes the reader.
   const char one = 1;
   if (wake[1] >= 0) static_cast<void>(!send(wake[1], &one, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
 #endif

@@ -1,5 +1,5 @@
-// The receive ring: the rules of reference.ts, in C++. One thread places packets; one consumer takes blocks and gives
-// them back. Placing allocates nothing, and takes a lock only when a block begins or ends.
+// The receive ring: the rules of reference.ts, in C++. One thread places packets; one consumer takes blocks and
+// releases them. Placing a packet allocates nothing, and locks only when a block begins or ends.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -30,9 +30,9 @@ enum class Outcome : int32_t {
 };
 constexpr int OUTCOMES = 10;
 
-/** Of a whole ring; outcomes come after them. */
+/** Counters of a whole ring; outcomes follow them. */
 enum Total : int32_t { PACKETS, BYTES, BLOCKS, SKIPPED_BLOCKS, MISSING_CELLS, RESYNCS, REFUSED_RESYNCS, TOTALS };
-/** Of a lane, after its outcomes. */
+/** Counters of a source, after its outcomes. */
 enum LaneNumber : int32_t { LANE_MISSING = OUTCOMES, LANE_NEWEST, LANE_RIVALS, LANE_NUMBERS };
 
 struct Settings {
@@ -40,11 +40,11 @@ struct Settings {
   int64_t skipTicks;
   int32_t flushMs;
   int64_t hearingSpan;
-  /** 0 where nobody knows. */
+  /** 0 if unknown. */
   double tickRateHz;
 };
 
-/** What the consumer is told of a block: int64 each, in this order (native-ring.ts). */
+/** The description of a block for the consumer: int64 each, in this order (native-ring.ts). */
 struct Told {
   int64_t index, startTick, session, epoch, skipped, missing, arrivedUnixNs;
 };
@@ -57,9 +57,9 @@ class Ring {
   Ring &operator=(const Ring &) = delete;
 
   Outcome feed(const uint8_t *datagram, int64_t bytes, int64_t unixNs);
-  /** A datagram longer than any of this plan, of which a part alone was read. */
+  /** A datagram longer than any of this plan, read only in part. */
   void feedCut(int64_t bytes);
-  /** Hands on what is begun. The thread that feeds calls it. */
+  /** Delivers the open blocks. Called by the thread that feeds. */
   void flush();
 
   /** From any thread. */
@@ -68,18 +68,20 @@ class Ring {
   int64_t freeBlocks();
   void account(int64_t *totals, int64_t *lanes) const;
 
-  /** Receives on a socket until stopped, on a thread of its own; what is begun is handed on at the end. */
+  /** Receives on a socket, on its own thread, until stopped; then delivers the open blocks. */
   void listen(int socket, bool coalesced, int32_t core);
   void stop() { stopping.store(true); }
-  /** Whether the thread has ended, so that no block comes any more. */
+  /** Whether the thread has ended, so that no more blocks come. */
   bool ended() const { return finished.load(); }
   std::string trouble();
-  /** One byte is sent there for each block, and at the end. Belongs to the caller, who asks before listening; −1: none. */
+  /**
+   * One byte is sent there for each block, and at the end. Owned by the caller; requested before listening; −1: none.
+   */
   int openWake();
   int socketFd() const { return fd; }
-  /** Datagrams that the kernel had dropped before this ring listened are not its own. */
+  /** Datagrams that the kernel dropped before this ring listened do not count. */
   int64_t dropsBefore = 0;
-  /** What the socket had dropped when the thread ended; −1 before. Nobody reads it after that, and nobody minds. */
+  /** The socket's drops when the thread ended; −1 before. The socket is not read after that. */
   int64_t dropsAtEnd() const { return finalDrops.load(); }
   int64_t threadNs() const { return cpuNs.load(std::memory_order_relaxed); }
 
@@ -91,12 +93,12 @@ class Ring {
     int64_t number = 0, index = -1, placed = 0, arrivedUnixNs = 0;
   };
   using Counter = std::atomic<int64_t>;
-  /** One thread writes: no locked instruction is needed. */
+  /** Only one thread writes, so no locked instruction is needed. */
   static void add(Counter &counter, int64_t by = 1) {
     counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
   Outcome place(const Packet &packet, const uint8_t *payload, int64_t unixNs);
-  /** False where its time has no date. */
+  /** False if the packet's time is outside the calendar. */
   bool follow(const Packet &packet, int64_t unixNs, Moment &moment);
   void moveTo(Moment median, int64_t unixNs);
   void goOn(int64_t tick);

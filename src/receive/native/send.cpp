@@ -1,5 +1,5 @@
-// Datagrams out, many a call (sendmmsg), and with segmentation offload many in one: for benches and for senders whose
-// rate no script reaches.
+// Sends many datagrams per call (sendmmsg), and with segmentation offload many per message: for benchmarks, and for
+// rates that a script cannot reach.
 #include <cstdint>
 
 #include "backend/cpu/context.h"
@@ -34,7 +34,7 @@ in_addr addressOf(const char *text) {
   return address;
 }
 
-/** How many datagrams the kernel takes as one, where it can. */
+/** The number of datagrams that the kernel accepts as one, where supported. */
 int64_t segmentsFor(int fd, int64_t each, bool offload) {
   const int bytes = offload ? static_cast<int>(each) : 0;
   if (setsockopt(fd, SOL_UDP, UDP_SEGMENT, &bytes, sizeof bytes) != 0 || !offload) return 1;
@@ -65,7 +65,7 @@ int64_t sendAll(int fd, const uint8_t *datagrams, int64_t each, int64_t count, i
 
 }  // namespace
 
-// asked : port, send buffer in bytes, hops that a group's datagrams may go
+// asked : port, send buffer in bytes, hop limit of multicast datagrams
 CORELLA_EXPORT int32_t corella_sender_open(char *error, const char *address, const char *interface,
                                            const int64_t *asked, int32_t *descriptor) {
   return guarded(error, [&] {
@@ -91,7 +91,7 @@ CORELLA_EXPORT int32_t corella_sender_open(char *error, const char *address, con
   });
 }
 
-// datagrams : [count][each]. Returns when the kernel has taken them all: called off the event loop.
+// datagrams : [count][each]. Returns when the kernel has accepted them all, so it is called off the event loop.
 CORELLA_EXPORT int32_t corella_sender_send(char *error, int32_t descriptor, const uint8_t *datagrams, int64_t each,
                                            int64_t count, int32_t offload) {
   return guarded(error, [&] {

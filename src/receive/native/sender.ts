@@ -1,4 +1,4 @@
-/** Datagrams out by native code (send.cpp), off the event loop: for benches. Linux. */
+/** Sends datagrams with native code (send.cpp), off the event loop: for benchmarks. Linux. */
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { errorBuffer, loadNative, settle } from '../../backend/cpu/library.js';
@@ -6,17 +6,17 @@ import type { Endpoint } from '../../packets/addresses.js';
 
 export interface NativeSenderOptions {
   readonly to: Endpoint;
-  /** Address of the interface that a group's datagrams leave by; the system chooses where none is given. */
+  /** Address of the interface for multicast datagrams; by default the system chooses. */
   readonly interface?: string;
   readonly sendBufferBytes?: number;
-  /** Routers that a group's datagrams may pass. */
+  /** Hop limit of multicast datagrams. */
   readonly hops?: number;
-  /** Many datagrams in one call down to the card; on unless said. */
+  /** Many datagrams per call all the way to the network card; on by default. */
   readonly offload?: 'on' | 'off';
 }
 
 interface NativeSender extends Closable {
-  /** datagrams : [count][each], left alone until this has settled. */
+  /** datagrams : [count][each]. Do not change them until this has settled. */
   send(datagrams: Uint8Array, each: number): Promise<void>;
 }
 

@@ -26,7 +26,7 @@
 namespace corella::receive {
 namespace {
 
-/** Closed unless kept. */
+/** Closed by the destructor unless kept. */
 struct Descriptor {
   int fd;
   ~Descriptor() {
@@ -62,11 +62,11 @@ int openSocket(const SocketAsked &asked, SocketGiven &given) {
   const auto set = [&](int level, int name, const auto &value) {
     return setsockopt(socket.fd, level, name, &value, sizeof value) == 0;
   };
-  // How long a call waits before it looks whether it shall stop, or anyone was silent for too long.
+  // The longest wait of a call before it checks for a stop and for silent senders.
   set(SOL_SOCKET, SO_RCVTIMEO, timeval{0, 20000});
   given.receiveBufferBytes = sizeBuffer(socket.fd, asked.receiveBufferBytes);
   const bool joins = asked.group[0] != 0;
-  // Of a group everyone gets a copy; of what is sent to one address the last to bind would get all, unheard by the first.
+  // Every socket gets a copy of a multicast datagram. A unicast datagram would go only to the last socket bound.
   if (joins) set(SOL_SOCKET, SO_REUSEADDR, one);
   sockaddr_in where{};
   where.sin_family = AF_INET;
@@ -93,13 +93,13 @@ int openSocket(const SocketAsked &asked, SocketGiven &given) {
 void closeSocket(int socket) { close(socket); }
 
 int32_t sizeBuffer(int socket, int32_t bytes) {
-  // To force it needs CAP_NET_ADMIN; without, the kernel cuts to net.core.rmem_max, and says so only when asked.
+  // Forcing needs CAP_NET_ADMIN; without it the kernel silently limits the size to net.core.rmem_max.
   if (setsockopt(socket, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
     setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   int given = 0;
   socklen_t length = sizeof given;
   if (getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &given, &length) != 0) refuse("no receive buffer");
-  return given / 2;  // the kernel doubles what it is asked for
+  return given / 2;  // the kernel doubles the requested size
 }
 
 void survey(int socket, int64_t milliseconds, Survey &into) {
@@ -107,7 +107,7 @@ void survey(int socket, int64_t milliseconds, Survey &into) {
   const int64_t endNs = nowNs() + milliseconds * 1000000;
   int64_t used = 0;
   while (into.count < into.most && used + MOST_BYTES <= into.capacity && nowNs() < endNs) {
-    // Returns after 20 ms where nothing comes (SO_RCVTIMEO).
+    // Returns after 20 ms without data (SO_RCVTIMEO).
     const ssize_t length = recv(socket, into.bytes + used, size_t(MOST_BYTES), 0);
     if (length < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) refuse("nothing can be received");
     if (length < 0) continue;
@@ -121,7 +121,7 @@ int64_t discard(int socket) {
   constexpr unsigned BATCH = 64;
   std::vector<mmsghdr> messages(BATCH);
   int64_t count = 0;
-  // A socket that fills faster than it is read is left as it is: what is in it is received.
+  // If a socket fills faster than it is read, stop here: its contents are received.
   for (const int64_t endNs = nowNs() + 1000000000; nowNs() < endNs;) {
     std::fill(messages.begin(), messages.end(), mmsghdr{});
     const int got = recvmmsg(socket, messages.data(), BATCH, MSG_DONTWAIT, nullptr);

@@ -1,4 +1,4 @@
-// A UDP socket as it is asked for, and as the kernel gave it.
+// A UDP socket: the requested settings and those the kernel granted.
 #pragma once
 #include <cstdint>
 
@@ -7,9 +7,9 @@
 namespace corella::receive {
 
 struct SocketAsked {
-  /** To bind, or the interface that joins the group. */
+  /** The address to bind, or the interface that joins the group. */
   const char *address;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   const char *group;
   int32_t port, receiveBufferBytes;
 };
@@ -21,27 +21,27 @@ struct SocketGiven {
 /** Throws Refusal. */
 int openSocket(const SocketAsked &asked, SocketGiven &given);
 void closeSocket(int socket);
-/** Asks for a buffer, and returns what the kernel gave. */
+/** Requests a buffer and returns the size that the kernel granted. */
 int32_t sizeBuffer(int socket, int32_t bytes);
 
 struct Survey {
-  /** Datagrams, end to end. */
+  /** Datagrams, back to back. */
   uint8_t *bytes;
   int64_t capacity;
   int64_t *lengths;
   int64_t most;
   int64_t count = 0;
-  /** When the first was read, of the monotonic clock. */
+  /** When the first was read, on the monotonic clock. */
   int64_t firstNs = 0;
 };
-/** Reads until there are as many as asked for, or no more fit, or the time is over. */
+/** Reads until it has the requested number, the memory is full, or the time is over. */
 void survey(int socket, int64_t milliseconds, Survey &into);
-/** Reads and counts all that waits in the socket. */
+/** Reads and counts everything waiting in the socket. */
 int64_t discard(int socket);
-/** Several datagrams a read; false where the kernel cannot. */
+/** Several datagrams per read; false if the kernel does not support it. */
 bool coalesce(int socket);
 void startListening(Ring &ring, int socket, bool coalesced, int32_t core);
-/** Of the socket since it was opened; −1 where the kernel does not say. */
+/** Since the socket was opened; −1 if the kernel does not report it. */
 int64_t droppedByKernel(int socket);
 
 }  // namespace corella::receive

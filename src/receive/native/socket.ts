@@ -1,16 +1,16 @@
-/** A UDP socket of native code (socket.cpp): surveyed first, then a ring's own. Linux. */
+/** A native UDP socket (socket.cpp): surveyed first, then owned by a ring. Linux. */
 import { errorBuffer, loadNative, settle } from '../../backend/cpu/library.js';
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { planListening, type ListenSettings, type SurveyLimits } from '../listen.js';
 
-/** Room for datagrams of a survey: more are counted, not kept. */
+/** Memory for the datagrams of a survey: further ones are counted but not kept. */
 const KEPT_BYTES = 2 ** 25;
 
 export class NativeSocket implements Closable {
   readonly by = 'native';
   readonly port: number;
-  /** Datagrams that were read, and when the first was, by process.hrtime. */
+  /** Datagrams read so far, and when the first was read, by process.hrtime. */
   surveyed = 0;
   firstNs: bigint | undefined;
   private descriptor: number | undefined;
@@ -33,7 +33,7 @@ export class NativeSocket implements Closable {
     this.port = Number(given[1]);
   }
 
-  /** As many as asked for, or as many as come in the time. */
+  /** Reads the requested number of datagrams, or as many as arrive in the time. */
   async survey({ datagrams, seconds }: SurveyLimits): Promise<Uint8Array[]> {
     const survey = this.library().function(
       `int32_t corella_socket_survey(char *error, int32_t descriptor, const int64_t *limits /*[3]*/,
@@ -58,7 +58,7 @@ export class NativeSocket implements Closable {
     return Array.from(lengths.subarray(0, count), (length) => bytes.slice(at, (at += Number(length))));
   }
 
-  /** The descriptor is the ring's from here on. */
+  /** The ring owns the descriptor from here on. */
   handOver(to: (descriptor: number) => void): void {
     to(this.open());
     this.descriptor = undefined;

@@ -1,4 +1,4 @@
-// The corner turn: cells [lane][fragment][slot] to [c][a][t], zeros where nothing came (turn.ts).
+// The corner turn: cells [lane][fragment][slot] to [c][a][t], with zeros for missing packets (turn.ts).
 #include <cstring>
 #include <vector>
 
@@ -8,16 +8,18 @@ using namespace corella;
 
 namespace {
 
-/** In this order from TypeScript (native/turn.ts). */
+/** TypeScript passes these in this order (native/turn.ts). */
 struct Shape {
   int64_t lanes, fragments, slotsPerBlock, firstSlot, endSlot, cellBytes, inputs, samplesPerSlot;
   int64_t sizeC, sizeT, sizeA, stepC, stepT, stepA;  // steps in samples
-  int64_t elements, bits, lowestFirst, tableEach;    // numbers of a byte in the table; 0: longer than a byte
-  int64_t nibbles;                                   // 1: a byte is (re, im) of 4 bits, the lowest level made the next
-  int64_t firstLane, endLane;                        // of this call: several share a block
+  int64_t elements, bits, lowestFirst, tableEach;    // numbers per byte in the table; 0: a number is longer than a byte
+  int64_t nibbles;                                   // 1: bytes are (re, im) of 4 bits; the lowest level becomes the
+// next
+// the next
+  int64_t firstLane, endLane;                        // range of this call: several calls share a block
 };
 
-/** Elements of a cell in the order they lie. */
+/** The elements of a cell, in memory order. */
 template <class Element>
 void decode(const Shape &shape, const uint8_t *cell, const Element *table, const int64_t *levels, Element *out) {
   const int64_t count = shape.sizeC * shape.sizeT * shape.sizeA * shape.elements;
@@ -28,7 +30,7 @@ void decode(const Shape &shape, const uint8_t *cell, const Element *table, const
     for (int64_t n = 0; n < count / each; n++)
       for (int64_t k = 0; k < each; k++) out[n * each + k] = table[cell[n] * each + k];
   } else {
-    // levels : what is taken off a code, and the code from which that is a whole turn (two's complement)
+    // levels : the offset of a code, and the code from which it wraps (two's complement)
     const int64_t mask = (int64_t(1) << shape.bits) - 1;
     for (int64_t n = 0; n < count; n++) {
       const int64_t first = n * shape.bits, at = first >> 3, shift = first & 7;
@@ -51,7 +53,7 @@ inline Bytes16 symmetricNibbles(Bytes16 x) {
   return x | (high & 0x10) | (low & 0x01);
 }
 
-/** 16 rows of 16 bytes, turned by four rounds of interleaving. */
+/** Transposes 16 rows of 16 bytes by four rounds of interleaving. */
 inline void turn16(Bytes16 *rows) {
   constexpr Bytes16 firstHalf = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
   constexpr Bytes16 secondHalf = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
@@ -74,13 +76,13 @@ inline void turn16(Bytes16 *rows) {
   }
 }
 
-/** Whether a cell is one spectrum of nibbles, inputs side by side: what LWA's F-engines send. */
+/** Whether a cell is one spectrum of nibbles, inputs side by side: the format of LWA F-engines. */
 bool isSpectrumOfNibbles(const Shape &shape) {
   return shape.nibbles == 1 && shape.sizeT == 1 && shape.stepA == 1 && shape.stepC == shape.sizeA &&
          shape.sizeA % 16 == 0;
 }
 
-/** The same by tiles of 16 inputs × 16 spectra, each row of the target a cache line at a time. */
+/** The same in tiles of 16 inputs × 16 spectra; each row of the target is written one cache line at a time. */
 void turnNibbles(const Shape &shape, const int64_t *boxes, const uint8_t *cells, const uint64_t *presence,
                  uint8_t *target) {
   const int64_t rowWords = (shape.slotsPerBlock + 63) / 64, slots = shape.endSlot - shape.firstSlot;
@@ -123,7 +125,7 @@ void turn(const Shape &shape, const int64_t *boxes, const uint8_t *cells, const 
           const Element *table, const int64_t *levels, Element *target) {
   const int64_t rowWords = (shape.slotsPerBlock + 63) / 64, slots = shape.endSlot - shape.firstSlot;
   const int64_t samples = slots * shape.samplesPerSlot, channelsEach = shape.sizeC;
-  // So many slots are decoded before they are written: lines of the target are touched a cache line at a time.
+  // Slots decoded before they are written, so that the target is written one cache line at a time.
   constexpr int64_t TILE = 64;
   const int64_t numbers = shape.sizeC * shape.sizeT * shape.sizeA * shape.elements;
   std::vector<Element> tile(static_cast<size_t>(TILE * numbers));

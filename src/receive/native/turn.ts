@@ -1,9 +1,9 @@
-/** The corner turn in C++ (turn.cpp), on another thread: the event loop goes on meanwhile. */
+/** The corner turn in C++ (turn.cpp), on another thread, so that the event loop continues. */
 import { errorBuffer, loadNative, settle, type Absence } from '../../backend/cpu/library.js';
 import type { RingPlan } from '../plan.js';
 import { allocateTurned, elementsOf, levelTable, stepsOf, type CornerTurn } from '../turn.js';
 
-/** Large blocks are shared by some of Node's threads, lane by lane. */
+/** Large blocks are split over some of Node's pool threads, by source. */
 const SHARES = 3;
 const SHARED_BYTES = 2 ** 20;
 
@@ -22,7 +22,7 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
   const sample = allocateTurned(stream, 1);
   const isWide = bits > 8;
   const { table, each } = isWide ? { table: [0], each: 0 } : levelTable(stream);
-  // Of the target's own kind.
+  // The same array type as the target.
   const kind = sample.constructor as new (values: readonly number[]) => typeof sample;
   const levels = new kind(table);
   const turnOf = cell.code === 'offset' ? [2 ** (bits - 1), 0] : [2 ** bits, 2 ** (bits - 1)];

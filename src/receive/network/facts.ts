@@ -1,4 +1,4 @@
-/** What this machine's network can do, as Linux tells it in /sys and /proc; undefined where it does not. */
+/** The network settings of this machine from Linux's /sys and /proc; undefined where they are absent. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -8,35 +8,35 @@ export interface InterfaceFacts {
   readonly addresses: readonly string[];
   readonly mtu: number | undefined;
   readonly speedBitsPerS: number | undefined;
-  /** Packets that the card or its driver dropped since it is up. */
+  /** Packets that the card or its driver dropped since it came up. */
   readonly dropped: number | undefined;
-  /** 1 (strict) drops what comes by another interface than answers would take. */
+  /** 1 (strict) drops packets that arrive on an interface other than the one replies would use. */
   readonly reversePathFilter: number | undefined;
 }
 
 export interface NetworkFacts {
   readonly interfaces: readonly InterfaceFacts[];
-  /** The most that a socket may ask for without CAP_NET_ADMIN. */
+  /** The largest buffer that a socket may request without CAP_NET_ADMIN. */
   readonly receiveBufferMostBytes: number | undefined;
   /** Packets that may wait between the card and the sockets. */
   readonly backlog: number | undefined;
   readonly groupsMost: number | undefined;
   /** Whether this process may force a larger receive buffer. */
   readonly mayForce: boolean;
-  /** Datagrams of all sockets that found their buffer full since the machine is up. */
+  /** Datagrams dropped since boot because a socket's buffer was full, over all sockets. */
   readonly bufferErrors: number | undefined;
 }
 
-/** CAP_NET_ADMIN's place in the mask of capabilities. */
+/** CAP_NET_ADMIN's bit in the capability mask. */
 const NET_ADMIN = 12n;
 
-/** `root` is where /sys and /proc are: tests have their own. */
+/** `root` is the parent of /sys and /proc: tests use their own. */
 export function networkFacts(root = '/', addresses = networkInterfaces()): NetworkFacts {
   const text = (...path: readonly string[]): string | undefined => {
     try {
       return readFileSync(join(root, ...path), 'utf8').trim();
     } catch {
-      // Not there, or not told: a card that is down has no speed.
+      // Absent or unreadable: a card that is down has no speed.
       return undefined;
     }
   };

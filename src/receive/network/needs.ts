@@ -1,4 +1,4 @@
-/** What a stream needs of the network, and what is refused before the night begins. Pure. */
+/** What a stream needs of the network, and the checks before a run begins. Pure. */
 import { CorellaError, type Refusal } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
 import { packetFormatNamed } from '../../packets/registry.js';
@@ -8,11 +8,11 @@ import type { InterfaceFacts, NetworkFacts } from './facts.js';
 
 /** IPv4 and UDP headers. */
 const IP_UDP_BYTES = 28;
-/** What is asked for: so much data may wait in the kernel while the receive thread does not run. */
+/** Requested buffer: the data that waits in the kernel while the receive thread does not run. */
 const ASKED_S = 0.25;
 const LEAST_ASKED_BYTES = 2 ** 22;
 const MOST_ASKED_BYTES = 2 ** 30;
-/** What must be there: a busy machine keeps a thread waiting for so long now and then. */
+/** Required buffer: a busy machine delays a thread by this much now and then. */
 const NEEDED_S = 0.02;
 
 export interface NetworkNeeds {
@@ -23,7 +23,7 @@ export interface NetworkNeeds {
   readonly neededBufferBytes: number;
 }
 
-/** Datagrams with their headers, of so many bytes and so many a second. */
+/** For datagrams of this length (headers added) at this rate. */
 export function needsOf(datagramBytes: number, packetsPerS: number): NetworkNeeds {
   const bytesPerS = packetsPerS * datagramBytes;
   return {
@@ -35,23 +35,23 @@ export function needsOf(datagramBytes: number, packetsPerS: number): NetworkNeed
   };
 }
 
-/** As its sender writes one. */
+/** The length as a sender writes it. */
 export function datagramBytesOf(stream: StreamPlan): number {
   const place = { tick: 0n, lane: 0, fragment: 0, session: 1n };
   return packetFormatNamed(stream.format).encode(place, new Uint8Array(stream.cellBytes), stream).length;
 }
 
-/** Undefined where the stream's rate is not known. */
+/** Undefined if the stream's rate is unknown. */
 export function needsOfStream(stream: StreamPlan): NetworkNeeds | undefined {
   const bits = bitsPerSecond(stream);
   return bits === undefined ? undefined : needsOf(datagramBytesOf(stream), bits / 8 / stream.cellBytes);
 }
 
-/** The two lines that give a receive buffer of such a size. */
+/** The two lines that set a receive buffer of this size. */
 export const bufferFix = (bytes: number): string =>
   `sudo sysctl -w net.core.rmem_max=${bytes} (to keep it: echo net.core.rmem_max=${bytes} | sudo tee /etc/sysctl.d/90-corella.conf)`;
 
-/** A buffer that the kernel cut below what is needed, or below what was asked for by name. */
+/** Refuses a buffer that the kernel limited below what is required, or below an explicit request. */
 export function bufferRefusal(
   givenBytes: number,
   needs: NetworkNeeds | undefined,
@@ -69,7 +69,7 @@ export function bufferRefusal(
   };
 }
 
-/** Datagrams longer than an interface takes whole: IP would cut them, and one lost piece loses all. */
+/** Refuses datagrams longer than the interface's MTU: IP would fragment them, and one lost fragment loses them all. */
 export function mtuRefusal(datagramBytes: number, { name, mtu }: InterfaceFacts): Refusal | undefined {
   if (mtu === undefined || datagramBytes + IP_UDP_BYTES <= mtu) return undefined;
   const wanted = datagramBytes + IP_UDP_BYTES <= 9000 ? 9000 : datagramBytes + IP_UDP_BYTES;
@@ -80,7 +80,7 @@ export function mtuRefusal(datagramBytes: number, { name, mtu }: InterfaceFacts)
   };
 }
 
-/** Blocks that the memory at hand does not hold. */
+/** Refuses blocks that do not fit the available memory. */
 export function memoryRefusal(ringBytes: number, availableBytes: number): Refusal | undefined {
   if (ringBytes <= 0.8 * availableBytes) return undefined;
   return {
@@ -95,6 +95,6 @@ export function refuseAny(...found: readonly (Refusal | undefined)[]): void {
   if (first) throw new CorellaError(first);
 }
 
-/** The interface that packets for an address come by, where that can be told. */
+/** The interface that receives packets for an address, if it can be determined. */
 export const interfaceOf = ({ interfaces }: NetworkFacts, address: string): InterfaceFacts | undefined =>
   interfaces.find(({ addresses }) => addresses.includes(address));

@@ -7,7 +7,7 @@ import type { TelescopeRate } from './telescopes.js';
 export interface TelescopeVerdict extends NetworkNeeds {
   readonly name: string;
   readonly part: string;
-  /** What stands against it, with the line that mends it; empty where nothing does. */
+  /** Each problem with the line that fixes it; empty if there are none. */
   readonly against: readonly { readonly what: string; readonly fix: string }[];
 }
 

@@ -1,14 +1,14 @@
-/** What one machine's part of some telescopes brings, in their own numbers: for people who plan a machine. */
+/** The data rates of one machine's part of some telescopes, in the telescopes' own numbers: for planning a machine. */
 export interface TelescopeRate {
   readonly name: string;
   readonly part: string;
-  /** UDP's payload. */
+  /** UDP payload. */
   readonly datagramBytes: number;
   readonly packetsPerS: number;
 }
 
 export const telescopeRates: readonly TelescopeRate[] = [
-  // 132 channels of 25 kHz from 16 boards, a spectrum of 32 inputs a packet.
+  // 132 channels of 25 kHz from 16 boards, one spectrum of 32 inputs per packet.
   { name: 'LWA-SV', part: 'one of six groups', datagramBytes: 4240, packetsPerS: 16 * 25_000 },
   // 192 channels of 23.9 kHz from 11 boards, in two blocks of channels.
   { name: 'OVRO-LWA', part: 'one pipeline', datagramBytes: 6176, packetsPerS: 22 * (196e6 / 8192) },

@@ -1,4 +1,4 @@
-/** A small array of four F-engines, whose packets and payloads anyone can work out by hand. */
+/** A small array of four F-engines whose packets and payloads can be worked out by hand. */
 import type { RingPlan } from '../plan.js';
 import { planRing } from '../plan.js';
 import { rational } from '../../core/clock/rational.js';
@@ -10,10 +10,10 @@ export const SLOTS = 8;
 export const FRAGMENTS = 2;
 export const CELL_BYTES = 64;
 export const TICKS = 1024;
-/** Cells of a block; of one lane. */
+/** Packet slots of a block; of one source. */
 export const CELLS = LANES * FRAGMENTS * SLOTS;
 export const LANE_CELLS = FRAGMENTS * SLOTS;
-/** Slots in a turn of the 48-bit clock. */
+/** Slots per cycle of the 48-bit clock. */
 export const TURN_SLOTS = 2 ** 48 / TICKS;
 
 const options = {
@@ -26,10 +26,10 @@ const options = {
 };
 const ringOptions = { slotsPerBlock: SLOTS, blocks: 6, window: 3, skipTicks: 20 * SLOTS * TICKS };
 
-/** Six blocks of eight slots, three open; holes of 20 blocks are skipped. */
+/** Six blocks of eight slots, three open; gaps of 20 blocks are skipped. */
 export const smallPlan: RingPlan = planRing(speadFeng.plan(options), ringOptions);
 
-/** The same with a clock: a slot a second, so that jumps are compared with the running stream. */
+/** The same with a clock of one slot per second, so that jumps are compared with the running stream. */
 export const timedPlan: RingPlan = planRing(
   speadFeng.plan({ ...options, clockRateHz: rational(BigInt(TICKS)) }),
   ringOptions,
@@ -37,12 +37,12 @@ export const timedPlan: RingPlan = planRing(
 
 export interface Cell {
   readonly lane: number;
-  /** On the sender's clock, whole turns included. */
+  /** On the sender's clock, including whole cycles. */
   readonly slot: number;
   readonly fragment: number;
 }
 
-/** Never zero, so that nothing is mistaken for a gap. */
+/** Never zero, so that it cannot be mistaken for a gap. */
 export const payloadByte = ({ lane, slot, fragment }: Cell): number =>
   (((slot % TURN_SLOTS) * 31 + lane * 7 + fragment * 3) % 255) + 1;
 
@@ -57,7 +57,7 @@ export const packetOf = (cell: Cell, byte = payloadByte(cell)): Uint8Array =>
     smallPlan.stream,
   );
 
-/** Every cell of the slots from `first` to before `end`, in the order of time. */
+/** Every packet of the slots from `first` up to, not including, `end`, in time order. */
 export function cellsBetween(first: number, end: number): Cell[] {
   const cells: Cell[] = [];
   for (let slot = first; slot < end; slot++) {
@@ -71,7 +71,7 @@ export function cellsBetween(first: number, end: number): Cell[] {
 export const packetsBetween = (first: number, end: number): Uint8Array[] =>
   cellsBetween(first, end).map((cell) => packetOf(cell));
 
-/** Nothing moves further than `distance` places. */
+/** No item moves further than `distance` places. */
 export function shuffled<Item>(items: readonly Item[], distance: number, seed: number): Item[] {
   const random = randomStream(seed, 'shuffle');
   return items

@@ -1,12 +1,12 @@
-/** Two rings through the same night: the same outcome of every packet, the same blocks, the same account. */
+/** Two rings with the same packets: the same outcome of every packet, the same blocks, the same account. */
 import assert from 'node:assert/strict';
 import type { FedRing } from '../ring.js';
 import { randomNight } from './random-night.js';
 import { Bench, checkAccount } from './try-case.js';
 
-/** Closes neither; returns how many packets there were. Both have the same plan, of testing/array.ts. */
+/** Closes neither; returns the number of packets. Both have the same plan, from testing/array.ts. */
 export function compareRings(ring: FedRing, reference: FedRing, seed: number, packets: number): number {
-  // A night of minutes: what is limited by the minute is not limited for good.
+  // A run of minutes, so that limits per minute expire.
   const [bench, oracle] = [ring, reference].map((one) => new Bench(one, 'any sent', 40_000_000n));
   for (const step of randomNight(seed, packets)) {
     if (step === 'silence') for (const one of [ring, reference]) one.flush();

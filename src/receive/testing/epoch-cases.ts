@@ -1,10 +1,10 @@
-/** Where packets tell the second their times count from: boards that disagree, boards that are set anew. And a sound stream of every format. */
+/** Packets that carry their epoch: boards that disagree, boards that are reset. Also a valid stream of every format. */
 import { planRing } from '../plan.js';
 import { snap2 } from '../../packets/snap2.js';
 import { allStreams, placesOf, soundPacket } from '../../packets/testing/streams.js';
 import type { RingCase } from './try-case.js';
 
-/** Three boards of one fragment, four slots a block. */
+/** Three boards of one fragment, four slots per block. */
 const plan = planRing(
   snap2.plan({
     signals: 12,
@@ -42,7 +42,7 @@ const byEpoch: readonly RingCase[] = [
   {
     name: 'all boards are set anew at the same numbers: a new session once most of them agree',
     plan,
-    // Of slot 108 all three are strangers; of 109 board 0 confirms, then board 1: two of three.
+    // At slot 108 all three are unknown; at 109 board 0 confirms, then board 1: two of three.
     steps: [packets(100, 108), packets(108, 116, () => SYNC + 60)],
     blocks: [
       [100, 0, 0, 0],
@@ -66,7 +66,7 @@ const byEpoch: readonly RingCase[] = [
   },
 ];
 
-/** Twelve slots of every format, blocks of four; the first tick of each lies on a block or not. */
+/** Twelve slots of every format in blocks of four; the first tick may or may not be at a block boundary. */
 const soundStreams: readonly RingCase[] = allStreams.map((stream): RingCase => {
   const ringPlan = planRing(stream.plan, { slotsPerBlock: 4, blocks: 8, window: 3, skipTicks: 2 ** 40 });
   const blockTicks = 4 * stream.plan.ticksPerSlot;

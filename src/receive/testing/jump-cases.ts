@@ -1,4 +1,4 @@
-/** Clocks that jump: forged and damaged times, boards that were set anew, and how often a run follows them. */
+/** Clock jumps: forged and damaged times, boards that are reset, and how often a run follows them. */
 import assert from 'node:assert/strict';
 import { rational } from '../../core/clock/rational.js';
 import { chips } from '../../packets/chips.js';
@@ -10,7 +10,7 @@ const LANES = [0, 1, 2, 3];
 const SPECTRA_A_SECOND = 100;
 const ring = { slotsPerBlock: 4, blocks: 8, window: 3, skipTicks: 80 };
 
-/** Four boards, a hundred packets a second of each, four a block; holes of 0.8 s are skipped. */
+/** Four boards, a hundred packets per second each, four per block; gaps of 0.8 s are skipped. */
 const plan = planRing(
   snap2.plan({
     ...{ signals: 16, signalsPerPacket: 4, channels: 3, channelsPerPacket: 3, firstChannel: 1000 },
@@ -30,10 +30,10 @@ const packets = (first: number, end: number, sync = SYNC, lanes = LANES): Uint8A
   Array.from({ length: end - first }, (_, k) => first + k).flatMap((slot) =>
     lanes.map((lane) => packet(lane, slot, sync)),
   );
-/** Two packets of each of three boards. */
+/** Two packets from each of three boards. */
 const six = (slot: number, sync = SYNC): Uint8Array[] => packets(slot, slot + 2, sync, [0, 1, 2]);
 
-/** The same of packets that do not tell what their counter counts from. */
+/** The same with packets that do not carry an epoch. */
 const countedPlan = planRing(chips.plan({ boards: [1, 2, 3, 4], channels: 3, firstChannel: 1000 }), ring);
 const counted = (first: number, end: number, lanes = LANES): Uint8Array[] =>
   Array.from({ length: end - first }, (_, k) => first + k).flatMap((slot) =>
@@ -88,7 +88,7 @@ export const jumpCases: readonly RingCase[] = [
     name: 'after a silence of a day the senders may be a day ahead',
     plan,
     steps: [BEFORE, { atS: DAY }, packets(0, 8, SYNC + DAY)],
-    // Two boards of four are even: three must agree.
+    // Two boards of four are a tie: three must agree.
     blocks: [...whole([100, 104]), [0, 6, 0, 1], [4, 0, 0, 1]],
     outcomes: { other_epoch: 6 },
     resyncs: 1,
@@ -96,7 +96,7 @@ export const jumpCases: readonly RingCase[] = [
   {
     name: 'all boards go back: followed when they have confirmed it for ten seconds',
     plan,
-    // The second packet of board 1 is the first that is refused, at 1 s. At 12 s the next block decides.
+    // The second packet of board 1 is the first one refused, at 1 s. At 12 s the next block decides.
     steps: [BEFORE, { atS: 1 }, packets(40, 44), { atS: 12 }, packets(44, 52)],
     blocks: [...whole([100, 104]), ...whole([44, 48], 1)],
     outcomes: { late: 16 },
@@ -130,21 +130,21 @@ export const jumpCases: readonly RingCase[] = [
     name: 'all boards come up with a random counter: followed when each has sent two packets',
     plan: countedPlan,
     steps: [counted(100, 108), counted(2 ** 52, 2 ** 52 + 8)],
-    // Most agree at the second packet of board 2; of board 3, which could still go on, the first came elsewhere.
+    // Most agree at the second packet of board 2. Board 3 could still continue, but its first packet is elsewhere.
     blocks: [...whole([100, 104]), [2 ** 52, 6, 0, 1], [2 ** 52 + 4, 0, 0, 1]],
     outcomes: { early: 6 },
     resyncs: 1,
   },
 ];
 
-/** Forged packets between the real ones, each time of another moment within the hour, which may be true. */
+/** Forged packets between the real ones, each at a different, plausible time within the hour. */
 async function limitsResyncs(open: OpenRing): Promise<void> {
   const opened = open(plan, 0xaa);
-  const bench = new Bench(opened, 'any sent', 2_500_000n); // a hundred packets a second of four boards
+  const bench = new Bench(opened, 'any sent', 2_500_000n); // a hundred packets per second from four boards
   let forged = 0;
   for (let slot = 100; slot < 1100; slot += 4) {
     for (const one of packets(slot, slot + 4)) bench.feed(one);
-    // Two places at a time: a clock that went there and back once would not be moved again.
+    // Two places at a time: a clock that moved there and back once would not move again.
     const elsewhere = slot + 1000 + 100 * (slot % 97);
     for (const one of slot % 8 === 0 ? [...six(elsewhere), ...six(elsewhere + 500)] : []) {
       forged++;
@@ -157,7 +157,7 @@ async function limitsResyncs(open: OpenRing): Promise<void> {
   const account = opened.account();
   checkAccount(account, plan, bench.fed);
   await opened.close();
-  // To the first two places and back, to the third and back: the way back is always free.
+  // To the first two places and back, to the third and back: a return is always followed.
   assert.equal(account.resyncs, 5);
   assert.ok(account.refusedResyncs > 50, String(account.refusedResyncs));
   const lost = bench.fed.length - forged - account.outcomes.placed;

@@ -1,4 +1,7 @@
-/** Nights of any trouble, the same for the same seed: loss, doubling, order, damage, wrong clocks, restarts, jumps, silence, a slow consumer. */
+/**
+ * Random runs with every fault, reproducible by seed: loss, duplication, reordering, damage, wrong clocks, restarts,
+ * jumps, silence, a slow consumer.
+ */
 import { randomStream } from '../../core/random.js';
 import { damaged } from '../../packets/testing/damage.js';
 import { cellsBetween, LANES, packetOf, shuffled, SLOTS, TURN_SLOTS } from './array.js';
@@ -10,7 +13,7 @@ export function randomNight(seed: number, packets: number): Exclude<Step, { read
   const steps: ReturnType<typeof randomNight> = [];
   let sent = 0;
   let slot = random.below(4) === 0 ? TURN_SLOTS - random.below(60) : random.below(5000);
-  /** How far each board's clock is off. */
+  /** Clock offset of each board. */
   const shifts = Array.from({ length: LANES }, () => 0);
   const loss = [0, 0.02, 0.3][random.below(3)];
   const order = [0, 20, 120][random.below(3)];
@@ -34,7 +37,7 @@ export function randomNight(seed: number, packets: number): Exclude<Step, { read
     steps.push(order === 0 ? stretch : shuffled(stretch, order, random.below(2 ** 30)));
     sent += stretch.length;
     slot += length;
-    // Now and then the consumer does not come for a while.
+    // Now and then the consumer pauses.
     if (random.below(5) > 0) steps.push('drain');
   }
   return steps;

@@ -1,14 +1,14 @@
-/** Two senders under one name: whose clock is followed, and that neither holds the window nor tears it apart. */
+/** Two senders with one ID: whose clock is followed, and that neither holds the window nor splits it. */
 import { cellsBetween, FRAGMENTS, LANES, packetOf, packetsBetween, type Cell } from './array.js';
 import type { RingCase } from './try-case.js';
 
 const rival = (cell: Cell): Uint8Array => packetOf({ ...cell, slot: cell.slot - 2000 }, 0xee);
-/** After every packet of some boards one of somebody else, 2000 slots behind. */
+/** Every packet of some boards is followed by one of another sender, 2000 slots behind. */
 const alternating = (isDoubled: (lane: number) => boolean): Uint8Array[] =>
   cellsBetween(5008, 5040).flatMap((cell) =>
     isDoubled(cell.lane) ? [packetOf(cell), rival(cell)] : [packetOf(cell)],
   );
-/** As sockets give them: a slot of each in turn, so that two packets in a row are one sender's. */
+/** As sockets deliver them: the two senders alternate by slot, so that two packets in a row are from one sender. */
 const inBursts = (first: number, end: number): Uint8Array[] =>
   Array.from({ length: end - first }, (_, n) => first + n).flatMap((slot) => [
     ...packetsBetween(slot, slot + 1),
@@ -16,7 +16,7 @@ const inBursts = (first: number, end: number): Uint8Array[] =>
   ]);
 
 const wholeBlocks: RingCase['blocks'] = [5000, 5008, 5016, 5024, 5032].map((slot) => [slot, 0, 0, 0]);
-/** Of a lane in 32 slots. */
+/** Packets of a source in 32 slots. */
 const ITS = 32 * FRAGMENTS;
 
 export const rivalCases: readonly RingCase[] = [
@@ -27,7 +27,7 @@ export const rivalCases: readonly RingCase[] = [
     blocks: wholeBlocks,
     outcomes: { late: 2 * ITS },
     lanes: { 0: { late: ITS }, 1: { late: ITS } },
-    // The first of them might still have been a damaged time.
+    // The first of them could still be a damaged time.
     rivals: [ITS - 1, ITS - 1, 0, 0],
   },
   {
@@ -42,7 +42,7 @@ export const rivalCases: readonly RingCase[] = [
     name: 'their packets come in bursts: there and back once, and then the first are followed',
     steps: [packetsBetween(5000, 5008), inBursts(5008, 5040)],
     drainEvery: 64,
-    // Back at the fourth packet (two boards of four), forth again at the sixth (three of them).
+    // Back at the fourth packet (two boards of four), forward again at the sixth (three of them).
     blocks: [
       [5000, 0, 0, 0],
       [5008, 56, 0, 0],

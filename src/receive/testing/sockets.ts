@@ -1,4 +1,4 @@
-/** Packets by a loopback socket, no faster than they are read: what tests of sockets share. */
+/** Packets over a loopback socket, no faster than they are read: shared by the socket tests. */
 import { createSocket, type Socket } from 'node:dgram';
 
 const bound = (address: string): Promise<Socket> =>
@@ -14,7 +14,7 @@ const bound = (address: string): Promise<Socket> =>
     });
   });
 
-/** For node:test: false where sockets may be used. */
+/** For node:test: false if sockets are available. */
 export async function skipSockets(): Promise<string | false> {
   try {
     (await bound('127.0.0.1')).close();
@@ -24,7 +24,7 @@ export async function skipSockets(): Promise<string | false> {
   }
 }
 
-/** A port on which nothing listens. */
+/** An unused port. */
 export async function freePort(): Promise<number> {
   const socket = await bound('127.0.0.1');
   const { port } = socket.address();
@@ -32,7 +32,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** The same as skipSockets of a group on the loopback interface, which not every system lets through. */
+/** Like skipSockets, for a multicast group on the loopback interface, which some systems block. */
 export async function skipMulticast(group: string): Promise<string | false> {
   const skip = await skipSockets();
   if (skip !== false) return skip;
@@ -61,17 +61,17 @@ export async function skipMulticast(group: string): Promise<string | false> {
   }
 }
 
-/** So many may be on their way. */
+/** The most packets in flight. */
 const UNREAD = 200;
 const YIELD = 16;
 
 export interface Sender {
-  /** Resolves when the receiver counts all of them. */
+  /** Resolves when the receiver has counted all of them. */
   send(packets: readonly Uint8Array[]): Promise<void>;
   close(): void;
 }
 
-/** `received` is how many datagrams the receiver has counted. */
+/** `received`: the number of datagrams that the receiver has counted. */
 export async function openSender(
   port: number,
   received: () => number,
@@ -85,7 +85,7 @@ export async function openSender(
   let sent = 0;
   const untilRead = async (behind: number): Promise<void> => {
     for (let waits = 0; received() < sent - behind; waits++) {
-      // Something was lost on the way: the test says what.
+      // A packet was lost on the way: the test fails with a message.
       if (waits === 20_000) throw new Error(`${received()} of ${sent} datagrams arrived`);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
@@ -100,7 +100,7 @@ export async function openSender(
           });
         });
         sent++;
-        // Callbacks alone would never let the event loop hear of anything.
+        // Callbacks alone would starve the event loop.
         if (sent % YIELD === 0) await new Promise((resolve) => setImmediate(resolve));
         if (sent % UNREAD === 0) await untilRead(UNREAD);
       }

@@ -1,4 +1,4 @@
-/** A small array's packets as a source, without sockets: as cells of the ring, and turned by the reference. */
+/** A small array's packets as a source, without sockets: as packet slots of the ring, and turned by the reference. */
 import { instant, addSamples } from '../../core/instant.js';
 import type { SpectraSource } from '../../core/sources.js';
 import { emptyPresence, gapsOfPresence, markSlots } from '../../core/presence/presence.js';
@@ -11,7 +11,7 @@ import type { LiveCells, LiveSpectraSource } from '../live-source.js';
 import { planRing, type RingPlan } from '../plan.js';
 import { allocateTurned, turnCells } from '../turn.js';
 
-/** Boards of 32 inputs, two of them; 4-bit samples. */
+/** Two boards of 32 inputs; 4-bit samples. */
 export const twoBoards: StreamPlan = chips.plan({ boards: [1, 2], channels: 3, firstChannel: 2000 });
 /** Dual-polarisation antennas, eight bits, heaps of 16 spectra in two parts of the band. */
 export const fourAntennas: StreamPlan = speadFeng.plan({
@@ -24,13 +24,13 @@ export interface Trial {
   readonly slotsPerBlock: number;
   readonly blocks: number;
   readonly spectrumRateHz: number;
-  /** Blocks that never come. */
+  /** Blocks that never arrive. */
   readonly skipped?: readonly number[];
-  /** Of a hundred cells. */
+  /** Percentage of packets. */
   readonly missingPercent: number;
 }
 
-/** All of it in memory; random bytes in every cell, those that are missing too. */
+/** Held in memory; random bytes in every packet slot, including the missing ones. */
 export function trialSource(trial: Trial): LiveSpectraSource {
   const { stream, slotsPerBlock, spectrumRateHz } = trial;
   const ring: RingPlan = planRing(stream, { slotsPerBlock, blocks: 8, skipTicks: 1_000_000, flushMs: 1000 });
@@ -62,7 +62,7 @@ export function trialSource(trial: Trial): LiveSpectraSource {
     frequenciesHz: Float64Array.from({ length: stream.channels }, (_, c) => 50e6 + 25e3 * c),
     channelWidthHz: 25e3,
     blocks: async function* (most: number) {
-      // What the stage that takes spectra would never ask for.
+      // The stage that takes spectra never requests this.
       if (most < samples) throw new Error(`blocks of ${samples} spectra where ${most} are asked for`);
       for (const one of all) {
         const turned = allocateTurned(stream, samples);

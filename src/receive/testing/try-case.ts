@@ -1,4 +1,4 @@
-/** Feeds a case to a ring and compares blocks, cells, bits and counters with what was worked out. */
+/** Feeds a case to a ring and compares blocks, packet slots, bits and counters with the expected ones. */
 import assert from 'node:assert/strict';
 import { isPresent } from '../../core/presence/presence.js';
 import { packetFormatNamed } from '../../packets/registry.js';
@@ -15,8 +15,8 @@ import {
 import { smallPlan } from './array.js';
 
 /**
- * `silence`: nobody speaks for long. `drain`: the consumer takes and gives back what is ready. `atS`: when what follows
- * arrives.
+ * `silence`: a long pause. `drain`: the consumer takes and releases the ready blocks. `atS`: arrival time of what
+ * follows.
  */
 export type Step = readonly Uint8Array[] | 'silence' | 'drain' | { readonly atS: number };
 
@@ -24,16 +24,16 @@ export interface RingCase {
   readonly name: string;
   readonly plan?: RingPlan;
   readonly steps: readonly Step[];
-  /** The consumer comes after every so many packets; without, when a step says so, and at the end. */
+  /** The consumer runs after every so many packets; by default only at a 'drain' step and at the end. */
   readonly drainEvery?: number;
-  /** [first slot, missing cells, skipped blocks before it, session] */
+  /** [first slot, missing packet slots, skipped blocks before it, session] */
   readonly blocks: readonly (readonly [number, number, number, number])[];
-  /** Others are 0; what is left was placed. */
+  /** Others are 0; the remaining packets are placed. */
   readonly outcomes?: Partial<Record<Outcome, number>>;
   readonly lanes?: Readonly<Record<number, Partial<Record<LaneOutcome, number>>>>;
   readonly resyncs?: number;
   readonly refusedResyncs?: number;
-  /** Of every lane. */
+  /** Of every source. */
   readonly rivals?: readonly number[];
 }
 
@@ -41,7 +41,7 @@ export type OpenRing = (plan: RingPlan, garbage: number) => FedRing;
 
 const GARBAGE = 0xaa;
 
-/** Payloads by the place they were sent for, in the order of sending. */
+/** Payloads by the packet slot they were sent for, in the order of sending. */
 class Sent {
   private readonly payloads = new Map<string, Uint8Array[]>();
 
@@ -66,13 +66,13 @@ class Sent {
 export class Bench {
   readonly seen: (readonly [number, number, number, number])[] = [];
   readonly fed: Outcome[] = [];
-  /** Of the next packet; each comes so much later. */
+  /** Arrival of the next packet; each is this much later. */
   arrivalNs = 0n;
   private readonly sent: Sent;
 
   constructor(
     readonly ring: FedRing,
-    /** What a cell must hold of the packets sent for it; any, where damage made several. */
+    /** The expected content of a packet slot: the first packet sent for it, or any of them if damage made several. */
     private readonly checked: 'first sent' | 'any sent' = 'first sent',
     private readonly everyNs = 1n,
   ) {
@@ -93,9 +93,9 @@ export class Bench {
       const firstSlot = Number(block.startTick / BigInt(ticksPerSlot));
       this.seen.push([firstSlot, block.missingCells, block.skippedBlocks, block.session]);
       this.check(block);
-      block.cells.fill(GARBAGE); // for whoever fills it next
+      block.cells.fill(GARBAGE); // garbage for the next packets
       block.release();
-      block.release(); // twice is once
+      block.release(); // a second release does nothing
     }
   }
 
@@ -125,7 +125,7 @@ export class Bench {
   }
 }
 
-/** Every packet once, every cell once. */
+/** Every packet is counted once, every packet slot once. */
 export function checkAccount(account: RingAccount, plan: RingPlan, fed: readonly Outcome[]): void {
   assert.equal(account.packets, fed.length);
   for (const outcome of outcomes) {

@@ -1,4 +1,7 @@
-/** Holds a corner turn to `unpackCell`, cell by cell, with bits missing and outputs full of garbage. */
+/**
+ * Compares a corner turn with `unpackCell`, one packet slot at a time, with presence bits missing and outputs full of
+ * garbage.
+ */
 import assert from 'node:assert/strict';
 import { packNibbles } from '../../core/nibbles.js';
 import { emptyPresence, fragmentBox, isPresent, markSlots } from '../../core/presence/presence.js';
@@ -11,7 +14,7 @@ import { allocateTurned, elementsOf, type CornerTurn } from '../turn.js';
 
 const SLOTS = 70;
 
-/** A block of random bytes, a quarter of its cells missing. */
+/** A block of random bytes with a quarter of its packets missing. */
 export function randomBlock(plan: RingPlan, seed: number): ArrivedBlock {
   const { stream, slotsPerBlock } = plan;
   const random = randomStream(seed, 'turn', stream.format);
@@ -53,7 +56,7 @@ export async function tryTurn(stream: StreamPlan, prepare: (plan: RingPlan) => C
 const bytesOf = (array: ArrayBufferView): Uint8Array =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
-/** Number by number, through the oracle. */
+/** Number by number, through the reference. */
 function expectTurned(
   { stream, slotsPerBlock }: RingPlan,
   block: ArrivedBlock,

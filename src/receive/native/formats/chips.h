@@ -1,4 +1,4 @@
-// LWA-SV's F-engines: packets/chips.ts.
+// LWA-SV F-engines: packets/chips.ts.
 #pragma once
 #include "parts.h"
 

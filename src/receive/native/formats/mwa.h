@@ -1,4 +1,4 @@
-// The MWA's receivers: packets/mwa.ts.
+// MWA receivers: packets/mwa.ts.
 #pragma once
 #include "parts.h"
 

@@ -1,4 +1,4 @@
-// What parsers of packets share: bytes in either order, the fragment of a channel, the last checks.
+// Shared by the packet parsers: bytes in either order, the fragment of a channel, the final checks.
 #pragma once
 #include "../stream.h"
 
@@ -11,7 +11,7 @@ inline uint32_t le32(const uint8_t *at) {
   return uint32_t(at[0]) | uint32_t(at[1]) << 8 | uint32_t(at[2]) << 16 | uint32_t(at[3]) << 24;
 }
 
-/** The lane of a source and its tick, checked last and alike by all formats. */
+/** The source and its tick, checked last, in the same way for all formats. */
 inline Verdict placed(const Stream &stream, int64_t source, int64_t fragment, uint64_t tick, int64_t epoch,
                       int64_t payloadAt, Packet &out) {
   if (tick > static_cast<uint64_t>(INT64_MAX)) return Verdict::invalid;
@@ -22,7 +22,7 @@ inline Verdict placed(const Stream &stream, int64_t source, int64_t fragment, ui
   return Verdict::placed;
 }
 
-/** Which fragment begins with a channel; −1 where none does. */
+/** The fragment that begins with a channel; −1 if there is none. */
 inline int64_t fragmentOf(const Stream &stream, int64_t channel, int64_t firstChannel, int64_t channels) {
   const int64_t beyond = channel - firstChannel;
   if (beyond < 0 || beyond % channels != 0 || beyond / channels >= stream.fragments) return -1;

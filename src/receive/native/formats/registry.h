@@ -1,5 +1,5 @@
-// Every packet format's parser: one line each. They give the same verdicts as packets/*.ts, which
-// scripts/fuzz-packets.js compares; names, numbers and epochs are compared by every build.
+// The parser of every packet format: one line each. They must give the same results as packets/*.ts, which
+// scripts/fuzz-packets.js compares; every build compares names, numbers and epochs.
 #pragma once
 #include "chips.h"
 #include "mwa.h"
@@ -12,7 +12,7 @@ namespace corella::receive {
 
 inline constexpr const Parser *parsers[] = {&speadFeng, &speadDigitiser, &vdif, &vdifVtp, &mwa, &snap2, &chips};
 
-/** Null where there is none. */
+/** Null if there is none. */
 constexpr const Parser *parserNumbered(int64_t code) {
   for (const Parser *parser : parsers)
     if (parser->code == code) return parser;

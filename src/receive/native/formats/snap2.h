@@ -1,4 +1,4 @@
-// F-engines of OVRO-LWA and LWA-NA: packets/snap2.ts.
+// OVRO-LWA and LWA-NA F-engines: packets/snap2.ts.
 #pragma once
 #include "parts.h"
 

@@ -1,4 +1,4 @@
-// MeerKAT's digitisers: packets/spead/digitiser.ts.
+// MeerKAT digitisers: packets/spead/digitiser.ts.
 #pragma once
 #include "spead_heaps.h"
 

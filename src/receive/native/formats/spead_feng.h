@@ -1,4 +1,4 @@
-// MeerKAT's F-engines: packets/spead/feng.ts.
+// MeerKAT F-engines: packets/spead/feng.ts.
 #pragma once
 #include "spead_heaps.h"
 

@@ -1,4 +1,4 @@
-// A packet of a SPEAD heap: what both kinds of heaps have in common (packets/spead/data-heap.ts).
+// A packet of a SPEAD heap: the part common to both kinds of heaps (packets/spead/data-heap.ts).
 #pragma once
 #include "parts.h"
 
@@ -8,7 +8,7 @@ struct SpeadIds {
   uint32_t source, samples;
 };
 
-/** Where an item comes twice the last counts; −1 where it does not come. */
+/** The last of repeated items counts; −1 if an item is absent. */
 struct SpeadItems {
   int64_t heap = -1, heapBytes = -1, offset = -1, payload = -1, timestamp = -1, source = -1, frequency = -1,
           samplesAt = -1;

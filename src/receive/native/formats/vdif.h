@@ -1,4 +1,4 @@
-// VDIF frames, bare or behind VTP's sequence number: packets/vdif/vdif.ts.
+// VDIF frames, bare or after VTP's sequence number: packets/vdif/vdif.ts.
 #pragma once
 #include "parts.h"
 
@@ -17,7 +17,7 @@ inline Verdict parseFrame(const Stream &stream, const uint8_t *at, int64_t bytes
   const int64_t seconds = w0 & 0x3fffffff, frame = w1 & 0xffffff, framesPerSecond = stream.numbers[1];
   if (w0 >> 31 || frame >= framesPerSecond) return Verdict::invalid;
   const int64_t source = int64_t(w3 & 0xffff) * 1024 + (w3 >> 16 & 0x3ff);
-  // At most 2³⁰ · 2²⁴: a plan's frames a second are below 2³³ anyway, so that this stays in 63 bits.
+  // At most 2³⁰ · 2²⁴: a plan's frame rate is below 2³³ anyway, so this fits 63 bits.
   return placed(stream, source, 0, static_cast<uint64_t>(seconds) * static_cast<uint64_t>(framesPerSecond) + frame,
                 w1 >> 24 & 63, before + headerBytes, out);
 }
