@@ -15,9 +15,7 @@ export type EpochSetting =
   | {
       readonly told: 'operator';
       readonly at: Instant;
-      /**
-       * After a reset of the senders' clocks: use the wall clock, or skip the session until a time is given (default).
-       */
+      /** After a clock reset: use the wall clock, or skip the session until a time is given (default). */
       readonly afterRestart?: 'clock' | 'wait';
     }
   | { readonly told: 'clock' };

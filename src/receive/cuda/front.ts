@@ -28,9 +28,7 @@ interface CellFront extends Closable {
   readonly shape: SpectraShape;
   /** Queues a block's upload. Its memory must not change until `arrived` has resolved. */
   send(block: CellBlock): Promise<void>;
-  /**
-   * Queues the corner turn of these samples of the block sent last; SPECTRA_BLOCKS turns later the spectra are reused.
-   */
+  /** Queues the corner turn of these samples of the last block sent; SPECTRA_BLOCKS turns later spectra are reused. */
   turn(firstSample: number, samples: number, gaps: readonly SpectraGap[]): CudaSpectraBlock;
   /** Resolves when the last block sent is on the GPU. */
   arrived(): Promise<void>;

@@ -74,9 +74,7 @@ class Ring {
   /** Whether the thread has ended, so that no more blocks come. */
   bool ended() const { return finished.load(); }
   std::string trouble();
-  /**
-   * One byte is sent there for each block, and at the end. Owned by the caller; requested before listening; −1: none.
-   */
+  /** One byte is sent there per block and at the end. Owned by the caller; requested before listening; −1: none. */
   int openWake();
   int socketFd() const { return fd; }
   /** Datagrams that the kernel dropped before this ring listened do not count. */
