@@ -7,7 +7,7 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** Four bytes or sixteen. */
+/** Four or sixteen bytes. */
 export function addressBytes(text: string): Uint8Array {
   if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number);
   if (!isIPv6(text) || text.includes('%'))
@@ -36,7 +36,7 @@ export function addressText(bytes: Uint8Array): string {
   const words = Array.from({ length: 8 }, (_, k) =>
     ((bytes[2 * k] << 8) | bytes[2 * k + 1]).toString(16),
   ).join(':');
-  // The longest run of zeros is left out, the first of several (RFC 5952).
+  // The longest run of zeros is omitted; the first of several (RFC 5952).
   const runs = [...words.matchAll(/(?:^|(?<=:))0(?::0)+(?=:|$)/g)].map(([run]) => run);
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '');
   if (longest === '') return words;

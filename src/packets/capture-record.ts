@@ -1,19 +1,19 @@
-/** What readers of captures share. */
+/** Shared by the readers of captures. */
 export interface CaptureRecord {
-  /** When it was captured, nanoseconds since 1970. */
+  /** Capture time, nanoseconds since 1970. */
   readonly unixNs: bigint;
-  /** pcap's number of the link layer (udp.ts). */
+  /** pcap's link-layer type (udp.ts). */
   readonly link: number;
-  /** A view that stays good. */
+  /** A view that remains valid. */
   readonly frame: Uint8Array;
-  /** As it was on the wire: more than `frame` where the capture kept a part alone. */
+  /** Length on the wire: more than `frame` if the capture kept only a part. */
   readonly originalBytes: number;
 }
 
-/** Takes records off the front of some bytes. */
+/** Takes records from the front of a byte array. */
 export interface CaptureParser {
-  /** Bytes of the next piece, as far as the bytes at hand tell; 0 where there are too few to tell. */
+  /** Length of the next piece, from the bytes available; 0 if there are too few to know it. */
   lengthAt(bytes: Uint8Array, at: number): number | { readonly damaged: string };
-  /** The record in a whole piece; undefined where it holds none. */
+  /** The record in a whole piece; undefined if it holds none. */
   recordAt(bytes: Uint8Array, at: number, length: number): CaptureRecord | undefined;
 }

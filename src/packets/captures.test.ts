@@ -1,4 +1,4 @@
-/** Every value of every capture against the formula it was made by. */
+/** Every value of every capture against its formula. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatInstant } from '../core/instant.js';
@@ -16,7 +16,7 @@ import { itemOf, parseSpead } from './spead/packet.js';
 import { datagramsOf, mod, skipCaptures } from './testing/captures.js';
 import { vdif, vdifVtp } from './vdif/vdif.js';
 
-/** The plan that the packets themselves lead to. */
+/** The plan guessed from the packets alone. */
 function guessed<Header, Options, Names extends string>(
   format: PacketFormat<Header, Options, Names>,
   datagrams: readonly Uint8Array[],
@@ -30,7 +30,7 @@ function guessed<Header, Options, Names extends string>(
   return format.plan(guess.options);
 }
 
-/** Each datagram as it was placed, and encode(decode(x)) = x by way of its header. */
+/** Each datagram as placed; encode(decode(x)) = x through its header. */
 function decodeAll<Header, Options, Names extends string>(
   format: PacketFormat<Header, Options, Names>,
   plan: StreamPlan<Names>,
@@ -49,7 +49,7 @@ function decodeAll<Header, Options, Names extends string>(
 const data = (all: readonly (PacketFacts | 'control')[]): PacketFacts[] =>
   all.filter((one) => one !== 'control');
 
-/** Checks each value of a cell: expected(c, a, t, part) with indices inside the cell. */
+/** Checks each value of a packet's payload: expected(c, a, t, part), with indices inside the payload. */
 function checkCell(
   plan: StreamPlan,
   facts: PacketFacts,
@@ -73,7 +73,7 @@ function checkCell(
   }
 }
 
-/** LWA's two formats share their formula. */
+/** LWA's two formats use the same formula. */
 const nibbles = (c: number, a: number, s: number, part: number): number =>
   part === 0 ? mod(3 * c + 5 * a + 7 * s, 15) - 7 : mod(5 * c + 11 * a + 2 * s, 15) - 7;
 const bytes = (n: number, who: number, part: number): number =>
@@ -251,7 +251,7 @@ describe('captures', { skip: skipCaptures }, () => {
         if ('sequence' in packet.header) assert.equal(packet.header.sequence, BigInt(77 + n));
         const marked = step === 4 && thread === 1;
         const sound = datagram.slice();
-        // The highest bit of the frame's first word, which is little-endian: its fourth byte.
+        // The highest bit of the frame's first word; the word is little-endian, so this is its fourth byte.
         if (marked) sound[datagram.length - 4032 + 3] &= 0x7f;
         const told = format.decode(datagram, plan);
         assert.ok(!marked || (told !== 'control' && 'refused' in told && told.refused === 'invalid'));

@@ -62,7 +62,7 @@ describe('cells', () => {
       [-8, 7],
     );
     const high = Math.fround(3.316505);
-    // 0b11100100: 0, 1, 2, 3 from the lowest.
+    // 0b11100100: 0, 1, 2, 3 from the lowest bits.
     assert.deepEqual(unpacked(order({ ...offset, bits: 2, sizes: { c: 1, t: 4, a: 1 } }), hex('e4')), [
       -high,
       -1,
@@ -77,7 +77,7 @@ describe('cells', () => {
 
   it('axes: every order of the payload ends as [c][a][t]', () => {
     const sizes = { c: 2, t: 3, a: 2 };
-    // Number the samples as they lie.
+    // Numbers the samples in memory order.
     const bytes = Uint8Array.from({ length: 12 }, (_, n) => n);
     const as = (...axes: ('c' | 't' | 'a')[]): number[] =>
       unpacked(order({ axes: axes as unknown as CellOrder['axes'], sizes, parts: 1 }), bytes);

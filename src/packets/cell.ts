@@ -1,11 +1,11 @@
 /**
  * How a cell, one packet's payload, becomes samples. The order is data; `unpackCell` follows it one number at a time,
- * slow and obviously right: the oracle of every corner turn. What never arrived is not its concern.
+ * slowly and simply: the reference for every corner turn. It does not deal with missing packets.
  */
 import { refuse } from '../core/errors.js';
 import { HIGH_LEVEL } from '../core/units.js';
 
-/** `c` channel, `t` time, `a` input (polarisations among them). */
+/** `c` channel, `t` time, `a` input (including polarisations). */
 type CellAxis = 'c' | 't' | 'a';
 export type CellBits = 1 | 2 | 4 | 8 | 10 | 16;
 
@@ -16,34 +16,34 @@ export interface CellOrder {
   /** 2: each sample is (re, im). */
   readonly parts: 1 | 2;
   readonly bits: CellBits;
-  /** `offset`: 0 is the lowest level; of one and two bits the levels are ±1 and ±3.3165. */
+  /** `offset`: 0 is the lowest level; with one or two bits the levels are ±1 and ±3.3165. */
   readonly code: 'twos-complement' | 'offset';
   /**
-   * Number k takes bits k·bits … of the payload, counted in each byte from its highest bit (4 + 4 bits with the real part
+   * Number k is bits k·bits … of the payload. Each byte is counted from its highest bit (4 + 4 bits with the real part
    * in the high nibble; 10 bits without padding) or from its lowest (VDIF; two bytes are then little-endian).
    */
   readonly bitsFrom: 'highest' | 'lowest';
-  /** `symmetric`: the lowest level of two's complement becomes the next, as blocks of spectra want it. */
+  /** `symmetric`: the lowest two's-complement level becomes the next, as blocks of spectra require. */
   readonly levels: 'all' | 'symmetric';
 }
 
 export const cellNumbers = ({ sizes, parts }: CellOrder): number => sizes.c * sizes.t * sizes.a * parts;
-/** NaN or a fraction where the numbers do not fill whole bytes. */
+/** NaN or a fraction if the numbers do not fill whole bytes. */
 export const bytesOfCell = (order: CellOrder): number => (cellNumbers(order) * order.bits) / 8;
 
-/** A corner of a block of samples [c][a][t]; without, the block is the cell. */
+/** The position of a cell in a block of samples [c][a][t]; by default the block is the cell. */
 interface CellCorner {
   readonly firstChannel: number;
   readonly firstInput: number;
   readonly firstSample: number;
-  /** In the whole block. */
+  /** Of the whole block. */
   readonly inputs: number;
   readonly samples: number;
 }
 
 type CellTarget = Int8Array | Int16Array | Float32Array;
 
-/** Writes one cell to target : [c][a][t], (re, im) or real; returns how many numbers `symmetric` moved. */
+/** Writes one cell to target : [c][a][t], (re, im) or real; returns how many numbers `symmetric` changed. */
 export function unpackCell(
   order: CellOrder,
   cell: Uint8Array,
@@ -66,7 +66,7 @@ export function unpackCell(
   return moved;
 }
 
-/** The other way, for senders: values : [c][a][t] as `unpackCell` leaves them. */
+/** The inverse, for senders: values : [c][a][t] as written by `unpackCell`. */
 export function packCell(
   order: CellOrder,
   values: ArrayLike<number>,
@@ -104,7 +104,7 @@ function checkCell(order: CellOrder, cell: Uint8Array): void {
   if (cell.length !== bytes) refuse('cell', `${cell.length} bytes where its order makes ${bytes}`);
 }
 
-/** Samples in the order they lie in the cell. */
+/** Samples in the cell's memory order. */
 function eachSample(
   { axes, sizes }: CellOrder,
   see: (index: number, c: number, t: number, a: number) => void,
@@ -149,7 +149,7 @@ function numberReader(order: CellOrder): (cell: Uint8Array, k: number) => number
   return (cell, k) => readBits(order, cell, k) - 2 ** (bits - 1);
 }
 
-/** The code of a level, refused where there is none. */
+/** The code of a level; refused if there is none. */
 function codeOf({ bits, code }: CellOrder, value: number): number {
   const half = 2 ** (bits - 1);
   if (code === 'offset' && (bits === 1 || bits === 2)) {

@@ -1,4 +1,4 @@
-/** What every plan of a stream must hold to, whatever its format. */
+/** Checks that every stream plan must pass, whatever its format. */
 import { refuse, wholeNumber } from '../core/errors.js';
 import { bytesOfCell } from './cell.js';
 import type { StreamPlan } from './packet-format.js';
@@ -38,7 +38,7 @@ export function checkedPlan<Names extends string>(plan: StreamPlan<Names>): Stre
   return plan;
 }
 
-/** One lane a source, `inputsEach` inputs of `channels` channels each, side by side. */
+/** One lane per source, `inputsEach` inputs of `channels` channels each, side by side. */
 export const lanesSideBySide = (count: number, inputsEach: number, channels: number): StreamPlan['lanes'] =>
   Array.from({ length: count }, (_, lane) => ({
     firstInput: lane * inputsEach,

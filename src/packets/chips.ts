@@ -1,7 +1,7 @@
 /**
  * CHIPS, LWA-SV's F-engine packets: one spectrum of a board's 32 inputs, [channel][input] of 4 + 4 bits, the real part
- * in the high nibble. Sequence numbers count spectra since the F-engines' start; only the control system knows when
- * that was, and its readers differ by one in where they count from.
+ * in the high nibble. Sequence numbers count spectra since the F-engines' start. Only the control system knows that
+ * time, and existing readers differ by one in the first number.
  */
 import { refuse, wholeNumber } from '../core/errors.js';
 import { rational } from '../core/clock/rational.js';
@@ -36,14 +36,14 @@ export interface ChipsHeader {
 }
 
 export interface ChipsOptions {
-  /** Numbers of the boards, from 1, in the order of their inputs. */
+  /** Board numbers, from 1, in the order of their inputs. */
   readonly boards: readonly number[];
-  /** In one packet. */
+  /** Per packet. */
   readonly channels: number;
   readonly firstChannel: number;
-  /** Packets side by side in frequency, where several subbands are received; 1 unless said. */
+  /** Packets side by side in frequency, if several subbands are received; by default 1. */
   readonly subbands?: number;
-  /** The first sequence number: 1 unless said. */
+  /** The first sequence number; by default 1. */
   readonly sequenceFrom?: 0 | 1;
 }
 

@@ -1,4 +1,4 @@
-/** A plan from packets alone, as far as they tell. */
+/** A plan from packets alone, as far as possible. */
 import { CorellaError } from '../core/errors.js';
 import type { GuessHints, PacketFormat, ParsedPacket, StreamPlan } from './packet-format.js';
 import { recogniseDatagram } from './registry.js';
@@ -6,17 +6,17 @@ import { usual } from './survey.js';
 
 interface GuessedPlan {
   readonly plan?: StreamPlan;
-  /** What was concluded, not told. */
+  /** What was inferred rather than read. */
   readonly concluded?: string;
   /** Why there is no plan, and what would help. */
   readonly unknown?: { readonly what: string; readonly fix: string };
 }
 
-/** The format that most datagrams look like. */
+/** The format that most datagrams match. */
 export const usualFormat = (datagrams: readonly Uint8Array[]): PacketFormat | undefined =>
   usual(datagrams.map(recogniseDatagram).filter((format) => format !== undefined));
 
-/** What a stream of packets is likely to be, from some of them: lanes, channels and clock. */
+/** The likely plan of a stream, from some of its packets: sources, channels and clock. */
 export function guessPlan(
   format: PacketFormat,
   datagrams: readonly Uint8Array[],

@@ -22,7 +22,7 @@ describe('MWA packets by hand', () => {
       ...{ sender: 1, token: 0x1234, spare: [0, 0, 0] },
     });
     assert.deepEqual(mwa.write(packet.header, packet.payload), datagram);
-    // Spare bytes are kept as they came.
+    // Spare bytes are preserved.
     const odd = changed(changed(datagram, 10, 'aa'), 14, 'bbcc');
     const again = mwa.parse(odd);
     assert.ok(!('refused' in again));

@@ -1,7 +1,7 @@
 /**
  * MWA's receiver packets: 2048 complex samples of 8 bits of one tile and polarisation in one coarse channel. Critically
- * sampled ones (1.28 MHz) and oversampled ones (1.6384 MHz) may come mixed; a plan takes one kind. Times are GPS seconds,
- * which know no leap seconds.
+ * sampled packets (1.28 MHz) and oversampled ones (1.6384 MHz) may be mixed; a plan takes one kind. Times are GPS
+ * seconds, without leap seconds.
  */
 import { refuse, wholeNumber } from '../core/errors.js';
 import { GPS_EPOCH_UNIX_SECONDS } from '../core/clock/epochs.js';
@@ -32,12 +32,12 @@ type MwaKind = keyof typeof mwaKinds;
 
 export interface MwaHeader {
   readonly kind: MwaKind;
-  /** Its centre is the number times 1.28 MHz. */
+  /** The centre is this number times 1.28 MHz. */
   readonly coarseChannel: number;
   /** Tile · 2 + polarisation, 0 for X and 1 for Y. */
   readonly input: number;
   readonly gpsSecond: number;
-  /** Of the second. */
+  /** Within the second. */
   readonly packet: number;
   readonly sender: number;
   readonly token: number;
@@ -48,7 +48,7 @@ export interface MwaHeader {
 export interface MwaOptions {
   readonly kind?: MwaKind;
   readonly coarseChannel: number;
-  /** Tile · 2 + polarisation of each input, in the order of inputs. */
+  /** Tile · 2 + polarisation of each input, in input order. */
   readonly inputs: readonly number[];
 }
 

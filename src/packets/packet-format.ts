@@ -1,8 +1,8 @@
 /**
- * What a packet format must offer. Each format is one file that exports a `PacketFormat`, and one line in registry.ts;
- * its native parser is one file of receive/native/formats, and one line in registry.h there.
- * Decoders are pure and never throw, whatever the bytes: a datagram is placed, is control, or is refused with the
- * reason it is counted under. They are the oracle of native parsers (verdict.ts).
+ * What a packet format must provide. Each format is one file that exports a `PacketFormat`, and one line in
+ * registry.ts; its native parser is one file of receive/native/formats, and one line in registry.h there. Decoders are
+ * pure and never throw, whatever the bytes: a datagram is placed, is control, or is refused with the reason it is
+ * counted under. They are the reference for the native parsers (verdict.ts).
  */
 import type { SpectraType, VoltageType } from '../core/axes.js';
 import type { Rational } from '../core/clock/rational.js';
@@ -12,24 +12,24 @@ import type { SpectraSource, VoltageSource } from '../core/sources.js';
 import type { CellOrder } from './cell.js';
 import type { TickField } from './tick-fields.js';
 
-/** Which cell a packet fills: who sent it, which part of the band it holds, and when. */
+/** Which packet slot a packet fills: its sender, its part of the band, and its time. */
 export interface PacketPlace {
-  /** Of the sender's clock, as sent: a clock that wraps is unwrapped by whoever knows what came before. */
+  /** Of the sender's clock, as sent: a wrapping clock is unwrapped later, from the packets before. */
   readonly tick: bigint;
   readonly lane: number;
   readonly fragment: number;
-  /** What tick 0 means, where the packet tells: SNAP2's sync time, VDIF's reference epoch. */
+  /** What tick 0 means, if the packet carries it: SNAP2's sync time, VDIF's reference epoch. */
   readonly session?: bigint;
 }
 
 export interface PacketFacts extends PacketPlace {
-  /** One cell, a view of the datagram. */
+  /** The payload, a view of the datagram. */
   readonly payload: Uint8Array;
 }
 
 /**
- * `invalid`: not such a packet, or not of this plan. `unknown_source`: a sender that the plan does not name.
- * `misaligned`: a time between slots.
+ * `invalid`: not such a packet, or not of this plan. `unknown_source`: a sender that is not in the plan. `misaligned`:
+ * a time between slots.
  */
 export type RefusalReason = 'invalid' | 'unknown_source' | 'misaligned';
 export interface RefusedPacket {
@@ -37,64 +37,64 @@ export interface RefusedPacket {
   readonly why: string;
 }
 
-/** A packet by itself, before anyone asks where it belongs. */
+/** A parsed packet, independent of any plan. */
 export interface ParsedPacket<Header> {
   readonly header: Header;
   readonly payload: Uint8Array;
 }
 
-/** What a format's own checks compare with: whole numbers alone, so that a native parser can be handed them. */
+/** The numbers that a format's own checks compare with: integers only, so that a native parser can receive them. */
 type PlanNumbers<Names extends string = string> = Readonly<Record<Names, number>>;
 
-/** Where the cells of a stream go. Plain data. */
+/** Where the packets of a stream go. Plain data. */
 export interface StreamPlan<Names extends string = string> extends CellLayout {
   /** The name of the packet format. */
   readonly format: string;
   readonly holds: 'spectra' | 'voltages';
-  /** What the corner turn makes of the cells. */
+  /** The sample type after the corner turn. */
   readonly type: SpectraType | VoltageType;
   readonly inputs: number;
   readonly channels: number;
-  /** sources[lane] : the number by which a packet names its sender. */
+  /** sources[lane] : the sender's ID in the packets. */
   readonly sources: readonly number[];
   readonly cellBytes: number;
-  /** Clock ticks from one packet of a lane to the next. */
+  /** Clock ticks from one packet of a source to the next. */
   readonly ticksPerSlot: number;
-  /** Ticks a second; absent where neither the format nor the operator told. */
+  /** Ticks per second; absent if neither the format nor the operator gives it. */
   readonly tickRateHz?: Rational;
   readonly wrapBits: 32 | 48 | 64;
   readonly cell: CellOrder;
   readonly numbers: PlanNumbers<Names>;
 }
 
-/** What a few packets tell of a stream, or what the operator must add. */
+/** What a few packets reveal of a stream, or what the operator must add. */
 export type Guess<Options> =
-  | { readonly options: Options; /** What was concluded, not told. */ readonly concluded?: string }
+  | { readonly options: Options; /** What was inferred rather than read. */ readonly concluded?: string }
   | { readonly unknown: string; readonly fix: string };
 
 /** What the operator may know. */
 export interface GuessHints {
-  /** Samples a second (VDIF numbers frames within a second, and needs it), clock ticks (SPEAD) or spectra (SNAP2). */
+  /** Samples per second (needed for VDIF, which numbers frames per second), clock ticks (SPEAD) or spectra (SNAP2). */
   readonly rateHz?: number;
 }
 
-/** Where tick 0 lies in UTC: told by every packet, or by nobody. */
+/** Where tick 0 is in UTC: in every packet, or in none. */
 type PacketEpoch =
   | {
       readonly told: 'packet';
       of(session: bigint | undefined): Instant;
-      /** The last session whose epoch is not after a moment; absent where all packets have one epoch. */
+      /** The last session whose epoch is not after a given time; absent if all packets have one epoch. */
       sessionAt?(unixSeconds: number): bigint;
     }
   | { readonly told: 'nobody'; readonly means: string };
 
 export interface SpectraBand {
-  /** frequenciesHz : [c], the middle of each channel. */
+  /** frequenciesHz : [c], the centre of each channel. */
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
 }
 interface VoltageBand {
-  /** Of the middle of the band. */
+  /** Centre of the band. */
   readonly centreFrequencyHz: number;
 }
 export type Band = SpectraBand | VoltageBand;
@@ -108,12 +108,12 @@ type Sending<Names extends string> =
     }
   | {
       readonly voltages: readonly VoltageType[];
-      /** Bits of a packet's samples that are kept in i16, where there is no type of so many: i8 is widened. */
+      /** Bits per sample of a packet that are kept in i16, if there is no type of that width: i8 is widened. */
       readonly keptInI16?: number;
       plan(source: VoltageSource): StreamPlan<Names>;
     };
 
-/** A small stream, from which shared cases and the fuzzer make packets. */
+/** A small stream, from which the shared cases and the fuzzer make packets. */
 export interface ExampleStream {
   readonly plan: StreamPlan;
   /** A multiple of ticksPerSlot. */
@@ -126,30 +126,30 @@ interface FormatParts<Header, Options, Names extends string> {
   readonly title: string;
   readonly holds: 'spectra' | 'voltages';
   readonly epoch: PacketEpoch;
-  /** The names of the plan's numbers, in the order a native parser takes them. */
+  /** The names of the plan's numbers, in the native parser's order. */
   readonly numbers: readonly Names[];
-  /** For people: who a source number is. */
+  /** For display: the name of a source number. */
   senderName(source: number): string;
-  /** Refuses what cannot be. */
+  /** Refuses impossible options. */
   plan(options: Options): StreamPlan<Names>;
   /** Never throws. */
   parse(datagram: Uint8Array): ParsedPacket<Header> | RefusedPacket;
   /** write(parse(x)) is x, byte for byte. */
   write(header: Header, payload: Uint8Array): Uint8Array;
-  /** Never throws. `control`: no data, and nothing is wrong. */
+  /** Never throws. `control`: no data, not an error. */
   place(packet: ParsedPacket<Header>, plan: StreamPlan<Names>): PacketPlace | 'control' | RefusedPacket;
-  /** What a sender writes before a cell. */
+  /** The header that a sender writes before the payload. */
   headerOf(place: PacketPlace, plan: StreamPlan<Names>): Header;
-  /** Where a header follows the clock, and nothing else of it does. */
+  /** The only header fields that depend on the clock. */
   tickFields(plan: StreamPlan<Names>): readonly TickField[];
-  /** Stricter than `parse`, for telling formats apart. */
+  /** Stricter than `parse`, to identify a format. */
   looksLike(packet: ParsedPacket<Header>): boolean;
-  /** Options that fit the packets at hand, which are all of this format. */
+  /** Options that fit the given packets, which are all of this format. */
   guess(packets: readonly ParsedPacket<Header>[], hints: GuessHints): Guess<Options>;
-  /** Sky frequencies of a stream, where packets number channels from a known place; undefined where they do not. */
+  /** Sky frequencies of a stream, if packets number channels from a known origin; otherwise undefined. */
   band?(plan: StreamPlan<Names>): Band | undefined;
   readonly sends: Sending<Names>;
-  /** A packet without data that senders repeat every few seconds, where a receiver needs one. */
+  /** A packet without data that senders repeat every few seconds, if receivers need one. */
   describe?(plan: StreamPlan<Names>): Uint8Array;
   example(): ExampleStream;
 }
@@ -185,10 +185,10 @@ export function packetFormat<Header, Options, Names extends string>(
 
 export const invalid = (why: string): RefusedPacket => ({ refused: 'invalid', why });
 
-/** Beyond this a tick is damaged: native code counts in 63 bits. */
+/** A larger tick is damaged: native code counts in 63 bits. */
 export const MOST_TICK = 2n ** 63n - 1n;
 
-/** The lane of a source and its tick, checked last and alike by all formats. */
+/** The source and its tick, checked last, in the same way for all formats. */
 export function placed(
   plan: StreamPlan,
   source: number,

@@ -1,16 +1,16 @@
-/** Classic pcap, little-endian with nanoseconds, of Ethernet frames. Records are gathered, and never all kept. */
+/** Writes classic pcap of Ethernet frames, little-endian with nanoseconds. Records are buffered, never all at once. */
 import { refuse } from '../core/errors.js';
 import { LINK_ETHERNET } from './udp.js';
 
-/** Where the bytes go: they are not changed after they were handed on. */
+/** The output: its bytes do not change after they were passed on. */
 interface CaptureSink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
 interface CaptureWriter {
-  /** Resolves once there is room for more: awaiting it is the back-pressure. */
+  /** Resolves when there is space for more: awaiting it is the back-pressure. */
   append(unixNs: bigint, frame: Uint8Array): Promise<void>;
-  /** Hands on what is gathered; the sink is the caller's to close. */
+  /** Writes the buffered records; the caller closes the sink. */
   finish(): Promise<void>;
 }
 

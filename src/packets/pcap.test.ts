@@ -26,7 +26,7 @@ async function read(bytes: Uint8Array, size = 7): Promise<Read> {
   assert.deepEqual(await readInPlace(bytes, size), all, 'by way of memory that is used again');
   return all;
 }
-/** Every piece is gone when the next is asked for, and so is every batch. */
+/** Every chunk is overwritten when the next is requested, and so is every batch. */
 async function readInPlace(bytes: Uint8Array, size: number): Promise<Read> {
   async function* again(): AsyncGenerator<Uint8Array> {
     const room = new Uint8Array(size);
@@ -43,7 +43,7 @@ async function readInPlace(bytes: Uint8Array, size: number): Promise<Read> {
   return { kind: capture.kind, records, ended: capture.ended() };
 }
 
-/** The bytes of each 32- and 16-bit field turned round. */
+/** Each 32- and 16-bit field with its bytes reversed. */
 const swapped = (text: string): Uint8Array =>
   join(
     ...text
@@ -151,7 +151,7 @@ describe('pcapng', () => {
       // 1000 s as 64 bits.
       swap('00000000000003e8'),
       swap('00000028'),
-      // A block of statistics, which holds no packet.
+      // A statistics block, which holds no packet.
       swap('00000005 00000010 00000000 00000010'),
       swap('00000006 00000024 00000000 00000001 00000002 00000003 00000009'),
       hex('aabbcc00'),

@@ -1,7 +1,7 @@
 /**
- * Captures as tcpdump and Wireshark keep them: classic pcap here, pcapng in pcapng.ts, told apart by their first bytes.
- * Records come as the bytes do, so that a capture may be larger than memory, or a pipe. A capture that is cut short or
- * damaged gives what comes before, and says where and why it ended.
+ * Captures of tcpdump and Wireshark: classic pcap here, pcapng in pcapng.ts, identified by their first bytes. Records
+ * are read as the bytes arrive, so a capture may be larger than memory, or a pipe. Of a truncated or damaged capture,
+ * everything before that point is read, with the place and the reason of the end.
  */
 import { refuse } from '../core/errors.js';
 import { viewOf } from './bytes.js';
@@ -10,35 +10,35 @@ import { isPcapng, pcapngBlocks } from './pcapng.js';
 
 export type { CaptureRecord } from './capture-record.js';
 
-/** Where reading stopped before the end, and why. */
+/** Where reading stopped early, and why. */
 export interface CaptureEnd {
   readonly cause: 'cut' | 'damaged';
   readonly atByte: number;
   readonly why: string;
 }
 
-/** No frame is longer: more is a damaged length. */
+/** No frame is longer: a larger length is damaged. */
 const MOST_FRAME_BYTES = 2 ** 20;
 
 export interface Capture {
   readonly kind: 'pcap' | 'pcapng';
-  /** Records in batches, in the order they were captured. */
+  /** Records in batches, in capture order. */
   readonly batches: AsyncGenerator<CaptureRecord[]>;
-  /** After the batches: undefined where the capture ended as it should. */
+  /** After the batches: undefined if the capture ended properly. */
   readonly ended: () => CaptureEnd | undefined;
   /** Bytes read so far. */
   readonly bytesRead: () => number;
 }
 
-/** Whether a file may be a capture, by its first bytes. */
+/** Whether a file may be a capture, from its first bytes. */
 export const isCapture = (head: Uint8Array): boolean => isPcapng(head) || classicOrder(head) !== undefined;
 
 interface CaptureMemory {
-  /** `reused`: records and chunks are good until the next batch is asked for, and nothing is allocated on the way. */
+  /** `reused`: records and chunks are valid until the next batch is requested, and nothing is allocated. */
   readonly memory?: 'fresh' | 'reused';
 }
 
-/** `chunks` is the file from its first byte, in pieces of any size; `name` is for refusals. */
+/** `chunks` is the file from its first byte, in pieces of any size; `name` is for error messages. */
 export async function readCapture(
   name: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -111,7 +111,7 @@ async function* walk(
   }
 }
 
-/** Plain bytes: a Buffer's slice would be a view. */
+/** Plain bytes: slicing a Buffer would give a view. */
 function joined(before: Uint8Array, after: Uint8Array): Uint8Array {
   if (before.length === 0) return new Uint8Array(after.buffer, after.byteOffset, after.length);
   const both = new Uint8Array(before.length + after.length);
@@ -120,13 +120,13 @@ function joined(before: Uint8Array, after: Uint8Array): Uint8Array {
   return both;
 }
 
-/** The same in one piece of memory; what was joined before is written over. */
+/** The same in one buffer; each call overwrites the last result. */
 function joinerInPlace(): typeof joined {
   let room = new Uint8Array(2 * MOST_FRAME_BYTES);
   return (before, after) => {
     const length = before.length + after.length;
     const into = room.length >= length ? room : new Uint8Array(2 * length);
-    // Memory that overlaps is copied as if by way of another place.
+    // Overlapping memory is copied correctly.
     into.set(before);
     into.set(after, before.length);
     room = into;
@@ -141,7 +141,7 @@ const NANOSECONDS = 0xa1b2_3c4d;
 
 interface ClassicOrder {
   readonly littleEndian: boolean;
-  /** Nanoseconds in a unit of the second field. */
+  /** Nanoseconds per unit of the second field. */
   readonly unitNs: bigint;
 }
 
@@ -156,7 +156,7 @@ function classicOrder(head: Uint8Array): ClassicOrder | undefined {
 }
 
 function classicParser(head: Uint8Array, { littleEndian, unitNs }: ClassicOrder): CaptureParser {
-  // The upper half tells of check sequences after each frame.
+  // The upper half holds flags for check sequences after each frame.
   const link = viewOf(head).getUint32(20, littleEndian) & 0xffff;
   return {
     lengthAt: (bytes, at) => {

@@ -1,4 +1,4 @@
-/** pcapng: blocks, each with its length before and after; byte order by section, link and time units by interface. */
+/** pcapng: blocks with their length at both ends; byte order per section, link type and time units per interface. */
 import { viewOf } from './bytes.js';
 import type { CaptureParser, CaptureRecord } from './capture-record.js';
 
@@ -7,7 +7,7 @@ const INTERFACE = 1;
 const SIMPLE_PACKET = 3;
 const ENHANCED_PACKET = 6;
 const BYTE_ORDER = 0x1a2b_3c4d;
-/** No block of a capture is longer: more is a damaged length. */
+/** No block of a capture is longer: a larger length is damaged. */
 const MOST_BLOCK_BYTES = 2 ** 24;
 const TIME_RESOLUTION = 9;
 const TIME_OFFSET = 14;
@@ -18,7 +18,7 @@ export const isPcapng = (head: Uint8Array): boolean =>
 interface Interface {
   readonly link: number;
   readonly snapBytes: number;
-  /** Units of time in a second. */
+  /** Time units per second. */
   readonly unitsPerSecond: bigint;
   readonly offsetSeconds: bigint;
 }
@@ -40,7 +40,7 @@ export function pcapngBlocks(): CaptureParser {
       if (length < 12 || length % 4 !== 0 || length > MOST_BLOCK_BYTES) {
         return { damaged: `a block of ${length} bytes` };
       }
-      // Told again at its end.
+      // The length is repeated at the block's end.
       if (at + length > bytes.length) return length;
       return words.getUint32(at + length - 4, littleEndian) === length
         ? length
@@ -68,7 +68,7 @@ function parseInterface(block: Uint8Array, littleEndian: boolean): Interface {
     at = value + Math.ceil(length / 4) * 4;
     if (code === 0 || at > block.length) break;
     if (code === TIME_RESOLUTION && length === 1) {
-      // The highest bit: a power of two, else of ten.
+      // The highest bit: a power of two, otherwise of ten.
       const power = BigInt(block[value] & 0x7f);
       unitsPerSecond = block[value] >= 0x80 ? 2n ** power : 10n ** power;
     }
@@ -102,7 +102,7 @@ function enhancedPacket(
   };
 }
 
-/** Without a time: of the first interface, as long as that captures. */
+/** A packet without time, of the first interface, as long as the interface captures. */
 function simplePacket(
   block: Uint8Array,
   interfaces: readonly Interface[],

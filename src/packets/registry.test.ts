@@ -31,7 +31,7 @@ describe('packet formats', () => {
         const parsed = format.parse(packet);
         assert.ok(!('refused' in parsed));
         assert.deepEqual(format.write(parsed.header, parsed.payload), packet);
-        // Wherever the datagram lies in memory.
+        // At any position in memory.
         const elsewhere = new Uint8Array(packet.length + 13).fill(0xee);
         elsewhere.set(packet, 5);
         assert.deepEqual(format.decode(elsewhere.subarray(5, 5 + packet.length), plan), facts);
@@ -47,7 +47,7 @@ describe('packet formats', () => {
       });
       const guess = format.guess(packets, {});
       if (plan.format === 'spead-feng') {
-        // Nothing but a descriptor tells how a heap is laid out.
+        // Only a descriptor gives the layout of a heap.
         assert.ok('unknown' in guess && guess.unknown.includes('descriptor'));
         return;
       }
@@ -64,7 +64,7 @@ describe('packet formats', () => {
         Object.values(tally).reduce((sum, count) => sum + count, 0),
         10_000,
       );
-      // Damage in the payload leaves a packet to be placed; most other damage is seen.
+      // Damage in the payload leaves a valid packet; most other damage is detected.
       assert.ok(
         tally.placed > 100 && tally.invalid > 1000 && tally.unknown_source > 10,
         JSON.stringify(tally),

@@ -1,4 +1,4 @@
-/** Every packet format we know: one line each. Where several would take a datagram the first does. */
+/** All known packet formats: one line each. If several match a datagram, the first is used. */
 import { refuse } from '../core/errors.js';
 import { chips } from './chips.js';
 import { mwa } from './mwa.js';
@@ -8,19 +8,19 @@ import { speadDigitiser } from './spead/digitiser.js';
 import { speadFeng } from './spead/feng.js';
 import { vdif, vdifVtp } from './vdif/vdif.js';
 
-/** `code` is the format's number in native tables: never used again for another. */
+/** `code` is the format's number in native tables: never reuse one. */
 export const packetFormats = {
-  'spead-feng': { code: 0, format: speadFeng }, // F-engines of MeerKAT
-  'spead-digitiser': { code: 1, format: speadDigitiser }, // and its digitisers
+  'spead-feng': { code: 0, format: speadFeng }, // MeerKAT F-engines
+  'spead-digitiser': { code: 1, format: speadDigitiser }, // MeerKAT digitisers
   vdif: { code: 2, format: vdif }, // VLBI recorders
-  'vdif-vtp': { code: 3, format: vdifVtp }, // the same behind a sequence number
-  mwa: { code: 4, format: mwa }, // the Murchison Widefield Array's receivers
-  snap2: { code: 5, format: snap2 }, // F-engines of OVRO-LWA and LWA-NA
-  chips: { code: 6, format: chips }, // F-engines of LWA-SV
+  'vdif-vtp': { code: 3, format: vdifVtp }, // the same after a sequence number
+  mwa: { code: 4, format: mwa }, // receivers of the Murchison Widefield Array
+  snap2: { code: 5, format: snap2 }, // OVRO-LWA and LWA-NA F-engines
+  chips: { code: 6, format: chips }, // LWA-SV F-engines
 } as const;
 export type PacketFormatName = keyof typeof packetFormats;
 
-/** With headers and options of any kind: what one format made is given back to the same. */
+/** With headers and options of any type: pass each format only its own. */
 export const anyPacketFormats: readonly PacketFormat[] = Object.values(packetFormats).map(
   ({ format }): PacketFormat => format,
 );

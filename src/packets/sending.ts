@@ -1,13 +1,13 @@
-/** What formats share in planning a stream that is to be sent. */
+/** Shared by the formats: planning a stream to send. */
 import { refuse } from '../core/errors.js';
 import type { SpectraSource } from '../core/sources.js';
 import { formatHz } from '../core/units.js';
 import type { SpectraBand } from './packet-format.js';
 
-/** A jumbo frame holds it, with the headers of any format. */
+/** Fits a jumbo frame with the headers of any format. */
 export const MOST_PAYLOAD = 8192;
 
-/** The largest divisor that fits; 1 where none does. */
+/** The largest divisor that fits; 1 if none does. */
 export function largestPart(whole: number, fits: (part: number) => boolean): number {
   const divisors: number[] = [];
   for (let part = 1; part * part <= whole; part++) if (whole % part === 0) divisors.push(part, whole / part);
@@ -15,7 +15,7 @@ export function largestPart(whole: number, fits: (part: number) => boolean): num
 }
 export const upTo = (count: number, from = 0): number[] => Array.from({ length: count }, (_, k) => k + from);
 
-/** The number of the first channel, where a format counts them from 0 Hz. */
+/** The number of the first channel, in formats that count channels from 0 Hz. */
 export function firstChannelOf({ frequenciesHz }: SpectraSource, format: string, widthHz: number): number {
   const first = Math.round(frequenciesHz[0] / widthHz);
   if (Math.abs(first * widthHz - frequenciesHz[0]) > 1e-3 * widthHz)
@@ -27,7 +27,7 @@ export function firstChannelOf({ frequenciesHz }: SpectraSource, format: string,
   return first;
 }
 
-/** Channels that are numbered from 0 Hz. */
+/** Channels numbered from 0 Hz. */
 export const numberedBand = (channels: number, firstChannel: number, widthHz: number): SpectraBand => ({
   frequenciesHz: Float64Array.from({ length: channels }, (_, c) => firstChannel * widthHz + c * widthHz),
   channelWidthHz: widthHz,

@@ -1,7 +1,7 @@
 /**
  * SNAP2, the F-engine packets of OVRO-LWA, LWA1 and LWA-NA: one spectrum of some signals and channels,
- * [channel][signal] of 4 + 4 bits, the real part in the high nibble. Every packet tells the second its sequence
- * numbers count from.
+ * [channel][signal] of 4 + 4 bits, the real part in the high nibble. Every packet carries the second from which its
+ * sequence numbers count.
  */
 import { refuse, wholeNumber } from '../core/errors.js';
 import { numberOf, rational, rationalOf, type Rational } from '../core/clock/rational.js';
@@ -31,22 +31,22 @@ export interface Snap2Header {
   readonly signalsInAll: number;
   readonly channels: number;
   readonly channelsInAll: number;
-  /** Number of this block of channels. */
+  /** Number of this channel block. */
   readonly block: number;
   readonly firstChannel: number;
   readonly firstSignal: number;
 }
 
 export interface Snap2Options {
-  /** In all, from `firstSignal` on. */
+  /** In total, from `firstSignal` on. */
   readonly signals: number;
   readonly signalsPerPacket: number;
   readonly firstSignal?: number;
-  /** In all, from `firstChannel` on. */
+  /** In total, from `firstChannel` on. */
   readonly channels: number;
   readonly channelsPerPacket: number;
   readonly firstChannel: number;
-  /** The packet does not tell: OVRO-LWA's is 196 MHz / 8192. */
+  /** Not in the packets: OVRO-LWA's is 196 MHz / 8192. */
   readonly spectrumRateHz?: Rational;
 }
 
@@ -91,7 +91,7 @@ function write(header: Snap2Header, payload: Uint8Array): Uint8Array {
   return datagram;
 }
 
-/** Whole numbers of packets side by side. */
+/** The whole number of packets side by side. */
 function packetsIn(what: string, all: number, each: number): number {
   wholeNumber('snap2', `${what} in a packet`, each, 1, 2 ** 16 - 1);
   wholeNumber('snap2', what, all, 1, 2 ** 16 - 1);
@@ -223,7 +223,7 @@ export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
   looksLike: ({ header }) =>
     header.firstSignal + header.signals <= header.signalsInAll && header.channels <= header.channelsInAll,
   guess,
-  // Critically sampled: a channel is as wide as there are spectra a second.
+  // Critically sampled: the channel width equals the spectrum rate.
   band: ({ channels, numbers, tickRateHz }) =>
     tickRateHz && numberedBand(channels, numbers.firstChannel, numberOf(tickRateHz)),
   sends: { spectra: ['ci4'], plan: planOf },

@@ -1,8 +1,8 @@
-/** What guesses are made of: which numbers packets carry, and how far their times lie apart. */
+/** Statistics for the guesses: the numbers in the packets and the steps between their times. */
 import { greatestCommonDivisor } from '../core/clock/rational.js';
 import { unwrapTick } from '../core/clock/tick-clock.js';
 
-/** Numbers in rising order, less those that damage invented: seen once or twice while the others recur. */
+/** Numbers in ascending order, without those that damage produced: seen once or twice while the others recur. */
 export function commonNumbers(numbers: Iterable<number>): number[] {
   const seen = new Map<number, number>();
   for (const number of numbers) seen.set(number, (seen.get(number) ?? 0) + 1);
@@ -13,7 +13,7 @@ export function commonNumbers(numbers: Iterable<number>): number[] {
     .sort((x, y) => x - y);
 }
 
-/** The number most packets carry. */
+/** The number in most packets. */
 export function usual<Value>(values: Iterable<Value>): Value | undefined {
   const seen = new Map<Value, number>();
   let best: Value | undefined;
@@ -26,8 +26,8 @@ export function usual<Value>(values: Iterable<Value>): Value | undefined {
 }
 
 /**
- * The step from one packet of a sender to its next: the largest that most differences are multiples of. Undefined
- * where no sender is heard at two times.
+ * The step between packets of one sender: the largest that most differences are multiples of. Undefined if no sender
+ * has two different times.
  */
 export function usualStep(
   packets: Iterable<{ readonly source: number; readonly tick: bigint }>,
@@ -42,7 +42,7 @@ export function usualStep(
     const step = unwrapTick(tick, before, wrapBits) - before;
     if (step !== 0n) steps.push(step < 0n ? -step : step);
   }
-  // Packets that were lost make multiples; a damaged time makes anything: it must not shorten the step of all others.
+  // Lost packets give multiples of the step. A damaged time gives any difference, and must not shorten the step.
   const common = usual(steps);
   if (common === undefined) return undefined;
   return steps

@@ -17,7 +17,7 @@ describe('fields that follow the clock', () => {
           const packet = format.encode({ ...place, tick: 0n }, cell, plan);
           const bases = fields.map((field) => readField(packet, field));
           const expected = format.encode({ ...place, tick }, cell, plan);
-          // As a packet that was sent before: what stood there does not matter.
+          // Like a packet sent before: the old content must not matter.
           for (const field of fields) packet.fill(0xee, field.atByte, field.atByte + field.bytes);
           fields.forEach((field, k) => {
             setField(packet, field, bases[k], tick);

@@ -1,7 +1,7 @@
 /**
- * The fields of a header that follow the sender's clock: all that changes from one turn of a recording to the next, so
- * that packets are packed once and sent for ever. Each holds base + times · (⌊tick / divide⌋ mod modulo), cut to its
- * bytes; the base is what the packet of tick 0 holds.
+ * The header fields that depend on the sender's clock. Only these change from one pass of a recording to the next, so
+ * packets are packed once and sent repeatedly. Each holds base + times · (⌊tick / divide⌋ mod modulo), truncated to its
+ * bytes; the base is the value in the packet of tick 0.
  */
 export interface TickField {
   readonly atByte: number;
@@ -13,7 +13,7 @@ export interface TickField {
   readonly times: number;
 }
 
-/** A number that is the tick itself. */
+/** A field that is the tick itself. */
 export const tickItself = (
   atByte: number,
   bytes: number,
@@ -30,7 +30,7 @@ export function readField(datagram: Uint8Array, field: TickField): bigint {
   return value;
 }
 
-/** What a native sender does to each packet; `tick` as sent, not beyond where the clock turns over. */
+/** What a native sender does to each packet; `tick` as sent, below the clock's wrap. */
 export function setField(datagram: Uint8Array, field: TickField, base: bigint, tick: bigint): void {
   const { divide, modulo, times, bytes } = field;
   const counted = tick / BigInt(divide);

@@ -6,7 +6,7 @@ import { changed, hex, join } from './testing/by-hand.js';
 import { damaged } from './testing/damage.js';
 import { buildFrame, internetChecksum, parseFrame, udpChecksum, type FrameFault } from './udp.js';
 
-/** 10.0.0.5:4000 to 239.168.40.11:4015, three bytes; the sums were worked out by hand. */
+/** 10.0.0.5:4000 to 239.168.40.11:4015, three bytes; the sums were calculated by hand. */
 const ip = '45 00 001f 0000 4000 04 11 5516 0a000005 efa8280b';
 const udp = '0fa0 0faf 000b a8c5';
 const packet = hex(`${ip} ${udp} 0a0b0c`);
@@ -125,8 +125,8 @@ describe('frames', () => {
   it('are refused with the reason', () => {
     assert.equal(fault(changed(frame, 12, '0806')), 'other'); // ARP
     assert.equal(fault(changed(frame, 23, '06')), 'other'); // TCP
-    assert.equal(fault(changed(frame, 20, '2000')), 'fragment'); // more to come
-    assert.equal(fault(changed(frame, 20, '0001')), 'fragment'); // from byte 8 on
+    assert.equal(fault(changed(frame, 20, '2000')), 'fragment'); // more fragments follow
+    assert.equal(fault(changed(frame, 20, '0001')), 'fragment'); // offset of 8 bytes
     assert.equal(fault(frame.subarray(0, frame.length - 1)), 'cut');
     assert.equal(fault(frame.subarray(0, 20)), 'cut');
     assert.equal(fault(frame.subarray(0, 13)), 'cut');

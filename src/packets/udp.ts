@@ -1,4 +1,4 @@
-/** From a captured frame to the datagram inside, and the way back: Ethernet, IPv4 or IPv6, UDP. Never throws on reading. */
+/** From a captured frame to its datagram, and back: Ethernet, IPv4 or IPv6, UDP. Reading never throws. */
 import { refuse, wholeNumber } from '../core/errors.js';
 import { addressBytes, addressText, type Endpoint } from './addresses.js';
 
@@ -9,7 +9,7 @@ interface UdpDatagram {
   readonly payload: Uint8Array;
 }
 
-/** `cut`: the capture kept a part alone. `fragment`: a part of a datagram that IP cut. `other`: not UDP. */
+/** `cut`: the capture kept only a part. `fragment`: one IP fragment of a datagram. `other`: not UDP. */
 export type FrameFault = 'cut' | 'fragment' | 'other';
 export interface RefusedFrame {
   readonly refused: FrameFault;
@@ -18,14 +18,14 @@ export interface RefusedFrame {
 
 const refused = (fault: FrameFault, why: string): RefusedFrame => ({ refused: fault, why });
 
-/** How many bytes stand before the IP header, by pcap's link types; the protocol, where a field tells. */
+/** Bytes before the IP header, by pcap link type; the protocol is checked if a field gives it. */
 const links: Readonly<Partial<Record<number, (frame: Uint8Array) => number | RefusedFrame>>> = {
   0: () => 4, // a BSD loopback's address family
   1: ethernet,
-  12: () => 0, // raw IP, as some systems number it
+  12: () => 0, // raw IP (number on some systems)
   14: () => 0,
   101: () => 0, // raw IP
-  108: () => 4, // OpenBSD's loopback
+  108: () => 4, // OpenBSD loopback
   113: (frame) => afterProtocol(frame, 14), // Linux cooked
   276: (frame) => (afterProtocol(frame, 0) === 2 ? 20 : refused('other', 'not IP')), // Linux cooked, version 2
 };
@@ -36,7 +36,7 @@ const IPV6 = 0x86dd;
 const UDP = 17;
 const uint16 = (bytes: Uint8Array, at: number): number => (bytes[at] << 8) | bytes[at + 1];
 
-/** What follows an EtherType of IP; anything else is not ours. */
+/** Accepts an EtherType of IP and refuses others. */
 function afterProtocol(frame: Uint8Array, at: number): number | RefusedFrame {
   if (frame.length < at + 2) return refused('cut', 'ends inside its link header');
   const type = uint16(frame, at);
@@ -47,7 +47,7 @@ function afterProtocol(frame: Uint8Array, at: number): number | RefusedFrame {
 
 function ethernet(frame: Uint8Array): number | RefusedFrame {
   let at = 12;
-  // Tags of virtual networks stand before the type.
+  // VLAN tags precede the type.
   while (frame.length >= at + 6 && (uint16(frame, at) === 0x8100 || uint16(frame, at) === 0x88a8)) at += 4;
   return afterProtocol(frame, at);
 }
@@ -79,7 +79,7 @@ function parseIpv6(packet: Uint8Array): UdpDatagram | RefusedFrame {
   const total = 40 + uint16(packet, 4);
   let next = packet[6];
   let at = 40;
-  // Hop-by-hop options, routing and destination options are passed over.
+  // Skips hop-by-hop, routing and destination options.
   while ((next === 0 || next === 43 || next === 60) && at + 8 <= packet.length) {
     next = packet[at];
     at += 8 * (packet[at + 1] + 1);
@@ -108,10 +108,10 @@ interface FrameOptions {
   readonly destination: Endpoint;
 }
 
-/** Routers that a frame may pass. */
+/** Hop limit. */
 const HOPS = 4;
 
-/** An Ethernet frame with every checksum in place. */
+/** An Ethernet frame with all checksums set. */
 export function buildFrame({ source, destination }: FrameOptions, payload: Uint8Array): Uint8Array {
   const [from, to] = [addressBytes(source.address), addressBytes(destination.address)];
   if (from.length !== to.length) {
@@ -132,7 +132,7 @@ export function buildFrame({ source, destination }: FrameOptions, payload: Uint8
   if (ipBytes === 20) {
     view.setUint16(14, 0x4500);
     view.setUint16(16, ipBytes + udpBytes);
-    view.setUint16(20, 0x4000); // never to be cut
+    view.setUint16(20, 0x4000); // don't fragment
     view.setUint8(22, HOPS);
     view.setUint8(23, UDP);
     frame.set(from, 26);
@@ -151,19 +151,19 @@ export function buildFrame({ source, destination }: FrameOptions, payload: Uint8
   view.setUint16(udp + 2, wholeNumber('frame', 'port', destination.port, 0, 65_535));
   view.setUint16(udp + 4, udpBytes);
   frame.set(payload, udp + 8);
-  // 0 would mean that there is none.
+  // 0 would mean no checksum.
   view.setUint16(udp + 6, udpChecksum(from, to, frame.subarray(udp)) || 0xffff);
   return frame;
 }
 
-/** A group's address on the wire follows from its IP address; others are made up, and marked as such (02). */
+/** A multicast MAC address follows from the IP address; others are invented and marked as local (02). */
 function stationAddress(ip: Uint8Array): number[] {
   if (ip.length === 4 && ip[0] >> 4 === 14) return [0x01, 0x00, 0x5e, ip[1] & 0x7f, ip[2], ip[3]];
   if (ip.length === 16 && ip[0] === 0xff) return [0x33, 0x33, ...ip.subarray(12)];
   return [0x02, 0x00, ...ip.subarray(ip.length - 4)];
 }
 
-/** The ones' complement of the ones' complement sum of 16-bit words (RFC 1071); 0 over a header that holds its own. */
+/** Ones' complement of the ones' complement sum of 16-bit words (RFC 1071); 0 over a header including its checksum. */
 export function internetChecksum(...parts: readonly Uint8Array[]): number {
   let sum = 0;
   for (const part of parts) {
@@ -174,7 +174,7 @@ export function internetChecksum(...parts: readonly Uint8Array[]): number {
   return ~sum & 0xffff;
 }
 
-/** Over addresses, protocol and length too; 0 over a segment that holds its own. */
+/** Includes addresses, protocol and length; 0 over a segment including its checksum. */
 export function udpChecksum(from: Uint8Array, to: Uint8Array, segment: Uint8Array): number {
   const length = segment.length;
   return internetChecksum(from, to, Uint8Array.of(0, UDP, length >> 8, length & 255), segment);

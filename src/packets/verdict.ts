@@ -1,6 +1,6 @@
 /**
- * What a native parser must answer. Its table is handed numbers alone (`nativePlan`), and its answers are compared
- * field by field with `verdictOf`, over sound and damaged packets.
+ * The expected result of a native parser. Its table receives only numbers (`nativePlan`), and its results are compared
+ * field by field with `verdictOf`, for valid and damaged packets.
  */
 import type { RefusalReason, StreamPlan } from './packet-format.js';
 import { packetFormatNamed, packetCodeOf } from './registry.js';
@@ -15,13 +15,13 @@ export const verdictCodes = {
 
 export interface Verdict {
   readonly code: number;
-  /** The rest is 0 unless the packet was placed. */
+  /** The remaining fields are 0 unless the packet was placed. */
   readonly tick: bigint;
   readonly lane: number;
   readonly fragment: number;
-  /** 0 where the packet tells none. */
+  /** 0 if not in the packet. */
   readonly session: bigint;
-  /** Of the cell in the datagram; it is as long as the plan says. */
+  /** Offset of the payload in the datagram; the plan gives its length. */
   readonly payloadAt: number;
 }
 
@@ -35,7 +35,7 @@ export function verdictOf(datagram: Uint8Array, plan: StreamPlan): Verdict {
   return { code: verdictCodes.placed, tick, lane, fragment, session, payloadAt };
 }
 
-/** A plan as native code takes it. */
+/** A plan in native form. */
 interface NativePlan {
   readonly format: number;
   readonly lanes: number;
@@ -43,7 +43,7 @@ interface NativePlan {
   readonly cellBytes: number;
   readonly ticksPerSlot: bigint;
   readonly wrapBits: number;
-  /** numbers : the format's own, in the order of its `numbers`. */
+  /** numbers : format-specific, in the order of its `numbers`. */
   readonly numbers: BigInt64Array;
   /** sources : [lane]. */
   readonly sources: BigInt64Array;

@@ -19,7 +19,7 @@ export const samplesOf = (block: CanonicalSpectra | VoltageBlock): Block =>
         gaps: block.gaps.map((gap) => ({ ...gap, firstChannel: 0, endChannel: 1 })),
       };
 
-/** What the recording lacks is not sent. */
+/** Gaps of the recording are not sent. */
 export function isLost(
   gaps: readonly SpectraGap[],
   plan: StreamPlan,

@@ -1,4 +1,4 @@
-/** From a block of samples to the payloads of packets: the corner turn backwards. */
+/** From a block of samples to packet payloads: the inverse corner turn. */
 import { elementsPerSpectra, elementsPerVoltage, type SpectraType, type VoltageType } from '../core/axes.js';
 import { fragmentBox, type CellLayout } from '../core/presence/presence.js';
 import { packCell } from '../packets/cell.js';
@@ -13,7 +13,7 @@ export interface Samples {
 
 type CellPacker = (block: Samples, lane: number, fragment: number, slot: number) => Uint8Array;
 
-/** Whole bytes go over as they are; anything else number by number. */
+/** Whole bytes are copied unchanged; anything else number by number. */
 export function cellPacker(plan: StreamPlan): CellPacker {
   const { cell, inputs, samplesPerSlot, cellBytes, type } = plan;
   const layout: CellLayout = plan;
@@ -54,7 +54,7 @@ export function cellPacker(plan: StreamPlan): CellPacker {
   };
 }
 
-/** Where the packets of a slot lie: each so many bytes long, its cell at its end. */
+/** The layout of a slot's packets: each has this many bytes, with the payload at the end. */
 interface PacketRoom {
   readonly each: number;
   readonly perSlot: number;
@@ -62,10 +62,10 @@ interface PacketRoom {
   readonly packets: Uint8Array;
 }
 
-/** Slots that are packed side by side, so that a line of samples is read once: their packets stay in the nearest cache. */
+/** Slots packed side by side, so that each line of samples is read once and their packets stay in the nearest cache. */
 const TILE = 64;
 
-/** All slots of a block at once, cells as `cellPacker` makes them. */
+/** All slots of a block at once, with the payloads of `cellPacker`. */
 export function slotsPacker(plan: StreamPlan): (block: Samples, slots: number, room: PacketRoom) => void {
   const { cell, inputs, samplesPerSlot, cellBytes, type, fragments } = plan;
   const { sizes } = cell;
@@ -74,7 +74,7 @@ export function slotsPacker(plan: StreamPlan): (block: Samples, slots: number, r
   const places = plan.sources.flatMap((_, lane) =>
     Array.from({ length: fragments }, (_unused, fragment) => ({ lane, fragment })),
   );
-  // One byte a sample, one sample a packet: CHIPS and SNAP2, which come as single spectra.
+  // One byte per sample, one sample per packet: CHIPS and SNAP2, which send single spectra.
   if (type !== 'ci4' || cell.bits !== 4 || cell.bitsFrom !== 'highest' || samplesPerSlot !== 1) {
     return (block, slots, { each, perSlot, packets }) => {
       for (let slot = 0; slot < slots; slot++) {

@@ -1,4 +1,4 @@
-/** Voltages as a source of spectra: what an F-engine does before it sends. */
+/** Voltages as a source of spectra: what an F-engine does before sending. */
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import type { CanonicalSpectra } from '../core/blocks.js';
@@ -20,7 +20,7 @@ export function channelisedSource(
 ): SpectraSource {
   const grid = spectrumGrid(source, plan);
   async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
-    // Cut so that every block but the last is just as long as asked for.
+    // Cut so that every block except the last has exactly the requested length.
     const pieces = results<CanonicalSpectra>((emit) => {
       const stage = passing<TimedSpectra>(async ({ block, start }) => {
         const spectra = await block.read();

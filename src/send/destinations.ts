@@ -1,4 +1,4 @@
-/** Where packets go: a capture, or a socket at the speed that is asked for. */
+/** Where packets go: a capture, or a socket at the requested speed. */
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv4 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,11 +12,11 @@ import type { Outgoing } from './faults.js';
 export interface Destination {
   put(packet: Outgoing): Promise<void> | void;
   finish(): Promise<void>;
-  /** After a failure: a capture leaves nothing behind. */
+  /** After a failure: no part of a capture remains. */
   abandon(): Promise<void>;
 }
 
-/** Captured when they would have been sent. */
+/** Captured with the times at which they would have been sent. */
 export async function toCapture(path: string, startUnixNs: bigint): Promise<Destination> {
   const file = await openOutput(path);
   const capture = writeCapture(file);
@@ -35,18 +35,18 @@ export async function toCapture(path: string, startUnixNs: bigint): Promise<Dest
   };
 }
 
-/** In flight at a time: enough to keep the kernel busy, little enough to feel its back-pressure. */
+/** Packets in flight: enough to keep the kernel busy, few enough for its back-pressure to work. */
 const IN_FLIGHT = 128;
-/** Slept at a time at least: timers are no finer. */
+/** Shortest sleep: timers are no finer. */
 const LEAST_SLEEP_S = 0.002;
 
 interface SocketSettings {
   readonly to: Endpoint;
-  /** Seconds of data a second; Infinity is as fast as may be. */
+  /** Seconds of data per second; Infinity is as fast as possible. */
   readonly speed: number;
-  /** Packets may turn round several routers on their way to a group. */
+  /** Packets to a multicast group may pass several routers. */
   readonly interfaceAddress?: string;
-  /** When the first packet leaves, by performance.now; at once unless said. Asked when it is there. */
+  /** When the first packet is sent, by performance.now; by default at once. Called when that packet is ready. */
   readonly beginMs?: () => number;
 }
 
@@ -69,7 +69,7 @@ export async function toSocket({
     inFlight: 0,
     wake: () => undefined,
   };
-  // Nobody listens at the other end: that is told to a connected socket, and no fault of ours.
+  // A connected socket reports a missing listener, which is not an error here.
   socket.on('error', () => undefined);
   let began: number | undefined;
   const done = (error: Error | null): void => {

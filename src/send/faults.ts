@@ -1,13 +1,13 @@
 /**
- * What networks and boards do to packets, on request and by a seed: the same wishes give the same faults. A packet that
- * does not arrive in its time (lost, damaged, late) is told to whoever keeps the truth.
+ * Network and board faults on request, reproducible by seed: the same settings give the same faults. A packet that does
+ * not arrive in time (lost, damaged, late) is reported, so that the truth file leaves it out.
  */
 import { refuse } from '../core/errors.js';
 import { randomStream, type RandomStream } from '../core/random.js';
 import type { PacketFormat, PacketPlace, StreamPlan } from '../packets/packet-format.js';
 
 export interface SourceLoss {
-  /** By which packets name it. */
+  /** The sender's ID in the packets. */
   readonly source: number;
   readonly fromS: number;
   readonly toS: number;
@@ -15,16 +15,16 @@ export interface SourceLoss {
 
 export interface FaultSettings {
   readonly seed: number;
-  /** Chances of a packet, 0 to 1. */
+  /** Probability per packet, 0 to 1. */
   readonly lose: number;
   readonly duplicate: number;
   readonly reorder: number;
   readonly late: number;
   readonly corrupt: number;
   readonly loseSource: readonly SourceLoss[];
-  /** After so long all senders count from 0 again. */
+  /** After this time all senders count from 0 again. */
   readonly restartS?: number;
-  /** After so long their clocks are so much further. */
+  /** After this time their clocks jump by this much. */
   readonly jump?: { readonly atS: number; readonly byS: number };
 }
 
@@ -38,7 +38,7 @@ export const noFaults: FaultSettings = {
   loseSource: [],
 };
 
-/** A packet on its way. */
+/** A packet to be sent. */
 export interface Outgoing {
   readonly datagram: Uint8Array;
   /** Since the first packet. */
@@ -54,9 +54,9 @@ export interface FaultCounts {
   corrupted: number;
 }
 
-/** At most so many packets later, which no window minds. */
+/** Largest reordering, in packets; within any receive window. */
 const REORDERED_BY = 40;
-/** So much later, which every window minds. */
+/** Delay of a late packet; beyond any receive window. */
 const LATE_S = 1;
 
 type Arrival = 'arrives' | 'missing';
@@ -64,7 +64,7 @@ type Arrival = 'arrives' | 'missing';
 export class Faults {
   readonly counts: FaultCounts = { sent: 0, lost: 0, duplicated: 0, reordered: 0, late: 0, corrupted: 0 };
   private readonly random: RandomStream;
-  /** Held back until so many packets were sent, or so much time has passed. */
+  /** Held back until this many packets were sent, or this much time has passed. */
   private held: { readonly packet: Outgoing; readonly afterCount: number; readonly afterS: number }[] = [];
   private passed = 0;
 
@@ -81,7 +81,7 @@ export class Faults {
     this.random = randomStream(settings.seed, 'faults');
   }
 
-  /** What the sender's clock says. */
+  /** The reading of the sender's clock. */
   clockOf(place: PacketPlace, sinceS: number, firstTick: bigint): PacketPlace {
     const { restartS, jump } = this.settings;
     const rate = this.plan.tickRateHz;
@@ -97,11 +97,11 @@ export class Faults {
     return { ...place, tick: this.plan.wrapBits < 64 ? BigInt.asUintN(this.plan.wrapBits, tick) : tick };
   }
 
-  /** Does to a packet what was wished; `out` gets whatever is on the wire now. */
+  /** Applies the requested faults to a packet; `out` receives whatever is sent now. */
   pass(packet: Outgoing, source: number, out: (packet: Outgoing) => void): Arrival {
     const { settings, counts, random } = this;
     const { sinceS } = packet;
-    // Every chance is drawn for every packet: one wish does not move another's faults.
+    // Every probability is drawn for every packet, so that one setting does not change another's faults.
     const [lose, duplicate, reorder, late, corrupt, how] = Array.from({ length: 6 }, () => random.uniform());
     const send = (one: Outgoing): void => {
       counts.sent++;
@@ -135,7 +135,7 @@ export class Faults {
     return arrival;
   }
 
-  /** At the end what was held back goes out, but what is late is never seen again. */
+  /** At the end held packets are sent, except late ones, which are dropped. */
   end(out: (packet: Outgoing) => void): void {
     for (const { packet, afterS } of this.held) {
       if (afterS > 0) continue;
@@ -153,7 +153,7 @@ export class Faults {
     for (const { packet } of due) send({ ...packet, sinceS });
   }
 
-  /** In a way that a receiver sees; what it could not see is the business of checksums. */
+  /** In a way that a receiver can detect; the rest is left to checksums. */
   private damaged(datagram: Uint8Array, how: number): Uint8Array {
     const bytes = datagram.slice();
     const at = Math.floor(how * Math.min(bytes.length, 24));

@@ -10,7 +10,7 @@ const FRAME = 16_384;
 const start = parseInstant('2026-06-21T11:00:00Z');
 const rateHz = 2.4e6;
 
-/** Two inputs of six frames and a half; frame 4 has a gap. */
+/** Two inputs of six and a half frames; frame 4 has a gap. */
 function recording(type: 'ci8' | 'ci16'): VoltageSource {
   return {
     ...{ kind: 'voltages', type, inputs: 2, polarisations: 1, sampleRateHz: rateHz, start },

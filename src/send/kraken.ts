@@ -1,4 +1,4 @@
-/** The other side of a KrakenSDR's client: serves voltages as its firmware would, one client at a time. */
+/** The server side of a KrakenSDR: serves voltages like its firmware, to one client at a time. */
 import { createServer, type Socket } from 'node:net';
 import { randomStream } from '../core/random.js';
 import { refuse } from '../core/errors.js';
@@ -11,13 +11,13 @@ interface ServeKrakenSettings {
   readonly version: 1 | 2;
   readonly address: string;
   readonly port: number;
-  /** Seconds of data a second; Infinity as fast as they are asked for. */
+  /** Seconds of data per second; Infinity is as fast as requested. */
   readonly speed: number;
   /** Time of the first sample; that of the source by default. */
   readonly start?: Instant;
   readonly loop: boolean;
   readonly limitS: number;
-  /** Chances of a frame never to be sent, and to have a damaged header. */
+  /** Probabilities that a frame is not sent, and that its header is damaged. */
   readonly lose: number;
   readonly corrupt: number;
   readonly seed: number;
@@ -28,7 +28,7 @@ interface ServeKrakenSettings {
 
 export interface ServedKraken {
   readonly frames: number;
-  /** Lost on purpose, or because the recording has gaps there. */
+  /** Lost on purpose, or because of gaps in the recording. */
   readonly skippedFrames: number;
   readonly damagedFrames: number;
   readonly seconds: number;
@@ -36,7 +36,7 @@ export interface ServedKraken {
   readonly leftOverSamples: number;
 }
 
-/** Of the firmware, as it is set up for direction finding. */
+/** The firmware's value for direction finding. */
 const FRAME_SAMPLES = 16_384;
 
 export async function serveKraken(settings: ServeKrakenSettings): Promise<ServedKraken> {
@@ -88,7 +88,7 @@ export async function serveKraken(settings: ServeKrakenSettings): Promise<Served
         const client = await clients.ready();
         if (!client) break;
         beganMs ??= performance.now();
-        // A frame is there once its last sample was taken.
+        // A frame is available after its last sample.
         const waitMs = beganMs + (1000 * (index + 1) * frameS) / speed - performance.now();
         if (waitMs > 0) await pause(waitMs, stop);
         if (isDamaged) counts.damagedFrames++;
@@ -122,7 +122,7 @@ const pause = (ms: number, stop: AbortSignal): Promise<void> =>
 
 type Send = (bytes: Uint8Array) => Promise<void>;
 
-/** Who asks. Version 1 sends a frame for each request, version 2 as frames come. */
+/** Connected clients. Version 1 sends a frame per request, version 2 sends every frame. */
 class Clients {
   private readonly sockets: Socket[] = [];
   private requests = 0;
@@ -141,7 +141,7 @@ class Clients {
       this.wake();
     });
     socket.on('data', (data: Buffer) => {
-      // One word a request; two never come together, for the client waits for its frame.
+      // One word per request; two never arrive together, because the client waits for its frame.
       if (/^(?:streaming|IQDownload)$/.test(data.toString('latin1'))) this.requests++;
       else socket.destroy();
       this.wake();
@@ -149,7 +149,7 @@ class Clients {
     this.wake();
   }
 
-  /** Waits for a client that wants a frame; undefined where none will come. */
+  /** Waits for a client that wants a frame; undefined if none will come. */
   async ready(): Promise<Send | undefined> {
     while (!this.isClosed) {
       const socket = this.sockets.at(0);
@@ -157,7 +157,7 @@ class Clients {
         if (this.version === 1) this.requests--;
         return (bytes) =>
           new Promise((resolve) => {
-            // A connection that ended calls back too.
+            // Also called if the connection has ended.
             socket.write(bytes, () => {
               resolve();
             });
@@ -172,7 +172,7 @@ class Clients {
 
   close(): void {
     this.isClosed = true;
-    // What was written arrives first.
+    // Sends buffered data first.
     for (const socket of this.sockets) socket.end();
     this.wake();
   }

@@ -1,4 +1,4 @@
-/** Packets that were packed once and sent over and over are those that are made one by one. */
+/** Packets packed once and sent repeatedly equal those made one by one. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { describe, it } from 'node:test';
@@ -25,7 +25,7 @@ import { sendPackets } from './send.js';
 
 const skip = canPace() ? false : 'the native sender runs on Linux, where the native library is built';
 
-/** Five slots and a bit, one of them missing of the first inputs; blocks of two slots at most. */
+/** Five and a bit slots, one missing for the first inputs; blocks of two slots at most. */
 function recording(plan: StreamPlan): Source {
   const { inputs, channels, type, samplesPerSlot } = plan;
   const start = instant(1_782_014_400);
@@ -81,9 +81,9 @@ const text = (datagram: Uint8Array): string => Buffer.from(datagram).toString('h
 
 describe('packets packed once', { skip }, () => {
   for (const { plan: untimed, firstTick, session } of Object.values(testStreams)) {
-    // A slot in 20 µs.
+    // A slot lasts 20 µs.
     const plan: StreamPlan = { ...untimed, tickRateHz: rational(50_000n * BigInt(untimed.ticksPerSlot)) };
-    // Two turns and a bit, over the turn of the clock where it has one.
+    // Two and a bit passes, across the wrap of the clock if it has one.
     const tick =
       plan.wrapBits < 64 ? 2n ** BigInt(plan.wrapBits) - 3n * BigInt(plan.ticksPerSlot) : firstTick;
     const first = { tick, epoch: instant(0), roundedS: 0, ...(session === undefined ? {} : { session }) };
@@ -132,7 +132,7 @@ describe('packets packed once', { skip }, () => {
         assert.deepEqual([summary.sent, sent], [expected.length, expected.length]);
         // Sockets do not wait for each other, nor for descriptors.
         assert.deepEqual(got.sort(), expected.sort());
-        // Every turn lacks one packet.
+        // Every pass lacks one packet.
         const perSlot = plan.sources.length * plan.fragments;
         const missing = SLOTS * perSlot - expected.length;
         assert.equal(missing, plan.format === 'spead-feng' ? 1 : 2, 'what the recording lacks is not sent');

@@ -1,6 +1,6 @@
 /**
- * A source as packets by native threads: each block is packed once and sent at its pace while the next is packed. With
- * `loop` what fits in memory is kept, and every further turn costs no more than the sending.
+ * Sends a source as packets by native threads: each block is packed once and sent at its rate while the next is packed.
+ * With `loop`, a recording that fits in memory is kept, and further passes cost only the sending.
  */
 import { freemem } from 'node:os';
 import { numberOf } from '../core/clock/rational.js';
@@ -14,30 +14,30 @@ import type { FaultCounts, FaultSettings } from './faults.js';
 import type { FirstTick } from './stream-for.js';
 import { wholeSlots } from './whole-slots.js';
 
-/** Of a block of the source: little enough to be packed while the one before is sent. */
+/** Size of a block of the source: small enough to be packed while the block before is sent. */
 const BLOCK_BYTES = 2 ** 25;
-/** The time between two looks at whether to stop. */
+/** Interval between checks for a stop. */
 const CALL_S = 0.2;
-/** Descriptors come so often. */
+/** Interval between descriptors. */
 const DESCRIBE_S = 1;
-/** Of the memory that is free, for a recording that is sent over and over. */
+/** Share of the free memory, for a recording that is sent repeatedly. */
 const MOST_OF_MEMORY = 0.6;
 
 interface PackedSettings {
   readonly source: Source;
   readonly plan: StreamPlan;
-  /** Asked when the first packets are ready to go. */
+  /** Called when the first packets are ready. */
   readonly first: () => FirstTick;
-  /** When the first slot is over, by process.hrtime: then it is sent. Asked after `first`. */
+  /** End of the first slot, by process.hrtime: the slot is sent then. Called after `first`. */
   readonly beginNs: () => bigint;
-  /** Seconds of data a second; Infinity is as fast as may be. */
+  /** Seconds of data per second; Infinity is as fast as possible. */
   readonly speed: number;
   readonly loop: boolean;
   readonly limitS: number;
   readonly isStopped: () => boolean;
-  /** Asked after `first`. */
+  /** Called after `first`. */
   readonly open: (first: FirstTick) => PacedSender;
-  /** Sends one datagram besides. */
+  /** Sends one extra datagram. */
   readonly describe: (descriptor: Uint8Array) => Promise<void>;
   readonly onProgress: (packets: number) => void;
 }
@@ -47,11 +47,11 @@ export interface PackedSent extends FaultCounts {
   readonly leftSamples: number;
   readonly seconds: number;
   readonly sockets: number;
-  /** How far behind its pace it was at most. */
+  /** The largest delay behind schedule. */
   readonly behindS: number;
 }
 
-/** Faults are made packet by packet, in TypeScript alone. */
+/** Faults are applied packet by packet, in TypeScript only. */
 export const isFaultless = (settings: FaultSettings): boolean =>
   settings.loseSource.length === 0 &&
   settings.restartS === undefined &&
@@ -60,7 +60,7 @@ export const isFaultless = (settings: FaultSettings): boolean =>
 
 type Packed = PackedSlots & { readonly leftSamples: number };
 
-/** Packs the cells of blocks; headers come when their epoch is known. */
+/** Packs the payloads of blocks; headers follow when the epoch is known. */
 function blockPacker(plan: StreamPlan, each: number): (samples: Block) => Packed {
   const pack = slotsPacker(plan);
   const perSlot = plan.sources.length * plan.fragments;
@@ -82,7 +82,7 @@ function blockPacker(plan: StreamPlan, each: number): (samples: Block) => Packed
   };
 }
 
-/** All but the times in them. */
+/** Everything except the times. */
 function writeHeaders(plan: StreamPlan, { slots, datagrams }: Packed, templates: Uint8Array[]): void {
   const each = templates[0].length;
   const headers = templates.map((packet) => packet.subarray(0, each - plan.cellBytes));
@@ -156,7 +156,7 @@ export async function sendPacked(settings: PackedSettings): Promise<PackedSent> 
       yield packed;
     }
   }
-  /** A whole turn, or as much as is asked for; undefined where it is more than memory holds. */
+  /** A whole pass, or as much as requested; undefined if it does not fit in memory. */
   const wholeTurn = async (): Promise<Packed[] | undefined> => {
     const most = MOST_OF_MEMORY * freemem();
     const kept: Packed[] = [];
@@ -175,7 +175,7 @@ export async function sendPacked(settings: PackedSettings): Promise<PackedSent> 
     for await (const packed of packedBlocks()) {
       await sending;
       sending = sendAll(packed);
-      // Told where it is awaited.
+      // The error is reported where `sending` is awaited.
       sending.catch(() => undefined);
       if (isDone()) break;
     }
@@ -197,5 +197,5 @@ export async function sendPacked(settings: PackedSettings): Promise<PackedSent> 
   };
 }
 
-/** Where only the length of a packet is asked for. */
+/** Used to measure the length of a packet. */
 const ANY_SESSION = 1n;

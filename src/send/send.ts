@@ -1,4 +1,4 @@
-/** A source as packets: cell by cell in the order of time, faults on the way, and the truth of what arrives. */
+/** Sends a source as packets: in time order, with faults applied, and with a record of what arrives. */
 import { numberOf } from '../core/clock/rational.js';
 import { instantOfTick } from '../core/clock/tick-clock.js';
 import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
@@ -17,14 +17,14 @@ import { wholeSlots } from './whole-slots.js';
 interface SendSettings {
   readonly source: Source;
   readonly plan: StreamPlan;
-  /** Asked when the first block is there: a sky of now begins then. */
+  /** Called when the first block is ready: a live simulated sky begins then. */
   readonly first: () => FirstTick;
   readonly faults: FaultSettings;
-  /** Resolves when there is room for more. */
+  /** Resolves when there is space for more. */
   readonly put: (packet: Outgoing) => Promise<void> | void;
-  /** What arrives of a block, in the order of time; its arrays are used again. */
+  /** The arriving part of a block, in time order; its arrays are reused. */
   readonly truth?: (block: ArrivedSamples) => Promise<void>;
-  /** Begins the source again when it ends, its clock going on. */
+  /** Restarts the source when it ends, while its clock runs on. */
   readonly loop?: boolean;
   readonly until?: (sinceS: number) => boolean;
 }
@@ -38,12 +38,12 @@ export interface ArrivedSamples {
 
 export interface Sent extends FaultCounts {
   readonly slots: number;
-  /** Samples at the end that fill no packet. */
+  /** Samples at the end that do not fill a packet. */
   readonly leftSamples: number;
   readonly seconds: number;
 }
 
-/** Descriptors come so often. */
+/** Interval between descriptors. */
 const DESCRIBE_S = 1;
 
 export async function sendPackets(settings: SendSettings): Promise<Sent> {
@@ -133,6 +133,6 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
   return { ...faults.counts, slots: slot, leftSamples, seconds: slot * slotS };
 }
 
-/** Samples of a block of the source. */
+/** Samples per block of the source. */
 const BLOCK_SAMPLES = 4096;
 const QUEUED = 256;

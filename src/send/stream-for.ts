@@ -1,4 +1,4 @@
-/** How a source goes into packets of a format: the stream's plan, and which tick its first sample has. */
+/** How a source is sent in packets of a format: the stream's plan, and the tick of its first sample. */
 import { rational } from '../core/clock/rational.js';
 import { instantOfTick, tickOfInstant, type TickClock } from '../core/clock/tick-clock.js';
 import { refuse } from '../core/errors.js';
@@ -35,13 +35,13 @@ export function streamFor(name: string, source: Source): StreamPlan {
 export interface FirstTick {
   readonly tick: bigint;
   readonly session?: bigint;
-  /** When tick 0 is. */
+  /** The time of tick 0. */
   readonly epoch: Instant;
-  /** By how much the first sample is told to be later than it was. */
+  /** How much later than its true time the first sample is marked. */
   readonly roundedS: number;
 }
 
-/** `startTick` instead of the time since the last whole second (or since what packets count from). */
+/** `startTick` replaces the time since the last whole second (or since the packets' epoch). */
 export function firstTickOf(plan: StreamPlan, start: Instant, startTick?: bigint): FirstTick {
   const format = packetFormatNamed(plan.format);
   const tickRateHz = plan.tickRateHz ?? rational(1n);

@@ -1,4 +1,4 @@
-/** What arrives of a recording, as a recording. */
+/** The arriving part of a recording, as a recording. */
 import { spectraCAT, voltagesAT } from '../core/axes.js';
 import type { Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';

@@ -1,4 +1,4 @@
-/** Whatever the lengths of a source's blocks, its samples go into packets one after the other. */
+/** For any block lengths of a source, its samples go into packets in order. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { spectraCAT } from '../core/axes.js';
@@ -12,7 +12,7 @@ const [CHANNELS, INPUTS] = [2, 2];
 const ROWS = CHANNELS * INPUTS;
 const start = instant(0);
 
-/** Sample t of row r is (10 r + t, −t); gaps of the last channel and input at these samples. */
+/** Sample t of row r is (10 r + t, −t); the last channel and input have gaps at these samples. */
 function counting(lengths: readonly number[], missing: readonly number[] = []): SpectraSource {
   async function* blocks(): AsyncGenerator<CanonicalSpectra> {
     let from = 0;

@@ -1,6 +1,6 @@
 /**
- * A source's blocks cut where packets are: sources hand out blocks as long as suits them, and what is left of one after
- * its last whole packet begins the next.
+ * Cuts a source's blocks at packet boundaries. A source chooses its own block lengths; the remainder after the last
+ * whole packet begins the next block.
  */
 import { elementsPerSpectra, elementsPerVoltage } from '../core/axes.js';
 import type { SpectraGap } from '../core/gaps.js';
@@ -8,7 +8,7 @@ import type { Source } from '../core/sources.js';
 import type { StreamPlan } from '../packets/packet-format.js';
 import { samplesOf, type Block } from './blocks.js';
 
-/** Valid until the next is asked for. Only the last may hold samples that fill no packet, and then nothing else. */
+/** Valid until the next is requested. Only the last may hold samples that do not fill a packet, and nothing else. */
 export async function* wholeSlots(
   source: Source,
   { samplesPerSlot }: Pick<StreamPlan, 'samplesPerSlot'>,
@@ -34,7 +34,7 @@ export async function* wholeSlots(
   if (left) yield left;
 }
 
-/** Rows of samples : [row][t], so many elements each. */
+/** Rows of samples : [row][t], with this many elements each. */
 interface Rows {
   readonly rows: number;
   readonly each: number;

@@ -1,4 +1,4 @@
-/** Real voltages of 8 bits as those of a digitiser of more, which are kept in 16: the same numbers. */
+/** 8-bit real voltages as those of a digitiser with more bits, kept in 16 bits: the same numbers. */
 import { voltagesAT } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';

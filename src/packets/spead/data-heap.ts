@@ -1,12 +1,12 @@
-/** What F-engines' and digitisers' heaps share: who, when, and one large item that is the payload. */
+/** Shared by F-engine and digitiser heaps: sender, time, and one large item, the payload. */
 import type { ParsedPacket, RefusedPacket } from '../packet-format.js';
 import { invalid } from '../packet-format.js';
 import { isControl, itemOf, speadIds, type SpeadHeader } from './packet.js';
 
 interface HeapIds {
-  /** The item that tells who sent it. */
+  /** The item that holds the sender's ID. */
   readonly source: number;
-  /** The item that the payload is. */
+  /** The item that holds the payload. */
   readonly samples: number;
 }
 
@@ -18,13 +18,13 @@ interface HeapShape {
 interface HeapFacts {
   readonly source: bigint;
   readonly timestamp: bigint;
-  /** Which of the heap's packets. */
+  /** The packet's number in the heap. */
   readonly packet: number;
 }
 
 /**
- * A packet without time or sender is control when it says so, or when its heap is not as long as data are; else its
- * sender leaves the items out of all but the first packet of a heap, and nothing can be placed.
+ * A packet without time or sender is control if it is marked so, or if its heap does not have the length of data.
+ * Otherwise its sender omits the items from all but the first packet of a heap, and it cannot be placed.
  */
 export function heapFacts(
   { header, payload }: ParsedPacket<SpeadHeader>,
@@ -54,7 +54,7 @@ export function heapFacts(
   return { source, timestamp, packet: Number(header.offset / BigInt(shape.cellBytes)) };
 }
 
-/** Whether it is a packet of such heaps, or control among them. */
+/** Whether it is a data packet of such heaps, or control among them. */
 export const hasData = ({ items }: SpeadHeader, ids: HeapIds): boolean =>
   itemOf({ items }, ids.source) !== undefined &&
   itemOf({ items }, speadIds.timestamp) !== undefined &&

@@ -1,4 +1,4 @@
-/** SPEAD's descriptors: what a sender says its items are. Each is a SPEAD packet inside the payload of another. */
+/** SPEAD descriptors: a sender's description of its items. Each is a SPEAD packet inside the payload of another. */
 import type { ParsedPacket } from '../packet-format.js';
 import { itemOf, parseSpead, speadIds, type SpeadHeader } from './packet.js';
 
@@ -8,13 +8,13 @@ interface SpeadDescriptor {
   readonly description: string;
   /** −1 for a dimension of any length. */
   readonly shape: readonly number[];
-  /** "int8", "uint48", or numpy's own word ("<i4"). */
+  /** "int8", "uint48", or a numpy type ("<i4"). */
   readonly type: string;
 }
 
 const inside = { name: 0x10, description: 0x11, shape: 0x12, format: 0x13, id: 0x14, numpy: 0x15 } as const;
 
-/** Those of a heap that came whole in one packet; damaged ones are left out. */
+/** The descriptors of a heap that fits in one packet; damaged ones are omitted. */
 export function descriptorsOf({ header, payload }: ParsedPacket<SpeadHeader>): SpeadDescriptor[] {
   if (header.offset !== 0n || header.heapBytes !== BigInt(payload.length)) return [];
   return header.items
@@ -27,7 +27,7 @@ export function descriptorsOf({ header, payload }: ParsedPacket<SpeadHeader>): S
     });
 }
 
-/** An item at an address runs to the next address, or to the end of the heap. */
+/** An item at an address extends to the next address, or to the end of the heap. */
 function pieceAt({ items }: SpeadHeader, payload: Uint8Array, from: bigint): Uint8Array | undefined {
   const later = items.filter((item) => !item.immediate && item.value > from).map(({ value }) => value);
   const end = later.reduce((least, value) => (value < least ? value : least), BigInt(payload.length));
@@ -47,7 +47,7 @@ function parseDescriptor({ header, payload }: ParsedPacket<SpeadHeader>): SpeadD
   return { id: Number(id), name: text(inside.name), description: text(inside.description), ...described };
 }
 
-/** Seven bytes a dimension, three a field. */
+/** Seven bytes per dimension, three per field. */
 function plainType(shape: Uint8Array, format: Uint8Array): Pick<SpeadDescriptor, 'shape' | 'type'> {
   const words: Partial<Record<string, string>> = { u: 'uint', i: 'int', f: 'float', b: 'bool', c: 'char' };
   const dimensions: number[] = [];

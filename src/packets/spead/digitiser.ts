@@ -1,5 +1,5 @@
 /**
- * MeerKAT's digitiser heaps: real voltages of 10 bits, the most significant bit first, without padding; one packet a
+ * MeerKAT's digitiser heaps: real voltages of 10 bits, most significant bit first, without padding; one packet per
  * heap. The lowest bit of digitiser_id is the polarisation.
  */
 import { wholeNumber } from '../../core/errors.js';
@@ -33,14 +33,14 @@ const ids = { source: 0x3101, samples: 0x3300 } as const;
 const STATUS = 0x3102;
 
 export interface DigitiserOptions {
-  /** digitiser_id of each input, in the order of inputs. */
+  /** digitiser_id of each input, in input order. */
   readonly digitisers: readonly number[];
   readonly samplesPerHeap: number;
   readonly sampleRateHz?: Rational;
 }
 
 const BITS = 10;
-/** Of a heap that we send, as MeerKAT's. */
+/** Samples of a heap that we send, as MeerKAT does. */
 const SENT_SAMPLES = 4096;
 const HEAP_NAMES = ['heapBytes'] as const;
 

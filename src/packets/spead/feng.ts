@@ -1,7 +1,7 @@
 /**
  * MeerKAT's F-engine heaps: channelised voltages, [channel][spectrum][polarisation] of (re, im), as katgpucbf sends
- * them. Lanes are told by feng_id, never by heap number, which different F-engines may share. Each packet is placed by
- * its offset, so that a heap that lost one keeps the others.
+ * them. Sources are identified by feng_id, never by heap number, which different F-engines may share. Each packet is
+ * placed by its offset, so that a heap with a lost packet keeps the others.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { rational, rationalOf, type Rational } from '../../core/clock/rational.js';
@@ -37,20 +37,20 @@ const ids = { source: 0x4101, samples: 0x4300 } as const;
 const FREQUENCY = 0x4103;
 
 export interface FengOptions {
-  /** feng_id of each station, in the order of stations. */
+  /** feng_id of each station, in station order. */
   readonly antennas: readonly number[];
   /** Number of the first channel received. */
   readonly firstChannel: number;
   readonly channelsPerHeap: number;
-  /** Heaps side by side in frequency, where several streams are received; 1 unless said. */
+  /** Heaps side by side in frequency, if several streams are received; by default 1. */
   readonly heaps?: number;
   readonly spectraPerHeap: number;
-  /** Clock ticks (samples of the digitiser) from one spectrum to the next. */
+  /** Clock ticks (digitiser samples) from one spectrum to the next. */
   readonly ticksPerSpectrum: number;
-  /** Payload of one packet. */
+  /** Payload per packet. */
   readonly packetBytes: number;
   readonly polarisations?: 1 | 2;
-  /** Of each part of a sample. */
+  /** Per part (real or imaginary) of a sample. */
   readonly bits?: 4 | 8;
   /** The digitisers' clock. */
   readonly clockRateHz?: Rational;
@@ -108,7 +108,7 @@ function plan(options: FengOptions): StreamPlan<Names> {
   });
 }
 
-/** Channels, spectra and polarisations of a heap are told by the descriptor alone. */
+/** Only the descriptor gives the channels, spectra and polarisations of a heap. */
 function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessHints): Guess<FengOptions> {
   const data = packets.filter(({ header }) => hasData(header, ids));
   const value = (header: SpeadHeader, id: number): number => Number(itemOf(header, id) ?? -1n);
@@ -161,7 +161,7 @@ function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessH
   };
 }
 
-/** Of a heap, as MeerKAT's. */
+/** Spectra per heap, as MeerKAT sends. */
 const HEAP_SPECTRA = 256;
 
 function planOf({ inputs, polarisations, type, channels, spectrumRateHz }: SpectraSource): StreamPlan<Names> {
@@ -211,7 +211,7 @@ export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
     const slot = tick / BigInt(stream.ticksPerSlot);
     return speadHeader(
       {
-        // Spaced, so that no two F-engines ever share a number.
+        // Spaced so that no two F-engines share a number.
         heap: (slot * BigInt(stream.sources.length) + BigInt(lane)) * BigInt(heaps) + BigInt(which),
         heapBytes,
         offset: (fragment - which * packetsPerHeap) * stream.cellBytes,

@@ -1,6 +1,6 @@
 /**
- * SPEAD-64-48: eight bytes of header, items of eight bytes, payload. An item is immediate (its value in 48 bits) or the
- * address where it begins in the payload of its heap. A heap comes in one packet or several.
+ * SPEAD-64-48: an eight-byte header, eight-byte items, payload. An item is immediate (its value in 48 bits) or an
+ * address in the payload of its heap. A heap is one packet or several.
  */
 import { viewOf } from '../bytes.js';
 import { invalid, type ParsedPacket, type RefusedPacket } from '../packet-format.js';
@@ -16,9 +16,9 @@ interface SpeadItem {
 export interface SpeadHeader {
   readonly items: readonly SpeadItem[];
   readonly heap: bigint;
-  /** Absent where the packet does not tell. */
+  /** Absent if not in the packet. */
   readonly heapBytes: bigint | undefined;
-  /** Of this packet's payload in its heap. */
+  /** Offset of this packet's payload in its heap. */
   readonly offset: bigint;
 }
 
@@ -36,7 +36,7 @@ export const speadIds = {
 const MAGIC = 0x5304_0206;
 const MASK_48 = 2n ** 48n - 1n;
 
-/** The value of an item, or its address; where one comes twice the last counts. */
+/** The value of an item, or its address; the last of repeated items counts. */
 export const itemOf = (
   { items }: Pick<SpeadHeader, 'items'>,
   id: number,
@@ -84,7 +84,7 @@ export function parseSpead(datagram: Uint8Array): ParsedPacket<SpeadHeader> | Re
   return { header: { items, heap, heapBytes, offset }, payload: datagram.subarray(start) };
 }
 
-/** `items` says everything; the other fields are for readers. */
+/** Only `items` is written; the other fields are for reading. */
 export function writeSpead({ items }: Pick<SpeadHeader, 'items'>, payload: Uint8Array): Uint8Array {
   const datagram = new Uint8Array(8 + 8 * items.length + payload.length);
   const view = new DataView(datagram.buffer);
@@ -98,7 +98,7 @@ export function writeSpead({ items }: Pick<SpeadHeader, 'items'>, payload: Uint8
   return datagram;
 }
 
-/** A header made of the four items every packet has, and others after them. */
+/** A header with the four mandatory items, followed by others. */
 export function speadHeader(
   place: {
     readonly heap: bigint;
@@ -126,12 +126,12 @@ export const immediate = (id: number, value: bigint): SpeadItem => ({
 });
 export const address = (id: number, value: bigint): SpeadItem => ({ immediate: false, id, value });
 
-/** Where the value of the n-th item lies. */
+/** Position of the value of the n-th item. */
 export const itemField = (
   n: number,
   more: Partial<Pick<TickField, 'divide' | 'modulo' | 'times'>> = {},
 ): TickField => tickItself(8 + 8 * n + 2, 6, 'big', more);
 
-/** Whether a packet holds no data by what it says: descriptors, or the word to start or stop. */
+/** Whether a packet is marked as without data: descriptors, or stream start or stop. */
 export const isControl = ({ items }: SpeadHeader): boolean =>
   items.some(({ id }) => id === speadIds.descriptor || id === speadIds.streamControl);

@@ -8,7 +8,7 @@ import { guessPlan } from '../guess-plan.js';
 import { speadFeng } from './feng.js';
 import { itemOf, parseSpead } from './packet.js';
 
-/** Item by item: bit 63 immediate, 15 bits of id, 48 of value. */
+/** One item: bit 63 immediate, 15 bits of id, 48 of value. */
 const fengItems =
   '8001 000000000007  8002 000000000020  8003 000000000010  8004 000000000010 ' +
   '9600 010000002000  c101 000000000005  c103 000000000030  4300 000000000000';
@@ -58,7 +58,7 @@ describe('SPEAD by hand', () => {
   });
 
   it('where an item comes twice the last counts', () => {
-    // feng_id turned into a second timestamp.
+    // feng_id changed into a second timestamp.
     const packet = parseSpead(changed(fengPacket, 48, '9600'));
     assert.ok(!('refused' in packet));
     assert.equal(itemOf(packet.header, 0x1600), 5n);
@@ -110,14 +110,14 @@ describe("F-engine's heaps by hand", () => {
   });
 
   it('control: descriptors, stream control, heaps of another length that name nobody', () => {
-    // Two items more: the four, then stream control 2 and a null item at address 0; a heap of one byte.
+    // Two more items: the four, then stream control 2 and a null item at address 0; a heap of one byte.
     const stop = hex(
       '53040206 0000 0006 8001000000000024 8002000000000001 8003000000000000 8004000000000001 8006000000000002 0000000000000000 00',
     );
     assert.equal(speadFeng.decode(stop, plan), 'control');
-    // Of a data heap's length, but with stream control where the time would be.
+    // With a data heap's length, but with stream control in place of the time.
     assert.equal(speadFeng.decode(changed(fengPacket, 40, '8006'), plan), 'control');
-    // The same length as data, without time: its sender does not repeat items.
+    // The length of data, without time: the sender does not repeat items.
     refusedBy(speadFeng, changed(fengPacket, 40, '9601'), plan, 'invalid', /must repeat the items/);
     const other = speadFeng.plan({ ...fengOptions, channelsPerHeap: 8, packetBytes: 16 });
     assert.equal(speadFeng.decode(changed(fengPacket, 40, '9601'), other), 'control');
@@ -169,7 +169,7 @@ describe("F-engine's heaps by hand", () => {
     assert.ok(!('refused' in packet));
     const [found] = descriptorsOf(packet);
     assert.deepEqual(found, { id: 0x4300, name: 'x', description: '', shape: [3, -1], type: 'int16' });
-    // Of two senders one is set up otherwise: neither is believed.
+    // The configurations of two senders differ: neither is used.
     const other = changed(outer, outer.length - 11, '04');
     assert.match(
       guessPlan(speadFeng, [outer, other, outer]).unknown?.what ?? '',
@@ -177,7 +177,7 @@ describe("F-engine's heaps by hand", () => {
     );
     assert.match(guessPlan(speadFeng, [outer, outer]).unknown?.what ?? '', /no descriptor of feng_raw came/);
     assert.equal(speadFeng.decode(outer, plan), 'control');
-    // Damaged ones are left out.
+    // Damaged descriptors are omitted.
     const broken = parseSpead(changed(outer, 48, '00'));
     assert.ok(!('refused' in broken));
     assert.deepEqual(descriptorsOf(broken), []);

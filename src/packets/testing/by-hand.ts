@@ -1,8 +1,8 @@
-/** Packets written out in hexadecimal, and what a decoder must say of them. */
+/** Packets written in hexadecimal, and the expected result of a decoder. */
 import assert from 'node:assert/strict';
 import type { PacketFacts, PacketFormat, RefusalReason, StreamPlan } from '../packet-format.js';
 
-/** Spaces are for people. */
+/** Spaces are for readability. */
 export const hex = (text: string): Uint8Array =>
   Uint8Array.from(Buffer.from(text.replaceAll(/\s/g, ''), 'hex'));
 
@@ -33,7 +33,7 @@ export function refusedBy<Names extends string>(
   assert.match(facts.why, why);
 }
 
-/** The datagram with other bytes at a place. */
+/** The datagram with some bytes replaced. */
 export function changed(datagram: Uint8Array, at: number, bytes: string): Uint8Array {
   const copy = datagram.slice();
   copy.set(hex(bytes), at);

@@ -1,6 +1,6 @@
 /**
- * Captures to hold decoders to, where someone has put them: in packets/ under the folder that CORELLA_TEST_DATA names,
- * or in live/packets/ beside it. Every value in them follows a formula.
+ * Captures to test decoders with, if present: in packets/ under the folder that CORELLA_TEST_DATA names, or in
+ * live/packets/ beside it. Every value in them follows a formula.
  */
 import { existsSync } from 'node:fs';
 import { createReadStream } from 'node:fs';
@@ -13,7 +13,7 @@ const folder = [join(data, 'packets'), join(data, '..', 'live', 'packets')].find
   (path) => data !== '' && existsSync(join(path, 'chips.pcap')),
 );
 
-/** For node:test: false where the captures are there. */
+/** For node:test: false if the captures are present. */
 export const skipCaptures =
   folder === undefined
     ? 'CORELLA_TEST_DATA names no folder with packets/, nor live/packets/ beside it'

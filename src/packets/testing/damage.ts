@@ -1,9 +1,9 @@
-/** Damage as it happens to packets: flipped bits, odd numbers, cut ends, doubled stretches, other people's datagrams. */
+/** Realistic damage to packets: flipped bits, wrong numbers, truncation, repeated parts, foreign datagrams. */
 import type { RandomStream } from '../../core/random.js';
 
 const ODD_WORDS = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
 
-/** Most damage strikes the header: a payload may hold anything. */
+/** Most damage is in the header: any payload is valid. */
 const place = (random: RandomStream, bytes: Uint8Array): number =>
   random.below(Math.max(1, random.below(8) === 0 ? bytes.length : Math.min(bytes.length, 80)));
 

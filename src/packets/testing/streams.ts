@@ -1,4 +1,4 @@
-/** A small stream of every format, with sound packets of any cell: what shared cases and the fuzzer begin from. */
+/** A small stream of every format, with valid packets for any packet slot: input of the shared cases and the fuzzer. */
 import { randomStream } from '../../core/random.js';
 import type { ExampleStream, PacketPlace } from '../packet-format.js';
 import { packetFormatNamed, packetFormats, type PacketFormatName } from '../registry.js';
@@ -11,7 +11,7 @@ export const testStreams = Object.fromEntries(
 
 export const allStreams: readonly TestStream[] = Object.values(testStreams);
 
-/** Every cell of so many slots. */
+/** Every packet of this many slots. */
 export function placesOf({ plan, firstTick, session }: TestStream, slots: number): PacketPlace[] {
   const turn = 2n ** BigInt(plan.wrapBits);
   return Array.from(
@@ -27,7 +27,7 @@ export function placesOf({ plan, firstTick, session }: TestStream, slots: number
   );
 }
 
-/** The payload of a cell: the same wherever it is asked for. */
+/** The payload of a packet: the same on every call. */
 export function payloadOf({ plan }: TestStream, { tick, lane, fragment }: PacketPlace): Uint8Array {
   const random = randomStream(1, plan.format, String(tick), lane, fragment);
   return Uint8Array.from({ length: plan.cellBytes }, () => random.below(256));

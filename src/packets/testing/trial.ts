@@ -1,4 +1,4 @@
-/** Whether a decoder stands a damaged packet: what tests and the fuzzer ask of every format. */
+/** Checks of a decoder with damaged packets, for every format: used by tests and the fuzzer. */
 import assert from 'node:assert/strict';
 import { randomStream } from '../../core/random.js';
 import { MOST_TICK, type RefusalReason } from '../packet-format.js';
@@ -9,8 +9,8 @@ import { placesOf, soundPacket, type TestStream } from './streams.js';
 export type TrialTally = Record<'placed' | 'control' | RefusalReason, number>;
 
 /**
- * Decodes `count` damaged packets of a stream, from number `first` on; throws at the first that breaks a rule. `also`
- * sees each packet: another decoder that must say the same.
+ * Decodes `count` damaged packets of a stream, starting with number `first`; throws at the first violation. `also`
+ * receives each packet: another decoder, which must agree.
  */
 export function tryDamaged(
   stream: TestStream,
@@ -43,7 +43,7 @@ export function tryDamaged(
       assert.ok(Number.isInteger(fragment) && fragment >= 0 && fragment < plan.fragments, where);
       assert.equal(payload.length, plan.cellBytes, where);
     }
-    // What can be parsed is written again as it was; by every format, now and then.
+    // Writing a parsed packet reproduces it; now and then this is checked for every format.
     for (const any of k % 8 === 0 ? anyPacketFormats : [format]) {
       const parsed = any.parse(packet);
       any.recognise(packet);

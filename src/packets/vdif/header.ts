@@ -3,24 +3,24 @@ import { viewOf } from '../bytes.js';
 import { invalid, type ParsedPacket, type RefusedPacket } from '../packet-format.js';
 
 export interface VdifHeader {
-  /** The recorder's own word that the samples are no good. */
+  /** The recorder's flag for invalid samples. */
   readonly marked: 'valid' | 'invalid';
   readonly legacy: boolean;
   /** Since the reference epoch. */
   readonly seconds: number;
   /** Half-years since 2000. */
   readonly epoch: number;
-  /** Of the second. */
+  /** Within the second. */
   readonly frame: number;
   readonly version: number;
-  /** Of the power of two. */
+  /** The exponent of two. */
   readonly log2Channels: number;
   readonly frameBytes: number;
   readonly parts: 1 | 2;
   readonly bits: number;
   readonly thread: number;
   readonly station: number;
-  /** The two bits that no one uses, and words 4 to 7 where they are. */
+  /** The two unused bits, and words 4 to 7 if present. */
   readonly unassigned: number;
   readonly extension: readonly number[];
 }
@@ -77,14 +77,14 @@ export function writeVdif(header: VdifHeader, payload: Uint8Array): Uint8Array {
   return frame;
 }
 
-/** Samples a second of one channel, where extension 1, 3 or 4 names the bandwidth; real samples come at twice that. */
+/** Samples per second of one channel, if extension 1, 3 or 4 gives the bandwidth; real samples have twice that rate. */
 export function namedRateHz({ extension, parts }: VdifHeader): number | undefined {
   if (extension.length === 0 || ![1, 3, 4].includes(extension[0] >>> 24)) return undefined;
   const bandwidthHz = (extension[0] & 0x7f_ffff) * ((extension[0] >>> 23) & 1 ? 1e6 : 1e3);
   return bandwidthHz === 0 ? undefined : bandwidthHz * (3 - parts);
 }
 
-/** Two letters where they are letters, as most recorders write them; else the number. */
+/** Two letters if they are letters, as most recorders write; otherwise the number. */
 export function stationName(station: number): string {
   const letters = String.fromCharCode(station >>> 8, station & 0xff);
   return /^[0-9A-Za-z]{2}$/.test(letters) ? letters : String(station);

@@ -54,7 +54,7 @@ describe('VDIF by hand', () => {
   it('is what a sender writes', () => {
     const place = { tick: 13_046_400n * 25n + 3n, lane: 1, fragment: 0, session: 50n };
     assert.deepEqual(vdif.encode(place, payload, plan), datagram);
-    // Twice the slots and lane 1: 2 · 326160003 + 1 = 652320007.
+    // Twice the slots plus lane 1: 2 · 326160003 + 1 = 652320007.
     const behind = vdifVtp.encode(place, payload, vdifVtp.plan(options));
     assert.deepEqual(behind, join(hex('079de12600000000'), datagram));
   });

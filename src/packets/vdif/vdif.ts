@@ -1,7 +1,7 @@
 /**
- * VDIF frames in datagrams, bare or behind VTP's 8 bytes: a sequence number that tells what was lost on the way, while the
- * frame tells the place. A frame has no absolute number: its tick is seconds · frames a second + frame, so that the
- * sample rate must be known. Inputs are threads in the order of the plan, each with its channels.
+ * VDIF frames in datagrams, bare or after VTP's 8 bytes: a sequence number that reveals losses, while the frame gives
+ * the position. A frame has no absolute number: its tick is seconds · frames per second + frame, so the sample rate
+ * must be known. Inputs are threads in the order of the plan, each with its channels.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
@@ -34,16 +34,16 @@ import {
 } from './header.js';
 
 export interface VdifOptions {
-  /** In the order of inputs. */
+  /** In input order. */
   readonly threads: readonly { readonly thread: number; readonly station: number }[];
-  /** Inputs in a thread: a power of two. */
+  /** Inputs per thread: a power of two. */
   readonly channels?: number;
   readonly parts: 1 | 2;
   readonly bits: 1 | 2 | 4 | 8 | 16;
   /** Header and samples. */
   readonly frameBytes: number;
   readonly header?: 'whole' | 'legacy';
-  /** Of each channel. */
+  /** Per channel. */
   readonly sampleRateHz: number;
 }
 
@@ -54,7 +54,7 @@ const typeOf = (bits: VdifOptions['bits'], parts: 1 | 2): StreamPlan['type'] => 
   const real = ({ 1: 'f32', 2: 'f32', 4: 'i8', 8: 'i8', 16: 'i16' } as const)[bits];
   return parts === 2 ? `c${real}` : real;
 };
-/** A frame names its sender by station and thread. */
+/** A frame identifies its sender by station and thread. */
 const sourceOf = ({ station, thread }: { readonly station: number; readonly thread: number }): number =>
   station * 1024 + thread;
 
@@ -141,7 +141,7 @@ function guess(packets: readonly ParsedPacket<VdifHeader>[], hints: GuessHints):
   };
 }
 
-/** Frames a second, where a second ends among the headers: the highest number before the next one begins. */
+/** Frames per second, if the headers cover the end of a second: the highest number before the next second begins. */
 function framesBeforeTurn(headers: readonly VdifHeader[]): number | undefined {
   const highest = new Map<number, number>();
   for (const { seconds, frame } of headers) highest.set(seconds, Math.max(highest.get(seconds) ?? 0, frame));
@@ -177,7 +177,7 @@ const exampleFrames: VdifOptions = {
   sampleRateHz: 16 * 1000,
 };
 
-/** Eight bytes little-endian, as MeerKAT's sender writes them. */
+/** Eight bytes, little-endian, as MeerKAT's sender writes them. */
 export interface VtpHeader extends VdifHeader {
   readonly sequence: bigint;
 }
@@ -298,7 +298,7 @@ export const vdifVtp = formatAs<VtpHeader>({
     datagram.set(frame, VTP_BYTES);
     return datagram;
   },
-  // One number for all threads of a slot in turn: what a sender that loses nothing counts.
+  // One counter over all threads of a slot in turn: the count of a sender without losses.
   headerOf: (place, stream) => ({
     ...frameHeader(place, stream),
     sequence: place.tick * BigInt(stream.sources.length) + BigInt(place.lane),
