@@ -1,4 +1,4 @@
-/** What no telescope writes is refused, and what may mislead is reported: each was once read without a word. */
+/** Files that no telescope writes are refused, misleading ones reported: each was once read without a warning. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -146,7 +146,7 @@ describe('reported', () => {
     await writeVisibilities(path, header, [integration(0)]);
     const text = readFileSync(path, 'latin1');
     assert.match(text, /RADESYS = 'ICRS {4}'/);
-    // pyuvdata refuses capitals, and takes this card before that one.
+    // pyuvdata refuses upper case, and uses this card before that one.
     assert.match(text, /PHSFRAME= 'icrs {4}'/);
   });
 });

@@ -1,4 +1,4 @@
-/** Every card of a file's header, as it is stored: for whoever must see what our own readers leave out. */
+/** Every card of a file's header, as stored: shows what our readers leave out. */
 import { closingAfter } from '../core/closing.js';
 import { CorellaError } from '../core/errors.js';
 import { columnPlaces, isBinaryTable, readTable } from './fits/table.js';
@@ -6,10 +6,10 @@ import { readUnit, type FitsHeader } from './fits/fits.js';
 import { isHdf5, openHdf5, type Hdf5File } from './hdf5/read.js';
 import { openInput, type InputFile } from './io/input.js';
 
-/** Text, a number, a truth or several of them; tables and arrays of numbers are typed arrays. */
+/** Text, a number, a boolean or several of them; tables and arrays of numbers are typed arrays. */
 export type CardContent = string | number | boolean | readonly string[] | Float64Array;
 
-/** By where each is: 'TELESCOP', 'AIPS AN: ARRNAM', 'Header/latitude'. Empty for files that are neither FITS nor HDF5. */
+/** By location: 'TELESCOP', 'AIPS AN: ARRNAM', 'Header/latitude'. Empty for files that are neither FITS nor HDF5. */
 export type Cards = ReadonlyMap<string, CardContent>;
 
 const FITS_START = 'SIMPLE  =';
@@ -65,7 +65,7 @@ function hdf5Cards(file: Hdf5File): Cards {
   return cards;
 }
 
-/** Of several kinds of content one fits. */
+/** One of several content types fits. */
 function orNothing<Content>(read: () => Content): Content | undefined {
   try {
     return read();

@@ -1,4 +1,4 @@
-/** What a file holds decides what it is, and what is said of it; its name never does. */
+/** The content of a file decides its format and its report; the file name never does. */
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ describe('content decides', () => {
         (error: unknown) => String(error),
       );
     };
-    // Without an extension there is no name of a file of time stamps to look for.
+    // Without an extension, the time-stamp file's name cannot be derived.
     assert.match(await said('mystery'), /mystery: is in no format known here/);
     assert.match(
       await said('foo.bin'),
@@ -75,7 +75,7 @@ describe('content decides', () => {
       await file.close();
       assert.equal(file.format, 'vdif', name);
     }
-    // One header alone is no VDIF: any number is some header.
+    // One header alone is not VDIF: any bytes form some header.
     writeFileSync(at('once.dat'), Buffer.concat([bytes.subarray(0, 96), Buffer.alloc(900, 0x55)]));
     await assert.rejects(openFile(at('once.dat')), /is in no format known here/);
   });

@@ -32,7 +32,7 @@ describe('what the user says against a recording', () => {
     const named = encodeVdif({ ...vdif, extension: 3 });
     await taken(named, { sampleRateHz: 32e3 });
     await refused(named, { sampleRateHz: 64e3 }, /says itself that it has 32 kHz; leave out source\.rate/);
-    // Nothing but its name tells what that is.
+    // Only its name gives the format.
     const format = 'vdif';
     const counted = encodeVdif({ ...vdif, extension: 0 });
     await taken(counted, { format, sampleRateHz: 32e3 });
@@ -45,7 +45,7 @@ describe('what the user says against a recording', () => {
     }
     // The last frames of the second may be lost.
     await taken(counted, { format, sampleRateHz: 32 * 1050 });
-    // Nothing says otherwise within a second.
+    // No contradiction within a second.
     await taken(encodeVdif({ ...vdif, extension: 0, firstFrame: 2 }), { format, sampleRateHz: 64e3 });
   });
 

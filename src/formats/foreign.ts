@@ -1,4 +1,4 @@
-/** Formats of the field that are not read here: a file of theirs is refused by its own name, with a way on. */
+/** Known formats that we do not read: such a file is refused by its format's name, with a way to convert it. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { refuse } from '../core/errors.js';
@@ -7,7 +7,7 @@ import type { Hdf5Look } from './hdf5/look.js';
 interface Foreign {
   readonly what: string;
   readonly fix: string;
-  /** `text` is the head as Latin letters. */
+  /** `text` is the head as Latin-1 text. */
   recognise(head: Uint8Array, text: string, path: string): boolean;
 }
 
@@ -40,7 +40,7 @@ const foreigners: readonly Foreign[] = [
   {
     what: 'is a capture of packets',
     fix: 'corella inspect says what is in it',
-    // pcap in both byte orders, of microseconds or nanoseconds; pcapng.
+    // pcap in both byte orders, with microseconds or nanoseconds; pcapng.
     recognise: (head) =>
       ['a1b2c3d4', 'd4c3b2a1', 'a1b23c4d', '4d3cb2a1', '0a0d0d0a'].includes(
         Buffer.from(head.subarray(0, 4)).toString('hex'),
@@ -66,7 +66,7 @@ const foreigners: readonly Foreign[] = [
 interface ForeignFolder {
   readonly what: string;
   readonly fix: string;
-  /** All of these are in it. */
+  /** The folder contains all of these. */
   readonly parts: readonly string[];
 }
 
@@ -83,7 +83,7 @@ const folders: readonly ForeignFolder[] = [
   },
 ];
 
-/** Refuses a folder that is someone's data set; returns where it is none. */
+/** Refuses a folder that is a known data set of another kind; otherwise returns. */
 export function refuseForeignFolder(path: string): void {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const names = readdirSync(path);
@@ -94,7 +94,7 @@ export function refuseForeignFolder(path: string): void {
 /** A sync word of Mark 4: 32 ones on each of 16, 32 or 64 tracks, side by side. */
 const MARK4_SYNC_BYTES = [64, 128, 256];
 
-/** `start` is the first 128 KiB, of a file that nothing else is known of. */
+/** `start` is the first 128 KiB of an otherwise unrecognised file. */
 export function refuseMark4(path: string, start: Uint8Array): void {
   for (let at = 0; at < start.length; at++) {
     if (start[at] !== 0xff) continue;
@@ -109,11 +109,11 @@ export function refuseMark4(path: string, start: Uint8Array): void {
   }
 }
 
-/** Refuses a file that is known for what it is; returns where it is not. */
+/** Refuses a file of a known foreign format; otherwise returns. */
 export function refuseForeign(path: string, head: Uint8Array, names: Hdf5Look | undefined): void {
   if (names === 'damaged')
     refuse(path, 'is HDF5 that cannot be read', 'it is damaged or cut short: copy it again');
-  // LOFAR2.0 stations: a group for each time, XST_2024-01-01T00:00:00.000_SB100.
+  // LOFAR2.0 stations: one group per time, XST_2024-01-01T00:00:00.000_SB100.
   if (names && [...names].some((name) => name.startsWith('XST_')))
     refuse(
       path,

@@ -1,6 +1,6 @@
 /**
- * What a format must offer. Each format is one file that exports a `Format`, and one line in registry.ts;
- * everything else (commands, inspect, convert) works through these interfaces.
+ * What a format must provide. Each format is one file that exports a `Format`, and one line in registry.ts; everything
+ * else (commands, inspect, convert) uses these interfaces.
  */
 import type { Integration } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
@@ -12,143 +12,143 @@ import type { ValueFaults } from './io/gather.js';
 import type { StreamType } from './recordings/unsigned.js';
 import type { Station, Telescope } from '../telescope/telescope.js';
 
-/** What any opened file can say of itself; `details` is the format's own header, for inspect. */
+/** Metadata of any open file; `details` is the format's own header, for inspect. */
 interface FileFacts {
   readonly path: string;
   readonly format: string;
   readonly telescope?: Telescope;
-  /** How a recording came to be, line by line, where it says. */
+  /** The processing history of a recording, line by line, if stored. */
   readonly history?: readonly string[];
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** A recording that holds less than its header promises: cut short in copying, or ended before it was full. */
+/** A recording with less data than its header states: truncated when copied, or stopped early. */
 export interface EndsEarly {
-  /** The header's word for what it promises. */
+  /** The header keyword that states the length. */
   readonly said: string;
   readonly promisedBytes: number;
   readonly heldBytes: number;
-  /** Of each input, after the last one that `samples` counts. */
+  /** Per input, after the last sample in `samples`. */
   readonly missingSamples: number;
 }
 
-/** What the user knows and a file's header may not say; each kind of file says which of them it reads. */
+/** What the user knows and a file's header may lack; each kind of file lists the options it reads. */
 export interface OpenOptions {
   readonly sampleRateHz?: number;
   readonly centreFrequencyHz?: number;
-  /** Taken with every file: who computes with one may put the stations elsewhere. */
+  /** Allowed for every file: it replaces the station positions. */
   readonly telescope?: Telescope;
   readonly polarisations?: 1 | 2;
-  /** Inputs in the file, where its header does not count them (Mark 5B, plain binary). */
+  /** Inputs in the file, if not in its header (Mark 5B, plain binary). */
   readonly inputs?: number;
-  /** Bits a sample, where the header does not tell (Mark 5B). */
+  /** Bits per sample, if not in the header (Mark 5B). */
   readonly bits?: number;
-  /** What plain binary holds; unsigned bytes count from 0 to 255 and become −128 … 127. */
+  /** The sample type of plain binary; unsigned bytes are 0 to 255 and become −128 … 127. */
   readonly type?: StreamType;
   /** Bytes to skip before plain binary starts. */
   readonly skipBytes?: number;
-  /** When it starts, where nothing tells (plain binary, SigMF without core:datetime). */
+  /** Start time, if not in the file (plain binary, SigMF without core:datetime). */
   readonly start?: Instant;
-  /** Any moment within 500 days of the recording, for formats that keep only part of the date (Mark 5B). */
+  /** Any time within 500 days of the recording, for formats that store only part of the date (Mark 5B). */
   readonly near?: Instant;
   /** Which of a beam's two tunings (LWA DRX). */
   readonly tuning?: 1 | 2;
-  /** The file that describes an MWA observation, where it is not beside the data. */
+  /** The file that describes an MWA observation, if not beside the data. */
   readonly metafits?: string;
-  /** Whether known cable lengths are taken out of the phases (MWA); kept unless said. */
+  /** Whether known cable lengths are removed from the phases (MWA); kept by default. */
   readonly cables?: 'keep' | 'remove';
-  /** Which product a SKA-Low station's dump holds for its pair (1, 2): its file does not say. */
+  /** Which product a SKA-Low station's dump stores for a pair (1, 2): not in its file. */
   readonly storedPair?: 'V12' | 'V21';
-  /** Which of its columns of visibilities (Measurement Sets): DATA unless said. */
+  /** Which column of visibilities (Measurement Sets); by default DATA. */
   readonly column?: string;
-  /** `file`: its uvw are used although they contradict its antennas' positions (UVFITS, FITS-IDI, UVH5, Measurement Sets). */
+  /** `file`: use its uvw although they contradict its antenna positions (UVFITS, FITS-IDI, UVH5, Measurement Sets). */
   readonly uvw?: 'file';
-  /** Which of a file's targets, by name or number, where it holds several; 'all' of them. */
+  /** Which of a file's targets, by name or number, if it has several; 'all' of them. */
   readonly target?: string;
-  /** Which sideband voltages hold: `lower` was recorded inverted (high-side mixing, second Nyquist zone). Upper unless said. */
+  /** The sideband of the voltages: `lower` is inverted (high-side mixing, second Nyquist zone). By default upper. */
   readonly sideband?: 'upper' | 'lower';
-  /** The thread whose seconds hold for all threads (VDIF): some recorders write others wrongly. */
+  /** The thread whose seconds are used for all threads (VDIF): some recorders write wrong ones for the others. */
   readonly secondsOfThread?: number;
 }
 
-/** Those that mean something to some files alone. */
+/** Options that apply to some files only. */
 export type ReadingOption = Exclude<keyof OpenOptions, 'telescope'>;
 
-/** A kind of file that a format knows: most know one. */
+/** A kind of file that a format reads: most formats have one. */
 export interface FileKind {
-  /** As users know it: "LWA DRX". */
+  /** The name for users: "LWA DRX". */
   readonly title: string;
   readonly holds: 'recordings' | 'visibilities';
-  /** What is taken from the user; anything else is refused. */
+  /** The options that it reads; any other option is refused. */
   readonly reads: readonly ReadingOption[];
 }
 
-/** What reading a recording has met so far; complete once its blocks have been read to the end. */
+/** Counts of frames read so far; complete after all blocks are read. */
 export interface FrameTally {
   /** Whole and valid. */
   frames: number;
   /** Marked invalid by the recorder, or damaged beyond use. */
   invalid: number;
-  /** Arrived after their block had been handed on: their samples are missing. */
+  /** Arrived after their block was delivered: their samples are missing. */
   late: number;
-  /** Brought samples that an earlier one had brought: left out. */
+  /** Repeated the samples of an earlier frame: dropped. */
   doubled: number;
-  /** Outside the recording's first and last time. */
+  /** Outside the recording's time range. */
   outside: number;
   /** Bytes that belong to no frame. */
   spareBytes: number;
-  /** Values at the one level a block cannot hold (−128 or −8 in spectra), moved to the next. */
+  /** Values at the one level a block cannot hold (−128 or −8 in spectra), changed to the next. */
   saturated: number;
 }
 
-/** What neither a file nor the user told; a stand-in is there instead: a band from 0 Hz, the first day of 1970. */
+/** A fact given by neither the file nor the user; a placeholder is used: a band from 0 Hz, the first day of 1970. */
 export type UnknownFact = 'frequency' | 'start';
 
-/** Of recordings alone, voltages and spectra. */
+/** Recordings only: voltages and spectra. */
 interface RecordingFacts extends FileFacts {
   readonly unknownFacts?: readonly UnknownFact[];
-  /** What the file tells in part and was taken to be so, each in a line for people. */
+  /** Assumptions where the file is incomplete, one display line each. */
   readonly assumed?: readonly string[];
   readonly endsEarly?: EndsEarly;
   readonly tally?: Readonly<FrameTally>;
-  /** Where the file tells a checksum: reads all its data and refuses those that do not match. */
+  /** If the file has a checksum: reads all data and fails on a mismatch. */
   verify?(): Promise<void>;
 }
 
-/** Time-domain voltages. Files may be larger than memory: only blocks are ever read. */
+/** Time-domain voltages. Files may be larger than memory: only blocks are read. */
 export interface VoltageRecording extends RecordingFacts, VoltageSource, KnownLength {}
 export interface SpectraRecording extends RecordingFacts, SpectraSource, KnownLength {}
 
 export interface VisibilityHeader {
   readonly telescope: Telescope;
   readonly polarisations: 1 | 2;
-  /** What polarisations 0 and 1 are: X and Y unless said, or R and L. */
+  /** What polarisations 0 and 1 are: X and Y by default, or R and L. */
   readonly feeds?: 'linear' | 'circular';
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
-  /** Where the file's fringes are stopped; inside the house they never are. */
+  /** The phase centre of the file's fringe stopping; internally fringes are never stopped. */
   readonly phaseCentre: SkyPosition;
-  /** The file leaves its fringes running, as drift scans do; copies in UVH5 do as well. Stopped unless said. */
+  /** The file's fringes are running (drift scan); UVH5 copies keep them so. Stopped by default. */
   readonly fringes?: 'running';
-  /** What was observed, for people: a source's name or "zenith". */
+  /** The observed object, for display: a source's name or "zenith". */
   readonly object: string;
-  /** What made this file: command, version, recording. */
+  /** How this file was made: command, version, recording. */
   readonly history: readonly string[];
-  /** What values are in, in UVH5's words ("uncalib", "Jy", "K str") or the file's own; undefined where nobody said. */
+  /** The unit of the values, in UVH5's terms ("uncalib", "Jy", "K str") or the file's own; undefined if unknown. */
   readonly units?: string;
-  /** Where X points: east unless said; a file that does not say makes it 'unknown', and so do copies of it. */
+  /** Where X points: east by default; a file without it gives 'unknown', and so do copies of it. */
   readonly xOrientation?: 'east' | 'north' | 'unknown';
-  /** Whether products are of the feeds as they are mounted, or rotated to the sky; undefined where it is not stated. */
+  /** Whether products are of the feeds as mounted, or rotated to the sky; undefined if not stated. */
   readonly feedFrame?: 'feeds' | 'sky';
-  /** Where that is not the telescope's name. */
+  /** If different from the telescope's name. */
   readonly instrument?: string;
-  /** Antennas of the file's table that are in none of its pairs. */
+  /** Antennas of the file's table that are in no pair. */
   readonly unusedAntennas?: readonly UnusedAntenna[];
-  /** What others wrote into the header beside what the format asks for. */
+  /** Header entries beyond those of the format, from other programs. */
   readonly extraKeywords?: Readonly<Record<string, KeywordValue>>;
-  /** AIPS codes of what is stored, falling, where that is not everything: YY alone, XX and YY, XY alone. */
+  /** AIPS codes of the stored products, descending, if not all: YY alone, XX and YY, XY alone. */
   readonly products?: readonly number[];
-  /** Rows a time, where not every pair is there: the most of them, and whether all times have as many. */
+  /** Rows per time, if some pairs are missing: the maximum, and whether all times have as many. */
   readonly rows?: { readonly most: number; readonly times: 'alike' | 'different' };
 }
 
@@ -156,7 +156,7 @@ export type KeywordValue = string | number | boolean;
 
 export interface UnusedAntenna {
   readonly station: Station;
-  /** In the table, used ones counted. */
+  /** In the table, including used antennas. */
   readonly place: number;
 }
 
@@ -165,51 +165,53 @@ export interface VisibilityFile extends FileFacts, Closable {
   readonly header: VisibilityHeader;
   readonly telescope: Telescope;
   readonly integrationCount: number;
-  /** How long each lasts, where opening the file shows it. */
+  /** The duration of each, if known when the file is opened. */
   readonly durationsS?: Float64Array;
-  /** What the file does not say and was taken to be so, each in a line for people. */
+  /** Assumptions about what the file lacks, one display line each. */
   readonly assumed?: readonly string[];
-  /** The names of its targets, where they are several that nobody chose among. */
+  /** The names of its targets, if there are several and none was selected. */
   readonly targets?: string;
-  /** Counted anew while integrations are read; complete at their end. */
+  /** Counted anew at each reading of the integrations; complete at their end. */
   readonly faults?: ValueFaults;
   /**
-   * Unphased and in the canonical order, whatever the file holds. With memory `reused` the caller is done with each
-   * before it asks for the next: a large one may then take the place of the one before.
+   * Unphased and in the canonical order, whatever the file stores. With memory `reused`, each integration is valid
+   * until the next is requested: a large one may then overwrite the one before.
    */
   integrations(memory?: 'own' | 'reused'): AsyncIterable<Integration>;
 }
 
 /**
- * `means` over samples, in floats with fringes stopped; or whole `sums` bit for bit as the correlator left them, in
- * integers with fringes running. Formats that have no such integers refuse them.
+ * `means` over samples, in floats with fringes stopped; or whole `sums` bit for bit from the correlator, in integers
+ * with fringes running. Formats without such integers refuse them.
  */
 export type StoredValues = 'means' | 'sums';
 
-/** A file's name appears when it is finished, or, for whoever watches it grow, with its first integration. */
+/** A file's name appears when it is finished or, for viewers that follow its growth, with its first integration. */
 export type WhenItAppears = 'finished' | 'first-integration';
 
 export interface VisibilityFileOptions {
   readonly values?: StoredValues;
   readonly appears?: WhenItAppears;
   /**
-   * Of whole sums: the largest real or imaginary part that may come, where it is known. Beyond 2³¹ − 1 they are kept in doubles,
-   * which hold whole numbers up to 2⁵³ exactly.
+   * For whole sums: the largest real or imaginary part, if known. Above 2³¹ − 1 they are stored in doubles, which hold
+   * integers up to 2⁵³ exactly.
    */
   readonly largestSum?: number;
 }
 
-/** Appends integration by integration; the file is whole after each, and whoever is killed leaves a file that `mend` makes whole. */
+/** Appends integrations; the file is complete after each. If the process is killed, `mend` repairs the file. */
 export interface VisibilityWriter {
   append(integration: Integration): Promise<void>;
   finish(): Promise<void>;
-  /** Ends early, after an append that failed too: the integrations that were finished are the file; how many. With none, nothing is left. */
+  /**
+   * Ends early, also after a failed append; returns the number of finished integrations. With none, no file remains.
+   */
   keep(): Promise<number>;
-  /** Leaves nothing behind. */
+  /** Removes the file. */
   abandon(): Promise<void>;
 }
 
-/** Voltages, or what arrived channelised already. */
+/** Voltages, or data recorded as spectra. */
 export type Recording = VoltageRecording | SpectraRecording;
 export { sampleRateOf } from '../core/sources.js';
 export type { CanonicalSpectra } from '../core/blocks.js';
@@ -217,15 +219,15 @@ export type { CanonicalSpectra } from '../core/blocks.js';
 export type OpenedFile = Recording | VisibilityFile;
 
 export interface Format {
-  /** The word users type: "uvfits". */
+  /** The name that users type: "uvfits". */
   readonly name: string;
   readonly title: string;
-  /** With the dot, lower case. */
+  /** With the dot, in lower case. */
   readonly extensions: readonly string[];
   readonly kinds: readonly FileKind[];
-  /** Decides by content: `head` is the file's first 4096 bytes or fewer; `names` what is in it where it is HDF5. */
+  /** Decides by content: `head` is the file's first 4096 bytes or fewer; `names` are its items if it is HDF5. */
   recognise(path: string, head: Uint8Array, names?: Hdf5Look): boolean;
-  /** For frames without a mark of their own, where no format has recognised the file: `start` is its first 128 KiB or fewer. */
+  /** For frames without a magic number, if no format recognised the file: `start` is its first 128 KiB or fewer. */
   recogniseFrames?(start: Uint8Array): boolean;
   open(path: string, options?: OpenOptions): Promise<OpenedFile>;
   createVisibilities?(
@@ -235,8 +237,8 @@ export interface Format {
   ): Promise<VisibilityWriter>;
   /** Files that can be read while they are written, and may appear with the first integration. */
   readonly grows?: true;
-  /** Files that keep whole sums, `values: 'sums'`. */
+  /** Files that can store whole sums, `values: 'sums'`. */
   readonly holdsSums?: true;
-  /** Makes a file of ours whole whose writer was killed: how many integrations it holds, 0 where none was finished. */
+  /** Repairs a file of ours whose writer was killed; returns the number of integrations, 0 if none was finished. */
   mend?(path: string): Promise<number>;
 }

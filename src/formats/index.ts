@@ -1,4 +1,4 @@
-/** Files of the field: what may be opened, read and written, and the words for what they hold. */
+/** Files of the field: which formats are opened, read and written, and the types of their contents. */
 export type * from './format.js';
 export { sampleRateOf } from './format.js';
 export { formats, openFile, visibilityFormatFor, type OpenFileOptions } from './registry.js';

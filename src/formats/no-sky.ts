@@ -1,11 +1,11 @@
-/** Values that no sky and no band has, refused by name before anything is computed with them. */
+/** Impossible sky and band values, refused by name before any computation. */
 import { refuse } from '../core/errors.js';
 import { checkedSite } from '../telescope/site.js';
 import type { OpenedFile, VisibilityFile, VisibilityHeader, VoltageRecording } from './format.js';
 
-/** Beyond it is no radio: a hundred terahertz. */
+/** Above it is no radio: a hundred terahertz. */
 const HIGHEST_HZ = 1e14;
-/** Beyond the Moon no antenna stands. */
+/** No antenna is beyond the Moon. */
 const FARTHEST_M = 1e9;
 
 export function refuseNoSky(file: OpenedFile): void {
@@ -22,7 +22,7 @@ function refuseVoltages({ path, sampleRateHz, centreFrequencyHz }: VoltageRecord
     refuse(path, `the middle of its band is at ${centreFrequencyHz} Hz`, 'correct it: 0 or above');
 }
 
-/** What is allowed and may mislead, in lines for people. */
+/** Allowed values that may mislead, as display lines. */
 export function doubtsOf(file: VisibilityFile): readonly string[] {
   const counts = new Map<string, number>();
   for (const { name } of file.header.telescope.stations) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -50,7 +50,7 @@ function refuseHeader(path: string, header: VisibilityHeader): void {
   refuseBand(path, frequenciesHz, channelWidthHz, 'of the sky');
 }
 
-/** Of recordings a band may count from its own zero. */
+/** The band of a recording may start at its own zero. */
 function refuseBand(
   path: string,
   frequenciesHz: Float64Array,

@@ -1,11 +1,11 @@
 /**
- * Which options a file is read with. A format says for each kind of file it knows what it takes from the user; whatever
- * else is given means nothing there and is refused, and the commands' help is made of the same lists.
+ * Which options a file is read with. A format lists, for each kind of file, the options it reads; any other is refused,
+ * and the commands' help comes from the same lists.
  */
 import { refuse } from '../core/errors.js';
 import type { FileKind, Format, OpenOptions, ReadingOption } from './format.js';
 
-/** The fields of an observation that give them. */
+/** The observation fields for each option. */
 export const readingFields = {
   centreFrequencyHz: 'source.frequency',
   sampleRateHz: 'source.rate',
@@ -37,8 +37,8 @@ export const kindsOf = (formats: readonly Format[]): readonly FileKind[] =>
   formats.flatMap(({ kinds }) => kinds);
 
 /**
- * Refuses what none of `these` kinds of file read, saying which of `all` do. Once a format has found out which of its
- * kinds a file is, it asks again with that one.
+ * Refuses options that none of `these` kinds of file read, naming those of `all` that do. A format calls it again once
+ * it has identified the kind of a file.
  */
 export function refuseUnread(
   path: string,

@@ -1,6 +1,6 @@
 /**
- * Real UVFITS files of other programs, against what other programs read in them. They are not part of the
- * project: CORELLA_TEST_DATA names a folder that holds them, and without it these tests say that they were skipped.
+ * Real UVFITS files of other programs, compared with what other programs read from them. They are not part of the
+ * project: CORELLA_TEST_DATA names their folder; without it these tests are skipped.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -49,15 +49,16 @@ const files: readonly Expected[] = [
     firstStation: 'LWA173',
     site: [34.068894, -107.62835, 2133.6],
     times: 1,
-    // As the groups have it; DATE-OBS says 20:36:26, which single precision lost.
+    // As in the groups; DATE-OBS has 20:36:26, which single precision lost.
     julianDate: 2_456_356.25,
     firstFrequencyHz: 40_003_906.25,
     channels: 418,
     products: ['XX'],
-    // As its SU table has it; its header's RA is in radians, and of the day's equinox.
+    // As in its SU table; its header's RA is in radians, for the equinox of date.
     phaseCentre: [324.891446446171, 34.008851344062016],
     check: ([{ visibilities, counts }]) => {
-      // Baseline (0, 1), first channels: |−18.10088 − 175.34572i|, |−194.91641 − 310.9028i|; phasing keeps sizes.
+      // Baseline (0, 1), first channels: |−18.10088 − 175.34572i|, |−194.91641 − 310.9028i|; phasing preserves
+      // amplitudes.
       const size = (c: number): number =>
         Math.hypot(visibilities[2 * (c * 15 + 1)], visibilities[2 * (c * 15 + 1) + 1]);
       assert.ok(Math.abs(size(0) - Math.hypot(18.10088, 175.34572)) < 1e-3);
@@ -133,7 +134,7 @@ const files: readonly Expected[] = [
     channels: 1,
     products: ['XX', 'YY', 'XY', 'YX'],
     phaseCentre: [151.6567, 11.62943],
-    // The phase centre is the Sun, alone in the daytime sky: unphased by us, it must stand where it stood.
+    // The phase centre is the Sun, the only source in the daytime sky: after unphasing it must be at its true position.
     check: ([one], { telescope, header }) => {
       const sun = skyFrame(telescope.site, one.start).directionEnu(header.phaseCentre);
       const mirrored = { x: -sun.x, y: -sun.y, z: sun.z };
@@ -143,7 +144,7 @@ const files: readonly Expected[] = [
   },
 ];
 
-/** Mean cosine of the XX phases against those of a source in a direction: 1 if there were nothing else. */
+/** Mean cosine of the XX phases against those of a source in a given direction: 1 if there were no other signal. */
 function coherence(one: Integration, { stations }: Telescope, frequencyHz: number, towards: Vector3): number {
   let sum = 0;
   let pairs = 0;

@@ -1,4 +1,4 @@
-/** Filterbanks: powers over time and frequency of one beam, read and written; SIGPROC (.fil) here, PSRFITS (.sf) in psrfits.ts. */
+/** Filterbanks: power over time and frequency of one beam; SIGPROC (.fil) here, PSRFITS (.sf) in psrfits.ts. */
 import { stat, truncate } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
 import { openInput } from '../io/input.js';
@@ -7,13 +7,13 @@ import type { Filterbank, FilterbankWriter } from './file.js';
 import { decodeHeader, encodeHeader, isFilterbank, type FilterbankHeader } from './header.js';
 import { createPsrfits, isPsrfits, mendPsrfits, openPsrfits } from './psrfits.js';
 
-/** Longer headers are nobody's. */
+/** No program writes longer headers. */
 const MOST_HEADER_BYTES = 2 ** 16;
 
 export const sizeOfValue = ({ channels, planes, bits }: FilterbankHeader): number =>
   (channels * planes * bits) / 8;
 
-/** Whether a file is one, by its first bytes. */
+/** Whether a file is a filterbank, from its first bytes. */
 export async function holdsFilterbank(path: string): Promise<boolean> {
   const file = await openInput(path).catch(() => undefined);
   if (!file) return false;
@@ -77,7 +77,7 @@ function unpacked(bytes: Uint8Array, { bits }: FilterbankHeader, isSigned: boole
   );
 }
 
-/** The file is whole after each append; whoever is killed leaves one that `mendFilterbank` makes whole. */
+/** The file is complete after each append; if the process is killed, `mendFilterbank` repairs it. */
 export async function createFilterbank(path: string, header: FilterbankHeader): Promise<FilterbankWriter> {
   if (/\.sf$/i.test(path)) return createPsrfits(path, header);
   const kind = { 32: Float32Array, 16: Uint16Array, 8: Uint8Array }[header.bits as 8 | 16 | 32] as
@@ -108,7 +108,7 @@ export async function createFilterbank(path: string, header: FilterbankHeader): 
   };
 }
 
-/** Cuts a file of ours after its last whole value: how many it holds. */
+/** Truncates a file of ours after its last whole value; returns the number of values. */
 export async function mendFilterbank(path: string): Promise<number> {
   const file = await openFilterbank(path);
   const { values, leftOverBytes, format } = file;

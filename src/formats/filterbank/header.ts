@@ -1,4 +1,4 @@
-/** The header of a SIGPROC filterbank: keywords by name, numbers little-endian, no number of samples that must be kept up. */
+/** The header of a SIGPROC filterbank: keywords by name, little-endian numbers, no sample count to update. */
 import { refuse } from '../../core/errors.js';
 import { fromJulianDate, julianDate, type Instant } from '../../core/instant.js';
 import type { SkyPosition } from '../../sky/frame.js';
@@ -6,36 +6,36 @@ import type { Site } from '../../telescope/telescope.js';
 
 export type FilterbankBits = 1 | 2 | 4 | 8 | 16 | 32;
 
-/** Values are [t][if][c]; channels from fch1 on, each foff further. */
+/** Values are [t][if][c]; channels start at fch1, each foff further. */
 export interface FilterbankHeader {
   readonly sourceName?: string;
-  /** What the values were made of. */
+  /** The recording that the values were made from. */
   readonly rawDataFile?: string;
-  /** Middle of the first channel. */
+  /** Centre of the first channel. */
   readonly firstChannelHz: number;
-  /** To the next one; negative where frequencies fall, as readers expect. */
+  /** To the next channel; negative for falling frequencies, as readers expect. */
   readonly channelStepHz: number;
   readonly channels: number;
-  /** Planes of each channel: I; XX, YY; I, Q, U, V. */
+  /** Planes per channel: I; XX, YY; I, Q, U, V. */
   readonly planes: number;
-  /** 32: floats; fewer: unsigned, the lowest bits first. */
+  /** 32: floats; fewer: unsigned, lowest bits first. */
   readonly bits: FilterbankBits;
-  /** When the first value begins, at the telescope. */
+  /** Start of the first value, at the telescope. */
   readonly start: Instant;
   readonly valueS: number;
   readonly position?: SkyPosition;
   readonly azimuthDeg?: number;
   readonly zenithAngleDeg?: number;
-  /** In PSRFITS: where the beam points at a later moment; without it a beam points over the ground. */
+  /** PSRFITS: where the beam points at a later time; without it the beam is fixed to the ground. */
   readonly pointingAt?: (
     moment: Instant,
   ) => Pick<FilterbankHeader, 'position' | 'azimuthDeg' | 'zenithAngleDeg'>;
-  /** In PSRFITS. */
+  /** PSRFITS only. */
   readonly telescope?: { readonly name: string; readonly site: Site };
   /** From 1. */
   readonly beam?: number;
   readonly beams?: number;
-  /** 0 unless given. */
+  /** By default 0. */
   readonly telescopeId?: number;
   readonly machineId?: number;
 }
@@ -69,7 +69,7 @@ function number(kind: 'whole' | 'real', value: number): Uint8Array {
   return made;
 }
 
-/** 12h34m56.7891s as 123456.7891, degrees alike with their sign; rounded to 0.1 ms and 1 mas first, so that none says 60 s. */
+/** 12h34m56.7891s as 123456.7891, degrees likewise with sign; first rounded to 0.1 ms and 1 mas, to avoid 60 s. */
 export function sexagesimal(value: number, perSecond: number): number {
   const units = Math.round(Math.abs(value) * 3600 * perSecond);
   const seconds = (units % (60 * perSecond)) / perSecond;
@@ -85,7 +85,7 @@ export const fromSexagesimal = (value: number): number => {
   return Math.sign(value) * (whole + minutes / 60 + (size - whole * 10_000 - minutes * 100) / 3600);
 };
 
-/** Modified Julian Date: whole days and a fraction in one double, right to 0.7 µs. */
+/** Modified Julian Date: whole days and a fraction in one double, accurate to 0.7 µs. */
 function daysOf(moment: Instant): number {
   const { midnightJd, dayFraction } = julianDate(moment);
   return midnightJd - 2_400_000.5 + dayFraction;
@@ -109,7 +109,7 @@ export function encodeHeader(header: FilterbankHeader): Uint8Array {
   text('source_name', header.sourceName ?? 'unknown');
   whole('barycentric', 0);
   whole('pulsarcentric', 0);
-  // Readers take these as they are in memory where they are left out.
+  // If these are absent, readers use uninitialised memory.
   real('az_start', header.azimuthDeg ?? 0);
   real('za_start', header.zenithAngleDeg ?? 0);
   real('src_raj', sexagesimal((position.raDeg % 360) / 15, 1e4));
@@ -130,16 +130,16 @@ export function encodeHeader(header: FilterbankHeader): Uint8Array {
 export interface DecodedHeader {
   readonly header: FilterbankHeader;
   readonly headerBytes: number;
-  /** Every keyword as it is. */
+  /** Every keyword, unchanged. */
   readonly keywords: Readonly<Record<string, Value>>;
-  /** Of 8 bits: whether the file says that they are signed. */
+  /** For 8 bits: whether the file marks them as signed. */
   readonly isSigned: boolean;
 }
 
 export const isFilterbank = (head: Uint8Array): boolean =>
   head.length > 16 && Buffer.from(head.subarray(0, 16)).equals(Buffer.from(word('HEADER_START')));
 
-/** `head`: the file's first bytes, with all of the header. */
+/** `head`: the file's first bytes, including the whole header. */
 export function decodeHeader(path: string, head: Uint8Array): DecodedHeader {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   let at = 0;

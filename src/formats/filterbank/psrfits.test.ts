@@ -10,7 +10,7 @@ import type { FilterbankHeader } from './header.js';
 const start = parseInstant('2026-06-21T04:00:00.123456789Z');
 const header: FilterbankHeader = {
   ...{ sourceName: 'B0329+54', rawDataFile: 'night.sigmf-meta', firstChannelHz: 150e6, channelStepHz: -25e3 },
-  // 0.3 s: two values are a row.
+  // 0.3 s: two values per row.
   ...{ channels: 3, planes: 2, bits: 32, start, valueS: 0.3, beam: 2, beams: 7 },
   position: { raDeg: 53.2475, decDeg: -4.5787 },
   ...{ azimuthDeg: 12.5, zenithAngleDeg: 33 },
@@ -22,7 +22,7 @@ const header: FilterbankHeader = {
   telescope: { name: 'garden', site: { latitudeDeg: 0, longitudeDeg: 90, heightM: 10 } },
 };
 
-/** Five values of two planes and three channels; nothing of channel 1 in the second row. */
+/** Five values of two planes and three channels; no data for channel 1 in the second row. */
 const given = Array.from({ length: 30 }, (_, n) => (n * 37) % 251);
 const counts = Float32Array.from(given, (_, n) => (n >= 12 && n < 24 && n % 3 === 1 ? 0 : 4));
 const levels = {
@@ -36,14 +36,14 @@ const written = async (bits: 8 | 16 | 32, end: 'finish' | 'keep' = 'finish'): Pr
   const writer = await createFilterbank(path, { ...header, bits });
   const values = new kinds[bits](given.map((one) => (bits === 16 ? one * 261 : bits === 8 ? one : one / 3)));
   const about = bits === 32 ? {} : { levels };
-  // However it is cut.
+  // For any division into appends.
   await writer.append(values.subarray(0, 18), { ...about, counts: counts.subarray(0, 18) });
   await writer.append(values.subarray(18), { ...about, counts: counts.subarray(18) });
   await writer[end]();
   return path;
 };
 
-/** What a file's bytes are worth: the values that were rounded. */
+/** The expected value read back, after rounding to the file's bits. */
 const worth = (bits: 8 | 16 | 32, n: number): number => {
   if (counts[n] === 0) return NaN;
   if (bits === 32) return Math.fround(given[n] / 3);
@@ -107,7 +107,7 @@ describe('PSRFITS in search mode', () => {
       [card('RA'), card('DEC'), card('TELESCOP')],
       ['03:32:59.4000', '-04:34:43.320', 'garden'],
     );
-    // On the equator, 90° east: along y, above the radius of the Earth.
+    // On the equator, 90° east: along y, above the Earth's radius.
     assert.ok(Math.abs(Number(card('ANT_Y')) - 6_378_147) < 1 && Math.abs(Number(card('ANT_X'))) < 1);
     const rowBytes = 40 + 3 * 12 + 6 * 8 + 12;
     assert.equal(Number(card('NAXIS1')), rowBytes);
@@ -119,7 +119,7 @@ describe('PSRFITS in search mode', () => {
       [0, 4, 8].map((at) => bytes.readFloatBE(second + 40 + 24 + at)),
       [1, 0, 1],
     );
-    // The third value, its first plane: as they were given.
+    // The third value, its first plane: unchanged.
     assert.deepEqual([...bytes.subarray(second + rowBytes - 12, second + rowBytes - 9)], given.slice(12, 15));
   });
 
@@ -135,7 +135,7 @@ describe('PSRFITS in search mode', () => {
         'latin1',
       );
     };
-    // Two rows are noted, a third was written in part, and nothing pads it.
+    // Two rows are counted, a third is partly written, and there is no padding.
     card('NAXIS2', 2);
     card('NSTOT', 4);
     writeFileSync(path, bytes.subarray(0, rows + 2 * rowBytes));
@@ -168,7 +168,7 @@ describe('PSRFITS in search mode', () => {
     const put = (name: string, value: string): void => {
       bytes.write(`${name.padEnd(8)}= ${value.padStart(20)}`, bytes.indexOf(name.padEnd(8)), 'latin1');
     };
-    // The same bytes are four values of four bits each.
+    // The same bytes hold four values of four bits each.
     put('NBITS', '4');
     put('NSBLK', '4');
     put('NSTOT', '0');

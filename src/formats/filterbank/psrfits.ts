@@ -1,6 +1,6 @@
 /**
- * PSRFITS in search mode (.sf): a binary table, SUBINT, with a row for about each second. Values are DATA·DAT_SCL + DAT_OFFS;
- * a channel of a row that nothing was received for has DAT_WTS 0.
+ * PSRFITS in search mode (.sf): a binary table, SUBINT, with a row for about each second. Values are DATA·DAT_SCL +
+ * DAT_OFFS; a channel without data in a row has DAT_WTS 0.
  */
 import { truncate } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
@@ -26,20 +26,20 @@ import type { FilterbankBits, FilterbankHeader } from './header.js';
 const SECONDS_PER_DAY = 86_400;
 const UNIX_EPOCH_MJD = 40_587;
 
-/** Of a row: about a second, at most so many values and bytes. */
+/** Per row: about a second, and at most this many values and bytes. */
 const [MOST_VALUES, MOST_ROW_BYTES, ROW_S] = [4096, 2 ** 24, 1];
 
 const letters = { 8: 'B', 16: 'I', 32: 'E' } as const;
 
-/** Where a card is that is written again as rows are added. */
+/** Position of a card that is rewritten as rows are added. */
 const cardAt = (start: number, cards: readonly string[], name: string): number =>
   start + 80 * cards.findIndex((card) => card.startsWith(name.padEnd(8)));
 
 interface Layout {
-  /** Values of a row. */
+  /** Values per row. */
   readonly rowValues: number;
   readonly rowBytes: number;
-  /** Bytes from the row's start. */
+  /** Bytes from the start of the row. */
   readonly dataAt: number;
   readonly cards: readonly string[];
 }
@@ -98,7 +98,7 @@ function layoutOf({
   return { rowValues, rowBytes, dataAt, cards };
 }
 
-/** 12:34:56.7891; rounded first, so that seconds never read 60. */
+/** 12:34:56.7891; rounded first, so that 60 s never appears. */
 function colons(value: number, digits: number): string {
   const units = Math.round(Math.abs(value) * 3600 * 10 ** digits);
   const perSecond = 10 ** digits;
@@ -143,7 +143,7 @@ function primaryCards(header: FilterbankHeader): string[] {
   ];
 }
 
-/** What was killed leaves all rows but the one that was begun; `mendPsrfits` makes a whole file of it. */
+/** If the process is killed, all rows remain except the unfinished one; `mendPsrfits` repairs the file. */
 export async function createPsrfits(path: string, header: FilterbankHeader): Promise<FilterbankWriter> {
   const { channels, planes, valueS, start } = header;
   const bits = header.bits as 8 | 16 | 32;
@@ -189,7 +189,7 @@ export async function createPsrfits(path: string, header: FilterbankHeader): Pro
     received.fill(0);
     inRow = 0;
   };
-  /** How many rows and values there are. */
+  /** Updates the number of rows and values. */
   const note = async (values: number): Promise<void> => {
     for (const [name, card] of [
       ['NAXIS2', integerCard('NAXIS2', rows)],
@@ -244,7 +244,7 @@ export const isPsrfits = (head: Uint8Array): boolean => {
   return text.startsWith('SIMPLE  =') && text.includes("FITSTYPE= 'PSRFITS");
 };
 
-/** The table of sub-integrations. */
+/** The table of subintegrations. */
 async function subints(file: InputFile, primary: FitsUnit): Promise<FitsUnit> {
   for (let at = primary.end; ;) {
     const unit = await readUnit(file, at);
@@ -296,7 +296,7 @@ export async function openPsrfits(path: string): Promise<Filterbank> {
     const shape = table.text(`TDIM${order}`, '').replaceAll(/\s/g, '');
     if (bits >= 8 && shape !== '' && shape !== `(${channels},${planes},${rowValues})`)
       refuse(path, `TDIM of its data is ${shape}`, `only (${channels},${planes},${rowValues}) is read`);
-    /** Numbers of a column of a row; none where it has no such column. */
+    /** Numbers of a column in a row; empty if the column is absent. */
     const numbersOf = async (name: string, at: number, least: number): Promise<Float64Array | undefined> => {
       const place = columns.get(name);
       if (!place) return undefined;
@@ -341,7 +341,7 @@ export async function openPsrfits(path: string): Promise<Filterbank> {
       },
       rawDataFile: top.has('RAWFILE') ? top.text('RAWFILE') : undefined,
       ...{ firstChannelHz: first * 1e6, channelStepHz: stepMhz * 1e6 },
-      // Where rows were dropped at the start, the first one is later.
+      // If rows were dropped at the start, the first one is later.
       start: Math.abs(early) > valueS / 2 ? addSeconds(start, early) : start,
       position: ra === undefined || dec === undefined ? undefined : { raDeg: 15 * ra, decDeg: dec },
       ...{ azimuthDeg: await one('TEL_AZ', 0), zenithAngleDeg: await one('TEL_ZEN', 0) },
@@ -394,7 +394,7 @@ export async function openPsrfits(path: string): Promise<Filterbank> {
   }
 }
 
-/** Big-endian; of fewer than 8 bits the first in the highest. */
+/** Big-endian; below 8 bits the first value is in the highest bits. */
 function unpacked(bytes: Uint8Array, bits: number, isSigned: boolean): ArrayLike<number> {
   const view = new DataView(bytes.buffer);
   if (bits === 32) return Float32Array.from({ length: bytes.length / 4 }, (_, n) => view.getFloat32(4 * n));
@@ -407,7 +407,7 @@ function unpacked(bytes: Uint8Array, bits: number, isSigned: boolean): ArrayLike
   );
 }
 
-/** Makes a file of ours whole that was being written: how many values it holds. */
+/** Repairs an unfinished file of ours; returns the number of values. */
 export async function mendPsrfits(path: string): Promise<number> {
   const file = await openInput(path);
   let [end, rows] = [0, 0];
@@ -428,7 +428,7 @@ export async function mendPsrfits(path: string): Promise<number> {
   } finally {
     await file.close();
   }
-  // Shorter by what was begun, or longer by zeros to a whole block.
+  // Drops the unfinished row, or pads with zeros to a whole block.
   await truncate(path, end);
   const mended = await openPsrfits(path);
   await mended.close();

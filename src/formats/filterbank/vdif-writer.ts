@@ -1,6 +1,7 @@
 /**
- * VDIF frames of channelised voltages (1.1.1): one thread for each polarisation, all channels in a frame, complex samples in
- * offset binary. A second begins with frame 0, so a first or last frame that is not full has samples that were not received.
+ * VDIF frames of channelised voltages (1.1.1): one thread per polarisation, all channels in a frame, complex samples in
+ * offset binary. A second begins with frame 0, so a partial first or last frame includes samples that were not
+ * received.
  */
 import { refuse } from '../../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
@@ -11,19 +12,19 @@ export interface VdifHeader {
   readonly channels: number;
   readonly threads: number;
   readonly bits: 8 | 16;
-  /** Of each channel; a whole number. */
+  /** Per channel; a whole number. */
   readonly sampleRateHz: number;
-  /** Of the first sample, rounded to a whole sample of its second. */
+  /** Time of the first sample, rounded to a whole sample within its second. */
   readonly start: Instant;
   /** Two letters. */
   readonly station?: string;
 }
 
 export interface VdifWriter {
-  /** Of the first sample as it is stored, less when it was: samples are counted from whole seconds. */
+  /** Stored minus true time of the first sample: samples are counted from whole seconds. */
   readonly shiftS: number;
   readonly samplesPerFrame: number;
-  /** samples : [t][thread][c] complex, whole numbers as the bits hold them. */
+  /** samples : [t][thread][c] complex, integers in the range of the bits. */
   append(samples: Int8Array | Int16Array): Promise<void>;
   finish(): Promise<void>;
   keep(): Promise<number>;
@@ -33,7 +34,7 @@ export interface VdifWriter {
 const HEADER_BYTES = 32;
 const MOST_FRAME_BYTES = 2 ** 16;
 
-/** As many samples as a frame of about 64 KiB holds, a whole number of frames a second, whole words of 8 bytes. */
+/** Samples of a frame of about 64 KiB: a whole number of frames per second, whole words of 8 bytes. */
 export function samplesPerFrameOf(path: string, { channels, bits, sampleRateHz }: VdifHeader): number {
   if (!Number.isInteger(Math.log2(channels)))
     refuse(path, `VDIF holds a power of two channels, not ${channels}`, 'make such a number of channels');
@@ -73,7 +74,7 @@ export async function createVdif(path: string, header: VdifHeader): Promise<Vdif
   const frameBytes = HEADER_BYTES + samplesPerFrame * rowBytes;
   const middle = 2 ** (bits - 1);
   const frames = Array.from({ length: threads }, () => new Uint8Array(frameBytes));
-  /** Counted from the first whole second; the frame that is being filled begins at a multiple of its samples. */
+  /** Counted from the first whole second; the current frame begins at a multiple of its samples. */
   let [at, written, filled] = [first, 0, 0];
   const clear = (): void => {
     for (const frame of frames) {
@@ -136,7 +137,7 @@ export async function createVdif(path: string, header: VdifHeader): Promise<Vdif
   };
 }
 
-/** Half-years since 2000, the one that began last. */
+/** Half-years since 2000; the latest one that has begun. */
 function epochOf({ unixSeconds }: Instant): number {
   const date = new Date(unixSeconds * 1000);
   return ((date.getUTCFullYear() - 2000) * 2 + (date.getUTCMonth() >= 6 ? 1 : 0)) % 64;

@@ -1,7 +1,7 @@
-/** An axis of frequencies in FITS knows its first and a step: channels that are spaced otherwise would be misplaced. */
+/** A FITS frequency axis has only a first value and a step: unevenly spaced channels would be misplaced. */
 import { refuse } from '../../core/errors.js';
 
-/** In steps: the most a channel may be off, which leaves room for frequencies that were rounded. */
+/** In steps: the largest deviation of a channel, which allows for rounded frequencies. */
 const MOST_OFF = 0.1;
 
 export function refuseUneven(path: string, frequenciesHz: Float64Array, fix: string): void {

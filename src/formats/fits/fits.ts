@@ -1,4 +1,4 @@
-/** FITS headers: 80-character cards in blocks of 2880 bytes, written in fixed format and read forgivingly. */
+/** FITS headers: 80-character cards in blocks of 2880 bytes, written in fixed format and read leniently. */
 import { refuse } from '../../core/errors.js';
 import type { InputFile } from '../io/input.js';
 
@@ -9,7 +9,7 @@ const END = 'END'.padEnd(CARD);
 export const paddedBytes = (sizeBytes: number): number =>
   Math.ceil(sizeBytes / FITS_BLOCK_BYTES) * FITS_BLOCK_BYTES;
 
-/** FITS knows printable ASCII alone: accents are dropped, dashes and the like replaced. */
+/** FITS allows printable ASCII only: accents are dropped, dashes and similar characters replaced. */
 export const toAscii = (text: string): string =>
   text
     .normalize('NFKD')
@@ -33,7 +33,7 @@ export function integerCard(keyword: string, value: number, comment = ''): strin
   return keyed(keyword, String(value).padStart(20), comment);
 }
 
-/** Enough digits to read back the same double; past column 30 when it takes more than 20. */
+/** Enough digits to recover the same double; extends past column 30 if it needs more than 20. */
 export function realCard(keyword: string, value: number, comment = ''): string {
   if (!Number.isFinite(value)) throw new Error(`${keyword} = ${value} cannot be written in FITS`);
   const shortest = String(value).toUpperCase();
@@ -43,7 +43,7 @@ export function realCard(keyword: string, value: number, comment = ''): string {
   return keyed(keyword, (pointed + shortest.slice(mantissa.length)).padStart(20), comment);
 }
 
-/** One card, or several joined by CONTINUE when the text is long. */
+/** One card, or several joined by CONTINUE if the text is long. */
 export function textCards(keyword: string, value: string, comment = ''): string[] {
   const quoted = toAscii(value).replaceAll("'", "''");
   if (quoted.length <= 68) return [keyed(keyword, `'${quoted.padEnd(8)}'`, comment)];
@@ -62,7 +62,7 @@ export function textCards(keyword: string, value: string, comment = ''): string[
   });
 }
 
-/** HISTORY or COMMENT, wrapped at words where it can be. */
+/** HISTORY or COMMENT, wrapped at words if possible. */
 export function remarkCards(keyword: 'HISTORY' | 'COMMENT', text: string): string[] {
   const cards: string[] = [];
   for (const line of text.split(/\r?\n/)) {
@@ -84,7 +84,7 @@ export function headerBytes(cards: readonly string[]): Uint8Array {
 
 type CardValue = string | number | boolean;
 
-/** What a header says, by keyword. Asking for what is missing or of another kind is refused, naming the card. */
+/** The cards of a header, by keyword. A missing card, or one of another type, is refused by name on request. */
 export interface FitsHeader {
   readonly where: string;
   has(keyword: string): boolean;
@@ -119,7 +119,7 @@ export function parseHeader(cards: readonly string[], where: string): FitsHeader
     continued = undefined;
     if (card.slice(8, 10) !== '= ' || keyword === '') continue;
     const value = parseValue(card.slice(10));
-    // The first of a keyword counts, as in most readers.
+    // The first card of a keyword counts, as in most readers.
     if (value === undefined || values.has(keyword)) continue;
     values.set(keyword, value);
     if (typeof value === 'string' && value.endsWith('&')) continued = keyword;
@@ -127,17 +127,17 @@ export function parseHeader(cards: readonly string[], where: string): FitsHeader
   return headerOf(values, { remarks, comments }, where);
 }
 
-/** What is no value by the rules is text as it is: a card that nobody asks for makes no file unreadable. */
+/** An invalid value is kept as text: an unused card must not make the file unreadable. */
 function parseValue(field: string): CardValue | undefined {
   const text = /^\s*'((?:[^']|'')*)'(?=[\s/]|$)/.exec(field);
   if (text) return text[1].replaceAll("''", "'").trimEnd();
-  // A string without its end, or with a single quote inside.
+  // A string without closing quote, or with a single quote inside.
   const open = /^\s*'(.*?)'?\s*$/.exec(field);
   if (open) return open[1].replaceAll("''", "'").trimEnd();
   const bare = field.split('/', 1)[0].trim();
   if (bare === '') return undefined;
   if (bare === 'T' || bare === 'F') return bare === 'T';
-  // FITS allows D for a double's exponent; a NaN or INF some programs write says nothing.
+  // FITS allows D for a double's exponent; NaN or INF, which some programs write, counts as absent.
   const number = Number(bare.replace(/[dD]/, 'E'));
   if (Number.isFinite(number)) return number;
   return /^[+-]?(nan|inf)/i.test(bare) ? undefined : bare;
@@ -184,10 +184,10 @@ function headerOf(
 
 export interface FitsUnit {
   readonly header: FitsHeader;
-  /** Where the data begins, and how many bytes of it the header promises (without padding). */
+  /** Start of the data, and its length according to the header (without padding). */
   readonly dataStart: number;
   readonly dataBytes: number;
-  /** Where the next unit would begin. */
+  /** Start of the next unit. */
   readonly end: number;
 }
 
@@ -204,7 +204,7 @@ export async function readUnit(file: InputFile, position: number): Promise<FitsU
     await file.readExactly(block, position + blocks * FITS_BLOCK_BYTES);
     const text = decoder.decode(block);
     if (blocks === 0 && !/^(SIMPLE {2}|XTENSION)=/.test(text)) {
-      // What follows the last unit may be anything; at the start it must be a header.
+      // Bytes after the last unit are ignored; at the start there must be a header.
       if (position > 0) return undefined;
       refuse(where, 'is not a FITS file', 'check where it came from');
     }
@@ -222,7 +222,7 @@ export async function readUnit(file: InputFile, position: number): Promise<FitsU
   return refuse(where, 'its header has no END card', 'the file is damaged: copy it again');
 }
 
-/** |BITPIX|/8 · GCOUNT · (PCOUNT + Π NAXISn), with NAXIS1 = 0 left out for random groups. */
+/** |BITPIX|/8 · GCOUNT · (PCOUNT + Π NAXISn), without NAXIS1 = 0 for random groups. */
 function dataBytesOf(header: FitsHeader): number {
   const bitpix = header.real('BITPIX');
   if (![8, 16, 32, 64, -32, -64].includes(bitpix)) {

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { readFitsImage, writeFitsImage, type FitsImage } from './image.js';
 
 const PIXELS = 4;
-/** XX = 10, YY = 20, Re XY = 3, Im XY = 4 everywhere, but one brighter pixel in the east: row 2, column 3. */
+/** XX = 10, YY = 20, Re XY = 3, Im XY = 4 everywhere, with one brighter pixel in the east: row 2, column 3. */
 function image(): FitsImage {
   const values = new Float64Array(4 * PIXELS ** 2);
   [10, 20, 3, 4].forEach((value, product) =>
@@ -151,7 +151,7 @@ describe('FITS images', () => {
     await writeFitsImage(path, image());
     await writeFile(path, (await readFile(path)).subarray(0, 2880 * 2 + 10));
     await assert.rejects(readFitsImage(path), /cut\.fits: truncated: 246 bytes are missing/);
-    // A header that promises what no machine can hold, before it is believed.
+    // A header with an impossible size is refused before memory is allocated.
     await writeFitsImage(path, image());
     const bytes = await readFile(path);
     bytes.write('NAXIS3  =              1000000', bytes.indexOf('NAXIS3  ='), 'latin1');

@@ -1,6 +1,6 @@
 /**
- * Images as FITS, with a celestial coordinate system that puts every pixel where it belongs: SIN projection at
- * the phase centre, east to the left (docs/conventions.md, images). Axes: RA, Dec, frequency, Stokes.
+ * Images as FITS with a celestial coordinate system: SIN projection at the phase centre, east to the left
+ * (docs/conventions.md, images). Axes: RA, Dec, frequency, Stokes.
  */
 import { imageCPML, type ImageCPML } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
@@ -31,43 +31,43 @@ export interface FitsImage {
   /** Direction cosine from one pixel to the next. */
   readonly pixelSize: number;
   readonly polarisations: 1 | 2;
-  /** Which of two a lone one is, where that is not the first. */
+  /** Which polarisation a single one is, if not the first. */
   readonly hand?: 0 | 1;
-  /** What polarisations 0 and 1 are: X and Y unless said, or R and L. */
+  /** What polarisations 0 and 1 are: X and Y by default, or R and L. */
   readonly feeds?: 'linear' | 'circular';
-  /** One for each channel of the image; the middle of the band where channels were averaged. */
+  /** One per channel of the image; the band centre if channels were averaged. */
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
-  /** A lone plane that is Stokes I already, of two polarisations. */
+  /** A single plane that is already Stokes I, of two polarisations. */
   readonly stokes?: 'I';
   readonly crossHands?: CrossHandLack;
-  /** Stokes Q and U are left out: their frame is unknown, or cannot be had. */
+  /** Stokes Q and U are omitted: their frame is unknown or unavailable. */
   readonly linear?: 'left-out';
   /** noLinear : [m][l], 1 where Q and U have no value. */
   readonly noLinear?: Uint8Array;
-  /** The fitted beam; of a cube, one channel's that stands for all. */
+  /** The fitted beam; for a cube, one channel's beam that represents all. */
   readonly beam?: FitsBeam;
-  /** beams : [c], of a cube whose channels have beams of their own. */
+  /** beams : [c], of a cube with a beam per channel. */
   readonly beams?: readonly (FitsBeam | undefined)[];
   readonly centre: SkyPosition;
   readonly start: Instant;
   readonly durationS: number;
   readonly telescope: string;
   readonly object: string;
-  /** Jy/beam, or counts where nobody calibrated. */
+  /** Jy/beam, or counts if uncalibrated. */
   readonly unit: string;
-  /** Whether the element's beam is divided out of the brightness; nothing is said where that means nothing. */
+  /** Whether the brightness is divided by the element beam; absent where that is meaningless. */
   readonly brightness?: 'apparent' | 'beam-corrected';
   readonly history: readonly string[];
 }
 
 /**
- * The phase between X and Y is unknown: Stokes parameters made of cross hands would be mixed, and are left out. `open`: Q, U
- * and V are all open by a rotation, and I stands alone.
+ * The phase between X and Y is unknown, so Stokes parameters from the cross hands would be mixed, and are omitted.
+ * `open`: Q, U and V are all subject to an unknown rotation, and only I is written.
  */
 export type CrossHandLack = 'unknown' | 'open';
 
-/** How each Stokes plane is made of our four products (docs/conventions.md, polarisation). */
+/** The weights of our four products in each Stokes plane (docs/conventions.md, polarisation). */
 const stokesWeights = {
   // Of XX, YY, Re XY, Im XY.
   linear: [
@@ -85,17 +85,17 @@ const stokesWeights = {
   ],
 } as const;
 
-/** Those of parallel hands alone: I and Q of X and Y, I and V of R and L. */
+/** The Stokes planes of parallel hands only: I and Q from X and Y, I and V from R and L. */
 const parallelStokes = { linear: [0, 1], circular: [0, 3] } as const;
 
-/** Which of I, Q, U, V are written; 0 alone where there is one plane. */
+/** Which of I, Q, U, V are written; only 0 if there is one plane. */
 function stokesOf({ polarisations, crossHands, linear, feeds = 'linear' }: FitsImage): readonly number[] {
   if (polarisations === 1 || crossHands === 'open') return [0];
   const planes = crossHands === 'unknown' ? parallelStokes[feeds] : [0, 1, 2, 3];
   return linear ? planes.filter((stokes) => stokes === 0 || stokes === 3) : planes;
 }
 
-/** Says what is not there, and how to get it. */
+/** States which planes are missing, and how to get them. */
 function crossHandHistory({
   polarisations,
   crossHands,
@@ -112,11 +112,11 @@ function crossHandHistory({
   ];
 }
 
-/** FITS Stokes codes: I, Q, U, V are 1 to 4; a lone XX is −5, YY −6, RR −1, LL −2. */
+/** FITS Stokes codes: I, Q, U, V are 1 to 4; a single XX is −5, YY −6, RR −1, LL −2. */
 const firstStokes = ({ polarisations, stokes, hand = 0, feeds = 'linear' }: FitsImage): number =>
   polarisations === 2 || stokes === 'I' ? 1 : firstCode[feeds] - hand;
 
-/** Into a file that is open: whoever opened it finishes it. */
+/** Writes to an open file; the caller finishes it. */
 export async function encodeFitsImage(
   output: Pick<OutputFile, 'path' | 'write'>,
   file: FitsImage,
@@ -128,7 +128,7 @@ export async function encodeFitsImage(
   refuseUneven(output.path, frequenciesHz, 'average the channels, or image those that are');
   const planes = stokesOf(file);
   await output.write(headerBytes(headerCards(file, channels, planes)));
-  // One plane at a time: an image of many channels never stands twice in memory.
+  // One plane at a time, so that a large cube is not in memory twice.
   const plane = new DataView(new ArrayBuffer(4 * pixels * pixels));
   for (const stokes of planes) {
     for (let c = 0; c < channels; c++) {
@@ -141,7 +141,7 @@ export async function encodeFitsImage(
   if (file.beams) await output.write(beamsTable(file.beams, planes.length));
 }
 
-/** Writes an image with its coordinates, whole or not at all. */
+/** Writes an image with its coordinates, complete or not at all. */
 export async function writeFitsImage(path: string, file: FitsImage): Promise<void> {
   const output = await openOutput(path);
   try {
@@ -202,7 +202,7 @@ function headerCards(file: FitsImage, channels: number, planes: readonly number[
     ...axis(4, 'STOKES', firstStokes(file), planes.length > 1 ? planes[1] - planes[0] : 1, 1, ''),
     ...textCards('RADESYS', 'ICRS'),
     realCard('EQUINOX', 2000),
-    // The zenith looks along the projection's own pole.
+    // At the zenith the centre is the projection's own pole.
     realCard('LONPOLE', 180),
     ...textCards('SPECSYS', 'TOPOCENT'),
     realCard('RESTFRQ', frequenciesHz[Math.floor(channels / 2)], 'Hz'),
@@ -249,7 +249,7 @@ export interface ReadFitsImage {
   readonly centre: SkyPosition;
   readonly unit: string;
   readonly details: Readonly<Record<string, unknown>>;
-  /** planes : [stokes][c][m][l], l rising: our own order, not the file's. */
+  /** planes : [stokes][c][m][l], l rising: our order, not the file's. */
   readonly values: Float32Array;
 }
 
@@ -275,7 +275,7 @@ export async function readFitsImage(path: string): Promise<ReadFitsImage> {
     const channels = header.whole('NAXIS3', 1, 2 ** 20);
     const planes = header.whole('NAXIS4', 1, 4);
     if (header.real('NAXIS2') !== pixels) refuse(path, 'is not square', 'open it with a FITS viewer');
-    // Before any memory is taken: a damaged header may promise terabytes.
+    // Before memory is allocated: a damaged header may claim terabytes.
     const missingBytes = unit.dataStart + unit.dataBytes - file.sizeBytes;
     if (missingBytes > 0) refuse(path, `truncated: ${missingBytes} bytes are missing`, 'copy it again');
     const bytes = new Uint8Array(unit.dataBytes);
@@ -319,7 +319,7 @@ const manyBeamsCards = (): string[] => [
   logicalCard('CASAMBM', true, 'a beam for each channel, table BEAMS'),
 ];
 
-/** beams : [c]; the same for each of the Stokes planes. */
+/** beams : [c]; the same for every Stokes plane. */
 function beamsTable(beams: readonly (FitsBeam | undefined)[], stokes: number): Uint8Array {
   const rows = Array.from({ length: stokes }, (_, pol) =>
     beams.map((beam = UNKNOWN, channel) => ({ ...beam, channel, pol })),
@@ -349,7 +349,7 @@ function beamsTable(beams: readonly (FitsBeam | undefined)[], stokes: number): U
 const SIGN = 'SIMPLE  =';
 
 export async function holdsFitsImage(path: string): Promise<boolean> {
-  // What cannot be read others refuse.
+  // Other functions refuse what cannot be read.
   if (!(await stat(path).catch(() => undefined))?.isFile()) return false;
   const file = await openInput(path);
   try {

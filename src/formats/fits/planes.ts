@@ -1,4 +1,4 @@
-/** The pixels of any FITS image in floats, a plane at a time: cubes, series in time, channels and Stokes parameters. */
+/** The pixels of any FITS image as floats, one plane at a time: cubes, time series, channels and Stokes parameters. */
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { openInput } from '../io/input.js';
@@ -7,9 +7,9 @@ import { readUnit } from './fits.js';
 interface FitsPlanes extends Closable {
   readonly width: number;
   readonly height: number;
-  /** Names and lengths of the axes beyond the first two, the slowest first. */
+  /** Names and lengths of the axes beyond the first two, slowest first. */
   readonly axes: readonly { readonly name: string; readonly size: number }[];
-  /** plane : [row][column] as stored, one for each place on the other axes. */
+  /** plane : [row][column] as stored, one for each index of the other axes. */
   planes(): AsyncIterable<Float64Array>;
 }
 

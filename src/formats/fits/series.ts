@@ -1,4 +1,4 @@
-/** Images in time as one FITS file: RA, Dec, seconds since the first, and a table with each one's own start and centre. */
+/** A time series of images in one FITS file: RA, Dec, seconds since the first, and a table of starts and centres. */
 import type { PlaneML } from '../../core/axes.js';
 import { formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
@@ -20,11 +20,11 @@ interface SeriesPlane {
   readonly plane: PlaneML;
   readonly start: Instant;
   readonly durationS: number;
-  /** What stands in the middle of this one. */
+  /** The sky position at the centre of this image. */
   readonly centre: SkyPosition;
 }
 
-/** Of all; frequency and Stokes are one each. */
+/** For all images; one frequency and one Stokes parameter. */
 type FitsSeries = Pick<
   FitsImage,
   'pixels' | 'pixelSize' | 'beam' | 'centre' | 'telescope' | 'object' | 'unit' | 'history'

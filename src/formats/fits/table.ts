@@ -11,7 +11,7 @@ interface TableColumn {
 }
 
 interface WrittenColumn extends TableColumn {
-  /** One entry a row: a text, or `repeat` numbers. */
+  /** One entry per row: a text, or `repeat` numbers. */
   readonly rows: readonly (string | readonly number[])[];
 }
 
@@ -78,7 +78,7 @@ export function tableBytes(
 
 function writeCell(view: DataView, at: number, form: Form, value: string | readonly number[]): void {
   if (typeof value === 'string') {
-    // A zero ends a text before its column does; blanks would be taken for a part of it.
+    // A zero ends a text shorter than its column; readers would take blanks as part of it.
     for (let n = 0; n < form.repeat; n++) view.setUint8(at + n, n < value.length ? value.charCodeAt(n) : 0);
     return;
   }
@@ -114,21 +114,21 @@ function writeCell(view: DataView, at: number, form: Form, value: string | reado
 export interface FitsTable {
   readonly rowCount: number;
   has(name: string): boolean;
-  /** One text a row. */
+  /** One text per row. */
   texts(name: string): string[];
-  /** `repeat` numbers a row; at least `least` of them. */
+  /** `repeat` numbers per row; at least `least` of them. */
   numbers(name: string, least: number): number[][];
 }
 
 const MOST_TABLE_BYTES = 2 ** 28;
 
-/** Where a column lies in each row. */
+/** Position of a column in each row. */
 export interface ColumnPlace extends Form {
-  /** Bytes from the row's start. */
+  /** Bytes from the start of the row. */
   readonly offset: number;
 }
 
-/** By name in capitals. */
+/** By name in upper case. */
 export function columnPlaces(header: FitsHeader, where: string): ReadonlyMap<string, ColumnPlace> {
   const rowBytes = header.whole('NAXIS1', 0, MOST_TABLE_BYTES);
   const columns = new Map<string, ColumnPlace>();
@@ -136,7 +136,7 @@ export function columnPlaces(header: FitsHeader, where: string): ReadonlyMap<str
   const fields = header.whole('TFIELDS', 0, 999);
   for (let k = 1; k <= fields; k++) {
     const text = header.text(`TFORM${k}`);
-    // A column of no elements (0D, 0P…) takes no room, whatever its type.
+    // A column without elements (0D, 0P…) occupies no bytes, whatever its type.
     if (/^\s*0/.test(text)) continue;
     const form = parseForm(text, where);
     columns.set(header.text(`TTYPE${k}`, `column ${k}`).trim().toUpperCase(), { ...form, offset });
@@ -152,7 +152,7 @@ export function columnPlaces(header: FitsHeader, where: string): ReadonlyMap<str
   return columns;
 }
 
-/** `A3DTABLE` is what AIPS called binary tables before FITS had them: the same bytes. */
+/** `A3DTABLE` is AIPS's name for binary tables before FITS had them: the same bytes. */
 export const isBinaryTable = (header: FitsHeader): boolean =>
   ['BINTABLE', 'A3DTABLE'].includes(header.text('XTENSION', ''));
 

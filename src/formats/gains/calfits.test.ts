@@ -9,7 +9,7 @@ import { tableBytes } from '../fits/table.js';
 import { openFile } from '../registry.js';
 import { holdsGains, readGainFile } from './gain-files.js';
 
-/** Two antennas of three, two channels, two times, X and Y: as pyuvdata lays it out, made by hand. */
+/** Two of three antennas, two channels, two times, X and Y: in pyuvdata's layout, made by hand. */
 function encode(cards: readonly string[] = [], type = 'gain', real = (a: number): number => 1 + a): Buffer {
   const [antennas, channels, times, terms, parts] = [2, 2, 2, 2, 4];
   const axes = [parts, terms, times, channels, 1, antennas];
@@ -95,7 +95,8 @@ describe('CalFITS', () => {
     // [channel][input]: b has none, and c's Y is flagged in channel 1.
     assert.deepEqual([...found.solved], [1, 1, 0, 0, 1, 1, 1, 1, 0, 0, 1, 0]);
     assert.deepEqual([...(found.later?.[0].solved ?? [])], [1, 1, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1]);
-    // The file's are of conjugated visibilities, as CalH5's: g = conj(γ). Antenna c, Y, channel 0, second time.
+    // The file's gains apply to conjugated visibilities, as in CalH5: g = conj(γ). Antenna c, Y, channel 0, second
+    // time.
     assert.deepEqual([...(found.later?.[0].gains.subarray(10, 12) ?? [])], [2, -(0.5 + 0.1 + 0.01)]);
     await assert.rejects(openFile(path), /holds gains/);
   });

@@ -1,4 +1,4 @@
-/** Gains from CalFITS, pyuvdata's older format: an image of antennas × channels × times × Jones terms × (re, im, flag, …). */
+/** Gains from CalFITS, pyuvdata's older format: antennas × channels × times × Jones terms × (re, im, flag, …). */
 import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { readUnit, type FitsHeader, type FitsUnit } from '../fits/fits.js';
@@ -9,7 +9,7 @@ import { gainsOfUvCal, timeOfJulianDate } from './uvcal.js';
 
 const MOST = 2 ** 24;
 
-/** By the cards that pyuvdata writes. */
+/** From the cards that pyuvdata writes. */
 export const isCalFits = (head: string): boolean =>
   head.startsWith('SIMPLE  =') && head.includes('CALTYPE = ');
 

@@ -1,4 +1,4 @@
-/** Gains from CalH5, of ours or of pyuvdata's users: a gain for each channel, at one time or several. */
+/** Gains from CalH5, ours or pyuvdata's: a gain per channel, at one or several times. */
 import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
@@ -63,7 +63,7 @@ function gainsOf(file: Hdf5File): GainsFile {
   };
 }
 
-/** What calibrate says of itself, where it was ours. */
+/** What calibrate stores about the solution, if the file is ours. */
 function factsOf(file: Hdf5File): Pick<GainsFile, 'dataUnits' | 'element' | 'fluxScale'> {
   const units = wordOf(file, `extra_keywords/${DATA_UNITS}`, '');
   const dataUnits = allDataUnits.find((one) => one === units);
@@ -77,7 +77,7 @@ function factsOf(file: Hdf5File): Pick<GainsFile, 'dataUnits' | 'element' | 'flu
   };
 }
 
-/** The middles of what they were solved from. */
+/** The central times of the solution intervals. */
 function timesOf(file: Hdf5File): readonly Instant[] {
   if (file.has('Header/time_array'))
     return Array.from(file.numbers('Header/time_array'), (days) => timeOfJulianDate(file.path, days));

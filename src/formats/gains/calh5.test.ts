@@ -37,11 +37,11 @@ describe('CalH5', () => {
     assert.equal(file.text('Header/gain_convention'), 'divide');
     assert.equal(file.text('Header/ref_antenna_name'), 's1');
     await file.close();
-    // The JSON beside it says the same, unconjugated.
+    // The JSON beside it has the same gains, unconjugated.
     const json = await readGains(path);
     assert.deepEqual([...json.gains.subarray(16, 18)], [8, 8.5]);
     assert.equal(json.solved[7], 0);
-    // Read back, CalH5 is the same to the last digit.
+    // CalH5 reads back identical to the last digit.
     const back = await readGainFile(calh5);
     assert.deepEqual(back.gains, json.gains);
     assert.deepEqual(back.solved, json.solved);
@@ -60,7 +60,7 @@ describe('CalH5', () => {
 
   it('takes gains to multiply with, X lying north, and refuses what is no gain of a channel', async () => {
     const folder = temporaryFolder('calh5');
-    /** Two antennas of three, one channel, Y before X; γ = 2i for antenna 7's second term. */
+    /** Two of three antennas, one channel, Y before X; γ = 2i for antenna 7's second term. */
     const write = async (
       name: string,
       changed: GroupPlan['items'] = {},
@@ -113,12 +113,12 @@ describe('CalH5', () => {
     };
     const found = await readGainFile(await write('theirs.calh5'));
     assert.deepEqual(found.stations, ['a', 'b', 'c']);
-    // The second term, X, lies north and is our Y: input 5, g = conj(1/2i) = i/2. Antenna 5's first is flagged.
+    // The second term, X, points north and is our Y: input 5, g = conj(1/2i) = i/2. Antenna 5's first is flagged.
     assert.deepEqual([...found.gains.subarray(10, 12)], [0, 0.5]);
     assert.deepEqual([...found.solved], [0, 1, 0, 0, 1, 1]);
     assert.equal(formatInstant(found.time), '2021-12-12T00:00:00.000Z');
-    // All four terms: Jxx = 2, Jyy = 1, Jxy = 0, Jyx = i of a station whose X lies north, so that our X is its Y. In our order
-    // [[1, i], [0, 2]], conjugated [[1, −i], [0, 2]], and to multiply with: its inverse [[1, i/2], [0, 1/2]] is G.
+    // All four terms: Jxx = 2, Jyy = 1, Jxy = 0, Jyx = i of a station whose X points north, so that our X is its Y. In
+    // our order [[1, i], [0, 2]], conjugated [[1, −i], [0, 2]]; its inverse [[1, i/2], [0, 1/2]] multiplies: G.
     const four = [2, 0, 1, 0, 0, 0, 0, 1];
     const matrices = await readGainFile(
       await write('four.calh5', { jones_array: wholes([-5, -6, -7, -8]) }, [...four, ...four]),
@@ -130,7 +130,8 @@ describe('CalH5', () => {
     );
     // One term of antenna 5 is flagged: the station has no matrix.
     assert.deepEqual([...matrices.solved], [0, 0, 0, 0, 1, 1]);
-    // One term alone, of antennas 7 and 5 (flagged): Y is the second of two, and so is X that lies north; X alone is alone.
+    // One term only, of antennas 7 and 5 (flagged): Y is the second of two polarisations, and so is an X that points
+    // north; otherwise X is the only one.
     for (const [code, orientation, inputs, place] of [
       [-6, 'east', 6, 5],
       [-5, 'north', 6, 5],

@@ -1,7 +1,7 @@
 /**
- * Gains as CalH5, pyuvdata's format for calibration solutions, beside our own JSON. Its readers divide what UVH5 holds
- * of (A1, A2) by γ₁·conj(γ₂). UVH5 holds conj(V₁₂), and V₁₂ = g₁ M₁₂ conj(g₂): so γ is conj(g), and the file keeps that.
- * Matrices are kept as four terms, conjugated alike: conj(V₁₂) = conj(G₁) conj(M₁₂) conj(G₂)ᴴ.
+ * Gains as CalH5, pyuvdata's format for calibration solutions, beside our JSON. Its readers divide UVH5 visibilities of
+ * (A1, A2) by γ₁·conj(γ₂). UVH5 stores conj(V₁₂), and V₁₂ = g₁ M₁₂ conj(g₂): so γ = conj(g), and the file stores that.
+ * Matrices are stored as four terms, conjugated likewise: conj(V₁₂) = conj(G₁) conj(M₁₂) conj(G₂)ᴴ.
  */
 import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
@@ -22,17 +22,17 @@ export interface CalH5Facts {
   readonly telescope: Telescope;
   readonly channelWidthHz: number;
   readonly feeds?: VisibilityHeader['feeds'];
-  /** How long the data lasted that the gains were solved from. */
+  /** Duration of the data that the gains were solved from. */
   readonly durationS: number;
 }
 
-/** The name of the extra keyword that says whether X and Y have one phase reference. */
+/** The extra keyword that states whether X and Y share a phase reference. */
 export const CROSS_HAND = 'cross_hand_phase';
 export const DATA_UNITS = 'data_units';
 export const FLUX_SCALE = 'flux_scale';
 export const ELEMENT = 'model_element';
 
-/** 'unknown', or how it was found; 'partly' where some solved channel or time lacks it. */
+/** 'unknown', or how it was found; 'partly' if some solved channel or time lacks it. */
 function crossHandWord(gains: GainsFile): string {
   const channels = gains.frequenciesHz.length;
   const all = [gains, ...(gains.later ?? [])].flatMap((one) => {
@@ -65,7 +65,7 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
   const series = [gains, ...(gains.later ?? [])];
   for (const one of series) gainsCA(one.gains, channels, stations * polarisations);
   const hasLeakage = gains.leakage !== undefined;
-  // Jxx, Jyy, and with leakage Jxy, Jyx: first what is recorded, then what the sky holds.
+  // Jxx, Jyy, and with leakage Jxy, Jyx: the recorded polarisation first, then the sky's.
   const terms = hasLeakage ? 4 : polarisations;
   const dims = [stations, channels, series.length, terms];
   const values = new Float64Array(2 * stations * channels * series.length * terms);
@@ -79,7 +79,7 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
           const from = c * stations * polarisations + s * polarisations + (term % polarisations);
           const held = isLeakage ? (one.leakage ?? refuseMixed(path)) : one.gains;
           const solved = one.solved[from] === 1;
-          // An unknown gain is one, and flagged: nothing is divided by zero.
+          // An unknown gain is one, and flagged, to avoid division by zero.
           values[2 * at] = solved ? held[2 * from] : isLeakage ? 0 : 1;
           values[2 * at + 1] = solved ? 0 - held[2 * from + 1] : 0;
           flags[at] = solved ? 0 : 1;
@@ -100,7 +100,7 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
         kind: 'group',
         items: {
           ...telescopeItems(telescope),
-          // pyuvdata takes the feeds' directions only where the mounts are told.
+          // pyuvdata uses the feed directions only if mount types are given.
           mount_type: texts(telescope.stations.map(() => 'other')),
           version: text('0.1'),
           history: text(gains.history.join('\n')),
@@ -111,7 +111,8 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
           ant_array: wholes([...stationNumbers(telescope.stations)]),
           spw_array: wholes([0]),
           flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
-          // In AIPS's manner: −5 is X with X, −6 Y with Y, −7 X of the sky's Y, −8 Y of its X; −1 to −4 of right and left.
+          // AIPS codes: −5 is X with X, −6 Y with Y, −7 X with the sky's Y, −8 Y with the sky's X; −1 to −4 for right
+          // and left.
           jones_array: wholes(
             Array.from({ length: terms }, (_, p) => firstCode[facts.feeds ?? 'linear'] - p),
           ),

@@ -51,7 +51,7 @@ describe('files of gains', () => {
     assert.equal(await holdsGains(text), false);
     assert.equal(await holdsGains(folder), false);
     assert.equal(await holdsGains(join(folder, 'nowhere')), false);
-    // JSON of some other making is looked into, so that the message says what is wrong with it.
+    // JSON of another origin is examined, so that the message states the problem.
     await assert.rejects(readGainFile(json), /other\.json: is not a gains file \(.*format/);
     await assert.rejects(
       readGainFile(text),

@@ -1,4 +1,4 @@
-/** Gains to disk: JSON for us, and beside it CalH5 for pyuvdata. Both appear, or neither. */
+/** Writes gains: JSON for our programs, and CalH5 beside it for pyuvdata. Both files appear, or neither. */
 import { stat } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
 import { encodeCalH5, type CalH5Facts } from './calh5.js';
@@ -17,7 +17,7 @@ export function gainPaths(path: string): readonly [json: string, calh5: string] 
   return [path, path.replace(/\.json$/i, '.calh5')];
 }
 
-/** The paths that were written. */
+/** Returns the written paths. */
 export async function writeGainFiles(
   path: string,
   gains: GainsFile,
@@ -37,10 +37,10 @@ export async function writeGainFiles(
   return paths;
 }
 
-/** 'marked' JSON begins by saying that it holds gains; 'json' may hold anything. */
+/** 'marked' JSON begins with a marker for gains; 'json' may be anything. */
 type GainForm = 'marked' | 'json' | 'calh5' | 'calfits';
 
-/** Cards that say what a FITS file holds are among its first. */
+/** The cards that identify a FITS file's content are among its first. */
 const HEAD_BYTES = 4 * 2880;
 
 async function gainForm(path: string): Promise<GainForm | undefined> {
@@ -64,7 +64,7 @@ async function gainForm(path: string): Promise<GainForm | undefined> {
   }
 }
 
-/** Whether this is surely a file of gains, for those who take any kind; what is no file is for others to refuse. */
+/** Whether this is certainly a file of gains, for callers that accept any kind; missing files are refused elsewhere. */
 export async function holdsGains(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() !== true) return false;
@@ -87,7 +87,7 @@ async function readForm(path: string): Promise<GainsFile> {
   );
 }
 
-/** Gains in either form, by what the file holds. */
+/** Gains in any form, identified by content. */
 export async function readGainFile(path: string): Promise<GainsFile> {
   const file = await readForm(path);
   for (const { gains, leakage, solved } of [file, ...(file.later ?? [])])
@@ -100,10 +100,10 @@ export async function readGainFile(path: string): Promise<GainsFile> {
   return file;
 }
 
-/** Beyond these the product of four, which data are divided by, is no number any more; nobody's receiver is near them. */
+/** Outside these the product of four gains, by which data are divided, may overflow; no receiver comes near them. */
 const [LEAST_GAIN, MOST_GAIN] = [1e-60, 1e60];
 
-/** Of input and channel n : [c][a]. */
+/** For input and channel n : [c][a]. */
 function checkSize(
   path: string,
   { frequenciesHz, solved }: GainsFile,

@@ -10,19 +10,19 @@ import { firstIssue } from '../telescope-json.js';
 
 /** Gains at one time. */
 export interface GainsAt {
-  /** Middle of the data they were solved from. */
+  /** Central time of the data they were solved from. */
   readonly time: Instant;
   readonly gains: GainsCA;
-  /** Of the same shape: what each input hears of the other polarisation, where full polarisation was solved. */
+  /** The same shape: each input's response to the other polarisation, if full polarisation was solved. */
   readonly leakage?: GainsCA;
   /** solved : [c][a], 1 where the gain is known. */
   readonly solved: Uint8Array;
   readonly solutions: readonly SolutionFacts[];
-  /** Left out where nobody said: then the phase between X and Y is unknown. */
+  /** Absent if unspecified: the phase between X and Y is then unknown. */
   readonly crossHand?: CrossHandFacts;
 }
 
-/** The phase ψ between X and Y, which is in the gains of Y: how it was found, NaN where it was not. */
+/** The phase ψ between X and Y, which is included in the Y gains: how it was found, NaN where it was not. */
 export interface CrossHandFacts {
   readonly how: (typeof crossHandHows)[number];
   /** phaseRad : [c] */
@@ -31,7 +31,7 @@ export interface CrossHandFacts {
 
 export const crossHandHows = ['unknown', 'model', 'v-zero', 'given', 'earlier'] as const;
 
-/** known : [c], 1 where X and Y have one phase reference. */
+/** known : [c], 1 where X and Y share a phase reference. */
 export const crossHandKnown = ({ crossHand }: GainsAt, channels: number): Uint8Array =>
   Uint8Array.from({ length: channels }, (_, c) =>
     crossHand && !Number.isNaN(crossHand.phaseRad[c]) ? 1 : 0,
@@ -43,13 +43,13 @@ export interface GainsFile extends GainsAt {
   readonly polarisations: 1 | 2;
   readonly frequenciesHz: Float64Array;
   readonly referenceStation: number;
-  /** What the data were in that they were solved from: they bring such data to Jy, and no others. */
+  /** The unit of the data they were solved from: they convert such data to Jy, and no others. */
   readonly dataUnits?: DataUnits;
-  /** `relative`: calibrated data are not in Jy: nothing said how strong the sources are. */
+  /** `relative`: calibrated data are not in Jy, because the source fluxes were unknown. */
   readonly fluxScale?: FluxScale;
-  /** The name of the beam that the model was heard through. */
+  /** The name of the element beam used for the model. */
   readonly element?: string;
-  /** Further ones, in the order of time; between two they are drawn straight in size and phase. */
+  /** Later solutions in time order; between two, amplitude and phase are interpolated linearly. */
   readonly later?: readonly GainsAt[];
   readonly sources: readonly string[];
   readonly history: readonly string[];
@@ -65,7 +65,7 @@ interface SolutionFacts {
   readonly polarisation: number;
   readonly iterations: number;
   readonly converged: boolean;
-  /** NaN where there was no data. */
+  /** NaN without data. */
   readonly residual: number;
 }
 
@@ -77,7 +77,7 @@ const solutionSchema = z.object({
   /** JSON has no NaN. */
   residual: z.number().nullable(),
 });
-/** ψ of each channel, null where unknown. */
+/** ψ per channel, null where unknown. */
 const crossHandSchema = z.object({
   how: z.enum(crossHandHows),
   phaseDeg: z.array(z.number().nullable()),
@@ -99,7 +99,7 @@ const schema = z.object({
   element: z.string().exactOptional(),
   sources: z.array(z.string()),
   gains: gainTable,
-  /** Of the other polarisation; null where the gain is. */
+  /** From the other polarisation; null where the gain is. */
   leakage: gainTable.exactOptional(),
   solutions: z.array(solutionSchema),
   crossHand: crossHandSchema.exactOptional(),
@@ -184,7 +184,7 @@ export function encodeGains(file: GainsFile): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(json)}\n`);
 }
 
-/** Writes gains.json, whole or not at all. */
+/** Writes gains.json, complete or not at all. */
 export const writeGains = (path: string, file: GainsFile): Promise<void> =>
   writeFileWhole(path, encodeGains(file));
 
@@ -192,7 +192,7 @@ type Table = Pick<z.infer<typeof schema>, 'gains' | 'leakage' | 'solutions' | 'c
   readonly time: string;
 };
 
-/** Reads gains.json, and refuses what is not one. */
+/** Reads gains.json; refuses other content. */
 export async function readGains(path: string): Promise<GainsFile> {
   const found = await readJson(path, 'make gains with corella calibrate');
   const checked = schema.safeParse(found);
@@ -233,7 +233,7 @@ export async function readGains(path: string): Promise<GainsFile> {
     if (crossHand && crossHand.phaseDeg.length !== channels)
       refuse(path, `its crossHand is not of ${channels} channels`, 'make it again with corella calibrate');
     table.gains.flat().forEach((gain, at) => {
-      // Nothing can be divided by a gain of zero: it is as good as unsolved, and so is one whose leakage nobody knows.
+      // A gain of zero cannot be divided by, so it counts as unsolved, and so does one with unknown leakage.
       if (gain === null || (gain[0] === 0 && gain[1] === 0)) return;
       if (leakage && Number.isNaN(leakage[2 * at])) return;
       solved[at] = 1;
@@ -272,7 +272,7 @@ export async function readGains(path: string): Promise<GainsFile> {
   };
 }
 
-/** Whoever put several files together may have them in any order; of one time twice nobody knows which holds. */
+/** Joined files may be in any order; two solutions of one time are ambiguous. */
 export function inOrderOfTime(series: readonly GainsAt[], path: string): readonly GainsAt[] {
   const sorted = [...series].sort((one, other) => secondsBetween(other.time, one.time));
   sorted.forEach(({ time }, k) => {

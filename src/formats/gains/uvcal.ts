@@ -1,16 +1,16 @@
-/** Gains in pyuvdata's words (UVCal), of CalH5 and CalFITS: antennas × channels × times × Jones terms. */
+/** Gains in pyuvdata's terms (UVCal), from CalH5 and CalFITS: antennas × channels × times × Jones terms. */
 import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { fromJulianDate, type Instant } from '../../core/instant.js';
 import { inverseMatrix } from '../../core/jones.js';
 import { inOrderOfTime, type CrossHandFacts, type GainsAt, type GainsFile } from './gains.js';
 
-/** In AIPS's manner: X or R with itself, Y or L with itself; then what X (R) hears of Y (L), and the other way. */
+/** AIPS codes: X or R with itself, Y or L with itself; then the response of X (R) to Y (L), and the reverse. */
 const termOf: Readonly<Partial<Record<number, Term>>> = {
   ...{ [-5]: { p: 0, q: 0 }, [-6]: { p: 1, q: 1 }, [-7]: { p: 0, q: 1 }, [-8]: { p: 1, q: 0 } },
   ...{ [-1]: { p: 0, q: 0 }, [-2]: { p: 1, q: 1 }, [-3]: { p: 0, q: 1 }, [-4]: { p: 1, q: 0 } },
 };
-/** What is recorded, and what of the sky it is. */
+/** The recorded polarisation, and the sky's. */
 interface Term {
   readonly p: number;
   readonly q: number;
@@ -20,7 +20,7 @@ interface UvCal {
   readonly path: string;
   readonly names: readonly string[];
   readonly numbers: ArrayLike<number>;
-  /** Numbers of the antennas that have gains. */
+  /** Numbers of the antennas with gains. */
   readonly solvedAntennas: ArrayLike<number>;
   readonly frequenciesHz: Float64Array;
   readonly times: readonly Instant[];
@@ -29,15 +29,15 @@ interface UvCal {
   readonly convention: string;
   readonly xOrientation: string;
   readonly referenceName: string;
-  /** How X and Y got one phase reference, where our own file says it. */
+  /** How X and Y got a common phase reference, if the file is ours and states it. */
   readonly crossHand?: CrossHandFacts['how'];
-  /** Of one of the solved antennas. values : [channel][time][term][re, im], flagged : [channel][time][term] */
+  /** For one of the solved antennas. values : [channel][time][term][re, im], flagged : [channel][time][term] */
   antenna(row: number): { readonly values: Float64Array; readonly flagged: ArrayLike<number> };
 }
 
 type Conversion = 'divide' | 'multiply';
 
-/** The gains in our words. */
+/** The gains in our conventions. */
 export function gainsOfUvCal(
   cal: UvCal,
 ): Omit<GainsFile, 'telescope' | 'sources' | 'history' | 'dataUnits' | 'element'> {
@@ -47,7 +47,7 @@ export function gainsOfUvCal(
   if (names.length !== cal.numbers.length || new Set(Array.from(cal.codes)).size !== cal.codes.length)
     refuse(path, 'contradicts itself', 'it is damaged');
   const places = placesOf(cal);
-  // Y alone is the second of two, as in visibilities.
+  // Y alone is the second of two polarisations, as in visibilities.
   const polarisations = places.length === 1 && places[0].p === 0 ? 1 : 2;
   const inputs = names.length * polarisations;
   const channels = frequenciesHz.length;
@@ -88,7 +88,7 @@ export function gainsOfUvCal(
       ...(leakage && { leakage: gainsCA(leakage, channels, inputs) }),
       solved,
       solutions: [],
-      // The angle itself is in the gains of Y.
+      // The phase itself is included in the Y gains.
       ...(cal.crossHand &&
         polarisations === 2 && {
           crossHand: { how: cal.crossHand, phaseRad: crossPhases(gains, channels, referenceStation) },
@@ -122,7 +122,7 @@ function setGains(
     const size = re * re + im * im;
     if (of.flagged[of.from + q] !== 0 || !(size > 0) || !Number.isFinite(size)) return;
     one.solved[of.at + p] = 1;
-    // The file keeps conj(g), or the conjugate of its inverse: conj(1/γ) = γ/|γ|².
+    // The file stores conj(g), or the conjugate of its inverse: conj(1/γ) = γ/|γ|².
     one.gains.set(of.convention === 'divide' ? [re, 0 - im] : [re / size, im / size], 2 * (of.at + p));
   });
 }
@@ -137,12 +137,12 @@ function placesOf({ path, codes, xOrientation }: UvCal): readonly Term[] {
         `holds the Jones term ${code}`,
         'give the terms of X and Y, or R and L, alone, or all four',
       );
-    // X is east here; right and left are the same whichever way it lies.
+    // X is east here; right and left do not depend on X's direction.
     return northern && code <= -5 ? { p: 1 - term.p, q: 1 - term.q } : term;
   });
 }
 
-/** A station's matrix, rows recorded; nothing where a term is flagged, or it cannot be undone. */
+/** A station's matrix, rows recorded; none if a term is flagged or the matrix is singular. */
 function matrixOf(
   places: readonly Term[],
   values: ArrayLike<number>,
@@ -153,7 +153,7 @@ function matrixOf(
   const matrix = new Float64Array(8);
   for (const [k, { p, q }] of places.entries()) {
     if (flagged[from + k] !== 0) return undefined;
-    // The file keeps conjugates.
+    // The file stores conjugates.
     matrix[4 * p + 2 * q] = values[2 * (from + k)];
     matrix[4 * p + 2 * q + 1] = 0 - values[2 * (from + k) + 1];
   }
@@ -161,7 +161,7 @@ function matrixOf(
   return inverse && (convention === 'divide' ? matrix : inverse);
 }
 
-/** ψ of each channel by the reference, whose X and Y were both real before they got one phase; 0 where it is unsolved. */
+/** ψ of each channel from the reference, whose X and Y were real before they got a common phase; 0 if unsolved. */
 function crossPhases(gains: Float64Array, channels: number, reference: number): Float64Array {
   const inputs = gains.length / 2 / channels;
   return Float64Array.from({ length: channels }, (_, c) => {
@@ -170,7 +170,7 @@ function crossPhases(gains: Float64Array, channels: number, reference: number): 
   });
 }
 
-/** A moment by its Julian Date. */
+/** A time from its Julian Date. */
 export function timeOfJulianDate(path: string, days: number): Instant {
   if (!(days > 2_400_000 && days < 2_500_000))
     refuse(path, `its time is Julian Date ${days}`, 'it is damaged');

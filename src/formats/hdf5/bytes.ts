@@ -1,12 +1,12 @@
-/** Little-endian bytes, one after the other, as HDF5's classic structures want them. */
+/** Little-endian bytes in sequence, for HDF5's classic structures. */
 interface ByteWriter {
   readonly length: number;
   u8(...values: number[]): ByteWriter;
   u16(...values: number[]): ByteWriter;
   u32(...values: number[]): ByteWriter;
-  /** Whole numbers below 2⁵³: sizes and addresses. */
+  /** Integers below 2⁵³: sizes and addresses. */
   u64(...values: number[]): ByteWriter;
-  /** An address that leads nowhere: all bits set. */
+  /** The undefined address: all bits set. */
   nowhere(times?: number): ByteWriter;
   ascii(text: string): ByteWriter;
   bytes(bytes: Uint8Array): ByteWriter;

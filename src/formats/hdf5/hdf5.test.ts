@@ -11,7 +11,7 @@ const folder = temporaryFolder('hdf5');
 const int64 = (...values: number[]): Uint8Array => new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
 const float64 = (...values: number[]): Uint8Array => new Uint8Array(Float64Array.from(values).buffer);
 
-/** An output kept in memory, so that it can be looked at after every write. */
+/** An output in memory, which can be examined after every write. */
 function inMemory(path: string): GrowingFile & { snapshot(): Buffer; journal: Buffer[] } {
   let bytes = Buffer.alloc(0);
   const journal: Buffer[] = [];
@@ -194,7 +194,7 @@ describe('HDF5', () => {
     });
     await file.commit();
     const sound = output.snapshot();
-    // Every list of names loses its mark, so that libhdf5 gives up in the midst of a walk.
+    // Every list of names loses its signature, so that libhdf5 fails in the middle of a walk.
     const damaged = Buffer.from(sound.toString('latin1').replaceAll('SNOD', 'ZZZZ'), 'latin1');
     for (let round = 0; round < 3; round++) {
       writeFileSync(path, damaged);

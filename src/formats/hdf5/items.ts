@@ -18,13 +18,13 @@ export const reals = (values: readonly number[], dims: readonly number[] = [valu
 export const truth = (value: 'yes' | 'no'): Fixed =>
   fixed('boolean', [], Uint8Array.of(value === 'yes' ? 1 : 0));
 
-/** HDF5 has no text of length zero: a space stands for it. */
+/** HDF5 has no text of length zero: a space is written instead. */
 export function text(value: string): Fixed {
   const bytes = new TextEncoder().encode(value === '' ? ' ' : value);
   return fixed({ textBytes: bytes.length }, [], bytes);
 }
 
-/** All as long as the longest. */
+/** All padded to the longest. */
 export function texts(values: readonly string[]): Fixed {
   const encoded = values.map((value) => new TextEncoder().encode(value));
   const longest = Math.max(1, ...encoded.map((one) => one.length));

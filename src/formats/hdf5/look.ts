@@ -1,15 +1,15 @@
-/** What an HDF5 file holds, by name: enough to tell one kind from another, whatever the file is called. */
+/** The item names of an HDF5 file: enough to identify its kind, whatever the file name. */
 import { CorellaError } from '../../core/errors.js';
 import { openInput } from '../io/input.js';
 import { isHdf5, openHdf5 } from './read.js';
 
-/** Names of the root, and one level below it as "Header/cal_type"; 'damaged' where the library cannot list them. */
+/** Names in the root, and one level below it as "Header/cal_type"; 'damaged' if the library cannot list them. */
 export type Hdf5Look = ReadonlySet<string> | 'damaged';
 
-/** A user block, text of anyone's before the file proper, ends at a power of two; longer ones than this are not looked for. */
+/** A user block (arbitrary text before the HDF5 data) ends at a power of two; longer ones are not searched for. */
 const MOST_USER_BLOCK_BYTES = 2 ** 24;
 
-/** Undefined where this is no HDF5. */
+/** Undefined if this is not HDF5. */
 export async function lookIntoHdf5(path: string, head: Uint8Array): Promise<Hdf5Look | undefined> {
   if (!isHdf5(head) && !(await hasUserBlock(path))) return undefined;
   try {

@@ -1,7 +1,7 @@
 /**
- * Reading HDF5 through libhdf5 (compiled to WebAssembly), in our own words: what is missing or damaged is
- * refused by name, numbers come as float64, and large datasets are read by rows. Without its throwing error
- * handler the library returns what memory held when a filter is missing; it is always switched on.
+ * Reads HDF5 through libhdf5 (compiled to WebAssembly), with our own error messages: missing or damaged items are
+ * refused by name, numbers come as float64, and large datasets are read by rows. Without its throwing error handler the
+ * library returns uninitialised memory when a filter is missing; the handler is always on.
  */
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,13 +20,13 @@ interface Library {
 
 let prepared: Promise<Library> | undefined;
 let lives = 0;
-/** Files that the library may still hold open, by device and inode: an error of its own leaves handles behind. */
+/** Files that the library may still hold open, by device and inode: an internal error leaks handles. */
 let held = new Set<string>();
 
 /**
- * The library with its errors thrown and the usual compressors (LZF among them) at hand. A file damaged in a way
- * its authors did not foresee makes it abort, and from then on it refuses everything: `forsake` lets the next
- * file have a fresh one. The memory of the old stays taken, some 20 MB, which one damaged file may cost.
+ * The library with throwing errors and the common compressors (LZF among them). Certain damaged files make it abort,
+ * and it then refuses every call: `forsake` gives the next file a fresh instance. The memory of the old one, some 20 MB
+ * per damaged file, is not freed.
  */
 function library(): Promise<Library> {
   prepared ??= prepare();
@@ -40,7 +40,7 @@ function forsake(): void {
 
 async function prepare(): Promise<Library> {
   const url = new URL(import.meta.resolve('h5wasm/node'));
-  // A name of its own makes a copy of its own.
+  // A unique URL loads a separate instance.
   url.search = `life=${lives++}`;
   const classes = (await import(url.href)) as typeof H5wasm;
   const module = await classes.ready;
@@ -50,20 +50,20 @@ async function prepare(): Promise<Library> {
   return { classes, module };
 }
 
-/** More than this at once is not a header item, or a damaged one. */
+/** A larger item is not a header item, or is damaged. */
 const MOST_BYTES = 2 ** 29;
-/** Pieces that any dataset may lie in; beyond that each takes so many bytes of the file, if only to say where it is. */
+/** Chunks allowed for any dataset; beyond that each needs this many bytes of the file, at least for its address. */
 const [FREE_CHUNKS, BYTES_PER_CHUNK] = [4096, 8];
 
 export interface Hdf5Dataset {
   readonly shape: readonly number[];
-  /** 2 where each value is (re, im), else 1. */
+  /** 2 if each value is (re, im), else 1. */
   readonly parts: 1 | 2;
   readonly integer: boolean;
   readonly storage: string;
-  /** Rows [from, from + count) of the slowest axis, all of the others, as float64. */
+  /** Rows [from, from + count) of the slowest axis, with all other axes, as float64. */
   rows(from: number, count: number): Float64Array;
-  /** A box of any axes, as many numbers as the shape has. */
+  /** A range on every axis; as many numbers as the shape has axes. */
   box(offset: readonly number[], count: readonly number[]): Float64Array;
 }
 
@@ -74,10 +74,10 @@ export interface Hdf5File extends Closable {
   number(item: string): number;
   numbers(item: string): Float64Array;
   text(item: string): string;
-  /** One number, truth or text; undefined of anything else. */
+  /** One number, boolean or text; undefined otherwise. */
   scalar(item: string): number | string | boolean | undefined;
   texts(item: string): string[];
-  /** A number or text beside an item. */
+  /** A number or text attached to an item. */
   attribute(item: string, name: string): number | string | undefined;
   dataset(item: string): Hdf5Dataset;
 }
@@ -85,17 +85,17 @@ export interface Hdf5File extends Closable {
 const HDF5_SIGNATURE = Uint8Array.from([0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]);
 export const isHdf5 = (head: Uint8Array): boolean => HDF5_SIGNATURE.every((byte, k) => head[k] === byte);
 
-/** Whether a file's head is HDF5 and names these items: most writers put the root's names there. */
+/** Whether a file's head is HDF5 and contains these names: most writers put the root's names there. */
 export const namesInHead = (head: Uint8Array, ...names: readonly string[]): boolean => {
   const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
   return isHdf5(head) && names.every((name) => text.includes(`${name}\0`));
 };
 
-/** libhdf5's own complaints leave it in order; anything else is an abort or a trap. */
+/** Errors reported by libhdf5 leave it usable; anything else is an abort or a trap. */
 const isOrdinary = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('HDF5-DIAG');
 
-/** One line of what libhdf5 says: the innermost of its stack of errors, which is where it began. */
+/** One line of libhdf5's error stack: the innermost, where the error began. */
 function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const innermost = [...text.matchAll(/^ *#\d+: .*?\(\): (.+)$/gm)].at(-1)?.[1];
@@ -103,11 +103,11 @@ function reason(error: unknown): string {
 }
 
 export async function openHdf5(path: string): Promise<Hdf5File> {
-  // Our own words for what is missing or may not be read, before the library is asked.
+  // Our own message for a missing or unreadable file, before the library is called.
   await (await openInput(path)).close();
   const { dev, ino, size } = await stat(path, { bigint: true });
   const identity = `${dev} ${ino}`;
-  // The library knows an open file again by these, and would give what the file held when it failed.
+  // The library identifies an open file by these, and would return the content from the time of the failure.
   if (held.has(identity)) forsake();
   const { module, classes } = await library();
   const guarded = <Result>(what: string, act: () => Result): Result => {
@@ -147,7 +147,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     return found;
   };
 
-  /** Raw bytes of a box of a dataset. */
+  /** Raw bytes of a range of a dataset. */
   const bytesOf = (
     item: string,
     metadata: Metadata,
@@ -219,7 +219,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
         const one: unknown =
           Array.isArray(value) || ArrayBuffer.isView(value) ? (value as unknown[])[0] : value;
         if (typeof one === 'bigint') return Number(one);
-        // Truths are kept as an enumeration of bytes.
+        // Booleans are stored as an enumeration of bytes.
         if (typeof one === 'number' && found.metadata.type === ENUMERATION && found.metadata.size === 1)
           return one !== 0;
         return typeof one === 'number' || typeof one === 'string' || typeof one === 'boolean'
@@ -269,7 +269,7 @@ interface Element {
   readonly integer: boolean;
   readonly storage: string;
   readonly get: (view: DataView, at: number) => number;
-  /** Bytes of one part, and where the second starts. */
+  /** Bytes per part, and the offset of the second. */
   readonly partBytes: number;
 }
 
@@ -292,7 +292,7 @@ function elementOf(path: string, item: string, metadata: Metadata): Element {
       return { ...elementOf(path, item, { ...r, shape: null }), parts: 2 };
     }
   }
-  // The library turns big-endian numbers round on reading.
+  // The library converts big-endian numbers on reading.
   const little = true;
   const { size, signed, type } = metadata;
   const whole = type === INTEGER || type === ENUMERATION;

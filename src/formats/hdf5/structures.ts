@@ -1,6 +1,6 @@
 /**
- * HDF5's classic on-disk structures (superblock 0, version 1 object headers, symbol-table groups, version 1
- * B-trees), each a pure function from addresses to bytes. These are what every HDF5 since 1998 reads.
+ * HDF5's classic on-disk structures (superblock 0, version 1 object headers, symbol-table groups, version 1 B-trees),
+ * each a pure function from addresses to bytes. Every HDF5 library since 1998 reads them.
  */
 import { byteWriter } from './bytes.js';
 import { describeType, typeSizeBytes, type Hdf5Type } from './types.js';
@@ -70,7 +70,7 @@ function dataspace({ dims, growth }: Space): Message {
   return { kind: 1, body: writer.done() };
 }
 
-/** When space is allotted (1 early, 2 late, 3 piece by piece); no fill value is defined. */
+/** When space is allocated (1 early, 2 late, 3 incrementally); no fill value is defined. */
 const fillValue = (allotted: 1 | 2 | 3): Message => ({
   kind: 5,
   body: byteWriter().u8(2, allotted, 2, 0).done(),
@@ -108,11 +108,11 @@ export const datasetHeader = (type: Hdf5Type, space: Space, storage: Storage): U
 export interface Named {
   readonly name: string;
   readonly header: number;
-  /** Present for groups, whose tree and heap are cached beside their name. */
+  /** For groups, whose tree and heap addresses are cached beside the name. */
   readonly group?: GroupAddresses;
 }
 
-/** Heap, symbol node, tree and header of a group, laid out from `address` on. */
+/** Heap, symbol node, tree and header of a group, from `address` on. */
 export function groupBytes(
   entries: readonly Named[],
   address: number,
@@ -163,7 +163,7 @@ export interface ChunkEntry {
   readonly address: number;
 }
 
-/** A node of the index over chunks that follow each other along the rows. */
+/** A node of the index over consecutive chunks along the rows. */
 export function chunkNode(
   entries: readonly ChunkEntry[],
   node: {

@@ -1,4 +1,4 @@
-/** The kinds of value we write, as HDF5 describes them. */
+/** The value types that we write, in HDF5's description. */
 import { unreachable } from '../../core/errors.js';
 import { byteWriter } from './bytes.js';
 
@@ -14,7 +14,7 @@ export type Hdf5Type =
   | 'complex64'
   | 'complex128'
   | 'complex-int32'
-  /** Text of a fixed number of bytes, filled up with zeros. */
+  /** Text of a fixed number of bytes, zero-padded. */
   | { readonly textBytes: number };
 
 const sizes = {
@@ -32,7 +32,7 @@ const sizes = {
 export const typeSizeBytes = (type: Hdf5Type): number =>
   typeof type === 'string' ? sizes[type] : type.textBytes;
 
-/** Class in the low half of the first byte, version 1 in the high; then 24 bits of the class's own, then the size. */
+/** Class in the low half of the first byte, version 1 in the high; then 24 class-specific bits, then the size. */
 const start = (kind: number, bits: readonly [number, number, number], size: number) =>
   byteWriter()
     .u8(0x10 | kind, ...bits)
@@ -44,7 +44,7 @@ const integer = (bytes: number, isSigned: 'signed' | 'unsigned' = 'signed'): Uin
     .u16(0, 8 * bytes)
     .done();
 
-/** IEEE 754: where sign, exponent and mantissa lie, with the leading mantissa bit left out. */
+/** IEEE 754: positions of sign, exponent and mantissa, with implicit leading mantissa bit. */
 function float(bytes: 4 | 8): Uint8Array {
   const [signBit, exponentAt, exponentBits, bias] = bytes === 4 ? [31, 23, 8, 127] : [63, 52, 11, 1023];
   return start(1, [0x20, signBit, 0], bytes)
@@ -57,7 +57,7 @@ function float(bytes: 4 | 8): Uint8Array {
 function complex(part: Uint8Array, partBytes: number): Uint8Array {
   const writer = start(6, [2, 0, 0], 2 * partBytes);
   for (const [k, name] of ['r', 'i'].entries()) {
-    // The name fills eight bytes, its end included.
+    // The name fills eight bytes, including its terminator.
     writer.ascii(name).padTo(writer.length + 7);
     // Offset, no dimensions, three reserved bytes, permutation, reserved, four dimension sizes.
     writer.u32(k * partBytes).u8(0, 0, 0, 0);

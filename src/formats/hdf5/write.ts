@@ -1,7 +1,7 @@
 /**
- * An HDF5 file that grows row by row and is whole after every commit. Nothing that a reader may be led to is
- * ever overwritten: data goes to the end first, then the index that points to it, and last the superblock,
- * whose 96 bytes turn from the old tree to the new one. A crash in between leaves the file of the commit before.
+ * An HDF5 file that grows row by row and is complete after every commit. Data that a reader can reach is never
+ * overwritten: new data is appended first, then the index that points to it, and last the 96-byte superblock switches
+ * from the old tree to the new one. A crash in between leaves the file of the previous commit.
  */
 import { refuse } from '../../core/errors.js';
 import type { OutputFile } from '../io/output.js';
@@ -18,7 +18,7 @@ import {
 } from './structures.js';
 import { typeSizeBytes, type Hdf5Type } from './types.js';
 
-/** A value that may change with every commit (how many rows there are). */
+/** A value that may change at every commit (the number of rows). */
 export interface Changing {
   readonly kind: 'changing';
   readonly type: Hdf5Type;
@@ -45,28 +45,28 @@ export interface GroupPlan {
 export type ItemPlan = Changing | Fixed | Growing | GroupPlan;
 
 interface Hdf5Writer {
-  /** Adds rows to a growing dataset, named by its path; not part of the file before `commit`. */
+  /** Adds rows to a growing dataset, given its path; part of the file only after `commit`. */
   append(path: string, bytes: Uint8Array): Promise<void>;
-  /** How many rows of a growing dataset make a chunk. */
+  /** Rows per chunk of a growing dataset. */
   chunkRowsOf(path: string): number;
   commit(): Promise<void>;
 }
 
-/** More than this goes outside the object header. */
+/** Larger data goes outside the object header. */
 const MOST_COMPACT_BYTES = 1024;
 
 interface Chunks {
   readonly plan: Growing;
   readonly chunkBytes: number;
-  /** In whole chunks, and in the one that is being filled. */
+  /** In whole chunks, and in the unfinished one. */
   rows: number;
   tail: Uint8Array;
   tailBytes: number;
-  /** levels[0] are chunks, levels[k] full nodes of level k − 1; each shorter than a node. */
+  /** levels[0] are chunks, levels[k] full nodes of level k − 1; each list is shorter than a node. */
   readonly levels: ChunkEntry[][];
 }
 
-/** What it needs of a file. */
+/** The file operations that it needs. */
 export type GrowingFile = Pick<OutputFile, 'path' | 'sizeBytes' | 'write' | 'writeAt'>;
 
 export async function createHdf5(output: GrowingFile, root: GroupPlan): Promise<Hdf5Writer> {
@@ -74,7 +74,7 @@ export async function createHdf5(output: GrowingFile, root: GroupPlan): Promise<
   const growing = new Map<string, Chunks>();
   const settled = new Map<ItemPlan, { header: number; group?: GroupAddresses }>();
 
-  /** Appends at a multiple of eight and tells where. */
+  /** Appends at a multiple of eight and returns the address. */
   const put = async (bytes: Uint8Array): Promise<number> => {
     const padding = (8 - (output.sizeBytes % 8)) % 8;
     if (padding > 0) await output.write(new Uint8Array(padding));
@@ -83,7 +83,7 @@ export async function createHdf5(output: GrowingFile, root: GroupPlan): Promise<
     return address;
   };
 
-  /** Keeps an entry; a level that is full becomes a node for good, and an entry of the level above. */
+  /** Adds an entry; a full level becomes a permanent node, and an entry of the level above. */
   const keep = async (chunks: Chunks, level: number, entry: ChunkEntry): Promise<void> => {
     const entries = (chunks.levels[level] ??= []);
     entries.push(entry);
@@ -98,14 +98,14 @@ export async function createHdf5(output: GrowingFile, root: GroupPlan): Promise<
     level: number,
     entries: readonly ChunkEntry[],
   ): Uint8Array => {
-    // A node ends where its chunks do, full or not.
+    // A node ends where its chunks end, full or not.
     const endRow = Math.ceil(rows / plan.chunkRows) * plan.chunkRows;
     return chunkNode(entries, { level, rank: plan.rowDims.length + 1, chunkBytes, endRow });
   };
 
-  /** The index as it stands: unfinished nodes are written afresh from the bottom up. */
+  /** The current index: unfinished nodes are rewritten from the bottom up. */
   const indexOf = async (chunks: Chunks): Promise<number | undefined> => {
-    // A chunk that is not full goes into the file as it stands, zeros behind its rows, and again when it is.
+    // A partial chunk is written with zeros after its rows, and again when it is full.
     let below: ChunkEntry | undefined;
     if (chunks.tailBytes > 0) {
       chunks.tail.fill(0, chunks.tailBytes);
@@ -115,7 +115,7 @@ export async function createHdf5(output: GrowingFile, root: GroupPlan): Promise<
     for (let level = 0; level < chunks.levels.length; level++) {
       const entries = [...chunks.levels[level], ...(below ? [below] : [])];
       const isTop = level === chunks.levels.length - 1;
-      // A lone finished node at the top is itself the root.
+      // A single finished node at the top is the root.
       if (isTop && level > 0 && entries.length === 1) return entries[0].address;
       if (entries.length === 0) continue;
       below = { row: entries[0].row, address: await put(nodeOf(chunks, level, entries)) };

@@ -1,4 +1,4 @@
-/** Files that are open for reading, by device and inode: whatever is written never replaces one of them. */
+/** Files open for reading, by device and inode: an output never replaces one of them. */
 import { stat } from 'node:fs/promises';
 
 const open = new Map<string, number>();
@@ -10,7 +10,7 @@ interface Identity {
 
 const keyOf = ({ dev, ino }: Identity): string => `${dev} ${ino}`;
 
-/** From now on; returns what ends it. */
+/** From now on; returns a function that ends it. */
 export function nowReading(file: Identity): () => void {
   const key = keyOf(file);
   open.set(key, (open.get(key) ?? 0) + 1);

@@ -1,7 +1,7 @@
-/** Bytes of a stream, taken in pieces of the length that the reader needs. */
+/** Bytes of a stream, in pieces of the length that the reader needs. */
 import type { ByteStream } from './byte-stream.js';
 
-/** `quiet`: nothing came for as long as was waited; `ended`: nothing will. */
+/** `quiet`: a timeout without bytes; `ended`: no more bytes will come. */
 interface Filled {
   readonly filled: number;
   readonly then: 'more' | 'quiet' | 'ended';
@@ -15,7 +15,7 @@ export class ByteFeed {
     protected readonly quietMs: number,
   ) {}
 
-  /** Fills `target` from `from` on: how many bytes came before a silence or the end, and which it was. */
+  /** Fills `target` from `from` on; returns how many bytes came before a timeout or the end, and which it was. */
   async fill(target: Uint8Array, from: number, quietMs = this.quietMs): Promise<Filled> {
     let filled = from;
     for (;;) {
@@ -30,7 +30,7 @@ export class ByteFeed {
     }
   }
 
-  /** What has come already. */
+  /** The bytes received so far. */
   takeRest(): Uint8Array {
     const { rest } = this;
     this.rest = new Uint8Array(0);

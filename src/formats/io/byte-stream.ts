@@ -1,14 +1,14 @@
-/** Bytes that come as they please: from a pipe, or from a TCP socket that is connected again when it breaks. */
+/** Bytes from a pipe, or from a TCP socket that is reconnected when it breaks. */
 import { connect, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Closable } from '../../core/closing.js';
 
-/** `quiet`: nothing came for as long as was waited; `ended`: nothing will. */
+/** `quiet`: a timeout without bytes; `ended`: no more bytes will come. */
 export type Came = Uint8Array | 'quiet' | 'ended';
 
 export interface ByteStream extends Closable {
   readonly name: string;
-  /** Waits for bytes, at most so long. */
+  /** Waits for bytes, at most this long. */
   next(quietMs: number): Promise<Came>;
 }
 
@@ -53,11 +53,11 @@ export function streamOf(name: string, stream: Readable): ByteStream {
 }
 
 export const RECONNECT_MS = 1000;
-/** rtl_tcp greets with 12 bytes: its name, the tuner and its gains. */
+/** rtl_tcp begins with 12 bytes: its name, the tuner and its gains. */
 const RTL_GREETING = 'RTL0';
 const RTL_GREETING_BYTES = 12;
 
-/** Undefined where nothing answers. */
+/** Undefined if there is no answer. */
 export async function connectTcp(host: string, port: number): Promise<Socket | undefined> {
   const socket: Socket = connect({ host, port });
   const isOpen = await new Promise<boolean>((resolve) => {
@@ -73,7 +73,7 @@ export async function connectTcp(host: string, port: number): Promise<Socket | u
   return undefined;
 }
 
-/** Never ends by itself: a server that is not there yet, or went away, is asked again every second. */
+/** Never ends by itself: it retries every second to reach a server that is absent. */
 export function tcpStream(host: string, port: number): ByteStream {
   const name = `tcp://${host}:${port}`;
   let inner: ByteStream | undefined;

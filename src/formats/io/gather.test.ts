@@ -19,7 +19,7 @@ const shape: GatherShape = {
 describe('gathering rows', () => {
   it('keeps every value as stored, flagged ones too, and sums the good alone', () => {
     const rows = gather(shape);
-    // The pair (0, 1) is our (1, 0) turned: V₁₀[p₂][p₁] = conj(V₀₁[p₁][p₂]) and r₁ − r₀ = −(r₀ − r₁).
+    // The pair (0, 1) is our (1, 0) reversed: V₁₀[p₂][p₁] = conj(V₀₁[p₁][p₂]) and r₁ − r₀ = −(r₀ − r₁).
     rows.row(0, 1, { uvwM: [1, -2, 3] });
     rows.add(0, xx, 1, 2, 4);
     rows.add(0, yy, 3, 4, 8);
@@ -31,7 +31,7 @@ describe('gathering rows', () => {
     assert.deepEqual([...asStored.weights.subarray(4, 8)], [4, -16, 2, 8]);
     assert.deepEqual(asStored.stopped.phaseCentre, centre);
     assert.deepEqual([...asStored.stopped.uvwM.subarray(3, 6)], [-1, 2, -3]);
-    // One product is flagged though its inputs are not: it counts for nothing, the others for themselves.
+    // One product is flagged though its inputs are not: it does not count, the others do.
     assert.equal(counts[1], 8);
     assert.deepEqual([...(productCounts ?? [])].slice(4, 8), [4, 0, 2, 8]);
     assert.deepEqual([...visibilities.subarray(8, 16)], [4, -8, 0, 0, 10, -12, 24, -32]);

@@ -1,4 +1,4 @@
-/** Collects the rows of a visibility file, in whatever order it keeps them, into canonical integrations. */
+/** Collects the rows of a visibility file, in any order, into canonical integrations. */
 import {
   baselineCount,
   baselineIndex,
@@ -13,18 +13,18 @@ import { median } from '../../core/median.js';
 import { settleCounts } from '../../core/product-counts.js';
 import type { SkyPosition } from '../../sky/frame.js';
 
-/** Which polarisations of the first and second antenna a stored product joins; 0 is X or R, 1 is Y or L. */
+/** The polarisations of the first and second antenna in a stored product; 0 is X or R, 1 is Y or L. */
 export interface StoredProduct {
   readonly p1: 0 | 1;
   readonly p2: 0 | 1;
   readonly label: string;
 }
 
-/** X alone (or R) is one polarisation; Y alone is the second of two, of which the first is missing: its beam is another. */
+/** X alone (or R) is one polarisation. Y alone is the second of two, the first missing, because its beam differs. */
 export const polarisationsOf = (products: readonly Pick<StoredProduct, 'p1' | 'p2'>[]): 1 | 2 =>
   products.every(({ p1, p2 }) => p1 === 0 && p2 === 0) ? 1 : 2;
 
-/** A product that a file lists twice: its values would be taken together, and what the second should be is nowhere. */
+/** Refuses a product that a file lists twice: its values would be added, and the meaning of the second is unknown. */
 export function refuseTwice(path: string, products: readonly StoredProduct[]): void {
   const labels = products.map(({ label }) => label);
   const twice = labels.find((label, q) => labels.indexOf(label) !== q);
@@ -47,10 +47,7 @@ export const storedProducts: Readonly<Partial<Record<number, StoredProduct>>> = 
 export const feedsOf = ([{ label }]: readonly StoredProduct[]): 'linear' | 'circular' =>
   /[RL]/.test(label) ? 'circular' : 'linear';
 
-/**
- * Codes of stored products by the polarisations they join, falling; undefined where they are all there are, or the
- * first alone.
- */
+/** Codes of stored products from their polarisations, descending; undefined for all of them, or for the first alone. */
 export function codesOf(products: readonly StoredProduct[]): readonly number[] | undefined {
   const first = firstCode[feedsOf(products)];
   const codes = [...new Set(products.map(({ p1, p2 }) => first - (p1 === p2 ? p1 : 2 + p1)))].sort(
@@ -59,13 +56,13 @@ export function codesOf(products: readonly StoredProduct[]): readonly number[] |
   return codes.length === 4 || (codes.length === 1 && codes[0] === first) ? undefined : codes;
 }
 
-/** XY without YX, or YX without XY: of a pair in the other order it is the other one. */
+/** XY without YX, or YX without XY: for a pair in the other order it is the other one. */
 export const hasOneCrossHand = (products: readonly StoredProduct[]): boolean =>
   new Set(products.filter(({ p1, p2 }) => p1 !== p2).map(({ p1 }) => p1)).size === 1;
 
 /**
- * Codes as the house writes pairs, the earlier station first, of rows in the file's own order of stations. XY alone of
- * pairs that are all the other way round is YX; of some that are, there is no one name for it.
+ * Codes in our pair order, the earlier station first, for rows in the file's own order of stations. XY alone becomes YX
+ * if all pairs are reversed; if only some are, there is no single name.
  */
 export function codesInOurOrder(
   path: string,
@@ -89,7 +86,7 @@ export function codesInOurOrder(
   );
 }
 
-/** The first of the codes in falling order XX, YY, XY, YX or RR, LL, RL, LR. */
+/** The first code in descending order of XX, YY, XY, YX or RR, LL, RL, LR. */
 export const firstCode = { linear: -5, circular: -1 } as const;
 
 export interface GatherShape {
@@ -99,34 +96,34 @@ export interface GatherShape {
   readonly products: readonly StoredProduct[];
   /** What the file stores: means over samples, or whole sums. */
   readonly values: 'mean' | 'sum';
-  /** Where every row's fringes are stopped; left out where they run, or stop at several places. */
+  /** The phase centre of every row; absent if fringes are running, or if there are several. */
   readonly stoppedAt?: SkyPosition;
-  /** For the words of what is refused. */
+  /** For error messages. */
   readonly path?: string;
-  /** Where values that are no numbers are counted: each is a flag. */
+  /** Counts values that are not numbers: each is flagged. */
   readonly faults?: ValueFaults;
 }
 
-/** What reading a file of visibilities has met so far; complete once its integrations have been read to the end. */
+/** Invalid values found so far in a file of visibilities; complete after all integrations are read. */
 export interface ValueFaults {
-  /** NaN and infinities among values, and weights, that the file says are good. */
+  /** NaN and infinities among unflagged values and weights. */
   notNumbers: number;
-  /** Good cross-correlations above `OUTSIZED` times the median of their integration. */
+  /** Unflagged cross-correlations above `OUTSIZED` times the median of their integration. */
   outsized: number;
 }
 
 export const noFaults = (): ValueFaults => ({ notNumbers: 0, outsized: 0 });
 
 /**
- * Receivers, interference included, have not half of this dynamic range (120 dB), and float32 has seven digits: beside such a
- * value the others vanish from every sum.
+ * Receivers, even with interference, have less than half of this dynamic range (120 dB), and float32 has seven digits:
+ * in any sum the other values would vanish beside such a value.
  */
 const OUTSIZED = 1e12;
 
-/** The median is of this many values, evenly taken. */
+/** The median uses this many evenly spaced values. */
 const MEDIAN_OF = 4096;
 
-/** How many good means of pairs of different stations are larger than anything that was received. */
+/** Counts unflagged means of pairs of different stations that are too large to be real. */
 function outsizedIn(means: Float64Array, weights: Float64Array, baselines: number, products: number): number {
   const isCross = Uint8Array.from({ length: baselines }, () => 1);
   for (let s = 0, b = 0; b < baselines; s++, b += s + 1) isCross[b] = 0;
@@ -147,7 +144,7 @@ function outsizedIn(means: Float64Array, weights: Float64Array, baselines: numbe
   return count;
 }
 
-/** What a file says of a row beside its values. */
+/** Metadata of a row, besides its values. */
 interface StoredRow {
   /** r₁ − r₂. */
   readonly uvwM: readonly [number, number, number];
@@ -155,13 +152,13 @@ interface StoredRow {
 }
 
 export interface Gathering {
-  /** Begins a row: the pair of all values until the next one, and what the file stored of it. Either order of antennas. */
+  /** Begins a row: the pair of all following values, and its stored metadata. Antennas in either order. */
   row(s1: number, s2: number, asStored?: StoredRow): void;
-  /** The row's V₁₂ of one product, unphased; a weight that is not above 0 is that of a flagged value. */
+  /** V₁₂ of one product in this row, unphased; a weight that is not above 0 marks a flagged value. */
   add(c: number, product: StoredProduct, re: number, im: number, weight: number): void;
-  /** Its sums are made when someone asks for them: who copies what is stored has no use for them. */
+  /** Sums are computed on demand: a plain copy does not need them. */
   finish(when: Pick<Integration, 'start' | 'durationS'>): Integration;
-  /** Begins anew in the same memory: what `finish` gave last is no longer true. */
+  /** Restarts in the same memory: the last result of `finish` becomes invalid. */
   clear(): void;
 }
 
@@ -169,10 +166,10 @@ export function gather(shape: GatherShape): Gathering {
   const { channels, stations, polarisations, stoppedAt } = shape;
   const baselines = baselineCount(stations);
   const cells = channels * baselines * polarisations ** 2;
-  /** Of good values alone. Of means they are weight · mean, and made when they are asked for. */
+  /** Unflagged values only. For means these are weight · mean, computed on demand. */
   let sums = shape.values === 'sum' ? new Float64Array(2 * cells) : undefined;
   const means = new Float64Array(2 * cells);
-  /** NaN where nothing came. */
+  /** NaN where no value arrived. */
   const weights = new Float64Array(cells);
   const uvw = new Float64Array(3 * baselines);
   const durations = new Float64Array(baselines);
@@ -191,7 +188,7 @@ export function gather(shape: GatherShape): Gathering {
       if (row === undefined) return;
       durations[b] = row.integrationS ?? Number.NaN;
       const [u, v, w] = row.uvwM;
-      // A row that does not say where it was measured is written by our own geometry.
+      // A row without uvw is written with our own geometry.
       if (!Number.isFinite(u + v + w)) return;
       uvw.set(order === 'i is first' ? row.uvwM : [-u, -v, -w], 3 * b);
     },
@@ -201,12 +198,12 @@ export function gather(shape: GatherShape): Gathering {
         if (shape.faults) shape.faults.notNumbers++;
         weight = weight < Infinity ? -weight : -0;
       }
-      // Flagged, and by how much nobody knows.
+      // Flagged, with unknown weight.
       if (weight === -Infinity) weight = -0;
       // V₂₁[p₂][p₁] is the conjugate of V₁₂[p₁][p₂].
       const [pi, pj, sign] = order === 'i is first' ? [p1, p2, 1] : [p2, p1, -1];
       const at = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
-      // Which of the two holds, and whether their sum would, nothing says.
+      // It is unknown which of the two is valid, or whether their sum is.
       if (!Number.isNaN(weights[at]))
         refuse(
           shape.path ?? 'visibilities',
@@ -266,7 +263,7 @@ function once<Value>(make: () => Value): () => Value {
   return () => (made ??= { value: make() }).value;
 }
 
-/** weight · mean of what has weight. */
+/** weight · mean where there is a weight. */
 function weighted(means: Float64Array, weights: Float64Array): Float64Array {
   const sums = new Float64Array(means.length);
   for (let at = 0; at < weights.length; at++) {

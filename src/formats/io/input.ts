@@ -1,4 +1,4 @@
-/** Opening and reading files, with failures in our own words. */
+/** Opens and reads files, with our own error messages. */
 import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { extname, sep } from 'node:path';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -25,12 +25,12 @@ function cannotRead(path: string, error: unknown, whenMissing = 'check the name'
   throw new CorellaError({ where: path, what, fix }, { cause: error });
 }
 
-/** Folders outside which nothing is opened, links followed; anything where undefined. */
+/** Folders outside which no file is opened, links resolved; undefined: no limit. */
 let confinedTo: readonly string[] | undefined;
 
 /**
- * From now on this process opens files in these folders, or under these addresses, alone, wherever links lead: for a worker, who is told by others
- * what to read. Returns what lifts it again.
+ * From now on this process opens files only in these folders or under these addresses, also through links: for a worker
+ * that gets its paths from another machine. Returns a function that lifts the limit.
  */
 export async function confineReading(folders: readonly string[]): Promise<() => void> {
   confinedTo = await Promise.all(
@@ -43,7 +43,7 @@ export async function confineReading(folders: readonly string[]): Promise<() => 
   };
 }
 
-/** Where reading is confined, this folder is allowed too, until it is released. */
+/** If reading is confined, also allows this folder until released. */
 export async function allowReading(folder: string): Promise<() => void> {
   if (!confinedTo) return () => undefined;
   const real = await realpath(folder);
@@ -73,7 +73,7 @@ async function liesIn(path: string, folders: readonly string[]): Promise<boolean
   return folders.some((folder) => real.startsWith(folder.endsWith(sep) ? folder : folder + sep));
 }
 
-/** `whenMissing` is the advice given where there is no such file, nor one of nearly that name and of its kind. */
+/** `whenMissing` is the advice if neither the file nor one of the same kind with a similar name exists. */
 export async function openInput(path: string, whenMissing?: string): Promise<InputFile> {
   if (confinedTo) await refuseOutside(path, confinedTo);
   if (isRemote(path)) return openRemote(path);
@@ -129,7 +129,7 @@ export async function openInput(path: string, whenMissing?: string): Promise<Inp
 
 const MOST_TEXT_BYTES = 256 * 2 ** 20;
 
-/** A text file whole; anything larger than a header could be is not what it claims to be. */
+/** A whole text file; fails if it is larger than any header. */
 export async function readText(path: string, whenMissing?: string): Promise<string> {
   const file = await openInput(path, whenMissing);
   try {
@@ -148,7 +148,7 @@ export async function readText(path: string, whenMissing?: string): Promise<stri
   }
 }
 
-/** JSON from outside is `unknown` until a schema has looked at it. */
+/** External JSON is `unknown` until a schema has checked it. */
 export async function readJson(path: string, whenMissing?: string): Promise<unknown> {
   const text = await readText(path, whenMissing);
   try {
@@ -164,7 +164,7 @@ export async function readJson(path: string, whenMissing?: string): Promise<unkn
   }
 }
 
-/** What a damaged header promises may be more than memory holds: told as such, not as a fault of ours. */
+/** A damaged header may ask for more than the memory: reported as such, not as an internal error. */
 export async function withinMemory<Opened>(path: string, open: () => Promise<Opened>): Promise<Opened> {
   try {
     return await open();

@@ -11,7 +11,7 @@ describe('turning samples', () => {
       [128, 16],
     ]) {
       it(`moves every byte of ${rows} × ${columns} samples of ${sampleBytes} bytes, and no other`, () => {
-        // inside larger matrices: 3 samples in, rows 2 samples longer
+        // inside larger matrices: source offset 3 samples, rows 2 samples longer
         const source = { first: 3, stride: columns + 2 };
         const target = { first: 5, stride: rows + 1 };
         const from = Uint8Array.from(

@@ -1,9 +1,9 @@
 /**
- * Turns [t][a] as recorders interleave it into [a][t] and back. Samples are moved as whole words, whatever they
- * hold, so that every bit survives (a NaN's too).
+ * Transposes recorders' [t][a] into [a][t] and back. Samples are moved as whole words, so every bit is preserved (a
+ * NaN's too).
  */
 
-/** Where a matrix of samples lies in memory; counted in samples. */
+/** The memory layout of a matrix of samples; counted in samples. */
 interface Matrix {
   readonly bytes: Uint8Array;
   /** Sample at row 0, column 0. */
@@ -12,7 +12,7 @@ interface Matrix {
   readonly stride: number;
 }
 
-/** The bytes under any typed array. */
+/** The bytes of any typed array. */
 export const bytesOf = (array: ArrayBufferView): Uint8Array =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
@@ -27,8 +27,8 @@ const makeWords = {
 } satisfies Record<SampleBytes, (bytes: Uint8Array) => Words>;
 
 /**
- * Tiles of 64 rows and 8 columns, so that what a tile writes stays in the first cache. Only 8, since recordings like
- * powers of two: then all of a tile's targets fall into one set of the cache, which holds 8 lines or a few more.
+ * Tiles of 64 rows and 8 columns, so that a tile's output stays in the first-level cache. Only 8 because recordings
+ * often have power-of-two sizes: all of a tile's targets then share one cache set, which holds about 8 lines.
  */
 const TILE_ROWS = 64;
 const TILE_COLUMNS = 8;

@@ -1,15 +1,15 @@
-/** Temporary names of outputs: how they are made, and what a process that was killed left under them. */
+/** Temporary names of outputs: how they are made, and the partial files that a killed process left. */
 import { randomBytes } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** `.NAME.PID-RANDOM.part` in the same folder: the name says whose it is and who writes it. */
+/** `.NAME.PID-RANDOM.part` in the same folder: contains the final name and the writing process. */
 export const temporaryName = (path: string): string =>
   join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(6).toString('hex')}.part`);
 
 const shape = /^\.(.+)\.(?:(\d+)-)?[0-9a-f]{12}\.part$/;
 
-/** The name that a temporary one stands for, where it is one of ours. */
+/** The final name of a temporary one; undefined if it is not ours. */
 export function finalNameOf(path: string): string | undefined {
   const name = shape.exec(basename(path))?.[1];
   return name === undefined ? undefined : join(dirname(path), name);
@@ -17,11 +17,11 @@ export function finalNameOf(path: string): string | undefined {
 
 export interface Leftover {
   readonly path: string;
-  /** What it would have become. */
+  /** The final path. */
   readonly finalPath: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
-  /** Its process is there still, or another one with the same number. */
+  /** Its process, or another with the same number, still runs. */
   readonly isBeingWritten: boolean;
 }
 
@@ -30,12 +30,12 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Someone else's process: alive, and not ours to ask.
+    // A process of another user: alive, but it may not be signalled.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 
-/** What earlier runs left in a folder, the oldest first; with `of`, of that output alone. */
+/** The partial files of earlier runs in a folder, oldest first; with `of`, only those of that output. */
 export async function findLeftovers(folder: string, of?: string): Promise<Leftover[]> {
   const found: Leftover[] = [];
   for (const entry of await readdir(folder).catch((): string[] => [])) {

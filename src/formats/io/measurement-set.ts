@@ -1,4 +1,4 @@
-/** A Measurement Set is a folder; casacore keeps a table's description in this file of its own. */
+/** A Measurement Set is a folder; casacore stores a table's description in this file. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 

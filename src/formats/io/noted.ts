@@ -1,11 +1,11 @@
-/** Which files on disks something opens: a recording may lie in several, and only its reader knows them all. */
+/** Records which files on disk are opened: a recording may consist of several, and only its reader knows them. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 const noting = new AsyncLocalStorage<Set<string>>();
 
 export const noteOpened = (path: string): void => void noting.getStore()?.add(path);
 
-/** What `open` gives, and the paths it opened on the way, each once and in its order. */
+/** The result of `open`, and the paths it opened, each once, in order. */
 export async function notingFiles<Opened>(
   open: () => Promise<Opened>,
 ): Promise<{ readonly opened: Opened; readonly paths: readonly string[] }> {

@@ -84,7 +84,7 @@ describe('output files', () => {
       const file = await openOutput(path);
       await file.write(text('01234567'));
       await file.appear();
-      // What grows under its own name is there for others to spoil.
+      // A file that grows under its final name can be damaged by other programs.
       await truncate(path, 3);
       await assert.rejects(
         go(file),
@@ -99,7 +99,7 @@ describe('output files', () => {
       assert.equal(await readFile(path, 'utf8'), '012', `${step}: left as it was found`);
       await rm(path);
     }
-    // Cutting it ourselves is no such thing, nor is growing by another's hand.
+    // Truncating it ourselves is not an error, nor is growth by another process.
     const path = join(folder, 'ours.bin');
     const file = await openOutput(path);
     await file.write(text('01234567'));
@@ -129,7 +129,7 @@ describe('output files', () => {
     const set = await openOutputSet([data, blocked]);
     await set.files[0].write(text('d'));
     await set.files[1].write(text('m'));
-    // A folder takes the second name between opening and finishing: the first must not stay behind.
+    // A folder takes the second name between opening and finishing: the first file must not remain.
     await mkdir(blocked);
     await assert.rejects(set.finish(), /it is a folder/);
     assert.deepEqual((await readdir(folder)).sort(), ['a.bin', 'set.meta']);

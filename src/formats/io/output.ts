@@ -1,7 +1,7 @@
 /**
- * Files appear whole or not at all: everything is written under a temporary name in the same folder and
- * takes its own name only when finished. Whatever is unfinished when the process ends is removed, unless it
- * holds something that a reader can use already (`worthKeeping`).
+ * Files appear complete or not at all: data is written under a temporary name in the same folder, and the file gets its
+ * final name when finished. Unfinished files are removed when the process ends, unless a reader can already use them
+ * (`worthKeeping`).
  */
 import { existsSync, rmSync } from 'node:fs';
 import {
@@ -28,24 +28,24 @@ export interface OutputFile {
   readonly path: string;
   /** Bytes appended so far. */
   readonly sizeBytes: number;
-  /** Appends; resolves when the system has taken the bytes, so that awaiting it is the back-pressure. */
+  /** Appends; resolves when the system has accepted the bytes, so that awaiting it is the back-pressure. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Overwrites what was appended before, and may run on beyond its end. */
+  /** Overwrites earlier bytes, and may extend beyond the end. */
   writeAt(position: number, bytes: Uint8Array): Promise<void>;
-  /** Cuts off what lies beyond, or makes room filled with zeros. */
+  /** Truncates, or extends with zeros. */
   resize(sizeBytes: number): Promise<void>;
-  /** What is written so far is of use as it is: it stays, under its temporary name, if the process is ended. */
+  /** The content so far is usable: if the process ends, the file stays under its temporary name. */
   worthKeeping(): void;
-  /** Takes its own name now and goes on growing under it; `abandon` then leaves it there. */
+  /** Gets its final name now and continues to grow; `abandon` then leaves it there. */
   appear(): Promise<void>;
   finish(): Promise<void>;
-  /** Leaves nothing behind; harmless after finish or a second time. */
+  /** Removes the file; no effect after finish or on a second call. */
   abandon(): Promise<void>;
 }
 
-/** The two halves of finishing, for files that must appear together. */
+/** The two steps of finishing, for files that must appear together. */
 interface PendingFile extends OutputFile {
-  /** All bytes on the disk, the name not yet given. */
+  /** All bytes are on disk, still under the temporary name. */
   seal(): Promise<void>;
   publish(): Promise<void>;
 }
@@ -78,7 +78,7 @@ export const errorCode = (error: unknown): string =>
 
 const DISK_FULL = ['ENOSPC', 'EDQUOT'];
 
-/** The system's word for a failure, in ours. */
+/** A system error, in our own words. */
 function cannotWrite(path: string, error: unknown): never {
   if (error instanceof CorellaError) throw error;
   const folder = dirname(resolve(path));
@@ -100,7 +100,7 @@ function cannotWrite(path: string, error: unknown): never {
   throw new CorellaError({ where: path, what: `cannot be written: ${what}`, fix, code }, { cause: error });
 }
 
-/** The code of a file that another program cut while it was written. */
+/** The error code if another program truncated the file during writing. */
 export const TRUNCATED = 'ETRUNCATED';
 
 function refuseTruncated(path: string, size: number, takenBytes: number): never {
@@ -114,7 +114,7 @@ function refuseTruncated(path: string, size: number, takenBytes: number): never 
   );
 }
 
-/** Finishing replaces what has the name: never a folder, a device or pipe (/dev/null, /dev/stdout), nor what is read. */
+/** Finishing never replaces a folder, a device or pipe (/dev/null, /dev/stdout), nor a file that is being read. */
 async function refuseUnlessFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) refuse(path, 'cannot be written: it is a folder', 'name a file inside it');
@@ -124,15 +124,15 @@ async function refuseUnlessFile(path: string): Promise<void> {
   if (await isBeingRead(path)) refuse(path, 'is the very file that is read', 'give the result another name');
 }
 
-/** Where a file goes that is asked for by this name: a link is followed, and stays. */
+/** The actual path for a requested name: a link is followed and preserved. */
 async function placeOf(path: string): Promise<string> {
   const found = await lstat(path).catch(() => undefined);
   if (found?.isSymbolicLink() !== true) return path;
-  // A link to nothing yet: the file is made where it points to.
+  // A dangling link: the file is created where it points.
   return realpath(path).catch(async () => resolve(dirname(path), await readlink(path)));
 }
 
-/** Refuses a place where nothing can be written, for those who work long before they write: by trying it. */
+/** Refuses a place where writing fails, before long work starts; tests it by writing. */
 export async function checkOutput(path: string): Promise<void> {
   // A Measurement Set is replaced as a whole.
   if (!(/\.ms$/i.test(path) && isMeasurementSet(path))) await refuseUnlessFile(path);
@@ -147,14 +147,14 @@ export async function checkOutput(path: string): Promise<void> {
   }
 }
 
-/** Refuses what the disk has no room for, for those who know beforehand how much they write. */
+/** Refuses an output larger than the free disk space, if the size is known in advance. */
 export async function checkRoom(path: string, sizeBytes: number): Promise<void> {
   const folder = dirname(resolve(path));
   const disk = await statfs(folder).catch((error: unknown) => cannotWrite(path, error));
-  // Some file systems do not count: all is zero.
+  // Some file systems report zero for everything.
   if (disk.blocks === 0) return;
   const freeBytes = disk.bavail * disk.bsize;
-  // What is replaced stays until the new one is whole: it makes no room.
+  // A replaced file stays until the new one is complete, so its space does not count as free.
   if (sizeBytes > freeBytes)
     refuse(
       path,
@@ -184,10 +184,10 @@ async function openPending(path: string): Promise<PendingFile> {
   let state: 'open' | 'sealed' | 'closed' = 'open';
   let hasAppeared = false;
   let sizeBytes = 0;
-  /** What the system has taken: the file is never shorter, unless another program cuts it. */
+  /** Bytes accepted by the system: the file is never shorter unless another program truncates it. */
   let takenBytes = 0;
 
-  /** Writing on would leave a hole of zeros where integrations were. */
+  /** Continuing would leave a gap of zeros in place of integrations. */
   const checkLength = async (): Promise<void> => {
     const { size } = await handle.stat().catch((error: unknown) => cannotWrite(path, error));
     if (size < takenBytes) refuseTruncated(path, size, takenBytes);
@@ -279,7 +279,7 @@ async function openPending(path: string): Promise<PendingFile> {
 
 export const openOutput = (path: string): Promise<OutputFile> => openPending(path);
 
-/** Several files that belong together: all of them appear, in the order given, or none. */
+/** Several files that belong together: all appear, in the given order, or none. */
 interface OutputSet {
   readonly files: readonly OutputFile[];
   finish(): Promise<void>;
@@ -328,12 +328,12 @@ export async function writeFileWhole(path: string, contents: Uint8Array | string
   }
 }
 
-/** The folder and those above it, for commands that fill one; keeps what is there. */
+/** Creates the folder and its parents, for commands that fill one; keeps existing content. */
 export async function makeFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) return;
   if (found) refuse(path, 'cannot be made: a file of that name is in the way', 'name another folder');
-  // One level at a time: Node's own recursive mkdir never returns where the system answers ENOENT for good.
+  // One level at a time: Node's recursive mkdir never returns if the system keeps answering ENOENT.
   const above = dirname(resolve(path));
   if (above !== resolve(path)) await makeFolder(above);
   await mkdir(path).catch((error: unknown) => {

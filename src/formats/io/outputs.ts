@@ -1,4 +1,4 @@
-/** What is about to be written, refused before the work rather than after it. */
+/** Checks outputs before the work rather than after it. */
 import { stat } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
 import { namesIn } from '../several/paths.js';
@@ -9,18 +9,18 @@ import { isRemote } from './remote.js';
 interface PlannedOutputs {
   readonly overwrite?: boolean;
   readonly paths: readonly string[];
-  /** What is read meanwhile. */
+  /** The input of the work. */
   readonly from?: string;
 }
 
-/** A name that is misspelt is reported before what would be written. Patterns and addresses are left to who opens them. */
+/** A misspelt input is reported before the outputs. Patterns and addresses are checked when opened. */
 export async function requireInputs(names: string): Promise<void> {
   for (const name of namesIn(names))
     if (!isRemote(name) && !/[*?]/.test(name) && !(await isThere(name)))
       await (await openInput(name)).close();
 }
 
-/** Nothing that is there is replaced unless the user says so; what is read never is. */
+/** An existing file is replaced only on request; an input never is. */
 export async function checkOutputs({ paths, from, overwrite }: PlannedOutputs): Promise<void> {
   if (from !== undefined) await requireInputs(from);
   for (const path of paths) {
@@ -41,7 +41,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** One file by what is there, whatever it is called. */
+/** Whether two paths are one file, whatever their names. */
 export async function sameFile(x: string, y: string): Promise<boolean> {
   const [a, b] = await Promise.all([x, y].map((path) => stat(path, { bigint: true }).catch(() => undefined)));
   return a !== undefined && a.dev === b?.dev && a.ino === b.ino;

@@ -7,7 +7,7 @@ import { isUnder } from './remote.js';
 
 const bytes = Uint8Array.from({ length: 300_000 }, (_, k) => (k * 31) % 251);
 
-/** Answers ranges as a web server does; `etag` may change on the way. */
+/** Serves byte ranges like a web server; `etag` may change in between. */
 const file = { etag: '"one"', bytes, asked: [] as string[] };
 function ranges(request: IncomingMessage, response: ServerResponse): void {
   const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');

@@ -1,6 +1,6 @@
 /**
- * A file on a web server, read by ranges: recordings need no copy where they are worked on. The server must answer ranges,
- * and the file must stay what it was when it was opened: its size, ETag and date are looked at with every answer.
+ * A file on a web server, read by byte ranges, without a local copy. The server must support ranges, and the file must
+ * not change while open: size, ETag and date are checked at every response.
  */
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
@@ -8,26 +8,26 @@ import type { InputFile } from './input-file.js';
 
 export const isRemote = (path: string): boolean => /^https?:\/\//i.test(path);
 
-/** A request that brings nothing for so long has failed, and is made again so often. */
+/** A request without data for this long has failed, and is repeated this many times. */
 const PATIENCE_MS = 30_000;
 const WAITS_MS = [250, 1000, 4000];
-/** Small reads, of headers and frames, come from a stretch that is fetched whole. */
+/** Small reads (headers, frames) use a range that is fetched as a whole. */
 const AHEAD_BYTES = 1024 * 1024;
 const SMALL_BYTES = 64 * 1024;
 
-/** What of a file must not change: as the server tells it. */
+/** What must not change, as reported by the server. */
 interface RemoteIdentity {
   readonly sizeBytes: number;
   readonly etag?: string;
   readonly modified?: string;
 }
 
-/** Every file that this process has opened so, by its address: for who tells others which files it means. */
+/** Every remote file that this process has opened, by address: for processes that pass file identities on. */
 const opened = new Map<string, RemoteIdentity>();
 export const remoteIdentities = (): readonly (RemoteIdentity & { readonly url: string })[] =>
   [...opened].map(([url, identity]) => ({ url, ...identity }));
 
-/** Under one of these addresses: no folder above, no other server, by whatever way it is written. */
+/** Whether the address is under one of these: no parent folder, no other server, however it is written. */
 export function isUnder(url: string, roots: readonly string[]): boolean {
   if (!URL.canParse(url)) return false;
   const { href, username, password } = new URL(url);
@@ -74,7 +74,7 @@ export async function openRemote(url: string): Promise<InputFile> {
   };
 }
 
-/** Again where the network failed; what the server says itself is not asked twice. */
+/** Retries after network failures; a server's own error is final. */
 async function insist<Result>(url: string, attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 0; ; tries++) {
     try {
@@ -141,7 +141,7 @@ const identify = (url: string): Promise<RemoteIdentity> =>
     return identityOf(url, response);
   });
 
-/** Refused where the file is another than it was. */
+/** Refuses a file that has changed. */
 export function checkSame(url: string, was: RemoteIdentity, is: RemoteIdentity): void {
   if (was.sizeBytes === is.sizeBytes && was.etag === is.etag && was.modified === is.modified) return;
   refuse(

@@ -1,4 +1,4 @@
-/** Catalogues as FITS tables, by the same columns as CSV: GLEAM's is one. Read in pieces: GLEAM's has 400 MB. */
+/** Catalogues as FITS tables, with the same columns as CSV: GLEAM is one. Read in pieces: GLEAM has 400 MB. */
 import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { OnProgress } from '../../core/progress.js';
@@ -51,7 +51,7 @@ async function tableIn(file: InputFile): Promise<FitsUnit> {
   }
 }
 
-/** Undefined where it is empty or no number. */
+/** Undefined if empty or not a number. */
 function cellOf(bytes: Uint8Array, row: number, place: ColumnPlace): string | number | undefined {
   const at = row + place.offset;
   if (place.letter === 'A') {

@@ -1,4 +1,4 @@
-/** Sky models in FITS and HDF5, in the shape of GLEAM's catalogue and of pyradiosky's files; both made by hand. */
+/** Sky models in FITS and HDF5, in the layout of GLEAM's catalogue and of pyradiosky's files; both made by hand. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Sky models that are read ahead of the options, with progress and what there is to report: FITS, HDF5 and lists. */
+/** Reads sky models before the options are parsed, with progress and warnings: FITS, HDF5 and lists. */
 import { stat } from 'node:fs/promises';
 import type { OnProgress } from '../../core/progress.js';
 import type { SkyModel } from '../../sky/models/brightest.js';
@@ -10,7 +10,7 @@ import { isTartSnapshot } from '../tart/tart.js';
 import { readCatalogueFits } from './catalogue-fits.js';
 import { readSkyH5 } from './skyh5.js';
 
-/** Reads the files among these words, which are sources as --sources has them; returns what there is to report. */
+/** Reads the files among these words (as in --sources); returns warnings. */
 export async function prepareSkyModels(words: string, onProgress?: OnProgress): Promise<readonly string[]> {
   const notes: string[] = [];
   for (const path of words.split(',').map((word) => word.trim())) {
@@ -25,7 +25,7 @@ export async function prepareSkyModels(words: string, onProgress?: OnProgress): 
 
 async function readModel(path: string, onProgress: OnProgress | undefined): Promise<SkyModel | undefined> {
   const found = await stat(path).catch(() => undefined);
-  // What is not there is refused where it is used.
+  // A missing file is refused where it is used.
   if (found?.isFile() !== true) return undefined;
   const file = await openInput(path);
   const head = new Uint8Array(Math.min(80, file.sizeBytes));

@@ -43,7 +43,7 @@ function modelOf(file: Hdf5File): SkyModel {
     const position = { raDeg: raDeg[n], decDeg: decDeg[n] };
     if (!Number.isFinite(position.raDeg) || !(Math.abs(position.decDeg) <= 90))
       refuse(where, `is at ${position.raDeg}, ${position.decDeg}`, 'give degrees');
-    // The frequency where it is brightest.
+    // The frequency of maximum brightness.
     const at = Array.from({ length: frequencies }, (_, f) => f).reduce((best, f) =>
       Math.abs(valueOf(0, f, n)) > Math.abs(valueOf(0, best, n)) ? f : best,
     );
@@ -70,7 +70,7 @@ function modelOf(file: Hdf5File): SkyModel {
   return keeper.finish();
 }
 
-/** In a group of astropy's words, or, of older files, as two lists. */
+/** In a group with astropy's names or, in older files, as two lists. */
 function placesOf(file: Hdf5File): { readonly raDeg: Float64Array; readonly decDeg: Float64Array } {
   const { path } = file;
   const isGroup = file.has('Header/skycoord/frame');
@@ -98,7 +98,7 @@ function placesOf(file: Hdf5File): { readonly raDeg: Float64Array; readonly decD
     : refuse(path, 'contradicts itself', 'it is damaged');
 }
 
-/** Jy to one of its unit. */
+/** Jy per one of its units. */
 function unitOf(file: Hdf5File): number {
   const unit = String(
     file.attribute('Data/stokes', 'units') ?? file.attribute('Data/stokes', 'unit') ?? 'Jy',

@@ -1,4 +1,4 @@
-/** What recordings that arrive already channelised (GUPPI RAW, DADA) share: bands and bytes. */
+/** Shared by already channelised recordings (GUPPI RAW, DADA): bands and bytes. */
 import { refuse } from '../../core/errors.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { formatHz } from '../../core/units.js';
@@ -6,12 +6,12 @@ import type { FrameTally } from '../format.js';
 
 interface Band {
   readonly centreFrequencyHz: number;
-  /** Negative when the file's channels fall in frequency. */
+  /** Negative if the file's channels descend in frequency. */
   readonly bandwidthHz: number;
   readonly channels: number;
 }
 
-/** Rising, as everywhere in the house. */
+/** Ascending, as everywhere in this code. */
 export function channelFrequencies(
   path: string,
   band: Band,
@@ -31,11 +31,11 @@ export function channelFrequencies(
   return { frequenciesHz, channelWidthHz };
 }
 
-/** As often as a band is wide its complex samples come; up to twice as often where a filterbank oversamples. */
+/** The complex sample rate equals the bandwidth; an oversampling filterbank has up to twice that. */
 const MOST_OVERSAMPLED = 2;
 const ABOUT = 0.01;
 
-/** Refuses a header whose clock and band are not of one recording. `clock` and `band` are the keys that say so. */
+/** Refuses a header whose clock and band contradict each other. `clock` and `band` are the header keys. */
 export function refuseOtherRate(
   path: string,
   { rateHz, clock }: { readonly rateHz: number; readonly clock: string },
@@ -50,10 +50,10 @@ export function refuseOtherRate(
   );
 }
 
-/** Bits of each part of a complex sample. */
+/** Bits per part of a complex sample. */
 export type PairBits = 4 | 8 | 16;
 
-/** A run of bytes to samples of one channel and input. */
+/** Copies a run of bytes to samples of one channel and input. */
 interface Copy {
   readonly from: Uint8Array;
   readonly fromIndex: number;
@@ -64,7 +64,7 @@ interface Copy {
   readonly toIndex: number;
 }
 
-/** How the bytes hold their pairs (re, im), two's complement throughout. */
+/** The byte format of pairs (re, im), always two's complement. */
 const pairs: Readonly<
   Record<PairBits, Readonly<Record<'re' | 'im', (bytes: Uint8Array, at: number) => number>>>
 > = {
@@ -77,8 +77,8 @@ const pairs: Readonly<
 };
 
 /**
- * Copies complex integers. A band that falls in frequency was mixed with its sidebands swapped, so its samples are
- * the conjugates of what a rising band would hold. −128, which spectra of bytes never hold, becomes −127 and is counted.
+ * Copies complex integers. A band that descends in frequency was mixed with swapped sidebands, so its samples are the
+ * conjugates of an ascending band's. −128, which byte spectra never contain, becomes −127 and is counted.
  */
 export function copyComplex(
   copy: Copy,

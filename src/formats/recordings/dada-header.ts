@@ -1,4 +1,4 @@
-/** The text header of PSRDADA: its keys, when the recording starts, and how long the file was meant to be. */
+/** The text header of PSRDADA: its keys, the start of the recording, and the intended length of the file. */
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { addSeconds, instant, parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import type { InputFile } from '../io/input.js';
@@ -7,7 +7,7 @@ import { unixFromMjd } from '../../core/clock/epochs.js';
 const DEFAULT_HEADER_BYTES = 4096;
 const MOST_HEADER_BYTES = 1 << 20;
 
-/** "KEY value", by line. */
+/** "KEY value", one per line. */
 export type Keys = ReadonlyMap<string, string>;
 
 function parseKeys(bytes: Uint8Array): Keys {
@@ -52,12 +52,12 @@ export async function readKeys(file: InputFile): Promise<{ keys: Keys; headerByt
   return { keys: parseKeys(whole), headerBytes };
 }
 
-/** One may be cut to whole seconds, and days of MJD have no room for a leap second. */
+/** One may be truncated to whole seconds, and MJD cannot express a leap second. */
 const MOST_APART_S = 2;
 
 /**
- * UTC_START, with PICOSECONDS; else MJD_START. Where both are there and UTC_START has a fraction, rounded, MJD_START may tell
- * more digits of it: then it does.
+ * UTC_START, with PICOSECONDS; else MJD_START. If both are present and UTC_START has a rounded fraction, MJD_START may
+ * have more digits and is then used.
  */
 export function observationStart(path: string, keys: Keys): Instant {
   const utc = keys.get('UTC_START');
@@ -86,7 +86,7 @@ export function observationStart(path: string, keys: Keys): Instant {
 
 function fromMjd(keys: Keys): { readonly start: Instant; readonly roundedToS: number } | undefined {
   const mjd = /^(\d+)(\.\d*)?$/.exec(keys.get('MJD_START') ?? '');
-  // Day 0 is how templates leave it.
+  // Templates leave day 0.
   if (!mjd || Number(mjd[1]) === 0) return undefined;
   const fraction = mjd.at(2) ?? '.';
   return {
@@ -96,15 +96,15 @@ function fromMjd(keys: Keys): { readonly start: Instant; readonly roundedToS: nu
 }
 
 /**
- * What the header promises beyond the `heldBytes` that are there. FILE_SIZE and TRANSFER_SIZE count data without the
- * header, and are what was *asked for*: the last file of a recording is rightly shorter, so that its end is told and
- * not filled with samples that may never have been taken. A recording that ends where TRANSFER_SIZE says is whole.
+ * What the header promises beyond the `heldBytes` present. FILE_SIZE and TRANSFER_SIZE count data without the header,
+ * and are the *requested* length: the last file of a recording is legitimately shorter, so its end is reported, not
+ * filled with samples that may never have been taken. A recording that ends at TRANSFER_SIZE is complete.
  */
 export function promiseOf(
   keys: Keys,
   heldBytes: number,
 ): { readonly said: string; readonly promisedBytes: number } | undefined {
-  // "unset" promises nothing, and nothing here is worth refusing a recording for.
+  // "unset" promises nothing, and no value here justifies refusing a recording.
   const size = (key: string): number => {
     const bytes = Number(keys.get(key));
     return Number.isFinite(bytes) ? bytes : 0;

@@ -46,11 +46,11 @@ describe('PSRDADA', () => {
       /UTC_START 2022-01-17-06:17:50\.998315 and MJD_START 59597\.262395813837 are 86400\.0 s apart; correct/,
     );
     assert.equal(await startWith(utc, 'MJD_START 0'), '2022-01-17T06:17:50.998315000Z');
-    // Whole seconds are meant to be whole, and picoseconds are finer than any.
+    // Whole seconds are exact, and picoseconds are finer than MJD.
     const whole = '2022-01-17-06:17:50';
     assert.equal(await startWith(whole, 'MJD_START 59596.262395813837'), '2022-01-17T06:17:50.000000000Z');
     assert.equal(await startWith(whole, 'PICOSECONDS 107083414'), '2022-01-17T06:17:50.000107083Z');
-    // A leap second is a second of its own.
+    // A leap second is a separate second.
     assert.equal(await startWith('2016-12-31-23:59:60'), '2016-12-31T23:59:60.000000000Z');
     assert.equal(
       await startWith('2016-12-31-23:59:60', 'PICOSECONDS 500000000000'),
@@ -95,7 +95,7 @@ describe('PSRDADA', () => {
         [1, 0, 255],
         [2, 1, 256],
       ]) {
-        // Falling band: the file's channel k is the house's 3 − k, conjugated.
+        // Descending band: the file's channel k is our 3 − k, conjugated.
         assert.deepEqual(values[(3 - c) * 2 + p].slice(2 * t, 2 * t + 2), [
           code(0, c * 2 + p, t, 0),
           -code(0, c * 2 + p, t, 1),
@@ -105,7 +105,7 @@ describe('PSRDADA', () => {
   }
 
   it("reads a heap of MeerKAT's beamformer byte by byte as [pol][channel][time]", async () => {
-    // Two polarisations × three channels × 256 samples, written out without the encoder: each byte tells its place.
+    // Two polarisations × three channels × 256 samples, written without the encoder: each byte encodes its position.
     const header = encodeDada({ ...sample, channels: 3, instrument: 'MKBF', samples: 0, offsetBytes: 0 });
     const heap = Buffer.alloc(2 * 3 * 256 * 2);
     for (let p = 0; p < 2; p++)
@@ -128,7 +128,7 @@ describe('PSRDADA', () => {
     await assert.rejects(open({ ...several, more: ['ORDER FTP'] }), /channels in the order FTP/);
     await assert.rejects(open({ ...several, instrument: 'MeerKAT' }), /does not tell in which order/);
     await (await open({ ...several, instrument: 'MeerKAT', more: ['ORDER TFP'] })).close();
-    // One channel is in order whatever the header calls it.
+    // A single channel has only one order, whatever the header.
     await (await open({ ...sample, more: ['ORDER FTP'] })).close();
   });
 
@@ -142,13 +142,13 @@ describe('PSRDADA', () => {
     for (const t of [0, 96, 97, 599]) {
       assert.deepEqual(values[1].slice(2 * t, 2 * t + 2), [code(0, 1, t, 0), -code(0, 1, t, 1)]);
     }
-    // −128 has no opposite among bytes: of both inputs it became 127.
+    // −128 has no opposite among bytes: in both inputs it became 127.
     assert.deepEqual([values[1].slice(14, 16), recording.tally?.saturated], [[-128, 127], 2]);
-    // The same bytes as real samples: two numbers in turn belong to the two polarisations.
+    // The same bytes as real samples: two consecutive numbers belong to the two polarisations.
     const text = falling.toString('latin1').replace('NDIM 2', 'NDIM 1').replace('BW -16', 'BW -8 ');
     const real = Buffer.from(text, 'latin1');
     const mirrored = await readWhole(dada, real, { blockSamples: 97 });
-    // Sample 2t of input 0 is re of input 0 at t, sample 2t + 1 its neighbour's re, with the other sign.
+    // Sample 2t of input 0 is re of input 0 at t; sample 2t + 1 is its neighbour's re with opposite sign.
     assert.deepEqual(mirrored.values[0].slice(194, 198), [
       code(0, 0, 97, 0),
       0 - code(0, 1, 97, 0),
@@ -158,7 +158,7 @@ describe('PSRDADA', () => {
   });
 
   it('tells a file that holds less than its header promises', async () => {
-    // Four bytes a sample, 600 samples there: 2400 bytes.
+    // Four bytes per sample, 600 samples present: 2400 bytes.
     const early = async (...more: string[]) => {
       const { recording, gaps } = await readWhole(dada, encodeDada({ ...sample, more, offsetBytes: 8000 }));
       assert.deepEqual([recording.samples, gaps], [600, []], 'what may never have been taken is no gap');
@@ -171,9 +171,9 @@ describe('PSRDADA', () => {
       missingSamples: 400,
     });
     assert.equal((await early('TRANSFER_SIZE 12000'))?.missingSamples, 2400);
-    // Whichever is less.
+    // The smaller one.
     assert.equal((await early('FILE_SIZE 2404', 'TRANSFER_SIZE 12000'))?.missingSamples, 1);
-    // 8000 bytes before this file and 2400 in it are all there was.
+    // 8000 bytes before this file and 2400 in it are the whole recording.
     assert.equal(await early('FILE_SIZE 4000', 'TRANSFER_SIZE 10400'), undefined);
     for (const whole of ['FILE_SIZE 2400', 'FILE_SIZE 0', 'FILE_SIZE 2403', 'FILE_SIZE unset'])
       assert.equal(await early(whole), undefined, whole);

@@ -1,7 +1,7 @@
 /**
- * PSRDADA: a text header of HDR_SIZE bytes, "KEY value" a line, then samples to the end of the file. One
- * channel is voltages, [t][pol]; several are spectra, [t][c][pol], or, as MeerKAT's beamformer (INSTRUMENT MKBF)
- * writes them, heaps of 256 samples each [pol][c][t].
+ * PSRDADA: a text header of HDR_SIZE bytes, one "KEY value" per line, then samples to the end of the file. One channel
+ * is voltages, [t][pol]; several are spectra, [t][c][pol], or, from MeerKAT's beamformer (INSTRUMENT MKBF), heaps of
+ * 256 samples each [pol][c][t].
  */
 import {
   voltageSizeBytes,
@@ -57,8 +57,8 @@ const voltageTypes = {
 } as const satisfies Record<8 | 16 | 32, Record<1 | 2, VoltageType>>;
 
 /**
- * Several channels lie [t][c][pol] unless the header says otherwise. Any other order would be read without a word and
- * scrambled, so that one that is not known is refused.
+ * Several channels are [t][c][pol] unless the header differs. An unknown order is refused, because it would be
+ * scrambled without a warning.
  */
 function isHeaped(path: string, keys: Keys, channels: number): boolean {
   if (channels === 1) return false;
@@ -90,7 +90,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   const tsampUs = numberOf(path, keys, 'TSAMP');
   if (!(tsampUs > 0)) refuse(path, `a sample lasts ${tsampUs} µs (TSAMP)`, 'the header is damaged');
   const rateHz = wholeIfNear(1e6 / tsampUs);
-  // Real samples come twice as often as their band is wide.
+  // Real samples have twice the rate of the bandwidth.
   if (keys.has('BW'))
     refuseOtherRate(
       path,
@@ -113,7 +113,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
       'it was cut short: copy it again',
     );
   const spareBytes = payloadBytes - heldSamples * sampleBytes;
-  // The samples of a heap that is cut are known to have been taken: they are missing.
+  // The samples of a truncated heap were taken: they count as missing.
   const samples = heldSamples + (heaped && spareBytes > 0 ? unit : 0);
   const segments: Segment[] = [{ firstSample: 0, samples: heldSamples, offsetBytes: headerBytes }];
   const promise = promiseOf(keys, payloadBytes);

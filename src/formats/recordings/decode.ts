@@ -1,4 +1,4 @@
-/** Packed samples to numbers. Few-bit codes become the levels their recorder meant. */
+/** Packed samples to numbers. Codes of few bits become the recorder's nominal levels. */
 import type { VoltageElements, VoltageType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { HIGH_LEVEL } from '../../core/units.js';
@@ -25,7 +25,7 @@ export const packedType = (bits: SampleBits, isComplex: 'real' | 'complex'): Vol
   return isComplex === 'complex' ? `c${real}` : real;
 };
 
-/** One number per possible byte and place in it: table[byte · perByte + place]. */
+/** One number per byte value and position in the byte: table[byte · perByte + place]. */
 function byteTable(bits: 1 | 2 | 4 | 8, code: SampleCode): Float32Array {
   const perByte = 8 / bits;
   const table = new Float32Array(256 * perByte);
@@ -44,7 +44,7 @@ interface Packing {
   readonly code: SampleCode;
   /** Inputs interleaved in each complete sample. */
   readonly inputs: number;
-  /** 2 when each input's sample is (re, im). */
+  /** 2 if each input's sample is (re, im). */
   readonly parts: 1 | 2;
 }
 
@@ -56,7 +56,7 @@ type Unpacker = (
   firstInput: number,
 ) => void;
 
-/** For payloads that pack complete samples one after the other, lowest bits first, little-endian. */
+/** For payloads of consecutive complete samples, lowest bits first, little-endian. */
 export function planUnpacker({ bits, code, inputs, parts }: Packing): Unpacker {
   const width = inputs * parts;
   const wholeRows = (target: Target<VoltageElements>, firstInput: number, a: number): number =>
@@ -90,7 +90,7 @@ export function planUnpacker({ bits, code, inputs, parts }: Packing): Unpacker {
   };
 }
 
-/** Samples of a payload, refused when it does not hold a whole number of them. */
+/** Samples of a payload; refused if they are not a whole number. */
 export function samplesIn(where: string, payloadBytes: number, { bits, inputs, parts }: Packing): number {
   const samples = (payloadBytes * 8) / (bits * inputs * parts);
   if (!Number.isInteger(samples) || samples < 1) {

@@ -1,7 +1,7 @@
 /**
- * Real recordings, where someone has put them: CORELLA_TEST_DATA names a folder with dada/, guppi/, lwa/,
- * mark5b/, mwa/, ska-low/, uvh5/ and vdif/. What is expected here was told by other people's readers
- * (baseband, LSL, h5py, pyuvdata) of the same files.
+ * Real recordings, if present: CORELLA_TEST_DATA names a folder with dada/, guppi/, lwa/, mark5b/, mwa/, ska-low/,
+ * uvh5/ and vdif/. The expected values come from other projects' readers (baseband, LSL, h5py, pyuvdata) of the same
+ * files.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -63,7 +63,7 @@ describe('real recordings', { skip }, () => {
   it('VDIF of complex bytes', async () => {
     const whole = await recorded('vdif/sample_mwa.vdif', { sampleRateHz: 1.28e6 });
     assert.equal(formatInstant(whole.recording.start), '2015-10-03T20:49:45.000Z');
-    // Another reader's levels are (byte − 127.5)/35.5; ours are byte − 128.
+    // The other reader's levels are (byte − 127.5)/35.5; ours are byte − 128.
     const level = (x: number): number => Math.fround((x + 0.5) / 35.5);
     assert.deepEqual(
       whole.values[0].slice(0, 4).map(level),
@@ -112,7 +112,7 @@ describe('real recordings', { skip }, () => {
     const sum = (part: number): number =>
       tbn.values[0].slice(0, 1024).reduce((s, x, k) => (k % 2 === part ? s + x : s), 0);
     assert.deepEqual([sum(0), sum(1)], [-198, 86]);
-    // 29 of 40 frames: the inputs from 9 on miss their second.
+    // 29 of 40 frames: the inputs from 9 on lack their second frame.
     assert.deepEqual(tbn.gaps, [{ firstInput: 9, endInput: 20, firstSample: 512, endSample: 1024 }]);
 
     const drx = await recorded('lwa/drx-test.dat');

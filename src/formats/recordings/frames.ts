@@ -1,7 +1,7 @@
 /**
- * From frames, as recorders write them, to blocks, as the rooms want them. A frame carries some samples of one
- * lane (a VDIF thread, an LWA stand, a group of channels) and says when they were taken; frames may be lost,
- * doubled or a little out of order. What no frame brought is zero and listed as a gap, never left over.
+ * From recorders' frames to blocks. A frame holds some samples of one source (a VDIF thread, an LWA stand, a group of
+ * channels) and their time; frames may be lost, repeated or slightly out of order. Samples without a frame are zero and
+ * listed as a gap, never stale memory.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
@@ -9,15 +9,15 @@ import type { Lane } from '../../core/presence/presence.js';
 import type { FrameTally } from '../format.js';
 import type { InputFile } from '../io/input.js';
 
-/** The box of a recording that one kind of frame fills. */
+/** The range of inputs and channels that one kind of frame fills. */
 export type { Lane };
 
 export interface Frame {
   readonly lane: number;
-  /** From the recording's first sample; negative is before it. */
+  /** From the recording's first sample; negative: before it. */
   readonly firstSample: number;
   readonly samples: number;
-  /** A view that lives until the next batch. */
+  /** A view, valid until the next batch. */
   readonly payload: Uint8Array;
 }
 
@@ -31,7 +31,7 @@ export const emptyTally = (): FrameTally => ({
   saturated: 0,
 });
 
-/** What a parser made of the bytes at hand: 0 consumed asks for more. */
+/** A parser's result for the available bytes: 0 consumed requests more. */
 interface ParseStep {
   readonly consumed: number;
   readonly frame?: Frame;
@@ -48,7 +48,7 @@ export interface FrameReading {
   readonly parse: FrameParser;
 }
 
-/** Walks a file frame by frame through one buffer; yields all frames of a buffer together. */
+/** Reads a file frame by frame through one buffer; yields all frames of a buffer together. */
 export async function* readFrames(reading: FrameReading): AsyncGenerator<Frame[]> {
   const { file, parse, tally } = reading;
   const end = reading.end ?? file.sizeBytes;
@@ -77,7 +77,7 @@ export async function* readFrames(reading: FrameReading): AsyncGenerator<Frame[]
   tally.spareBytes += kept;
 }
 
-/** Walks to the end for the sake of what the parser notices. */
+/** Reads to the end, for the parser's side effects. */
 export async function walkFrames(reading: FrameReading): Promise<void> {
   const walk = readFrames(reading);
   while ((await walk.next()).done !== true) continue;
@@ -96,15 +96,15 @@ interface Assembly {
   readonly blockSamples: number;
   readonly batches: AsyncIterable<readonly Frame[]>;
   readonly tally: FrameTally;
-  /** Makes the target a zeroed block of so many samples. */
+  /** Makes the target a zeroed block of this many samples. */
   clear(samples: number): void;
-  /** Writes `count` samples of a frame, from its sample `from` on, at the block's sample `at`. */
+  /** Writes `count` samples of a frame, starting at its sample `from`, to the block's sample `at`. */
   place(frame: Frame, from: number, count: number, at: number): void;
 }
 
 /**
- * Frames to blocks. A block is closed when 2·lanes + 16 frames that start after it have been seen: enough for
- * the shuffling of a network switch, and one frame with a damaged time cannot close it early.
+ * Frames to blocks. A block is closed after 2·lanes + 16 frames that start after it: enough for the reordering of a
+ * network switch, and one frame with a damaged time cannot close it early.
  */
 export async function* assembleFrames(assembly: Assembly): AsyncGenerator<AssembledBlock> {
   const { lanes, samples, tally } = assembly;
@@ -115,7 +115,7 @@ export async function* assembleFrames(assembly: Assembly): AsyncGenerator<Assemb
   let ahead: Frame[] = [];
   let beyond = 0;
   let covered = lanes.map((): number[] => []);
-  /** Where the frames of this block and of those ahead begin: the first of two is taken. */
+  /** Start samples of the frames in this block and those ahead: the first of duplicates is used. */
   const begun = lanes.map(() => new Set<number>());
   assembly.clear(length);
 
@@ -179,7 +179,7 @@ export async function* assembleFrames(assembly: Assembly): AsyncGenerator<Assemb
   }
 }
 
-/** What `covered` ([from, to) pairs a lane) leaves open, neighbouring lanes with the same hole joined. */
+/** The gaps in `covered` ([from, to) pairs per lane); equal gaps of neighbouring lanes are joined. */
 export function gapsOf(
   lanes: readonly Lane[],
   covered: readonly (readonly number[])[],
@@ -202,7 +202,7 @@ export function gapsOf(
   return gaps;
 }
 
-/** Whether the second box continues the first over inputs or over channels. */
+/** Whether the second range continues the first over inputs or over channels. */
 function joins(a: SpectraGap, b: SpectraGap): boolean {
   const sameChannels = a.firstChannel === b.firstChannel && a.endChannel === b.endChannel;
   const sameInputs = a.firstInput === b.firstInput && a.endInput === b.endInput;
@@ -224,8 +224,8 @@ function holes(pairs: readonly number[], samples: number): [number, number][] {
 }
 
 /**
- * The largest of some times, unless it stands alone: one damaged time stamp must not stretch a recording.
- * `spread` is how far neighbours may lie apart. With fewer than four there is no majority to ask.
+ * The largest of some times, excluding outliers: one damaged time stamp must not lengthen a recording. `spread` is the
+ * largest distance between neighbours. With fewer than four there is no majority.
  */
 export function largestTogether(times: readonly number[], spread: number): number {
   const sorted = [...times].sort((x, y) => x - y);
@@ -239,7 +239,7 @@ export const smallestTogether = (times: readonly number[], spread: number): numb
     spread,
   );
 
-/** Things seen, in rising order, less those that damage invented: seen once while the others recur. */
+/** Values in ascending order, without those that damage produced: seen once while the others recur. */
 export function common(seen: Iterable<number>): number[] {
   const times = new Map<number, number>();
   for (const value of seen) times.set(value, (times.get(value) ?? 0) + 1);
@@ -250,7 +250,7 @@ export function common(seen: Iterable<number>): number[] {
     .sort((x, y) => x - y);
 }
 
-/** Refuses a recording whose time stamps say it is mostly hole: they are damaged, or files were joined. */
+/** Refuses a recording that is mostly gap by its time stamps: they are damaged, or files were joined. */
 export function plausibleSamples(path: string, samples: number, storedSamples: number): number {
   if (!Number.isSafeInteger(samples) || samples < 1 || samples > 100 * storedSamples + 1e6) {
     refuse(

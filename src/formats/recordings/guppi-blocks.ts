@@ -1,4 +1,4 @@
-/** Where the blocks of GUPPI RAW lie in the file and in time: PKTIDX counts packets, blocks that were lost among them. */
+/** Positions of the GUPPI RAW blocks in the file and in time: PKTIDX counts packets, including those of lost blocks. */
 import { refuse } from '../../core/errors.js';
 import type { InputFile } from '../io/input.js';
 import { readHeader, samplesPerIndex, sameAs, type Cards, type Header, type Shape } from './guppi-header.js';
@@ -11,18 +11,18 @@ interface Block {
 
 interface Blocks {
   readonly blocks: readonly Block[];
-  /** Of blocks whose headers are damaged. */
+  /** In blocks with damaged headers. */
   readonly damagedBytes: number;
-  /** Blocks that the file holds a second time. */
+  /** Blocks that occur twice in the file. */
   readonly doubled: number;
   readonly assumed: readonly string[];
 }
 
 interface Found {
   readonly header: Header;
-  /** NaN where its header has none. */
+  /** NaN if not in its header. */
   readonly index: number;
-  /** Blocks with damaged headers between the one before and this one. */
+  /** Blocks with damaged headers between the previous one and this one. */
   readonly skipped: number;
 }
 
@@ -41,7 +41,7 @@ export async function findBlocks(file: InputFile, first: Header, shape: Shape): 
   return { blocks, damagedBytes, doubled: found.length - kept.length, assumed };
 }
 
-/** A block whose header is damaged is passed over: the next stands where an undamaged one would end. */
+/** A block with a damaged header is skipped: the next is expected where an undamaged one would end. */
 async function findHeaders(
   file: InputFile,
   first: Header,
@@ -69,13 +69,13 @@ async function findHeaders(
   return { found, damagedBytes };
 }
 
-/** Some recorders leave PKTIDX as it is: the same in every block it counts nothing. */
+/** Some recorders never change PKTIDX: a constant one carries no count. */
 const isCounted = ([first, ...others]: readonly Found[]): boolean =>
   Number.isFinite(first.index) && others.some(({ index }) => index !== first.index);
 
 const placeOf = ({ header }: Found, k: number): string => `block ${k} at byte ${header.offsetBytes}`;
 
-/** The first sample of each block, counted from the first block's. */
+/** The first sample of each block, relative to the first block's. */
 function placesOf(
   path: string,
   found: readonly Found[],
@@ -107,7 +107,7 @@ function placesOf(
   const samples = steps.map((step) => step * scale);
   const odd = samples.findIndex((step, k) => k > 0 && !(Number.isInteger(step) && step >= advance));
   if (odd < 0) return { places: along(samples), assumed: [] };
-  // Where every block is as many packets after the one before, none is lost, whatever their size.
+  // If every block is the same number of packets after the previous one, none is lost, whatever their size.
   const perBlock = steps.map((step, k) => step / (1 + found[k].skipped));
   const other = perBlock.findIndex((step, k) => k > 1 && step !== perBlock[1]);
   if (other >= 0)

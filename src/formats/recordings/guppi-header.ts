@@ -1,4 +1,4 @@
-/** The headers of GUPPI RAW: 80-column cards, and what they tell of a block's shape. */
+/** The headers of GUPPI RAW: 80-column cards, and the block shape they give. */
 import { CorellaError, refuse, wholeNumber } from '../../core/errors.js';
 import type { InputFile } from '../io/input.js';
 import type { PairBits } from './channelised.js';
@@ -12,11 +12,11 @@ export type Cards = ReadonlyMap<string, string>;
 export interface Header {
   readonly cards: Cards;
   readonly offsetBytes: number;
-  /** With its DIRECTIO padding. */
+  /** Including its DIRECTIO padding. */
   readonly headerBytes: number;
 }
 
-/** A card's value without its quotes and comment. */
+/** A card's value without quotes and comment. */
 function cardValue(card: string): string {
   const text = card.slice(9).trim();
   const quoted = /^'([^']*)'/.exec(text);
@@ -45,7 +45,7 @@ export async function readHeader(file: InputFile, offsetBytes: number): Promise<
   return undefined;
 }
 
-/** A number from the header, or what to take where the card is absent. */
+/** A number from the header, or the default if the card is absent. */
 export function numberOf(path: string, cards: Cards, key: string, otherwise?: number): number {
   const text = cards.get(key);
   const value = text === undefined ? otherwise : Number(text);
@@ -59,7 +59,7 @@ export function numberOf(path: string, cards: Cards, key: string, otherwise?: nu
   return value;
 }
 
-/** What every block of a recording must agree on. */
+/** What must be equal in every block of a recording. */
 export interface Shape {
   readonly bits: PairBits;
   /** One complex sample of one input. */
@@ -95,7 +95,7 @@ export function shapeOf(path: string, cards: Cards): Shape {
     refuse(path, `${all} channels do not divide among ${antennas} antennas`, 'the header is damaged');
   const listed = wholeNumber(path, 'NPOL', numberOf(path, cards, 'NPOL'), 1, 4);
   if (listed === 3) refuse(path, 'NPOL is 3', 'the header is damaged');
-  // 4 counts the products a detector would make of two polarisations.
+  // 4 counts the detector's products of two polarisations.
   const polarisations = listed === 1 ? 1 : 2;
   const blockBytes = wholeNumber(path, 'BLOCSIZE', numberOf(path, cards, 'BLOCSIZE'), 1, 2 ** 40);
   const blockSamples = blockBytes / (all * polarisations * pairBytes);
@@ -116,7 +116,7 @@ export function shapeOf(path: string, cards: Cards): Shape {
   return { bits, pairBytes, antennas, channels, polarisations, blockBytes, blockSamples, overlapSamples };
 }
 
-/** Whether a later header is whole and tells the same shape. */
+/** Whether a later header is complete and gives the same shape. */
 export function sameAs(path: string, header: Header, shape: Shape): boolean {
   try {
     const other = shapeOf(path, header.cards);
@@ -127,7 +127,7 @@ export function sameAs(path: string, header: Header, shape: Shape): boolean {
   }
 }
 
-/** Samples per packet index; 0 where the header does not let them be known. */
+/** Samples per packet index; 0 if the header does not determine it. */
 export function samplesPerIndex(path: string, cards: Cards, shape: Shape): number {
   const perBlock = numberOf(path, cards, 'PIPERBLK', 0);
   if (perBlock > 0) return (shape.blockSamples - shape.overlapSamples) / perBlock;

@@ -5,7 +5,7 @@ import { guppi } from './guppi.js';
 import { encodeGuppi, type GuppiSample } from '../testing/encoders.js';
 import { readWhole, writeSample } from '../testing/reading.js';
 
-/** A different value for every place: −100…100. */
+/** A different value for every position: −100…100. */
 const code = (s: number, input: number, t: number, part: number): number =>
   ((s * 31 + input * 17 + t * 5 + part * 3) % 201) - 100;
 const sample: GuppiSample = {
@@ -88,7 +88,7 @@ describe('GUPPI RAW', () => {
     ]);
     assert.equal(recording.details.truncatedBlocks, 1);
     assert.equal(recording.tally?.frames, 2);
-    // All of the last block but a byte: 20 samples of 24 rows of two bytes.
+    // All of the last block except one byte: 20 samples of 24 rows of two bytes.
     assert.equal(recording.tally.spareBytes, 20 * 24 * 2 - 1);
   });
 
@@ -98,7 +98,7 @@ describe('GUPPI RAW', () => {
       guppi.open(writeSample(bytes.subarray(0, bytes.length - 1))),
       /holds 959 bytes after its header, where a block has 960 \(BLOCSIZE\); it was cut short/,
     );
-    // A terabyte of zeros is what a mad number would ask for.
+    // A damaged number would ask for a terabyte of zeros.
     const mad = bytes.toString('latin1').replace(/BLOCSIZE= +960/, 'BLOCSIZE=        1099511627760');
     await assert.rejects(
       guppi.open(writeSample(Buffer.from(mad, 'latin1'))),

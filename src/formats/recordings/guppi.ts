@@ -1,7 +1,7 @@
 /**
  * GUPPI RAW: blocks of an 80-column text header and BLOCSIZE bytes, [antenna][channel][time][pol] complex. Each part
- * has 8 bits; or 4, real in the high nibble; or 16, little-endian. Already channelised. A block may repeat the last OVERLAP samples of the one before; DIRECTIO headers are
- * padded to 512 bytes. Blocks are read piece by piece, never whole.
+ * has 8 bits; or 4, real in the high nibble; or 16, little-endian. Already channelised. A block may repeat the last
+ * OVERLAP samples of the one before; DIRECTIO headers are padded to 512 bytes. Blocks are read in pieces, never whole.
  */
 import type { SpectraElements } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
@@ -23,7 +23,7 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
   const shape = shapeOf(path, cards);
   const { antennas, channels, polarisations, blockSamples, bits, pairBytes } = shape;
   const { blocks, damagedBytes, doubled, assumed } = await findBlocks(file, first, shape);
-  // What was cut off a recording is missing; where there is no whole block, its size is the header's word alone.
+  // The truncated part of a recording is missing; if there is no whole block, only the header gives its size.
   if (!blocks.some(({ whole }) => whole))
     refuse(
       path,
@@ -34,7 +34,7 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
     (sum, { whole, dataOffset }) => sum + (whole ? 0 : file.sizeBytes - dataOffset),
     0,
   );
-  // Where blocks overlap, the earlier one gives the samples.
+  // Where blocks overlap, samples come from the earlier one.
   const segments: Segment[] = [];
   let reached = 0;
   for (const { firstSample, dataOffset, whole } of blocks) {
@@ -123,7 +123,7 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
         truncatedBlocks: blocks.filter((block) => !block.whole).length,
       },
       ...(assumed.length > 0 && { assumed }),
-      // Spectra of whole numbers have eight bits; floats hold sixteen exactly.
+      // Integer spectra have eight bits; floats hold sixteen exactly.
       type: bits === 16 ? 'cf32' : 'ci8',
       bits,
       channels,
@@ -138,7 +138,7 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
   );
 }
 
-/** 1/3.2e-7 is 3125000 but for the last bit: rates a hair from a whole number are meant to be it. */
+/** 1/3.2e-7 is 3125000 except for the last bit: a rate this close to a whole number is rounded to it. */
 function wholeIfNear(rateHz: number): number {
   const whole = Math.round(rateHz);
   return Math.abs(rateHz - whole) <= 1e-9 * rateHz && whole > 0 ? whole : rateHz;

@@ -1,4 +1,4 @@
-/** GMRT recordings laid out by hand; values and times worked out beside them. */
+/** GMRT recordings made by hand, with values and times worked out beside them. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ const folder = temporaryFolder('gsb');
 const at = (name: string): string => join(folder, name);
 const code = (t: number): number => ((t * 5) % 16) - 8;
 
-/** 8 samples a frame of 0.25165824 s. */
+/** 8 samples per frame of 0.25165824 s. */
 const RATE_HZ = 8 / 0.25165824;
 
 describe('GMRT raw dump', () => {
   const dump = (name: string, times: readonly string[], frames: number): string => {
     writeFileSync(at(`${name}.timestamp`), times.map((time) => `2015 04 27 18 45 ${time} \n`).join(''));
     const bytes = Buffer.alloc(4 * frames);
-    // The older of two samples lies in the low half.
+    // The older of two samples is in the low half.
     bytes.forEach((_, k) => (bytes[k] = (code(2 * k) & 15) | ((code(2 * k + 1) & 15) << 4)));
     writeFileSync(at(`${name}.dat`), bytes);
     return at(`${name}.timestamp`);
@@ -57,7 +57,7 @@ describe('GMRT raw dump', () => {
       whole(dump('odd', ['00 0.000000240', '00 0.300000000'], 2)),
       /odd\.timestamp, line 2: its time is 1\.1921 frames after the first/,
     );
-    // A line is lacking: the frame it was of cannot be told.
+    // A line is missing: its frame cannot be determined.
     await assert.rejects(
       whole(dump('fewer', [times[0], times[2]], 3)),
       /fewer\.timestamp: has 2 time stamps, where .*fewer\.dat holds 3 frames; put back the line/,
@@ -70,7 +70,7 @@ describe('GMRT raw dump', () => {
 });
 
 describe('GMRT phased array', () => {
-  /** Four spectra a frame, two in each of a polarisation's files: [time][channel], re and im. */
+  /** Four spectra per frame, two in each of a polarisation's files: [time][channel], re and im. */
   const value = (hand: number, t: number, channel: number, part: number): number =>
     ((hand * 101 + t * 13 + channel * 3 + part * 57) % 255) - 127;
   const beam = (name: string, parts: 1 | 2): string => {

@@ -1,9 +1,9 @@
 /**
- * The GMRT software backend (GSB): a text file of time stamps, a line a frame, and beside it files of samples without
- * any header. A raw dump (NAME.timestamp, NAME.dat) is one dish's polarisation in real samples of 4 bits, the older in the
- * low half of a byte. A phased array (NAME.Pol-L1.dat, NAME.Pol-L2.dat, … R1, R2) is a beam of 512 channels in complex
- * samples of 8 bits, [time][channel]; of two files a polarisation the first has each frame's first half. A frame lasts
- * 0.25165824 s and has 4 MiB in each file, unless its rate is said to be another.
+ * The GMRT software backend (GSB): a text file of time stamps, one line per frame, with sample files without headers
+ * beside it. A raw dump (NAME.timestamp, NAME.dat) is one dish's polarisation in real samples of 4 bits, the older in
+ * the low half of a byte. A phased array (NAME.Pol-L1.dat, NAME.Pol-L2.dat, … R1, R2) is a beam of 512 channels in
+ * complex samples of 8 bits, [time][channel]; of two files per polarisation the first has each frame's first half. A
+ * frame lasts 0.25165824 s and has 4 MiB in each file, unless another rate is given.
  */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -37,7 +37,7 @@ const kinds = {
   },
 } as const satisfies Record<GsbKind, FileKind>;
 
-/** [polarisation][part]: a polarisation's samples lie in one file, or in two of half a frame each. */
+/** [polarisation][part]: a polarisation's samples are in one file, or in two with half a frame each. */
 type DataFiles = readonly (readonly InputFile[])[];
 
 async function openData(path: string, kind: GsbKind, closers: Closers): Promise<DataFiles> {
@@ -73,9 +73,9 @@ async function openData(path: string, kind: GsbKind, closers: Closers): Promise<
 }
 
 interface Frames {
-  /** Samples a frame, of each input and channel. */
+  /** Samples per frame, for each input and channel. */
   readonly samples: number;
-  /** A frame's bytes in each file. */
+  /** Bytes per frame in each file. */
   readonly bytes: number;
   readonly sampleRateHz: number;
 }
@@ -109,7 +109,7 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
       'it was cut short; or, if its frames are shorter, say so with source.rate',
     );
   const lines = times.places.length;
-  // Which frame has none nobody can tell: those after it would have the next one's time.
+  // Unknown which frame lacks a line: later frames would have the next one's time.
   if (held > lines)
     refuse(
       path,
@@ -155,7 +155,7 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
     : phasedArray(data, shared, frames, store, options);
 }
 
-/** More time stamps than samples: the files were cut. */
+/** More time stamps than samples: the files are truncated. */
 function endOf(
   { places }: GsbTimes,
   whole: number,
@@ -262,7 +262,7 @@ function phasedArray(
   );
 }
 
-/** A megabyte at a time. */
+/** One megabyte at a time. */
 const MOST_SPECTRA = 1024;
 
 export const gsb: Format = {

@@ -1,11 +1,11 @@
 /**
- * The GMRT software backend's time stamps: a line a frame. Of raw dumps it is the GPS time, of phased arrays the
+ * Time stamps of the GMRT software backend: one line per frame. Raw dumps have the GPS time; phased arrays have the
  * computer's time, the GPS time, a running number and a memory block. Clocks show Indian time, 5 h 30 min ahead of UTC.
  */
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, instant, secondsBetween, type Instant } from '../../../core/instant.js';
 
-/** How long a frame lasts, whatever it holds. */
+/** The duration of a frame, whatever it contains. */
 export const FRAME_S = 0.25165824;
 const INDIAN_TIME_S = 5.5 * 3600;
 
@@ -15,7 +15,7 @@ const PHASED_LINE = new RegExp(`^\\s*${TIME} +${TIME} +(\\d+) +(\\d+)\\s*$`);
 
 export type GsbKind = 'rawdump' | 'phased';
 
-/** By the first line of a file of time stamps. */
+/** From the first line of a time-stamp file. */
 export function gsbKindOf(text: string): GsbKind | undefined {
   const line = text.split(/\r?\n/, 1)[0];
   if (RAW_LINE.test(line)) return 'rawdump';
@@ -40,11 +40,11 @@ function utcOf(where: string, fields: readonly string[]): Instant {
 export interface GsbTimes {
   readonly kind: GsbKind;
   readonly start: Instant;
-  /** Of each line: how many frames after the first its samples begin. */
+  /** For each line: how many frames after the first its samples begin. */
   readonly places: readonly number[];
 }
 
-/** How far off its place a frame's time may be, in frames: clocks are exact to some nanoseconds, damage is not. */
+/** Largest deviation of a frame's time, in frames: clocks are accurate to some nanoseconds, damaged values are not. */
 const MOST_OFF = 1e-3;
 
 export function readTimes(path: string, text: string): GsbTimes {

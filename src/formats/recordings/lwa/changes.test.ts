@@ -1,4 +1,4 @@
-/** What changes within a recording of the LWA, or does not belong together, is refused by name. */
+/** Changes within an LWA recording, and mismatched files, are refused by name. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeDrx, encodeTbn } from '../../testing/encoders.js';
@@ -12,7 +12,7 @@ const TBN_BYTES = 1048;
 
 describe('LWA recordings', () => {
   it('that are tuned anew are refused with when and from what to what; one odd frame is damaged', async () => {
-    // 2³⁰ of 2³² turns of 196 MHz is 49 MHz, 2²⁹ half of it. The third of three times of two inputs.
+    // 2³⁰ of 2³² cycles of 196 MHz is 49 MHz, 2²⁹ half of it. The third of three times of two inputs.
     const tbn = encodeTbn({ tag, frames: 3, inputs: 2, code });
     tbn.writeUInt32BE(2 ** 29, 4 * TBN_BYTES + 8);
     const damaged = await readWhole(lwa, tbn);
@@ -24,7 +24,7 @@ describe('LWA recordings', () => {
     const drx = encodeDrx({ tag, frames: 3, offset: 0, code });
     for (const k of [8, 9]) drx.writeUInt32BE(2 ** 29, k * DRX_BYTES + 24);
     await assert.rejects(lwa.open(writeSample(drx)), changed);
-    // Tuning 2 kept its own.
+    // Tuning 2 did not change.
     await (await lwa.open(writeSample(drx), { tuning: 2 })).close();
   });
 
@@ -55,7 +55,7 @@ describe('LWA recordings', () => {
   it('of stands that lack a polarisation are refused, unless each input is to be read by itself', async () => {
     const without = (...lost: number[]): Buffer =>
       encodeTbn({ tag, frames: 3, inputs: 8, code, drop: (a) => (lost.includes(a) ? 'drop' : 'keep') });
-    // Stand 2 has no Y and stand 3 no X: those that are left alternate, and are no pair.
+    // Stand 2 has no Y and stand 3 no X: the rest alternate, and are not a pair.
     const bytes = without(3, 4);
     await assert.rejects(
       lwa.open(writeSample(bytes)),
@@ -64,7 +64,7 @@ describe('LWA recordings', () => {
     const single = await readWhole(lwa, bytes, { polarisations: 1 });
     assert.deepEqual([single.recording.inputs, single.recording.polarisations], [6, 1]);
     await assert.rejects(lwa.open(writeSample(without(3))), /lacks Y of stand 2; give/);
-    // X of every stand is a recording of one polarisation, and none of two.
+    // X of every stand is a recording of one polarisation, not of two.
     const x = without(1, 3, 5, 7);
     assert.equal((await readWhole(lwa, x)).recording.polarisations, 1);
     await assert.rejects(lwa.open(writeSample(x), { polarisations: 2 }), /lacks Y of stand 1, Y of stand 2/);
