@@ -1,4 +1,4 @@
-/** What a run that was killed left behind, made whole or removed. */
+/** Repairs or removes the partial files of a killed run. */
 import { access, readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { refuse } from '../core/errors.js';
@@ -6,17 +6,17 @@ import { mendFilterbank } from './filterbank/index.js';
 import { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
 import { formats, openFile, visibilityFormatFor } from './registry.js';
 
-/** What became of one file. */
+/** The result for one file. */
 export interface Recovered {
   readonly path: string;
   readonly from: string;
-  /** Of what was left. */
+  /** Size of the partial file. */
   readonly sizeBytes: number;
   readonly integrations: number;
   readonly outcome: 'recovered' | 'whole already' | 'nothing was finished' | 'removed' | 'no visibilities';
 }
 
-/** Made whole, or removed; nothing where no killed run left anything. */
+/** Repaired or removed; empty if no killed run left files. */
 export async function recover(
   path: string,
   { remove = false, overwrite = false }: { readonly remove?: boolean; readonly overwrite?: boolean } = {},
@@ -45,7 +45,7 @@ export async function recover(
   return done;
 }
 
-/** Of a folder, of an output, or the leftover itself. */
+/** In a folder, of an output, or the partial file itself. */
 async function leftoversOf(path: string): Promise<Leftover[]> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory() === true) return findLeftovers(path);
@@ -60,7 +60,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Those in which something was finished take their names, if no two want the same. */
+/** Files with finished content get their final names, if no two want the same. */
 async function recoverAll(left: readonly Leftover[], overwrite: boolean): Promise<Recovered[]> {
   const found: Recovered[] = [];
   for (const { path: from, finalPath: path, sizeBytes } of left) {
@@ -90,7 +90,7 @@ async function recoverAll(left: readonly Leftover[], overwrite: boolean): Promis
   return found;
 }
 
-/** By its name: a file of a kind that is whole after each integration. */
+/** By file name: a kind of file that is complete after each integration. */
 const isGrowing = (path: string): boolean =>
   isOfBeams(path) ||
   formats.some(
@@ -101,16 +101,16 @@ const isGrowing = (path: string): boolean =>
 /** Beams, and the description beside them. */
 const isOfBeams = (path: string): boolean => /\.(?:fil|sf|fil\.json|sf\.json)$/i.test(path);
 
-/** How many integrations or values a file holds, made whole. */
+/** The number of integrations or values in the repaired file. */
 async function mended(path: string, from: string): Promise<number> {
   if (!isOfBeams(path)) return visibilityFormatFor(path).mend(from);
   if (/\.(?:fil|sf)$/i.test(path)) return mendFilterbank(from);
-  // It is written at once: whole, or empty.
+  // It is written at once: complete, or empty.
   const text = await readFile(from, 'utf8');
   return text.endsWith('}\n') ? 1 : 0;
 }
 
-/** A file under its own name, which `live` lets grow. */
+/** A file under its final name, which `live` lets grow. */
 const isPlainOutput = async (path: string): Promise<boolean> =>
   isGrowing(path) && (await stat(path).catch(() => undefined))?.isFile() === true;
 
@@ -118,12 +118,12 @@ async function mendInPlace(path: string): Promise<Recovered> {
   const writer = await writerOf(path);
   if (writer !== undefined) refuse(path, `is open in process ${writer}`, 'stop that run first');
   const integrations = await mended(path, path);
-  // Nothing was found: a file whose writing ended before its header, or something else altogether, is refused by its reader.
+  // No content found: the reader refuses a file without a complete header, or of another kind.
   if (integrations === 0 && !isOfBeams(path)) await (await openFile(path)).close();
   return { path, from: path, sizeBytes: 0, integrations, outcome: 'whole already' };
 }
 
-/** The process that has a file open, where the system tells (Linux, one's own processes). */
+/** The process that has a file open, if known (Linux, processes of the same user). */
 async function writerOf(path: string): Promise<string | undefined> {
   const wanted = await realpath(path);
   const processes = await readdir('/proc').catch((): string[] => []);

@@ -86,7 +86,7 @@ describe('format registry', () => {
       await writeFile(join(folder, name), text, 'latin1');
       await assert.rejects(openFile(join(folder, name)), words);
     }
-    // Where casacore is not installed a Measurement Set is refused with what to install.
+    // Without casacore a Measurement Set is refused, with what to install.
     await mkdir(join(folder, 'f.ms'));
     await made('f.ms/table.dat', 1);
     await assert.rejects(openFile(join(folder, 'f.ms'), {}, known), /is a Measurement Set/);
@@ -112,7 +112,7 @@ describe('format registry', () => {
     );
     assert.throws(() => visibilityFormatFor('a.ms', sums), /not whole sums; write sums as \.uvh5/);
     assert.throws(() => visibilityFormatFor('a.uvfits', sums), /UVFITS keeps means .* write sums as \.uvh5/);
-    // One that says nothing of itself grows not, and holds no sums.
+    // By default a format does not grow, and holds no sums.
     assert.throws(() => visibilityFormatFor('a.two', growing, known), /appears when it is finished/);
     assert.throws(() => visibilityFormatFor('a.two', sums, known), /not whole sums/);
   });

@@ -1,4 +1,4 @@
-/** Every format we know: one line each. The first that recognises a file opens it. */
+/** All known formats: one line each. The first that recognises a file opens it. */
 import { extname } from 'node:path';
 import { preparing } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
@@ -49,21 +49,21 @@ import { signedType } from './recordings/unsigned.js';
 export const formats: readonly Format[] = [
   sigmfCollection, // recordings of one observation, before the recordings themselves
   sigmf, // recordings of voltages and of channelised data
-  fitsidi, // visibilities in a table, before UVFITS, whose header is much alike
+  fitsidi, // visibilities in a table; before UVFITS, whose header is similar
   uvfits, // visibilities
   mwa, // the Murchison Widefield Array's correlators
   skalow, // the SKA-Low stations' correlator
   uvh5, // visibilities in HDF5
   tart, // the Transient Array Radio Telescope: voltages and visibilities
-  ms, // folders of casacore's tables
+  ms, // folders of casacore tables
   lwa, // the Long Wavelength Array's frames
   mark5b, // VLBI, before VDIF
   dada, // voltages or spectra after a text header
   guppi, // spectra in blocks, each after a text header
-  gsb, // the GMRT's, by its text file of time stamps
+  gsb, // GMRT, from its text file of time stamps
   wav, // software radios
   vdif, // VLBI
-  raw, // anything, when it is asked for by name
+  raw, // anything, if requested by name
 ];
 
 type VisibilityFormat = Format & {
@@ -81,9 +81,9 @@ const listed = (some: readonly Format[]): string =>
 const hasExtension = (format: Format, path: string): boolean =>
   format.extensions.some((extension) => path.toLowerCase().endsWith(extension));
 
-/** Of frames that only their neighbours confirm. */
+/** For frames that can only be recognised from their neighbours. */
 const START_BYTES = 2 ** 17;
-/** Endings that say nothing of what is inside. */
+/** Extensions that do not indicate the content. */
 const ANYTHING = /\.(?:dat|bin|raw)$/i;
 
 async function readHead(path: string, mostBytes = HEAD_BYTES): Promise<Uint8Array> {
@@ -99,7 +99,7 @@ async function readHead(path: string, mostBytes = HEAD_BYTES): Promise<Uint8Arra
 }
 
 export interface OpenFileOptions extends OpenOptions {
-  /** A format's name, where the file's content does not tell ("raw"). */
+  /** A format name, if the content does not identify it ("raw"). */
   readonly format?: string;
 }
 
@@ -119,8 +119,8 @@ const openAgreeing = (
   });
 
 /**
- * A file, or several as one: "a.vdif,b.vdif" or "night.*.raw". Recognised by content, unless the format is named; close
- * what this returns.
+ * A file, or several as one: "a.vdif,b.vdif" or "night.*.raw". Recognised by content, unless the format is given; the
+ * caller closes the result.
  */
 export async function openFile(
   name: string,
@@ -132,7 +132,7 @@ export async function openFile(
     return preparing(async (closers) =>
       inSideband(closers.keep(await openOne(paths[0], options, known)), options),
     );
-  // A telescope's stations are those of all files together.
+  // The telescope's stations are those of all files together.
   const { telescope, ...others } = options;
   return preparing(async (closers) => {
     const recordings: Recording[] = [];
@@ -157,7 +157,7 @@ async function openOne(
   path: string,
   given: OpenFileOptions,
   known: readonly Format[],
-  /** For visibilities alone. */
+  /** Visibilities only. */
   telescope?: OpenFileOptions['telescope'],
 ): Promise<OpenedFile> {
   let options = given;
@@ -222,7 +222,7 @@ async function openOne(
   return refuse(path, 'is in no format known here', `known are ${listed(known)}`, 'file.unknown-format');
 }
 
-/** The format that a file's name asks for when visibilities are written; refused where it cannot hold what is asked. */
+/** The format for writing visibilities, from the file name; refused if it cannot store what is requested. */
 export function visibilityFormatFor(
   path: string,
   asked: Pick<VisibilityFileOptions, 'values' | 'appears'> = {},
@@ -267,7 +267,7 @@ function refuseContradictions(file: OpenedFile, options: OpenOptions): void {
   const differs = (option: string, said: string): never =>
     refuse(file.path, `says itself ${said}`, `leave out source.${option}, which is for files that do not`);
   const { inputs, polarisations, sampleRateHz, centreFrequencyHz, start, type } = options;
-  // To the MWA's reader a frequency names a coarse channel, of which a file may hold a part alone.
+  // For the MWA's reader a frequency selects a coarse channel, of which a file may hold only a part.
   if (centreFrequencyHz !== undefined && file.format !== 'mwa') {
     const { middleHz, withinHz } = bandOf(file);
     if (Math.abs(middleHz - centreFrequencyHz) > withinHz)
@@ -279,18 +279,21 @@ function refuseContradictions(file: OpenedFile, options: OpenOptions): void {
     differs('polarisations', `that a station has ${file.polarisations}`);
   if (start !== undefined && secondsBetween(start, file.start) !== 0)
     differs('start', `that it begins at ${formatInstant(file.start, 9)}`);
-  // Rates of channelised data are the channels' own, and the formats' business.
+  // Rates of channelised data are per channel, and the formats check them.
   if (file.kind === 'spectra') return;
-  // The GMRT's frames hold whole samples: its reader took the rate that was meant.
+  // GMRT frames hold whole samples: the reader used the nearest such rate.
   if (sampleRateHz !== undefined && sampleRateHz !== file.sampleRateHz && file.format !== 'gsb')
     differs('rate', `that it has ${formatHz(file.sampleRateHz)}`);
   if (type !== undefined && signedType(type) !== file.type)
     differs('sample-type', `that its samples are ${file.type}`);
 }
 
-/** The middle of channels lies beside that of their band by half of one; of visibilities any frequency inside will do. */
+/**
+ * The centre of the channels differs from that of the band by half a channel; for visibilities any frequency inside is
+ * valid.
+ */
 function bandOf(file: OpenedFile): { readonly middleHz: number; readonly withinHz: number } {
-  // What is said in whole hertz agrees with what is kept in steps of a clock.
+  // A value in whole hertz agrees with one stored in steps of a clock.
   if (file.kind === 'voltages') return { middleHz: file.centreFrequencyHz, withinHz: 1 };
   const { frequenciesHz, channelWidthHz } = file.kind === 'spectra' ? file : file.header;
   const lowestHz = frequenciesHz[0];

@@ -1,4 +1,4 @@
-/** What one visibility file said, another says again: values, flags, weights, uvw and times. */
+/** Copies of a visibility file preserve values, flags, weights, uvw and times. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -44,8 +44,8 @@ const header: VisibilityHeader = {
 };
 
 /**
- * A file that puts the high station at (3, −4, 100) m where geometry says (0, 0, 104), beside sums that say nothing.
- * Its autocorrelation of the low one is not its own conjugate, and three weights mark flagged values.
+ * A file with the high station at (3, −4, 100) m where geometry gives (0, 0, 104), and sums without such metadata. The
+ * low station's autocorrelation is not its own conjugate, and three weights mark flagged values.
  */
 const means = [9, 0.5, 1, 2, 1, -3, 6, 0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 0, 0, 0, 1, 0];
 const weights = [1, 2, -3, 4, 2, -3, -0, 4, 1, 1, 1, 1];
@@ -124,9 +124,9 @@ describe('visibility files again', () => {
     return rows;
   };
   /**
-   * By hand, for A1 low and A2 high: uvw = r_low − r_high = (−3, 4, −100) m. At f = c/400 m, f·WW is −1/4 turn and
-   * S = i·conj(V_ij[p₂][p₁]): XX i(1−2i) = 2+i, YY i(7−8i) = 8+7i, XY i(5−6i) = 6+5i, YX i(3−4i) = 4+3i, each
-   * with the weight of its own [p₂][p₁]. Autocorrelations are as they are.
+   * By hand, for A1 low and A2 high: uvw = r_low − r_high = (−3, 4, −100) m. At f = c/400 m, f·WW is −1/4 turn and S =
+   * i·conj(V_ij[p₂][p₁]): XX i(1−2i) = 2+i, YY i(7−8i) = 8+7i, XY i(5−6i) = 6+5i, YX i(3−4i) = 4+3i, each with the
+   * weight of its own [p₂][p₁]. Autocorrelations are unchanged.
    */
   const checkUvfits = async (path: string): Promise<void> => {
     const [auto, cross] = await groups(path);
@@ -138,7 +138,7 @@ describe('visibility files again', () => {
     near(cross.slice(7), [2, 1, 2, 8, 7, 4, 6, 5, 0, 4, 3, -3]);
     near(auto.slice(7), [9, 0.5, 1, 6, 0, 4, 1, 2, 2, 1, -3, -3]);
   };
-  /** UVH5 keeps the conjugates, r₂ − r₁, and flags beside counts. */
+  /** UVH5 stores the conjugates, r₂ − r₁, and flags beside counts. */
   const checkUvh5 = async (path: string, uvwToleranceM: number): Promise<void> => {
     const file = await openHdf5(path);
     const rows = (name: string): Float64Array => Float64Array.from(file.dataset(name).rows(0, 2));
@@ -199,7 +199,7 @@ describe('visibility files again', () => {
     const unit = await readUnit(input, 0);
     await input.close();
     assert.ok(unit);
-    // INTTIM is the seventh of a group's 7 + 12 numbers; the second row of the first time now says 5 s.
+    // INTTIM is the seventh of a group's 7 + 12 numbers; the second row of the first time now has 5 s.
     const bytes = await readFile(first);
     assert.equal(bytes.readFloatBE(unit.dataStart + 4 * (19 + 6)), 2);
     bytes.writeFloatBE(5, unit.dataStart + 4 * (19 + 6));
@@ -248,7 +248,7 @@ describe('visibility files again', () => {
   }
 });
 
-/** The largest size among numbers. */
+/** The largest magnitude. */
 const largest = (values: Iterable<number>): number => {
   let most = 0;
   for (const value of values) if (Math.abs(value) > most) most = Math.abs(value);
@@ -257,7 +257,7 @@ const largest = (values: Iterable<number>): number => {
 
 function checkSame(sent: Integration, got: Integration, { frequenciesHz }: VisibilityHeader): void {
   const middle = ({ start: from, durationS }: Integration) => addSeconds(from, durationS / 2);
-  // A Julian Date in one double, as UVH5 keeps it, resolves 40 µs.
+  // A Julian Date in one double, as in UVH5, resolves 40 µs.
   assert.ok(Math.abs(secondsBetween(middle(sent), middle(got))) < 1e-4, 'times');
   assert.ok(Math.abs(sent.durationS - got.durationS) < 1e-6 * sent.durationS, 'durations');
   const [a, b] = [sent.asStored, got.asStored];
@@ -265,7 +265,7 @@ function checkSame(sent: Integration, got: Integration, { frequenciesHz }: Visib
   a.integrationS?.forEach((value, pair) => {
     assert.ok(Number.isNaN(value) || b.integrationS?.[pair] === value, 'durations of pairs');
   });
-  // Weights are single precision on either side.
+  // Weights are single precision on both sides.
   assert.ok(
     a.weights.every((weight, at) => Math.fround(weight) === b.weights[at]),
     'weights and flags',
@@ -278,7 +278,7 @@ function checkSame(sent: Integration, got: Integration, { frequenciesHz }: Visib
       assert.ok(Number.isNaN(value) || Math.abs(value - y[at]) <= 2 ** -23 * most, 'uvw');
     });
   }
-  // Fringes as the file has them: running, or stopped by its own w. Then w's own rounding does not matter.
+  // Fringes as in the file: running, or stopped with its own w, so that rounding of w does not matter.
   const products = sent.polarisations ** 2;
   const most = largest(a.means);
   const baselines = a.means.length / (2 * products * sent.channels);

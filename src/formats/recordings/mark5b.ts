@@ -1,7 +1,7 @@
 /**
- * Mark 5B: frames of 16 header and 10000 payload bytes. The header holds the frame's number in its second and
- * a decimal time stamp (day modulo 1000, second of the day, tenths of milliseconds); how many channels and
- * bits there are, and which thousand days are meant, the user must say.
+ * Mark 5B: frames of 16 header and 10000 payload bytes. The header holds the frame's number in its second and a decimal
+ * time stamp (day modulo 1000, second of the day, tenths of milliseconds); the user must give the number of channels
+ * and bits, and the thousand days of the date.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { formatHz } from '../../core/units.js';
@@ -35,11 +35,11 @@ interface Header {
   /** MJD modulo 1000. */
   readonly day: number;
   readonly second: number;
-  /** Cut, not rounded, to 0.1 ms. */
+  /** Truncated, not rounded, to 0.1 ms. */
   readonly fraction: number;
 }
 
-/** Four bits a decimal digit; NaN where a digit is above nine. */
+/** Four bits per decimal digit; NaN if a digit is above nine. */
 function decimal(bits: number, digits: number): number {
   let value = 0;
   for (let k = digits - 1; k >= 0; k--) {
@@ -58,12 +58,12 @@ function parseHeader(view: DataView, at: number): Header | undefined {
     second: decimal(time & 0xf_ffff, 5),
     fraction: decimal(view.getUint32(at + 12, true) >>> 16, 4) / 1e4,
   };
-  // Second 86 400 is a leap second's.
+  // Second 86 400 is a leap second.
   const good = header.day >= 0 && header.second <= SECONDS_PER_DAY && header.fraction < 1;
   return good ? header : undefined;
 }
 
-/** Where the next sync word starts at or after `from`, or the first place where one could still be. */
+/** The next sync word at or after `from`, or the first position where one could still begin. */
 function nextSync(bytes: Uint8Array, from: number): number {
   for (let at = from; at + 4 <= bytes.length; at++) {
     at = bytes.indexOf(SYNC_BYTES[0], at);
@@ -73,10 +73,10 @@ function nextSync(bytes: Uint8Array, from: number): number {
   return Math.max(from, bytes.length - 3);
 }
 
-/** Recorders run at 2ⁿ Mbit/s, which is 12.5·2ⁿ frames a second; the header counts to 32767. */
+/** Recorders run at 2ⁿ Mbit/s, which is 12.5·2ⁿ frames per second; the header counts to 32767. */
 const STANDARD_RATES = Array.from({ length: 12 }, (_, n) => 12.5 * 2 ** n);
 
-/** Frames a second from what the headers allow: each time stamp pins number/rate to 0.1 ms. */
+/** Frames per second consistent with the headers: each time stamp fixes number/rate to 0.1 ms. */
 function framesPerSecond(
   path: string,
   headers: readonly Header[],
@@ -98,7 +98,7 @@ function framesPerSecond(
         'give the sample rate of each channel with source.rate',
       );
     }
-    // Some recorders leave the fractions out: then nothing speaks against it.
+    // Some recorders omit the fractions: then nothing contradicts it.
     if (!agrees(frames) && headers.some(({ fraction }) => fraction !== 0)) {
       refuse(
         path,
@@ -135,7 +135,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const samples = samplesIn(path, PAYLOAD_BYTES, packing);
   const tally = emptyTally();
 
-  /** Steps from sync word to sync word; what lies between is spare. */
+  /** Reads from sync word to sync word; bytes in between are spare. */
   const walk =
     (visit: (header: Header, payload: Uint8Array) => ReturnType<FrameParser>['frame']): FrameParser =>
     (bytes, view, at) => {
@@ -148,7 +148,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       const header = parseHeader(view, at);
       if (!header) {
         tally.invalid++;
-        // A damaged sync word was skipped above; a good one with a damaged time is still a frame's length.
+        // A damaged sync word was skipped above; a good one with a damaged time still has the frame's length.
         return { consumed: view.getUint32(at, true) === SYNC ? FRAME_BYTES : 1 };
       }
       const frame = visit(header, bytes.subarray(at + HEADER_BYTES, at + FRAME_BYTES));
@@ -168,7 +168,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const late = await headersIn(Math.max(0, file.sizeBytes - bufferBytes), file.sizeBytes);
   if (early.length === 0) refuse(path, 'no Mark 5B frame is in it', 'it is damaged or in another format');
   const perSecond = framesPerSecond(path, early, samples, options);
-  // Days count modulo 1000; the first header's day becomes 0 and a turn over 999 → 0 is followed.
+  // Days count modulo 1000; the first header's day becomes 0, and a wrap 999 → 0 is followed.
   const baseDay = early[0].day;
   const firstDay = baseDay + 1000 * Math.round((modifiedJulianDays(options.near) - baseDay) / 1000);
   const midnight = (header: Header): Instant =>
@@ -176,7 +176,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const origin = midnight(early[0]);
   const elapsed = (header: Header): number =>
     (secondsBetween(origin, midnight(header)) + header.second) * perSecond + header.frame;
-  /** Frame numbers and seconds that their second and day have. */
+  /** Frame numbers and seconds that exist in their second and day. */
   const possible = (header: Header): boolean =>
     header.frame < perSecond &&
     (header.second < SECONDS_PER_DAY ||

@@ -1,13 +1,13 @@
-/** Floats of a file or a stream that no recorder can have meant. */
+/** Floats in a file or stream that cannot be samples. */
 import type { SpectraGap } from '../../core/gaps.js';
 
-/** Louder is no voltage of anyone's: the squares of its spectra would pass what float32 holds, and come out as no numbers. */
+/** No voltage is larger: the squares of its spectra would overflow float32 and become NaN. */
 const LOUDEST = 1e12;
 
 /**
- * What is no number, or beyond all numbers that voltages have, never was a sample: zeros, and a gap for each run of them. The
- * chain after this would spread it over every product. Of floats alone: whole numbers always are. `values` : [stream][t], a
- * stream of spectra being a channel of an input.
+ * NaN, infinities and values beyond any voltage are not samples: they become zeros, with a gap for each run of them.
+ * Otherwise the processing would spread them over every product. Floats only: integers are always samples. `values` :
+ * [stream][t], where a stream of spectra is a channel of an input.
  */
 export function takeNoSamples(
   values: unknown,

@@ -7,7 +7,7 @@ import { readWhole, writeSample } from '../testing/reading.js';
 describe('plain binary', () => {
   const start = parseInstant('2026-06-21T04:00:00');
   const told = { type: 'i16', inputs: 2, sampleRateHz: 8e6, centreFrequencyHz: 6e7, start } as const;
-  /** Three bytes of something, then [t][a]: 1, −2, 3, −4, 5, −6, and one byte too many. */
+  /** Three arbitrary bytes, then [t][a]: 1, −2, 3, −4, 5, −6, and one surplus byte. */
   const bytes = Buffer.alloc(3 + 12 + 1);
   [1, -2, 3, -4, 5, -6].forEach((value, n) => bytes.writeInt16LE(value, 3 + 2 * n));
 
@@ -63,7 +63,7 @@ describe('plain binary', () => {
     const real = await raw.open(writeSample(bytes), { type, inputs, sampleRateHz });
     assert.ok(real.kind === 'voltages');
     assert.deepEqual(real.unknownFacts, ['frequency', 'start']);
-    // A real band of 8 MHz reaches from 0 to 4 MHz, a complex one lies about 0.
+    // A real band of 8 MHz sampling covers 0 to 4 MHz; a complex one is centred on 0.
     assert.equal(real.centreFrequencyHz, 2e6);
     await real.close();
     const complex = await raw.open(writeSample(bytes), { type: 'ci8', inputs, sampleRateHz });

@@ -1,4 +1,4 @@
-/** Plain binary: samples of all inputs interleaved, [t][a], little-endian, everything else told by the user. */
+/** Plain binary: interleaved samples of all inputs, [t][a], little-endian; the user gives everything else. */
 import { elementsPerVoltage, voltageSizeBytes, type VoltageElements } from '../../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
 import { instant } from '../../core/instant.js';
@@ -10,7 +10,7 @@ import { openOn, polarisationsFor, segmentedVoltages, type Segment, type Target 
 import { isUnsigned, makeSigned, signedType } from './unsigned.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 
-/** Of a format whose header says it all; `dataBytes` may promise more than is there. */
+/** For formats with a full header; `dataBytes` may be more than the file holds. */
 export function openPlain(
   file: InputFile,
   options: OpenOptions,
@@ -114,7 +114,7 @@ export const raw: Format = {
       ],
     },
   ],
-  // Anything could be plain binary, so nothing is taken for it: it is opened by name.
+  // Any file could be plain binary, so it is never recognised: it is opened by format name.
   recognise: () => false,
   open: (path, options) =>
     openOn(path, (file) => Promise.resolve().then(() => openPlain(file, options ?? {}))),

@@ -2,7 +2,7 @@ import { refuse } from '../../core/errors.js';
 import { formats } from '../registry.js';
 import { sigmfPaths } from './sigmf/meta.js';
 
-/** The two files of a recording to write; a name that asks for another format is refused, not lengthened. */
+/** The two files of a recording to write; a name with another format's extension is refused, not extended. */
 export function recordingPaths(path: string): ReturnType<typeof sigmfPaths> {
   const asked = [...formats.flatMap(({ extensions }) => extensions), '.fits', '.json', '.png'].find(
     (extension) => !extension.startsWith('.sigmf') && path.toLowerCase().endsWith(extension),

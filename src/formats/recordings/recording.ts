@@ -1,4 +1,4 @@
-/** Recordings made of frames (many, small, anywhere in time) or of segments (few, large, read in part). */
+/** Recordings made of frames (many, small, in any time order) or of segments (few, large, read in part). */
 import {
   allocateSpectra,
   allocateVoltages,
@@ -21,7 +21,7 @@ import { takeNoSamples } from './no-samples.js';
 import { assembleFrames, emptyTally, gapsOf, type AssembledBlock, type Frame, type Lane } from './frames.js';
 import { openInput, type InputFile } from '../io/input.js';
 
-/** Where samples go: `elements` has `stride` samples a row; write `count` of them from sample `at` on. */
+/** Destination of samples: `elements` has `stride` samples per row; write `count` of them, starting at sample `at`. */
 export interface Target<Elements> {
   readonly elements: Elements;
   readonly stride: number;
@@ -36,31 +36,31 @@ interface FrameStore<Elements> {
   readonly file: InputFile;
   readonly lanes: readonly Lane[];
   readonly tally: FrameTally;
-  /** A fresh walk through the file. */
+  /** A new pass through the file. */
   batches(): AsyncIterable<readonly Frame[]>;
-  /** Decodes samples of a frame from its sample `from` on. */
+  /** Decodes samples of a frame, starting at its sample `from`. */
   unpack(frame: Frame, from: number, target: Target<Elements>): void;
 }
 
-/** A stretch of the recording that lies in the file as one piece. */
+/** A part of the recording that is contiguous in the file. */
 export interface Segment {
   readonly firstSample: number;
   readonly samples: number;
   readonly offsetBytes: number;
-  /** Samples at its front that the segment before already gave. */
+  /** Samples at its start that repeat the segment before. */
   readonly leadSamples?: number;
 }
 
 interface SegmentStore<Elements> {
   readonly file: InputFile;
-  /** In time order, not overlapping. */
+  /** In time order, without overlap. */
   readonly segments: readonly Segment[];
-  /** Bytes that belong to none of them, known beforehand. */
+  /** Bytes outside all of them, known beforehand. */
   readonly spareBytes?: number;
-  /** Segments that the file holds a second time, known beforehand and left out. */
+  /** Segments that occur a second time in the file; known beforehand and skipped. */
   readonly doubled?: number;
   readonly tally: FrameTally;
-  /** Reads and decodes samples of a segment from its sample `from` on. */
+  /** Reads and decodes samples of a segment, starting at its sample `from`. */
   read(segment: Segment, from: number, target: Target<Elements>): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ interface Memory<Elements> {
   elements(samples: number): Elements;
 }
 
-/** One buffer, allocated at the first block and used for all; a shorter block gets the front of it. */
+/** One buffer, allocated at the first block and reused; a shorter block gets its front. */
 function memory<
   Elements extends { subarray(from: number, to: number): Elements; fill(value: number): unknown },
 >(where: string, allocate: (samples: number) => Elements, elementsPerSample: number): Memory<Elements> {
@@ -85,7 +85,7 @@ function memory<
   };
 }
 
-/** A size that no memory holds comes from a damaged header, or from too long a block. */
+/** An impossible size comes from a damaged header, or from too long a block. */
 function allocated<Made>(where: string, allocate: () => Made): Made {
   try {
     return allocate();
@@ -267,7 +267,7 @@ export const segmentedSpectra = (
     ),
   );
 
-/** How a file's inputs divide into stations; a telescope that does not fit is refused, not stretched. */
+/** How a file's inputs are divided into stations; a telescope that does not fit is refused. */
 export function polarisationsFor(
   path: string,
   inputs: number,
@@ -295,6 +295,6 @@ export function polarisationsFor(
   return polarisations;
 }
 
-/** Opens the file for `use`, and closes it again should `use` refuse it. */
+/** Opens the file for `use`, and closes it if `use` fails. */
 export const openOn = <Opened>(path: string, use: (file: InputFile) => Promise<Opened>): Promise<Opened> =>
   preparing(async (closers) => use(closers.keep(await openInput(path))));

@@ -1,4 +1,4 @@
-/** Bands that were recorded the wrong way round: a tone of the sky, beside the samples that it would have given upright. */
+/** Inverted bands: a tone from the sky, compared with the samples of an upright band. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ const RATE_HZ = 8e6;
 const CENTRE_HZ = 60e6;
 const INPUTS = 2;
 const SAMPLES = 512;
-/** Of 128 samples 32 cycles are 2 MHz; this is in bin 20 of 64 above the lower edge. */
+/** 32 cycles in 128 samples are 2 MHz; this is bin 20 of 64 above the lower edge. */
 const TONE_HZ = CENTRE_HZ - RATE_HZ / 4 + (20 * RATE_HZ) / 128;
-/** Input 1 lags by this: x ∝ e^(−2πi f d), an angle of the sky's frequency. */
+/** Input 1 is delayed by this: x ∝ e^(−2πi f d), a phase that depends on the sky frequency. */
 const PHASES = [0.4, -1.1];
 
 /** [t][a], 16 bits: high-side mixing, so that ν = f_high − f, and phases are negated. */
@@ -79,7 +79,7 @@ describe('a recording of the lower sideband', () => {
     });
     assert.deepEqual(file.history, ['lower sideband: the band was recorded inverted, and is turned upright']);
     assert.equal(file.details.sideband, 'lower');
-    // Upright unless it is said.
+    // Upright by default.
     assert.ok(bin((await samplesOf(path, raw, SAMPLES)).rows[0], 20).amplitude < 1);
     assert.deepEqual(
       (await samplesOf(path, { ...raw, sideband: 'upper' }, SAMPLES)).rows,

@@ -1,7 +1,7 @@
 /**
- * Bands that were recorded inverted: the lower sideband (high-side mixing, an even Nyquist zone), or a header whose band falls.
- * Real samples at rate R hold ν = f_high − f; every second one negated, they hold R/2 − ν, and with it f, with phases of the
- * right sign. Complex ones become their conjugates.
+ * Bands that were recorded inverted: the lower sideband (high-side mixing, an even Nyquist zone), or a header whose
+ * band descends. Real samples at rate R hold ν = f_high − f; with every second one negated they hold R/2 − ν, and with
+ * it f, with phases of the right sign. Complex ones become their conjugates.
  */
 import { isComplexVoltage, type VoltageElements } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
@@ -10,7 +10,7 @@ import type { FrameTally, OpenedFile, OpenOptions, VoltageRecording } from '../f
 import { emptyTally } from './frames.js';
 import type { Target } from './recording.js';
 
-/** One row upright. The lowest integer has no opposite: it becomes the highest, and is counted. */
+/** Makes one row upright. The lowest integer has no opposite: it becomes the highest, and is counted. */
 export function invertBand(
   { elements, stride, at, count }: Target<VoltageElements>,
   row: number,
@@ -26,7 +26,7 @@ export function invertBand(
   }
 }
 
-/** After files are joined: samples are counted from the first of all, so that stations agree about every second one. */
+/** Applied after files are joined: samples are counted from the first of all, so that stations negate the same ones. */
 export function inSideband<Opened extends OpenedFile>(
   opened: Opened,
   { sideband }: Pick<OpenOptions, 'sideband'>,

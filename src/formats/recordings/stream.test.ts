@@ -113,7 +113,7 @@ describe('samples from a stream', () => {
       ],
     );
     assert.deepEqual(events, ['silent', 'again', 'ended']);
-    // At least the silence that was waited for, at a thousand samples a second.
+    // At least the length of the silence, at a thousand samples per second.
     assert.ok(blocks[1].sinceS >= 0.003 + 0.09, String(blocks[1].sinceS));
   });
 

@@ -1,7 +1,7 @@
 /**
- * Samples from a stream: plain binary that never ends, [t][a], everything about it told. Nothing in it tells the time:
- * its first sample is taken to be sampled when it came, the others follow at the sample rate. While nothing comes for a
- * second or longer nothing was sampled: that time is missing, and the stream goes on after it.
+ * Samples from a stream: endless plain binary, [t][a], fully described by the user. The stream contains no time: the
+ * arrival of its first sample is taken as its time, and the others follow at the sample rate. A second or more without
+ * data is a gap: that time is missing, and the stream continues after it.
  */
 import { allocateVoltages, elementsPerVoltage, voltageSizeBytes, voltagesAT } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
@@ -18,21 +18,21 @@ export type { StreamType } from './unsigned.js';
 
 export interface StreamDescription {
   readonly type: StreamType;
-  /** Interleaved in each stream. */
+  /** Interleaved inputs per stream. */
   readonly inputs: number;
   readonly polarisations: 1 | 2;
   readonly sampleRateHz: number;
   readonly centreFrequencyHz: number;
-  /** Of the first sample; when it comes unless said. */
+  /** Time of the first sample; by default its arrival. */
   readonly start?: Instant;
-  /** What comes later than this after what came before was sampled later; a second unless said. */
+  /** Data that arrive later than this after the previous data were sampled later; by default one second. */
   readonly quietMs?: number;
 }
 
 export interface StreamEvent {
   readonly kind: 'silent' | 'again' | 'ended';
   readonly stream: string;
-  /** How long nothing came. */
+  /** Length of the silence. */
   readonly seconds: number;
 }
 
@@ -52,7 +52,7 @@ class Feed extends ByteFeed {
     return this.rest.length;
   }
 
-  /** Waits for the end of a silence; false where none comes. */
+  /** Waits for the end of a silence; false if there is none. */
   async wait(beganMs: number, until: () => boolean): Promise<boolean> {
     this.onEvent({ kind: 'silent', stream: this.stream.name, seconds: (performance.now() - beganMs) / 1000 });
     while (!until()) {
@@ -72,13 +72,13 @@ class Feed extends ByteFeed {
 }
 
 export interface SampleStream extends VoltageSource {
-  /** How long the bytes that came first took to be sampled: the first of them is at least as old. */
+  /** Sampling time of the bytes that arrived first: the first of them is at least this old. */
   readonly heldS: number;
-  /** Ends the blocks after the one at hand. */
+  /** Ends the stream after the current block. */
   stop(): void;
 }
 
-/** Of several streams each brings its inputs, side by side; they are counted from their own first samples. */
+/** Several streams give their inputs side by side; each is counted from its own first sample. */
 export async function openSampleStream(
   streams: readonly ByteStream[],
   description: StreamDescription,
@@ -90,7 +90,7 @@ export async function openSampleStream(
   const sampleBytes = voltageSizeBytes(type);
   const feeds = streams.map((stream) => new Feed(stream, quietMs, onEvent));
   const state = { isStopped: false };
-  // The start is known when the first bytes are there.
+  // The start is known when the first bytes arrive.
   const first = new Uint8Array(each * sampleBytes);
   for (const feed of feeds) {
     for (;;) {
@@ -100,7 +100,7 @@ export async function openSampleStream(
       if (!(await feed.wait(performance.now() - quietMs, () => false)))
         refuse(feed.stream.name, 'ended before its first sample', 'check what sends it');
     }
-    // One byte was taken; it is given back in front.
+    // One byte was read; it is put back.
     feed.putBack(first.subarray(0, 1));
   }
   const start = description.start ?? instant(Date.now() / 1000);
@@ -117,7 +117,7 @@ export async function openSampleStream(
       const silentFromMs = performance.now() - quietMs;
       const bytes = Math.min(...came.map(({ filled }) => filled));
       const samples = Math.floor(bytes / (each * sampleBytes));
-      // Of several streams the others' samples of a silence belong to the time after it.
+      // With several streams, the others' samples during a silence belong to the time after it.
       feeds.forEach((feed, n) => {
         feed.putBack(raw[n].subarray(samples * each * sampleBytes, came[n].filled));
       });

@@ -1,4 +1,7 @@
-/** VDIF's threads lie side by side in a file, and so do their times: some recorders write the seconds of every other one wrongly. */
+/**
+ * VDIF threads are side by side in a file, and so are their times: some recorders write wrong seconds in every other
+ * one.
+ */
 import { refuse } from '../../core/errors.js';
 
 interface ThreadHeader {
@@ -6,7 +9,7 @@ interface ThreadHeader {
   readonly seconds: number;
 }
 
-/** Each thread's seconds less those of the thread beside it in the file: the most frequent difference, in whole seconds. */
+/** Each thread's seconds minus those of its neighbour in the file: the most frequent difference, in whole seconds. */
 function secondsBeside(
   headers: readonly ThreadHeader[],
   threads: readonly number[],
@@ -21,7 +24,7 @@ function secondsBeside(
   return new Map([...found].map(([thread, differences]) => [thread, mostFrequent(differences)]));
 }
 
-/** Zero where none is more frequent than all others together, or there is only one: then they are not a rule. */
+/** Zero if none is more frequent than all others together, or if there is only one: that is not a pattern. */
 function mostFrequent(values: readonly number[]): number {
   const times = new Map<number, number>();
   for (const value of values) times.set(value, (times.get(value) ?? 0) + 1);
@@ -29,10 +32,10 @@ function mostFrequent(values: readonly number[]): number {
   return count >= 2 && 2 * count > values.length ? value : 0;
 }
 
-/** Farther apart than threads of one recording ever are. */
+/** Threads of one recording never differ by more. */
 const MOST_APART_S = 2;
 
-/** What to add to each thread's seconds so that one thread's hold for all. */
+/** The offset to add to each thread's seconds so that they agree with one thread's. */
 export function secondsOfOneThread(
   path: string,
   headers: readonly ThreadHeader[],
@@ -50,7 +53,7 @@ export function secondsOfOneThread(
   return new Map([...beside].map(([thread, seconds]) => [thread, -seconds]));
 }
 
-/** Threads whose frames lie side by side and whose seconds do not: some of them are wrong, and the user knows which. */
+/** Threads with neighbouring frames but different seconds: some are wrong, and the user knows which. */
 export function refuseLyingThreads(
   path: string,
   headers: readonly ThreadHeader[],

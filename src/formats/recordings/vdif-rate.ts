@@ -1,4 +1,4 @@
-/** VDIF's frames a second: from the headers' extension, from the user, or from frame numbers seen to begin again. */
+/** VDIF's frames per second: from the headers' extension, from the user, or from a restart of the frame numbers. */
 import { refuse } from '../../core/errors.js';
 import { formatHz } from '../../core/units.js';
 import { largestTogether } from './frames.js';
@@ -13,18 +13,18 @@ interface NumberedFrame {
 interface FrameRate {
   readonly perSecond: number;
   readonly from: 'header' | 'user' | 'numbers';
-  /** What only one second's end tells, for people. */
+  /** Assumptions that rest on the end of a single second, for display. */
   readonly assumed?: readonly string[];
 }
 
 interface Seen {
-  /** One above the highest frame number. */
+  /** One more than the highest frame number. */
   readonly frames: number;
-  /** Two seconds ended with that number: a lost frame before a second's end would have to be lost twice. */
+  /** Two seconds ended with that number: two frames would have to be lost for it to be wrong. */
   readonly isConfirmed: boolean;
 }
 
-/** `windows`: the headers of each part of the file that was looked at. */
+/** `windows`: the headers of each part of the file that was examined. */
 export function frameRate(
   path: string,
   windows: readonly (readonly NumberedFrame[])[],
@@ -73,7 +73,7 @@ export function frameRate(
   };
 }
 
-/** The last frames of a second may be lost, in every second that was looked at: up to a tenth of them, or one. */
+/** The last frames of a second may be lost, in every second examined: up to a tenth of them, or one. */
 const mostWith = (seen: number): number => Math.max(1.1 * seen, seen + 1);
 
 function beginsAgain(headers: readonly NumberedFrame[]): boolean {
@@ -82,13 +82,13 @@ function beginsAgain(headers: readonly NumberedFrame[]): boolean {
 }
 
 function framesSeen(headers: readonly NumberedFrame[]): Seen {
-  // A number farther above the others than there are frames is damage.
+  // A number further above the others than there are frames is damage.
   const highest = largestTogether(
     headers.map(({ frame }) => frame),
     headers.length,
   );
   const last = headers.filter(({ frame }) => frame === highest);
-  // Of one thread, for some recorders write wrong seconds into others.
+  // Of one thread, because some recorders write wrong seconds into others.
   const isConfirmed = last.some(({ thread, seconds }) =>
     last.some((other) => other.thread === thread && other.seconds !== seconds),
   );
@@ -96,8 +96,8 @@ function framesSeen(headers: readonly NumberedFrame[]): Seen {
 }
 
 /**
- * A frame number that a second of the rate concluded or given does not have: then all times are wrong. One more than
- * twice as high is damage alone.
+ * A frame number beyond the inferred or given rate: then all times are wrong. A number more than twice as high is only
+ * damage.
  */
 export function refuseBeyond(path: string, { perSecond, from }: FrameRate, frame: number): void {
   if (from === 'header' || frame < perSecond || frame >= 2 * perSecond) return;

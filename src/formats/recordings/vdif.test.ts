@@ -8,7 +8,7 @@ import { readWhole, writeSample } from '../testing/reading.js';
 import { vdif } from './vdif.js';
 
 const HIGH = Math.fround(HIGH_LEVEL);
-/** Two threads of 2-bit real samples, 16 a frame, 1000 frames a second: 16 kHz. */
+/** Two threads of 2-bit real samples, 16 per frame, 1000 frames per second: 16 kHz. */
 const plain: VdifSample = {
   bits: 2,
   parts: 1,
@@ -39,7 +39,7 @@ describe('VDIF', () => {
     assert.equal(recording.details.station, 'TK');
     assert.deepEqual(gaps, []);
     const level = [-HIGH, -1, 1, HIGH];
-    // Thread 3 is input 0: it was the second lane encoded.
+    // Thread 3 is input 0: it was encoded second.
     assert.deepEqual(
       values[0],
       Array.from({ length: 192 }, (_, t) => level[(t + 1) % 4]),
@@ -53,7 +53,7 @@ describe('VDIF', () => {
   });
 
   it('counts leap seconds since its epoch', async () => {
-    // Epoch 32 is 2016-01-01, a leap year: 366 days + the leap second lead to 2017-01-01T00:00:00.
+    // Epoch 32 is 2016-01-01, a leap year: 366 days + the leap second give 2017-01-01T00:00:00.
     const seconds = 366 * 86_400 + 1;
     const at = async (second: number): Promise<string> =>
       formatInstant(
@@ -113,7 +113,7 @@ describe('VDIF', () => {
 
   it('tells a rate that one second’s end alone tells, and refuses numbers that speak against it', async () => {
     const silent = { ...plain, threads: [0], extension: 0, framesPerSecond: 10, firstFrame: 5 } as const;
-    // The last frame before the only second's end was lost: nothing else tells ten frames from nine.
+    // The last frame before the only end of a second is lost, so ten frames cannot be distinguished from nine.
     const once = {
       ...silent,
       frames: 12,
@@ -127,14 +127,14 @@ describe('VDIF', () => {
     );
     const said = await readWhole(vdif, encodeVdif(once), { sampleRateHz: 320 });
     assert.deepEqual([said.recording.assumed, said.gaps.length], [undefined, 1]);
-    // Any second that ends with it tells the true number; two are proof enough.
+    // Any second that ends with it shows the true number; two are sufficient evidence.
     const twice = await readWhole(vdif, encodeVdif({ ...once, frames: 30 }));
     assert.deepEqual([sampleRateOf(twice.recording), twice.recording.assumed], [320, undefined]);
     assert.deepEqual(
       twice.gaps.map(({ firstSample }) => firstSample),
       [128],
     );
-    // Frame 9 lies in the middle of a file of which the ends are looked at.
+    // Frame 9 is in the middle of a file of which only the ends are examined.
     const far = encodeVdif({
       ...{ ...once, samplesPerFrame: 32_000, bits: 8, frames: 500, code: () => 0 },
       drop: (_, k) => (k % 10 === 4 && k !== 254 ? 'drop' : 'keep'),
@@ -158,7 +158,7 @@ describe('VDIF', () => {
     ]);
     assert.deepEqual(values[1].slice(64, 96), new Array(32).fill(0));
     assert.ok(values[1].slice(96, 128).every((x) => x !== 0));
-    // The same hole at the end of a block.
+    // The same gap at the end of a block.
     const longer = await readWhole(vdif, bytes, { blockSamples: 96 });
     assert.deepEqual(longer.gaps[0], gaps[0]);
     assert.equal(recording.tally?.invalid, 2);
@@ -181,7 +181,7 @@ describe('VDIF', () => {
   it('refuses two stations in one thread, and takes them in threads of their own', async () => {
     const bytes = encodeVdif({ ...plain, threads: [0, 1] });
     const frame = bytes.length / 12;
-    // Of every second frame the station is BB, in place of TK.
+    // In every second frame the station is BB instead of TK.
     for (let k = 1; k < 12; k += 2) bytes.writeUInt16LE(0x4242, k * frame + 12);
     assert.equal((await readWhole(vdif, bytes)).recording.inputs, 2);
     for (let k = 1; k < 12; k += 2)
@@ -222,7 +222,7 @@ describe('VDIF', () => {
   });
 
   it('threads that lie about their seconds are told apart, and one thread’s seconds may hold for all', async () => {
-    // As a recorder of 2014 wrote them: every other thread lost the third byte of its seconds.
+    // As written by a recorder of 2014: every other thread lost the third byte of its seconds.
     const sample = { ...plain, threads: [1, 3, 0, 2], firstFrame: 0, frames: 4, extension: 3 as const };
     const bytes = encodeVdif(sample);
     const frameBytes = 32 + 8;

@@ -1,7 +1,7 @@
 /**
- * VDIF, the VLBI Data Interchange Format (1.1.1): frames of one thread each, a 32-byte header (16 in the
- * legacy form), little-endian, offset binary. Inputs are threads in rising number, each with its channels:
- * a = thread·channels + channel. Bytes of 8 bits become byte − 128, words of 16 bits word − 32768.
+ * VDIF, the VLBI Data Interchange Format (1.1.1): frames of one thread each, a 32-byte header (16 in the legacy form),
+ * little-endian, offset binary. Inputs are threads in ascending number, each with its channels: a = thread·channels +
+ * channel. Bytes of 8 bits become byte − 128, words of 16 bits word − 32768.
  */
 import { refuse } from '../../core/errors.js';
 import { addSeconds } from '../../core/instant.js';
@@ -39,7 +39,7 @@ interface Header {
   readonly thread: number;
   readonly station: number;
   readonly extension: number;
-  /** Named by extensions 1, 3 and 4. */
+  /** Given by extensions 1, 3 and 4. */
   readonly sampleRateHz: number;
 }
 
@@ -65,14 +65,14 @@ function parseHeader(view: DataView, at: number): Header {
     thread: (w3 >>> 16) & 0x3ff,
     station: w3 & 0xffff,
     extension,
-    // The field gives the bandwidth; real samples come at twice that rate.
+    // The field gives the bandwidth; real samples have twice that rate.
     sampleRateHz: named ? (w4 & 0x7f_ffff) * ((w4 >>> 23) & 1 ? 1e6 : 1e3) * (w3 >>> 31 === 1 ? 1 : 2) : 0,
   };
 }
 
 const headerBytes = (header: Header): number => (header.legacy ? 16 : 32);
 const MOST_CHANNELS = 4096;
-/** What all frames of one recording share; a frame that differs is damaged. */
+/** The fields equal in all frames of a recording; a frame that differs is damaged. */
 const sameKind = (a: Header, b: Header): boolean =>
   a.frameBytes === b.frameBytes &&
   a.channels === b.channels &&
@@ -86,13 +86,13 @@ const plausible = (header: Header): boolean =>
   isSampleBits(header.bits) &&
   header.version <= 1;
 
-/** Two letters where they are letters, as most recorders write them; else the number. */
+/** Two letters if they are letters, as most recorders write; otherwise the number. */
 const stationName = (station: number): string | number => {
   const letters = String.fromCharCode(station >>> 8, station & 0xff);
   return /^[0-9A-Za-z]{2}$/.test(letters) ? letters : station;
 };
 
-/** Three headers in a row of one kind, epoch and second (or the next): chance makes none. */
+/** Three consecutive headers of the same kind, epoch and second (or the next): never by chance. */
 function followEachOther(start: Uint8Array): boolean {
   const view = new DataView(start.buffer, start.byteOffset, start.length);
   if (start.length < 32) return false;
@@ -107,7 +107,7 @@ function followEachOther(start: Uint8Array): boolean {
 
 const WINDOW_BYTES = 4 * 2 ** 20;
 
-/** The headers of the whole frames between two places in the file. */
+/** The headers of the whole frames between two file positions. */
 async function headersIn(file: InputFile, first: Header, from: number, end: number): Promise<Header[]> {
   const found: Header[] = [];
   const parse: FrameParser = (bytes, view, at) => {
@@ -222,7 +222,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       polarisations: polarisationsFor(path, inputs, 1, options),
       samples: total,
       sampleRateHz,
-      // Unless told, the band counts from zero: its middle is R/4 (real) or 0 (complex).
+      // By default the band starts at zero: its centre is R/4 (real) or 0 (complex).
       centreFrequencyHz: options.centreFrequencyHz ?? (first.complex ? 0 : sampleRateHz / 4),
       start: addSeconds(
         afterElapsedSeconds(vdifEpochUnixSeconds(first.epoch), startSecond),
@@ -246,7 +246,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   );
 }
 
-/** The station of each thread; two that share one would overwrite each other's samples. */
+/** The station of each thread; two with the same one would overwrite each other's samples. */
 function stationsOf(path: string, headers: readonly Header[]): Map<number, number> {
   const ofThread = new Map<number, number[]>();
   for (const { thread, station } of headers) {

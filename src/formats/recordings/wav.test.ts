@@ -87,7 +87,7 @@ describe('WAV recordings', () => {
     );
     assert.deepEqual([cut.samples, cut.endsEarly?.missingSamples], [2, 998]);
     await cut.close();
-    // A recorder that was stopped by the power cut leaves its length at 0 or at all bits set.
+    // A recorder stopped by a power cut leaves its length at 0 or at all bits set.
     for (const promised of [0, 0xffffffff]) {
       const open = expectRecording(await openFile(writeSample(encodeWav({ ...IQ, data, promised }), '.wav')));
       assert.deepEqual([open.samples, open.endsEarly], [2, undefined]);

@@ -1,7 +1,7 @@
 /**
- * WAV as software radios write it: I and Q as the two channels of a stereo file, further pairs as further inputs. The chunk
- * `auxi` of SDRuno, HDSDR, SpectraVue and others holds when it began and the centre frequency; plain WAV (airspy_rx) holds
- * neither. Files beyond 4 GB are RF64, or have a length that means "to the end".
+ * WAV from software radios: I and Q as the two channels of a stereo file, further pairs as further inputs. The chunk
+ * `auxi` of SDRuno, HDSDR, SpectraVue and others holds the start time and the centre frequency; plain WAV (airspy_rx)
+ * has neither. Files above 4 GB are RF64, or have a length that means "to the end".
  */
 import type { VoltageType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
@@ -65,7 +65,7 @@ async function readHead(file: InputFile): Promise<WavHead> {
       else if (name === 'auxi') auxiliary = auxiliaryOf(chunk, path);
       else if (chunk.length >= 16) longBytes = Number(chunk.readBigUInt64LE(8));
     }
-    // Chunks begin at even places.
+    // Chunks begin at even offsets.
     at = from + length + (length % 2);
   }
   return refuse(path, 'holds no data', 'it was cut short: copy it again', 'file.damaged');
@@ -93,7 +93,7 @@ function formatOf(chunk: Buffer, path: string) {
   return { type: isPairs ? kind[3] : kind[2], channels: isPairs ? channels / 2 : channels, rateHz };
 }
 
-/** Two times of Windows (year, month, day of the week, day, hour, minute, second, ms), then the centre frequency. */
+/** Two Windows times (year, month, day of the week, day, hour, minute, second, ms), then the centre frequency. */
 function auxiliaryOf(chunk: Buffer, path: string): Pick<WavHead, 'start' | 'centreHz'> {
   if (chunk.length < 36) return {};
   const [year, month, , day, hour, minute, second, ms] = Array.from({ length: 8 }, (_, k) =>

@@ -1,4 +1,4 @@
-/** What one recording cannot be made of, and what it must keep of those that it is made of. */
+/** What cannot be joined into one recording, and what a joined recording must preserve. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -25,7 +25,7 @@ const usual: Omit<SigmfSpectraHeader, 'start'> = {
 };
 
 let made = 0;
-/** The n-th stretch of a recording. */
+/** The n-th part of a recording. */
 async function put(n: number, header: Partial<SigmfSpectraHeader> = {}): Promise<string> {
   const path = join(folder, `${made++}.sigmf-meta`);
   const at = addSeconds(start, (n * SPECTRA) / rateHz);

@@ -1,11 +1,11 @@
-/** What belongs together in one recording, and what is refused by name. */
+/** Which files belong in one recording; others are refused by name. */
 import { refuse } from '../../core/errors.js';
 import { sampleRateOf } from '../../core/sources.js';
 import type { Recording, SpectraRecording } from '../format.js';
 
 type Words = (recording: Recording) => readonly string[];
 
-/** What both say must be the same. */
+/** Facts present in both must be equal. */
 function compare(first: Recording, other: Recording, say: Words, fix: string): void {
   const [one, two] = [say(first), say(other)];
   const odd = one.findIndex((words, k) => words !== two[k]);
@@ -34,7 +34,7 @@ export function refuseUnlike(first: Recording, other: Recording): void {
     );
 }
 
-/** Files that follow each other have the same inputs throughout: those of one telescope, in one order. */
+/** Consecutive files have the same inputs throughout: those of one telescope, in one order. */
 export function refuseOtherInputs(first: Recording, other: Recording): void {
   const say: Words = ({ inputs, polarisations, telescope, details }) => [
     `${inputs} inputs`,

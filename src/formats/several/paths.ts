@@ -1,15 +1,15 @@
-/** Several files named as one: a list, "a.vdif,b.vdif", or a pattern, "night.*.raw". */
+/** Several files given as one: a list, "a.vdif,b.vdif", or a pattern, "night.*.raw". */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { refuse } from '../../core/errors.js';
 import { isRemote } from '../io/remote.js';
 
-/** The names in a list, before patterns are looked up; a name that is there stands for itself. */
+/** The names in a list, before patterns are expanded; the name of an existing file is used literally. */
 export const namesIn = (name: string): readonly string[] =>
   existsSync(name) || !name.includes(',') ? [name] : name.split(',').map((part) => part.trim());
 
-/** The files meant; a name that is there stands for itself, whatever letters it has. */
+/** The files selected; the name of an existing file is used literally, whatever its characters. */
 export async function pathsOf(name: string): Promise<readonly string[]> {
   if (existsSync(name)) return [name];
   if (name.includes(',')) {
@@ -21,11 +21,11 @@ export async function pathsOf(name: string): Promise<readonly string[]> {
     if (twice !== undefined) refuse(name, `names ${twice} twice`, 'name each file once');
     return all;
   }
-  // A question mark in an address is no pattern.
+  // A question mark in an address is not a pattern.
   return /[*?]/.test(basename(name)) && !isRemote(name) ? matching(name) : [name];
 }
 
-/** In the order of their names, numbers in them by value: .2.raw before .10.raw. */
+/** In name order, with numbers by value: .2.raw before .10.raw. */
 async function matching(pattern: string): Promise<readonly string[]> {
   const folder = dirname(pattern);
   if (/[*?]/.test(folder))

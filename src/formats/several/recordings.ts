@@ -1,7 +1,7 @@
 /**
- * Several recordings as one. Files that follow each other in time are one recording with gaps between them; files of the
- * same time are stations side by side, each file's inputs after those of the one before. Both are boxes on one timeline,
- * and whatever no box covers is missing.
+ * Several recordings as one. Files that are consecutive in time are one recording with gaps between them; files of the
+ * same time are stations side by side, each file's inputs after those of the one before. Both are ranges on one time
+ * grid; whatever no range covers is missing.
  */
 import {
   allocateSpectra,
@@ -32,7 +32,7 @@ import { refuseOtherInputs, refuseUnlike } from './alike.js';
 interface Part {
   readonly recording: Recording;
   readonly firstInput: number;
-  /** On the common grid; samples before `skip` were given by the file before. */
+  /** On the common grid; samples before `skip` come from the previous file. */
   readonly firstSample: number;
   readonly skip: number;
 }
@@ -150,7 +150,7 @@ export function joinRecordings(
   } satisfies SpectraRecording;
 }
 
-/** Of several files that were cut short, all that is missing. */
+/** The sum of what is missing in several truncated files. */
 const allOf = (ends: readonly EndsEarly[]): EndsEarly => ({
   said: ends[0].said,
   promisedBytes: ends.reduce((sum, { promisedBytes }) => sum + promisedBytes, 0),
@@ -158,11 +158,11 @@ const allOf = (ends: readonly EndsEarly[]): EndsEarly => ({
   missingSamples: ends.reduce((sum, { missingSamples }) => sum + missingSamples, 0),
 });
 
-/** Where a file's first sample lies on the grid of the first one's; off the grid by more than a tenth is refused. */
+/** The position of a file's first sample on the first file's grid; refused if off the grid by more than a tenth. */
 function gridPlace(recording: Recording, origin: Instant, rateHz: number): number {
   const exact = secondsBetween(origin, recording.start) * rateHz;
   const place = Math.round(exact);
-  // A double keeps seconds of this century's files to a part of a nanosecond; above that samples must agree.
+  // A double resolves seconds of this century to a fraction of a nanosecond; beyond that samples must agree.
   if (Math.abs(exact - place) > 0.1 + 1e-9 * rateHz)
     refuse(
       recording.path,
@@ -180,7 +180,7 @@ interface Placed {
 const overlapOf = (one: Placed, two: Placed): number =>
   Math.min(one.at + one.recording.samples, two.at + two.recording.samples) - Math.max(one.at, two.at);
 
-/** Each file is a station of its own: two that share no time may as well be one station's, and nobody says which. */
+/** Each file is a station: two without a common time could also be one station's, which is ambiguous. */
 function refuseMixed(placed: readonly Placed[]): void {
   for (const one of placed)
     for (const two of placed)
@@ -208,7 +208,7 @@ function sideBySide(placed: readonly Placed[]): Part[] {
   });
 }
 
-/** Where a file repeats the end of the one before (GUPPI's OVERLAP), the earlier gives the samples. */
+/** Where a file repeats the end of the previous one (GUPPI's OVERLAP), samples come from the earlier. */
 function inSequence(placed: readonly Placed[]): Part[] {
   let reached = 0;
   return [...placed]
@@ -296,10 +296,10 @@ function sumTallies(tally: FrameTally, parts: readonly Part[]): void {
 }
 
 interface Piece {
-  /** On the common grid, what the part skips left out. */
+  /** On the common grid, without the skipped samples. */
   readonly at: number;
   readonly samples: number;
-  /** Of a row, and where its first sample lies. */
+  /** Of a row, and the position of its first sample. */
   readonly stride: number;
   readonly offset: number;
   readonly elements: VoltageElements | SpectraElements;
@@ -307,7 +307,7 @@ interface Piece {
 }
 type Lane2 = Lane & { readonly firstSample: number; readonly endSample: number };
 
-/** Hands out a part's blocks as far as the timeline has come; one that reaches beyond is handed out again. */
+/** Yields a part's blocks up to the current time; one that extends beyond is yielded again. */
 function openReader({ recording, firstSample, skip }: Part, blockSamples: number) {
   const iterator: AsyncIterator<VoltageBlock | CanonicalSpectra> = recording
     .blocks(blockSamples)

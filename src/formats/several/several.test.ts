@@ -1,4 +1,4 @@
-/** Several files as one, each made here, read whole and in pieces that fit none of them. */
+/** Several files as one, each made here, read whole and in pieces that match none of them. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const code = (lane: number, input: number, t: number, part: number): number =>
 const dada: DadaSample = {
   ...{ channels: 1, polarisations: 2, samples: 100, bandwidthMhz: 16, instrument: 'x', offsetBytes: 0, code },
 };
-/** Four bytes a sample: the file from sample `from` on. */
+/** Four bytes per sample: the file starting at sample `from`. */
 const dadaFrom = (from: number): Buffer =>
   encodeDada({
     ...dada,
@@ -82,7 +82,7 @@ describe('several files as one', () => {
       expectRecording(await openFile(join(folder, 'g.*.raw'))),
       11,
     );
-    // 20 samples, and 16 more of each block that follows.
+    // 20 samples, and 16 more from each following block.
     assert.equal(recording.samples, 68);
     assert.deepEqual(gaps, []);
     for (const t of [0, 35, 36, 40, 67])

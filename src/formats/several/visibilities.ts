@@ -1,4 +1,4 @@
-/** Several files of visibilities as one: their integrations in the order of time, their channels and antennas the same. */
+/** Several visibility files as one: integrations in time order, with the same channels and antennas. */
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';

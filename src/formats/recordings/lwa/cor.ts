@@ -1,6 +1,6 @@
 /**
- * LWA-SV's correlator output, COR: a frame is one baseline over some channels, complex64 [channel][pol][pol]
- * averaged over the integration. Stands count from 1. The frames hold no positions: those are the telescope's.
+ * LWA-SV's correlator output, COR: a frame is one baseline over some channels, complex64 [channel][pol][pol] averaged
+ * over the integration. Stands count from 1. The frames have no positions: the telescope gives them.
  */
 import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
@@ -19,7 +19,7 @@ const CHANNEL_WIDTH_HZ = CLOCK_HZ / 8192;
 const STEP_S = 0.01;
 const STEP_TICKS = CLOCK_HZ / 100;
 const POLARISATIONS = 2;
-/** Frames of two integrations may be interleaved; a third one's arrival closes the oldest. */
+/** Frames of two integrations may be interleaved; the first frame of a third closes the oldest. */
 const OPEN_INTEGRATIONS = 2;
 
 interface CorHeader {
@@ -29,7 +29,7 @@ interface CorHeader {
   readonly one: number;
   readonly two: number;
 }
-/** An integration that the file holds less than a thousandth of is not worth its memory. */
+/** Skips an integration of which the file holds less than a thousandth: it is not worth the memory. */
 const [SMALL_BYTES, MOST_BYTES_PER_BYTE] = [2 ** 24, 1024];
 
 const corHeader = (view: DataView, at: number): CorHeader => ({
@@ -40,7 +40,7 @@ const corHeader = (view: DataView, at: number): CorHeader => ({
   two: view.getUint16(at + 30) - 1,
 });
 
-/** A frame that is sound in all else is of another telescope: its stands are not left out. */
+/** A frame valid in all else is of another telescope: its stands are not dropped silently. */
 function refuseBeyond(path: string, stand: number, { name, stations }: Telescope): void {
   if (stand < stations.length) return;
   refuse(
@@ -99,7 +99,7 @@ export async function openCor(
     (_, c) => (groups[Math.floor(c / perFrame)] + (c % perFrame)) * CHANNEL_WIDTH_HZ,
   );
   const tally = emptyTally();
-  // A frame's `firstSample` is its integration here, its lane the group of channels, its `samples` the baseline.
+  // Here a frame's `firstSample` is its integration, its lane the group of channels, its `samples` the baseline.
   const reading = lwaReading(file, shape, tally, (view, at, payload) => {
     const header = corHeader(view, at);
     const lane = groups.indexOf(header.firstChannel);
@@ -127,7 +127,7 @@ export async function openCor(
     flaggedInputs: new Uint8Array(stations * POLARISATIONS),
   });
 
-  /** The frame holds V₁₂ with stand 1 ≤ stand 2; the house keeps V₂₁ = its conjugate, polarisations exchanged. */
+  /** The frame holds V₁₂ with stand 1 ≤ stand 2; we store V₂₁ = its conjugate, polarisations exchanged. */
   const place = (into: Integration, lane: number, baseline: number, payload: Uint8Array): void => {
     const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
     for (let at = 0; at < payload.length; at += 4) {

@@ -1,8 +1,8 @@
 /**
- * The data recorder's spectrometer (DR): powers of a beam's two tunings, summed over so many transforms. A frame is a
- * header of 76 bytes, little-endian, and float32 [tuning][channel][product], channels rising. What was summed are the
- * recorder's own products: XX and YY, or Stokes I = XX + YY, Q = XX − YY, U = 2 Re(XY*), V = 2 Im(XY*), from which XX, XY
- * and YY follow. A beam is one station; its autocorrelations are visibilities like any others.
+ * The data recorder's spectrometer (DR): power of a beam's two tunings, summed over a number of transforms. A frame is
+ * a header of 76 bytes, little-endian, and float32 [tuning][channel][product], channels ascending. The recorder summed
+ * its own products: XX and YY, or Stokes I = XX + YY, Q = XX − YY, U = 2 Re(XY*), V = 2 Im(XY*), from which XX, XY and
+ * YY follow. A beam is one station; its autocorrelations are treated as visibilities.
  */
 import { countsCB, visibilitiesCBPP } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
@@ -28,11 +28,11 @@ export const isDrSpectrum = (head: Uint8Array): boolean => {
 };
 
 interface DrHeader {
-  /** Less the delay of the digital filters. */
+  /** Corrected for the delay of the digital filters. */
   readonly tag: bigint;
   readonly decimation: number;
   readonly words: readonly [number, number];
-  /** Transforms that were summed: X and Y of the first tuning, then of the second. */
+  /** Number of transforms summed: X and Y of the first tuning, then of the second. */
   readonly fills: readonly number[];
   readonly errors: readonly number[];
   readonly beam: number;
@@ -63,7 +63,7 @@ function drHeader(view: DataView): DrHeader {
 /** How one channel's numbers become sums of XX, XY (real and imaginary) and YY. */
 interface Reading {
   readonly names: string;
-  /** Where they are not all four. */
+  /** If not all four. */
   readonly codes?: readonly number[];
   readonly values: number;
   read(of: (place: number) => number): readonly [xx: number, re: number, im: number, yy: number];
@@ -97,7 +97,7 @@ function readingOf(path: string, { products, flags }: DrHeader): Reading {
   );
 }
 
-/** The beam stands where its station does; without a word on that, nowhere. */
+/** The beam is at its station's position; without a station it has none. */
 function beamTelescope(beam: number, station: Telescope | undefined): Telescope {
   const stations = [{ name: `beam${beam}`, eastM: 0, northM: 0, upM: 0 }];
   return station ? { ...station, stations } : { ...unplaced(1, POLARISATIONS), stations };
@@ -148,7 +148,7 @@ export async function openDrSpectra(file: InputFile, options: OpenOptions): Prom
     header.words[tuning - 1] === word;
   const last = await headOf((frames - 1) * frameBytes);
   const lastPlace = last && sameKind(last) ? placeOf(last) : frames - 1;
-  // Spectra follow on each other but for what the recorder lost, whole integrations of it.
+  // Spectra are consecutive, except for whole integrations that the recorder lost.
   const integrationCount = plausibleSamples(
     path,
     Number.isInteger(lastPlace) && lastPlace >= 0 ? lastPlace + 1 : frames,
@@ -174,7 +174,7 @@ export async function openDrSpectra(file: InputFile, options: OpenOptions): Prom
     flaggedInputs: new Uint8Array(POLARISATIONS),
   });
 
-  /** The mean power of a transform's channel, as a sum over transforms: an error of the recorder's leaves nothing. */
+  /** The mean power of a transform's channel, as a sum over transforms; a recorder error gives nothing. */
   function fill(into: Integration, header: DrHeader, view: DataView): boolean {
     const own = 2 * (tuning - 1);
     const [fillX, fillY] = header.fills.slice(own, own + 2);
@@ -187,7 +187,7 @@ export async function openDrSpectra(file: InputFile, options: OpenOptions): Prom
         view.getFloat32(HEADER_BYTES + 4 * (plane + c * reading.values + place), true),
       );
       if (![xx, re, im, yy].every(Number.isFinite)) return false;
-      // Each product was summed over its own transforms; counted are those of both.
+      // Each product was summed over its own transforms; the count covers those of both.
       const [ofX, ofY] = first.products < 0x10 ? [both / fillX, both / fillY] : [1, 1];
       const at = 8 * c;
       into.visibilities[at] = (xx / sums) * ofX;

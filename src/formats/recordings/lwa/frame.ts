@@ -1,7 +1,6 @@
 /**
- * What all frames of the Long Wavelength Array share: a sync word, an identifying byte, big-endian headers and
- * time tags in ticks of the 196 MHz clock since 1970 (UTC). The sync word lets a reader find its feet again
- * after damage.
+ * Shared by all frames of the Long Wavelength Array: a sync word, an identifying byte, big-endian headers and time tags
+ * in ticks of the 196 MHz clock since 1970 (UTC). The sync word allows resynchronisation after damage.
  */
 import { refuse } from '../../../core/errors.js';
 import { instant, type Instant } from '../../../core/instant.js';
@@ -21,7 +20,7 @@ export const headerBytes = {
 export interface LwaShape {
   readonly kind: LwaKind;
   readonly frameBytes: number;
-  /** The stations' newer processor made it, which has channels of its own (TBF). */
+  /** From the stations' newer processor, which has different channels (TBF). */
   readonly isNewer?: boolean;
 }
 
@@ -29,7 +28,7 @@ export function isSync(bytes: Uint8Array, at: number): boolean {
   return SYNC.every((byte, k) => bytes[at + k] === byte);
 }
 
-/** Where the next sync word starts at or after `from`, or the first place where one could still be. */
+/** The next sync word at or after `from`, or the first position where one could still begin. */
 function nextSync(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at + SYNC.length <= bytes.length) {
@@ -42,8 +41,8 @@ function nextSync(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * The identifying byte tells the kind: zero TBN, or TBW where the top bit of the stand is set; one TBF, five that of the
- * newer processor; two COR, eight TBX; DRX names beam and tuning, and DRX8 the same with frames twice as long.
+ * The identifying byte gives the kind: zero TBN, or TBW if the top bit of the stand is set; one TBF, five that of the
+ * newer processor; two COR, eight TBX; DRX gives beam and tuning, and DRX8 the same with frames twice as long.
  */
 function kindOf(bytes: Uint8Array, at: number): Exclude<LwaKind, 'drx8'> | undefined {
   const id = bytes[at + 4];
@@ -73,7 +72,7 @@ const isFrameLength = {
 
 const FRONT_BYTES = 1 << 18;
 
-/** Nothing in a beam's frames tells four bits from eight but how far apart they stand: the more frequent distance. */
+/** Only the frame spacing distinguishes four-bit from eight-bit beam frames: the more frequent spacing decides. */
 function drxKind(front: Uint8Array, first: number): 'drx' | 'drx8' {
   let [near, far] = [0, 0];
   for (let at = first; at + 4 <= front.length; at = nextSync(front, at + 4)) {
@@ -85,7 +84,7 @@ function drxKind(front: Uint8Array, first: number): 'drx' | 'drx8' {
   return front.length - first >= DRX8_BYTES ? 'drx8' : 'drx';
 }
 
-/** TBF counts its stands since there have been stations of 64; before, they were those between two sync words. */
+/** TBF states its number of stands since there have been stations of 64; before, it follows from the frame length. */
 const tbfBytes = (front: Uint8Array, view: DataView, at: number): number => {
   const stands = view.getUint16(at + 14);
   return stands === 0 ? nextSync(front, at + 4) - at : headerBytes.tbf + 24 * stands;
@@ -111,7 +110,7 @@ export async function shapeOf(file: InputFile): Promise<LwaShape> {
       cor: () => nextSync(front, at + 4) - at,
     }[kind]();
     if (!isFrameLength[kind](frameBytes) || at + frameBytes > file.sizeBytes) continue;
-    // Two frames in step settle it; a lone frame has only itself.
+    // Two frames at this spacing are enough; a single frame is accepted.
     const next = at + frameBytes;
     if (next + 4 <= front.length && !isSync(front, next)) continue;
     return { kind, frameBytes, ...(kind === 'tbf' && { isNewer: front[at + 4] === NEWER_TBF }) };
@@ -119,10 +118,10 @@ export async function shapeOf(file: InputFile): Promise<LwaShape> {
   return refuse(path, 'no whole LWA frame is in it', 'it is damaged, cut short, or in another format');
 }
 
-/** Makes a frame of the bytes, or says that they are damaged, or belong to another stream. */
+/** Makes a frame of the bytes, or reports that they are damaged or belong to another stream. */
 type LwaVisit = (view: DataView, at: number, payload: Uint8Array) => Frame | 'invalid' | 'other' | undefined;
 
-/** A walk from sync word to sync word. */
+/** Reads from sync word to sync word. */
 export function lwaReading(
   file: InputFile,
   { kind, frameBytes }: LwaShape,
@@ -157,7 +156,7 @@ export function lwaReading(
 
 const WINDOW_BYTES = 8 * 2 ** 20;
 
-/** Visits the frames at both ends of the file, to learn what it holds before reading it. */
+/** Visits the frames at both ends of the file, to learn its content before reading it. */
 export async function visitEnds(
   file: InputFile,
   shape: LwaShape,
@@ -181,5 +180,5 @@ export async function visitEnds(
 const ticksPerSecond = BigInt(CLOCK_HZ);
 export const instantOfTag = (tag: bigint): Instant =>
   instant(Number(tag / ticksPerSecond), Number(tag % ticksPerSecond) / CLOCK_HZ);
-/** The words of a tuning count 2³² to the clock. */
+/** A tuning word is in units of the clock divided by 2³². */
 export const tuningHz = (word: number): number => (word * CLOCK_HZ) / 2 ** 32;

@@ -27,7 +27,7 @@ describe('LWA frames', () => {
     const { recording, values, gaps } = await readWhole(lwa, bytes, { blockSamples: 600 });
     assert.ok(recording.kind === 'voltages');
     assert.equal(recording.sampleRateHz, 100_000);
-    // 2³⁰ of 2³² turns of 196 MHz.
+    // 2³⁰ of 2³² cycles of 196 MHz.
     assert.equal(recording.centreFrequencyHz, 49e6);
     assert.equal(recording.polarisations, 2);
     assert.equal(formatInstant(recording.start), '2015-11-13T00:59:22.000Z');
@@ -83,7 +83,7 @@ describe('LWA frames', () => {
     const bytes = encodeTbn({ tag, frames: 3, inputs: 2, code: small });
     const damaged = Buffer.concat([bytes.subarray(0, 2 * 1048 + 500), bytes.subarray(2 * 1048 + 600)]);
     const { recording, gaps } = await readWhole(lwa, damaged, { sampleRateHz: 100_000 });
-    // The cut frame swallows the start of the next one, whose place stays empty as well.
+    // The truncated frame swallows the start of the next one, which is missing too.
     assert.equal(gaps.length > 0, true);
     assert.ok((recording.tally?.frames ?? 0) >= 4);
   });
@@ -118,7 +118,7 @@ describe('LWA frames', () => {
     const samples = Math.round(5 * (196e6 / 8192));
     const [, second] = all;
     assert.equal(formatInstant(second.start), '2015-11-13T00:59:27.000Z');
-    // Baseline of stands 1 and 3 (lane 2), channel 1, product XY (input 5): the house keeps (3,1) YX, conjugated.
+    // Baseline of stands 1 and 3 (lane 2), channel 1, product XY (input 5): we store (3,1) YX, conjugated.
     const cell = baselineCount(stands) + baselineIndex(2, 0);
     assert.equal(second.visibilities[(cell * 4 + 2) * 2], (200 + 50 + 2) * samples);
     assert.equal(second.visibilities[(cell * 4 + 2) * 2 + 1], -(200 + 50 + 2 + 1) * samples);

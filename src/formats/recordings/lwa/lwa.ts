@@ -1,4 +1,4 @@
-/** The Long Wavelength Array's frames, all kinds through one door. */
+/** One format for all kinds of frames of the Long Wavelength Array. */
 import type { FileKind, Format, OpenedFile, OpenOptions } from '../../format.js';
 import { refuseUnread } from '../../reading-options.js';
 import type { InputFile } from '../../io/input.js';

@@ -1,4 +1,4 @@
-/** TBW, DRX8, TBF of 64 stands and the recorder's spectrometer, against frames laid out by hand. */
+/** TBW, DRX8, TBF of 64 stands and the recorder's spectrometer, with frames made by hand. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatInstant } from '../../../core/instant.js';
@@ -20,7 +20,7 @@ const small = (lane: number, input: number, t: number, part: number): number =>
   ((lane * 5 + input * 3 + t * 7 + part) % 15) - 7;
 
 describe('LWA TBW', () => {
-  // From −2048 to 2047 within few samples, so that every bit of the twelve is seen, the sign's too.
+  // From −2048 to 2047 within few samples, so that all twelve bits are tested, including the sign.
   const wide = (lane: number, input: number, t: number): number =>
     ((t * 331 + lane * 97 + input * 1111) % 4096) - 2048;
 
@@ -46,7 +46,7 @@ describe('LWA TBW', () => {
       );
       assert.equal(formatInstant(recording.start), '2015-11-13T00:59:22.000Z');
       assert.deepEqual(recording.details.stands, [2, 7, 250]);
-      // Stand 7 was written first; by their numbers it is the second.
+      // Stand 7 was written first; in number order it is the second.
       const all = (lane: number, pol: number): number[] =>
         Array.from({ length: 5 * perFrame }, (_, t) => code(lane, pol, t, 0));
       assert.deepEqual([values[2], values[3]], [all(0, 0), all(0, 1)]);
@@ -97,7 +97,7 @@ describe('LWA DRX8', () => {
 
 describe('LWA TBF of 64 stands', () => {
   it('has channels of 196 MHz / 8192, whatever its time tags divide by', async () => {
-    // A tag that 7840 divides too: LWA-SV's older channels of 25 kHz are not meant.
+    // A tag that is also divisible by 7840: it is not from LWA-SV's older 25 kHz channels.
     const start = 8192n * 7840n * 4_000_000_000n;
     const bytes = encodeNewerTbf({ tag: start, frames: 4, stands: 64, groups: 3, code: small });
     const { recording, values, gaps } = await readWhole(lwa, bytes);
@@ -140,7 +140,7 @@ describe("LWA's data recorder as a spectrometer", () => {
     assert.equal(file.integrationCount, 4);
     assert.deepEqual([file.telescope.stations.length, file.telescope.stations[0].name], [1, 'beam3']);
     assert.deepEqual(file.header.products, [-5, -6]);
-    // 2²⁹ of 2³² turns of 196 MHz is 24.5 MHz; 19.6 MHz in four channels, the third on it.
+    // 2²⁹ of 2³² cycles of 196 MHz is 24.5 MHz; 19.6 MHz in four channels, the third at that frequency.
     assert.deepEqual([...file.header.frequenciesHz], [14.7e6, 19.6e6, 24.5e6, 29.4e6]);
     assert.equal(file.header.channelWidthHz, 4.9e6);
     // 4 · 196 · 10 ticks of 196 MHz.

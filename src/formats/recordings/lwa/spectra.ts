@@ -1,6 +1,6 @@
 /**
- * LWA frequency-domain recordings, TBF and TBX: a frame is one spectrum of a few neighbouring channels for
- * every stand, [channel][stand][pol], 4+4 bits with the real part high: already the house's ci4.
+ * LWA frequency-domain recordings, TBF and TBX: a frame is one spectrum of a few adjacent channels for every stand,
+ * [channel][stand][pol], 4+4 bits with the real part high: the same as our ci4.
  */
 import { refuse } from '../../../core/errors.js';
 import type { OpenOptions, SpectraRecording } from '../../format.js';
@@ -11,11 +11,11 @@ import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, visitEnds, type LwaSha
 import { tagSpan } from './times.js';
 
 const TBF_CHANNELS = 12;
-/** LWA-SV's first years had 25 kHz channels; the stations of today transform 8192 samples of the clock. */
+/** LWA-SV first had 25 kHz channels; today's stations transform 8192 clock samples. */
 const TICKS_25_KHZ = 7840n;
 const TICKS_8192 = 8192n;
 
-/** −8 is a level the house's spectra do not hold: it becomes −7. */
+/** −8 is not allowed in our spectra: it becomes −7. */
 const safeNibbles = Uint8Array.from({ length: 256 }, (_, byte) => {
   const high = byte >>> 4 === 8 ? 9 : byte >>> 4;
   const low = (byte & 15) === 8 ? 9 : byte & 15;
@@ -26,7 +26,7 @@ const saturatedIn = Uint8Array.from(
   (_, byte) => Number(byte >>> 4 === 8) + Number((byte & 15) === 8),
 );
 
-/** The digitisers' band ends at half their clock. */
+/** The digitisers' band ends at half their clock rate. */
 function refuseBeyondBand(
   path: string,
   groups: readonly number[],

@@ -1,7 +1,7 @@
 /**
  * LWA1's transient buffer, TBW: 61 ms of every stand at the full 196 MHz, real samples of both polarisations in each
- * frame, 12 bits or 4. The file holds one stand (or two) after the other, so that frames of one moment lie gigabytes
- * apart: where each lies is found out first (8 bytes of memory a frame), and blocks are gathered from there.
+ * frame, 12 bits or 4. The file holds one stand (or two) after the other, so frames of one time are gigabytes apart:
+ * all positions are found first (8 bytes of memory per frame), and blocks are gathered from there.
  */
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
@@ -12,7 +12,7 @@ import { framedVoltages, polarisationsFor } from '../recording.js';
 import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, type LwaShape } from './frame.js';
 import { tagSpan } from './times.js';
 
-/** A frame's samples of each polarisation: of 12 bits and of 4. */
+/** Samples per frame and polarisation: with 12 bits and with 4. */
 const SAMPLES = { 12: 400, 4: 1200 } as const;
 type TbwBits = keyof typeof SAMPLES;
 
@@ -20,7 +20,7 @@ const bitsOf = (view: DataView, at: number): TbwBits => ((view.getUint8(at + 12)
 const standOf = (view: DataView, at: number): number => view.getUint16(at + 12) & 0x3ff;
 const tagOf = (view: DataView, at: number): bigint => view.getBigUint64(at + 16);
 
-/** Both polarisations of `count` samples from sample `from` on. */
+/** Both polarisations of `count` samples, starting at sample `from`. */
 function unpackInto(
   payload: Uint8Array,
   bits: TbwBits,
@@ -36,19 +36,19 @@ function unpackInto(
       continue;
     }
     const at = 3 * (from + t);
-    // Twelve bits each, the sign on top: shifted up to bit 31 and back.
+    // Twelve bits each, sign first: shifted up to bit 31 and back.
     elements[x + t] = ((payload[at] << 24) | ((payload[at + 1] & 0xf0) << 16)) >> 20;
     elements[y + t] = ((payload[at + 1] << 28) | (payload[at + 2] << 20)) >> 20;
   }
 }
 
-/** Where a stand's frames lie in the file, in the order of time. */
+/** Positions of a stand's frames in the file, in time order. */
 interface StandFrames {
   readonly firstSamples: Float64Array;
   readonly offsets: Float64Array;
 }
 
-/** Recorders write them so; a file that was put together may not. */
+/** Recorders write them in order; a joined file may not be. */
 function sortByTime({ firstSamples, offsets }: StandFrames): void {
   if (firstSamples.every((time, k) => k === 0 || time >= firstSamples[k - 1])) return;
   const order = Array.from(firstSamples.keys()).sort((a, b) => firstSamples[a] - firstSamples[b]);
@@ -61,7 +61,7 @@ function sortByTime({ firstSamples, offsets }: StandFrames): void {
 
 const MOST_AT_ONCE_BYTES = 4 * 2 ** 20;
 
-/** Stretches of the file that hold frames wanted now: neighbours are read together. */
+/** Parts of the file with the frames needed now: neighbours are read together. */
 async function* gathered(
   file: InputFile,
   frameBytes: number,
@@ -75,7 +75,7 @@ async function* gathered(
     while (
       last + 1 < range.end &&
       stand.offsets[last + 1] > stand.offsets[last] &&
-      // Two stands may take turns; more between than that is not worth reading.
+      // Two stands may alternate; larger distances are not worth reading through.
       stand.offsets[last + 1] - stand.offsets[last] <= 4 * frameBytes &&
       stand.offsets[last + 1] + frameBytes - from <= MOST_AT_ONCE_BYTES
     )
@@ -101,7 +101,7 @@ export async function openTbw(
   const tags = new BigUint64Array(most);
   let frames = 0;
   const tally = emptyTally();
-  // The walk hands out views of its buffer, and says where the buffer lies by counting what it consumed.
+  // The reader yields views of its buffer; counting consumed bytes gives the buffer's position.
   let consumed = 0;
   const walk = lwaReading(file, shape, tally, (view, at) => {
     seen.stands[frames] = standOf(view, at);
@@ -128,7 +128,7 @@ export async function openTbw(
 
   const laneOf = new Map(stands.map((stand, lane) => [stand, lane]));
   const counts = new Uint32Array(stands.length);
-  /** Of each frame: its stand's place, or none where its header fits no other. */
+  /** For each frame: the index of its stand, or none if its header contradicts the others. */
   const lanesSeen = Int32Array.from({ length: frames }, (_, k) => {
     const firstSample = Number(tags[k] - span.first);
     const lane = laneOf.get(seen.stands[k]);
@@ -158,7 +158,7 @@ export async function openTbw(
     firstChannel: 0,
     endChannel: 1,
   }));
-  /** All stands' frames by the order of time, a stretch of it at a time. */
+  /** All stands' frames in time order, one time range at a time. */
   async function* batches(): AsyncGenerator<Frame[]> {
     tally.invalid += damaged.invalid + odd;
     tally.spareBytes += damaged.spareBytes;
@@ -190,7 +190,7 @@ export async function openTbw(
       polarisations: polarisationsFor(path, inputs, 2, options),
       samples,
       sampleRateHz: CLOCK_HZ,
-      // Sampled at the sky's own frequencies, from 0 to 98 MHz.
+      // Sampled at the sky frequencies, from 0 to 98 MHz.
       centreFrequencyHz: CLOCK_HZ / 4,
       start: instantOfTag(span.first),
     },

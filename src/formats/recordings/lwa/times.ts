@@ -1,4 +1,4 @@
-/** First and last of the time tags at a file's ends, as ticks from the first. */
+/** First and last time tags of a file, as ticks from the first. */
 import { largestTogether, smallestTogether } from '../frames.js';
 
 export interface TagSpan {
@@ -7,7 +7,7 @@ export interface TagSpan {
   readonly lastTicks: number;
 }
 
-/** `spreadTicks`: how far neighbouring frames may lie apart before one of them is taken as damaged. */
+/** `spreadTicks`: neighbouring frames further apart than this mark one of them as damaged. */
 export function tagSpan(tags: readonly bigint[], spreadTicks: number): TagSpan {
   const base = tags[0];
   const ticks = tags.map((tag) => Number(tag - base));
@@ -15,7 +15,7 @@ export function tagSpan(tags: readonly bigint[], spreadTicks: number): TagSpan {
   return { first: base + BigInt(least), lastTicks: largestTogether(ticks, spreadTicks) - least };
 }
 
-/** The most common distance between successive times, 0 where there is only one time. */
+/** The most common step between successive times; 0 if there is only one time. */
 export function commonStep(tags: readonly bigint[]): number {
   const sorted = [...new Set(tags)].sort((x, y) => (x < y ? -1 : 1));
   const steps = new Map<number, number>();

@@ -19,13 +19,13 @@ const lanesOf = (count: number): Lane[] =>
     endChannel: 1,
   }));
 
-/** A tuning word of zero is no frequency that anybody tuned to: what the user says holds then. */
+/** A tuning word of zero is not a frequency: the user's value is used instead. */
 const tunedHz = (word: number, { centreFrequencyHz }: OpenOptions): number | undefined =>
   word === 0 ? centreFrequencyHz : tuningHz(word);
 
 /**
- * Says of each frame whether it is of the first one's tuning. One frame with another word is damaged; two, and the receiver
- * was tuned anew: the samples that follow are of another band.
+ * Checks each frame against the first one's tuning. One frame with another word is damaged; two mean that the receiver
+ * was retuned: the following samples are of another band.
  */
 function tuningWatch(
   path: string,
@@ -44,7 +44,7 @@ function tuningWatch(
   };
 }
 
-/** How many samples of each input lie between the first and the last time tag, counted in ticks of the clock. */
+/** Samples of each input between the first and the last time tag, from clock ticks. */
 const samplesOver = (
   file: InputFile,
   shape: LwaShape,
@@ -57,7 +57,7 @@ const samplesOver = (
     Math.ceil(file.sizeBytes / shape.frameBytes) * frame.samples,
   );
 
-/** What every recording of voltages here says of itself. */
+/** The metadata common to these voltage recordings. */
 const headOf = (
   file: InputFile,
   shape: LwaShape,
@@ -78,10 +78,10 @@ const headOf = (
 });
 
 const TBN_SAMPLES = 512;
-/** Bit 15 marks a wide-band frame; the rest counts stand and polarisation from 1. */
+/** Bit 15 marks a wide-band frame; the rest is the number of stand and polarisation, from 1. */
 const tbnInput = (view: DataView, at: number): number => (view.getUint16(at + 12) & 0x3fff) - 1;
 
-/** X and Y of a stand make a station: one without the other has none beside it to be paired with. */
+/** X and Y of a stand form a station; a single one has no partner. */
 function standPolarisations(path: string, ids: readonly number[], options: OpenOptions): 1 | 2 {
   const lone = ids.filter((id) => !ids.includes(id ^ 1));
   const isOneHand = ids.every((id) => id % 2 === ids[0] % 2);
@@ -100,7 +100,7 @@ function standPolarisations(path: string, ids: readonly number[], options: OpenO
   return polarisationsFor(path, ids.length, lone.length === 0 ? 2 : 1, options);
 }
 
-/** Of TBN: from the time tags, or from the user, whose frames must then fit between the tags. */
+/** For TBN: from the time tags, or from the user, whose frames must then fit between the tags. */
 function ticksPerSample(path: string, tagged: number, { sampleRateHz }: OpenOptions): number {
   const said = sampleRateHz === undefined ? undefined : CLOCK_HZ / sampleRateHz;
   const step = said ?? tagged;
@@ -150,7 +150,7 @@ export async function openTbn(
     if (!isGood || lane === undefined || !Number.isInteger(firstSample)) return 'invalid';
     return { lane, firstSample, samples: TBN_SAMPLES, payload };
   });
-  // A clock that nobody set counts from when it was switched on, near the beginning of 1970.
+  // A clock that was never set counts from power-on, near the beginning of 1970.
   const clockSet = span.first > BigInt(CLOCK_HZ) * 1_000_000_000n;
   return framedVoltages(
     {
@@ -191,7 +191,7 @@ interface DrxFrame {
   readonly polarisation: number;
   readonly decimation: number;
   readonly offset: number;
-  /** Less the delay of the digital filters, as the station measures it. */
+  /** Corrected for the delay of the digital filters, as measured by the station. */
   readonly tag: bigint;
   readonly word: number;
 }

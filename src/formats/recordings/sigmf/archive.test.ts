@@ -1,4 +1,4 @@
-/** SigMF archives, laid out by hand after POSIX and as GNU tar lays out long names. */
+/** SigMF archives made by hand, after POSIX and in GNU tar's form for long names. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ interface Entry {
   readonly name: string;
   readonly body?: Buffer;
   readonly kind?: string;
-  /** What the header says, where that is not the body's. */
+  /** The size in the header, if it differs from the body's. */
   readonly sizeBytes?: number;
 }
 

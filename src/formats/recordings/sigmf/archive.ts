@@ -1,12 +1,12 @@
-/** SigMF archives: a tar, never compressed, that holds the metadata and the samples of one recording. */
+/** SigMF archives: an uncompressed tar that holds the metadata and samples of one recording. */
 import { posix } from 'node:path';
 import { refuse } from '../../../core/errors.js';
 import type { InputFile } from '../../io/input.js';
 
 const BLOCK_BYTES = 512;
-/** What tells a tar. */
+/** Enough to recognise a tar. */
 export const ARCHIVE_HEAD_BYTES = BLOCK_BYTES;
-/** Metadata, or a long name, larger than this is none. */
+/** No metadata or long name is larger. */
 const MOST_TEXT_BYTES = 2 ** 28;
 
 interface Member {
@@ -17,23 +17,23 @@ interface Member {
 
 const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
-/** A field of a header ends at its first null byte. */
+/** A header field ends at its first null byte. */
 const fieldOf = (header: Uint8Array, at: number, length: number): string =>
   textOf(header.subarray(at, at + length)).replace(/\0[^]*$/, '');
 
 export const isTar = (head: Uint8Array): boolean => fieldOf(head, 257, 5) === 'ustar';
 
-/** Whether a tar is a SigMF archive, by the names at its beginning or its own. */
+/** Whether a tar is a SigMF archive, from its first member names or its own name. */
 export const isSigmfArchive = (path: string, head: Uint8Array): boolean =>
   isTar(head) && (/\.sigmf$/i.test(path) || /\.sigmf-(meta|data)/i.test(textOf(head)));
 
-/** Octal digits, or a binary number behind a set first bit. */
+/** Octal digits, or a binary number after a set first bit. */
 function sizeOf(header: Uint8Array): number {
   if (header[124] < 0x80) return Number.parseInt(fieldOf(header, 124, 12).trim() || '0', 8);
   return header.subarray(125, 136).reduce((sum, byte) => 256 * sum + byte, 0);
 }
 
-/** The sum of a header's bytes, its own field as spaces. */
+/** The sum of a header's bytes, with the checksum field as spaces. */
 const checksumOf = (header: Uint8Array): number =>
   header.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 0x20 : byte), 0);
 
@@ -44,7 +44,7 @@ async function readText(file: InputFile, { at, sizeBytes, name }: Member): Promi
   return textOf(bytes);
 }
 
-/** Plain files in it, long names (GNU's and POSIX's) too. */
+/** Its plain files, with long names (GNU's and POSIX's). */
 async function membersOf(file: InputFile): Promise<Member[]> {
   const members: Member[] = [];
   const header = new Uint8Array(BLOCK_BYTES);
@@ -79,7 +79,7 @@ async function membersOf(file: InputFile): Promise<Member[]> {
   return members;
 }
 
-/** The metadata of the one recording in an archive, and its samples by their name as a file of their own. */
+/** The metadata of an archive's only recording, and its samples as a separate file, by name. */
 export async function openArchive(file: InputFile): Promise<{
   readonly meta: unknown;
   readonly data: (name: string | undefined) => InputFile;

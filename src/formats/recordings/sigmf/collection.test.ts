@@ -16,7 +16,7 @@ const value = (input: number, t: number, part: number): number => ((input * 41 +
 
 describe('SigMF collections', () => {
   const folder = temporaryFolder('collection');
-  /** Inputs from `first` on, of 100 samples each. */
+  /** Inputs starting at `first`, with 100 samples each. */
   const record = async (name: string, first: number, inputs = 1, of: Partial<SigmfHeader> = {}) => {
     const header: SigmfHeader = { ...plain, inputs, history: [], ...of };
     const writer = await createSigmf(join(folder, `${name}.sigmf-meta`), header);

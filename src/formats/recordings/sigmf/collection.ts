@@ -1,6 +1,6 @@
 /**
- * SigMF collections: recordings that a .sigmf-collection file lists, one software radio each, as the inputs of one
- * observation in the order of the list.
+ * SigMF collections: the recordings listed in a .sigmf-collection file, one per software radio, are the inputs of one
+ * observation in list order.
  */
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ import { joinRecordings } from '../../several/recordings.js';
 import { firstIssue } from '../../telescope-json.js';
 import { openSigmf } from './open.js';
 
-/** A recording's name without ending, and the hash of its metadata file. */
+/** A recording's base name, and the hash of its metadata file. */
 const streamSchema = z.union([
   z.looseObject({ name: z.string(), hash: z.string().optional() }),
   z.tuple([z.string(), z.string()]).transform(([name, hash]) => ({ name, hash })),
@@ -44,7 +44,7 @@ async function sha512Of(path: string): Promise<string> {
   }
 }
 
-/** Dates of one clock agree to the part of a sample that their digits leave out. */
+/** Times from one clock agree within the fraction of a sample that their digits omit. */
 function refuseOtherStart(first: Recording, other: Recording, rateHz: number): void {
   if ((first.unknownFacts ?? []).includes('start') !== (other.unknownFacts ?? []).includes('start'))
     refuse(

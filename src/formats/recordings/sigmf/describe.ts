@@ -1,4 +1,4 @@
-/** What SigMF metadata say of samples that come from elsewhere: from a pipe or a socket. */
+/** SigMF metadata for samples from a pipe or a socket. */
 import { refuse } from '../../../core/errors.js';
 import { parseInstant } from '../../../core/instant.js';
 import type { Telescope } from '../../../telescope/telescope.js';

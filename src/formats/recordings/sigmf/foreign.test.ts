@@ -1,4 +1,4 @@
-/** SigMF that other programs wrote: what it leaves out, the user may know. */
+/** SigMF from other programs: the user may supply what it lacks. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ describe('SigMF recordings', () => {
     const gaps: number[][] = [];
     for await (const block of opened.blocks(10))
       for (const gap of block.gaps) gaps.push([gap.endInput, gap.firstSample, gap.endSample]);
-    // Samples 2 to 6 lie between the captures; of input 0 the last of the first and the first of the second.
+    // Samples 2 to 6 are between the captures; for input 0 also the last of the first and the first of the second.
     assert.deepEqual(gaps.sort((a, b) => a[1] - b[1]), [[1, 1, 2], [4, 2, 7], [1, 7, 8]]); // prettier-ignore
     await opened.close();
   });
@@ -86,7 +86,7 @@ describe('SigMF recordings', () => {
       });
       await (await openFile(`${base}.sigmf-meta`)).close();
     };
-    // Dates of a computer's clock are not those of samples.
+    // A computer's clock is not the sample clock.
     await later('2026-06-21T04:00:00.3Z');
     await assert.rejects(
       later('2026-06-21T05:00:00Z'),
@@ -132,7 +132,7 @@ describe('SigMF recordings', () => {
     await paired.close();
     const three = { ...telescope, stations: [...telescope.stations, telescope.stations[0]] };
     await assert.rejects(openFile(path, { ...told, telescope: three }), /4 inputs where pair has 3 stations/);
-    // What the recording says itself holds, and who says otherwise is told so.
+    // The recording's own facts have priority; a contradicting option is refused.
     const own = `${await record('own')}.sigmf-meta`;
     const said = { sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start, polarisations: 2 } as const;
     await (await openFile(own, said)).close();
@@ -144,7 +144,7 @@ describe('SigMF recordings', () => {
         /begins at 2026-06-21T04:00:00\.000000125Z; leave out source\.start/,
       ],
       [{ polarisations: 1 }, /that a station has 2; leave out source\.polarisations/],
-      // These it says in every case, so that they are not for it at all.
+      // Every such recording states these, so the options do not apply to it.
       [
         { inputs: 4 },
         /source\.inputs means nothing for SigMF; leave it out: it is for Mark 5B, plain binary/,

@@ -1,4 +1,4 @@
-/** Reads interleaved frames of a SigMF data file into [stream][t] blocks, naming what is missing. */
+/** Reads interleaved frames of a SigMF data file into [stream][t] blocks, with a list of gaps. */
 import { wholeNumber } from '../../../core/errors.js';
 import type { SpectraGap } from '../../../core/gaps.js';
 import type { SampleRange } from '../../../core/sources.js';
@@ -11,13 +11,13 @@ interface FrameBlock {
   /** From the start of the recording. */
   readonly firstSample: number;
   readonly samples: number;
-  /** bytes : [channel · inputs + input][t]; the memory is used again for the next block. */
+  /** bytes : [channel · inputs + input][t]; the memory is reused for the next block. */
   readonly bytes: Uint8Array;
   /** Zero in `bytes`; times from the start of the block. */
   readonly gaps: readonly SpectraGap[];
 }
 
-/** Bytes read at once: large enough for the disk, small beside a block. */
+/** Bytes per read: large enough for the disk, small compared with a block. */
 const CHUNK_BYTES = 2 ** 21;
 
 export async function* readFrames(
@@ -48,7 +48,7 @@ export async function* readFrames(
         const frames = Math.min(chunkFrames, end - t);
         const part = chunk.subarray(0, frames * frameBytes);
         await file.readExactly(part, (segment.firstFrame + t - segment.firstSample) * frameBytes);
-        // What is missing stays 0.
+        // Missing samples stay 0.
         if (isUnsigned) makeSigned(part);
         turn(
           { bytes: part, first: 0, stride: streams },
@@ -62,7 +62,7 @@ export async function* readFrames(
   }
 }
 
-/** What lies between segments, and what annotations call missing, cut to [from, to). */
+/** Gaps between segments and gaps from annotations, clipped to [from, to). */
 function gapsBetween(layout: SigmfLayout, from: number, to: number): SpectraGap[] {
   const { channels, inputs, segments, missing } = layout;
   const everything = { firstInput: 0, endInput: inputs, firstChannel: 0, endChannel: channels };

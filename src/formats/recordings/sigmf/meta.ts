@@ -1,6 +1,6 @@
 /**
- * The metadata half of a SigMF recording: what a .sigmf-meta file says, checked against its data file's size.
- * What SigMF has no word for (the telescope, polarisations, channelised data) goes under `corella:`.
+ * The metadata of a SigMF recording: a .sigmf-meta file, checked against the size of its data file. Facts without a
+ * SigMF field (telescope, polarisations, channelised data) are under `corella:`.
  */
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ import { isRemote } from '../../io/remote.js';
 
 export const EXTENSION_VERSION = '1.0.0';
 
-/** SigMF's word for each type we keep; one-byte types have no byte order. */
+/** SigMF's name for each of our types; one-byte types have no byte order. */
 export const voltageDatatypes = {
   i8: 'ri8',
   i16: 'ri16_le',
@@ -30,7 +30,7 @@ export const voltageDatatypes = {
 /** Bytes from 0 to 255, as software radios write them: read as −128 … 127. */
 export const unsignedDatatypes = { ru8: 'i8', cu8: 'ci8' } as const satisfies Record<string, VoltageType>;
 
-/** SigMF has no 4-bit complex type: such bytes travel as ru8 and `corella:spectra_type` says what they are. */
+/** SigMF has no 4-bit complex type: such bytes are stored as ru8, and `corella:spectra_type` gives their type. */
 export const spectraDatatypes = { ci8: 'ci8', ci4: 'ru8', cf32: 'cf32_le' } as const satisfies Record<
   SpectraType,
   string
@@ -93,15 +93,15 @@ export function checkMeta(json: unknown, path: string): SigmfMeta {
   );
 }
 
-/** A run of samples that lie together in the file. */
+/** Samples that are contiguous in the file. */
 interface Segment {
   readonly firstFrame: number;
-  /** Counted from the first sample of the recording, missing ones included. */
+  /** From the first sample of the recording, including missing ones. */
   readonly firstSample: number;
   readonly frames: number;
 }
 
-/** Where every sample of a recording lies. Voltages count as one channel. */
+/** The file positions of all samples of a recording. Voltages count as one channel. */
 export interface SigmfLayout {
   readonly dataPath: string;
   readonly sampleBytes: SampleBytes;
@@ -109,7 +109,7 @@ export interface SigmfLayout {
   readonly inputs: number;
   readonly samples: number;
   readonly segments: readonly Segment[];
-  /** Boxes that the metadata calls missing though the file has bytes for them. */
+  /** Ranges marked as missing although the file has bytes for them. */
   readonly missing: readonly SpectraGap[];
 }
 
@@ -130,7 +130,7 @@ export function dataPathOf(metaPath: string, meta: SigmfMeta): string {
   if (/[/\\]/.test(named) || named === '..') {
     refuse(metaPath, `core:dataset '${named}' is not a plain file name`, 'keep the data beside the metadata');
   }
-  // Beside it, on a disk or on a server.
+  // Beside it, on disk or on a server.
   return isRemote(metaPath) ? metaPath.replace(/[^/]*$/, named) : join(dirname(metaPath), named);
 }
 
@@ -173,7 +173,7 @@ export function planLayout(meta: SigmfMeta, facts: LayoutFacts): SigmfLayout {
   };
 }
 
-/** Samples are counted, dates are read off a computer's clock: that may be so much off, and drift. */
+/** Samples are counted, dates come from a computer's clock: its error and drift may be this large. */
 const CLOCK_S = 1;
 const CLOCK_DRIFT = 1e-4;
 
@@ -240,7 +240,7 @@ function planSegments(meta: SigmfMeta, frames: number, facts: LayoutFacts): Segm
   return segments;
 }
 
-/** Annotations marked corella:missing, carried from places in the file to samples of the recording. */
+/** Annotations marked corella:missing, converted from file positions to samples of the recording. */
 function missingBoxes(
   meta: SigmfMeta,
   shape: Pick<SigmfLayout, 'segments' | 'channels' | 'inputs'> & {
@@ -265,7 +265,7 @@ function missingBoxes(
       refuse(where, 'reaches outside the recording', fix);
     if (box.firstInput >= box.endInput || box.firstChannel >= box.endChannel)
       refuse(where, 'ends before it begins', fix);
-    // What lies between captures is missing already, and no part of the file.
+    // The gap between captures is already missing, and not in the file.
     return segments.flatMap((segment) => {
       const shift = segment.firstSample - segment.firstFrame;
       const from = Math.max(first, segment.firstFrame);
@@ -275,7 +275,7 @@ function missingBoxes(
   });
 }
 
-/** The telescope a recording names or describes; undefined when it says nothing. */
+/** The telescope that a recording names or describes; undefined if it does neither. */
 export async function telescopeOf(meta: SigmfMeta, metaPath: string): Promise<Telescope | undefined> {
   const said = meta.global['corella:telescope'];
   if (typeof said !== 'string') return said;

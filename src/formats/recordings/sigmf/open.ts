@@ -1,4 +1,4 @@
-/** Opens a SigMF recording, either file of the pair, as voltages or as channelised data. */
+/** Opens a SigMF recording, given either file of the pair, as voltages or as channelised data. */
 import {
   elementsPerVoltage,
   isComplexVoltage,
@@ -58,7 +58,7 @@ const spectraViews = {
   cf32: (bytes) => new Float32Array(bytes.buffer, 0, bytes.length / 4),
 } satisfies Record<SpectraType, (bytes: Uint8Array) => SpectraElements>;
 
-/** What to do when one half is missing. */
+/** The advice if one of the two files is missing. */
 const PAIR =
   'a SigMF recording is a .sigmf-meta and a .sigmf-data file of the same name: put both in one folder';
 
@@ -78,7 +78,7 @@ async function inPair(path: string, closers: Closers): Promise<Found> {
   return { file: closers.keep(await openInput(dataPathOf(metaPath, meta), PAIR)), meta, metaPath };
 }
 
-/** Undefined where it is no archive. */
+/** Undefined if it is not an archive. */
 async function inArchive(path: string, closers: Closers): Promise<Found | undefined> {
   if (/\.sigmf-(meta|data)$/i.test(path)) return undefined;
   const archive = await openInput(path, PAIR);
@@ -91,7 +91,7 @@ async function inArchive(path: string, closers: Closers): Promise<Found | undefi
   closers.keep(archive);
   const { meta: json, data } = await openArchive(archive);
   const meta = checkMeta(json, path);
-  // Refuses names that lead elsewhere.
+  // Refuses names in other folders.
   dataPathOf(path, meta);
   return { file: data(meta.global['core:dataset']), meta, metaPath: path };
 }
@@ -100,7 +100,7 @@ interface Opening {
   readonly file: InputFile;
   readonly meta: SigmfMeta;
   readonly metaPath: string;
-  /** What the metadata leaves out and the user knows. */
+  /** The user's values for what the metadata lacks. */
   readonly options: OpenOptions;
 }
 
@@ -116,7 +116,7 @@ async function voltages(opening: Opening): Promise<VoltageRecording> {
     sampleBytes: voltageSizeBytes(type) as SampleBytes,
   });
   const { layout, start, rateHz: sampleRateHz, facts } = common;
-  // Unless told, the band counts from zero: its middle is R/4 (real) or 0 (complex).
+  // By default the band starts at zero: its centre is R/4 (real) or 0 (complex).
   const centreFrequencyHz = common.centreFrequencyHz ?? (isComplexVoltage(type) ? 0 : sampleRateHz / 4);
   async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<VoltageBlock> {
     for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples, within, {
@@ -187,7 +187,7 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     channels,
     sampleBytes: spectraSizeBytes(type) as SampleBytes,
   });
-  // Where nothing says where the band lies, the list counts from its middle.
+  // If the band's position is unknown, the list is relative to its centre.
   const isPlaced = opening.meta.captures[0]['core:frequency'] !== undefined;
   const fromHz = isPlaced ? 0 : (opening.options.centreFrequencyHz ?? 0);
   const frequenciesHz = Float64Array.from(listedHz, (offsetHz) => offsetHz + fromHz);
@@ -230,7 +230,7 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
   };
 }
 
-/** levels : [a][c], where the file has them. */
+/** levels : [a][c], if in the file. */
 function levelsOf(
   rows: readonly (readonly number[])[] | undefined,
   { metaPath, channels, inputs }: { metaPath: string; channels: number; inputs: number },
@@ -251,7 +251,7 @@ interface Shape {
   readonly sampleBytes: SampleBytes;
 }
 
-/** What both kinds of recording share. */
+/** Common to both kinds of recording. */
 async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Shape) {
   const { global, captures } = meta;
   const [first] = captures;
@@ -316,7 +316,7 @@ function checkInputs(metaPath: string, inputs: number, polarisations: 1 | 2, sta
   }
 }
 
-/** Plain JSON for people and scripts; the telescope is told elsewhere. */
+/** Plain JSON for display and scripts; without the telescope, which is shown elsewhere. */
 function details(meta: SigmfMeta, layout: SigmfLayout): Record<string, unknown> {
   const present = layout.segments.reduce((sum, segment) => sum + segment.frames, 0);
   const corella: Record<string, unknown> = {};
@@ -348,7 +348,7 @@ function voltageTypeOf(datatype: string, metaPath: string): VoltageType {
   );
 }
 
-/** Kernels count on −127…127 and −7…7: one −128 would break their exact sums without a sound. */
+/** Kernels require −127…127 and −7…7: one −128 would silently break their exact sums. */
 export function checkRange(
   elements: SpectraElements,
   type: SpectraType,
@@ -357,7 +357,7 @@ export function checkRange(
 ): void {
   if (elements instanceof Float32Array) return;
   const lowest = type === 'ci8' ? '−128' : '−8';
-  // The engine's own search: every sample of a recording passes here.
+  // The engine's native search: every sample of a recording passes here.
   if (!(type === 'ci8' ? elements.includes(-128) : hasLowestNibble(elements))) return;
   refuse(
     path,

@@ -36,7 +36,7 @@ const bare: SigmfHeader = {
 };
 const header: SigmfHeader = { ...bare, telescope };
 
-/** Sample t of input a is (10a + t) + i(−10a − t): every place has its own value. */
+/** Sample t of input a is (10a + t) + i(−10a − t): every position has a different value. */
 function block(first: number, samples: number, gaps: VoltageBlock['gaps'] = []): VoltageBlock {
   const voltages = allocateVoltages('ci8', 4, samples);
   for (let a = 0; a < 4; a++) {
@@ -108,7 +108,7 @@ describe('SigMF recordings', () => {
     assert.equal(meta.captures[0]['core:datetime'], '2026-06-21T04:00:00.000000125000Z');
     assert.deepEqual(meta.global['core:extensions'], [{ name: 'corella', version: '1.0.0', optional: true }]);
     assert.equal(meta.global['core:hw'], 'Two dipoles in a field');
-    // GeoJSON puts the longitude first.
+    // GeoJSON has the longitude first.
     assert.deepEqual(meta.global['core:geolocation'], { type: 'Point', coordinates: [116.67, -26.7, 377] });
   });
 
@@ -180,7 +180,7 @@ describe('SigMF recordings', () => {
       [2, 4, 1, 3],
       [0, 4, 5, 6],
     ]);
-    // The file itself holds only what arrived.
+    // The file itself holds only the samples that arrived.
     assert.equal((await readFile(`${base}.sigmf-data`)).length, 6 * 4 * 2);
 
     // A counter that does not start at zero: 100, then 100 + 2 + 3 after two samples and three missing.

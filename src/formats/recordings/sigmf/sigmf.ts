@@ -18,7 +18,7 @@ export const sigmf: Format = {
       reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'start', 'sideband'],
     },
   ],
-  // Samples look like anything, and damaged metadata should be told so: the name decides for both.
+  // Samples have no signature, and damaged metadata must be reported as such: the name decides for both files.
   recognise: (path, head) =>
     /\.sigmf-(meta|data)$/i.test(path) ||
     isSigmfArchive(path, head) ||

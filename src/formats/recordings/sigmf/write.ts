@@ -18,19 +18,19 @@ import { EXTENSION_VERSION, sigmfPaths, spectraDatatypes, voltageDatatypes } fro
 import { isUnknown } from '../../unknown-facts.js';
 
 interface CommonHeader {
-  /** Written out in full, so that the recording explains itself. */
+  /** Written in full, so that the recording is self-contained. */
   readonly telescope?: Telescope;
   readonly inputs: number;
   readonly polarisations: 1 | 2;
-  /** Of each number as it was first recorded, where fewer than `type` holds: they tell full scale. */
+  /** Original bits per number, if fewer than those of `type`: they give full scale. */
   readonly bits?: number;
   readonly centreFrequencyHz: number;
   readonly start: Instant;
-  /** What of these two is only a stand-in: it is left out of the metadata, so that nobody takes it for true. */
+  /** Which of these two are placeholders: they are omitted from the metadata, so that no reader trusts them. */
   readonly unknownFacts?: readonly UnknownFact[];
   readonly description?: string;
   readonly history?: readonly string[];
-  /** Anything else worth keeping (a seed, true gains): each key becomes `corella:key`. */
+  /** Further metadata (a seed, true gains): each key becomes `corella:key`. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
@@ -45,22 +45,22 @@ export interface SigmfSpectraHeader extends CommonHeader {
   readonly spectrumRateHz: number;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
-  /** levels : [a][c], what each was multiplied by over the usual gain before rounding; 1 unless given. */
+  /** levels : [a][c], the gain before rounding relative to the nominal one; by default 1. */
   readonly levels?: readonly number[];
-  /** As of a source of spectra. */
+  /** As in a source of spectra. */
   readonly realChannels?: number;
-  /** The same of one gain for all. */
+  /** The same as one gain for all. */
   readonly overUsual?: number;
 }
 
 interface RecordingWriter<Block> {
-  /** Blocks follow each other in time; one that starts late leaves a gap, which is recorded. */
+  /** Blocks are consecutive in time; one that starts late leaves a gap, which is recorded. */
   append(block: Block): Promise<void>;
   finish(): Promise<void>;
   abandon(): Promise<void>;
 }
 
-/** Opens a recording of voltages to write; both files appear when it is finished. */
+/** Creates a recording of voltages; both files appear when it is finished. */
 export async function createSigmf(path: string, header: SigmfHeader): Promise<RecordingWriter<VoltageBlock>> {
   const writer = await createFrames(path, {
     header,
@@ -86,7 +86,7 @@ export async function createSigmf(path: string, header: SigmfHeader): Promise<Re
   };
 }
 
-/** The same of channelised data. */
+/** The same for channelised data. */
 export async function createSigmfSpectra(
   path: string,
   header: SigmfSpectraHeader,
@@ -107,7 +107,7 @@ export async function createSigmfSpectra(
     keys: {
       'corella:spectra_type': header.type,
       'corella:channels': header.channels,
-      // Of a band that nobody placed, from its middle.
+      // For a band of unknown position, relative to its centre.
       'corella:frequencies_hz': Array.from(
         header.frequenciesHz,
         (hz) => hz - (isUnknown(header, 'frequency') ? header.centreFrequencyHz : 0),
@@ -192,7 +192,7 @@ async function createFrames(path: string, plan: FramesHeader): Promise<Recording
 
   return {
     append: async ({ elements, samples, gaps, start }) => {
-      // A whole number of samples: the clock that made the blocks is the recording's own.
+      // A whole number of samples: the blocks use the recording's own clock.
       const index = Math.round(secondsBetween(header.start, start) * rateHz);
       if (index < nextIndex) {
         refuse(
@@ -258,7 +258,7 @@ function globalOf(plan: FramesHeader, sha512: string): Record<string, unknown> {
     ...(header.description === undefined ? {} : { 'core:description': header.description }),
     ...(header.telescope ? siteOf(header.telescope) : {}),
     'core:extensions': [
-      // Channelised data, of one channel too, are nobody's voltages.
+      // Channelised data, even of one channel, are not voltages.
       { name: 'corella', version: EXTENSION_VERSION, optional: !('corella:spectra_type' in plan.keys) },
     ],
     'corella:polarisations': header.polarisations,

@@ -1,4 +1,4 @@
-/** A client of a KrakenSDR: connects, again where the connection breaks, and reads frame by frame. */
+/** A client of a KrakenSDR: connects, reconnects after failures, and reads frame by frame. */
 import { refuse } from '../../../core/errors.js';
 import { ByteFeed } from '../../io/byte-feed.js';
 import { connectTcp, RECONNECT_MS, streamOf, type ByteStream } from '../../io/byte-stream.js';
@@ -18,13 +18,13 @@ export type ClientEvent =
   | { readonly kind: 'waiting' | 'connected' | 'silent' }
   /** The connection ended, within a frame or between two. */
   | { readonly kind: 'cut'; readonly within: 'frame' | 'nothing' }
-  /** A header that is none; so many bytes were passed over. */
+  /** An invalid header; this many bytes were skipped. */
   | { readonly kind: 'damaged'; readonly bytes: number };
 
-/** After nothing came for so long the receiver is called silent. */
+/** Without data for this long, the receiver counts as silent. */
 const SILENT_MS = 1000;
 const STALL_MS = 50;
-/** What follows a damaged header of a receiver that sends one frame for each request: no more comes after this. */
+/** After a damaged header from a receiver that sends one frame per request: no more data follow after this time. */
 const DRAIN_MS = 300;
 
 export class KrakenClient {
@@ -48,7 +48,7 @@ export class KrakenClient {
     await this.socket?.close();
   }
 
-  /** A frame's voltages are valid until the next is asked for. */
+  /** A frame's voltages are valid until the next is requested. */
   async *frames(): AsyncGenerator<KrakenFrame> {
     let isWaiting = false;
     while (!this.isStopped()) {
@@ -63,7 +63,7 @@ export class KrakenClient {
       }
       isWaiting = false;
       socket.setNoDelay(true);
-      // A connection that breaks is seen where bytes are missing.
+      // A broken connection is detected from the missing bytes.
       socket.on('error', () => undefined);
       this.onEvent({ kind: 'connected' });
       this.socket = streamOf(this.name, socket);
@@ -74,7 +74,7 @@ export class KrakenClient {
     }
   }
 
-  /** It may be stopped during any wait. */
+  /** A stop may come during any wait. */
   private isStopped(): boolean {
     return this.stopping;
   }
@@ -89,7 +89,7 @@ export class KrakenClient {
     });
   }
 
-  /** Waits for all of it; how much came before the connection ended where it did. */
+  /** Waits for all bytes; returns how many came if the connection ended first. */
   private async whole(feed: ByteFeed, target: Uint8Array): Promise<number> {
     let filled = 0;
     let isSilent = false;
@@ -97,7 +97,7 @@ export class KrakenClient {
       const came = await feed.fill(target, filled);
       filled = came.filled;
       if (came.then !== 'quiet') return filled;
-      // A stalled event loop is no silence: what came meanwhile is there.
+      // A stalled event loop is not a silence: the data have already arrived.
       const late = await feed.fill(target, filled, STALL_MS);
       filled = late.filled;
       if (late.then !== 'quiet') {
@@ -156,7 +156,7 @@ export class KrakenClient {
     }
   }
 
-  /** What came with a damaged header, whose length is unknown: all that comes before a silence. */
+  /** Reads everything up to a silence: after a damaged header the length is unknown. */
   private async drain(feed: ByteFeed): Promise<number> {
     const target = new Uint8Array(2 ** 16);
     let bytes = 0;
@@ -181,7 +181,7 @@ export class KrakenClient {
       if (!read || !isLikely(read.channels, v2.restBytes(read))) {
         if (skipped === 0 && !last && new DataView(words.buffer).getUint32(0, true) === v1.SYNC_WORD)
           refuse(this.name, 'sends version 1 of the protocol', 'name it kraken://HOST:5000');
-        // Whole packets follow each other: the next begins where this one ends, or at the next magic word.
+        // Packets are contiguous: the next begins where this one ends, or at the next magic word.
         if (last && skipped === 0) {
           const rest = new Uint8Array(v2.restBytes(last));
           const filled = await this.whole(feed, rest);
@@ -225,7 +225,7 @@ export class KrakenClient {
   }
 }
 
-/** Samples of packets that were damaged, as far as their bytes say. */
+/** Samples of damaged packets, estimated from their bytes. */
 const skippedSamples = (bytes: number, last: v2.Version2Words): number =>
   Math.round((bytes / (v2.WORDS_BYTES + v2.restBytes(last))) * last.samples);
 

@@ -81,7 +81,7 @@ describe('the header of a KrakenSDR', () => {
   it('lies as the C structure does', () => {
     const header = frame(5, { overdriven: 3, kind: 'calibration' }).subarray(0, HEADER_BYTES);
     const view = new DataView(header.buffer, header.byteOffset);
-    // Offsets of the structure with natural alignment: a 64-bit member stands at a multiple of 8.
+    // Offsets of the structure with natural alignment: a 64-bit member is at a multiple of 8.
     assert.equal(view.getUint32(0, true), 0x2bf7b95a);
     assert.equal(view.getUint32(4, true), 3);
     assert.equal(view.getUint32(28, true), 2);
@@ -131,7 +131,7 @@ describe('a KrakenSDR of version 1', () => {
     assert.equal(account.usedSamples, 20);
     assert.equal(account.unsynchronisedFrames, 1);
     assert.deepEqual(account.overdrivenFrames, [0, 1]);
-    // All that was sent: received and skipped.
+    // Everything that was sent: received and skipped.
     const received = Object.values(account.frames).reduce((sum, count) => sum + count, 0);
     assert.equal(received + account.skippedFrames, 13);
     assert.deepEqual(noise, [8, 'off']);

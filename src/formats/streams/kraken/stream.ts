@@ -1,7 +1,7 @@
 /**
- * A KrakenSDR as a source of voltages. Frames stand on one grid of samples: those of version 1 by their counter, those of
- * version 2 one after the other. What is no signal of the antennas (noise source, test pattern, another tuning, channels
- * that are not synchronised) or never came is missing.
+ * A KrakenSDR as a source of voltages. Frames are on one sample grid: those of version 1 by their counter, those of
+ * version 2 one after the other. Frames without antenna signal (noise source, test pattern, another tuning,
+ * unsynchronised channels) and lost frames are missing.
  */
 import { voltagesAT } from '../../../core/axes.js';
 import type { VoltageBlock } from '../../../core/blocks.js';
@@ -24,14 +24,14 @@ import type { FrameKind, KrakenFrame } from './frame.js';
 export interface KrakenOptions {
   readonly address: KrakenAddress;
   readonly polarisations: 1 | 2;
-  /** What the user says of the stream; version 2 needs the rate. */
+  /** The user's description of the stream; version 2 needs the rate. */
   readonly inputs?: number;
   readonly sampleRateHz?: number;
   readonly frequencyHz?: number;
-  /** Of the first sample. */
+  /** Time of the first sample. */
   readonly start?: Instant;
   readonly say: (line: string) => void;
-  /** Frames with the noise source on; false when it is off again. */
+  /** Frames with the noise source on; 'off' when it ends. */
   readonly onNoise: (frame: KrakenFrame | 'off', at: Instant) => void;
 }
 
@@ -39,34 +39,36 @@ export interface KrakenOptions {
 export interface KrakenAccount {
   readonly version: 1 | 2;
   connections: number;
-  /** Frames that came whole, by what they held. */
+  /** Complete frames, by content. */
   readonly frames: Record<FrameKind, number>;
-  /** Data that were used: frames, and samples of each input. */
+  /** Data in use: frames, and samples of each input. */
   usedFrames: number;
   usedSamples: number;
-  /** Data frames that were not used, and why. */
+  /** Data frames that were not used, by reason. */
   unsynchronisedFrames: number;
   retunedFrames: number;
-  /** By the counter of version 1: sent and never arrived, or with a damaged header. Undefined where loss cannot be seen. */
+  /**
+   * From version 1's counter: sent but never arrived, or with a damaged header. Undefined if loss cannot be detected.
+   */
   skippedFrames: number | undefined;
   damagedHeaders: number;
   cutFrames: number;
-  /** overdriven : [a], data frames in which the converter of a channel clipped. */
+  /** overdriven : [a], data frames in which a channel's converter clipped. */
   overdrivenFrames: number[];
   retunings: number;
-  /** Times that the frames' counter began anew. */
+  /** How often the frame counter restarted. */
   restarts: number;
-  /** When the first used sample was taken, and how well that is known. */
+  /** Time of the first used sample, and its uncertainty. */
   start?: Instant;
   startUncertaintyS?: number;
-  /** Version 2: how much longer the wall clock says that it took than the samples do. */
+  /** Version 2: how much longer the run lasted by the wall clock than by its samples. */
   behindClockS?: number;
 }
 
 const COUNTS = 2 ** 32;
-/** A jump of the counter may disagree with the receiver's clock by this much. */
+/** A jump of the counter may differ from the receiver's clock by this much. */
 const CLOCK_S = 10;
-/** Float32 of version 2's frequencies, relative. */
+/** Relative float32 precision of version 2's frequencies. */
 const FLOAT_STEP = 1e-7;
 
 interface Shape {
@@ -75,12 +77,12 @@ interface Shape {
   readonly frequencyHz: number;
 }
 
-/** A used frame and where it stands. */
+/** A used frame and its position. */
 interface Placed {
   readonly frame: KrakenFrame;
-  /** Changes where samples cannot be counted on from what was before. */
+  /** Changes when samples can no longer be counted from the previous ones. */
   readonly epoch: number;
-  /** Of the first sample, counted in the epoch. */
+  /** Of the first sample, counted within the epoch. */
   readonly sample: number;
 }
 
@@ -92,7 +94,7 @@ export class KrakenStream {
   private epoch = 0;
   private frameSamples: number | undefined;
   private last: KrakenFrame | undefined;
-  /** Counter of the first frame of the epoch; of version 2, samples so far. */
+  /** Counter of the first frame of the epoch; for version 2, samples so far. */
   private firstIndex: number | undefined;
   private nextSample = 0;
   /** The first used frame's time, and the wall clock then. */
@@ -130,7 +132,7 @@ export class KrakenStream {
     await this.client.stop();
   }
 
-  /** A source for each time that samples could be counted on. */
+  /** One source for each period of continuous counting. */
   async *sources(): AsyncGenerator<VoltageSource> {
     const frames = this.placed();
     const next = async (): Promise<Placed | undefined> => {
@@ -143,7 +145,7 @@ export class KrakenStream {
       const begun = first;
       const shape = this.known();
       const origin = this.startOf(frame);
-      // Positions are counted from the first used frame.
+      // Positions are relative to the first used frame.
       const base = begun.sample;
       let following: Placed | undefined;
       async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
@@ -172,13 +174,13 @@ export class KrakenStream {
     }
   }
 
-  /** After the first frame that is used. */
+  /** Valid after the first used frame. */
   private known(): Shape {
     if (!this.shape) throw new Error('no frame was used yet');
     return this.shape;
   }
 
-  /** When the first sample of an epoch was taken. */
+  /** The time of an epoch's first sample. */
   private startOf(frame: KrakenFrame): Instant {
     const { say, start: given } = this.options;
     const { sampleRateHz } = this.known();
@@ -246,7 +248,7 @@ export class KrakenStream {
     }
   }
 
-  /** What a run cannot change on its way. */
+  /** Checks what must not change during a run. */
   private checkShape(frame: KrakenFrame): void {
     if (frame.kind !== 'data' && frame.kind !== 'calibration') return;
     const { options, shape } = this;
@@ -287,7 +289,7 @@ export class KrakenStream {
       );
   }
 
-  /** Counts what was skipped; the place of its first sample in the epoch. */
+  /** Counts skipped frames; returns the position of its first sample in the epoch. */
   private placeOf(frame: KrakenFrame): number {
     const { last } = this;
     this.last = { ...frame, voltages: new Int8Array(0) };
@@ -322,7 +324,7 @@ export class KrakenStream {
     return ((index - this.firstIndex + COUNTS) % COUNTS) * (this.frameSamples ?? 0);
   }
 
-  /** Why frames cannot be counted on; undefined where they can. */
+  /** Why counting cannot continue; undefined if it can. */
   private restartOf(
     frame: KrakenFrame,
     last: KrakenFrame,
@@ -359,7 +361,7 @@ export class KrakenStream {
     return place;
   }
 
-  /** Reports what changes. */
+  /** Reports changes. */
   private isUsed(frame: KrakenFrame): boolean {
     const { account, options, state, shape } = this;
     const { say } = options;
@@ -416,7 +418,7 @@ export class KrakenStream {
 const channelsOf = (mask: number): number[] =>
   Array.from({ length: 32 }, (_, a) => a).filter((a) => ((mask >>> a) & 1) === 1);
 
-/** A frame in blocks that are not too long. */
+/** A frame in blocks of limited length. */
 function* piecesOf(
   frame: KrakenFrame,
   blockSamples: number,

@@ -1,6 +1,6 @@
 /**
  * Version 1 of the KrakenSDR's firmware (HeIMDALL): a header of 1024 bytes, a C structure with natural alignment in
- * little-endian order, then complex float32 samples, channel by channel. The client asks for each frame.
+ * little-endian order, then complex float32 samples, channel by channel. The client requests each frame.
  */
 import { instant } from '../../../core/instant.js';
 import { frameKinds, type FrameKind, type KrakenFrame } from './frame.js';
@@ -9,11 +9,11 @@ export const HEADER_BYTES = 1024;
 export const SYNC_WORD = 0x2bf7b95a;
 const HEADER_VERSION = 7;
 
-/** What the client says: first, then for every further frame. */
+/** The client's requests: the first, and for every further frame. */
 export const START_REQUEST = 'streaming';
 export const FRAME_REQUEST = 'IQDownload';
 
-/** Byte offsets of what is used. */
+/** Byte offsets of the fields in use. */
 const at = {
   syncWord: 0,
   frameType: 4,
@@ -41,7 +41,7 @@ const at = {
 /** Complex samples. */
 const DATA_TYPE_IQ = 3;
 const FLOAT_BITS = 32;
-/** A state of synchronisation: delays and phases are there. */
+/** Synchronisation state: delays and phases are calibrated. */
 const SYNCHRONISED = 5;
 
 export interface Version1Header extends Omit<
@@ -55,7 +55,7 @@ export interface Version1Header extends Omit<
   readonly bits: number;
 }
 
-/** Undefined where the sync word is wrong, or the frame's type is unknown. */
+/** Undefined if the sync word is wrong, or the frame type is unknown. */
 export function readHeader(bytes: Uint8Array): Version1Header | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
   const word = (offset: number): number => view.getUint32(offset, true);

@@ -1,7 +1,7 @@
 /**
- * Version 2 of the KrakenSDR's firmware: packets that come by themselves. Eight big-endian words, then for each channel
+ * Version 2 of the KrakenSDR's firmware: packets sent without requests. Eight big-endian words, then for each channel
  * frequency and gain as little-endian float32, then unsigned bytes I, Q, channel by channel, of which 128 is zero. No
- * counter, no time, no sample rate, no overdrive flag: loss cannot be seen.
+ * counter, no time, no sample rate, no overdrive flag: loss cannot be detected.
  */
 import type { KrakenFrame } from './frame.js';
 
@@ -9,7 +9,7 @@ export const WORDS_BYTES = 32;
 /** "MCHQ". */
 export const MAGIC = 0x4d434851;
 const CHANNEL_BYTES = 8;
-/** States of the receiver's phase calibration: it is done. */
+/** State of the receiver's phase calibration: finished. */
 const CONVERGED = 4;
 
 export interface Version2Words extends Pick<
@@ -20,7 +20,7 @@ export interface Version2Words extends Pick<
   readonly changes: number;
 }
 
-/** Undefined where the magic word is wrong. */
+/** Undefined if the magic word is wrong. */
 export function readWords(bytes: Uint8Array): Version2Words | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, WORDS_BYTES);
   const word = (n: number): number => view.getUint32(4 * n, false);
@@ -35,13 +35,13 @@ export function readWords(bytes: Uint8Array): Version2Words | undefined {
   };
 }
 
-/** After the words: what tells of the channels, then the samples. */
+/** After the words: the channel descriptions, then the samples. */
 export const restBytes = ({ channels, samples }: Pick<Version2Words, 'channels' | 'samples'>): number =>
   CHANNEL_BYTES * channels + 2 * channels * samples;
 
 export const samplesFrom = (channels: number): number => CHANNEL_BYTES * channels;
 
-/** Of the first channel: float32, so that 1575.42 MHz reads 1575.420032 MHz. */
+/** Of the first channel: float32, so that 1575.42 MHz reads as 1575.420032 MHz. */
 export const frequencyOf = (rest: Uint8Array): number =>
   new DataView(rest.buffer, rest.byteOffset, CHANNEL_BYTES).getFloat32(0, true);
 
@@ -52,7 +52,7 @@ export interface WrittenPacket {
   readonly isNoise?: boolean;
 }
 
-/** What is before the samples. */
+/** Everything before the samples. */
 export function writeWords({ channels, samples, frequencyHz, isNoise = false }: WrittenPacket): Uint8Array {
   const bytes = new Uint8Array(WORDS_BYTES + CHANNEL_BYTES * channels);
   const view = new DataView(bytes.buffer);

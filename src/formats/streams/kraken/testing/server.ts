@@ -1,25 +1,25 @@
-/** A pretend KrakenSDR: sends frames that a test made, and does with the connection what the test says. */
+/** A simulated KrakenSDR: sends a test's frames, and controls the connection as the test asks. */
 import { createServer, type Socket } from 'node:net';
 import { FRAME_REQUEST, START_REQUEST } from '../version1.js';
 
-/** Bytes to send; or what happens to the connection before the next of them. */
+/** Bytes to send, or an event on the connection before the next bytes. */
 export type Sent = Uint8Array | { readonly cutAfter: Uint8Array };
 
 export interface PretendKraken {
   readonly port: number;
-  /** How many clients came. */
+  /** The number of clients so far. */
   readonly clients: () => number;
   close(): Promise<void>;
 }
 
 const piece = 1447;
 
-/** In odd pieces, so that frames never come whole. */
+/** In uneven pieces, so that frames never arrive whole. */
 function put(socket: Socket, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; at += piece) socket.write(bytes.subarray(at, at + piece));
 }
 
-/** 'asked': one frame for each request, as version 1; 'pushed': as version 2. */
+/** 'asked': one frame per request, as version 1; 'pushed': as version 2. */
 export async function pretendKraken(
   script: readonly Sent[],
   how: 'asked' | 'pushed',
