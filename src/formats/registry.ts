@@ -289,8 +289,7 @@ function refuseContradictions(file: OpenedFile, options: OpenOptions): void {
 }
 
 /**
- * The centre of the channels differs from that of the band by half a channel; for visibilities any frequency inside is
- * valid.
+ * The centres of channels and of their band differ by half a channel; for visibilities any frequency inside will do.
  */
 function bandOf(file: OpenedFile): { readonly middleHz: number; readonly withinHz: number } {
   // A value in whole hertz agrees with one stored in steps of a clock.

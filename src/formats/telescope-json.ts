@@ -1,4 +1,4 @@
-/** A telescope written out in full inside another file, so that a recording explains itself. */
+/** A full telescope description inside another file, so that a recording is self-contained. */
 import { z } from 'zod';
 import { fixedDelaySchema } from '../telescope/description.js';
 import { issueWords } from '../core/schema-words.js';
@@ -7,7 +7,7 @@ import { mounts, type Telescope } from '../telescope/telescope.js';
 const finite = z.number();
 const positive = z.number().positive();
 
-/** Strict in what it needs, deaf to what it does not know: later versions may say more. */
+/** Strict in required fields, lenient towards unknown ones: later versions may add some. */
 export const telescopeSchema = z.object({
   name: z.string().min(1),
   title: z.string(),
@@ -43,7 +43,7 @@ export const telescopeSchema = z.object({
   delays: z.array(fixedDelaySchema).exactOptional(),
 }) satisfies z.ZodType<Telescope>;
 
-/** The first thing a schema found wrong: "telescope.stations.3.eastM: expected number". */
+/** The first problem found by a schema: "telescope.stations.3.eastM: expected number". */
 export function firstIssue(error: z.ZodError, json: unknown): string {
   const [issue] = error.issues;
   const key = issue.path.map(String).join('.');

@@ -66,7 +66,7 @@ describe('what nobody told of a recording', () => {
       inputs: 2,
       channels: 2,
       spectrumRateHz: 25e3,
-      // Counted from zero: the band's middle stands in for another.
+      // The band starts at zero: its centre is a placeholder.
       centreFrequencyHz: 25e3,
       frequenciesHz: Float64Array.of(0, 25e3),
       channelWidthHz: 25e3,
@@ -114,7 +114,7 @@ describe('what nobody told of a recording', () => {
     for (let at = 0; at < drx.length; at += 4128) drx.writeUInt32BE(0, at + 24);
     assert.deepEqual((await readWhole(lwa, drx)).recording.unknownFacts, ['frequency']);
     assert.equal((await readWhole(lwa, drx, { centreFrequencyHz: 4e7 })).recording.unknownFacts, undefined);
-    // The clock has 196 million ticks a second: this one was switched on a minute ago.
+    // The clock has 196 million ticks per second: this one was switched on a minute ago.
     const young = encodeTbn({ tag: 60n * 196_000_000n, frames: 2, inputs: 2, code });
     assert.deepEqual((await readWhole(lwa, young)).recording.unknownFacts, ['start']);
     const dated = (await readWhole(lwa, young, { start })).recording;

@@ -1,7 +1,7 @@
-/** What neither a file nor the user told. */
+/** Facts given by neither the file nor the user. */
 import type { UnknownFact } from './format.js';
 
-/** The fact that something was not told, where that is so. */
+/** The list of unknown facts, if there are any. */
 export function unknownFactsOf(missing: Readonly<Partial<Record<UnknownFact, boolean>>>): {
   readonly unknownFacts?: readonly UnknownFact[];
 } {

@@ -1,7 +1,4 @@
-/**
- * VDIF threads are side by side in a file, and so are their times: some recorders write wrong seconds in every other
- * one.
- */
+/** VDIF threads are side by side in a file: some recorders write wrong seconds in every other one. */
 import { refuse } from '../../core/errors.js';
 
 interface ThreadHeader {

@@ -1,4 +1,4 @@
-/** Against small servers of our own that follow the protocols' texts byte by byte. */
+/** Against small servers that follow the protocols' specifications byte by byte. */
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
@@ -48,7 +48,7 @@ describe('rtl_tcp', () => {
         ]);
         socket.setNoDelay(true);
         socket.write(bytes.subarray(0, Math.min(cut, 12)));
-        // The rest once it was set.
+        // The rest follows after the settings.
         socket.on('data', () => Buffer.concat(got).length >= 10 && socket.write(bytes.subarray(12)));
         if (cut < 12) setTimeout(() => socket.write(bytes.subarray(cut, 12)), 20);
       });
@@ -90,7 +90,7 @@ describe('ZeroMQ', () => {
     const long = Buffer.from(Array.from({ length: 300 }, (_, k) => k & 255));
     const messages = Buffer.concat([
       hex('00 03 010203'),
-      // A command (PING) is none of the samples; a message of two frames is.
+      // A command (PING) contains no samples; a message of two frames does.
       hex('04 07 0450494e47 0000'),
       hex('01 01 04'),
       hex('00 00'),
@@ -111,7 +111,7 @@ describe('ZeroMQ', () => {
           if (all.includes(type === 'PUB' ? '\x00\x01\x01' : 'PULL')) asked();
         });
         const bytes = Buffer.concat([greeting, readyOf(type), messages]);
-        // In odd pieces.
+        // In uneven pieces.
         let at = 0;
         const more = (): void => {
           if (at >= bytes.length) return;

@@ -1,6 +1,6 @@
 /**
- * A dongle behind rtl_tcp: it greets with "RTL0", its tuner and how many gains that has, and takes commands of five bytes.
- * Rate and frequency are set as the observation has them; the gain stays as the server was started with.
+ * A dongle behind rtl_tcp: the server sends "RTL0", the tuner and its number of gains, and accepts five-byte commands.
+ * Rate and frequency are set from the observation; the gain stays as the server set it.
  */
 import { refuse } from '../../core/errors.js';
 import { ByteFeed } from '../io/byte-feed.js';
@@ -8,7 +8,7 @@ import { connectTcp, RECONNECT_MS, streamOf, type ByteStream } from '../io/byte-
 
 const GREETING_BYTES = 12;
 const [SET_FREQUENCY, SET_RATE] = [1, 2];
-/** What the chip samples without loss or not at all. */
+/** The rates that the chip samples without loss. */
 const RATES = { low: [225_001, 300_000], high: [900_001, 3_200_000] } as const;
 
 export function command(code: number, value: number): Uint8Array {
@@ -23,7 +23,7 @@ export interface RtlSettings {
   readonly centreFrequencyHz: number;
 }
 
-/** Bytes of (I, Q), unsigned. Never ends by itself: a server that went away is asked again every second, and set again. */
+/** Bytes of (I, Q), unsigned. Never ends by itself: it retries an absent server every second, then sets it again. */
 export function rtlTcpStream(host: string, port: number, settings: RtlSettings): ByteStream {
   const { sampleRateHz, centreFrequencyHz } = settings;
   const name = `rtl_tcp:${host}:${port}`;
@@ -79,7 +79,7 @@ export function rtlTcpStream(host: string, port: number, settings: RtlSettings):
   };
 }
 
-/** What came behind the greeting first. */
+/** The first bytes after the greeting. */
 async function nextOf(feed: ByteFeed, quietMs: number): ReturnType<ByteStream['next']> {
   const first = new Uint8Array(1);
   const { filled, then } = await feed.fill(first, 0, quietMs);

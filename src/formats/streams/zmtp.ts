@@ -1,7 +1,7 @@
 /**
  * Samples from a ZeroMQ publisher or pusher, such as GNU Radio's ZMQ PUB and PUSH sinks: ZMTP 3.0 over TCP, without
- * encryption (mechanism NULL). The messages' bytes follow each other; a slow reader of a publisher loses whole messages,
- * and nothing in them shows it.
+ * encryption (mechanism NULL). The messages are concatenated. A slow subscriber loses whole messages, which cannot be
+ * detected.
  */
 import { refuse } from '../../core/errors.js';
 import { ByteFeed } from '../io/byte-feed.js';
@@ -11,10 +11,10 @@ const MECHANISM = 'NULL';
 const GREETING_BYTES = 64;
 /** Bits of a frame's first byte. */
 const [MORE, LONG, COMMAND] = [1, 2, 4];
-/** Longer messages are no samples of a live stream. */
+/** Longer messages are not samples of a live stream. */
 const MOST_BYTES = 2 ** 28;
 
-/** GNU Radio puts a header before the samples of each message where "Pass Tags" is set: this, then two numbers of 8 bytes. */
+/** GNU Radio's header before the samples of each message if "Pass Tags" is set: this, then two 8-byte numbers. */
 const TAGS = [0xf0, 0x5f, 1] as const;
 const TAGS_BYTES = 19;
 const MOST_TAGS = 1e6;
@@ -43,7 +43,7 @@ export function frameOf(body: Uint8Array, flags = 0): Uint8Array {
   return Buffer.concat([head, body]);
 }
 
-/** The command READY with the type of our socket. */
+/** The command READY with our socket type. */
 export function readyOf(socketType: string): Uint8Array {
   const [name, value] = ['Socket-Type', socketType].map((text) => Buffer.from(text));
   const length = Buffer.alloc(4);
@@ -54,7 +54,7 @@ export function readyOf(socketType: string): Uint8Array {
   );
 }
 
-/** The peer's type of socket, "PUB" or "PUSH". */
+/** The peer's socket type, "PUB" or "PUSH". */
 export function socketTypeOf(ready: Uint8Array): string | undefined {
   const body = Buffer.from(ready);
   if (body.subarray(1, 1 + body[0]).toString() !== 'READY') return undefined;
@@ -69,12 +69,12 @@ export function socketTypeOf(ready: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Never ends by itself: a sender that is not there yet, or went away, is asked again every second. */
+/** Never ends by itself: it retries an absent sender every second. */
 export function zmqStream(host: string, port: number): ByteStream {
   const name = `zmq:${host}:${port}`;
   let feed: ByteFeed | undefined;
   const state = { isClosed: false };
-  /** The frame at hand: what is left of it, and whether it is a command. */
+  /** The current frame: its remaining bytes, and whether it is a command. */
   let left = 0;
   let isCommand = false;
   /** Whether the next bytes begin the first message of a connection. */
@@ -88,7 +88,7 @@ export function zmqStream(host: string, port: number): ByteStream {
     feed.putBack(bytes.subarray(0, filled));
     return then === 'quiet' ? 'quiet' : 'ended';
   };
-  /** A frame's head; samples' bytes are left to be read in pieces. */
+  /** A frame's header; the samples are read later, in pieces. */
   const head = async (quietMs: number): Promise<'there' | 'quiet' | 'ended'> => {
     const first = await take(2, quietMs);
     if (typeof first === 'string') return first;
@@ -121,7 +121,7 @@ export function zmqStream(host: string, port: number): ByteStream {
       refuse(name, 'does not greet as ZeroMQ 4 does', 'check the port: is it a ZMQ PUB or PUSH sink?');
     if (mechanism !== MECHANISM)
       refuse(name, `asks for the mechanism ${mechanism}`, 'serve it without encryption or password');
-    // A publisher is asked by SUB, a pusher by PULL; a sender of this name learns ours before its samples.
+    // SUB connects to a publisher, PULL to a pusher; the peer gets our type before it sends samples.
     let their: string | undefined;
     while (their === undefined) {
       if ((await head(RECONNECT_MS)) !== 'there') return false;
@@ -133,7 +133,7 @@ export function zmqStream(host: string, port: number): ByteStream {
     const ours = { PUB: 'SUB', XPUB: 'SUB', PUSH: 'PULL' }[their];
     if (ours === undefined) refuse(name, `is a ${their} socket`, 'serve samples by a PUB or a PUSH sink');
     socket.write(readyOf(ours));
-    // Everything is subscribed to: the empty prefix.
+    // Subscribes to everything: the empty prefix.
     if (ours === 'SUB') socket.write(frameOf(Uint8Array.of(1)));
     return true;
   };
@@ -171,7 +171,7 @@ export function zmqStream(host: string, port: number): ByteStream {
       }
       const came = await next(quietMs);
       if (came !== 'ended') return came;
-      // The rest of a cut message is lost; what follows begins with a message of its own.
+      // The rest of a truncated message is lost; the next bytes begin a new message.
       await leave();
       return 'quiet';
     },

@@ -1,6 +1,6 @@
 /**
- * A TART's web API: who it is, where its antennas are, its latest correlations and its gains. Each is asked for by itself, so
- * positions and gains may change between two of them.
+ * A TART's web API: its description, antenna positions, latest correlations and gains. Each is a separate request, so
+ * positions and gains may change in between.
  */
 import type { z } from 'zod';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -12,21 +12,21 @@ import { apiGains, apiVisibilities } from './json.js';
 import { refuseStrangers, type TartSnapshot } from './snapshots.js';
 
 const ANSWER_MS = 10_000;
-/** Where a TART has it, and where one behind a server may. */
+/** The API's path on a TART, and the possible one behind a server. */
 const PLACES = ['', '/api/v1'];
 
 export interface TartApi {
   readonly url: string;
   readonly facts: TartFacts;
   readonly telescope: Telescope;
-  /** Refuses where the antennas are not where they were. */
+  /** Fails if the antenna positions have changed. */
   checkPositions(): Promise<void>;
-  /** Undefined where it has none. */
+  /** Undefined if it has none. */
   gains(): Promise<TartGains | undefined>;
   snapshot(): Promise<TartSnapshot>;
 }
 
-/** The server answered that there is nothing of that name. */
+/** The server answered that the name does not exist. */
 class Nothing extends CorellaError {}
 
 async function ask(url: string): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** What TART's files say of their telescope: the same facts under slightly different keys in HDF5 and in the API's JSON. */
+/** The telescope description in TART files: the same facts, with slightly different keys in HDF5 and JSON (API). */
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
 import { parseInstant, type Instant } from '../../core/instant.js';
@@ -26,17 +26,17 @@ export interface TartFacts {
   readonly title: string;
   readonly site: Telescope['site'];
   readonly antennas: number;
-  /** The middle of what its filters pass: GPS L1. */
+  /** Centre of the filter passband: GPS L1. */
   readonly skyFrequencyHz: number;
-  /** Where it becomes 0 Hz. */
+  /** The sky frequency converted to 0 Hz. */
   readonly oscillatorHz: number;
   readonly sampleRateHz: number;
   readonly bandwidthHz: number;
-  /** In lines for people. */
+  /** Display lines. */
   readonly assumed: readonly string[];
 }
 
-/** Frequencies of one crystal, written in whole hertz. */
+/** Tolerance for frequencies of one crystal, written in whole hertz. */
 const SAME_HZ = 1;
 
 export function factsOf(path: string, json: unknown): TartFacts {
@@ -82,7 +82,7 @@ const positionSchema = z.union([
   positionList,
 ]);
 
-/** East, north, up in metres: `{"antenna_positions": [[e, n, u], …]}`, or the list alone. */
+/** East, north, up in metres: `{"antenna_positions": [[e, n, u], …]}`, or only the list. */
 export function positionsOf(path: string, json: unknown): readonly (readonly number[])[] {
   const checked = positionSchema.safeParse(json);
   if (checked.success) return checked.data;
@@ -93,7 +93,7 @@ export function positionsOf(path: string, json: unknown): readonly (readonly num
   );
 }
 
-/** As all TARTs name their antennas: by number, from 0. */
+/** All TARTs name antennas by number, from 0. */
 export const antennaName = (s: number): string => `ant${s}`;
 
 export function telescopeFrom(
@@ -134,6 +134,6 @@ export function telescopeFrom(
   };
 }
 
-/** TARTs write UTC with an offset of nought. */
+/** TARTs write UTC with an offset of zero. */
 export const tartInstant = (text: string, path: string): Instant =>
   parseInstant(text.replace(/\+00:00$/, 'Z'), path);

@@ -1,7 +1,6 @@
 /**
- * A TART's own gains: an amplitude and a phase for each antenna, which calibrate as
- * V_ij·G_i·G_j·exp(−i(φ_i − φ_j)). In our convention, V_ij = g_i M_ij conj(g_j), they are g = exp(iφ)/G. Antennas of gain 0
- * are dead.
+ * A TART's own gains: an amplitude and a phase for each antenna, which calibrate as V_ij·G_i·G_j·exp(−i(φ_i − φ_j)). In
+ * our convention, V_ij = g_i M_ij conj(g_j), they are g = exp(iφ)/G. Antennas with gain 0 are dead.
  */
 import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';

@@ -1,4 +1,4 @@
-/** What TART's two kinds of HDF5 files share. */
+/** Shared by TART's two kinds of HDF5 files. */
 import { refuse } from '../../core/errors.js';
 import type { Hdf5File } from '../hdf5/read.js';
 import { factsOf, type TartFacts } from './description.js';

@@ -1,6 +1,6 @@
 /**
- * Snapshots of a TART's web API, put together in one JSON file: `info`, `ant_pos`, `gains`, and in `data` for each snapshot
- * its visibilities, alone or beside a catalogue of the satellites that were up.
+ * Snapshots of a TART's web API, collected in one JSON file: `info`, `ant_pos`, `gains`, and in `data` the visibilities
+ * of each snapshot, alone or with a catalogue of the satellites above the horizon.
  */
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
@@ -49,7 +49,7 @@ const schema = z.object({
 /** A satellite of a snapshot's catalogue. */
 export type CataloguedSatellite = z.infer<typeof satellite>;
 
-/** Keys that stand near the beginning. */
+/** Keys near the beginning of the file. */
 export const isTartJson = (head: string): boolean =>
   /^\s*\{/.test(head) && /"(?:ant_pos|L0_frequency|phase_offset)"/.test(head);
 
@@ -103,8 +103,8 @@ export async function openTartJson(path: string, { telescope: given }: OpenOptio
 }
 
 /**
- * The satellites of its catalogue as a model of the sky. They stand where they stood over the ground, whatever the moment:
- * the model is for this snapshot.
+ * The satellites of its catalogue as a sky model. Their positions are fixed to the ground, independent of time: the
+ * model is valid for this snapshot only.
  */
 export async function satellitesInJson(path: string): Promise<readonly Source[]> {
   const { snapshots } = await readSnapshots(path);

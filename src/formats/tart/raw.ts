@@ -1,6 +1,6 @@
 /**
- * TART's raw recordings: HDF5 with data [antenna][byte], eight real samples of one bit in a byte, the first in the highest
- * bit, 1 for +1. Positions of the antennas are in the file, in a JSON file beside it, or those of a telescope.
+ * TART's raw recordings: HDF5 with data [antenna][byte], eight real samples of one bit per byte, the first in the
+ * highest bit, 1 for +1. Antenna positions come from the file, from a JSON file beside it, or from a telescope.
  */
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -58,7 +58,7 @@ export async function openTartRaw(
       polarisations: polarisationsFor(path, antennas, 1, { ...options, telescope }),
       samples: PER_BYTE * bytes,
       sampleRateHz: facts.sampleRateHz,
-      // Real samples: the oscillator is the lower edge of the band, which is not inverted.
+      // Real samples: the oscillator is the lower edge of the band, which is upright.
       centreFrequencyHz: facts.oscillatorHz + facts.sampleRateHz / 4,
       start: tartInstant(file.text('timestamp'), path),
     },

@@ -1,7 +1,7 @@
 /**
- * Correlations as TARTs hand them out, from HDF5 and JSON alike: one value for each pair of antennas, of one channel. The
- * value of the pair (i, j), re + i·im, is our V_ij: a source in the east gives it a positive phase where i is east of j.
- * (Found by the sky: 26 satellites above 25° of a snapshot with a catalogue; its conjugate shows none of them.)
+ * TART correlations from HDF5 and JSON: one value per pair of antennas, one channel. The value of the pair (i, j), re +
+ * i·im, is our V_ij: a source in the east gives it a positive phase if i is east of j. (Verified on the sky: 26
+ * satellites above 25° in a snapshot with a catalogue; the conjugate shows none of them.)
  */
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -13,7 +13,7 @@ import { gather, type StoredProduct, noFaults } from '../io/gather.js';
 import type { TartFacts } from './description.js';
 import type { TartGains } from './gains.js';
 
-/** One pair's value. */
+/** The value of one pair. */
 export interface TartValue {
   readonly i: number;
   readonly j: number;
@@ -25,7 +25,7 @@ export interface TartSnapshot {
   readonly values: Iterable<TartValue>;
 }
 
-/** Of a snapshot that stands alone: about the time between two of a running TART. */
+/** Duration of a single snapshot: about the interval of a running TART. */
 export const ALONE_S = 1;
 const XX: StoredProduct = { p1: 0, p2: 0, label: 'XX' };
 
@@ -53,7 +53,7 @@ export function integrationOf(
   return gathering.finish({ start: time, durationS });
 }
 
-/** How long each lasts: the files give times alone. */
+/** The duration of each snapshot: the files contain only times. */
 function durationFor(
   path: string,
   times: readonly Instant[],

@@ -31,7 +31,7 @@ const two: Telescope = {
 const record = (name: string): Promise<readonly string[]> =>
   writeTartRaw(join(folder, name), {
     ...{ telescope: two, oscillatorHz: 1571.328e6, sampleRateHz: 16.368e6, start },
-    // Of antenna 0: + − − − − − − −, − − − − − − − +, of antenna 1 the complement.
+    // Antenna 0: + − − − − − − −, − − − − − − − +; antenna 1 is the complement.
     packed: Uint8Array.of(0x80, 0x01, 0x7f, 0xfe),
   });
 
@@ -104,7 +104,7 @@ const pairs = [
   [0, 2],
   [1, 2],
 ];
-/** Value of pair k at a time. */
+/** The value of pair k at a time. */
 const value = (k: number, time: number): readonly [number, number] => [k + 1 + 10 * time, 0.5 + k];
 
 async function checkValues(file: VisibilityFile, times: number): Promise<void> {
@@ -115,10 +115,10 @@ async function checkValues(file: VisibilityFile, times: number): Promise<void> {
     pairs.forEach(([i, j], k) => {
       const b = baselineIndex(j, i);
       const [re, im] = value(k, time);
-      // We keep V_ji of the pair (i, j): the conjugate of the file's re + i·im.
+      // We store V_ji for the pair (i, j): the conjugate of the file's re + i·im.
       assert.deepEqual([visibilities[2 * b], visibilities[2 * b + 1], counts[b]], [re, -im, 1]);
     });
-  // Autocorrelations are not there.
+  // There are no autocorrelations.
   assert.equal(all[0].counts[baselineIndex(1, 1)], 0);
 }
 
@@ -217,7 +217,7 @@ describe('snapshots of a TART', () => {
   });
 });
 
-/** Directions of which an image's direct sum is taken, over the map's rms within 0.9 of the horizon. */
+/** Direct Fourier sum at some directions, divided by the map's rms within 0.9 of the horizon. */
 async function overRms(
   path: string,
   { data: way, gains: gainWay }: { readonly data: 1 | -1; readonly gains: 1 | -1 },

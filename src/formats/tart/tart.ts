@@ -31,10 +31,10 @@ async function headOf(path: string): Promise<Uint8Array> {
 
 const isSnapshot = (head: Uint8Array): boolean => isTartJson(Buffer.from(head).toString('latin1'));
 
-/** Snapshots of its API, which may have a catalogue. */
+/** Snapshots of its API, possibly with a catalogue. */
 export const isTartSnapshot = async (path: string): Promise<boolean> => isSnapshot(await headOf(path));
 
-/** A TART's own gains, where the file holds any of its kinds; undefined where it is none of a TART. */
+/** A TART's own gains from any kind of TART file; undefined for other files. */
 export async function tartGainsIn(path: string): Promise<GainsFile | undefined> {
   const head = await headOf(path);
   if (isSnapshot(head)) return gainsInJson(path);

@@ -1,4 +1,4 @@
-/** TART's files of visibilities: HDF5 with vis [time][pair] and its gains, a minute of snapshots. */
+/** TART visibility files: HDF5 with vis [time][pair] and its gains, a minute of snapshots. */
 import { refuse } from '../../core/errors.js';
 import type { OpenOptions, VisibilityFile } from '../format.js';
 import type { GainsFile } from '../gains/gains.js';

@@ -1,4 +1,4 @@
-/** Writes raw recordings as TARTs keep them: samples for tests and for trying things. */
+/** Writes raw recordings in TART's format: for tests and experiments. */
 import { refuse } from '../../core/errors.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import type { Telescope } from '../../telescope/telescope.js';

@@ -7,7 +7,7 @@ interface WavSample {
   readonly data: Buffer;
   /** Year, month, day of the week, day, hour, minute, second, milliseconds; and hertz. */
   readonly auxi?: { readonly start: readonly number[]; readonly centreHz: number };
-  /** What the chunk `data` promises; what it holds unless given. */
+  /** The stated length of the chunk `data`; by default its true length. */
   readonly promised?: number;
 }
 
@@ -33,7 +33,7 @@ export function encodeWav(sample: WavSample): Buffer {
   const body = Buffer.concat([
     Buffer.from('WAVE'),
     chunk('fmt ', format),
-    // An odd length: what follows begins at an even place.
+    // An odd length: the next chunk begins at an even offset.
     chunk('LIST', Buffer.from('abc')),
     ...(auxi ? [chunk('auxi', auxiliary)] : []),
     chunk('data', data, promised),

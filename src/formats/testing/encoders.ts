@@ -2,7 +2,7 @@
 import { packNibbles } from '../../core/nibbles.js';
 import { Buffer } from 'node:buffer';
 
-/** A code to pack: which lane, input of the lane, sample and part (0 re, 1 im). */
+/** A code to pack, for a lane, input of the lane, sample and part (0 re, 1 im). */
 export type CodeAt = (lane: number, input: number, sample: number, part: number) => number;
 
 /** Packs codes of `bits` bits, lowest first, as [sample][input][part]. */
@@ -36,14 +36,14 @@ export interface VdifSample {
   readonly channels: number;
   readonly samplesPerFrame: number;
   readonly framesPerSecond: number;
-  /** Frames of each thread. */
+  /** Frames per thread. */
   readonly frames: number;
   readonly epoch: number;
   readonly seconds: number;
   readonly firstFrame: number;
   readonly extension: number | 'legacy';
   readonly code: CodeAt;
-  /** Frames to leave out, or to mark invalid. */
+  /** Frames to omit, or to mark invalid. */
   readonly drop?: (thread: number, frame: number) => 'drop' | 'invalid' | 'keep';
 }
 
@@ -116,13 +116,13 @@ export interface GuppiSample {
   readonly polarisations: 1 | 2;
   readonly blockSamples: number;
   readonly overlap: number;
-  /** Numbers of the blocks that were kept. */
+  /** Numbers of the stored blocks. */
   readonly blocks: readonly number[];
   readonly bandwidthMhz: number;
-  /** 8 unless told. */
+  /** By default 8. */
   readonly bits?: 4 | 8 | 16;
   readonly directIo: 'yes' | 'no';
-  /** Lane is the antenna, input is channel·polarisations + polarisation as the file orders them. */
+  /** Lane is the antenna, input is channel·polarisations + polarisation in file order. */
   readonly code: CodeAt;
 }
 
@@ -182,7 +182,7 @@ export interface DadaSample {
   readonly bandwidthMhz: number;
   readonly instrument: string;
   readonly offsetBytes: number;
-  /** More lines of the header, like "FILE_SIZE 64000". */
+  /** Further header lines, like "FILE_SIZE 64000". */
   readonly more?: readonly string[];
   /** Input is channel·polarisations + polarisation. */
   readonly code: CodeAt;
@@ -239,7 +239,7 @@ export interface LwaSample {
   readonly drop?: (lane: number, frame: number) => 'drop' | 'keep';
 }
 
-/** 512 samples a frame, 8+8 bits, at 100 kHz: 1960 ticks a sample. */
+/** 512 samples per frame, 8+8 bits, at 100 kHz: 1960 ticks per sample. */
 export function encodeTbn(sample: LwaSample & { readonly inputs: number }): Buffer {
   const parts: Buffer[] = [];
   for (let k = 0; k < sample.frames; k++) {
@@ -256,7 +256,7 @@ export function encodeTbn(sample: LwaSample & { readonly inputs: number }): Buff
   return Buffer.concat(parts);
 }
 
-/** 4096 samples a frame, 4+4 bits; lane is the polarisation, both tunings carry the same. */
+/** 4096 samples per frame, 4+4 bits; lane is the polarisation, both tunings have the same samples. */
 export function encodeDrx(sample: LwaSample & { readonly offset: number }): Buffer {
   const parts: Buffer[] = [];
   for (let k = 0; k < sample.frames; k++) {
@@ -279,7 +279,7 @@ export function encodeDrx(sample: LwaSample & { readonly offset: number }): Buff
   return Buffer.concat(parts);
 }
 
-/** One spectrum a frame; lane is a group of channels, input is [channel][stand][pol]. */
+/** One spectrum per frame; lane is a group of channels, input is [channel][stand][pol]. */
 export function encodeLwaSpectra(
   sample: LwaSample & { readonly kind: 'tbf' | 'tbx'; readonly stands: number; readonly groups: number },
 ): Buffer {

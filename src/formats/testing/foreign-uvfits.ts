@@ -15,11 +15,11 @@ export interface Foreign {
   readonly parameters: readonly (readonly [string, number, number])[];
   readonly groups: readonly (readonly number[])[];
   readonly antennas: readonly number[];
-  /** Of these, listed at (0, 0, 0). */
+  /** Which of these are listed at (0, 0, 0). */
   readonly placeless?: readonly number[];
   readonly tables?: readonly Uint8Array[];
   readonly cards?: readonly string[];
-  /** Of each number, where that is not 4. */
+  /** Bytes per number, if not 4. */
   readonly elementBytes?: 8;
   /** POLAA and POLAB of every antenna. */
   readonly feedsDeg?: readonly [number, number];
@@ -89,7 +89,7 @@ export function foreignBytes(of: Foreign): Uint8Array {
   return Buffer.concat([header, data, an, ...tables]);
 }
 
-/** Two antennas 41 and 300, one XX value, no WW: the least a file can hold. */
+/** Two antennas 41 and 300, one XX value, no WW: the minimal file. */
 export const least: Foreign = {
   axes: [axis('COMPLEX', 3), axis('STOKES', 1, -5, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
   parameters: [

@@ -1,4 +1,4 @@
-/** Gains of three stations, in both forms that are read. */
+/** Gains of three stations, in both formats. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gainsCA } from '../../core/axes.js';
@@ -16,7 +16,7 @@ export const trioGains: GainsFile = {
   frequenciesHz: Float64Array.of(100e6, 101e6),
   time: parseInstant('2021-12-11T12:00:00'),
   referenceStation: 1,
-  // [c][a]: re counts inputs over channels, im is a half more.
+  // [c][a]: re counts inputs over channels, im is larger by a half.
   gains: gainsCA(
     Float64Array.from({ length: 24 }, (_, k) => Math.floor(k / 2) + (k % 2) / 2),
     2,

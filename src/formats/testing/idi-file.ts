@@ -11,7 +11,7 @@ export interface IdiRow {
   readonly antenna1: number;
   readonly antenna2: number;
   readonly uvwS: readonly [number, number, number];
-  /** Days since midnight, of the row's middle. */
+  /** Days since midnight, at the middle of the row. */
   readonly timeDays: number;
   readonly source: number;
 }
@@ -27,7 +27,7 @@ export interface IdiSample {
   readonly weight: (row: IdiRow, band: number, channel: number, product: number) => number;
   readonly sideband?: 1 | -1;
   readonly timeSystem?: 'UTC' | 'IAT';
-  /** How often UV_DATA comes. */
+  /** Number of UV_DATA tables. */
   readonly copies?: number;
 }
 
@@ -38,7 +38,7 @@ const IDI_INTEGRATION_S = 2;
 const places = [[4_033_947, 486_990, 4_900_431], [3_828_445, 445_223, 5_064_921], [3_822_626, -154_105, 5_086_486]] as const; // prettier-ignore
 const centre = { raDeg: 299.9, decDeg: 20.8 };
 
-/** (r₁ − r₂)/c at the first time; over two seconds they turn by a hundred metres. */
+/** (r₁ − r₂)/c at the first time; over two seconds they change by a hundred metres. */
 function uvwOf(antenna1: number, antenna2: number): [number, number, number] {
   const [x, y, z] = places[0].map((_, axis) => places[antenna1 - 1][axis] - places[antenna2 - 1][axis]);
   const site = ecefToSite({ x: places[0][0], y: places[0][1], z: places[0][2] });
@@ -51,7 +51,7 @@ function uvwOf(antenna1: number, antenna2: number): [number, number, number] {
   ];
 }
 
-/** Two times and all pairs of three antennas, circular hands, two bands; every value differs. */
+/** Two times and all pairs of three antennas, circular feeds, two bands; every value differs. */
 export function smallIdi(more: Partial<IdiSample> = {}): IdiSample {
   const pairs = [[1, 1], [1, 2], [1, 3], [2, 2], [2, 3], [3, 3]]; // prettier-ignore
   return {

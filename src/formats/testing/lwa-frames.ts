@@ -1,4 +1,4 @@
-/** LWA's rarer frames, byte by byte as the station's interface documents lay them out. */
+/** LWA's rarer frames, byte by byte after the station's interface documents. */
 import { packNibbles } from '../../core/nibbles.js';
 import type { CodeAt, LwaSample } from './encoders.js';
 
@@ -10,7 +10,7 @@ function header(length: number, id: number, tag: bigint): Buffer {
   return bytes;
 }
 
-/** Stand after stand, each with all its time; lane is the stand's place in `stands`, input the polarisation. */
+/** Stand after stand, each with all its time; lane is the stand's index in `stands`, input the polarisation. */
 export function encodeTbw(
   sample: LwaSample & { readonly stands: readonly number[]; readonly bits: 4 | 12 },
 ): Buffer {
@@ -34,7 +34,7 @@ export function encodeTbw(
   return Buffer.concat(parts);
 }
 
-/** 4096 samples a frame, 8+8 bits; lane is the polarisation, both tunings carry the same. */
+/** 4096 samples per frame, 8+8 bits; lane is the polarisation, both tunings have the same samples. */
 export function encodeDrx8(sample: LwaSample & { readonly offset: number }): Buffer {
   const parts: Buffer[] = [];
   for (let k = 0; k < sample.frames; k++) {
@@ -58,7 +58,7 @@ export function encodeDrx8(sample: LwaSample & { readonly offset: number }): Buf
   return Buffer.concat(parts);
 }
 
-/** The newer processor's TBF: its number of stands is in the header, its channels are 196 MHz / 8192 wide. */
+/** The newer processor's TBF: the number of stands is in the header, channels are 196 MHz / 8192 wide. */
 export function encodeNewerTbf(
   sample: LwaSample & { readonly stands: number; readonly groups: number },
 ): Buffer {
@@ -84,9 +84,9 @@ export interface DrSample {
   readonly offset: number;
   readonly channels: number;
   readonly transforms: number;
-  /** Bits of what is held: 0x09 XX and YY, 0xf0 Stokes. */
+  /** Bits of the stored products: 0x09 XX and YY, 0xf0 Stokes. */
   readonly products: number;
-  /** Which integrations are there, counted from the first. */
+  /** Which integrations are present, counted from the first. */
   readonly integrations: readonly number[];
   readonly words: readonly [number, number];
   /** X and Y of the first tuning, then of the second. */
@@ -96,7 +96,7 @@ export interface DrSample {
   readonly errors?: (integration: number) => number;
 }
 
-/** Little-endian, unlike the frames off the network: the recorder made them. */
+/** Little-endian, unlike network frames: the recorder made them. */
 export function encodeDrSpectra(sample: DrSample): Buffer {
   const values = Array.from({ length: 8 }, (_, bit) => (sample.products >>> bit) & 1).filter(Boolean).length;
   return Buffer.concat(

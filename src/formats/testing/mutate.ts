@@ -1,9 +1,9 @@
-/** Damage as it happens to files: flipped bits, lost and doubled stretches, swapped ones, cut ends, odd numbers. */
+/** Realistic damage to files: flipped bits, lost, repeated and swapped ranges, truncation, random numbers. */
 import type { RandomStream } from '../../core/random.js';
 
 const ODD_WORDS = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
 
-/** Half of all damage strikes the first kilobyte, where headers are. */
+/** Half of all damage is in the first kilobyte, where headers are. */
 function place(random: RandomStream, length: number): number {
   const near = random.below(2) === 0;
   return random.below(Math.max(1, near ? Math.min(length, 1024) : length));
@@ -46,7 +46,7 @@ const kinds: readonly ((bytes: Buffer, random: RandomStream) => Buffer)[] = [
   },
   (bytes, random) => {
     const at = place(random, bytes.length);
-    // A digit for a digit keeps text headers parsing, with other numbers.
+    // Replacing digits by digits keeps text headers parsable, with other numbers.
     for (let k = at; k < Math.min(bytes.length, at + 400); k++) {
       if (bytes[k] >= 0x30 && bytes[k] <= 0x39) {
         bytes[k] = 0x30 + random.below(10);

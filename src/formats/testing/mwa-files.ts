@@ -12,18 +12,18 @@ export interface MwaTile {
 export interface MwaSample {
   readonly obsId: number;
   readonly tiles: readonly MwaTile[];
-  /** The correlator's number of input a = tile · 2 + polarisation. */
+  /** The correlator's number for input a = tile · 2 + polarisation. */
   readonly inputOf: (a: number) => number;
   readonly coarseChannels: readonly number[];
   readonly fineKhz: number;
   readonly integrationS: number;
   /** V₁₂ of inputs a₁ and a₂ at fine channel c of an integration that starts at `unixS`. */
   readonly value: (a1: number, a2: number, c: number, unixS: number) => readonly [number, number];
-  /** More cards of the metafits, such as GEODEL. */
+  /** Further metafits cards, such as GEODEL. */
   readonly cards?: Readonly<Record<string, number>>;
 }
 
-/** A tiny scrambled array whose inputs all differ: x_a has amplitude and phase of its own. */
+/** A small array with permuted inputs that all differ: each x_a has a different amplitude and phase. */
 export function smallMwa(tiles: number, more: Partial<MwaSample> = {}): MwaSample {
   const inputs = 2 * tiles;
   return {
@@ -34,7 +34,7 @@ export function smallMwa(tiles: number, more: Partial<MwaSample> = {}): MwaSampl
       cable: `EL_${(3.25 * s - 20).toFixed(2)}`,
       flag: s === 2 ? 1 : 0,
     })),
-    // 7 has no factor in common with any number of inputs used here.
+    // 7 is coprime to all numbers of inputs used here.
     inputOf: (a) => (7 * a + 3) % inputs,
     coarseChannels: [127, 128, 129, 130],
     fineKhz: 40,
@@ -72,7 +72,7 @@ export function encodeMetafits(sample: MwaSample): Uint8Array {
     realCard('GOODTIME', 1_377_280_290.5),
     ...Object.entries(sample.cards ?? {}).map(([card, value]) => realCard(card, value)),
   ]);
-  // As the archive does: by the correlator's number of the input, Y before X on many a tile.
+  // As in the archive: sorted by the correlator's input number, Y before X on many tiles.
   const rows = Array.from({ length: 2 * tiles.length }, (_, a) => a).sort(
     (x, y) => sample.inputOf(x) - sample.inputOf(y),
   );
@@ -108,7 +108,7 @@ export interface MwaPiece {
   readonly channels: number;
   /** Unix seconds at which each integration starts. */
   readonly times: readonly number[];
-  /** gpubox: whole numbers with this BSCALE, as the telescope kept them in some years, instead of floats. */
+  /** gpubox: integers with this BSCALE, as the telescope stored them in some years, instead of floats. */
   readonly bscale?: number;
   /** MWAX: the weight of a product of two inputs. */
   readonly weight?: (a1: number, a2: number) => number;
@@ -150,7 +150,7 @@ const primaryUnit = (sample: MwaSample, first: number, cards: readonly string[])
     ...cards,
   ]);
 
-/** The fine filterbank's boards deliver output o of a board from its input 16·(o mod 4) + ⌊o/4⌋. */
+/** The fine filterbank's boards deliver as output o their input 16·(o mod 4) + ⌊o/4⌋. */
 export function encodeGpubox(sample: MwaSample, piece: MwaPiece): Uint8Array {
   const inputs = 2 * sample.tiles.length;
   const numbered = new Map(Array.from({ length: inputs }, (_, a) => [sample.inputOf(a), a]));

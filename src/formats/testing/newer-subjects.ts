@@ -1,4 +1,4 @@
-/** Small whole files for the readers of the field's rarer formats, of several files as one, and of Measurement Sets. */
+/** Small complete files for the readers of the rarer formats, of several files as one, and of Measurement Sets. */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inTemporaryFolder, temporaryFolder } from '../../core/testing/temporary-folder.js';
@@ -58,7 +58,7 @@ export async function newerSubjects(made: Made): Promise<Subject[]> {
   ];
 }
 
-/** Time stamps beside sound samples, and samples beside sound time stamps. */
+/** Damaged time stamps beside valid samples, and the reverse. */
 function gsbSubjects(): Subject[] {
   const lines = ['00 0.000000240', '00 0.251658480', '00 0.503316720', '01 0.006633200'];
   const stamps = Buffer.from(lines.map((time) => `2015 04 27 18 45 ${time} \n`).join(''));
@@ -79,7 +79,7 @@ function gsbSubjects(): Subject[] {
   ];
 }
 
-/** A list of two sound recordings, damaged. */
+/** A damaged list of two valid recordings. */
 function collectionSubject(): Subject {
   const folder = mkdtempSync(join(temporaryFolder('collection'), 'collection-'));
   const names = ['a', 'b'];
@@ -106,7 +106,7 @@ function collectionSubject(): Subject {
   };
 }
 
-/** A damaged file that follows a sound one. */
+/** A damaged file after a valid one. */
 async function severalSubjects({ header, integration }: Made): Promise<Subject[]> {
   const at = (seconds: number): Uint8Array =>
     encodeVdif({
@@ -140,7 +140,7 @@ async function severalSubjects({ header, integration }: Made): Promise<Subject[]
   ];
 }
 
-/** All files of a set in a row, damaged anywhere, and cut apart again; where casacore's module has been built. */
+/** All files of a set concatenated, damaged anywhere, and split again; only where casacore's module has been built. */
 async function setSubjects({ header, integration }: Made): Promise<Subject[]> {
   if (!isCasacoreBuilt()) return [];
   const sound = join(mkdtempSync(join(temporaryFolder('set'), 'set-')), 'sound.ms');

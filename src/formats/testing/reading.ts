@@ -1,4 +1,4 @@
-/** Reads whole small recordings back, for the tests. */
+/** Reads small recordings completely, for the tests. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementsPerSpectra, elementsPerVoltage } from '../../core/axes.js';
@@ -20,7 +20,7 @@ export interface WholeRecording {
   readonly recording: VoltageRecording | SpectraRecording;
   /** values[row][element]: row is input (voltages) or channel·inputs + input (spectra). */
   readonly values: number[][];
-  /** As the blocks listed them, from the recording's start. */
+  /** As listed by the blocks, from the recording's start. */
   readonly gaps: (VoltageGap | SpectraGap)[];
   readonly starts: Instant[];
 }

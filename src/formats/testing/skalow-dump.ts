@@ -1,4 +1,4 @@
-/** A small dump of a SKA-Low station's correlator: two times; real parts count up, imaginary ones half a step on. */
+/** A small dump of a SKA-Low station's correlator: two times; real parts count up, imaginary parts are 0.5 larger. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { File, ready } from 'h5wasm/node';

@@ -1,4 +1,4 @@
-/** A small whole file for every reader, made here. */
+/** A small complete file for every reader, made here. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allocateVoltages, baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
@@ -233,7 +233,7 @@ export async function subjects(): Promise<AnySubject[]> {
   ];
 }
 
-/** Two blocks of a recording, with a gap and a hole between them. */
+/** Two blocks of a recording, with a gap inside and a gap between them. */
 async function sigmfParts(folder: string): Promise<{ part: string; bytes: Uint8Array }[]> {
   const path = join(folder, 'x.sigmf-meta');
   const shape = { type: 'ci8', inputs: 6 } as const;
@@ -260,7 +260,7 @@ async function sigmfParts(folder: string): Promise<{ part: string; bytes: Uint8A
   return ['meta', 'data'].map((part) => ({ part, bytes: readFileSync(join(folder, `x.sigmf-${part}`)) }));
 }
 
-/** SigMF is two files: either one damaged beside a sound other. */
+/** SigMF is two files: each is damaged beside a valid other. */
 async function sigmfSubjects(): Promise<Subject[]> {
   const parts = await inTemporaryFolder('subject', sigmfParts);
   return parts.map(({ part, bytes }, k) => {
@@ -282,13 +282,13 @@ async function sigmfSubjects(): Promise<Subject[]> {
   });
 }
 
-/** Files of either correlator beside a sound metafits, and a metafits beside a sound file. */
+/** Files of either correlator beside a valid metafits, and a metafits beside a valid file. */
 function mwaSubjects(): Subject[] {
   const [old, now] = [smallMwa(32), smallMwa(3)];
   const times = [1_377_280_290, 1_377_280_290.5, 1_377_280_291];
   const gpubox = encodeGpubox(old, { channels: 1, times });
   const mwax = encodeMwax(now, { channels: 2, times });
-  // The name says which coarse channel a file holds; what the fuzzer writes has none.
+  // The file name gives the coarse channel; the fuzzer's files have no such name.
   const centreFrequencyHz = 128 * 1.28e6;
   const sound = writeSample(mwax, '_ch128_000.fits');
   const shared = { format: mwa, extension: '.fits' };

@@ -1,4 +1,4 @@
-/** Reads a possibly damaged file to the end and checks that what comes out adds up. */
+/** Reads a possibly damaged file to the end and checks that the result is consistent. */
 import { CorellaError } from '../../core/errors.js';
 import { readGainFile } from '../gains/gain-files.js';
 import type { Format, OpenedFile, OpenOptions } from '../format.js';
@@ -11,13 +11,13 @@ export interface Subject {
   readonly options: OpenOptions;
 }
 
-/** Gains are read by what their file holds, with no options. */
+/** Gain files are recognised by content, without options. */
 export interface GainSubject extends Omit<Subject, 'format' | 'options'> {
   readonly holds: 'gains';
 }
 export type AnySubject = Subject | GainSubject;
 
-/** A damaged but plausible file may promise much; what it holds in the first blocks is enough to judge. */
+/** A damaged but plausible file may claim a great length; its first blocks are enough for the check. */
 const MOST_BLOCKS = 40;
 const BLOCK_SAMPLES = 300;
 

@@ -1,4 +1,4 @@
-/** Visibilities to a file and back, whole. */
+/** Writes visibilities to a file and reads them back. */
 import assert from 'node:assert/strict';
 import type { Integration } from '../../core/blocks.js';
 import type { VisibilityFile, VisibilityHeader } from '../format.js';

@@ -1,11 +1,11 @@
-/** What UVFITS and UVH5 agree on: products, and what is taken over from the file that an integration came from. */
+/** Shared by UVFITS and UVH5: products, and the metadata preserved from an integration's original file. */
 import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { VisibilityHeader } from '../format.js';
 import { firstCode, storedProducts } from '../io/gather.js';
 
-/** What a file gets of each pair: polarisations of (antenna 1, antenna 2) here, and the code it goes by. */
+/** What is written of each pair: polarisations of (antenna 1, antenna 2) here, and the product's code. */
 interface WrittenProduct {
   readonly p1: 0 | 1;
   readonly p2: 0 | 1;
@@ -35,15 +35,15 @@ export function writtenProducts(
   return header.products ? all.filter(({ code }) => header.products?.includes(code)) : all;
 }
 
-/** How long a pair was integrated: as the other file had it, else as long as all. */
+/** The integration time of a pair: as in the original file, otherwise that of all pairs. */
 export const storedIntegrationS = ({ asStored, durationS }: Integration, i: number, j: number): number => {
   const own = asStored?.integrationS?.[baselineIndex(i, j)] ?? Number.NaN;
   return Number.isNaN(own) ? durationS : own;
 };
 
 /**
- * uvw as the other file had it, for the pair (A1, A2) = (j, i) that we write: r_j − r_i in metres. Undefined where
- * that file had none, or stopped its fringes elsewhere: then our own geometry says.
+ * uvw of the original file, for the pair (A1, A2) = (j, i) that we write: r_j − r_i in metres. Undefined if that file
+ * had none, or another phase centre: our own geometry is then used.
  */
 export function storedUvwM(
   { asStored }: Integration,
@@ -57,11 +57,11 @@ export function storedUvwM(
   if (raDeg !== phaseCentre.raDeg || decDeg !== phaseCentre.decDeg) return undefined;
   const [u, v, w] = stopped.uvwM.subarray(3 * baselineIndex(i, j), 3 * baselineIndex(i, j) + 3);
   if (Number.isNaN(w)) return undefined;
-  // r_i − r_j is kept as the lower triangle has it, and turned only between two antennas. 0 − x spares us −0.
+  // r_i − r_j is stored in lower-triangle order, and negated only between two antennas. 0 − x avoids −0.
   return i === j ? [u, v, w] : [0 - u, 0 - v, 0 - w];
 }
 
-/** All that a file of visibilities tells of how they were taken. */
+/** All that a visibility file states about its observation. */
 export function recordingSeen(
   channels: readonly { readonly frequencyHz: number }[],
   channelWidthHz: number,
@@ -76,7 +76,7 @@ export function recordingSeen(
       channels: channels.length,
       bits: 8,
     },
-    // Nothing is known of the elements: the whole sky alike.
+    // The element beam is unknown: isotropic over the sky.
     beamExponent: 0,
   };
 }

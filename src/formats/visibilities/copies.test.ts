@@ -1,4 +1,4 @@
-/** What a file says beside geometry and values is in its copies too, and nothing that nobody said. */
+/** Copies preserve a file's metadata besides geometry and values, and add nothing. */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -109,18 +109,18 @@ describe('copies of visibilities', () => {
       const feeds = products[0] > -5 ? 'circular' : 'linear';
       const header: VisibilityHeader = { ...plain, polarisations, products, feeds };
       const all = integration(0);
-      // Of one polarisation the first product alone.
+      // For one polarisation only the first product.
       const one: Integration = polarisations === 2 ? all : { ...all, polarisations: 1, flaggedInputs: new Uint8Array(3), visibilities: visibilitiesCBPP(all.visibilities.filter((_, k) => k % 8 < 2), 2, 6, 1) }; // prettier-ignore
       const first = await write(`p${products[0]}.uvh5`, header, [one]);
       const fits = await copy(first, `p${products[0]}.uvfits`);
       const back = await read(await copy(fits, `q${products[0]}.uvh5`));
       assert.deepEqual(back.file.header.products, products);
-      // A lone second hand is read as the second of two.
+      // A single second polarisation is read as the second of two.
       assert.equal(back.file.header.polarisations, 2);
       const hdf5 = await openHdf5(join(folder, `q${products[0]}.uvh5`));
       assert.deepEqual([...hdf5.numbers('Header/polarization_array')], [...products]);
       await hdf5.close();
-      // Station 1 is antenna 2 of its pair with station 0: XY of (0, 1) lies at [Y][X] of (1, 0).
+      // Station 1 is antenna 2 of its pair with station 0: XY of (0, 1) is at [Y][X] of (1, 0).
       const at = 8 * baselineIndex(1, 0) + { [-5]: 0, [-7]: 4, [-6]: 6, [-2]: 6 }[products[0]];
       const wanted = one.visibilities[polarisations === 1 ? 2 * baselineIndex(1, 0) : at];
       assert.ok(Math.abs(back.all[0].visibilities[at] - wanted) < 0.02 && wanted !== 0);
@@ -156,7 +156,7 @@ describe('copies of visibilities', () => {
         [6, 4, 3],
       );
       await hdf5.close();
-      // Values stand with their pairs: what was there is there still, to single precision.
+      // Each pair has its own values: unchanged, to single precision.
       for (const [k, { pairs, visibilities, counts }] of all.entries()) {
         const later = back.all[k];
         for (let c = 0; c < 2; c++)

@@ -41,7 +41,7 @@ describe('FITS-IDI', () => {
       ['B1957+20', { raDeg: 299.9, decDeg: 20.8 }],
     );
     assert.deepEqual(file.telescope.stations.map(({ name }) => name), ['EF', 'WB', 'JB']); // prettier-ignore
-    // The middle is at 6 h; two seconds long.
+    // The middle is at 6 h; the duration is two seconds.
     assert.equal(formatInstant(all[0].start), '2014-06-16T05:59:59.000Z');
     assert.equal(formatInstant(all[1].start), '2014-06-16T06:00:01.000Z');
     for (const row of sample.rows) {
@@ -80,7 +80,7 @@ describe('FITS-IDI', () => {
         [0, 3].map((pair) => asStored.weights[4 * (c * baselineCount(3)) + pair]),
       );
     };
-    // Channel 0 speaks for its band.
+    // Channel 0 gives the weight of its band.
     assert.deepEqual(await weightsOf('by band'), [1, 1, 1, 1, 2, -0, 2, -0]);
     assert.deepEqual(await weightsOf('by channel'), [1, 1, 1.5, 1.5, 2, -0, 2.5, 2.5]);
     assert.deepEqual(await weightsOf('none'), [1, 1, 1, 1, 1, 1, 1, 1]);
@@ -121,7 +121,7 @@ describe('real FITS-IDI', () => {
       [40_003_906.25, 59_958_007.8125],
     );
     assert.equal(formatInstant(addSeconds(one.start, one.durationS / 2)), '2013-03-04T20:36:26.000Z');
-    // LSL reads −67.54074 − 527.66956i of the first two; fringes turn, amplitudes stay.
+    // LSL reads −67.54074 − 527.66956i for the first two; unphasing changes only phases.
     const at = 2 * baselineIndex(1, 0);
     const size = Math.hypot(one.visibilities[at], one.visibilities[at + 1]);
     assert.ok(Math.abs(size - Math.hypot(67.54074, 527.66956)) < 1e-3, `${size}`);

@@ -1,6 +1,6 @@
 /**
- * FITS-IDI: what VLBI correlators and the LWA's software write. A table UV_DATA holds a row for each pair and
- * time, seen here as a UVFITS group whose parameters are columns; signs and uvw are UVFITS's.
+ * FITS-IDI, the format of VLBI correlators and the LWA's software. A table UV_DATA holds a row for each pair and time,
+ * treated here as a UVFITS group whose parameters are columns; signs and uvw are those of UVFITS.
  */
 import { refuse } from '../../core/errors.js';
 import { readUnit, type FitsHeader, type FitsUnit } from '../fits/fits.js';
@@ -19,7 +19,7 @@ export const fitsidi: Format = {
   title: 'FITS-IDI',
   extensions: ['.idifits', '.fitsidi'],
   kinds: [{ title: 'FITS-IDI', holds: 'visibilities', reads: ['uvw', 'target'] }],
-  // Random groups by its header, yet no axes of them: the visibilities are in a table.
+  // The header is that of random groups, but without their axes: the visibilities are in a table.
   recognise: (_path, head) => {
     const text = new TextDecoder('latin1').decode(head.subarray(0, 2880));
     return /^SIMPLE {2}= +T.*NAXIS {3}= +[01] .*GROUPS {2}= +T/s.test(text);
@@ -92,7 +92,7 @@ async function openIdi(
   });
 }
 
-/** Each band's distance from the reference frequency. */
+/** Offset of each band from the reference frequency. */
 async function bandOffsets(file: InputFile, unit: FitsUnit, data: FitsHeader): Promise<Band[]> {
   const table = await readTable(file, unit);
   const where = `${file.path}, table FREQUENCY`;
@@ -141,7 +141,7 @@ async function readSources(file: InputFile, unit: FitsUnit): Promise<ReadonlyMap
 
 type Columns = ReadonlyMap<string, ColumnPlace>;
 
-/** Rows as groups of 32-bit words; weights by channel, by band and product, or by band. */
+/** Rows as groups of 32-bit words; weights per channel, per band and product, or per band. */
 function planRows({ header, dataStart }: FitsUnit, columns: Columns, matrix: MatrixLayout): UvfitsLayout {
   const { where } = header;
   const flux = columns.get('FLUX') ?? refuse(where, 'has no column FLUX', 'it is damaged: copy it again');
@@ -197,7 +197,7 @@ function planRows({ header, dataStart }: FitsUnit, columns: Columns, matrix: Mat
   };
 }
 
-/** Reads columns out of a row's words, each already in this machine's byte order. */
+/** Reads columns from a row's words, already in this machine's byte order. */
 function rowReader(columns: Columns, where: string): GroupReader {
   const words = new DataView(new ArrayBuffer(8));
   const read = (name: string | undefined): ((group: GroupValues) => number) | undefined => {
@@ -239,7 +239,7 @@ function rowReader(columns: Columns, where: string): GroupReader {
   };
 }
 
-/** The first row as the file has it. */
+/** The first row as in the file. */
 async function rowFacts(file: InputFile, layout: UvfitsLayout, reader: GroupReader): Promise<object> {
   for await (const { values } of readGroups(file, layout, { firstGroup: 0, groups: 1 })) {
     return {

@@ -1,4 +1,4 @@
-/** Every pair of UVFITS, UVH5 and Measurement Sets, there and back, of files that list antennas without data. */
+/** Round trips between all pairs of UVFITS, UVH5 and Measurement Sets, for files that list antennas without data. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -23,7 +23,7 @@ const skipFor = (...formats: readonly string[]) => (formats.includes('ms') ? noC
 
 type Read = Awaited<ReturnType<typeof read>>;
 
-/** Name, number and position from the Earth's centre of every antenna in the table, in its order. */
+/** Name, number and geocentric position of every antenna in the table, in table order. */
 const tableOf = ({ header }: VisibilityFile) => {
   const { site, stations } = header.telescope;
   const centre = siteToEcef(site);
@@ -33,7 +33,7 @@ const tableOf = ({ header }: VisibilityFile) => {
   });
 };
 
-/** Both as they lie in files: values where fringes are stopped, weights, flags, times, positions. */
+/** Compares the stored values (fringes stopped), weights, flags, times and positions. */
 function checkSame(there: Read, back: Read, what: string): void {
   const [wanted, found] = [tableOf(there.file), tableOf(back.file)];
   assert.equal(found.length, wanted.length, what);
@@ -41,7 +41,7 @@ function checkSame(there: Read, back: Read, what: string): void {
     const { name, x, y, z } = found[k];
     assert.equal(name, one.name, what);
     const apartM = Math.hypot(x - one.x, y - one.y, z - one.z);
-    // Micrometres: numbers of 6·10⁶ m in doubles, added and taken off again.
+    // Micrometres: doubles of 6·10⁶ m, added and subtracted.
     assert.ok(apartM < 1e-6, `${what}: ${name} moved by ${apartM} m`);
   });
   assert.deepEqual(
@@ -75,7 +75,7 @@ function checkSame(there: Read, back: Read, what: string): void {
     });
   });
 }
-/** Fringes stopped again by the file's own uvw: UVFITS rounds w to singles, and values are right beside the w of their file. */
+/** Fringes stopped with the file's own uvw: UVFITS rounds w to single precision, and its values match that w. */
 function stoppedMeans(one: Integration, { frequenciesHz }: VisibilityHeader): Float64Array {
   const { means, stopped } = storedOf(one);
   const perBaseline = one.polarisations ** 2;

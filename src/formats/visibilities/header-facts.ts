@@ -1,10 +1,10 @@
-/** What visibility files say beside geometry and values, in the words that UVFITS and UVH5 share. */
+/** Metadata of visibility files besides geometry and values, in terms common to UVFITS and UVH5. */
 import type { Station } from '../../telescope/telescope.js';
 import type { KeywordValue, UnusedAntenna, VisibilityHeader } from '../format.js';
 
 const knownUnits = ['uncalib', 'Jy', 'K str'];
 
-/** As UVH5 spells them, whatever capitals a file had; undefined where it says nothing. */
+/** In UVH5's spelling, whatever case the file used; undefined if absent. */
 export function unitsOf(text: string | undefined): string | undefined {
   const bare = text?.trim() ?? '';
   if (bare === '') return undefined;
@@ -13,24 +13,24 @@ export function unitsOf(text: string | undefined): string | undefined {
 
 export type Orientation = NonNullable<VisibilityHeader['xOrientation']>;
 
-/** Where X points as a file says it; of what says nothing nobody knows. */
+/** X's direction as stated by the file; unknown if absent. */
 export const orientationOf = (text: string | undefined): Orientation =>
   /^e/i.test(text?.trim() ?? '') ? 'east' : /^n/i.test(text?.trim() ?? '') ? 'north' : 'unknown';
 
-/** Polarisations 0 and 1 in the file's words become ours, where X lies east. */
+/** Converts polarisations 0 and 1 from the file's order to ours, where X is east. */
 export const turnedToEast = <
   Product extends { readonly p1: 0 | 1; readonly p2: 0 | 1; readonly label: string },
 >(
   product: Product,
   orientation: Orientation | undefined,
 ): Product =>
-  // Right and left are the same whichever way X lies.
+  // Right and left do not depend on X's direction.
   orientation === 'north' && /[XY]/.test(product.label)
     ? { ...product, p1: other(product.p1), p2: other(product.p2) }
     : product;
 const other = (p: 0 | 1): 0 | 1 => (p === 0 ? 1 : 0);
 
-/** In the house X lies east once it was told: north was turned on arrival. */
+/** In our data X is east once known: north was converted on reading. */
 export const orientationHere = (orientation: Orientation): 'east' | 'unknown' =>
   orientation === 'unknown' ? 'unknown' : 'east';
 
@@ -38,7 +38,7 @@ export interface NumberedStation extends Station {
   readonly number: number;
 }
 
-/** The telescope's own antennas and those that are not in the data, in the order of the table they came from. */
+/** The telescope's own antennas and those without data, in the order of their original table. */
 export function antennaTableOf(
   stations: readonly Station[],
   unused: readonly UnusedAntenna[] = [],
@@ -63,14 +63,14 @@ export function antennaTableOf(
   return table;
 }
 
-/** The numbers a file gave, where all stations have one of their own; else as they are listed, from 0. */
+/** The numbers from the file, if all stations have one; otherwise the index, from 0. */
 export function stationNumbers(stations: readonly Station[]): readonly number[] {
   const told = stations.map(({ number }) => number);
   const whole = told.every((number): number is number => number !== undefined);
   return whole && new Set(told).size === told.length ? told : stations.map((_, s) => s);
 }
 
-/** Splits a file's table into the stations of its data and the rest, each with its place. */
+/** Splits a file's table into the stations with data and the rest, each with its row. */
 export function splitTable(
   table: readonly Station[],
   isUsed: (row: number) => boolean,
@@ -84,7 +84,7 @@ export function splitTable(
   return { stations, unused };
 }
 
-/** Cards of a UVFITS header that have a meaning here or to every reader; all others are someone's own. */
+/** UVFITS cards with a meaning here or for all readers; all others are extra keywords. */
 const standardCards =
   /^(?:SIMPLE|BITPIX|NAXIS\d*|EXTEND|BLOCKED|GROUPS|[PG]COUNT|(?:CTYPE|CRVAL|CDELT|CRPIX|CROTA|CUNIT)\d+|(?:PTYPE|PSCAL|PZERO|PUNIT)\d+|BSCALE|BZERO|BUNIT|DATE-OBS|TELESCOP|INSTRUME|OBJECT|OBSRA|OBSDEC|EPOCH|RADESYS[Aa]?|PHSFRAME|CHWIDTH|XORIENT|LAT|LON|ALT|BLTORDER|CHECKSUM|DATASUM)$/;
 
@@ -94,7 +94,7 @@ export function keywordsOf(
   return Object.fromEntries([...values].filter(([keyword]) => !standardCards.test(keyword)));
 }
 
-/** Names for FITS: eight capitals at most, as pyuvdata cuts them; one that is taken already is left out. */
+/** FITS names: at most eight upper-case characters, as pyuvdata truncates them; a name already in use is omitted. */
 export function cardsOf(
   keywords: Readonly<Record<string, KeywordValue>> = {},
 ): readonly (readonly [keyword: string, value: KeywordValue])[] {
@@ -111,6 +111,6 @@ export function cardsOf(
   return [...cards];
 }
 
-/** From 0 to 360 where it is an angle that someone may have meant; else as it is, to be refused by name. */
+/** From 0 to 360 for a plausible angle; otherwise unchanged, to be refused by name. */
 export const turnedRaDeg = (raDeg: number): number =>
   Math.abs(raDeg) < 361 ? ((raDeg % 360) + 360) % 360 : raDeg;

@@ -34,15 +34,15 @@ describe('SKA-Low correlator dumps', () => {
   // Baseline (0, 2) is the file's third; its XY is value 4·2 + 1, in the second time 24 values later.
   const asStored = 24 + 9;
   for (const [name, sign, pair, said] of [
-    // Conjugates with XY and YX exchanged are V₂₁ in the file's own order: the house's triangle as it is.
+    // Conjugates with XY and YX exchanged are V₂₁ in file order: exactly our triangle.
     ['eda2', 1, 1],
     // V₁₂ becomes V₂₁ by conjugation, and XY of (0, 2) is YX of (2, 0).
     ['aavs2', -1, 2],
-    // Whatever the station, V₁₂ is the rule.
+    // For any other station, V₁₂ is the default.
     ['aavs3', -1, 2],
     ['s8-6', -1, 2],
     ['mine', -1, 2],
-    // Unless the user says: the word of whoever knows the station holds.
+    // The user's choice has priority.
     ['eda2', -1, 2, 'V12'],
     ['mine', 1, 1, 'V21'],
   ] as const) {

@@ -1,7 +1,7 @@
 /**
  * The correlator dumps of the SKA-Low stations (AAVS, EDA): HDF5 with correlation_matrix/data
- * [channel][time][baseline][product], baselines (0,0), (0,1) … (1,1) …, products XX, XY, YX, YY. Antenna order is
- * that of the telescope's preset, which the file's name or the user tells.
+ * [channel][time][baseline][product], baselines (0,0), (0,1) … (1,1) …, products XX, XY, YX, YY. The antenna order is
+ * that of the telescope's preset, which comes from the file name or the user.
  */
 import { basename } from 'node:path';
 import type { Integration } from '../../core/blocks.js';
@@ -19,13 +19,13 @@ const CHANNEL_SPACING_HZ = 781_250;
 /** The station's filterbank oversamples by 32/27. */
 const CHANNEL_WIDTH_HZ = (CHANNEL_SPACING_HZ * 32) / 27;
 const DATA = 'correlation_matrix/data';
-/** Stations that a file's name may tell. */
+/** Stations that may appear in a file name. */
 const stations = ['eda2', 'aavs2', 'aavs3'] as const;
 /**
- * What the matrix holds for the pair (1, 2). The station does not say; the sky does: with EDA2's values
- * conjugated the Sun and the Galactic centre stand where they were on 2021-12-11; with those of AAVS2, AAVS3 and the
- * stations s8-… as they are the Sun and the Galaxy of their days. The other way round all are mirrored through the
- * zenith. So V₁₂ is the rule and EDA2 the exception, unless the user says.
+ * What the matrix holds for the pair (1, 2): not in the file, but found on the sky. EDA2's values, conjugated, show the
+ * Sun and the Galactic centre at their positions of 2021-12-11; those of AAVS2, AAVS3 and the stations s8-…, unchanged,
+ * the Sun and the Galaxy of their days. The reverse mirrors all of them through the zenith. So V₁₂ is the default and
+ * EDA2 the exception, unless the user chooses.
  */
 const usuallyHeld = (name: string): 'V12' | 'V21' => (name.toLowerCase() === 'eda2' ? 'V21' : 'V12');
 
@@ -41,7 +41,7 @@ async function telescopeFor(path: string, options: OpenOptions): Promise<Telesco
   return loadTelescope(name);
 }
 
-/** Products in the file's order as polarisations of V₁₂; under V₂₁'s name XY and YX change places. */
+/** Products in file order as polarisations of V₁₂; with V₂₁, XY and YX are exchanged. */
 const productsHeldAs = {
   V12: [-5, -7, -8, -6].map((code) => storedProducts[code]) as readonly StoredProduct[],
   V21: [-5, -8, -7, -6].map((code) => storedProducts[code]) as readonly StoredProduct[],
@@ -143,7 +143,7 @@ function opened(file: Hdf5File, telescope: Telescope, { storedPair }: OpenOption
       phaseCentre: skyFrame(telescope.site, first).zenith,
       object: 'zenith',
       feedFrame: 'feeds',
-      // The stations of SKA-Low stand turned, their antennas with them: X points where the station's number says.
+      // SKA-Low stations are rotated, with their antennas: X's direction depends on the station.
       ...(/^s\d+-\d+$/.test(telescope.name) && { xOrientation: 'unknown' as const }),
       history: [`${basename(path)}: SKA-Low station correlator, channel ${channelId}`],
     },

@@ -1,4 +1,4 @@
-/** What files tell of the sky at their times, held to ERFA's numbers. */
+/** Astronomical quantities in files (sidereal time, UT1, uvw), compared with ERFA's numbers. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -98,7 +98,7 @@ describe('the sky in files, against ERFA', () => {
       assert.ok(antennas);
       const { header } = antennas;
       assert.equal(header.text('RDATE'), row[0].slice(0, 10));
-      // From the sidereal time of the row's own moment, back to midnight.
+      // From the sidereal time at the row's time, back to midnight.
       const midnight = parseInstant(row[0].slice(0, 10));
       const greenwichDeg = lst * DEGREES_PER_RADIAN - erfaSites[row[1]].longitudeDeg;
       const days = secondsBetween(midnight, parseInstant(row[0])) / 86_400;
@@ -107,7 +107,7 @@ describe('the sky in files, against ERFA', () => {
       const known = erfaRows('sidereal').find(([utc]) => utc.slice(0, 10) === row[0].slice(0, 10));
       assert.ok(known);
       const [ut1, poleX, poleY] = known.slice(2).map(Number);
-      // Half a day's change of what was known at another hour.
+      // Half a day's change of a value known at another hour.
       close(header.real('UT1UTC'), ut1, 1.5e-3, 'UT1 − UTC');
       close(header.real('POLARX'), poleX, 3e-3, 'pole x');
       close(header.real('POLARY'), poleY, 3e-3, 'pole y');

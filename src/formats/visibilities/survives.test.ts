@@ -1,4 +1,4 @@
-/** What is finished stays, whatever ends the writer: kill -9 in the middle of any write, a full disk. */
+/** Finished data survive any end of the writer: kill -9 during any write, a full disk. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { wideHeader as header, wideIntegration as integration } from './uvh5/tes
 const folder = temporaryFolder('survives');
 const INTEGRATIONS = 6;
 const NAMES = ['v.uvfits', 'v.uvh5'] as const;
-/** Writes of a run that nobody disturbs. */
+/** The number of writes in an undisturbed run. */
 const writesOfARun = async (name: string): Promise<number> => {
   const home = await mkdtemp(join(folder, 'counted-'));
   const { said } = await runOf(script(home, { name, at: 0, part: 0, then: 'kill' }));
@@ -22,7 +22,7 @@ const writesOfARun = async (name: string): Promise<number> => {
   return Number(said[said.length - 1].replace('writes ', ''));
 };
 
-/** The file of `count` integrations, from a writer that nobody disturbed. */
+/** The file of `count` integrations from an undisturbed writer. */
 async function wholeFile(name: string, count: number): Promise<Buffer> {
   const home = await mkdtemp(join(folder, 'whole-'));
   const path = join(home, name);
@@ -35,8 +35,8 @@ async function wholeFile(name: string, count: number): Promise<Buffer> {
 }
 
 /**
- * Writes integration by integration, and says when each is finished; does only a part of the chosen
- * write and then, without a word to anybody, is gone by SIGKILL or learns that the disk is full.
+ * Writes integration by integration, and reports each when finished; at the chosen write it does only a part, and then
+ * either is killed by SIGKILL or gets a disk-full error.
  */
 const script = (
   home: string,
@@ -87,7 +87,7 @@ async function runOf(
   text: string,
 ): Promise<{ readonly said: string[]; readonly by: number | string | null }> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', text], {
-    // Who is killed clears nothing up: what it had in the temporary folder goes with this test's own.
+    // A killed process removes nothing: its temporary files are deleted with this test's folder.
     env: { ...process.env, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -118,7 +118,7 @@ describe('visibilities survive', () => {
         const finished = run.said.filter((line) => line === 'finished').length;
         const [left] = await findLeftovers(home, join(home, name));
         const count = await visibilityFormatFor(name).mend(left.path);
-        // The last one may have been finished with nobody left to say so.
+        // The last integration may have been finished before it could be reported.
         assert.ok(count === finished || count === finished + 1, `${count} of ${finished}, at ${at}`);
         recovered += count;
         if (count > 0) assert.ok(readFileSync(left.path).equals(await wholeFile(name, count)), `at ${at}`);

@@ -1,16 +1,16 @@
 /**
- * What a telescope was pointed at, or followed, in a file that holds several: fields of Measurement Sets, sources of UVFITS
- * and FITS-IDI, phase centres of UVH5. Dishes hear another piece of sky for each; who images takes one.
+ * The targets of a file with several: fields of Measurement Sets, sources of UVFITS and FITS-IDI, phase centres of
+ * UVH5. Dishes observe a different part of the sky for each, so an image uses one.
  */
 import { refuse } from '../../core/errors.js';
 
 export interface Target {
-  /** As the file numbers it. */
+  /** The number in the file. */
   readonly id: number;
   readonly name: string;
 }
 
-/** The word for all of them. */
+/** The name that selects all of them. */
 const ALL = 'all';
 const MOST_NAMED = 12;
 
@@ -23,11 +23,11 @@ const listed = (targets: readonly Target[]): string =>
 export interface ChosenTarget {
   /** Undefined: every row is read. */
   readonly only?: Target;
-  /** Several that nobody chose among. */
+  /** Several, none selected. */
   readonly several?: string;
 }
 
-/** `present`: those that have rows, in their order. Asked for by name, else by number. */
+/** `present`: targets with rows, in file order. Selected by name, else by number. */
 export function chooseTarget(
   path: string,
   present: readonly Target[],
@@ -46,11 +46,11 @@ export function chooseTarget(
     : refuse(path, `holds no target '${asked}'`, `it holds ${listed(present)}`);
 }
 
-/** For people, where several are read together. */
+/** The display line when several are read together. */
 export const severalTargetsLine = (several: string): string =>
   `it holds several targets, ${several}, and all of them are read; source.target takes one`;
 
-/** Where they may not be mixed unasked. */
+/** For uses where they must not be mixed by default. */
 export function refuseSeveralTargets(file: { readonly path: string; readonly targets?: string }): void {
   if (file.targets === undefined) return;
   refuse(

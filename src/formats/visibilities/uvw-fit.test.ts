@@ -1,4 +1,4 @@
-/** uvw and places that contradict each other, by hand and in files. */
+/** uvw and positions that contradict each other, by hand and in files. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const wide: Telescope = {
     ...{ eastM: 20 * one.eastM, northM: 20 * one.northM, upM: 20 * one.upM },
   })),
 };
-/** Turned about the vertical by a right angle. */
+/** Rotated about the vertical by a right angle. */
 const turned: Telescope = {
   ...wide,
   stations: wide.stations.map((one) => ({ ...one, eastM: -one.northM, northM: one.eastM })),
@@ -66,7 +66,7 @@ describe('uvw beside places', () => {
     ];
     assert.throws(() => checkUvw('a file', wide, { ...at, rows: zero }), /its uvw are all 0 although/);
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: [] }), none);
-    // u and v alone.
+    // Only u and v.
     const flat = rowsOf(1).map((row): UvwRow => ({ ...row, uvwM: [row.uvwM[0], row.uvwM[1], 0] }));
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: flat }), {
       sign: 1,
@@ -99,7 +99,7 @@ describe('uvw beside places', () => {
       () => checkUvw('a file', turned, { ...at, rows: rowsOf(1) }),
       /its uvw contradict its antennas' places.* m long and differ .* by .* m \(rms\).*telescope: NAME/,
     );
-    // As asked for, with a warning.
+    // As requested, with a warning.
     const asked = checkUvw('a file', turned, { ...at, rows: rowsOf(1), uvw: 'file' });
     assert.equal(asked.sign, 1);
     assert.match(
@@ -119,7 +119,7 @@ describe('uvw beside places', () => {
   for (const format of ['uvfits', 'uvh5'])
     it(`of ${format}: refused, and read with the places that fit`, async () => {
       const path = join(temporaryFolder('uvw'), `odd.${format}`);
-      // Stored with another telescope's uvw: as a converter leaves them that turns places wrongly.
+      // Stored with another telescope's uvw, as left by a converter that rotates positions wrongly.
       const { l, m, n } = skyFrame(turned.site, middle).tangentAxes(stoppedAt);
       const uvwM = [
         [0, 0],
@@ -170,7 +170,7 @@ describe('uvw beside places', () => {
     await writeFile(path, bytes);
     const flat = await readVisibilities(path);
     assert.match(String(flat.file.assumed), /its w are all 0: computed from the positions/);
-    // WW in single precision is good to 10 µm, 1e-5 turns at 150 MHz.
+    // WW in single precision is accurate to 10 µm, 1e-5 turns at 150 MHz.
     const values = flat.all[0].visibilities;
     const most = values.reduce((x, y) => Math.max(x, Math.abs(y)), 0);
     whole.all[0].visibilities.forEach((value, at) => {

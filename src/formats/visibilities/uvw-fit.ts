@@ -1,6 +1,6 @@
 /**
- * A file's uvw beside its antennas' places. Fringes are set going again by uvw and stopped elsewhere by places: where the two
- * contradict each other, one of them is wrong, or the time is, and every image round another place than the file's is too.
+ * Compares a file's uvw with its antenna positions. Unphasing uses uvw, and phasing elsewhere uses positions: if the
+ * two disagree, one of them or the time is wrong, and so is every image with another phase centre than the file's.
  */
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
@@ -10,7 +10,7 @@ import type { Telescope } from '../../telescope/telescope.js';
 
 export type Places = Pick<Telescope, 'site' | 'stations'>;
 
-/** When uvw were so, and where fringes are stopped; `ground`: they run, and uvw are along east, north and up. */
+/** The time of the uvw, and the phase centre; `ground`: fringes run, and uvw are along east, north and up. */
 interface Stopped {
   readonly middle: Instant;
   readonly stoppedAt: SkyPosition | 'ground';
@@ -18,7 +18,7 @@ interface Stopped {
 
 const GROUND: TangentAxes = { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } };
 
-/** A pair of two stations, and the uvw that the file has of them. */
+/** A pair of two stations, and its uvw in the file. */
 export interface UvwRow {
   readonly s1: number;
   readonly s2: number;
@@ -26,29 +26,29 @@ export interface UvwRow {
 }
 
 interface UvwFit {
-  /** 1 where uvw runs as r₁ − r₂, −1 where as r₂ − r₁. */
+  /** 1 if uvw is r₁ − r₂, −1 if r₂ − r₁. */
   readonly sign: 1 | -1;
-  /** Pairs that tell, and those of them whose places say something else. */
+  /** Pairs that were tested, and those whose positions disagree. */
   readonly pairs: number;
   readonly apart: number;
-  /** Length of uvw and of what is left of it beside the places, rms over pairs. */
+  /** Length of uvw and of its residual from the positions, rms over pairs. */
   readonly lengthM: number;
   readonly apartM: number;
-  /** Every w is 0, and the places say otherwise. */
+  /** Every w is 0, but not by the positions. */
   readonly isFlat: boolean;
 }
 
 /**
- * Apparent places for those of J2000, times of an integration's edge, refraction and rounding all stay below a hundredth.
- * Arrays of some metres may be off by what nobody cares for.
+ * Apparent positions instead of J2000, times at an integration's edge, refraction and rounding all stay below a
+ * hundredth. Arrays of some metres may be off by negligible amounts.
  */
 const MOST_APART = 0.1;
 const LEAST_APART_M = 5;
 
-/** Close to a pole east and north of J2000 and of the day are turned against each other: lengths and w alone are alike there. */
+/** Close to a pole, east and north of J2000 and of date are rotated: only lengths and w are comparable there. */
 const NEAR_POLE_DEG = 85;
 
-/** Undefined where no pair tells: autocorrelations, uvw that was never set. */
+/** Undefined if no pair can be tested: autocorrelations, or uvw that were never set. */
 function fitUvw(
   { site, stations }: Places,
   { middle, stoppedAt }: Stopped,
@@ -59,7 +59,7 @@ function fitUvw(
   );
   if (told.length === 0) return undefined;
   const { l, m, n } = stoppedAt === 'ground' ? GROUND : skyFrame(site, middle).tangentAxes(stoppedAt);
-  // Some write u and v alone.
+  // Some programs write only u and v.
   const isFlat = told.every(({ uvwM }) => uvwM[2] === 0);
   const isNearPole = stoppedAt !== 'ground' && Math.abs(stoppedAt.decDeg) > NEAR_POLE_DEG;
   const pairs = told.map(({ s1, s2, uvwM: [u, v, w] }) => {
@@ -76,7 +76,7 @@ function fitUvw(
   const rms = (value: (pair: (typeof pairs)[number]) => number): number =>
     Math.sqrt(pairs.reduce((sum, pair) => sum + value(pair) ** 2, 0) / pairs.length);
   const [forwardM, backwardM] = [rms((pair) => pair.forwardM), rms((pair) => pair.backwardM)];
-  // Values are conjugated by it: uvw that fit neither way must not turn it over by chance.
+  // The sign decides conjugation: uvw that fit neither direction must not flip it by chance.
   const sign = 2 * backwardM < forwardM ? -1 : 1;
   const leftOf = (pair: (typeof pairs)[number]): number => (sign === 1 ? pair.forwardM : pair.backwardM);
   return {
@@ -89,7 +89,7 @@ function fitUvw(
   };
 }
 
-/** uvw that were never set tell neither the conjugate nor where a pair is in the uv plane. */
+/** uvw that were never set give neither the conjugation nor a pair's position in the uv plane. */
 function refuseUnset(path: string, { stations }: Places, rows: readonly UvwRow[]): void {
   const apart = rows.filter(({ s1, s2 }) => {
     const [one, two] = [stations[s1], stations[s2]];
@@ -106,11 +106,11 @@ function refuseUnset(path: string, { stations }: Places, rows: readonly UvwRow[]
     );
 }
 
-/** Antennas nearer than this may have uvw that were rounded to 0. */
+/** uvw of antennas closer than this may be rounded to 0. */
 const LEAST_TELLING_M = 0.1;
-/** Positions farther apart are refused by themselves. */
+/** Positions farther apart are refused elsewhere. */
 const MOST_TELLING_M = 1e9;
-/** A single pair makes no image, and programs that write one leave its uvw out. */
+/** A single pair makes no image, and programs that write one omit its uvw. */
 const LEAST_TELLING_PAIRS = 2;
 
 const metres = (value: number): string => `${Number(value.toPrecision(3))} m`;
@@ -118,13 +118,13 @@ const metres = (value: number): string => `${Number(value.toPrecision(3))} m`;
 interface UvwCheck {
   readonly sign: 1 | -1;
   readonly assumed: readonly string[];
-  /** u and v fit the positions, and w were never set. */
+  /** u and v agree with the positions, and w were never set. */
   readonly isFlat?: true;
 }
 
 /**
- * Which way the uvw of one time runs; refused where places and uvw of most pairs cannot both be right. `usual` is the way of the
- * format, undefined where sets differ.
+ * The direction of uvw at one time; refused if positions and uvw disagree for most pairs. `usual` is the format's
+ * direction, undefined if sets differ.
  */
 export function checkUvw(
   path: string,
@@ -133,7 +133,7 @@ export function checkUvw(
     readonly rows: readonly UvwRow[];
     readonly usual?: 1;
     readonly uvw?: 'file' | undefined;
-    /** What the caller does where w were never set; `kept`, unless given, has a warning. */
+    /** The caller's treatment of w that were never set; the default, `kept`, gives a warning. */
     readonly flat?: 'kept' | 'computed';
   },
 ): UvwCheck {
@@ -187,6 +187,6 @@ export function checkUvw(
   };
 }
 
-/** The places that the user gave, where they are of as many stations as the file's. */
+/** The user's positions, if the number of stations matches the file's. */
 export const placesInUse = (own: Places, given: Telescope | undefined): Places =>
   given?.stations.length === own.stations.length ? given : own;

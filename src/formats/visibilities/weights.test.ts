@@ -1,4 +1,4 @@
-/** Weights of products: kept by every format, and none of them another's. */
+/** Weights of products: every format preserves them, each with its own product. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -22,7 +22,7 @@ function someFlagged(): Integration {
     weights[(c * baselines + b) * 4 + place] *= -1;
   };
   flag(0, 3, 0);
-  // Pairs 10, 11, 21 have station 1; its Y is pi of 10, both of 11, pj of 21.
+  // Pairs 10, 11, 21 include station 1; its Y is pi of 10, both of 11, pj of 21.
   for (const place of [2, 3]) flag(1, 1, place);
   for (const place of [1, 2, 3]) flag(1, 2, place);
   for (const place of [1, 3]) flag(1, 4, place);
@@ -60,10 +60,10 @@ describe('weights of products', () => {
             const wanted = productCount(made, cell, pi, pj);
             assert.equal(productCount(found, cell, pi, pj), wanted, `channel ${c}, pair ${b}, ${pi}${pj}`);
             const at = 2 * (4 * cell + 2 * pi + pj);
-            // Through means in single precision, turned and turned back.
+            // Through means in single precision, phased and unphased.
             assert.ok(Math.abs(found.visibilities[at] - made.visibilities[at]) < 2e-2);
           }
-      // What is flagged is there with its weight: not missing.
+      // Flagged values are present with their weight: not missing.
       assert.equal(found.asStored?.weights[4 * 3], -made.counts[3]);
     });
   }
@@ -121,7 +121,7 @@ describe('weights of products', () => {
 
 describe('values that are larger than anything received', () => {
   const product: StoredProduct = { p1: 0, p2: 0, label: 'XX' };
-  /** Four stations, one channel: six pairs of 2, with others in their places. */
+  /** Four stations, one channel: six pairs of value 2, some of them replaced. */
   const outsized = (pairs: Readonly<Record<string, number | undefined>>, weight = 1): number => {
     const faults = noFaults();
     const shape = { channels: 1, stations: 4, polarisations: 1, products: [product] } as const;

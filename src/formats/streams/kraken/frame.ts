@@ -2,8 +2,7 @@
 import type { Instant } from '../../../core/instant.js';
 
 /**
- * What a frame holds, in the order of version 1's numbers: `data` of the antennas, `calibration` of the noise source, a
- * test pattern, or no samples.
+ * In the order of version 1's numbers; `calibration`: the noise source, `ramp`: a test pattern, `dummy`: no samples.
  */
 export const frameKinds = ['data', 'dummy', 'ramp', 'calibration', 'trigger-wait', 'empty'] as const;
 export type FrameKind = (typeof frameKinds)[number];

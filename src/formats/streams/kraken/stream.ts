@@ -47,9 +47,7 @@ export interface KrakenAccount {
   /** Data frames that were not used, by reason. */
   unsynchronisedFrames: number;
   retunedFrames: number;
-  /**
-   * From version 1's counter: sent but never arrived, or with a damaged header. Undefined if loss cannot be detected.
-   */
+  /** From version 1's counter: lost frames, and those with damaged headers. Undefined if loss cannot be detected. */
   skippedFrames: number | undefined;
   damagedHeaders: number;
   cutFrames: number;

@@ -1,4 +1,4 @@
-/** Blocks of voltages as the frames of a KrakenSDR. */
+/** Blocks of voltages as KrakenSDR frames. */
 import type { VoltageBlock } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import type { Instant } from '../../../core/instant.js';
@@ -12,7 +12,7 @@ export interface KrakenFrames {
   frame(block: VoltageBlock, index: number, start: Instant): Uint8Array;
 }
 
-/** Full scale of whole numbers, which is 1 in version 1. */
+/** Full scale of integers, which is 1 in version 1. */
 const fullScales = { ci8: 128, ci16: 32_768, cf32: 1 } as const;
 
 export function krakenFrames(source: VoltageSource, version: 1 | 2): KrakenFrames {

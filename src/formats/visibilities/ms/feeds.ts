@@ -1,4 +1,4 @@
-/** Where X points by a set's FEED table: position angles, from north through east, of receptors by name. */
+/** X's direction from a set's FEED table: position angles of named receptors, from north through east. */
 import { DEGREES_PER_RADIAN } from '../../../core/units.js';
 import { mounts, type Mount } from '../../../telescope/telescope.js';
 import { orientationOf, type Orientation } from '../header-facts.js';
@@ -8,17 +8,17 @@ interface FeedOrientation {
   readonly assumed: readonly string[];
 }
 
-/** X east and Y north, as positions angles in radians: X, then Y. */
+/** X east and Y north as position angles in radians: X, then Y. */
 export const EAST_ANGLES = [Math.PI / 2, 0] as const;
 
-/** Single precision of some writers. */
+/** Some writers use single precision. */
 const CLOSE_RAD = 1e-4;
 const isMultiple = (angleRad: number, ofRad: number): boolean =>
   Math.abs(angleRad - ofRad * Math.round(angleRad / ofRad)) < CLOSE_RAD;
 
 /**
- * `lines` are the kinds of feeds: names of receptors, then angles. Some writers give each receptor its own angle, others one for
- * both, by which the pair X north, Y east is rotated. Zeros for both are what writers leave who do not know.
+ * `lines` are the kinds of feeds: receptor names, then angles. Some writers give each receptor its own angle, others
+ * one for both, by which the pair X north, Y east is rotated. Zero for both means that the writer did not know.
  */
 export function orientationOfSet(pyuvdataSays: string, lines: readonly string[]): FeedOrientation {
   if (orientationOf(pyuvdataSays) !== 'unknown')
@@ -39,7 +39,7 @@ export function orientationOfSet(pyuvdataSays: string, lines: readonly string[])
       `by its FEED table X lies at ${Number((xRad * DEGREES_PER_RADIAN).toFixed(3))}° from north through east: Q and U are rotated by it`,
     );
   const orientation = isMultiple(xRad, Math.PI) ? 'north' : 'east';
-  // Y in full turns from X: east of north, or north of east.
+  // Rotation from X to Y: east of north, or north of east.
   const turnRad = isPair ? Math.PI / 2 : yRad - xRad;
   const wantedRad = orientation === 'north' ? Math.PI / 2 : -Math.PI / 2;
   return {
@@ -52,10 +52,10 @@ export function orientationOfSet(pyuvdataSays: string, lines: readonly string[])
   };
 }
 
-/** casacore's words of mounts; there is none for dipoles, and writers of their data put this. */
+/** casacore's names of mounts; there is none for dipoles, and writers of their data use this one. */
 export const mountWords = { altaz: 'ALT-AZ', equatorial: 'EQUATORIAL', fixed: 'FIXED' } as const;
 
-/** Of ANTENNA::MOUNT, where all antennas have the same. */
+/** From ANTENNA::MOUNT, if all antennas have the same. */
 export function mountOfSet(lines: readonly string[]): Mount | undefined {
   const words = new Set(lines.map((word) => word.trim().toUpperCase()));
   return mounts.find((mount) => words.size === 1 && words.has(mountWords[mount]));

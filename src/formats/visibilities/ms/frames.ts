@@ -1,17 +1,17 @@
-/** Frames of a set's numbers, as casacore names them: what is not the usual one is converted, told or refused by name. */
+/** Frames of a set's values, in casacore's names: any but the default is converted, reported or refused by name. */
 import { refuse } from '../../../core/errors.js';
 import { instant } from '../../../core/instant.js';
 import { earthOrientation } from '../../../sky/earth/orientation.js';
 import type { Casacore } from './library.js';
 import { MJD_TO_UNIX_S, type Rows } from './rows.js';
 
-/** Where places are as they stand in the set: ICRS and J2000 differ by 0.03″ at most. */
+/** Frames whose positions are used unchanged: ICRS and J2000 differ by 0.03″ at most. */
 const ours = ['J2000', 'ICRS'];
-/** What casacore turned to J2000 already (ms_tables). */
+/** Frames already converted to J2000 by casacore (ms_tables). */
 const turned = ['B1950', 'B1950_VLA'];
 
 interface FieldFrame {
-  /** uvw's axes are those of another north where the frame was. */
+  /** In a converted frame the axes of uvw refer to another north. */
   readonly place: 'as stored' | 'turned';
   readonly assumed: readonly string[];
 }
@@ -33,7 +33,7 @@ export function frameOfField(
   );
 }
 
-/** Times as the set counts them, and how they become UTC. Birli before 2023 counted in UT1. */
+/** The set's time scale, and its conversion to UTC. Birli before 2023 counted in UT1. */
 export function clockOf(
   path: string,
   frame: string,
@@ -57,14 +57,14 @@ export function clockOf(
 /** Seconds of MJD. UT1 is within a second of UTC, over which the difference changes by less than 0.1 µs. */
 function utcOf(ut1S: number): number {
   const unix = ut1S - MJD_TO_UNIX_S;
-  // What is no date is refused with its row.
+  // An invalid date is refused later, with its row.
   if (!(ut1S > 0 && ut1S < 1e10)) return ut1S;
   const differenceS = (at: number): number =>
     earthOrientation(instant(Math.floor(at), at - Math.floor(at))).ut1MinusUtcS;
   return ut1S - differenceS(unix - differenceS(unix));
 }
 
-/** Of antennas and channels; what was taken to be so. */
+/** Frames of antennas and channels; returns the assumptions. */
 export function checkFrames(casacore: Casacore, path: string, handle: unknown): readonly string[] {
   const frame = (what: 'antennaFrame' | 'frequencyFrame'): string => casacore.text(path, handle, what);
   const place = frame('antennaFrame');

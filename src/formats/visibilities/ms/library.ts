@@ -1,4 +1,4 @@
-/** casacore behind plain C functions (casacore/measurement-set.cpp), built on demand where Debian's casacore-dev is. */
+/** casacore behind plain C functions (casacore/measurement-set.cpp), built on demand with Debian's casacore-dev. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,21 +12,21 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const built = `${root}/build/casacore/measurement-set.so`;
 const trial = `${root}/build/casacore/try-set`;
 
-/** Whether it has been built already: what takes a minute to make is not made for a test. */
+/** Whether it is already built: the build takes a minute, too long for a test. */
 export const isCasacoreBuilt = (): boolean => existsSync(built);
 
 type Call = (...args: readonly unknown[]) => unknown;
 
 export interface Casacore {
-  /** Calls a function; a failure is refused in casacore's own words. */
+  /** Calls a function; a failure is reported in casacore's own words. */
   call(name: Name, path: string, ...args: readonly unknown[]): void;
-  /** Of a set that was tried in a process of its own. */
+  /** Opens a set that was first tried in a separate process. */
   open(path: string, column: string): Promise<unknown>;
   create(path: string, ...args: readonly unknown[]): unknown;
   text(path: string, handle: unknown, what: Text): string;
 }
 
-/** What ms_text answers to. */
+/** What ms_text returns. */
 export type Text =
   | 'antennas'
   | 'mounts'
@@ -107,13 +107,13 @@ export async function openCasacore(path: string): Promise<Casacore> {
   return loaded;
 }
 
-/** Far more than a sound one needs: OVRO-LWA's of 2.5 MB and one of ours of 76 MB are opened within 8 MB. */
+/** Far more than a valid set needs: OVRO-LWA's of 2.5 MB and one of ours of 76 MB open within 8 MB. */
 const BASE_BYTES = 128 * 2 ** 20;
 
 /** Tables become strings, arrays and buckets in memory. */
 const BYTES_PER_BYTE = 4;
 
-/** What the process answers where the column asked for is not there. */
+/** The process's exit code if the requested column does not exist. */
 const NO_COLUMN = 3;
 
 async function tryOpening(trial: string, path: string, column: string): Promise<void> {
@@ -138,7 +138,7 @@ async function tryOpening(trial: string, path: string, column: string): Promise<
   );
 }
 
-/** What casacore said, in one line. */
+/** casacore's message, in one line. */
 const refusal = (path: string, said: string): CorellaError =>
   new CorellaError({
     where: path,

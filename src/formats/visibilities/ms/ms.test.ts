@@ -1,4 +1,4 @@
-/** Measurement Sets through casacore. The module takes a minute to build, so that it is looked for, not made. */
+/** Measurement Sets through casacore. The module takes a minute to build, so the tests only use an existing one. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -79,17 +79,17 @@ describe('Measurement Sets', { skip }, () => {
         assert.deepEqual(one.asStored?.weights, wanted.asStored?.weights);
         assert.ok(Math.abs(one.durationS - wanted.durationS) < 1e-9);
         one.asStored?.means.forEach((value, at) => {
-          // Single precision of values to ten thousand samples' sums over a thousand counts.
+          // Values in single precision: sums of ten thousand samples over a thousand counts.
           assert.ok(Math.abs(value - (wanted.asStored?.means[at] ?? 0)) < 1e-5, `mean ${at}`);
         });
       });
     }
-    // uvw is kept in double precision: back in UVH5 it is the very number.
+    // uvw is stored in double precision: in UVH5 it is again the identical number.
     assert.deepEqual(back.all[0].asStored?.stopped?.uvwM, there.all[0].asStored?.stopped?.uvwM);
   });
 
   it('whose uvw runs the other way hold the conjugate, and are read as what they are', async () => {
-    // Exchanging the antennas' places turns every r₁ − r₂ round, and with it what the rows must hold.
+    // Exchanging the antenna positions reverses every r₁ − r₂, and so what the rows must hold.
     const { stations } = plain.telescope;
     const turned = stations.map((one) => ({ ...one, eastM: -one.eastM, northM: -one.northM, upM: -one.upM }));
     const one = await read(await write('one.ms', plain, [integration(0)]));
@@ -100,7 +100,7 @@ describe('Measurement Sets', { skip }, () => {
       [one.all[0]],
     );
     const two = await read(path);
-    // uvw was taken over from the first file, places were not.
+    // uvw came from the first file, positions did not.
     assert.equal(two.file.details.uvw, 'r2 - r1');
     const at = 8;
     assert.ok(Math.abs(two.all[0].visibilities[at + 1] + one.all[0].visibilities[at + 1]) < 1e-2);
@@ -125,7 +125,7 @@ describe('Measurement Sets', { skip }, () => {
     const path = await write('long.ms', plain, [integration(0)]);
     const file = join(path, 'table.dat');
     const bytes = readFileSync(file);
-    // A string's length stands before it, big end first: here that of an early column's name.
+    // A string is preceded by its big-endian length: here that of an early column name.
     const at = bytes.indexOf('\0\0\0\x08ANTENNA1');
     assert.ok(at > 0);
     bytes.writeUInt32BE(0xf000_0000, at);

@@ -1,4 +1,4 @@
-/** Measurement Sets: folders of casacore's tables, what CASA and WSClean take. */
+/** Measurement Sets: folders of casacore tables, the format of CASA and WSClean. */
 import { refuse } from '../../../core/errors.js';
 import type { Format } from '../../format.js';
 import { openMs } from './read.js';

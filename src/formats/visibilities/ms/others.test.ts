@@ -1,4 +1,4 @@
-/** Measurement Sets as others leave them: columns beside DATA, units, frames, several fields. */
+/** Measurement Sets of other programs: columns besides DATA, units, frames, several fields. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
@@ -33,7 +33,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     return values;
   };
 
-  /** Our own words are not there: nobody but ourselves writes them. */
+  /** Our own keyword is absent: no other program writes it. */
   const FOREIGN = 'alter table SET drop keyword CORELLA';
 
   it('with CORRECTED_DATA beside DATA are told of, and read from the column asked for', async () => {
@@ -87,9 +87,9 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
       [[angles('0.0', 'pi()/2')], 'east', exchanged, undefined],
       [[angles('pi()/2', '0.0'), turnedTypes], 'east', exchanged, undefined],
       [[angles('0.0', '0.0'), keyword], 'east', exchanged, undefined],
-      // One angle for both, as MeerKAT's: X lies east, Y south.
+      // One angle for both, as MeerKAT's: X is east, Y south.
       [[angles('-pi()/2', '-pi()/2')], 'east', same, /U and V may have the other sign/],
-      // Nobody's word: what writers leave that do not know.
+      // Left by writers that do not know the angles.
       [[angles('0.0', '0.0')], 'unknown', same, undefined],
       [[angles('-pi()/4', 'pi()/4')], 'unknown', same, /X lies at -45°/],
       [[`${angles('0.0', 'pi()/2')} where rownr()=1`], 'unknown', same, /feeds differ/],
@@ -218,7 +218,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
       assert.deepEqual(await firsts(path, { target }), [second]);
       const { header: told, targets, assumed } = await facts(path, { target });
       assert.deepEqual([told.object, targets, assumed], ['other', undefined, undefined]);
-      // Both angles went on by 0.1 rad.
+      // Both angles are larger by 0.1 rad.
       assert.ok(Math.abs(told.phaseCentre.raDeg - 250 - 18 / Math.PI) < 1e-9);
       assert.ok(Math.abs(told.phaseCentre.decDeg + 30 - 18 / Math.PI) < 1e-9);
     }

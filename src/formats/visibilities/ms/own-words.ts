@@ -1,4 +1,4 @@
-/** What a Measurement Set has no column for, kept beside it in our own words: JSON in the keyword CORELLA. */
+/** Facts for which a Measurement Set has no column: JSON in the keyword CORELLA. */
 import { z } from 'zod';
 import { enuToEcef, siteToEcef } from '../../../telescope/earth.js';
 import type { Telescope } from '../../../telescope/telescope.js';
@@ -13,7 +13,7 @@ const schema = z.object({
   instrument: z.string().exactOptional(),
   extraKeywords: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).exactOptional(),
   channelWidthHz: z.number().exactOptional(),
-  /** Numbers of the antennas that are in no pair, by their rows. */
+  /** Numbers of the antennas in no pair, by table row. */
   unusedNumbers: z.record(z.string(), z.number()).exactOptional(),
   history: z.array(z.string()),
 });
@@ -42,7 +42,7 @@ export function ownWordsOf(header: VisibilityHeader): string {
   });
 }
 
-/** Believed where the antennas stand as the set has them; other programs leave our words in sets they changed. */
+/** Used only if the antenna positions match the set: other programs keep our keyword in sets that they changed. */
 export function readOwnWords(text: string, seen: Telescope): OwnWords | undefined {
   if (text === '') return undefined;
   try {

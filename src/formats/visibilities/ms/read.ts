@@ -1,7 +1,7 @@
 /**
- * Opens a Measurement Set. A row of the pair (1, 2) holds S = V·e^(−2πi f w/c) beside its own uvw, as UVFITS does. Sets
- * differ in which way uvw runs: r₁ − r₂, and V is V₁₂, as casacore makes them of UVFITS; or r₂ − r₁, and V is the conjugate,
- * as some correlators write them. The antennas' places tell which.
+ * Opens a Measurement Set. A row of the pair (1, 2) holds S = V·e^(−2πi f w/c) beside its own uvw, as in UVFITS. Sets
+ * differ in the direction of uvw: r₁ − r₂, and V is V₁₂, as casacore makes them from UVFITS; or r₂ − r₁, and V is the
+ * conjugate, as some correlators write them. The antenna positions decide which.
  */
 import type { Integration } from '../../../core/blocks.js';
 import { closes, preparing } from '../../../core/closing.js';
@@ -38,7 +38,7 @@ export const casacoreCodes = { 5: -1, 6: -3, 7: -4, 8: -2, 9: -5, 10: -7, 11: -8
 
 const MOST_ROWS = 2 ** 31;
 
-/** What a set's visibilities lie in unless another column is asked for. */
+/** The default column of visibilities. */
 const DATA = 'DATA';
 
 export const openMs = (path: string, options: OpenOptions = {}): Promise<VisibilityFile> =>
@@ -86,7 +86,7 @@ function opened(
   );
   const lines = (what: 'antennas' | 'mounts' | 'fields' | 'fieldFrames' | 'columns' | 'feeds'): string[] =>
     casacore.text(path, handle, what).split('\n').slice(0, -1);
-  // Tables list fields that the rows may have none of.
+  // Tables may list fields without rows.
   const names = lines('fields');
   const present = [...new Set(every.fields)].map((id): Target => {
     if (!(id >= 0 && id < fieldCount))
@@ -120,7 +120,7 @@ function opened(
   const { telescope: seen, stationOf } = antennasOf(path, table);
   const observer = casacore.text(path, handle, 'observer').trim();
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
-  // Unused antennas are placed from the same site as the others.
+  // Unused antennas use the same site as the others.
   const { unused } = antennasOf(path, own ? { ...table, site: own.telescope.site } : table);
   const feeds = feedsOf(stored);
   const byFeeds =
@@ -128,7 +128,7 @@ function opened(
       ? undefined
       : orientationOfSet(casacore.text(path, handle, 'pyuvdataOrientation'), lines('feeds'));
   const xOrientation = own ? (own.xOrientation ?? 'east') : (byFeeds?.orientation ?? 'unknown');
-  // Ours hold X that lies east whatever their words, so that others' alone are turned.
+  // Our sets always have X east, so only others' are converted.
   const products = stored.map((product) => turnedToEast(product, byFeeds?.orientation));
   const polarisations = polarisationsOf(products);
   const column = options.column ?? DATA;
@@ -266,7 +266,7 @@ function refuseAveraged(path: string, tables: string): void {
     );
 }
 
-/** Calibration programs leave what they made beside what came, and a reader may want either. */
+/** Calibration programs keep their results beside the original data, and a reader may want either. */
 function otherColumns(columns: readonly string[]): readonly string[] {
   const others = columns.filter((name) => name !== DATA);
   return others.length === 0
@@ -275,8 +275,8 @@ function otherColumns(columns: readonly string[]): readonly string[] {
 }
 
 /**
- * Our own words are of DATA, and believed. Others mark DATA as Jy that nobody calibrated, so that Jy is believed of what
- * calibration made alone; any other unit someone has chosen.
+ * Our own keyword describes DATA, and is trusted. Other programs mark uncalibrated DATA as Jy, so Jy is trusted only in
+ * columns made by calibration; any other unit was set on purpose.
  */
 function unitsIn(
   column: string,
@@ -295,7 +295,7 @@ function unitsIn(
     : { units, assumed: [] };
 }
 
-/** casacore knows no weight of −0: where all are zero they were never set. A dead first station is many rows of zeros. */
+/** casacore has no weight of −0: if all are zero they were never set. A dead first station gives many rows of zeros. */
 function isWeighted(
   casacore: Casacore,
   handle: unknown,
@@ -323,7 +323,7 @@ function antennasOf(
     readonly channels: readonly { readonly frequencyHz: number }[];
     readonly channelWidthHz: number;
     readonly polarisations: 2;
-    /** The mean of the antennas in use, unless it is known. */
+    /** The mean of the antennas in use, unless known. */
     readonly site?: Site;
   },
 ) {

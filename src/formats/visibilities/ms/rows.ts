@@ -1,4 +1,4 @@
-/** The rows of a Measurement Set beside their values, and which of them are read. */
+/** The rows of a Measurement Set without their values, and the selection of rows to read. */
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, instant, type Instant } from '../../../core/instant.js';
 import type { Casacore } from './library.js';
@@ -13,7 +13,7 @@ export interface Rows {
   readonly antenna2: Int32Array;
   readonly fields: Int32Array;
   readonly uvw: Float64Array;
-  /** Where each lies in the set. */
+  /** Row numbers in the set. */
   readonly places: Int32Array;
 }
 
@@ -47,7 +47,7 @@ export function readRows(
   return rows;
 }
 
-/** Those of one field alone. */
+/** The rows of one field. */
 export function rowsOfField(all: Rows, field: number): Rows {
   const kept = all.places.filter((row) => all.fields[row] === field);
   const uvw = new Float64Array(3 * kept.length);
@@ -89,5 +89,5 @@ export function slotsOf(path: string, { times, intervals, places }: Rows): reado
   return [...slots].sort(([x], [y]) => x - y).map(([, slot]) => slot);
 }
 
-/** When its data begin. */
+/** Start of its data. */
 export const startOf = ({ middle, durationS }: Slot): Instant => addSeconds(middle, -durationS / 2);

@@ -1,6 +1,6 @@
 /**
- * Writes a Measurement Set as casacore makes them of UVFITS: fringes stopped at the phase centre, V₁₂ beside uvw = r₁ − r₂
- * in metres, antenna 1 the lower. The set grows under another name and gets its own when it is finished.
+ * Writes a Measurement Set as casacore makes them from UVFITS: fringes stopped at the phase centre, V₁₂ beside uvw = r₁
+ * − r₂ in metres, antenna 1 the lower. The set grows under a temporary name and is renamed when finished.
  */
 import { rename, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
@@ -26,12 +26,12 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
   const casacore = await openCasacore(path);
   if (existsSync(path) && !isMeasurementSet(path))
     refuse(path, 'is there and is no Measurement Set', 'choose another name');
-  // In full and without a dot in front, which casacore takes for a part of another table.
+  // Absolute and without a leading dot, which casacore would take for a subtable.
   const growing = `${resolve(path)}.${process.pid}-${Date.now().toString(16)}.growing`;
   const { telescope, frequenciesHz } = header;
   const table = antennaTableOf(telescope.stations, header.unusedAntennas);
   const unusedPlaces = new Set((header.unusedAntennas ?? []).map(({ place }) => place));
-  /** Row of the antenna table of each station. */
+  /** The antenna-table row of each station. */
   const rowOf = table.map((_, row) => row).filter((row) => !unusedPlaces.has(row));
   const centre = siteToEcef(telescope.site);
   const positions = Float64Array.from(
@@ -44,7 +44,7 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
   const codes = written.map(({ code }) =>
     Number(Object.entries(casacoreCodes).find(([, ours]) => ours === code)?.[0]),
   );
-  /** casacore's codes rise: XX, XY, YX, YY. */
+  /** casacore's codes ascend: XX, XY, YX, YY. */
   const order = codes.map((_, q) => q).sort((x, y) => codes[x] - codes[y]);
   const isEast = header.feeds !== 'circular' && header.xOrientation !== 'unknown';
   const handle = casacore.create(
@@ -59,7 +59,7 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
       header.phaseCentre.decDeg * RADIANS_PER_DEGREE,
     ],
     ...[ownWordsOf(header), header.history.join('\n')],
-    // Where nothing is said others take DATA for uncalibrated; of values that are nobody says more.
+    // Without a unit other programs take DATA as uncalibrated; the unit of calibrated values may be unknown.
     header.units === 'uncalib' ? '' : (header.units ?? ''),
     Float64Array.from(isEast ? EAST_ANGLES : [0, 0]),
     telescope.mount ? mountWords[telescope.mount] : 'UNKNOWN',
@@ -83,7 +83,7 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
   };
   const appear = async (): Promise<void> => {
     close();
-    // What has the name stays whole until the new set is.
+    // An existing set stays complete until the new one is.
     const before = `${growing}.before`;
     const isReplacing = isMeasurementSet(path);
     if (isReplacing) await rename(path, before);
@@ -146,7 +146,7 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
       await appear();
     },
     keep: async () => {
-      // Rows of what failed may stand in the set already.
+      // Rows of a failed integration may already be in the set.
       if (finished === 0 || isAppending) {
         await abandon();
         return 0;

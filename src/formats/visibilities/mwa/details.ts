@@ -1,4 +1,4 @@
-/** What inspect tells of an MWA observation: what is there, what is missing, and what was done to the phases. */
+/** Inspect output for an MWA observation: which data are present or missing, and the corrections of the phases. */
 import { formatInstant, instant } from '../../../core/instant.js';
 import { fineChannelsPerCoarse, type Layout } from './layout.js';
 import type { Observation } from './metafits.js';
@@ -11,9 +11,9 @@ export async function details(of: {
   readonly observation: Observation;
   readonly pieces: readonly Piece[];
   readonly layout: Layout;
-  /** Coarse channels from the lowest to the highest that a file holds. */
+  /** Coarse channels of a file, ascending. */
   readonly band: readonly number[];
-  /** Milliseconds since 1970, rising. */
+  /** Milliseconds since 1970, ascending. */
   readonly times: readonly number[];
   readonly cables: 'keep' | 'remove';
 }): Promise<Record<string, unknown>> {
@@ -24,7 +24,7 @@ export async function details(of: {
   const spanMillis = times[times.length - 1] - times[0];
   const steps = Math.round(spanMillis / (1000 * integrationS)) + 1;
   const total = (count: (piece: Piece) => number): number => pieces.reduce((sum, one) => sum + count(one), 0);
-  /** Times that some files hold and others lack, counted per coarse channel. */
+  /** Times present in some files but missing in others, counted per coarse channel. */
   const lacking = band
     .filter((coarse) => held.includes(coarse))
     .reduce((sum, coarse) => {
@@ -51,7 +51,7 @@ export async function details(of: {
     integrationS,
     integrations: times.length,
     scansPlanned: observation.scans,
-    /** No file holds these times, between the first and the last. */
+    /** Times between the first and the last that are in no file. */
     missingIntegrations: Math.max(0, steps - times.length),
     missingChannelIntegrations: lacking,
     truncatedIntegrations: total(({ truncated }) => truncated),
@@ -76,7 +76,7 @@ export async function details(of: {
     rawScale: observation.rawScale,
     storedScale: first.scale,
     weights: read?.weights === undefined ? 'none: every value counts whole' : 'in the file',
-    /** As stored, in the file's own order. */
+    /** As stored, in file order. */
     firstValues: Array.from(read?.values.subarray(0, FIRST_VALUES) ?? []),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Where each visibility lies in an integration of the two correlators, and which sky frequencies a file holds.
- * Both keep V₁₂ = ⟨x₁·conj(x₂)⟩ with our sign of the fringes: for the older one another reader's file of the same
- * data says so, for MWAX the sky does (mwa.test.ts).
+ * The position of each visibility in an integration of the two correlators, and a file's sky frequencies. Both store
+ * V₁₂ = ⟨x₁·conj(x₂)⟩ with our fringe sign: verified for the older one with another reader's file of the same data, for
+ * MWAX on the sky (mwa.test.ts).
  */
 import { baselineIndex } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
@@ -17,9 +17,9 @@ export const products = [-5, -7, -8, -6].map((code) => storedProducts[code]) as 
 interface PairPlace {
   readonly s1: number;
   readonly s2: number;
-  /** Of the real part of each product in the first channel. */
+  /** Position of the real part of each product in the first channel. */
   readonly at: readonly number[];
-  /** −1 where the file holds the conjugate. */
+  /** −1 if the file holds the conjugate. */
   readonly sign: readonly (1 | -1)[];
 }
 
@@ -32,7 +32,7 @@ export interface Layout {
 }
 
 export const RECEIVER_CHANNEL_HZ = 1_280_000;
-/** Channels of the older correlator are averages of the filterbank's, which are this wide. */
+/** The older correlator averages filterbank channels of this width. */
 const LEGACY_FINE_HZ = 10_000;
 /** Inputs of one filterbank board. */
 const BOARD_INPUTS = 64;
@@ -55,8 +55,8 @@ function mwaxLayout({ telescope }: Observation, channels: number): Layout {
 }
 
 /**
- * [channel][lower triangle of pairs of outputs][2][2]. The boards of the fine filterbank leave their 64 inputs in
- * another order: input 16·k + m of a board is its output 4·m + k.
+ * [channel][lower triangle of pairs of outputs][2][2]. The boards of the fine filterbank reorder their 64 inputs: input
+ * 16·k + m of a board is its output 4·m + k.
  */
 const outputOf = (input: number): number => {
   const inBoard = input % BOARD_INPUTS;
@@ -93,7 +93,7 @@ function legacyPlace(out1: number, out2: number): readonly [number, 1 | -1] {
     : [2 * (4 * baselineIndex(j, i) + 2 * (out2 % 2) + (out1 % 2)), -1];
 }
 
-/** gpubox n of the older correlator: channels up to 128 in rising order, then those above in falling order. */
+/** gpubox n of the older correlator: channels up to 128 ascending, then those above descending. */
 export function legacyChannel({ coarseChannels }: Observation, gpubox: number): number | undefined {
   return [
     ...coarseChannels.filter((channel) => channel <= 128),
@@ -104,7 +104,7 @@ export function legacyChannel({ coarseChannels }: Observation, gpubox: number): 
 export const fineChannelsPerCoarse = ({ fineChannelHz }: Observation): number =>
   Math.floor(RECEIVER_CHANNEL_HZ / fineChannelHz + 1e-6);
 
-/** The middle of the first fine channel of a receiver channel. */
+/** The centre of the first fine channel of a receiver channel. */
 export function firstFineHz(correlator: Correlator, observation: Observation, coarse: number): number {
   const { fineChannelHz } = observation;
   const centreHz = coarse * RECEIVER_CHANNEL_HZ;

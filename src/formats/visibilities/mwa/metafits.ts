@@ -1,6 +1,6 @@
 /**
- * An MWA observation as its metafits tells it: one row of TILEDATA per input says which tile and polarisation it
- * is, where the tile stands, how long its cable is and whether it is flagged; the primary header says the rest.
+ * An MWA observation from its metafits: one row of TILEDATA per input gives its tile and polarisation, the tile's
+ * position, its cable length and its flag; the primary header gives the rest.
  */
 import { refuse } from '../../../core/errors.js';
 import type { SkyPosition } from '../../../sky/frame.js';
@@ -10,10 +10,10 @@ import { readUnit, type FitsHeader } from '../../fits/fits.js';
 import { readTable, type FitsTable } from '../../fits/table.js';
 import { openInput } from '../../io/input.js';
 
-/** How cables of a plain physical length delay more than vacuum: 1 over the velocity factor of their coaxial line. */
+/** Cable delay relative to vacuum, per physical length: 1 over the velocity factor of the coaxial line. */
 const CABLE_SLOWNESS = 1.204;
 
-/** Towards where the correlator stopped the fringes (GEODEL). */
+/** The correlator's fringe-stopping direction (GEODEL). */
 export type StoppedTowards = 'nowhere' | 'zenith' | 'tile pointing' | 'phase centre';
 const stoppedTowards: readonly StoppedTowards[] = ['nowhere', 'zenith', 'tile pointing', 'phase centre'];
 
@@ -27,25 +27,25 @@ export interface Observation {
   readonly flagged: readonly boolean[];
   /** cableM : [a], electrical lengths relative to one another. */
   readonly cableM: readonly number[];
-  /** Receiver channels in rising order; channel k is centred at k · 1.28 MHz. */
+  /** Receiver channels in ascending order; channel k is centred at k · 1.28 MHz. */
   readonly coarseChannels: readonly number[];
   readonly fineChannelHz: number;
   readonly integrationS: number;
-  /** Integrations the observation was meant to have; 0 where not said. */
+  /** Planned number of integrations; 0 if absent. */
   readonly scans: number;
-  /** Unix seconds before which the receivers had not settled; 0 where not said. */
+  /** Unix seconds when the receivers had settled; 0 if absent. */
   readonly goodFromUnixS: number;
   readonly phaseCentre: SkyPosition;
   readonly pointing: SkyPosition & { readonly azimuthDeg: number; readonly altitudeDeg: number };
   readonly object: string;
   readonly history: readonly string[];
-  /** What the correlator had already done to the phases. */
+  /** The correlator's corrections of the phases. */
   readonly applied: {
     readonly cables: 'applied' | 'not applied';
     readonly calibration: 'applied' | 'not applied';
     readonly stopped: StoppedTowards;
   };
-  /** For people. */
+  /** For display. */
   readonly mode: string;
   readonly project: string;
   readonly delayMode: string;
@@ -197,7 +197,7 @@ function readInputs(path: string, table: FitsTable): InputRow[] {
   return rows.map((row, a) => row ?? refuse(path, `lacks input ${'XY'[a % 2]} of antenna ${a >> 1}`));
 }
 
-/** "EL_-656.14" is an electrical length; a bare number is the cable's own, in which signals run slower. */
+/** "EL_-656.14" is an electrical length; a bare number is a cable's physical length, in which signals are slower. */
 function electricalM(text: string, where: string): number {
   const digits = text.replace(/^EL_/, '');
   const lengthM = digits.trim() === '' ? Number.NaN : Number(digits);

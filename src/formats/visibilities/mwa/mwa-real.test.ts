@@ -1,6 +1,6 @@
 /**
- * Real files of both correlators, where CORELLA_TEST_DATA names a folder with mwa/: against what astropy reads in
- * them, against another reader's UVH5 of the same gpubox file, and against the sky.
+ * Real files of both correlators, if CORELLA_TEST_DATA names a folder with mwa/: compared with astropy, with another
+ * reader's UVH5 of the same gpubox file, and with the sky.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -34,7 +34,7 @@ async function only(name: string): Promise<{ readonly file: VisibilityFile; read
   assert.equal(all.length, 1);
   return { file, one: all[0] };
 }
-/** Product `pair` of (i, j), i ≥ j, as the file has it. */
+/** Product `pair` of (i, j), i ≥ j, as in the file. */
 function mean({ asStored }: Integration, i: number, j: number, pair: number): readonly [number, number] {
   const at = 2 * (4 * baselineIndex(i, j) + pair);
   assert.ok(asStored);
@@ -73,7 +73,8 @@ describe('real MWA files', { skip }, () => {
       theirFile.telescope.stations.map(({ name }) => name),
     );
     assert.deepEqual([...one.flaggedInputs], [...theirs.flaggedInputs]);
-    // They undid the quantiser, which bends values by some per cent; a wrong pair, product or sign leaves nothing.
+    // The other reader corrected the quantiser, which changes values by some per cent; a wrong pair, product or sign
+    // gives no agreement.
     for (const pair of [0, 1, 2, 3]) {
       let [dot, ours2, theirs2] = [0, 0, 0];
       for (let i = 1; i < TILES; i++) {
@@ -111,12 +112,12 @@ describe('real MWA files', { skip }, () => {
       raDeg: 333.607,
       decDeg: -17.0288,
     });
-    /** How much of the two strongest modes of XX and YY the wanted fringes hold; by chance 8 in all. */
+    /** The share of the wanted fringes in the two strongest modes of XX and YY, summed; by chance it is 8. */
     const held = (side: 1 | -1, cableSign: 1 | -1): number =>
       [0, 1]
         .flatMap((p) => strongestModes(one, p).map((mode) => [p, mode] as const))
         .reduce((sum, [p, mode]) => {
-          // The channel is on the coarse band's very edge: half its power comes from the other edge.
+          // The channel is at the very edge of the coarse band: half its power is aliased from the other edge.
           for (const frequencyHz of [file.header.frequenciesHz[0], file.header.frequenciesHz[0] + 1.28e6]) {
             let [re, im] = [0, 0];
             for (let s = 0; s < TILES; s++) {
@@ -132,7 +133,7 @@ describe('real MWA files', { skip }, () => {
           }
           return sum;
         }, 0);
-    // Later by its cable, earlier by its place: the one arrangement of four in which the source is there.
+    // Later by its cable, earlier by its position: the only one of four arrangements that shows the source.
     assert.ok(held(1, -1) > 25, `${held(1, -1)}`);
     for (const [side, sign] of [
       [1, 1],
@@ -144,7 +145,7 @@ describe('real MWA files', { skip }, () => {
   });
 });
 
-/** Unit vectors [s] (re, im) of the two largest eigenvalues of the correlation coefficients, autos left out. */
+/** Unit vectors [s] (re, im) of the two largest eigenvalues of the correlation coefficients, without autos. */
 function strongestModes(one: Integration, p: number): Float64Array[] {
   const matrix = new Float64Array(2 * TILES * TILES);
   const power = (s: number): number => mean(one, s, s, 3 * p)[0];

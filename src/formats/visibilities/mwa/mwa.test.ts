@@ -38,7 +38,7 @@ async function readAll(
   return { file, all };
 }
 
-/** The stored mean of V between inputs a₁ and a₂, whichever of them comes first in the triangle. */
+/** The stored mean of V between inputs a₁ and a₂, in either order in the triangle. */
 function meanOf({ asStored, stations }: Integration, c: number, a1: number, a2: number): [number, number] {
   const [i, j] = [a1 >> 1, a2 >> 1];
   const [first, second, sign] = i >= j ? [a1, a2, 1] : [a2, a1, -1];
@@ -55,7 +55,7 @@ function assertHolds(integration: Integration, sample: MwaSample, unixS: number)
       for (let a2 = 0; a2 < inputs; a2++) {
         const [re, im] = meanOf(integration, c, a1, a2);
         const [wantedRe, wantedIm] = sample.value(a1, a2, c, unixS);
-        // The two halves of a Hermitian value are rounded apart.
+        // The two halves of a Hermitian value are rounded separately.
         assert.ok(
           Math.hypot(re - wantedRe, im - wantedIm) < 1e-5,
           `c ${c}, inputs ${a1}, ${a2}: ${re}, ${im}`,
@@ -68,7 +68,7 @@ function assertHolds(integration: Integration, sample: MwaSample, unixS: number)
 describe('MWA gpubox files of whole numbers', () => {
   it('are scaled by BSCALE (BITPIX 32)', async () => {
     const sample = smallMwa(32);
-    // Steps far below what the test tells apart.
+    // Steps far below the test's resolution.
     const at = folderOf({
       '1061315448.metafits': encodeMetafits(sample),
       '1061315448_20130823175130_gpubox03_00.fits': encodeGpubox(sample, {
@@ -129,7 +129,7 @@ describe('MWA gpubox files', () => {
     const both = folderOf({
       '1061315448.metafits': encodeMetafits(sample),
       '1061315448_x_gpubox01_00.fits': encodeGpubox(sample, { channels: 2, times: [START, START + 0.5] }),
-      // The second time is missing here: what stays there would be the first one's.
+      // The second time is missing here: stale memory would show the first one's values.
       '1061315448_x_gpubox02_00.fits': encodeGpubox(sample, { channels: 2, times: [START] }),
     });
     const { all } = await readAll(both('1061315448.metafits'));
@@ -178,7 +178,7 @@ describe('MWAX files', () => {
     const { file, all } = await readAll(plain('1061315448_1_ch121_000.fits'));
     assertHolds(all[0], sample, START);
     assert.equal(file.details.correlator, 'mwax');
-    // An even number of channels: the one at half way is centred on the coarse channel.
+    // An even number of channels: the one at the middle index is centred on the coarse channel.
     assert.deepEqual([...file.header.frequenciesHz], [121 * 1.28e6 - 640e3, 121 * 1.28e6 - 600e3]);
   });
 
@@ -198,7 +198,7 @@ describe('MWAX files', () => {
     assert.ok(asStored && productCounts);
     assert.equal(asStored.weights[4 * baselineIndex(1, 0)], 20_000);
     assert.equal(asStored.weights[4 * baselineIndex(1, 0) + 3], 80_000);
-    // Each product counts for itself, a baseline as its most.
+    // Each product counts separately; a baseline counts the largest.
     assert.equal(counts[baselineIndex(1, 0)], 80_000);
     assert.equal(productCounts[4 * baselineIndex(1, 0)], 20_000);
     assert.equal(productCounts[4 * baselineIndex(1, 0) + 3], 80_000);
@@ -258,7 +258,7 @@ describe('an MWA observation', () => {
     assert.ok(Math.hypot(re - wantedRe, im - wantedIm) < 1e-5);
     assert.deepEqual(file.details.coarseChannels, [127, 129]);
     assert.deepEqual(file.details.missingCoarseChannels, [128, 130]);
-    // From 0 to 3 s are seven steps, of which five are there; channel 127 lacks one of them, 129 two.
+    // From 0 to 3 s there are seven steps, five of them present; channel 127 lacks one of them, 129 two.
     assert.deepEqual([file.details.missingIntegrations, file.details.missingChannelIntegrations], [2, 3]);
     assert.equal(file.details.integrationsBeforeGoodTime, 1);
   });
@@ -313,7 +313,7 @@ describe('phases of the MWA', () => {
   const turn = (f: number, pathM: number): number => (2 * Math.PI * f * pathM) / SPEED_OF_LIGHT_M_PER_S;
 
   it('keeps cable delays as recorded, and takes them out when asked', async () => {
-    // Each signal is late by its cable; a bare length is that of the cable itself, 1.204 times slower than light.
+    // Each signal is delayed by its cable; a bare length is the physical one, 1.204 times slower than light.
     const lateM = [-10.5, 40, 50 * 1.204];
     const frequencyHz = (c: number): number => 128 * 1.28e6 - 640e3 + c * 40e3;
     const sample = smallMwa(3, {
@@ -348,7 +348,7 @@ describe('phases of the MWA', () => {
   });
 
   it('sets fringes that the correlator stopped going again', async () => {
-    // What the correlator leaves of a source where it stopped the fringes is a constant.
+    // At the fringe-stopping direction the correlator's output of a source is constant.
     const sample = smallMwa(3, { tiles, value: () => [1, 0] });
     for (const geodel of [1, 2, 3]) {
       const { file, all } = await inOpen({ ...sample, cards: { GEODEL: geodel } });

@@ -1,7 +1,7 @@
 /**
- * Visibilities of the Murchison Widefield Array, from the MWAX correlator and from the one before it (gpubox
- * files). A file holds one coarse channel and needs the observation's metafits, found beside it or named. The
- * metafits itself stands for the whole observation: opened, it joins the files beside it in time and frequency.
+ * Visibilities of the Murchison Widefield Array, from the MWAX correlator and from the one before it (gpubox files). A
+ * file holds one coarse channel and needs the observation's metafits, found beside it or given. The metafits represents
+ * the whole observation: opening it joins the files beside it in time and frequency.
  */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -63,7 +63,7 @@ async function describesObservation(path: string): Promise<boolean> {
   }
 }
 
-/** Beside the data under the observation's number, as the archive names it. */
+/** Beside the data, with the observation's number, as the archive names it. */
 async function findMetafits(path: string, obsId: number): Promise<string> {
   const folder = dirname(path);
   const names = await readdir(folder);
@@ -158,7 +158,7 @@ interface Joined {
 async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
   const { path, observation, pieces, layout, cables } = joined;
   const [{ correlator, channels }] = pieces;
-  // Channels that no file brought are kept between those that did, so that the band stays evenly spaced.
+  // Missing channels between present ones are kept, so that the band stays evenly spaced.
   const present = pieces.map(({ coarse }) => coarse);
   const [lowest, highest] = [Math.min(...present), Math.max(...present)];
   const band = observation.coarseChannels.filter((coarse) => coarse >= lowest && coarse <= highest);
@@ -223,7 +223,7 @@ async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
       ],
     },
     integrationCount: times.length,
-    // 0.7 GB each for the whole band of 128 tiles: worth using again.
+    // 0.7 GB each for the whole band of 128 tiles: worth reusing.
     faults,
     integrations: async function* (memory = 'own') {
       Object.assign(faults, noFaults());

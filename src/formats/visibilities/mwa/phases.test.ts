@@ -35,7 +35,7 @@ describe('what the correlator of the MWA did to phases', () => {
     assert.deepEqual(late(observation('zenith'), 'remove'), [12, 5]);
     assert.deepEqual(late(observation('tile pointing', 90, 0)), [100, 100]);
     assert.deepEqual(late(observation('tile pointing', 0, 0)), [30, 30]);
-    // Half of the east, cos 60°, and sin 60° of the height.
+    // Half of the east component, cos 60°, and sin 60° of the height.
     const low = 50 + 7 * Math.sqrt(0.75);
     assert.deepEqual(
       late(observation('tile pointing', 90, 60)),

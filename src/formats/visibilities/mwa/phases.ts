@@ -1,4 +1,4 @@
-/** Phases that are put right as an integration is read: the correlator's stopped fringes, and the cables if asked. */
+/** Phase corrections applied on reading: the correlator's fringe stopping, and cables on request. */
 import { addSeconds, type Instant } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { dot, type Vector3 } from '../../../core/vector.js';
@@ -7,7 +7,7 @@ import type { Observation } from './metafits.js';
 
 const TURN = 2 * Math.PI;
 
-/** The direction in which the correlator stopped the fringes; undefined where they run. */
+/** The correlator's fringe-stopping direction; undefined if fringes are running. */
 function stoppedDirection(observation: Observation, middle: Instant): Vector3 | undefined {
   const { pointing, phaseCentre, telescope } = observation;
   switch (observation.applied.stopped) {
@@ -23,9 +23,9 @@ function stoppedDirection(observation: Observation, middle: Instant): Vector3 | 
 }
 
 /**
- * How much later than we want each input's signal is on record, in metres: V₁₂ is made right by
- * e^(+2πi f (late₁ − late₂)/c). A cable of length L delays its signal by L/c, x ∝ e^(−2πi f L/c); fringes stopped
- * towards ŝ had x ∝ e^(+2πi f r·ŝ/c) taken out. Undefined where all is as it should be.
+ * The excess delay of each recorded input, in metres: V₁₂ is corrected by e^(+2πi f (late₁ − late₂)/c). A cable of
+ * length L delays its signal by L/c, x ∝ e^(−2πi f L/c); fringe stopping towards ŝ removed x ∝ e^(+2πi f r·ŝ/c).
+ * Undefined if there is nothing to correct.
  */
 export function latenessM(
   observation: Observation,

@@ -1,4 +1,4 @@
-/** One gpubox or MWAX file: which coarse channel it holds, and where in it each integration lies. */
+/** One gpubox or MWAX file: its coarse channel, and the position of each integration. */
 import { basename } from 'node:path';
 import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
@@ -15,7 +15,7 @@ import type { Observation } from './metafits.js';
 
 export interface Held {
   readonly dataStart: number;
-  /** Undefined where the file keeps no weights: all are 1. */
+  /** Undefined if the file has no weights: all are 1. */
   readonly weightsStart: number | undefined;
 }
 
@@ -24,14 +24,14 @@ export interface Piece {
   readonly correlator: Correlator;
   readonly coarse: number;
   readonly channels: number;
-  /** BSCALE of the stored values, and what they are: floats, or whole numbers (BITPIX 32). */
+  /** BSCALE of the stored values, and their type: floats, or integers (BITPIX 32). */
   readonly scale: number;
   readonly stored: 'float32' | 'int32';
   /** By milliseconds since 1970. */
   readonly held: ReadonlyMap<number, Held>;
-  /** Integrations cut short at the file's end. */
+  /** Integrations truncated at the file's end. */
   readonly truncated: number;
-  /** Integrations at a time the file already held: the first counts. */
+  /** Integrations at a time already in the file: the first counts. */
   readonly repeated: number;
 }
 
@@ -44,13 +44,13 @@ interface PieceHeader {
   readonly obsId: number;
 }
 
-/** 1061315448_20130823175130_gpubox07_01.fits, or …_ch137_000.fits; anything may stand between. */
+/** 1061315448_20130823175130_gpubox07_01.fits, or …_ch137_000.fits; anything may be in between. */
 const gpuboxName = /gpubox(\d{1,2})(?!\d)/i;
 const mwaxName = /_ch(\d{1,3})(?!\d)/i;
 export const isPieceName = (name: string, obsId: number): boolean =>
   name.startsWith(`${obsId}_`) && /\.fits$/i.test(name) && (gpuboxName.test(name) || mwaxName.test(name));
 
-/** Close `file` of what this returns. */
+/** The caller closes `file` of the result. */
 export const openPiece = (path: string): Promise<PieceHeader> =>
   preparing(async (closers) => {
     const file = closers.keep(await openInput(path));
@@ -96,7 +96,7 @@ export function coarseChannelOf(
   return channel;
 }
 
-/** How many fine channels the file's first integration has. */
+/** The number of fine channels in the file's first integration. */
 export async function channelsOf(piece: PieceHeader, observation: Observation): Promise<number> {
   const { file, correlator } = piece;
   const first = await readUnit(file, piece.end);
@@ -109,7 +109,7 @@ export async function channelsOf(piece: PieceHeader, observation: Observation): 
   return channels;
 }
 
-/** Walks the file's headers; of the data nothing is read. */
+/** Reads the file's headers, but no data. */
 export async function indexPiece(
   piece: PieceHeader,
   coarse: number,
@@ -134,7 +134,7 @@ export async function indexPiece(
     const millis = millisOf(unit.header);
     if (correlator === 'mwax' && isWeights(unit, layout)) {
       const last = latest === undefined ? undefined : held.get(latest);
-      // Weights without the visibilities they belong to say nothing.
+      // Weights without visibilities are ignored.
       if (latest === millis && last?.weightsStart === undefined && last)
         held.set(millis, { ...last, weightsStart: unit.dataStart });
       continue;

@@ -1,4 +1,4 @@
-/** Reads one integration of one file and hands its values on. */
+/** Reads one integration of one file and adds its values. */
 import type { Gathering } from '../../io/gather.js';
 import { products, type Layout } from './layout.js';
 import { phaseOf } from './phases.js';
@@ -6,15 +6,15 @@ import type { Piece } from './pieces.js';
 
 interface PieceValues {
   readonly piece: Piece;
-  /** values : in the file's order. */
+  /** values : in file order. */
   readonly values: Float32Array | Int32Array;
-  /** weights : [baseline][product], all 1 where the file keeps none. */
+  /** weights : [baseline][product], all 1 if not in the file. */
   readonly weights: Float32Array | undefined;
 }
 
-/** Reads any of the files that share a layout into one memory. */
+/** Reads any of the files with a common layout into one memory. */
 export interface PieceReader {
-  /** Good until the next read; undefined where the file lacks this time. */
+  /** Valid until the next read; undefined if the file lacks this time. */
   read(piece: Piece, millis: number): Promise<PieceValues | undefined>;
 }
 
@@ -23,7 +23,7 @@ export function pieceReader({ axes, pairs }: Layout): PieceReader {
   const weightBytes = new Uint8Array(16 * pairs.length);
   const fill = async (piece: Piece, target: Uint8Array, position: number): Promise<void> => {
     await piece.file.readExactly(target, position);
-    // FITS keeps the high byte first; every machine this runs on keeps the low one.
+    // FITS is big-endian; every supported machine is little-endian.
     Buffer.from(target.buffer, 0, target.length).swap32();
   };
   const stored = { float32: new Float32Array(bytes.buffer), int32: new Int32Array(bytes.buffer) };
@@ -45,7 +45,7 @@ interface Placing {
   readonly layout: Layout;
   /** flagged : [a] */
   readonly flagged: readonly boolean[];
-  /** Samples in a whole integration of one channel. */
+  /** Samples per integration of one channel. */
   readonly samples: number;
   readonly firstChannel: number;
   readonly frequenciesHz: Float64Array;
@@ -54,8 +54,8 @@ interface Placing {
 }
 
 /**
- * Values that are no numbers, and those of no weight, are missing; those of flagged inputs are kept, flagged.
- * Channel by channel, as the canonical order has it: pair by pair a large observation takes twice as long.
+ * Values that are not numbers, or have no weight, are missing; those of flagged inputs are kept, flagged. The loop is
+ * channel by channel, in canonical order: pair by pair a large observation takes twice as long.
  */
 export function addPiece(gathering: Gathering, read: PieceValues, placing: Placing): void {
   const { piece, values } = read;
@@ -74,7 +74,7 @@ export function addPiece(gathering: Gathering, read: PieceValues, placing: Placi
         const re = piece.scale * values[from];
         const im = piece.scale * sign[k] * values[from + 1];
         if (count === 0) {
-          // Said to be without weight: what is not said at all would be no product of the file's.
+          // Zero weight: a product that is never added would count as absent from the file.
           gathering.add(target, product, 0, 0, 0);
           continue;
         }
@@ -91,7 +91,7 @@ export function addPiece(gathering: Gathering, read: PieceValues, placing: Placi
   }
 }
 
-/** [baseline][product]: samples integrated, negative where an input is flagged, 0 where nothing arrived. */
+/** [baseline][product]: samples integrated, negative if an input is flagged, 0 without data. */
 function signedCounts({ weights }: PieceValues, { layout, flagged, samples }: Placing): Float64Array {
   const counts = new Float64Array(4 * layout.pairs.length);
   layout.pairs.forEach(({ s1, s2 }, pair) => {

@@ -1,4 +1,4 @@
-/** The AIPS AN table: where the antennas stand, in the axes other software expects, and back. */
+/** The AIPS AN table: antenna positions in the axes that other software expects, and back. */
 import { refuse } from '../../../core/errors.js';
 import type { Instant } from '../../../core/instant.js';
 import { dot, scale, type Vector3 } from '../../../core/vector.js';
@@ -21,10 +21,10 @@ import { antennaTableOf, type NumberedStation } from '../header-facts.js';
 
 const HIGHEST_GROUND_M = 10_000;
 
-/** AIPS's codes of mounts; an aperture array is 6. */
+/** AIPS's mount codes; an aperture array is 6. */
 const mountCodes = { altaz: 0, equatorial: 1, fixed: 6 } as const;
 
-/** By their codes, where all antennas have the same; 7 is pyuvdata's own for what is fixed to the ground. */
+/** From their codes, if all antennas have the same; 7 is pyuvdata's code for antennas fixed to the ground. */
 function mountOf(table: FitsTable): Mount | undefined {
   const codes = table.has('MNTSTA') ? [...new Set(table.numbers('MNTSTA', 1).map(([code]) => code))] : [];
   const byCode: Readonly<Record<number, Mount>> = { 0: 'altaz', 1: 'equatorial', 6: 'fixed', 7: 'fixed' };
@@ -33,7 +33,7 @@ function mountOf(table: FitsTable): Mount | undefined {
 
 /**
  * STABXYZ holds offsets from ARRAYX, ARRAYY, ARRAYZ in the frame whose x axis points to the local meridian: ECEF
- * turned about the Earth's axis by minus the longitude, as AIPS, pyuvdata and cotter have it.
+ * rotated about the Earth's axis by minus the longitude, as in AIPS, pyuvdata and cotter.
  */
 export function antennaTable(
   telescope: Telescope,
@@ -45,8 +45,8 @@ export function antennaTable(
   const { site, recording, band } = telescope;
   const stations = antennaTableOf(telescope.stations, facts.unusedAntennas);
   const shift = numberShift(telescope.stations, facts.unusedAntennas);
-  // The middle of a telescope as wide as the Earth lies far below the ground, where readers look for no site: then
-  // places are absolute, as everyone's files of such telescopes have them.
+  // The centre of an Earth-wide telescope is far below the ground, where readers expect no site: positions are then
+  // absolute, as in other programs' files of such telescopes.
   const isDeep = Math.abs(site.heightM) > HIGHEST_GROUND_M;
   const centre = siteToEcef(site);
   const array = isDeep ? { x: 0, y: 0, z: 0 } : centre;
@@ -75,7 +75,7 @@ export function antennaTable(
     { name: 'MNTSTA', form: '1J', rows: each(() => [mountCode]) },
     { name: 'STAXOF', form: '1E', unit: 'METERS', rows: each(() => [0]) },
     { name: 'POLTYA', form: '1A', rows: each(() => letters[0]) },
-    // X lies east–west, 90° from north through east, unless nobody knows.
+    // X is east–west, 90° from north through east, unless unknown.
     { name: 'POLAA', form: '1E', unit: 'DEGREES', rows: each(() => [xAngleDeg]) },
     { name: 'POLTYB', form: '1A', rows: each(() => letters[1]) },
     { name: 'POLAB', form: '1E', unit: 'DEGREES', rows: each(() => [isAngleKnown ? xAngleDeg - 90 : 0]) },
@@ -104,7 +104,7 @@ export function antennaTable(
     integerCard('NOPCAL', 0),
     ...textCards('POLTYPE', ''),
     integerCard('FREQID', 1),
-    // What a telescope is beyond its antennas' places; other software passes over these.
+    // Telescope facts besides antenna positions; other software ignores them.
     ...textCards('TELTITLE', telescope.title),
     ...(telescope.stations.some(({ number }) => number !== undefined)
       ? [integerCard('ANTSHIFT', shift, 'added to the numbers of antennas')]
@@ -125,31 +125,31 @@ export function antennaTable(
   ]);
 }
 
-/** UVFITS counts from 1: numbers from 0 all move up by one. */
+/** UVFITS counts from 1: numbers that start at 0 are all shifted by one. */
 export const numberShift = (stations: readonly Station[], unused?: readonly UnusedAntenna[]): 0 | 1 =>
   antennaTableOf(stations, unused).some(({ number }) => number < 1) ? 1 : 0;
 
 export interface Antennas {
-  /** The data's antenna number of each station. */
+  /** The antenna number of each station in the data. */
   readonly numbers: readonly number[];
-  /** Listed without a place, at (0, 0, 0): where casacore has no antenna of a number it writes such a row. */
+  /** Listed without a position, at (0, 0, 0): casacore writes such a row for an unused number. */
   readonly placeless: readonly number[];
   readonly site: Site;
   readonly stations: readonly Station[];
   readonly arrayName: string;
   readonly timeSystem: string;
-  /** TAI − UTC as the table has it, 0 when it says nothing. */
+  /** TAI − UTC in the table, 0 if absent. */
   readonly taiMinusUtcS: number;
   readonly frame: string;
   /** 'offsets' from the array's centre in the meridian's frame, or 'absolute' ECEF. */
   readonly positions: 'offsets' | 'absolute';
-  /** Of the first feed, degrees from north through east, where the table says that it means it (HASFEED). */
+  /** Of the first feed, degrees from north through east, if the table marks it as valid (HASFEED). */
   readonly feedsTold: number | undefined;
-  /** How feeds are held, the position angle of X where it is neither east nor north, and the frame of products. */
+  /** Mount, position angle of an X that is neither east nor north, and the frame of products. */
   readonly mount?: Mount;
   readonly feedAngleDeg?: number;
   readonly feedFrame?: 'feeds' | 'sky';
-  /** Present where we wrote the table ourselves. */
+  /** Present if we wrote the table ourselves. */
   readonly own?: Pick<Telescope, 'title' | 'band' | 'recording' | 'beamExponent'>;
 }
 
@@ -164,7 +164,7 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
     y: header.real('ARRAYY', 0),
     z: header.real('ARRAYZ', 0),
   };
-  // With no centre of the array given, places are absolute and the Earth's own centre is none.
+  // Without an array centre, positions are absolute; the Earth's centre is not an array centre.
   const centreless = dot(array, array) === 0;
   const isPlaced = xyz.map((at) => !centreless || dot(at, at) > 0);
   const placed = xyz.filter((_, row) => isPlaced[row]);
@@ -197,7 +197,7 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
   const names = table.has('ANNAME') ? table.texts('ANNAME') : numbers.map(String);
   const diameters = table.has('DIAMETER') ? table.numbers('DIAMETER', 1).map(([diameter]) => diameter) : [];
   const own = ownFacts(unit);
-  // A file of ours says when its numbers are more than a counting.
+  // Our files state the shift if their numbers are not a plain count.
   const shift = header.real('ANTSHIFT', 0);
   const numbered = own.own === undefined || header.has('ANTSHIFT');
   const stations = enu.map(({ x, y, z }, s): Station => {
@@ -225,7 +225,7 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
   };
 }
 
-/** A file of ours states it in words; its codes have none for what is unknown. */
+/** Our files state it as text; the codes have no value for unknown. */
 function feedFacts(
   { header }: FitsUnit,
   table: FitsTable,
@@ -243,7 +243,7 @@ function feedFacts(
   };
 }
 
-/** Of feeds that lie neither along north nor along east, Y 90° before X. */
+/** For feeds along neither north nor east, Y 90° before X. */
 function rotatedFeedDeg(table: FitsTable): number | undefined {
   const first = feedAngleDeg(table);
   if (first === undefined || Math.abs(first - 90 * Math.round(first / 90)) < 1e-3) return undefined;
@@ -251,14 +251,14 @@ function rotatedFeedDeg(table: FitsTable): number | undefined {
   return Math.abs(first - second - 90) < 1e-3 ? first : undefined;
 }
 
-/** Where the first feed points; feeds that do not stand at right angles, both at 0 say, were never measured. */
+/** The angle of the first feed; feeds that are not perpendicular, such as both at 0, were never measured. */
 function feedAngleDeg(table: FitsTable): number | undefined {
   if (!table.has('POLAA') || !table.has('POLAB')) return undefined;
   const [first, second] = ['POLAA', 'POLAB'].map((name) => table.numbers(name, 1)[0][0]);
   return Math.abs(Math.abs(second - first) - 90) < 1e-3 ? first : undefined;
 }
 
-/** To the last digit where we wrote it, else from the Earth-fixed place. */
+/** Exact if we wrote it, otherwise from the geocentric position. */
 function siteOf(place: Vector3, { header }: FitsUnit): Site {
   if (!header.has('SITELAT')) return ecefToSite(place);
   return checkedSite(header.where, {

@@ -1,4 +1,4 @@
-/** UVFITS of several IFs, each with channels of its own step. */
+/** UVFITS with several IFs, each with its own channel step. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { openUvfits } from './uvfits.js';
 describe('UVFITS of several IFs', () => {
   const path = join(temporaryFolder('bands'), 'bands.uvfits');
 
-  /** Two IFs of two channels, real parts 1 to 4 as the file has them. */
+  /** Two IFs of two channels, real parts 1 to 4 in file order. */
   const open = async (widthsHz: readonly number[], sides: readonly number[], stepHz = 5e5) => {
     await writeFile(
       path,

@@ -1,4 +1,4 @@
-/** The AIPS FQ table: where each IF of a UVFITS file lies, and how wide its channels are. */
+/** The AIPS FQ table: the frequency of each IF of a UVFITS file, and its channel width. */
 import { refuse } from '../../../core/errors.js';
 import { formatHz } from '../../../core/units.js';
 import type { FitsUnit } from '../../fits/fits.js';
@@ -8,9 +8,9 @@ import type { InputFile } from '../../io/input.js';
 export interface Band {
   /** From the FREQ axis. */
   readonly offsetHz: number;
-  /** From channel to channel, below 0 where they fall; the axis tells it where this does not. */
+  /** Channel step, negative if descending; from the axis if not in this table. */
   readonly widthHz?: number;
-  /** −1 where the table calls it a lower sideband. */
+  /** −1 if the table marks a lower sideband. */
   readonly sideband?: number;
 }
 
@@ -35,7 +35,7 @@ const SAME_WIDTH = 1e-6;
 
 const isAlike = (oneHz: number, otherHz: number): boolean => Math.abs(oneHz / otherHz - 1) < SAME_WIDTH;
 
-/** Each band's own step as casacore reads it: CH WIDTH with its sign, whatever SIDEBAND says, else the axis's. */
+/** Each band's step as casacore reads it: CH WIDTH with its sign, whatever SIDEBAND is, else the axis's. */
 export function stepsOf(
   where: string,
   bands: readonly Band[],
@@ -58,7 +58,7 @@ export function stepsOf(
       `channels of its IF 1 are ${formatHz(Math.abs(firstHz))} wide, those of IF ${other + 1} ${formatHz(Math.abs(steps[other].stepHz))} (CH WIDTH of its AIPS FQ table)`,
       'export IFs of one width each to a file of their own',
     );
-  // A lone channel rises and falls alike.
+  // A single channel ascends and descends alike.
   const isLone = axis.length === 1;
   const lower = bands.flatMap(({ sideband = 1 }, k) =>
     !isLone && sideband < 0 && steps[k].stepHz > 0 ? [k + 1] : [],

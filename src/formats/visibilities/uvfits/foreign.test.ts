@@ -1,4 +1,4 @@
-/** UVFITS as other programs write it, made here number by number, and as accidents leave it. */
+/** UVFITS as other programs write it, made here number by number, and after damage. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,12 +32,12 @@ describe('UVFITS of other programs', () => {
     const { file, integrations } = await read(least);
     assert.deepEqual(file.details.antennaNumbers, [41, 300]);
     assert.equal(file.details.antennaPositions, 'absolute');
-    // The antennas stand 259 m apart along x; the site is their middle.
+    // The antennas are 259 m apart along x; the site is their midpoint.
     const [a, b] = file.telescope.stations;
     assert.ok(Math.abs(Math.hypot(a.eastM - b.eastM, a.northM - b.northM, a.upM - b.upM) - 259) < 1e-6);
     assert.ok(Math.abs(a.eastM + b.eastM) < 1e-6);
     const [one] = integrations;
-    // A1 = 41 is station 0, A2 = 300 station 1: V_10 = conj(1 + 2i), times the weight 3; autos never came.
+    // A1 = 41 is station 0, A2 = 300 station 1: V_10 = conj(1 + 2i), times the weight 3; there are no autocorrelations.
     assert.deepEqual([...one.visibilities], [0, 0, 3, -6, 0, 0]);
     assert.deepEqual([...one.counts], [0, 3, 0]);
     assert.deepEqual([...one.flaggedInputs], [0, 0]);
@@ -49,7 +49,7 @@ describe('UVFITS of other programs', () => {
   it('as casacore exports them: numbers without an antenna stand at (0, 0, 0), and are no part of the site', async () => {
     const bare = await read(least);
     const { file } = await read({ ...least, antennas: [41, 300, 7, 8], placeless: [7, 8] });
-    // The middle of two antennas on the ground, not of them and two at the Earth's centre.
+    // The mean of two antennas on the ground, without two at the Earth's centre.
     assert.deepEqual(file.telescope.site, bare.file.telescope.site);
     assert.deepEqual(
       file.telescope.stations.map(({ name, number }) => [name, number]),
@@ -131,11 +131,11 @@ describe('UVFITS of other programs', () => {
       ],
       antennas: [2, 5],
       groups: [
-        // Later time first. Pair (5, 2): stations 1, 0, so V_10 = S·e^(+2πi f WW); WW = 2.5 ns is a quarter turn.
+        // Later time first. Pair (5, 2): stations 1, 0, so V_10 = S·e^(+2πi f WW); WW = 2.5 ns is a quarter cycle.
         [0, 0, 2.5, 0.25, 0.5, 5, 2, 1, 10, 1, 2, 2, 3, 4, 2, 5, 6, 2, 7, 8, 2],
         // Earlier time, pair (2, 5).
         [0, 0, 0, 0.25, 0, 2, 5, 1, 10, 7, 0, 4, 7, 0, 4, 7, 0, 4, 7, 0, 4],
-        // An autocorrelation whose YY is flagged while Y is alive elsewhere: not to be taken for a zero.
+        // An autocorrelation with flagged YY while Y is good elsewhere: not a zero.
         [0, 0, 0, 0.25, 0, 2, 2, 1, 10, 9, 0, 4, 9, 0, -4, 1, 0, 4, 1, 0, 4],
       ],
     };
@@ -146,7 +146,7 @@ describe('UVFITS of other programs', () => {
     );
     assert.equal(integrations[0].durationS, 10);
     assert.deepEqual([...integrations[0].counts], [4, 4, 0]);
-    // XX, XY, YX, YY of each pair: what is flagged leaves its partners.
+    // XX, XY, YX, YY of each pair: a flagged product does not affect the others.
     assert.deepEqual([...(integrations[0].productCounts ?? [])], [4, 4, 4, 0, 4, 4, 4, 4, 0, 0, 0, 0]);
     assert.deepEqual([...integrations[0].visibilities.subarray(8, 16)], [28, 0, 28, 0, 28, 0, 28, 0]);
     // S·i with weight 2, XX YY XY YX in the file, XX XY YX YY here: i(1+2i) = −2+i, i(5+6i) = −6+5i, …
@@ -154,7 +154,7 @@ describe('UVFITS of other programs', () => {
     [-4, 2, -12, 10, -16, 14, -8, 6].forEach((value, n) => {
       assert.ok(Math.abs(turned[n] - value) < 1e-6, `${n}: ${turned[n]}`);
     });
-    // The same pair again at the same time, in the other order: neither row is better than the other.
+    // The same pair again at the same time, in the other order: neither row is preferable.
     const twice = {
       ...of,
       groups: [...of.groups, [0, 0, 0, 0.25, 0, 5, 2, 1, 10, ...of.groups[1].slice(9)]],
@@ -211,7 +211,7 @@ describe('UVFITS of other programs', () => {
       // Pair (5, 2) is stations 1, 0: V_10 of X and Y, mean 3 + 4i, weight 2.
       groups: [[0, 0, 0, 0.25, 256 * 5 + 2, 3, 4, 2]],
     });
-    // The house writes the earlier station first: there it is YX.
+    // We write the earlier station first: there it is YX.
     assert.deepEqual([file.header.products, file.header.polarisations], [[-8], 2]);
     assert.deepEqual([...integrations[0].counts], [0, 2, 0]);
     assert.deepEqual([...integrations[0].visibilities.subarray(8, 16)], [0, 0, 6, 8, 0, 0, 0, 0]);
@@ -412,7 +412,7 @@ describe('UVFITS of other programs', () => {
     const bits = Buffer.from(whole);
     bits.write('BITPIX  =                   16', 80, 'latin1');
     await cut(bits, /BITPIX 16|AIPS AN/);
-    // Every byte of the header upset in turn must end in an answer or a clear refusal, never in a crash.
+    // Every byte of the header is altered in turn; the result must be a value or a clear refusal, never a crash.
     for (let at = 0; at < 2400; at += 7) {
       const upset = Buffer.from(whole);
       upset[at] ^= 0x15;

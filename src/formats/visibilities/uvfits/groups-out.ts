@@ -1,4 +1,4 @@
-/** Groups as UVFITS and Measurement Sets hold them: V₁₂ of the pair (j, i) with its fringes stopped, and its weight. */
+/** Groups for UVFITS and Measurement Sets: V₁₂ of the pair (j, i) with fringes stopped, and its weight. */
 import { baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import type { Instant } from '../../../core/instant.js';

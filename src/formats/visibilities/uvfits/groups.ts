@@ -1,7 +1,7 @@
 /**
- * From rows of visibilities, wherever in a FITS file they lie, to unphased integrations in the canonical order:
- * what UVFITS and FITS-IDI share. A row of the pair (A1, A2) holds S = V₁₂·e^(−2πi f WW), so V₁₂ = S·e^(+2πi f WW),
- * and V₂₁[p₂][p₁] = conj(V₁₂[p₁][p₂]).
+ * From rows of visibilities, anywhere in a FITS file, to unphased integrations in the canonical order: shared by UVFITS
+ * and FITS-IDI. A row of the pair (A1, A2) holds S = V₁₂·e^(−2πi f WW), so V₁₂ = S·e^(+2πi f WW), and V₂₁[p₂][p₁] =
+ * conj(V₁₂[p₁][p₂]).
  */
 import type { Integration } from '../../../core/blocks.js';
 import { preparing } from '../../../core/closing.js';
@@ -39,14 +39,14 @@ import {
   type TimeSlot,
 } from './rows.js';
 
-/** Opens a file for `read`, which takes it over. */
+/** Opens a file for `read`, which then owns it. */
 export const openTaken = (
   path: string,
   read: (file: InputFile) => Promise<VisibilityFile>,
 ): Promise<VisibilityFile> =>
   withinMemory(path, () => preparing(async (closers) => read(closers.keep(await openInput(path)))));
 
-/** Every table by its name; some come several times. */
+/** All tables by name; some occur several times. */
 export async function readTables(
   file: InputFile,
   primary: FitsUnit,
@@ -67,19 +67,19 @@ export interface OpenedGroups {
   readonly antennas: Antennas;
   readonly reader: GroupReader;
   readonly index: GroupIndex;
-  /** Several that nobody chose among. */
+  /** Several, none selected. */
   readonly targets?: string | undefined;
-  /** Where the fringes of the first source are stopped. */
+  /** The phase centre of the first source. */
   readonly phaseCentre: SkyPosition;
   readonly object: string;
   readonly history: readonly string[];
-  /** Whose stations stand elsewhere than the file has them. */
+  /** Replaces the file's station positions. */
   readonly places?: Telescope | undefined;
-  /** Its uvw are used whatever the positions say. */
+  /** Use its uvw whatever the positions are. */
   readonly uvw?: 'file' | undefined;
-  /** What the tables before the groups left open. */
+  /** Assumptions from the tables before the groups. */
   readonly assumed?: readonly string[];
-  /** Facts of the header that some formats tell. */
+  /** Header facts of some formats. */
   readonly facts: Pick<VisibilityHeader, 'units' | 'xOrientation' | 'instrument' | 'extraKeywords'>;
   readonly details: Readonly<Record<string, unknown>>;
 }
@@ -88,7 +88,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
   const { file, reader, index, phaseCentre } = of;
   const { antennas, unused } = usedAntennas(of.antennas, index, file.path);
   const { xOrientation } = of.facts;
-  // X that lies north is our Y, a lone one too.
+  // X that points north is our Y, also a single one.
   const products = of.layout.products.map((product) => turnedToEast(product, xOrientation));
   const layout = { ...of.layout, products, polarisations: polarisationsOf(products) };
   const allRows = (antennas.stations.length * (antennas.stations.length + 1)) / 2;
@@ -111,7 +111,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
   const utcOffsetS = utcOffset(antennas, file.path);
   const uvw = uvwOf(of, antennas, header, utcOffsetS);
   const faults = noFaults();
-  // Several sources stop their fringes at several places, and the header names the first alone.
+  // Several sources have several phase centres, and the header gives only the first.
   const stoppedAt = index.sources.length === 1 ? phaseCentre : undefined;
   return {
     kind: 'visibilities',
@@ -148,11 +148,11 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
   };
 }
 
-/** Another clock's reading, so no seconds that passed: plain subtraction. */
+/** A reading of another clock, not elapsed seconds: plain subtraction. */
 const inUtc = ({ unixSeconds, fraction }: Instant, utcOffsetS: number): Instant =>
   instant(unixSeconds - utcOffsetS, fraction);
 
-/** How far the file's uvw go with its places; rows of antennas that no table has are told as they are read. */
+/** How far the file's uvw agree with its positions; rows of unlisted antennas are reported when read. */
 function uvwOf(
   { file, index: { sample, sources }, places, uvw }: OpenedGroups,
   { numbers }: Antennas,
@@ -177,7 +177,7 @@ function uvwOf(
   });
 }
 
-/** w of pairs of stations at one time by their places, in seconds; the sign is that of the file's u and v. */
+/** w of pairs of stations at one time from their positions, in seconds; the sign is that of the file's u and v. */
 function delaysBy(
   { site, stations }: Places,
   middle: Instant,
@@ -203,7 +203,7 @@ function codesFor(
   return codes ? { products: codes } : {};
 }
 
-/** The antennas of the data: memory goes with the square of their number, and tables list whole telescopes. */
+/** The antennas in the data: memory grows with the square of their number, and tables list whole telescopes. */
 function usedAntennas(
   antennas: Antennas,
   index: GroupIndex,
@@ -219,13 +219,13 @@ function usedAntennas(
   const isUsed = antennas.numbers.map((number) => index.antennas.has(number));
   const { stations, unused } = splitTable(antennas.stations, (row) => isUsed[row]);
   const numbers = antennas.numbers.filter((_, row) => isUsed[row]);
-  // None at all is for the rows to tell, each by its number.
+  // If there are none, the rows report each by number.
   return stations.length === 0
     ? { antennas, unused: [] }
     : { antennas: { ...antennas, stations, numbers }, unused };
 }
 
-/** What nobody said, and what it was taken for. */
+/** Unknown facts, and the assumptions made. */
 function assumptionsOf(of: OpenedGroups, oddUvw: readonly string[]): Pick<VisibilityFile, 'assumed'> {
   const { antennas, index, layout, targets } = of;
   const { slots } = index;
@@ -280,7 +280,7 @@ function utcOffset({ timeSystem, taiMinusUtcS }: Antennas, path: string): number
   return refuse(path, `counts time in ${timeSystem} but says no IATUTC`, 'add IATUTC to its AN table');
 }
 
-/** As the file says, else the distance to the next integration, else to the one before; a lone one lasts 1 s. */
+/** As in the file, else the interval to the next integration, else to the previous; a single one lasts 1 s. */
 function durationOf(slots: readonly TimeSlot[], k: number): number {
   const { integrationS, middle } = slots[k];
   if (integrationS !== undefined && integrationS > 0) return integrationS;
@@ -297,7 +297,7 @@ interface Gathered {
   readonly stoppedAt: SkyPosition | undefined;
   readonly when: Pick<Integration, 'start' | 'durationS'>;
   readonly faults: ValueFaults;
-  /** w by the places, where the file has none. */
+  /** w from the positions, if not in the file. */
   readonly delayS: ((s1: number, s2: number) => number) | undefined;
 }
 
@@ -343,7 +343,7 @@ async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
   return gathering.finish(of.when);
 }
 
-/** Sets the fringes of one group going again. */
+/** Unphases one group. */
 function addGroup(
   gathering: Gathering,
   row: {

@@ -1,6 +1,6 @@
 /**
- * What a UVFITS file's primary header promises: where each parameter, channel and product of a group lies. The
- * matrix of visibilities is described alike in FITS-IDI.
+ * The layout in a UVFITS file's primary header: the position of each parameter, channel and product of a group.
+ * FITS-IDI describes its matrix of visibilities in the same way.
  */
 import { refuse } from '../../../core/errors.js';
 import type { SkyPosition } from '../../../sky/frame.js';
@@ -38,14 +38,14 @@ export interface MatrixLayout {
   readonly weighted: boolean;
   /** Elements from re to im, and from re to the weight. */
   readonly partStride: number;
-  /** Rising in frequency, whatever the file's order. */
+  /** Ascending in frequency, whatever the file's order. */
   readonly channels: readonly FileChannel[];
   readonly channelWidthHz: number;
-  /** Where header and table of frequencies differ. */
+  /** Where header and frequency table differ. */
   readonly assumed?: readonly string[];
   readonly products: readonly FileProduct[];
   readonly polarisations: 1 | 2;
-  /** Of the RA and DEC axes. */
+  /** From the RA and DEC axes. */
   readonly centre: { readonly raDeg: number | undefined; readonly decDeg: number | undefined };
 }
 
@@ -53,10 +53,10 @@ export interface UvfitsLayout extends Omit<MatrixLayout, 'elements' | 'centre'> 
   readonly groupCount: number;
   readonly groupElements: number;
   readonly dataStart: number;
-  /** Of each number, where that is not four. */
+  /** Bytes per number, if not four. */
   readonly elementBytes?: 4 | 8;
   readonly parameters: readonly Parameter[];
-  /** Where the group's data begins, and where the first weight lies, in elements. */
+  /** Start of the group's data and of the first weight, in elements. */
   readonly dataOffset: number;
   readonly weightStart: number;
   readonly phaseCentre: SkyPosition;
@@ -77,15 +77,15 @@ interface Axis {
   readonly name: string;
   readonly length: number;
   readonly stride: number;
-  /** Value at a 0-based place. */
+  /** Value at a 0-based index. */
   at(place: number): number;
   readonly step: number;
-  /** At the place `reference`, which counts from 1. */
+  /** At the index `reference`, which counts from 1. */
   readonly value: number;
   readonly reference: number;
 }
 
-/** `bands`: where each IF lies, from the FQ table. */
+/** `bands`: the IFs of the FQ table. */
 export function planUvfits(unit: FitsUnit, bands: readonly Band[] | undefined): UvfitsLayout {
   const { header } = unit;
   const { where } = header;
@@ -121,7 +121,7 @@ export function planUvfits(unit: FitsUnit, bands: readonly Band[] | undefined): 
   };
 }
 
-/** Random groups give the lengths of their axes from NAXIS2 on, tables of FITS-IDI from MAXIS1 on. */
+/** Random groups give the axis lengths from NAXIS2 on, FITS-IDI tables from MAXIS1 on. */
 export function planMatrix(
   header: FitsHeader,
   lengths: 'NAXIS' | 'MAXIS',

@@ -1,6 +1,6 @@
 /**
- * Makes a UVFITS file of ours whole whose writer was killed. Its header counts the groups of finished integrations; the
- * table that belongs behind them is there, or, if an integration was being written over it, a copy further on.
+ * Repairs a UVFITS file of ours whose writer was killed. Its header counts the groups of finished integrations; the
+ * table that follows them is there or, if an integration was being written over it, a copy is further on.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { CorellaError, refuse } from '../../../core/errors.js';
@@ -18,7 +18,7 @@ interface Groups {
 async function groupsOf(path: string): Promise<Groups> {
   const file = await openInput(path);
   try {
-    // Killed within its very first write, it has no whole header yet.
+    // Killed during its very first write, it has no complete header yet.
     const primary = await readUnit(file, 0).catch((error: unknown) => {
       if (error instanceof CorellaError) return undefined;
       throw error;
@@ -32,7 +32,7 @@ async function groupsOf(path: string): Promise<Groups> {
   }
 }
 
-/** Where a whole table begins: behind the groups, else the last one in the file. */
+/** The start of a complete table: after the groups, else the last one in the file. */
 async function findTable(handle: FileHandle, groups: Groups): Promise<number | undefined> {
   const { size } = await handle.stat();
   const head = Buffer.alloc(TABLE.length);
@@ -58,7 +58,7 @@ export async function mendUvfits(path: string): Promise<number> {
     const table = Buffer.alloc(tableBytes);
     await handle.read(table, 0, tableBytes, from);
     const wanted = paddedBytes(groups.end);
-    // The filling before it is written again too: groups that were begun may lie there.
+    // The padding before it is rewritten too: unfinished groups may be there.
     const whole = Buffer.concat([new Uint8Array(wanted - groups.end), table]);
     await handle.write(whole, 0, whole.length, groups.end);
     await handle.truncate(wanted + tableBytes);

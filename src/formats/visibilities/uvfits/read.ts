@@ -1,4 +1,4 @@
-/** Opens UVFITS: visibilities as random groups, with tables of antennas, frequencies and sources after them. */
+/** Opens UVFITS: visibilities as random groups, followed by tables of antennas, frequencies and sources. */
 import { refuse } from '../../../core/errors.js';
 import { readUnit, type FitsHeader, type FitsUnit } from '../../fits/fits.js';
 import type { KeywordValue, OpenOptions, VisibilityFile } from '../../format.js';
@@ -81,8 +81,7 @@ async function openGroups(
   });
 }
 
-/** Units, orientation and keywords; of our own cards each has its place already. */
-/** A year; some write 'J2000', as ehtim does. */
+/** A year; some programs write 'J2000', such as ehtim. */
 function equinoxOf(header: FitsHeader): number {
   const keyword = header.has('EPOCH') ? 'EPOCH' : 'EQUINOX';
   const value = header.values.get(keyword);
@@ -105,7 +104,7 @@ function factsOf(header: FitsHeader, antennas: Antennas, centre: SkyPosition): O
       ? orientationOf(header.text('XORIENT'))
       : feedsTold === undefined
         ? 'unknown'
-        : // Feeds turned by anything else point nowhere that has a name here.
+        : // Other feed rotations have no name here.
           Math.abs(feedsTold - 90) < 1e-3
           ? 'east'
           : Math.abs(feedsTold) < 1e-3
@@ -116,7 +115,7 @@ function factsOf(header: FitsHeader, antennas: Antennas, centre: SkyPosition): O
   };
 }
 
-/** Where others' antennas pointed; our own cards repeat the phase centre unless they were taken over. */
+/** The pointing in others' files; our own cards repeat the phase centre unless preserved from another file. */
 function pointingOf(
   header: FitsHeader,
   { own }: Antennas,
@@ -130,12 +129,12 @@ function pointingOf(
 const remarksOf = ({ comments }: FitsHeader): Readonly<Record<string, KeywordValue>> =>
   comments.length === 0 ? {} : { COMMENT: comments.join('\n') };
 
-/** A group as the file has it: its parameters in their order, scaled, and its first and last (re, im, weight). */
+/** A group as in the file: its parameters in order, scaled, and its first and last (re, im, weight). */
 async function groupFacts(file: InputFile, layout: UvfitsLayout, firstGroup: number): Promise<object> {
   for await (const { values } of readGroups(file, layout, { firstGroup, groups: 1 })) {
     const data = values.subarray(layout.dataOffset);
     const parts = layout.weighted ? [0, 1, 2] : [0, 1];
-    // Of an axis order other than COMPLEX first the parts lie apart.
+    // If COMPLEX is not the first axis, the parts are not adjacent.
     const triple = (at: number): number[] => parts.map((part) => data[at + part * layout.partStride]);
     return {
       parameters: layout.parameters.map(({ scale, zero, index }) => values[index] * scale + zero),
@@ -174,7 +173,7 @@ function details(of: {
       index.slots[0].integrationS === undefined ? 'not said: taken from the spacing of times' : 'in the file',
     sources: index.sources,
     longestDelayS: index.longestDelayS,
-    // WW is kept in single precision, which limits how well fringes can be set going again.
+    // WW is in single precision, which limits the accuracy of unphasing.
     phaseErrorTurns: index.longestDelayS * 2 ** -24 * highestHz,
     history: header.remarks,
   };

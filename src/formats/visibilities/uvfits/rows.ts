@@ -1,4 +1,4 @@
-/** The groups of a UVFITS file: which antennas, when, how far along the line of sight, and where in the file. */
+/** The groups of a UVFITS file: antennas, time, delay along the line of sight, and file position. */
 import { refuse } from '../../../core/errors.js';
 import { fromJulianDate, type Instant } from '../../../core/instant.js';
 import { hasOneCrossHand } from '../../io/gather.js';
@@ -9,13 +9,13 @@ import type { Parameter, UvfitsLayout } from './layout.js';
 export type GroupValues = Float32Array | Float64Array;
 
 export interface GroupReader {
-  /** Antenna numbers as the file has them. */
+  /** Antenna numbers as in the file. */
   antennas(group: GroupValues): readonly [number, number];
   /** (r₁ − r₂)/c along u, v and w, the last towards the phase centre. */
   uvwS(group: GroupValues): readonly [number, number, number];
   /** Julian Date as a whole number of days and the rest. */
   julian(group: GroupValues): readonly [number, number];
-  /** As the file has it; undefined where it has none. */
+  /** As in the file; undefined if absent. */
   integrationS(group: GroupValues): number | undefined;
   /** 1 unless the file has several subarrays or frequency setups. */
   subarray(group: GroupValues): number;
@@ -27,7 +27,7 @@ export interface GroupReader {
 /** No integration of visibilities is longer. */
 const MOST_INTEGRATION_S = 86_400;
 
-/** How long a row was integrated; undefined where the file does not say, or has no length that can be. */
+/** A row's integration time; undefined if absent or impossible. */
 export function rowLengthS(reader: GroupReader, group: GroupValues): number | undefined {
   const integrationS = reader.integrationS(group);
   return integrationS !== undefined && integrationS <= MOST_INTEGRATION_S ? integrationS : undefined;
@@ -43,7 +43,7 @@ export function groupReader(layout: UvfitsLayout, path: string): GroupReader {
   const [uu, vv, ww] = ['UU', 'VV', 'WW'].map((axis) => {
     const parameter =
       parameters.find(({ name }) => name.startsWith(axis)) ?? refuse(path, `has no parameter ${axis}`);
-    // UU-L and its like are in wavelengths of the reference frequency, all others in seconds.
+    // UU-L and the like are in wavelengths of the reference frequency, all others in seconds.
     const perSecond = parameter.name.startsWith(`${axis}-L`) ? layout.channels[0].frequencyHz : 1;
     return (group: GroupValues) => valueOf(parameter, group) / perSecond;
   });
@@ -77,7 +77,7 @@ export function groupReader(layout: UvfitsLayout, path: string): GroupReader {
   return {
     ...common,
     baselineForm: 'BASELINE',
-    // The hundredths of a baseline number count subarrays from 0.
+    // The hundredths of a baseline number give the subarray, from 0.
     subarray: (group) => {
       const value = valueOf(baseline, group);
       return value > 65_536 ? 1 : Math.round((value - Math.floor(value)) * 100) + 1;
@@ -86,14 +86,14 @@ export function groupReader(layout: UvfitsLayout, path: string): GroupReader {
   };
 }
 
-/** 256·A1 + A2, or 65536 + 2048·A1 + A2 where 256 are too few. */
+/** 256·A1 + A2, or 65536 + 2048·A1 + A2 if 256 are too few. */
 export function antennasOf(baseline: number): readonly [number, number] {
   if (baseline <= 65_536) return [Math.floor(baseline / 256), baseline % 256];
   const rest = baseline - 65_536;
   return [Math.floor(rest / 2048), rest % 2048];
 }
 
-/** Whole days apart from the rest, term by term: a Julian Date in one double is good to 40 µs only. */
+/** Whole days and the rest are summed separately: a Julian Date in one double resolves only 40 µs. */
 export function sumDays(terms: readonly number[]): readonly [number, number] {
   let days = 0;
   let rest = 0;
@@ -106,7 +106,7 @@ export function sumDays(terms: readonly number[]): readonly [number, number] {
   return [days + carry, rest - carry];
 }
 
-/** Rows that lie together in the file and in time. */
+/** Rows that are contiguous in the file and in time. */
 export interface Run {
   readonly firstGroup: number;
   readonly groups: number;
@@ -119,10 +119,10 @@ export interface TimeSlot {
   readonly runs: readonly Run[];
 }
 
-/** Bytes read at once. */
+/** Bytes per read. */
 const CHUNK_BYTES = 2 ** 22;
 
-/** Every group of a run in turn; the array handed over is used again for the next. */
+/** Every group of a run in turn; the array is reused for the next. */
 export async function* readGroups(
   file: InputFile,
   layout: UvfitsLayout,
@@ -156,7 +156,7 @@ export interface GroupIndex {
   readonly antennas: ReadonlySet<number>;
   /** Rows of each time. */
   readonly rows: { readonly most: number; readonly times: 'alike' | 'different' };
-  /** Rows of one time and the first source that have uvw; those without where none has. */
+  /** Rows of one time and the first source, with uvw if any have them. */
   readonly sample?: {
     readonly middle: Instant;
     readonly rows: readonly {
@@ -164,21 +164,21 @@ export interface GroupIndex {
       readonly uvwS: readonly [number, number, number];
     }[];
   };
-  /** Rows whose length cannot be: no number, or more than a day. */
+  /** Rows with an invalid integration time: not a number, or more than a day. */
   readonly oddLengths: number;
-  /** Pairs of numbers as rows have them, where their order tells XY from YX; else none. */
+  /** Antenna pairs as in the rows, if their order distinguishes XY from YX; else empty. */
   readonly pairs: ReadonlyMap<string, readonly [number, number]>;
 }
 
-/** Enough to see whether uvw and places go together. */
+/** Enough to check whether uvw and positions agree. */
 const SAMPLE_ROWS = 5000;
 
-/** One pass over the file: rows of one time together, whatever their order, as runs rather than row by row. */
+/** One pass over the file: groups the rows of each time, in any order, and stores runs rather than rows. */
 export async function indexGroups(
   file: InputFile,
   layout: UvfitsLayout,
   reader: GroupReader,
-  /** Groups of other sources are passed over. */
+  /** Skips groups of other sources. */
   onlySource?: number,
 ): Promise<GroupIndex> {
   const slots = new Map<

@@ -1,4 +1,4 @@
-/** The AIPS SU table: names and places of a file's sources. */
+/** The AIPS SU table: names and positions of a file's sources. */
 import { refuse } from '../../../core/errors.js';
 import { DEGREES_PER_RADIAN, withMinus } from '../../../core/units.js';
 import type { SkyPosition } from '../../../sky/frame.js';
@@ -12,7 +12,7 @@ export interface Source {
   readonly equinox: number;
 }
 
-/** By the numbers that groups name them by. */
+/** By the source numbers in the groups. */
 export type Sources = ReadonlyMap<number, Source>;
 
 export async function readSources(file: InputFile, unit: FitsUnit | undefined): Promise<Sources | undefined> {
@@ -35,13 +35,13 @@ export async function readSources(file: InputFile, unit: FitsUnit | undefined): 
   );
 }
 
-/** What two programs' rounding of one place may differ by. */
+/** Rounding difference of one position between two programs. */
 const SAME_PLACE_DEG = 1 / 3600;
 
 /**
- * The source that groups are of. Where they name one, the table says where it is, as casacore takes it: headers of
- * several sources hold zeros, or the place of whichever came first, and some of one source hold another unit. Where they
- * name none, nothing ties them to the table, and the header holds.
+ * The source of the groups. If they give a number, the position comes from the table, as in casacore: headers of
+ * several sources hold zeros, or the first position, and some headers of one source use another unit. If they give
+ * none, nothing links them to the table, and the header is used.
  */
 export function sourceOf(
   path: string,

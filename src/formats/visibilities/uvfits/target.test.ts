@@ -1,4 +1,4 @@
-/** UVFITS of several sources. */
+/** UVFITS with several sources. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ describe('UVFITS of several sources', () => {
   it('reads one of several sources, by name or number, or tells of all', async () => {
     const [group] = least.groups;
     const at = least.parameters.length;
-    /** Sources 3, 7, 3 and 7, one after the other: rows of one are among those of the other. */
+    /** Sources 3, 7, 3 and 7 in turn: their rows are interleaved. */
     const groups = [3, 7, 3, 7].map((id, k) =>
       group
         .map((value, n) => (n === 3 ? 0.25 + k / 8192 : value))
@@ -99,7 +99,7 @@ describe('UVFITS of several sources', () => {
       return { at: [phaseCentre.raDeg, phaseCentre.decDeg], object, told };
     };
     const table = { at: [202.78, 30.5], object: '3C286' };
-    // The header has the other source's place, as files of several sources do.
+    // The header has the other source's position, as in files of several sources.
     assert.deepEqual(await open({ rows: 2, header: [49.95, 41.5] }), { ...table, told: [] });
     assert.deepEqual(await open({ rows: 1, header: [202.78 - 360, 30.5] }), { ...table, told: [] });
     const radians = await open({ rows: 1, header: [3.54, 30.5] });

@@ -118,11 +118,11 @@ describe('UVFITS', () => {
   };
 
   it('holds V₁₂ of (lower, higher), phased: numbers worked out by hand', async () => {
-    // Station 1 stands 100 m above station 0 and the phase centre is the zenith, so for A1 = 1, A2 = 2
-    // WW = (r₁ − r₂)·n/c = −100 m/c. At f = c/400 m the phase f·WW is −1/4 turn and stopping the fringes
-    // multiplies by e^(+2πi/4) = i. The means are V_10 = [XX 1+2i, XY 3+4i; YX 5+6i, YY 7+8i], first letter
-    // for station 1. The file's (A1, A2) is (0, 1): S[p1 p2] = i·conj(V_10[p2][p1]):
-    //   XX i(1−2i) = 2+i    YY i(7−8i) = 8+7i    XY i(5−6i) = 6+5i    YX i(3−4i) = 4+3i
+    // Station 1 is 100 m above station 0 and the phase centre is the zenith, so for A1 = 1, A2 = 2 WW = (r₁ − r₂)·n/c =
+    // −100 m/c. At f = c/400 m the phase f·WW is −1/4 turn and stopping the fringes multiplies by e^(+2πi/4) = i. The
+    // means are V_10 = [XX 1+2i, XY 3+4i; YX 5+6i, YY 7+8i], first letter for station 1. The file's (A1, A2) is (0, 1):
+    // S[p1 p2] = i·conj(V_10[p2][p1]):
+    //   XX i(1−2i) = 2+i YY i(7−8i) = 8+7i XY i(5−6i) = 6+5i YX i(3−4i) = 4+3i
     const frequencyHz = SPEED_OF_LIGHT_M_PER_S / 400;
     const of = header(telescope([station('low', 0, 0, 0), station('high', 0, 0, 100)]), [frequencyHz]);
     const visibilities = new Float64Array(3 * 8);
@@ -148,7 +148,7 @@ describe('UVFITS', () => {
     assert.ok(Math.abs(cross[2] * SPEED_OF_LIGHT_M_PER_S + 100) < 1e-4, 'WW = (r1 − r2)·n/c');
     assert.deepEqual([auto[5], cross[5], cross[6]], [257, 258, 2]);
     near(cross.subarray(7), [2, 1, 4, 8, 7, 4, 6, 5, 4, 4, 3, 4]);
-    // Autocorrelations of station 0: XX 9, YY 6, XY = ⟨X conj(Y)⟩ = 1+2i as we hold it.
+    // Autocorrelations of station 0: XX 9, YY 6, XY = ⟨X conj(Y)⟩ = 1+2i in our order.
     near(auto.subarray(7), [9, 0, 4, 6, 0, 4, 1, 2, 4, 1, -2, 4]);
     const { integrations } = await read(path);
     near(Float32Array.from(integrations[0].visibilities), [...visibilities]);

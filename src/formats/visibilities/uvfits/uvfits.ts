@@ -1,4 +1,4 @@
-/** UVFITS: visibilities as random groups, the format that AIPS, CASA, pyuvdata and WSClean's tools share. */
+/** UVFITS: visibilities as random groups, the format shared by AIPS, CASA, pyuvdata and WSClean's tools. */
 import { refuse } from '../../../core/errors.js';
 import type { Format } from '../../format.js';
 import { mendUvfits } from './mend.js';
@@ -14,7 +14,7 @@ export const uvfits: Format = {
   extensions: ['.uvfits'],
   grows: true,
   kinds: [{ title: 'UVFITS', holds: 'visibilities', reads: ['uvw', 'target'] }],
-  // Random groups alone have a first axis of no length.
+  // Only random groups have a first axis of length zero.
   recognise: (_path, head) =>
     /^SIMPLE {2}= +T.*NAXIS1 {2}= +0 /s.test(new TextDecoder('latin1').decode(head.subarray(0, 2880))),
   open: (path, options) => openUvfits(path, options),

@@ -1,10 +1,9 @@
 /**
  * Writes UVFITS: fringes stopped at the phase centre, values averaged over samples, the count of samples as weight.
  *
- * For the pair (A1, A2) the format keeps V₁₂ = ⟨x₁·conj(x₂)⟩ beside uvw = r₁ − r₂. We hold V_ij with i ≥ j and write
- * A1 = j + 1, A2 = i + 1 (the lower number first), so that V₁₂[p₁][p₂] = V_ji[p₁][p₂] = conj(V_ij[p₂][p₁])
- * (of an autocorrelation V_ii[p₁][p₂] itself).
- * Stopping the fringes takes V₁₂·e^(−2πi f (r₁ − r₂)·n/c) = V₁₂·e^(−2πi f WW).
+ * For the pair (A1, A2) the format stores V₁₂ = ⟨x₁·conj(x₂)⟩ beside uvw = r₁ − r₂. We hold V_ij with i ≥ j and write
+ * A1 = j + 1, A2 = i + 1 (the lower number first), so that V₁₂[p₁][p₂] = V_ji[p₁][p₂] = conj(V_ij[p₂][p₁]) (of an
+ * autocorrelation V_ii[p₁][p₂] itself). Fringe stopping gives V₁₂·e^(−2πi f (r₁ − r₂)·n/c) = V₁₂·e^(−2πi f WW).
  */
 import { baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
@@ -28,9 +27,9 @@ import { cardsOf, stationNumbers } from '../header-facts.js';
 import { antennaTable, numberShift } from './antennas.js';
 import { fillGroup, stationUvwS } from './groups-out.js';
 
-/** 256·A1 + A2 has room for 255; above, ANTENNA1 and ANTENNA2 stand by themselves. */
+/** 256·A1 + A2 allows 255 antennas; above that, ANTENNA1 and ANTENNA2 are separate. */
 const MOST_IN_BASELINE = 255;
-/** Written at a time. */
+/** Bytes per write. */
 const CHUNK_BYTES = 2 ** 26;
 
 export async function createUvfits(
@@ -52,13 +51,13 @@ export async function createUvfits(
   const chunkGroups = Math.max(1, Math.min(baselines, Math.floor(CHUNK_BYTES / (4 * groupElements))));
   const chunk = new Float32Array(chunkGroups * groupElements);
   const output = await openOutput(path);
-  /** The time alone: an integration kept for its sake would be memory that nothing frees. */
+  /** Only the time: holding the integration would keep its memory allocated. */
   let firstStart: Instant | undefined;
-  /** The table that follows the groups, in whole FITS blocks. */
+  /** The table after the groups, in whole FITS blocks. */
   let table: Uint8Array = new Uint8Array(0);
   let filled = 0;
   let end = 0;
-  /** What the header counts: groups of finished integrations, how many those are, and where their groups end. */
+  /** The header's counts: groups of finished integrations, their number, and where their groups end. */
   const finished = { groups: 0, integrations: 0, end: 0 };
   const flush = async (): Promise<void> => {
     const bytes = Buffer.from(chunk.buffer, 0, filled * 4);
@@ -72,7 +71,7 @@ export async function createUvfits(
   const putHeader = (start: Instant): Promise<void> =>
     output.writeAt(0, primaryHeader(header, parameters, { start, groups: finished.groups }));
   try {
-    // Its length is fixed now, its numbers after each integration.
+    // Its length is fixed now; its numbers change after each integration.
     await output.write(
       primaryHeader(header, parameters, { start: { unixSeconds: 0, fraction: 0 }, groups: 0 }),
     );
@@ -99,8 +98,8 @@ export async function createUvfits(
       const groups = integration.pairs ? integration.pairs.reduce((sum, one) => sum + one, 0) : baselines;
       if (groups === 0) refuse(path, 'an integration holds no pair', 'leave it out');
       const groupsEnd = end + 4 * groupElements * groups;
-      // The new groups lie where the table is now. So that it is whole somewhere at every moment, a copy of it goes first to
-      // where nothing else will be written; the header, whose count of groups is all that changes, is turned last.
+      // The new groups overwrite the table's place. So that a complete table always exists, a copy is first written
+      // where nothing else goes; the header, of which only the group count changes, is updated last.
       const copyAt = Math.max(tableAt(groupsEnd) + table.length, paddedBytes(output.sizeBytes));
       await output.resize(copyAt + table.length);
       await output.writeAt(copyAt, table);
@@ -121,8 +120,8 @@ export async function createUvfits(
           const pair = highest > MOST_IN_BASELINE ? [one, two, 1] : [256 * one + two];
           chunk.set([...uvw, ...dates, ...pair, storedIntegrationS(integration, i, j)], filled);
           filled += parameters.length;
-          // Phased by the very number that the file keeps, so that a reader can undo it exactly; or by the one that
-          // another file kept, of whatever precision, so that its own values come out.
+          // Phased with exactly the number that the file stores, so that a reader can undo it exactly; or with another
+          // file's number, of any precision, so that its values are reproduced.
           fillGroup(chunk.subarray(filled, filled + 3 * products.length * channels), integration, {
             header,
             i,
@@ -170,7 +169,7 @@ export async function createUvfits(
   };
 }
 
-/** The day's fraction in two single-precision numbers: together they hold better than a nanosecond. */
+/** The day fraction as two single-precision numbers: together they resolve better than a nanosecond. */
 function dateParameters(midnightJd: number, middle: Instant): [number, number] {
   const { midnightJd: day, dayFraction } = julianDate(middle);
   const days = day - midnightJd + dayFraction;
@@ -215,7 +214,7 @@ function primaryHeader(
     logicalCard('EXTEND', true),
     logicalCard('GROUPS', true),
     integerCard('PCOUNT', parameters.length),
-    // Room for any count: the header keeps its length when this is filled in.
+    // Wide enough for any count: the header keeps its length when this is filled in.
     integerCard('GCOUNT', known.groups),
     ...axes.flatMap(([name, , value, step], k) => [
       ...textCards(`CTYPE${k + 2}`, name),
@@ -237,7 +236,7 @@ function primaryHeader(
     realCard('OBSDEC', numberOr(header.extraKeywords?.OBSDEC, phaseCentre.decDeg)),
     realCard('EPOCH', 2000),
     ...textCards('RADESYS', 'ICRS'),
-    // pyuvdata knows frames in small letters alone, and looks here first. AIPS and casacore go by EPOCH.
+    // pyuvdata accepts only lower-case frames, and reads this card first. AIPS and casacore use EPOCH.
     ...textCards('PHSFRAME', 'icrs'),
     realCard('BSCALE', 1),
     realCard('BZERO', 0),

@@ -1,4 +1,4 @@
-/** Where a UVH5 file's fringes are stopped: the catalogue of memo 1.1, or the single centre of older files. */
+/** The phase centre of a UVH5 file: the catalogue of memo 1.1, or the single centre of older files. */
 import { refuse } from '../../../core/errors.js';
 import { DEGREES_PER_RADIAN } from '../../../core/units.js';
 import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
@@ -10,23 +10,20 @@ import { driftName, followedPlace, groundPlace, type Span } from './moving.js';
 import { optionalText } from './optional-text.js';
 
 export interface Centre {
-  /** Whether fringes were stopped, row by row where the file has several phase centres. */
+  /** Whether fringes were stopped, per row if the file has several phase centres. */
   readonly phased: (row: number) => boolean;
-  /** Whether they were stopped at `phaseCentre` itself. */
+  /** Whether they were stopped at `phaseCentre`. */
   readonly atPhaseCentre: (row: number) => boolean;
-  /**
-   * Where a row's uvw point at the first time, as far as its direction can be checked: `ground` where fringes run, and w
-   * is up.
-   */
+  /** The w direction of a row at the first time, if it can be checked: `ground` if fringes run, and w is up. */
   readonly uvwTowards: (row: number) => SkyPosition | 'ground' | undefined;
   readonly phaseCentre: SkyPosition;
   readonly object: string;
-  /** What a centre that moves was taken for. */
+  /** Assumptions for a moving centre. */
   readonly assumed?: readonly string[];
 }
 
 interface Targets extends ChosenTarget {
-  /** Of each row its centre in the catalogue; undefined of older files. */
+  /** The catalogue centre of each row; undefined in older files. */
   readonly ids?: Float64Array;
   readonly isRead: (row: number) => boolean;
 }
@@ -58,8 +55,8 @@ export function targetsOf(file: Hdf5File, rows: number, asked: string | undefine
 }
 
 /**
- * Places are ICRS in the house, FK5 of J2000 to 0.03″: degrees of other frames would be another place. GCRS lies up to 20″
- * beside it: our own geometry then says where rows were measured, not the file's.
+ * Our positions are ICRS, equal to FK5 J2000 within 0.03″: other frames would give another position. GCRS differs by up
+ * to 20″: uvw then come from our own geometry, not from the file.
  */
 function frameOf(path: string, named: string | undefined, epoch: number): 'as stored' | 'beside' {
   const frame = named?.trim().toLowerCase() ?? 'icrs';
@@ -73,7 +70,7 @@ const position = (lonRad: number, latRad: number): SkyPosition => ({
   decDeg: latRad * DEGREES_PER_RADIAN,
 });
 
-/** Where the rows' fringes are stopped; the zenith of the first time where they run. */
+/** The phase centre of the rows; the zenith of the first time if fringes run. */
 export function centreOf(file: Hdf5File, site: Site, span: Span, targets: Targets): Centre {
   const { ids } = targets;
   if (!ids) return loneCentre(file, site, span);
@@ -88,7 +85,7 @@ export function centreOf(file: Hdf5File, site: Site, span: Span, targets: Target
   const type = file.text(`${entry}/cat_type`);
   const name = file.text(`${entry}/cat_name`);
   const phased = (row: number): boolean => !running.has(ids[row]);
-  // Rows that follow what moves were measured elsewhere than at its place of one moment.
+  // Rows that follow a moving target have other uvw than its position at one time.
   const uvwTowards =
     (place: SkyPosition | 'ground' | undefined): Centre['uvwTowards'] =>
     (row) =>
@@ -135,7 +132,7 @@ const zenithOf = (
   object: driftName(name, 'zenith'),
 });
 
-/** Of files before the catalogue; frame and epoch where it is said. */
+/** For files before the catalogue; frame and epoch if given. */
 function loneCentre(file: Hdf5File, site: Site, span: Span): Centre {
   const name = optionalText(file, 'object_name') ?? 'unknown';
   if (optionalText(file, 'phase_type') !== 'phased')

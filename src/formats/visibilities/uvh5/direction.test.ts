@@ -1,4 +1,4 @@
-/** UVH5 whose uvw run as antenna 1 − antenna 2: uvw and values are a pair, and a source must not change sides. */
+/** UVH5 with uvw = antenna 1 − antenna 2: uvw and values belong together, and a source must not be mirrored. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { baselineIndex } from '../../../core/axes.js';
@@ -38,7 +38,7 @@ interface Made {
   readonly type: 'unprojected' | 'driftscan' | 'sidereal';
 }
 
-/** One source of 1 Jy, each row the Fourier sum by its own uvw: e^(+2πi f uvw·ŝ/c), times e^(−2πi f w/c) where phased. */
+/** One source of 1 Jy, each row's Fourier sum with its own uvw: e^(+2πi f uvw·ŝ/c), times e^(−2πi f w/c) if phased. */
 const fileOf = ({ direction, axes, type }: Made): Promise<string> =>
   altered((items) => {
     const own = (items.phase_center_catalog as GroupPlan).items[0] as GroupPlan;
@@ -73,7 +73,7 @@ async function checkSky(path: string): Promise<Awaited<ReturnType<typeof readAll
     for (const [j, i] of PAIRS) {
       const phase = (2 * Math.PI * frequencyHz * dot(apart(i, j), towards)) / SPEED_OF_LIGHT_M_PER_S;
       const at = 8 * (c * baselines + baselineIndex(i, j));
-      // Singles.
+      // Single precision.
       assert.ok(Math.abs(means[at] - Math.cos(phase)) < 2e-6, `pair ${i} ${j}, channel ${c}`);
       assert.ok(Math.abs(means[at + 1] - Math.sin(phase)) < 2e-6, `pair ${i} ${j}, channel ${c}`);
     }

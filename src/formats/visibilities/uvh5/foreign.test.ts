@@ -20,7 +20,7 @@ describe('UVH5 that others have made or changed', () => {
     assert.equal(file.details.version, '0.x');
     assert.equal(all.length, 2);
     assert.equal(all[0].counts[0], 5);
-    // Their antennas are where ours were put, by way of the Earth's centre.
+    // The antennas keep their positions through geocentric coordinates.
     together.stations.forEach(({ name, eastM, northM, upM }, s) => {
       const there = file.telescope.stations[s];
       assert.equal(there.name, name);
@@ -35,7 +35,7 @@ describe('UVH5 that others have made or changed', () => {
       const { bytes } = items.antenna_positions as { bytes: Uint8Array };
       const places = new Float64Array(bytes.slice().buffer);
       places[4] += 2;
-      // As good as any for antennas two metres apart.
+      // Plausible for antennas two metres apart.
       items.uvw_array = reals(new Array<number>(36).fill(0.5), [12, 3]);
       items.antenna_positions = reals([...places], [3, 3]);
     });
@@ -59,7 +59,7 @@ describe('UVH5 that others have made or changed', () => {
       } as GroupPlan['items'][string];
     });
     assert.equal((await readAll(path)).all[0].counts[0], 1);
-    // Where all is flagged nothing is taken for anything.
+    // If everything is flagged there is no assumption.
     const empty = await altered((items) => {
       items['Data/nsamples'] = {
         ...items['Data/nsamples'],
@@ -161,7 +161,7 @@ describe('UVH5 that others have made or changed', () => {
     const refuses = async (change: Parameters<typeof altered>[0], words: RegExp): Promise<void> => {
       await assert.rejects(openUvh5(await altered(change)), { name: 'CorellaError', message: words });
     };
-    // The fifth row lasts forty seconds and is at a time of its own: one time has five pairs, another six.
+    // The fifth row lasts forty seconds and has its own time: one time has five pairs, another six.
     const uneven: Parameters<typeof altered>[0] = (items) => {
       items.integration_time = reals(Array.from({ length: 12 }, (_, row) => (row === 4 ? 40 : 2)));
       items.time_array = reals(Array.from({ length: 12 }, (_, row) => 2_459_560 + (row < 5 ? 0 : 1e-4)));
@@ -242,7 +242,7 @@ describe('UVH5 that others have made or changed', () => {
     for (const frame of [undefined, 'icrs', 'fk5', 'gcrs']) {
       const { file, all } = await readAll(await old(frame));
       assert.ok(Math.abs(file.header.phaseCentre.raDeg - 180 / Math.PI) < 1e-9);
-      // Apparent axes are 20″ from ICRS: uvw of theirs is not taken for uvw of that place.
+      // Apparent axes are 20″ from ICRS: such uvw do not belong to this position.
       assert.equal(all[0].asStored?.stopped === undefined, frame === 'gcrs', frame);
     }
     for (const [frame, epoch] of [

@@ -1,4 +1,4 @@
-/** What a UVH5 file's Header says, checked and in our own words. */
+/** The Header of a UVH5 file, checked and in our terms. */
 import { baselineCount } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
 import { fromJulianDate, secondsBetween, type Instant } from '../../../core/instant.js';
@@ -21,12 +21,12 @@ import type { Hdf5File } from '../../hdf5/read.js';
 import { optionalText } from './optional-text.js';
 import { telescopeOf } from './telescope.js';
 
-/** One time: which rows hold it. */
+/** One time, and the rows that hold it. */
 export interface TimeSlot {
   readonly middle: Instant;
   /** The longest of its rows'. */
   readonly durationS: number;
-  /** [first, end) of rows that follow each other. */
+  /** [first, end) of contiguous rows. */
   readonly runs: { first: number; end: number }[];
 }
 
@@ -34,7 +34,7 @@ export interface Uvh5Header extends Omit<Centre, 'assumed'> {
   readonly version: string;
   readonly rows: number;
   readonly telescope: Telescope;
-  /** Station of each antenna number that is in the data. */
+  /** The station of each antenna number in the data. */
   readonly stationOf: ReadonlyMap<number, number>;
   readonly ant1: Float64Array;
   readonly ant2: Float64Array;
@@ -42,9 +42,9 @@ export interface Uvh5Header extends Omit<Centre, 'assumed'> {
   /** Of every row. */
   readonly integrationS: Float64Array;
   readonly assumed: readonly string[];
-  /** Several that nobody chose among. */
+  /** Several, none selected. */
   readonly targets?: string;
-  /** Rising; `place` is where the file keeps each. */
+  /** Ascending; `place` is the index in the file. */
   readonly channels: readonly { readonly frequencyHz: number; readonly place: number }[];
   readonly channelWidthHz: number;
   readonly products: readonly StoredProduct[];
@@ -62,7 +62,7 @@ export interface Uvh5Header extends Omit<Centre, 'assumed'> {
     | 'fringes'
   >;
   readonly history: readonly string[];
-  /** 'sum' where integers are whole sums over samples, as we write them; else means. */
+  /** 'sum' if integers are whole sums over samples, as we write them; else means. */
   readonly values: 'mean' | 'sum';
   readonly details: Readonly<Record<string, unknown>>;
 }
@@ -111,7 +111,7 @@ export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
   );
   if (!(channels[0].frequencyHz > 0))
     refuse(path, `its lowest channel is at ${channels[0].frequencyHz} Hz`, 'it is damaged');
-  // A band that falls has negative widths; one that rises has none to be negative.
+  // A descending band has negative widths; an ascending one has no negative widths.
   const falls = channelCount > 1 && frequencies[1] < frequencies[0];
   if (!(falls ? widths[0] !== 0 : widths[0] > 0))
     refuse(path, `Header/channel_width is ${widths[0]} Hz`, 'correct it: above 0 where frequencies rise');
@@ -186,7 +186,7 @@ export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
   };
 }
 
-/** X is east in the house; files whose X lies north have their polarisations exchanged on arrival. */
+/** Our X is east; files whose X is north have their polarisations exchanged on reading. */
 function productsOf(
   file: Hdf5File,
   orientation: VisibilityHeader['xOrientation'],
@@ -209,9 +209,9 @@ function productsOf(
 }
 
 /**
- * Rows of one time together, each with a length of its own. Where pairs were integrated through the middle of other
- * times that they are missing at, either baselines were averaged over different times, or the lengths are not to be
- * believed, as AIPS's often are not. Which of the two a file tells by its order of rows alone.
+ * Groups rows by time; each row has its own integration time. If some pairs' integrations cover other times at which
+ * they are missing, either baselines were averaged over different times, or the integration times are unreliable, as
+ * often in AIPS files. Only the order of rows distinguishes the two.
  */
 function slotsOf(
   file: Hdf5File,
@@ -311,7 +311,7 @@ function antennasOf(
   return { stationOf, stations, unused, antennaCount };
 }
 
-/** What the file says beside geometry and values. */
+/** Metadata besides geometry and values. */
 function factsOf(
   file: Hdf5File,
   telescope: Telescope,
@@ -343,7 +343,7 @@ function factsOf(
   };
 }
 
-/** Memo 1.3 tells each feed's name and angle, π/2 being east; what is neither has no name here. */
+/** Memo 1.3 gives each feed's name and angle, π/2 being east; other angles have no name here. */
 function orientationOfFeeds(file: Hdf5File): VisibilityHeader['xOrientation'] {
   if (!file.has('Header/feed_array') || !file.has('Header/feed_angle')) return 'unknown';
   const feeds = file.texts('Header/feed_array').map((name) => name.trim().toLowerCase());
@@ -355,7 +355,7 @@ function orientationOfFeeds(file: Hdf5File): VisibilityHeader['xOrientation'] {
   return all('x', 0) && all('y', Math.PI / 2) ? 'north' : 'unknown';
 }
 
-/** Single numbers and texts of extra_keywords; our own words among them have their place already. */
+/** Scalars and texts of extra_keywords; our own keywords are handled elsewhere. */
 function keywordsIn(file: Hdf5File): Record<string, KeywordValue> {
   const group = 'Header/extra_keywords';
   const keywords: Record<string, KeywordValue> = {};

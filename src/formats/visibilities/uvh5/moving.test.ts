@@ -1,4 +1,4 @@
-/** UVH5 whose phase centre moves over the sky, and UVH5 that lets the sky go by. */
+/** UVH5 with a moving phase centre, and UVH5 drift scans. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fromJulianDate } from '../../../core/instant.js';
@@ -8,7 +8,7 @@ import type { GroupPlan, ItemPlan } from '../../hdf5/write.js';
 import { openUvh5 } from './read.js';
 import { altered, telescope } from './testing.js';
 
-/** Of the samples: two integrations of 2 s from here on. */
+/** The samples: two integrations of 2 s, starting here. */
 const FIRST_DAY = 2_459_559.5;
 const MIDDLE_DAY = FIRST_DAY + 1 / 86_400;
 

@@ -1,4 +1,4 @@
-/** Phase centres of UVH5 that do not stay on the sky: what follows a table of places, and what stays over the ground. */
+/** Moving phase centres of UVH5: a table of positions to follow, or a point fixed to the ground. */
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, fromJulianDate, secondsBetween, type Instant } from '../../../core/instant.js';
 import { DEGREES_PER_RADIAN, withMinus } from '../../../core/units.js';
@@ -29,7 +29,7 @@ const middleOf = ({ first, last }: Span): Instant => addSeconds(first, secondsBe
 const column = (file: Hdf5File, name: string): readonly number[] =>
   file.has(name) ? [...file.numbers(name)] : [];
 
-/** The place at the middle of the data of what the table at `entry` follows. */
+/** The position in the table at `entry`, for the middle of the data. */
 export function followedPlace(file: Hdf5File, entry: string, name: string, span: Span): MovingPlace {
   const [lon, lat, days] = ['cat_lon', 'cat_lat', 'cat_times'].map((one) => column(file, `${entry}/${one}`));
   if (lon.length === 0 || lat.length !== lon.length || days.length !== lon.length)
@@ -43,7 +43,7 @@ export function followedPlace(file: Hdf5File, entry: string, name: string, span:
     .map((day, k) => {
       const midnight = Math.floor(day - 0.5) + 0.5;
       return {
-        // After the middle of the data.
+        // Relative to the middle of the data.
         afterS: secondsBetween(middle, fromJulianDate(midnight, day - midnight)),
         towards: unitVectorJ2000({
           raDeg: lon[k] * DEGREES_PER_RADIAN,
@@ -64,7 +64,7 @@ export function followedPlace(file: Hdf5File, entry: string, name: string, span:
     ];
   const to = rows[Math.min(rows.length - 1, rows.indexOf(from) + 1)];
   const stepS = to.afterS - from.afterS;
-  // A table that ends a step before the data still leads there.
+  // A table that ends up to one step before the data is extrapolated.
   if (!(Math.abs(stepS) < 1e7) || (rows.length > 1 && (from.afterS > stepS || to.afterS < -stepS)))
     refuse(
       file.path,
@@ -94,7 +94,7 @@ export function followedPlace(file: Hdf5File, entry: string, name: string, span:
   };
 }
 
-/** Where something that stays over the ground is at the middle of the data. */
+/** The position of a ground-fixed direction at the middle of the data. */
 export function groundPlace(file: Hdf5File, entry: string, site: Site, span: Span): MovingPlace {
   const [azimuth] = column(file, `${entry}/cat_lon`).concat(0);
   const [altitude] = column(file, `${entry}/cat_lat`).concat(Math.PI / 2);
@@ -114,7 +114,7 @@ export function groundPlace(file: Hdf5File, entry: string, site: Site, span: Spa
   };
 }
 
-/** A telescope that stands still observes what goes by, whatever it was called. */
+/** A telescope fixed to the ground observes a drift scan, whatever its name in the file. */
 export function driftName(name: string, otherwise: 'zenith' | 'drift scan'): string {
   const bare = name.trim();
   if (/^(zenith|unprojected|unknown|)$/i.test(bare)) return otherwise;

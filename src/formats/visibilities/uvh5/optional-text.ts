@@ -1,4 +1,4 @@
-/** Texts of a UVH5 header that may be missing. */
+/** Optional texts of a UVH5 header. */
 import type { Hdf5File } from '../../hdf5/read.js';
 
 export const optionalText = (file: Hdf5File, name: string): string | undefined =>

@@ -1,4 +1,4 @@
-/** Everything a UVH5 file of ours holds, item by item, before any visibility is known. */
+/** All items of a UVH5 file of ours, before the first visibility. */
 import { baselineCount } from '../../../core/axes.js';
 import { RADIANS_PER_DEGREE } from '../../../core/units.js';
 import type { Instant } from '../../../core/instant.js';
@@ -15,16 +15,16 @@ import { typeSizeBytes, type Hdf5Type } from '../../hdf5/types.js';
 
 export interface Uvh5Options {
   /**
-   * `complex64`, `complex128`: means over samples, fringes stopped at the header's phase centre. `int32`: whole
-   * sums, bit for bit as the correlator left them, so fringes run. `whole128`: the same in doubles, for sums beyond 2³¹.
+   * `complex64`, `complex128`: means over samples, fringes stopped at the header's phase centre. `int32`: whole sums,
+   * bit for bit from the correlator, so fringes run. `whole128`: the same in doubles, for sums beyond 2³¹.
    */
   readonly values: 'complex64' | 'complex128' | 'int32' | 'whole128';
 }
 
-/** Whether values are whole sums, as the correlator left them. */
+/** Whether values are whole sums from the correlator. */
 export const isWhole = ({ values }: Uvh5Options): boolean => values === 'int32' || values === 'whole128';
 
-/** Whole sums cannot be turned, and a drift scan's copy drifts. */
+/** Whole sums cannot be phased, and a copy of a drift scan keeps running fringes. */
 export const isRunning = ({ fringes }: Pick<VisibilityHeader, 'fringes'>, options: Uvh5Options): boolean =>
   isWhole(options) || fringes === 'running';
 
@@ -35,10 +35,10 @@ const storedAs = {
   whole128: 'complex128',
 } satisfies Record<Uvh5Options['values'], Hdf5Type>;
 
-/** pyuvdata's words. */
+/** pyuvdata's names. */
 export const mountWords = { altaz: 'alt-az', equatorial: 'equatorial', fixed: 'fixed' } as const;
 
-/** What UVH5 and CalH5 say of a telescope, item for item. */
+/** The telescope items of UVH5 and CalH5. */
 export function telescopeItems(
   { name, site, stations, mount }: Telescope,
   facts: Pick<VisibilityHeader, 'instrument' | 'unusedAntennas' | 'xOrientation'> = {},
@@ -68,7 +68,7 @@ export function telescopeItems(
   };
 }
 
-/** How the Earth stood at midnight before the first integration. */
+/** Earth orientation at midnight before the first integration. */
 function earthItems(first: GrowingTimes['first']): Record<string, Changing | Fixed> {
   const earth = (of: (at: EarthAtMidnight) => Uint8Array, type: Hdf5Type): Changing => ({
     kind: 'changing',
@@ -87,7 +87,7 @@ function earthItems(first: GrowingTimes['first']): Record<string, Changing | Fix
   };
 }
 
-/** Large integrations are cut into equal chunks of whole rows, each below this. */
+/** Large integrations are split into equal chunks of whole rows, each below this size. */
 const MOST_CHUNK_BYTES = 2 ** 24;
 
 function chunkRowsFor(rows: number, rowBytes: number): number {
@@ -96,11 +96,11 @@ function chunkRowsFor(rows: number, rowBytes: number): number {
   return 1;
 }
 
-/** Someone else's keywords, each in its own kind. */
+/** Keywords from other programs, each with its type. */
 const keywordItems = (keywords: VisibilityHeader['extraKeywords'] = {}): Record<string, Fixed> =>
   Object.fromEntries(
     Object.entries(keywords).map(([name, value]) => [
-      // A slash would make a group of it.
+      // A slash would create a group.
       name.replaceAll('/', '_'),
       typeof value === 'string'
         ? text(value)
@@ -112,10 +112,10 @@ const keywordItems = (keywords: VisibilityHeader['extraKeywords'] = {}): Record<
     ]),
   );
 
-/** What is known only once integrations come. */
+/** Values known only from the integrations. */
 interface GrowingTimes {
   readonly count: () => number;
-  /** Rows in all, and pairs that differ. */
+  /** Total rows, and number of different pairs. */
   readonly rows: () => number;
   readonly pairs: () => number;
   readonly first: () => Instant | undefined;
@@ -210,7 +210,7 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
         items: {
           visdata: growing(storedAs[options.values], [channels, products]),
           flags: growing('boolean', [channels, products]),
-          // Beyond 2²⁴ samples singles would round the counts.
+          // Above 2²⁴ samples single precision would round the counts.
           nsamples: growing(options.values === 'whole128' ? 'float64' : 'float32', [channels, products]),
         },
       },

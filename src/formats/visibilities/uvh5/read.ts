@@ -1,7 +1,7 @@
 /**
- * Opens UVH5 and gives back unphased integrations in the canonical order. The file keeps conj(V₁₂) beside
- * uvw = r₂ − r₁ in metres; where fringes were stopped, conj(V₁₂) = file·e^(+2πi f w/c). Some correlators write V₁₂ beside
- * r₁ − r₂: the antennas' positions show it.
+ * Opens UVH5 and returns unphased integrations in the canonical order. The file stores conj(V₁₂) beside uvw = r₂ − r₁
+ * in metres; with stopped fringes, conj(V₁₂) = file·e^(+2πi f w/c). Some correlators write V₁₂ beside r₁ − r₂: the
+ * antenna positions show it.
  */
 import type { Integration } from '../../../core/blocks.js';
 import { preparing } from '../../../core/closing.js';
@@ -91,7 +91,7 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
     integrations: async function* (): AsyncGenerator<Integration> {
       Object.assign(faults, noFaults());
       for (const slot of header.slots) {
-        // Reading is synchronous; others get their turn between integrations.
+        // Reading is synchronous; other tasks run between integrations.
         await Promise.resolve();
         yield integrationOf(path, data, header, slot, faults);
       }
@@ -100,7 +100,7 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
   };
 }
 
-/** Which way the uvw of the first time run beside the positions: 1 as r₂ − r₁, −1 as r₁ − r₂. */
+/** The direction of uvw at the first time, from the positions: 1 as r₂ − r₁, −1 as r₁ − r₂. */
 function directionOf(
   path: string,
   { uvw }: Data,
@@ -146,8 +146,8 @@ interface Weighed extends Uvh5Header {
 }
 
 /**
- * Some correlators leave nsamples at zero or unset: then every unflagged value counts 1. A dead first station has a whole
- * stretch of zeros in a file that counts, so that only the last row tells. Where all is flagged nobody needs to know.
+ * Some correlators leave nsamples at zero or unset: every unflagged value then counts 1. A dead first station has many
+ * zeros in a file with valid counts, so only the last row decides. If everything is flagged it does not matter.
  */
 function weightsOf({ samples, flags }: Data, { slots, channels, products }: Uvh5Header): 'counted' | 'unit' {
   const chunkRows = Math.max(1, Math.floor(CHUNK_VALUES / (channels.length * products.length)));
@@ -162,7 +162,7 @@ function weightsOf({ samples, flags }: Data, { slots, channels, products }: Uvh5
   return isGood ? 'unit' : 'counted';
 }
 
-/** The first and the last stored number, as the file has them. */
+/** The first and the last stored number. */
 function ends({ visibilities, uvw }: Data, { rows }: Uvh5Header): Record<string, unknown> {
   const last = visibilities.rows(rows - 1, 1);
   return {

@@ -1,4 +1,4 @@
-/** The telescope of a UVH5 file: as its arrays have it, or in full where we wrote it ourselves. */
+/** The telescope of a UVH5 file: from its arrays, or in full if we wrote it. */
 import { mounts, type Site, type Station, type Telescope } from '../../../telescope/telescope.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { telescopeSchema } from '../../telescope-json.js';
@@ -29,7 +29,7 @@ export function telescopeOf(of: {
   return own && standAlike(own.stations, stations) ? { ...own, polarisations } : seen;
 }
 
-/** Where all antennas have the same. */
+/** If all antennas have the same. */
 function mountIn(file: Hdf5File): Pick<Telescope, 'mount'> {
   if (!file.has('Header/mount_type')) return {};
   const words = new Set(file.texts('Header/mount_type').map((word) => word.trim().toLowerCase()));
@@ -37,17 +37,17 @@ function mountIn(file: Hdf5File): Pick<Telescope, 'mount'> {
   return mount ? { mount } : {};
 }
 
-/** Other programs leave our words in a file whose antennas they chose, reordered or moved: then the arrays hold. */
+/** If other programs selected, reordered or moved the antennas but kept our description, the arrays are used. */
 const standAlike = (own: readonly Station[], seen: readonly Station[]): boolean =>
   own.length === seen.length &&
   own.every(({ name, eastM, northM, upM, number }, s) => {
     const there = seen[s];
     const apartM = Math.hypot(eastM - there.eastM, northM - there.northM, upM - there.upM);
-    // Single precision places a station on the Earth to half a metre.
+    // Single precision locates a station on the Earth to half a metre.
     return name === there.name && apartM < 1 && (number ?? s) === there.number;
   });
 
-/** The telescope as we wrote it; someone else's text of that name is left alone. */
+/** The telescope as we wrote it; other texts of that name are ignored. */
 function ownTelescope(text: string | undefined): Telescope | undefined {
   if (text === undefined) return undefined;
   try {

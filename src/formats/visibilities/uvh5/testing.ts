@@ -1,4 +1,4 @@
-/** Three stations in a field, and files of theirs in a folder of their own. */
+/** Three stations in a field, and their files in a temporary folder. */
 import { join } from 'node:path';
 import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
@@ -43,7 +43,7 @@ export const header: VisibilityHeader = {
 };
 export const baselines = baselineCount(3);
 
-/** Whole numbers, autocorrelations real and positive, conjugate products as they must be. */
+/** Integers, with real, positive autocorrelations and conjugate products. */
 export function integration(k: number): Integration {
   const random = randomStream(7, 'uvh5', k);
   const values = new Float64Array(2 * baselines * 4 * 2);
@@ -85,7 +85,7 @@ export async function readAll(path: string) {
   return { file, all };
 }
 
-/** The same in many channels: an integration that is longer than the tables after it. */
+/** The same with many channels: an integration longer than the tables after it. */
 const WIDER = 24;
 export const wideHeader: VisibilityHeader = {
   ...header,
@@ -103,7 +103,7 @@ export function wideIntegration(k: number): Integration {
   };
 }
 
-/** Stations so near each other that their uvw are 0 as far as anyone can tell. */
+/** Stations so close together that their uvw are practically 0. */
 export const together: Telescope = {
   ...telescope,
   stations: telescope.stations.map((one) => ({

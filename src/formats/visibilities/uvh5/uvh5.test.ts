@@ -32,7 +32,7 @@ describe('UVH5', () => {
       if (k === 3) return;
       assert.deepEqual(one.counts, written[k].counts);
       one.visibilities.forEach((value, at) => {
-        // Two turns of phase and a division in float64: a few units of 1e-16 × 1.5e4.
+        // Two phase rotations and a division in float64: a few units of 1e-16 × 1.5e4.
         assert.ok(Math.abs(value - written[k].visibilities[at]) < 1e-10);
       });
     });
@@ -77,7 +77,7 @@ describe('UVH5', () => {
     await again.append(there.all[0]);
     await again.finish();
     const [one, two] = await Promise.all([openHdf5(drifting), openHdf5(copy)]);
-    // 0 and −0 are one number.
+    // 0 and −0 are equal.
     const numbers = (file: typeof one, name: string): number[] =>
       Array.from(file.dataset(name).rows(0, 6), (value) => value + 0);
     for (const name of ['Data/visdata', 'Header/uvw_array'])
@@ -85,7 +85,7 @@ describe('UVH5', () => {
     assert.equal(two.text('Header/phase_center_catalog/0/cat_type'), 'unprojected');
     await one.close();
     await two.close();
-    // Stopped, a file says so.
+    // A file with stopped fringes is marked as such.
     const stopped = nextPath();
     const stopping = await createUvh5(stopped, header, { values: 'complex64' });
     await stopping.append(integration(0));
@@ -105,7 +105,7 @@ describe('UVH5', () => {
     for (let c = 0; c < 2; c++) {
       for (let i = 0; i < 3; i++) {
         for (let j = 0; j <= i; j++) {
-          // The house's own law: V_ij = I·e^(+2πi f (r_i − r_j)·ŝ/c), summed over 10 samples.
+          // Our convention: V_ij = I·e^(+2πi f (r_i − r_j)·ŝ/c), summed over 10 samples.
           const delayS = (dot(position[i], source) - dot(position[j], source)) / SPEED_OF_LIGHT_M_PER_S;
           const phase = 2 * Math.PI * header.frequenciesHz[c] * delayS;
           for (const pair of [0, 3]) {

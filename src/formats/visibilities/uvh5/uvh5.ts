@@ -1,4 +1,4 @@
-/** UVH5: visibilities in HDF5, as pyuvdata and its correlators keep them (memo 0.x to 1.2). */
+/** UVH5: visibilities in HDF5, the format of pyuvdata and its correlators (memo 0.x to 1.2). */
 import type { Format } from '../../format.js';
 import { isHdf5, namesInHead } from '../../hdf5/read.js';
 import { openUvh5 } from './read.js';
@@ -14,7 +14,7 @@ export const uvh5: Format = {
   grows: true,
   holdsSums: true,
   kinds: [{ title: 'UVH5', holds: 'visibilities', reads: ['uvw', 'target'] }],
-  // A file of ours that was cut off still has its temporary name.
+  // An interrupted file of ours still has its temporary name.
   recognise: (path, head, names) =>
     names === undefined || names === 'damaged'
       ? namesInHead(head, 'Data', 'Header') ||
@@ -28,7 +28,7 @@ export const uvh5: Format = {
   mend: mendUvh5,
 };
 
-/** Where superblock 0 keeps the address of the file's end. */
+/** Offset of the end-of-file address in superblock 0. */
 const END_OF_FILE_AT = 40;
 
 async function mendUvh5(path: string): Promise<number> {

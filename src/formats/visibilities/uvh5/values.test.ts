@@ -71,7 +71,7 @@ describe('UVH5 of a large integration', () => {
     let row = 0;
     for (let one = 0; one < STATIONS; one++) {
       for (let two = one; two < STATIONS; two++, row++) {
-        // Read where chunks begin and end, and here and there between.
+        // Read at the chunk boundaries, and at some points between.
         if (row % 20 > 1 && row % 20 < 19) continue;
         const visdata = file.dataset('Data/visdata').rows(row, 1);
         const flags = file.dataset('Data/flags').rows(row, 1);

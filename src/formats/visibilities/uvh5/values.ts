@@ -1,4 +1,4 @@
-/** What stands in UVH5's three large arrays, [row][channel][product], made for some rows at a time. */
+/** Computes UVH5's three large arrays, [row][channel][product], for some rows at a time. */
 import { baselineCount, baselineIndex } from '../../../core/axes.js';
 import type { AsStored, Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
@@ -17,7 +17,7 @@ interface RowContext {
   readonly uvw: Float64Array;
 }
 
-/** Room for some rows, filled again and again: from row `first` on. */
+/** Memory for some rows, reused: starts at row `first`. */
 interface Filler {
   readonly elements: Float32Array | Float64Array | Int32Array | Uint8Array;
   fill(first: number, rows: number): void;
@@ -32,7 +32,7 @@ const arrays = {
   whole128: Float64Array,
 } as const;
 
-/** The whole sum behind a flagged mean: the mean is rounded by far less than one over its weight. */
+/** The whole sum of a flagged mean: the mean is rounded by far less than one over its weight. */
 const summed = ({ means, weights }: AsStored, place: number, part: 0 | 1): number =>
   Math.round(means[2 * place + part] * Math.abs(weights[place]));
 
@@ -42,13 +42,14 @@ export function rowFillers(path: string, integration: Integration, context: RowC
   const products = writtenProducts(header);
   const written = products.length;
   const perCell = polarisations ** 2;
-  /** Where product (p1, p2) of a cell lies in [p_i][p_j]: station i is antenna 2, but for autocorrelations. */
+  /** Index of product (p1, p2) of a cell in [p_i][p_j]: station i is antenna 2, except for autocorrelations. */
   const autoPlaces = Uint8Array.from(products, ({ p1, p2 }) => p1 * polarisations + p2);
   const crossPlaces = Uint8Array.from(products, ({ p1, p2 }) => p2 * polarisations + p1);
   const wholeSums = isWhole(options);
   const largest = options.values === 'int32' ? MOST_INT32 : Number.MAX_SAFE_INTEGER;
   const running = isRunning(header, options);
-  // Whole sums are the correlator's, whatever a file said of their means; what is flagged has left them, and is in those alone.
+  // Whole sums come from the correlator, whatever means a file stored; flagged values are excluded from the sums and
+  // exist only as means.
   const asStored = wholeSums ? undefined : integration.asStored;
   const flagged = wholeSums ? integration.asStored : undefined;
   const source = asStored ? asStored.means : integration.visibilities;

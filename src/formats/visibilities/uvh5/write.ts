@@ -1,7 +1,8 @@
 /**
- * Writes UVH5 (memo 1.2), integration by integration; the file is whole after each. For the pair (1, 2) the
- * format keeps conj(V₁₂) beside uvw = r₂ − r₁ in metres. We hold V_ij with i ≥ j and write antenna 1 = j, antenna
- * 2 = i: conj(V₁₂[p₁][p₂]) = V_ij[p₂][p₁], for autocorrelations conj(V_ii[p₁][p₂]). Stopping the fringes multiplies by e^(−2πi f w/c).
+ * Writes UVH5 (memo 1.2), one integration at a time; the file is complete after each. For the pair (1, 2) the format
+ * stores conj(V₁₂) beside uvw = r₂ − r₁ in metres. We hold V_ij with i ≥ j and write antenna 1 = j, antenna 2 = i:
+ * conj(V₁₂[p₁][p₂]) = V_ij[p₂][p₁], for autocorrelations conj(V_ii[p₁][p₂]). Fringe stopping multiplies by e^(−2πi f
+ * w/c).
  */
 import { baselineCount, baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
@@ -32,15 +33,15 @@ export async function createUvh5(
   const numbers = stationNumbers(telescope.stations);
   const allPairs = pairsOf(stations);
   const times = new Set<number>();
-  /** [b], 1 where a pair has come at some time. */
+  /** [b], 1 if a pair has occurred at some time. */
   const seen = new Uint8Array(baselineCount(stations));
   let rowsInAll = 0;
   let pairsSeen = 0;
   let firstTime: Instant | undefined;
-  /** In the file for good, and where it then ended. */
+  /** Integrations permanently in the file, and where they end. */
   let finished = 0;
   let finishedBytes = 0;
-  /** Finished integrations that the file's index does not yet name. */
+  /** Whether finished integrations are not yet in the file's index. */
   let pending = false;
   let isAppending = false;
   const output = await openOutput(path);
@@ -103,7 +104,7 @@ export async function createUvh5(
         const fill = rowFillers(path, integration, { header, options, pairs, uvw });
         for (const name of ['visdata', 'flags', 'nsamples'] as const) {
           const dataset = `/Data/${name}`;
-          // Chunk by chunk: an integration of a large array is many times what should be in memory twice.
+          // Chunk by chunk: an integration of a large array must not be in memory twice.
           const chunkRows = file.chunkRowsOf(dataset);
           const filler = fill[name](chunkRows);
           for (let row = 0; row < rows; row += chunkRows) {
@@ -119,7 +120,7 @@ export async function createUvh5(
           if (seen[b] === 0) pairsSeen++;
           seen[b] = 1;
         }
-        // Where times differ in their rows a commit leaves half-filled chunks behind: one at the end will do.
+        // If times have different rows, every commit leaves half-filled chunks: one commit at the end is enough.
         if (header.rows?.times === 'different') pending = true;
         else await file.commit();
         finished++;
@@ -134,7 +135,7 @@ export async function createUvh5(
           return 0;
         }
         if (pending && isAppending) {
-          // Rows of what failed stand among those of what was finished.
+          // Rows of a failed integration are among the finished ones.
           await output.abandon();
           return 0;
         }
@@ -177,7 +178,7 @@ function checkIntegration(path: string, header: VisibilityHeader, integration: I
   }
 }
 
-/** (antenna 1, antenna 2) of each row: 1 ≤ 2, the second running fastest. */
+/** (antenna 1, antenna 2) of each row: 1 ≤ 2, the second fastest. */
 function pairsOf(stations: number): (readonly [number, number])[] {
   return Array.from({ length: stations }, (_, one) =>
     Array.from({ length: stations - one }, (_unused, k) => [one, one + k] as const),
@@ -208,7 +209,7 @@ function geometryAt(header: VisibilityHeader, options: Uvh5Options, middle: Inst
       ),
     );
   if (isRunning(header, options)) {
-    // Running fringes: u, v, w are east, north and up, and the centre is the zenith of the moment.
+    // Running fringes: u, v, w are east, north and up, and the centre is the zenith at that time.
     const local = [
       { x: 1, y: 0, z: 0 },
       { x: 0, y: 1, z: 0 },
