@@ -24,7 +24,7 @@ describe('CalH5', () => {
     const { shape } = file.dataset('Data/gains');
     assert.deepEqual(shape, [3, 2, 1, 2]);
     const values = file.dataset('Data/gains').rows(0, 3);
-    // Station 1, channel 1, polarisation 0: input 2 of 6 in channel 1 is the ninth, 8 + 8.5i; the file keeps conjugates.
+    // Station 1, channel 1, polarisation 0: input 2 of 6 in channel 1 is the ninth, 8 + 8.5i; the file has conjugates.
     const at = 2 * ((1 * 2 + 1) * 2 + 0);
     assert.deepEqual([...values.subarray(at, at + 2)], [8, -8.5]);
     // Input 1 (station 0, Y) of channel 1 is unsolved.

@@ -52,7 +52,7 @@ class Feed extends ByteFeed {
     return this.rest.length;
   }
 
-  /** Waits for the end of a silence; false if there is none. */
+  /** Waits for the end of a silence; false if it does not end. */
   async wait(beganMs: number, until: () => boolean): Promise<boolean> {
     this.onEvent({ kind: 'silent', stream: this.stream.name, seconds: (performance.now() - beganMs) / 1000 });
     while (!until()) {

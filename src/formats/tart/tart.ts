@@ -1,4 +1,4 @@
-/** TART, the Transient Array Radio Telescope: 24 antennas at GPS L1. Raw samples, visibilities, and its API's snapshots. */
+/** TART, the Transient Array Radio Telescope (24 antennas at GPS L1): raw samples, visibilities and API snapshots. */
 import { preparing } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { FileKind, Format } from '../format.js';

@@ -128,7 +128,7 @@ export async function openTbw(
 
   const laneOf = new Map(stands.map((stand, lane) => [stand, lane]));
   const counts = new Uint32Array(stands.length);
-  /** For each frame: the index of its stand, or none if its header contradicts the others. */
+  /** For each frame: the index of its stand, or none if its header matches no other. */
   const lanesSeen = Int32Array.from({ length: frames }, (_, k) => {
     const firstSample = Number(tags[k] - span.first);
     const lane = laneOf.get(seen.stands[k]);
