@@ -1,6 +1,5 @@
 /**
- * Captures written by other projects' senders, through both rings: every value matches its formula, every lost packet
- * is counted.
+ * Captures from other projects' senders, through both rings: all values match their formulae, all losses are counted.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

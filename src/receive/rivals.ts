@@ -1,10 +1,7 @@
-/**
- * Distinguishes two senders with one ID from a single sender whose packets are late: a late packet leaves a gap at its
- * proper place.
- */
+/** Distinguishes two senders with one ID from one sender with late packets: a late packet leaves a gap at its place. */
 import type { LaneAccount } from './ring.js';
 
-/** Fewer are damaged times or network disorder. */
+/** Whether another clock uses a sender's ID while its own continues; counted since an earlier account if given. */
 const LEAST = 10;
 const LEAST_SHARE = 0.01;
 

@@ -1,6 +1,4 @@
-/**
- * The whole path over loopback sockets: what is lost, by which sender, restarts, jumps, clock wrap, a slow consumer.
- */
+/** The whole path over loopback sockets: losses by sender, restarts, jumps, clock wrap, a slow consumer. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadNative } from '../backend/cpu/library.js';

@@ -1,7 +1,4 @@
-/**
- * The corner turn on a GPU matches unpackCell, with presence bits missing and memory full of garbage. Skipped without a
- * GPU.
- */
+/** The corner turn on a GPU matches unpackCell, with bits missing and memory full of garbage. Skipped without a GPU. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';

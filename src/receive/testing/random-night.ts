@@ -1,6 +1,6 @@
 /**
- * Random runs with every fault, reproducible by seed: loss, duplication, reordering, damage, wrong clocks, restarts,
- * jumps, silence, a slow consumer.
+ * Random runs, reproducible by seed: loss, duplicates, reordering, damage, wrong clocks, restarts, jumps, silence, a
+ * slow consumer.
  */
 import { randomStream } from '../../core/random.js';
 import { damaged } from '../../packets/testing/damage.js';

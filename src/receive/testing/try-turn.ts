@@ -1,7 +1,4 @@
-/**
- * Compares a corner turn with `unpackCell`, one packet slot at a time, with presence bits missing and outputs full of
- * garbage.
- */
+/** Compares a corner turn with `unpackCell`, packet slot by slot, with bits missing and outputs full of garbage. */
 import assert from 'node:assert/strict';
 import { packNibbles } from '../../core/nibbles.js';
 import { emptyPresence, fragmentBox, isPresent, markSlots } from '../../core/presence/presence.js';
