@@ -8,15 +8,15 @@ import type { RingPlan } from './plan.js';
 
 /**
  * Each packet has exactly one outcome. Native code numbers them by their place in the list.
- *   placed its packet slot was empty and now holds it
- *   duplicate its packet slot was full: the first packet stays
- *   late, early its time is before the open blocks, or after them
- *   other_epoch its epoch differs from the array's (SNAP2's sync time, VDIF's epoch)
- *   misaligned its time is between slots
- *   unknown_source the plan does not name its sender
- *   invalid no such packet, or not of this plan, or its time is outside the calendar
- *   control descriptors and stream control: no data, not an error
- *   ring_full no block was free: the consumer is too slow
+ *   placed          its packet slot was empty and now holds it
+ *   duplicate       its packet slot was full: the first packet stays
+ *   late, early     its time is before the open blocks, or after them
+ *   other_epoch     its epoch differs from the array's (SNAP2's sync time, VDIF's epoch)
+ *   misaligned      its time is between slots
+ *   unknown_source  the plan does not name its sender
+ *   invalid         no such packet, or not of this plan, or its time is outside the calendar
+ *   control         descriptors and stream control: no data, not an error
+ *   ring_full       no block was free: the consumer is too slow
  */
 export const outcomes = [
   'placed',

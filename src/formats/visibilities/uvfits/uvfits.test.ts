@@ -122,7 +122,7 @@ describe('UVFITS', () => {
     // −100 m/c. At f = c/400 m the phase f·WW is −1/4 turn and stopping the fringes multiplies by e^(+2πi/4) = i. The
     // means are V_10 = [XX 1+2i, XY 3+4i; YX 5+6i, YY 7+8i], first letter for station 1. The file's (A1, A2) is (0, 1):
     // S[p1 p2] = i·conj(V_10[p2][p1]):
-    //   XX i(1−2i) = 2+i YY i(7−8i) = 8+7i XY i(5−6i) = 6+5i YX i(3−4i) = 4+3i
+    //   XX i(1−2i) = 2+i    YY i(7−8i) = 8+7i    XY i(5−6i) = 6+5i    YX i(3−4i) = 4+3i
     const frequencyHz = SPEED_OF_LIGHT_M_PER_S / 400;
     const of = header(telescope([station('low', 0, 0, 0), station('high', 0, 0, 100)]), [frequencyHz]);
     const visibilities = new Float64Array(3 * 8);
