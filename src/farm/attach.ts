@@ -1,6 +1,6 @@
 /**
- * Files that an observation names beside its recording travel with the jobs: a worker reads recordings under its own folders,
- * and of other files only what its job carries.
+ * Files that an observation names beside its recording travel with the jobs. A worker reads recordings from its own
+ * folders; it gets every other file from its job.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
@@ -9,12 +9,12 @@ import type { Observation } from '../observation/index.js';
 import { telescopeNames } from '../telescope/registry.js';
 import { NO_TELESCOPE } from '../telescope/unplaced.js';
 
-/** Contents in base64, by "number/name". */
+/** File contents in base64, by "number/name". */
 export type Attached = Readonly<Record<string, string>>;
 
 const MARK = 'attached:';
 
-/** Where an observation may name a file beside its recording. */
+/** The fields of an observation that may name a file beside its recording. */
 const FIELDS = [
   ['source', 'metafits'],
   ['front', 'coefficients'],
@@ -44,7 +44,7 @@ function isFile(field: Field, value: string): boolean {
 
 type Tree = Record<string, unknown>;
 
-/** The observation with other words where it names files. */
+/** The observation with every named file renamed. */
 function renamed(observation: Observation, rename: (path: string, field: Field) => string): Observation {
   const copy = structuredClone(observation) as unknown as Tree;
   for (const field of FIELDS) {
@@ -57,7 +57,7 @@ function renamed(observation: Observation, rename: (path: string, field: Field) 
   return copy as unknown as Observation;
 }
 
-/** With the files in it, and their names changed to those. */
+/** Reads the files and renames them in the observation to their keys. */
 export async function attachFiles(
   observation: Observation,
 ): Promise<{ readonly observation: Observation; readonly attached: Attached }> {
@@ -84,7 +84,7 @@ export async function attachFiles(
 const contentsOf = (path: string, field: Field): Promise<Buffer> =>
   readFile(path).catch(() => refuse(field.join('.'), `${path} cannot be read`, 'check the name'));
 
-/** The file of positions that a telescope's description names. */
+/** The positions file named in a telescope's description. */
 function positionsOf(bytes: Buffer): string | undefined {
   try {
     const { positions } = JSON.parse(bytes.toString('utf8')) as { readonly positions?: unknown };
@@ -94,7 +94,7 @@ function positionsOf(bytes: Buffer): string | undefined {
   }
 }
 
-/** Puts a job's files into a folder, and names them in its observation; any other file is refused. */
+/** Writes a job's files into a folder and puts their paths into its observation; refuses any other file. */
 export async function unpackFiles(
   observation: Observation,
   attached: Attached,

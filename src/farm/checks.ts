@@ -1,4 +1,6 @@
-/** Jobs that two workers do: answers are kept until two of different workers agree, and who differed is named. */
+/**
+ * Jobs done by two workers: answers are kept until two from different workers agree; workers that differed are named.
+ */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -8,7 +10,7 @@ import { writeSafely } from './write-safely.js';
 import { canonicalJson } from '../observation/index.js';
 
 const outcomeSchema = z.object({ agreed: z.array(z.string()), differed: z.array(z.string()) });
-/** Names of workers. One that agreed alone was not checked. */
+/** Names of workers. A single name under `agreed` means that the result was not checked. */
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 interface Answer {
@@ -18,13 +20,13 @@ interface Answer {
 }
 
 export interface Checks {
-  /** What has come of a job, of each worker the first. */
+  /** Answers to a job so far, the first from each worker. */
   answersOf(job: string): readonly Answer[];
-  /** Keeps an answer; or, where it agrees with one before it, what counts. */
+  /** Stores an answer; if it agrees with an earlier one, returns the result that counts. */
   add(
     bytes: Uint8Array,
   ): Promise<'waiting' | 'duplicate' | 'late' | (Outcome & { readonly bytes: Uint8Array })>;
-  /** The job is decided. */
+  /** Marks the job as decided. */
   close(job: string, outcome: Outcome): Promise<void>;
   forget(job: string): Promise<void>;
   wrong(): ReadonlyMap<string, number>;
@@ -102,13 +104,13 @@ export async function openChecks(folder: string, { shape }: FarmPlan): Promise<C
   };
 }
 
-/** Of images, between machines that compute differently: of the peak. */
+/** For images from machines that compute differently: relative to the peak. */
 const IMAGE_TOLERANCE = 1e-5;
 
-/** Of other floats: of the largest. */
+/** For other floats: relative to the largest. */
 const FLOAT_TOLERANCE = 1e-6;
 
-/** Whole numbers bit for bit; floats too between machines that compute alike, else to rounding. */
+/** Whole numbers must match bit for bit. Floats too between machines that compute alike, otherwise to rounding. */
 export function isAlike({ type, pieces }: FarmShape, x: Result, y: Result): boolean {
   if (canonicalJson(x.head.parts) !== canonicalJson(y.head.parts)) return false;
   if (canonicalJson(x.head.account) !== canonicalJson(y.head.account)) return false;
@@ -132,7 +134,7 @@ function areNear(part: Part, x: Result, y: Result, tolerance: number): boolean {
   return true;
 }
 
-/** Sums and images are float64, spectra of floats float32. */
+/** Sums and images are float64; spectra of float samples are float32. */
 const numbersOf = (
   { product, image, offsetBytes, sizeBytes }: Part,
   body: Uint8Array,

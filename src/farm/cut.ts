@@ -1,24 +1,24 @@
-/** Where a recording is cut: pure arithmetic over spectra and channels. */
+/** Where a recording is cut into jobs: pure arithmetic over spectra and channels. */
 import type { SampleRange } from '../core/sources.js';
 import type { Cut } from './job.js';
 
-/** A result stays below this where it can: it is held in memory by worker and collector. */
+/** Results stay below this size where possible: worker and collector hold them in memory. */
 export const MOST_RESULT_BYTES = 64 * 2 ** 20;
 
 interface CorrelationCut {
   readonly channels: number;
-  /** The recording's integrations, one after the other. */
+  /** The recording's integrations, in order. */
   readonly integrations: readonly SampleRange[];
-  /** About so many spectra a job. */
+  /** Approximate number of spectra per job. */
   readonly spectraPerJob: number;
   readonly channelsPerJob?: number;
-  /** Of an integration's result, sums and counts. */
+  /** Size of an integration's result per channel. */
   readonly bytesPerChannel: number;
-  /** Sums of whole numbers may be cut anywhere; floats keep their integrations whole, or rounding would differ. */
+  /** Sums of integers may be cut anywhere. Floats keep their integrations whole, or rounding would differ. */
   readonly sums: 'whole-numbers' | 'floats';
 }
 
-/** Whole integrations to a job where they are short, several jobs to an integration where they are long. */
+/** Several whole integrations per job if they are short, several jobs per integration if they are long. */
 export function cutCorrelation(wanted: CorrelationCut): Cut {
   const { channels, integrations, spectraPerJob, bytesPerChannel, sums } = wanted;
   const channelsPerJob = Math.min(
@@ -30,7 +30,7 @@ export function cutCorrelation(wanted: CorrelationCut): Cut {
   let inJob = 0;
   for (const { first, end } of integrations) {
     const begun = spectra[spectra.length - 1];
-    // What is gathered already goes before one that would make it too long.
+    // Close the job before an integration that would make it too long.
     if (inJob > 0 && (end - begun > spectraPerJob || inJob === mostIntegrations)) {
       spectra.push(first);
       inJob = 0;
@@ -52,7 +52,7 @@ export function cutCorrelation(wanted: CorrelationCut): Cut {
 interface ChannelisingCut {
   readonly channels: number;
   readonly spectra: number;
-  /** The blocks that one process would work in: it lists gaps by them, so jobs are whole blocks. */
+  /** The block length that a single process would use. Gaps are listed by block, so jobs are whole blocks. */
   readonly blockSamples: number;
   readonly samplesPerSpectrum: number;
   readonly taps: number;
@@ -60,14 +60,14 @@ interface ChannelisingCut {
   readonly spectraPerJob?: number;
 }
 
-/** All channels, some blocks of time. */
+/** All channels, some blocks of time per job. */
 export function cutChannelising(wanted: ChannelisingCut): Cut {
   const { channels, spectra, blockSamples, samplesPerSpectrum, taps, bytesPerSpectrum } = wanted;
   const perJob = wanted.spectraPerJob ?? MOST_RESULT_BYTES / bytesPerSpectrum;
   const blocks = Math.max(1, Math.floor((perJob * samplesPerSpectrum) / blockSamples));
   const cuts = [0];
   for (let n = blocks; ; n += blocks) {
-    // Spectra that are complete when so many blocks have been read.
+    // Spectra that are complete after this many blocks.
     const at = Math.floor((n * blockSamples) / samplesPerSpectrum) - taps + 1;
     if (at >= spectra) break;
     if (at > 0) cuts.push(at);
@@ -75,7 +75,7 @@ export function cutChannelising(wanted: ChannelisingCut): Cut {
   return { spectra: [...cuts, spectra], channels: [0, channels] };
 }
 
-/** 0, then ends of ranges of at most `most`, as even as they can be. */
+/** 0, then the ends of ranges of at most `most`, as even as possible. */
 function evenly(of: number, most: number): number[] {
   const parts = Math.ceil(of / most);
   return Array.from({ length: parts + 1 }, (_, n) => Math.round((of * n) / parts));

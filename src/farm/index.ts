@@ -1,4 +1,4 @@
-/** Work that is spread over machines: plans, jobs, the ledger, and the queue between them. */
+/** Work distributed over machines: plans, jobs, the ledger, and the queue between them. */
 export {
   createLedger,
   handIn,

@@ -1,7 +1,7 @@
 /**
  * An observation of a recording, cut into jobs: plain data. A job is the observation, without machine, output paths and
- * folders, and a range of spectra and channels. Whoever has the plan and the jobs' results has everything; queues and
- * workers may be lost and replaced.
+ * folders, plus a range of spectra and channels. The plan and the jobs' results are complete; queues and workers may be
+ * lost and replaced.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -15,13 +15,13 @@ import type { Level } from '../stages/index.js';
 import type { Attached } from './attach.js';
 import { firstIssueWords } from './words.js';
 
-/** Raised when jobs or results change their shape. */
+/** Increased when jobs or results change their format. */
 export const PROTOCOL = 4;
 
 const whole = z.number().int().nonnegative();
 const instantSchema = z.strictObject({ unixSeconds: z.number().int(), fraction: z.number() });
 
-/** What the submitter found in the recording: a worker who finds something else has another file. */
+/** What the submitter found in the recording: a worker that finds something else has another file. */
 const recordingSchema = z.strictObject({
   facts: z.strictObject({
     kind: z.enum(['voltages', 'spectra']),
@@ -30,9 +30,9 @@ const recordingSchema = z.strictObject({
     samples: whole,
     start: instantSchema,
   }),
-  /** Its files on disks, as they were then. */
+  /** Its files on disk, as they were at submission. */
   files: z.array(z.strictObject({ name: z.string(), sizeBytes: whole, sha256: z.string() })),
-  /** Files on web servers, as they were then. */
+  /** Files on web servers, as they were at submission. */
   remote: z.array(
     z.strictObject({
       url: z.string(),
@@ -65,7 +65,7 @@ const rangeSchema = z.strictObject({
 }) satisfies z.ZodType<SpectraRange>;
 
 const failureSchema = z.strictObject({ worker: z.string(), error: z.string() });
-/** One attempt that went wrong. */
+/** One failed attempt. */
 export type Failure = z.infer<typeof failureSchema>;
 
 const jobSchema = z.strictObject({
@@ -73,51 +73,51 @@ const jobSchema = z.strictObject({
   version: z.string(),
   plan: z.string().regex(/^[\w-]+$/),
   id: z.string(),
-  /** Checked by the schema of observations before it is planned. */
+  /** Checked against the observation schema before it is planned. */
   observation: z.looseObject({}),
   recording: recordingSchema,
-  /** Files that the observation names, by the names that it has for them. */
+  /** Files named in the observation, keyed by the names used there. */
   attached: z.record(z.string().regex(/^\d+\/[^/]+$/), z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/)),
-  /** The gain that the first samples want, as the submitter measured it. */
+  /** The input gain for the first samples, as measured by the submitter. */
   level: levelSchema.exactOptional(),
   range: rangeSchema,
-  /** Of direct images, by product: the moment that the plan was made for which one process would have at hand there. */
+  /** For direct images, by product: the instant that a single process would have used for its plan there. */
   plannedFor: z.array(z.strictObject({ product: whole, moment: instantSchema })),
   backend: z.enum(backendChoices),
-  /** So far: a job that fails three times is set aside. */
+  /** So far; a job that fails three times is set aside. */
   failures: z.array(failureSchema),
-  /** Done by two workers whose results are compared; those that have answered leave it to others. */
+  /** Done by two workers whose results are compared; `not` lists workers that have answered and leave it to others. */
   verified: z.strictObject({ not: z.array(z.string()) }).exactOptional(),
 });
 export type Job = z.infer<typeof jobSchema>;
 
-/** Where jobs begin and end: first 0, last the whole; every time range is done in every range of channels. */
+/** Job boundaries: the first is 0, the last the total. Every time range is done in every channel range. */
 export interface Cut {
   readonly spectra: readonly number[];
   readonly channels: readonly number[];
 }
 
-/** What results hold, so that they are checked when they come. */
+/** The contents of results, so that they can be checked on arrival. */
 export interface FarmShape {
   readonly stations: number;
   readonly polarisations: 1 | 2;
   readonly inputs: number;
   readonly channels: number;
   readonly type: SpectraType;
-  /** Of products from integrations: where sums are cut. */
+  /** For products from integrations: where sums are cut. */
   readonly sums: readonly SampleRange[];
-  /** Of products that are cut in time, by their number. */
+  /** For products that are cut in time, by product number. */
   readonly pieces: readonly (
     | { readonly product: number; readonly kind: 'spectra' }
     | { readonly product: number; readonly kind: 'images'; readonly images: readonly SampleRange[] }
   )[];
 }
 
-/** A job's name: its range. */
+/** A job's name, from its range. */
 export const jobName = ({ firstSpectrum, endSpectrum, firstChannel, endChannel }: SpectraRange): string =>
   `t${firstSpectrum}-${endSpectrum}.c${firstChannel}-${endChannel}`;
 
-/** The ranges of a cut, in the order of time, then of channels. */
+/** The ranges of a cut, in order of time, then of channels. */
 export function rangesOf({ spectra, channels }: Cut): SpectraRange[] {
   const ranges: SpectraRange[] = [];
   for (let t = 1; t < spectra.length; t++)
@@ -133,23 +133,23 @@ export interface FarmPlan {
   readonly protocol: typeof PROTOCOL;
   readonly version: string;
   readonly id: string;
-  /** As it was asked for, with the names of its outputs: for the collector. */
+  /** As requested, with the names of its outputs: for the collector. */
   readonly observation: Observation;
-  /** Files that are written. */
+  /** Files to write. */
   readonly outputs: readonly string[];
-  /** As workers get it. */
+  /** As sent to workers. */
   readonly work: Pick<Job, 'observation' | 'recording' | 'backend' | 'level'> & {
     readonly attached: Attached;
   };
   readonly cut: Cut;
-  /** For each range of time. */
+  /** One entry per time range. */
   readonly plannedFor: readonly Job['plannedFor'][];
   readonly shape: FarmShape;
-  /** One job in so many is done by two workers. */
+  /** One job in this many is done by two workers. */
   readonly verify?: number;
 }
 
-/** The same work cut the same way is the same plan, whoever submits it again. */
+/** The same work cut the same way gives the same plan, whoever submits it. */
 export function makePlan(
   version: string,
   {
@@ -170,7 +170,7 @@ export function makePlan(
   };
 }
 
-/** Every job of a plan. */
+/** All jobs of a plan. */
 export const jobsOf = (plan: FarmPlan): Job[] =>
   rangesOf(plan.cut).map((range, n) => ({
     ...{ protocol: plan.protocol, version: plan.version, plan: plan.id, id: jobName(range) },
@@ -182,7 +182,7 @@ export const jobsOf = (plan: FarmPlan): Job[] =>
 const isVerified = ({ verify }: Pick<FarmPlan, 'verify'>, n: number): boolean =>
   verify !== undefined && n % verify === 0;
 
-/** A job as it comes from outside: one of another version is refused before its contents are looked at. */
+/** Checks a job from outside; one of another version is refused before its contents are read. */
 export function checkJob(json: unknown, version: string, where: string): Job {
   const head = z.looseObject({ protocol: z.number(), version: z.string() }).safeParse(json);
   if (!head.success) refuse(where, `is no job (${firstIssueWords(head.error, json)})`, 'submit it again');
@@ -196,7 +196,7 @@ export function checkJob(json: unknown, version: string, where: string): Job {
   return job;
 }
 
-/** Results of two versions are not added: neither would be right for the other. */
+/** Refuses results of another version: results of two versions must not be added. */
 export function refuseOtherVersion(
   made: { readonly protocol: number; readonly version: string },
   version: string,

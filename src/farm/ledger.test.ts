@@ -92,7 +92,7 @@ describe('the ledger', () => {
       const dropped = { duplicate: 1, late: 1, differs: 1, foreign: 3, damaged: 3 };
       assert.deepEqual(ledger.dropped, dropped);
       assert.deepEqual([...(await ledger.read('t0-10.c0-2')).body], [...sums()]);
-      // A collector that comes later finds all of it.
+      // A collector that starts later finds everything.
       const again = await openLedger(folder, '1.2.3');
       assert.deepEqual([[...again.done], again.dropped], [['t0-10.c0-2'], dropped]);
       assert.deepEqual(await readdir(join(folder, 'results')), ['t0-10.c0-2.result']);
@@ -115,7 +115,7 @@ describe('the ledger', () => {
       assert.deepEqual([...(await openLedger(folder, '1.2.3')).setAside.values()], [one]);
       assert.equal(await ledger.forgive(), 1);
       assert.equal(ledger.missing().length, 4);
-      // One that is done after all is no longer aside.
+      // A job that was done after all is no longer set aside.
       await ledger.putAside(one);
       await ledger.take(encodeResult(result('t0-10.c2-4')));
       assert.equal((await openLedger(folder, '1.2.3')).setAside.size, 0);
@@ -223,7 +223,7 @@ describe('jobs that two workers do', () => {
       assert.equal(await take(ledger, 'bad', first, sums(99)), 'duplicate');
       assert.deepEqual(ledger.waiting().find(({ id }) => id === first)?.verified?.not, ['bad']);
       assert.equal(await take(ledger, 'a', first), 'waiting');
-      // A collector that is started again has the answers.
+      // A restarted collector still has the answers.
       const again = await openLedger(folder, '1.2.3');
       assert.deepEqual(again.waiting().find(({ id }) => id === first)?.verified?.not, ['bad', 'a']);
       assert.equal(await take(again, 'b', first), 'merged');

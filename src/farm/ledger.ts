@@ -1,11 +1,11 @@
 /**
- * The truth of a farm: a folder with the plan and one file a finished job. A result counts when it lies there under its
- * job's name, whole and on the disk; whatever comes for that job afterwards is dropped and counted. Queues may be lost.
+ * The state of a farm: a folder with the plan and one file per finished job. A result counts once it is complete on
+ * disk under its job's name; later results for that job are dropped and counted. Queues may be lost.
  *
  *   night.farm/plan.json · jobs/N.json (without a server) · results/JOB.result · failed/JOB.json · dropped.json
  *
- * Of a job that two workers do, answers wait in answers/JOB/ until two of different workers agree: that is its result, and
- * checked/JOB.json says who agreed and who differed.
+ * For a job done by two workers, answers wait in answers/JOB/ until two from different workers agree: that is the
+ * result, and checked/JOB.json lists the workers that agreed and those that differed.
  */
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,20 +20,20 @@ import { writeSafely } from './write-safely.js';
 
 export { writeSafely };
 
-/** What became of a result that came. */
+/** What was done with a result. */
 export type Verdict =
   | 'merged'
-  /** The same result again: its word was lost, or its collector ended before it gave it. */
+  /** The same result again: its acknowledgement was lost, or its collector ended before sending one. */
   | 'duplicate'
-  /** Another attempt at a job that was done meanwhile: equal, and not needed. */
+  /** Another attempt at a job finished in the meantime: equal, not needed. */
   | 'late'
-  /** Another attempt that gave other bytes: machines that do not compute alike. */
+  /** Another attempt with different bytes: the machines do not compute alike. */
   | 'differs'
-  /** Of a job that two workers do: the first of them, or one that agrees with none so far. */
+  /** For a job done by two workers: the first answer, or one that agrees with none so far. */
   | 'waiting'
-  /** Of no job of this plan. */
+  /** Not a job of this plan. */
   | 'foreign'
-  /** Cut short, changed on the way, or of another version. */
+  /** Cut short, changed in transit, or of another version. */
   | 'damaged';
 
 type Dropping = Exclude<Verdict, 'merged' | 'waiting'>;
@@ -44,7 +44,7 @@ const droppedSchema = z.object({
 });
 const noneDropped = (): Dropped => ({ duplicate: 0, late: 0, differs: 0, foreign: 0, damaged: 0 });
 
-/** A job that nobody could do. */
+/** A job that every attempt failed at. */
 interface SetAside {
   readonly job: string;
   readonly failures: readonly Failure[];
@@ -54,27 +54,27 @@ export interface Ledger {
   readonly folder: string;
   readonly plan: FarmPlan;
   readonly jobs: readonly Job[];
-  /** Names of jobs that are done. */
+  /** Names of finished jobs. */
   readonly done: ReadonlySet<string>;
   readonly dropped: Readonly<Dropped>;
   readonly setAside: ReadonlyMap<string, SetAside>;
-  /** Of jobs that two workers did: those that differed from two that agreed, and how often. */
+  /** For jobs done by two workers: workers that differed from two that agreed, and how often. */
   readonly wrongWorkers: ReadonlyMap<string, number>;
-  /** Jobs that two workers were to do, and one did. */
+  /** Jobs meant for two workers that only one did. */
   readonly unchecked: ReadonlySet<string>;
-  /** Jobs that have neither a result nor been set aside. */
+  /** Jobs that have no result and are not set aside. */
   missing(): Job[];
-  /** The same as a queue should have them: twice where two workers do a job. */
+  /** The same as the queue should hold them: twice for jobs done by two workers. */
   waiting(): Job[];
-  /** No other worker comes: jobs that one has answered count so, those whose answers differ are set aside. */
+  /** Call when no other worker will come: a single answer then counts; jobs with different answers are set aside. */
   settle(): Promise<{ readonly unchecked: readonly string[]; readonly undecided: readonly SetAside[] }>;
-  /** Counts a result once; when this resolves it is on the disk. */
+  /** Counts a result once; it is on disk when this resolves. */
   take(bytes: Uint8Array): Promise<Verdict>;
-  /** False where it is no job of this plan, or done by now. */
+  /** False if it is not a job of this plan or is already done. */
   putAside(one: SetAside): Promise<boolean>;
-  /** Lets jobs that were set aside be tried again. */
+  /** Retries the jobs that were set aside. */
   forgive(): Promise<number>;
-  /** Looks again at what is there: others may write results, too. */
+  /** Reads the folder again: other processes may write results too. */
   refresh(): Promise<void>;
   /** A job's result, checked. */
   read(job: string): Promise<Result>;
@@ -83,7 +83,7 @@ export interface Ledger {
 const PLAN = 'plan.json';
 const RESULT = '.result';
 
-/** Makes the folder for a plan; one that holds another plan is refused, the same goes on. */
+/** Creates the folder for a plan. Continues if it holds the same plan; refuses another. */
 export async function createLedger(folder: string, plan: FarmPlan): Promise<Ledger> {
   const there = await readFile(join(folder, PLAN), 'utf8').catch(() => undefined);
   if (there !== undefined && !isSamePlan(JSON.parse(there) as FarmPlan, plan))
@@ -98,11 +98,11 @@ export async function createLedger(folder: string, plan: FarmPlan): Promise<Ledg
   return openLedger(folder, plan.version);
 }
 
-/** The same work, and the same files are made of it. */
+/** Same work, same output files. */
 const isSamePlan = (x: FarmPlan, y: FarmPlan): boolean =>
   x.id === y.id && canonicalJson(x.observation.products) === canonicalJson(y.observation.products);
 
-/** Opens a farm's folder; made by another version it is refused. */
+/** Opens a farm's folder; refuses one made by another version. */
 export async function openLedger(folder: string, version: string): Promise<Ledger> {
   const text = await readFile(join(folder, PLAN), 'utf8').catch(() =>
     refuse(folder, 'is no folder of a farm: it has no plan.json', 'name what farm submit made'),
@@ -235,7 +235,7 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
   };
 }
 
-/** For a worker without a server: its result goes where the ledger looks. False where one was there already. */
+/** For a worker without a server: writes its result where the ledger looks. False if one is already there. */
 export async function handIn(folder: string, result: Result): Promise<boolean> {
   const path = join(folder, 'results', result.head.job + RESULT);
   if (await isThere(path)) return false;

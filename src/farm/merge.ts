@@ -1,4 +1,7 @@
-/** From results to the files that one process would have written: by the same products, from merged integrations and pieces. */
+/**
+ * Turns results into the files that a single process would have written: the same products, from merged integrations
+ * and pieces.
+ */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Backend } from '../backend/backend.js';
@@ -41,7 +44,7 @@ interface Merging {
   readonly version: string;
   readonly backend: Backend;
   readonly overwrite?: boolean;
-  /** Other names for what is written, by product. */
+  /** Other output names, by product. */
   readonly outs?: readonly (string | undefined)[];
 }
 
@@ -50,7 +53,7 @@ interface Merged extends Collected {
   readonly planned: ObservationPlan;
 }
 
-/** Opens the recording that was submitted, plans as one process would, and hands on the plan; closes it behind. */
+/** Opens the submitted recording, plans as a single process would, passes the plan on, and closes the recording. */
 async function withMergePlan<Made>(
   { observation: submitted, work }: FarmPlan,
   { backend, outs = [] }: Merging,
@@ -79,7 +82,7 @@ const renamedOutputs = (observation: Observation, outs: readonly (string | undef
   }),
 });
 
-/** Writes everything from a ledger that has everything. */
+/** Writes all products from a complete ledger. */
 export function mergeProducts(ledger: Ledger, merging: Merging): Promise<Merged> {
   const { plan } = ledger;
   return withMergePlan(plan, merging, async (planned, opened) => {
@@ -106,7 +109,7 @@ export function mergeProducts(ledger: Ledger, merging: Merging): Promise<Merged>
   });
 }
 
-/** Products from integrations: sums are added, and go through what a whole run has behind its correlator. */
+/** Products from integrations: sums are added and pass through the stages that follow the correlator in a whole run. */
 async function mergeSums(
   { cut, shape }: FarmPlan,
   { observed, products }: ObservationPlan,
@@ -145,7 +148,7 @@ async function mergeSums(
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** Parts are added in the order of time: of whole numbers any order would do. */
+/** Parts are added in time order; for integers any order would do. */
 async function integrate(
   { channels, stations, polarisations }: FarmShape,
   range: SampleRange,
@@ -174,7 +177,7 @@ async function integrate(
     counts.add(kind, one.firstChannel, values.subarray(width * perChannel));
     for (let c = one.firstChannel; c < one.endChannel; c++) covered[c] += part.end - part.first;
   }
-  // Nothing twice, nothing left out.
+  // Every spectrum exactly once.
   if (covered.some((spectra) => spectra !== range.end - range.first))
     throw new Error(`spectra ${range.first} to ${range.end}: the results do not add up to the integration`);
   return {
@@ -185,7 +188,7 @@ async function integrate(
   };
 }
 
-/** Products that are cut in time: their pieces, one after the other. */
+/** Products that are cut in time: their pieces, in order. */
 async function mergePieces(
   { cut, shape }: FarmPlan,
   made: readonly MadeProduct[],
@@ -216,9 +219,9 @@ interface Shape {
 }
 
 export class PartCounts {
-  /** counts : [c][b] of parts that told those alone. */
+  /** counts : [c][b] from parts with one count for all pairs. */
   private readonly alike: Float64Array;
-  /** own : [c][b][p_i][p_j] of the others. */
+  /** own : [c][b][p_i][p_j] from the other parts. */
   private own: Float64Array | undefined;
   private readonly baselines: number;
 
@@ -227,7 +230,7 @@ export class PartCounts {
     this.alike = new Float64Array(shape.channels * this.baselines);
   }
 
-  /** Numbers a channel has, by pairs or by products. */
+  /** Numbers per channel, by pairs or by products. */
   widthOf(kind: 'pairs' | 'products'): number {
     return kind === 'pairs' ? this.baselines : this.baselines * this.shape.polarisations ** 2;
   }
@@ -253,20 +256,20 @@ export class PartCounts {
   }
 }
 
-/** Counted over all jobs. */
+/** Totals over all jobs. */
 interface Collected {
   readonly missingSamples: number;
   readonly saturated: number;
-  /** Kinds of backends that had a hand in it. */
+  /** Kinds of backends that contributed. */
   readonly backends: readonly string[];
 }
 
-/** Results as they are needed, each read once and let go when its time is over. */
+/** Reads each result once, when it is needed, and releases it when its time range is over. */
 export class Results {
   private readonly held = new Map<string, Result>();
   private readonly sum = { missingSamples: 0, saturated: 0 };
   private readonly backends = new Set<string>();
-  /** Each counts once, however many products are made of it. */
+  /** Each result counts once, however many products use it. */
   private readonly counted = new Set<string>();
 
   constructor(private readonly ledger: Ledger) {}

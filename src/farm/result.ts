@@ -1,6 +1,7 @@
 /**
- * What a worker hands over: a head in JSON, then numbers. [u32 length of the head][head, padded to 8 bytes][body], all
- * little-endian. The body is the same whoever made it; the head says who did, and a sha256 of job, plan, parts and body.
+ * The format of a worker's result: a JSON head, then numbers. [u32 length of the head][head, padded to 8 bytes][body],
+ * all little-endian. The body does not depend on the worker; the head names the worker and has a sha256 of job, plan,
+ * parts and body.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -14,11 +15,11 @@ const gapSchema = z.strictObject({
   ...{ firstInput: whole, endInput: whole, firstChannel: whole, endChannel: whole },
   ...{ firstSample: whole, endSample: whole },
 });
-/** Number of the product of parts that are sums, for all products from integrations. */
+/** Product number of sums, which serve all products from integrations. */
 export const SUMS = -1;
 
 const partSchema = z.strictObject({
-  /** Which product of the observation it is of. */
+  /** The product of the observation that it belongs to. */
   product: z.number().int().min(SUMS),
   /** Spectra by their number in the recording. */
   first: whole,
@@ -26,12 +27,12 @@ const partSchema = z.strictObject({
   offsetBytes: whole,
   sizeBytes: whole,
   gaps: z.array(gapSchema).exactOptional(),
-  /** Of an image: where it begins, how long it lasts, and the moment of its geometry. */
+  /** For an image: its start, its length, and the instant of its geometry. */
   image: z
     .strictObject({ start: instantSchema, durationS: z.number(), moment: instantSchema })
     .exactOptional(),
 });
-/** One integration's sums and counts, or a stretch of spectra, in the body. */
+/** In the body: one integration's sums and counts, or a range of spectra. */
 export type Part = z.infer<typeof partSchema>;
 
 const headSchema = z.strictObject({
@@ -39,13 +40,13 @@ const headSchema = z.strictObject({
   version: z.string(),
   plan: z.string(),
   job: z.string(),
-  /** Of each time a job was done anew; results of one attempt are one result, however often they come. */
+  /** One per attempt at a job: results of the same attempt are the same result, however often they arrive. */
   attempt: z.string(),
   worker: z.string(),
   backend: z.string(),
-  /** The backend in words: where two agree, they compute alike to the last bit. */
+  /** Description of the backend: machines with equal descriptions compute alike to the last bit. */
   machine: z.string(),
-  /** Of the whole job, and of it what was neither reading nor computing: opening, preparing. */
+  /** Duration of the whole job, and its share that was neither reading nor computing (opening, preparing). */
   seconds: z.number(),
   overheadS: z.number(),
   bytesRead: z.number(),
@@ -60,7 +61,7 @@ export interface Result {
   readonly body: Uint8Array;
 }
 
-/** Of whose result it is, what it says of its parts, and the numbers. */
+/** Over job and plan, the parts, and the numbers. */
 export const checksumOf = (
   { protocol, version, plan, job, account, parts }: Omit<ResultHead, 'sha256' | 'seconds' | 'overheadS'>,
   body: Uint8Array,
@@ -81,7 +82,7 @@ export function encodeResult({ head, body }: Result): Uint8Array {
   return bytes;
 }
 
-/** Refuses what is cut short or damaged; the body is a view into the bytes given. */
+/** Refuses truncated or damaged results; the body is a view into the given bytes. */
 export function decodeResult(bytes: Uint8Array, where: string): Result {
   const damaged = (what: string): never => refuse(where, what, 'remove it and submit the job again');
   if (bytes.length < 8) damaged('is too short for a result');
@@ -103,7 +104,7 @@ export function decodeResult(bytes: Uint8Array, where: string): Result {
   return { head, body };
 }
 
-/** Float64 of a part of a body, in memory of their own: a body may lie anywhere. */
+/** Copies part of a body as float64: a body may be at any byte offset. */
 export function floatsOf(body: Uint8Array, offsetBytes: number, count: number): Float64Array {
   const bytes = Uint8Array.prototype.slice.call(body, offsetBytes, offsetBytes + 8 * count);
   return new Float64Array(bytes.buffer, 0, count);

@@ -1,7 +1,7 @@
 /**
- * Whether a worker has the recording that was submitted: another one of its name would give plausible nonsense. Dates of
- * files differ between machines that have a copy each, so a few pieces of each file are compared. What was changed in place
- * between those pieces, without a byte more or less, is not seen.
+ * Checks that a worker has the recording that was submitted: another one of the same name would give plausible
+ * nonsense. File dates differ between copies, so a few pieces of each file are compared. Changes in place between those
+ * pieces that keep the size are not detected.
  */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
@@ -15,7 +15,7 @@ type Facts = SubmittedRecording['facts'];
 export type FileMark = SubmittedRecording['files'][number];
 
 const PIECE_BYTES = 16 * 1024;
-/** Evenly from a file's first byte to its last; smaller ones are looked at whole. */
+/** Spread evenly from a file's first byte to its last; smaller files are read whole. */
 const PIECES = 16;
 
 const FIX = 'give every machine the same file, and submit again where it has changed';
@@ -41,7 +41,7 @@ export async function marksOf(paths: readonly string[]): Promise<FileMark[]> {
   return marks;
 }
 
-/** Refuses files that are not what they were, naming the first. */
+/** Refuses files that have changed, naming the first. */
 export async function checkMarks(paths: readonly string[], were: readonly FileMark[]): Promise<void> {
   const are = await marksOf(paths);
   for (let n = 0; n < Math.max(are.length, were.length); n++) {
@@ -63,7 +63,7 @@ export const factsOf = ({ kind, type, inputs, samples, start }: Facts): Facts =>
   ...{ kind, type, inputs, samples, start },
 });
 
-/** Refuses a recording that says something else of itself, naming what. */
+/** Refuses a recording whose header differs, naming the difference. */
 export function checkFacts(path: string, found: OpenedFile, facts: Facts): void {
   if (found.kind === 'visibilities')
     refuse(path, 'is not the recording that was submitted: it holds visibilities', FIX);

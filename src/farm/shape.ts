@@ -1,11 +1,11 @@
-/** Whether a result holds what its job was to make: checked when it comes, before it counts. */
+/** Whether a result contains what its job should make: checked on arrival, before it counts. */
 import { baselineCount, spectraSizeBytes } from '../core/axes.js';
 import type { SampleRange } from '../core/sources.js';
 import type { SpectraRange } from '../compose/index.js';
 import { jobName, rangesOf, type FarmPlan } from './job.js';
 import { SUMS, type Part, type ResultHead } from './result.js';
 
-/** Nothing, or what is wrong with the parts of a result. */
+/** Undefined, or what is wrong with the parts of a result. */
 export function wrongShape({ cut, shape }: FarmPlan, { job, parts }: ResultHead): string | undefined {
   const range = rangesOf(cut).find((one) => jobName(one) === job);
   if (!range) return 'is of no job of the plan';
@@ -37,7 +37,7 @@ export function wrongShape({ cut, shape }: FarmPlan, { job, parts }: ResultHead)
   return undefined;
 }
 
-/** What of some stretches is in a range. */
+/** The parts of some sample ranges that are within a range. */
 const within = (stretches: readonly SampleRange[], range: SpectraRange): SampleRange[] =>
   stretches
     .map(({ first, end }) => ({
@@ -79,7 +79,7 @@ function wrongImages(
   range: SpectraRange,
 ): string | undefined {
   if (!isSame(parts, within(images, range))) return 'has other images than its job';
-  // One of which nothing was left is empty.
+  // A part without data left is empty.
   const made = parts.filter(({ sizeBytes }) => sizeBytes > 0);
   const sides = made.map(({ sizeBytes }) => Math.sqrt(sizeBytes / 8));
   return sides.every((side) => Number.isInteger(side) && side === sides[0]) &&

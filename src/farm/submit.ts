@@ -1,4 +1,6 @@
-/** From an observation to a plan of jobs: everything is opened, measured and checked once, before any worker sees it. */
+/**
+ * From an observation to a plan of jobs: everything is opened, measured and checked once, before any worker gets it.
+ */
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { Backend } from '../backend/backend.js';
@@ -29,20 +31,20 @@ import { factsOf, marksOf } from './same-recording.js';
 interface Submission {
   readonly version: string;
   readonly backend: BackendChoice;
-  /** About so much of the recording a job; 256 MiB of it by default. */
+  /** Approximate recording time per job; by default 256 MiB of data. */
   readonly jobS?: number;
-  /** At most so many channels a job; results below 64 MiB by default. */
+  /** Most channels per job; by default results stay below 64 MiB. */
   readonly jobChannels?: number;
-  /** Workers find the recording under their own roots as it is under this one here. */
+  /** Workers look for the recording under their own roots, at the same path as under this root. */
   readonly root?: string;
-  /** One job in so many is done by two workers. */
+  /** One job in this many is done by two workers. */
   readonly verify?: number;
-  /** For what only a backend measures: equaliser gains. They go into this file. */
+  /** For equaliser gains, which only a backend can measure. They are written into this file. */
   readonly openBackend: () => Promise<Backend>;
   readonly equaliserPath: string;
 }
 
-/** About so much of a recording a job: seconds of work on most machines. */
+/** Approximate recording size per job: seconds of work on most machines. */
 const JOB_BYTES = 256 * 2 ** 20;
 
 export interface Submitted {
@@ -112,7 +114,7 @@ function refuseUncut({ products, gains }: Observation, planned: readonly Planned
   }
 }
 
-/** Absolute names, and measured equaliser gains as a file: what is measured twice may differ. */
+/** Absolute paths, and measured equaliser gains as a file: a second measurement could differ. */
 async function resolved(
   observation: Observation,
   { front }: ObservationPlan,
@@ -150,7 +152,7 @@ function asWorkersGetIt(observation: Observation, root: string | undefined): Job
       Object.entries(product).map(([key, value]) => [key, key in PARTS ? PARTS[key as never] : value]),
     ),
     ...('images' in product && { sources: undefined, sheet: undefined, picture: undefined }),
-    // Gains are solved from merged integrations: workers need to know how long these are.
+    // Gains are solved from merged integrations: workers need the integration length.
     ...('gains' in product && {
       ...Object.fromEntries(Object.keys(product).map((key) => [key, undefined])),
       ...{ gains: PARTS.gains, integration: product.integration, align: product.align },
@@ -158,11 +160,11 @@ function asWorkersGetIt(observation: Observation, root: string | undefined): Job
   }));
   const source = { ...observation.source, recording };
   const sent = { ...observation, source, products, machine: undefined, overwrite: undefined };
-  // Nothing undefined: it goes through JSON.
+  // Removes undefined values: it is sent as JSON.
   return JSON.parse(JSON.stringify(sent)) as Job['observation'];
 }
 
-/** As workers will open it: whole, or from their own roots. */
+/** The path as workers will open it: absolute, or relative to their own roots. */
 function sentPath(path: string, root: string | undefined): string {
   if (isRemote(path) || root === undefined) return path;
   const under = relative(resolve(root), path);
@@ -171,7 +173,7 @@ function sentPath(path: string, root: string | undefined): string {
   return under;
 }
 
-/** Of products from integrations: a cut wherever one of them has one. */
+/** For products from integrations: a cut wherever one of them has one. */
 export const sumsClock = (products: readonly PlannedProduct[]): IntegrationClock | undefined => {
   const clocks = products.filter(({ parts }) => parts.cut !== 'time').map(({ clock }) => clock);
   return clocks.length === 0 ? undefined : unionOf(clocks);
@@ -221,7 +223,7 @@ function cutOf(
       bytesPerSpectrum: channels * inputs * spectraSizeBytes(type),
       ...(jobS === undefined ? {} : { spectraPerJob }),
     });
-  // Images, and floats, are made whole; a job of several products is cut where all of them are.
+  // Images and float products are made whole; a job of several products is cut where all of them are.
   const images = pieces.flatMap((piece) => (piece.kind === 'images' ? [piece.images] : []));
   const pixels = products.flatMap(({ facts }) => {
     const known = facts();
@@ -243,7 +245,7 @@ function cutOf(
   });
 }
 
-/** The stretches between the spectra at which all of them are cut. */
+/** The ranges between the spectra at which all of them are cut. */
 function commonCuts(all: readonly (readonly SampleRange[])[], spectra: number): SampleRange[] {
   const [first = [], ...others] = all.map((ranges) => new Set(ranges.map(({ end }) => end)));
   const ends = [...first].filter((end) => others.every((one) => one.has(end)));

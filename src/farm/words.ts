@@ -1,8 +1,8 @@
-/** Failures in words. */
+/** Error messages for failures. */
 import type { z } from 'zod';
 import { issueWords } from '../core/schema-words.js';
 
-/** The first thing a schema has against JSON from outside. */
+/** The first issue of a schema with JSON from outside. */
 export function firstIssueWords(error: z.ZodError, json: unknown): string {
   const [issue] = error.issues;
   const key = issue.path.map(String).join('.');
@@ -11,7 +11,7 @@ export function firstIssueWords(error: z.ZodError, json: unknown): string {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What a message holds, or undefined: a server's word that nobody listens is empty, and others may send anything. */
+/** The contents of a message, or undefined: the server's no-responders reply is empty, and others may send anything. */
 export function jsonOf(message: { json(): unknown }): unknown {
   try {
     return message.json();

@@ -72,7 +72,7 @@ describe('a job', () => {
     ];
     const refuses = (job: Job, words: RegExp): Promise<void> =>
       assert.rejects(doJob(job, place), (error) => {
-        // Nobody need try it again.
+        // No worker should try it again.
         assert.ok(error instanceof WrongJobError, String(error));
         assert.match(error.message, words);
         return true;

@@ -1,4 +1,4 @@
-/** A job done: its range of the recording read, the observation planned and composed on it, and made a result. */
+/** Does a job: reads its range of the recording, plans and composes the observation on it, and makes a result. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -37,19 +37,19 @@ import { bytesOf, checksumOf, SUMS, type Part, type Result } from './result.js';
 import { checkFacts, checkMarks } from './same-recording.js';
 import { sumsClock } from './submit.js';
 
-/** Who works, and where it may look. */
+/** The worker's name and the folders that it may read. */
 export interface Workplace {
   readonly name: string;
   readonly version: string;
   readonly backend: Backend;
-  /** Relative paths of recordings are looked for under these. */
+  /** Relative paths of recordings are looked up under these. */
   readonly roots: readonly string[];
 }
 
-/** Wrong in itself, whoever does it: no other worker need try. */
+/** The job itself is wrong: no other worker should try it. */
 export class WrongJobError extends CorellaError {}
 
-/** What is refused here is the job's own fault. */
+/** Errors thrown here are the job's own fault. */
 async function ofJob<Made>(work: () => Promise<Made>): Promise<Made> {
   try {
     return await work();
@@ -101,7 +101,7 @@ export async function doJob(job: Job, place: Workplace, stop?: AbortSignal): Pro
   });
 }
 
-/** A folder for the files that a job carries, which this process may read too. */
+/** A folder for the files of a job, which this process may also read. */
 async function inFolder<Made>(work: (folder: string) => Promise<Made>): Promise<Made> {
   const folder = await mkdtemp(join(tmpdir(), 'corella-job-'));
   const release = await allowReading(folder);
@@ -113,7 +113,7 @@ async function inFolder<Made>(work: (folder: string) => Promise<Made>): Promise<
   }
 }
 
-/** Checked like any other, with its files where this worker has them. */
+/** Checked like any other observation, with paths to its files on this worker. */
 async function observationOf(job: Job, roots: readonly string[], folder: string): Promise<Observation> {
   const checked = checkObservation(job.observation, job.id);
   refuseNotOfRecordings(checked);
@@ -125,7 +125,7 @@ async function observationOf(job: Job, roots: readonly string[], folder: string)
 }
 
 function placeOf(path: string, roots: readonly string[]): string {
-  // Lists and patterns are whole paths, each of which is looked at when it is opened.
+  // Lists and patterns are absolute paths, each checked when it is opened.
   if (isRemote(path) || isAbsolute(path)) return path;
   const folders = roots.filter((root) => !isRemote(root));
   return (
@@ -134,7 +134,7 @@ function placeOf(path: string, roots: readonly string[]): string {
   );
 }
 
-/** The recording that the submitter meant, or a refusal. */
+/** Opens the recording that was submitted, or refuses. */
 async function openSubmitted(
   { recording: { facts, files, remote } }: Job,
   observation: Observation,
@@ -163,7 +163,7 @@ async function planOf(
 ): Promise<ObservationPlan> {
   const { range, level } = job;
   await useSky(observation);
-  // No more spectra than samples, whatever the plan will be: what is planned for a range stays small.
+  // There are no more spectra than samples, whatever the plan: what is planned for a range stays small.
   checkRange(range, { spectra: recording.samples, channels: 2 ** 24 }, job.id);
   const gathered = await gather(observation, recording, telescope, () => Promise.resolve(backend), level);
   const plan = await planObservation(observation, recording, telescope, gathered);
@@ -178,7 +178,7 @@ async function planOf(
   return plan;
 }
 
-/** What was met on the way, of this range alone: over all ranges it adds up to the whole's. */
+/** Totals of this range alone: summed over all ranges they equal the whole recording's. */
 interface PartAccount {
   readonly missingSamples: number;
   readonly saturated: number;
@@ -229,7 +229,7 @@ class Body {
   add(part: Omit<Part, 'offsetBytes' | 'sizeBytes'>, ...arrays: readonly ArrayBufferView[]): void {
     const offsetBytes = this.length;
     for (const array of arrays) {
-      // Some backends fill the same memory again.
+      // Some backends reuse the same memory.
       const piece = bytesOf(array).slice();
       this.pieces.push(piece);
       this.length += piece.length;
@@ -248,7 +248,7 @@ class Body {
   }
 }
 
-/** Of the recording, for this range; readers that cannot seek read more. */
+/** Bytes read from the recording for this range; readers that cannot seek read more. */
 function bytesRead({ observed, front }: ObservationPlan, range: SpectraRange): number {
   const { recording } = observed;
   const spectra = range.endSpectrum - range.firstSpectrum;

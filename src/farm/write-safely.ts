@@ -1,10 +1,10 @@
-/** Files of a farm: whole, or not there. */
+/** Writes a farm's files completely or not at all. */
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CorellaError } from '../core/errors.js';
 import { messageOf } from './words.js';
 
-/** On the disk under its name, whole, or not there: written aside, synced, renamed, and the folder synced. */
+/** Writes a file completely or not at all: to a temporary name, synced, renamed, then the folder synced. */
 export async function writeSafely(path: string, contents: Uint8Array | string): Promise<void> {
   const aside = `${path}.${process.pid}.part`;
   try {

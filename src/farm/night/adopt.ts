@@ -1,6 +1,6 @@
 /**
- * A machine that joins a night late, or was started again, takes what the others were told meanwhile: flags, the length of
- * integrations, whether files are written. Until it has, its images are not the night's.
+ * A machine that joins an observation late, or restarts, adopts the others' current state: flags, integration length,
+ * whether files are written. Until then its images do not match theirs.
  */
 import { parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import type { Queue } from '../queue/connect.js';
@@ -22,16 +22,16 @@ interface Adopter {
 }
 
 export interface Adoption {
-  /** Whether an image that begins then is made as the others make theirs. */
+  /** Whether an image that begins then is made with the others' settings. */
   holdsAt(start: Instant): boolean;
   end(): void;
 }
 
 const LOOK_MS = 200;
-/** For the others' answers. */
+/** Time allowed for the others' answers. */
 const ANSWERS_MS = 800;
 
-/** Of several, who has been there longest; what is different between them is told. */
+/** Of several machines, the one that has run longest; differences between the machines are reported. */
 export function elderOf(
   books: readonly Book[],
   machine: string,
@@ -48,7 +48,7 @@ export function elderOf(
   return others.at(0)?.steered;
 }
 
-/** The commands that make one state of another. Pure. */
+/** The commands that turn one state into another. Pure. */
 export function commandsBetween(
   own: SteeredState,
   wanted: SteeredState,

@@ -1,9 +1,9 @@
-/** How the machines of a night fare: each says it every second, and whoever wants to know listens. */
+/** Health of an observation's machines: each publishes it every second; others may subscribe. */
 import { z } from 'zod';
 import { sleep, type Queue } from '../queue/connect.js';
 import { jsonOf } from '../words.js';
 
-/** A minute since 1970, of which a machine has integrations. */
+/** A minute since 1970 in which a machine has integrations. */
 export const minuteSchema = z.looseObject({
   minute: z.int(),
   presentPercent: z.number(),
@@ -15,9 +15,9 @@ export const minuteSchema = z.looseObject({
 export const healthSchema = z.looseObject({
   machine: z.string(),
   version: z.string(),
-  /** Where its own page is. */
+  /** Address of its own page. */
   page: z.string(),
-  /** Middles of its first and last channel. */
+  /** Centres of its first and last channel. */
   bandHz: z.tuple([z.number(), z.number()]).exactOptional(),
   state: z.string(),
   word: z.string(),
@@ -27,20 +27,20 @@ export const healthSchema = z.looseObject({
   presentPercent: z.number().exactOptional(),
   recording: z.string(),
   steerable: z.boolean(),
-  /** Of this process. */
+  /** Start of this process. */
   startedUnixS: z.number(),
-  /** Its latest. */
+  /** The most recent minutes. */
   minutes: z.array(minuteSchema),
 });
 export type Health = z.infer<typeof healthSchema>;
 
 const EVERY_MS = 1000;
-/** Words of a subject. */
+/** One word of a NATS subject. */
 export const subjectWord = (name: string): string => name.replaceAll(/[^\w-]/g, '_');
 const subjectOf = (night: string, machine = '*'): string =>
   `corella.${subjectWord(night)}.health.${machine === '*' ? '*' : subjectWord(machine)}`;
 
-/** Says it every second; returns what ends it. A server that is away is no reason to stop a night. */
+/** Publishes it every second; returns the function that stops it. The observation continues without a server. */
 export function tellHealth(queue: Queue, night: string, health: () => Health): () => void {
   const tell = (): void => {
     if (!queue.isUp()) return;
@@ -54,7 +54,7 @@ export function tellHealth(queue: Queue, night: string, health: () => Health): (
   };
 }
 
-/** The latest of every machine that is heard within a while. */
+/** The latest message from every machine that publishes within a while. */
 export async function hearHealth({ connection }: Queue, night: string): Promise<Health[]> {
   const heard = new Map<string, Health>();
   const subscription = connection.subscribe(subjectOf(night), {

@@ -1,6 +1,7 @@
 /**
- * Images of a night's machines, and what they have of it, over NATS. Images go round as they are made and nobody waits for
- * them: who is not there misses them. Large ones go in pieces that every server takes.
+ * Images of an observation's machines, and each machine's state, over NATS. Images are published as they are made,
+ * without waiting for receivers: a machine that is not connected misses them. Large images are sent in pieces that any
+ * server accepts.
  */
 import { randomUUID } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
@@ -21,7 +22,7 @@ const imageSubject = (night: string, machine: string): string =>
 const healthSubject = (night: string): string => `corella.${subjectWord(night)}.health.*`;
 const bookSubject = (night: string): string => `corella.${subjectWord(night)}.book`;
 
-/** Hands an image round; where the server is away it is not kept. */
+/** Publishes an image; it is not kept if the server is away. */
 export function tellImage(queue: Queue, night: string, machine: string, bytes: Uint8Array): void {
   const { connection } = queue;
   if (!queue.isUp()) return;
@@ -47,10 +48,10 @@ const bookSchema = z.looseObject({
     .strictObject({ flagged: z.array(z.int()), integrationS: z.number(), recording: z.boolean() })
     .exactOptional(),
 });
-/** What a machine has of the night, and what it makes. */
+/** What data a machine has of the observation, and what it makes. */
 export type Book = z.infer<typeof bookSchema>;
 
-/** Answers whoever asks what it has; returns what ends it. */
+/** Answers requests for this machine's state; returns the function that stops it. */
 export function answerBook(
   { connection }: Queue,
   night: string,
@@ -73,18 +74,18 @@ interface NightListener {
   readonly health?: (health: Health) => void;
   readonly image?: (bytes: Uint8Array) => void;
   readonly book?: (book: Book) => void;
-  /** Where these are given, books of machines with another token are refused: what follows them would be steered. */
+  /** If given, states from machines with another token are refused: they would steer this machine. */
   readonly proofs?: Proofs;
   readonly refused?: (machine: string, why: string) => void;
 }
 
 interface NightEars {
-  /** Asks all what they have; answers come as they come. */
+  /** Asks all machines for their state; answers come one by one. */
   ask(): void;
   end(): void;
 }
 
-/** Puts images together again. One at a time of each machine: of an older one a piece was lost. */
+/** Reassembles images. One at a time per machine: a new image means that a piece of the previous one was lost. */
 function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void {
   const begun = new Map<string, { readonly id: string; readonly pieces: (Uint8Array | undefined)[] }>();
   return ({ subject, headers: head, data }, image) => {
@@ -97,7 +98,7 @@ function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void
         ? before
         : { id, pieces: new Array<Uint8Array | undefined>(of).fill(undefined) };
     begun.set(subject, one);
-    // In memory of its own: the client's is used again.
+    // Copied: the client reuses its memory.
     one.pieces[n] = Uint8Array.prototype.slice.call(data);
     if (one.pieces.some((piece) => piece === undefined)) return;
     begun.delete(subject);
@@ -105,7 +106,7 @@ function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void
   };
 }
 
-/** Hears what the machines of a night say, as far as somebody listens. */
+/** Receives the messages of an observation's machines that have a listener. */
 export function listenToNight({ connection }: Queue, night: string, listener: NightListener): NightEars {
   const pieces = gathering();
   const inbox = nats().createInbox();

@@ -7,11 +7,11 @@ import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { nats } from '../queue/nats.js';
 
 const HEADER = 'Corella-Proof';
-/** Clocks of machines of one telescope differ by less, and no message takes so long. */
+/** Clocks of one telescope's machines differ by less, and no message takes this long. */
 const GOOD_MS = 10_000;
 
 export class Proofs {
-  /** Random words of proofs that may still be good, and until when. */
+  /** Random words of proofs that are still valid, and until when. */
   private readonly used = new Map<string, number>();
 
   constructor(
@@ -19,7 +19,7 @@ export class Proofs {
     private readonly nowMs: () => number = Date.now,
   ) {}
 
-  /** For a message to a subject. */
+  /** Headers for a message to a subject. */
   headersFor(subject: string, data: string): MsgHdrs {
     const [at, word] = [String(this.nowMs()), randomBytes(16).toString('hex')];
     const head = nats().headers();
@@ -27,7 +27,7 @@ export class Proofs {
     return head;
   }
 
-  /** Why a message is not believed; undefined where it is, which is so once. */
+  /** Why a message is refused; undefined if it is valid. A proof is valid once. */
   refusal({ subject, data, headers: head }: Pick<Msg, 'subject' | 'data' | 'headers'>): string | undefined {
     const [at = '', word = '', hash = ''] = (head?.get(HEADER) ?? '').split(' ');
     if (hash === '') return 'it was asked without the token';

@@ -1,4 +1,4 @@
-/** Who may steer over NATS: whoever has the token of the machines' pages, and nobody else. */
+/** Only machines with the pages' token may steer over NATS. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { headers } from '@nats-io/transport-node';
@@ -11,7 +11,7 @@ const TOKEN = 'a-token-of-our-own';
 const OTHER = 'another-token-here';
 const holds = { from: '2026-06-21T04:00:00Z', fromTick: '1' };
 
-/** Machines that write down what they did, and by whom. */
+/** Machines that record what they did, and for whom. */
 function machinesOn(bus: ReturnType<typeof openBus>, names: readonly string[], token = TOKEN) {
   const done: string[] = [];
   for (const name of names)
@@ -94,7 +94,7 @@ describe('steering over NATS', () => {
 
   it('does not believe answers in the name of a machine', async () => {
     const bus = openBus();
-    // Who answers for a machine that is not there.
+    // Answers for a machine that does not exist.
     bus.queue.connection.subscribe('corella.night.steer', {
       callback: (_, message) => {
         message.respond(JSON.stringify({ machine: 'low', isReady: true, ...holds }));

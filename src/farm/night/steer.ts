@@ -1,7 +1,7 @@
 /**
- * One command for all machines of a night, or for none. Two rounds: every machine says whether it could do it from a moment
- * that lies ahead; only when all can, all are told to. Machines cut at the same instants, so it holds everywhere from the
- * same sample on.
+ * One command for all machines of an observation, or for none. Two rounds: first every machine reports whether it could
+ * apply the command from a future instant; only if all can, all apply it. The machines cut at the same instants, so the
+ * change takes effect at the same sample everywhere.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -13,10 +13,10 @@ import { nats } from '../queue/nats.js';
 import { subjectWord } from './health.js';
 import { Proofs } from './proofs.js';
 
-/** So far ahead a change lies: time for both rounds, and for the block at hand. */
+/** A change takes effect this far ahead: time for both rounds and the current block. */
 const AHEAD_S = 2;
 const ANSWER_MS = 700;
-/** What was prepared and never told to be done is forgotten. */
+/** A prepared command that was never confirmed is forgotten after this time. */
 const FORGET_MS = 10_000;
 
 const callSchema = z.discriminatedUnion('round', [
@@ -37,10 +37,10 @@ const answerSchema = z.strictObject({
   from: z.string().exactOptional(),
   fromTick: z.string().exactOptional(),
 });
-/** What a machine says to a round. */
+/** A machine's answer to a round. */
 export type SteerAnswer = z.infer<typeof answerSchema>;
 
-/** From when a command holds. */
+/** When a command takes effect. */
 interface Holds {
   readonly from: string;
   readonly fromTick: string;
@@ -48,16 +48,16 @@ interface Holds {
 
 /** What a machine can do. */
 interface Steered {
-  /** By the token of its page: what comes without it is refused. */
+  /** From the token of its page; commands without it are refused. */
   readonly proofs: Proofs;
-  /** Refuses what `run` would; changes nothing. */
+  /** Refuses what `run` would refuse; changes nothing. */
   rehearse(command: string, body: unknown): Promise<Holds>;
   run(command: string, body: unknown, who: string): Promise<Holds>;
 }
 
 const subjectOf = (night: string): string => `corella.${subjectWord(night)}.steer`;
 
-/** Answers both rounds; returns what ends it. */
+/** Answers both rounds; returns the function that stops it. */
 export function answerSteering(
   { connection }: Queue,
   night: string,
@@ -144,13 +144,13 @@ interface SteerRequest {
   readonly command: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly who: string;
-  /** Of the machines' pages. */
+  /** Token of the machines' pages. */
   readonly token?: string;
-  /** Who must be able to; all of them or none is told to. */
+  /** The machines that must be able to; either all of them apply it or none. */
   readonly machines: readonly string[];
 }
 
-/** Steers all; refused where one cannot or does not answer, and then nobody has changed anything. */
+/** Steers all machines. Refused if one cannot or does not answer; then no machine has changed anything. */
 export async function steerAll(queue: Queue, night: string, request: SteerRequest): Promise<SteerAnswer[]> {
   const { command, who, machines, token } = request;
   if (token === undefined)
@@ -164,7 +164,7 @@ export async function steerAll(queue: Queue, night: string, request: SteerReques
   const aheadS = Date.now() / 1000 + AHEAD_S;
   const from = formatInstant({ unixSeconds: Math.floor(aheadS), fraction: aheadS % 1 }, 6);
   const id = randomUUID();
-  // What the body says itself goes before; `stop` has no moment.
+  // Values in the body itself take precedence; `stop` has no instant.
   const body = command === 'stop' || 'from' in request.body ? request.body : { ...request.body, from };
   const all = { night, machines, proofs: new Proofs(token) };
   const abort = (): Promise<unknown> =>

@@ -19,7 +19,7 @@ describe('results in pieces', () => {
     assert.equal(puzzle.add(piece('a', '2/3', 5, 6)), undefined);
     assert.equal(puzzle.add(piece('b', '0/2', 9)), undefined);
     assert.equal(puzzle.add(piece('a', '0/3', 1, 2)), undefined);
-    // Handed over twice: the same piece again.
+    // Delivered twice: the same piece again.
     assert.equal(puzzle.add(piece('a', '0/3', 1, 2)), undefined);
     const whole = puzzle.add(piece('a', '1/3', 3, 4));
     assert.ok(whole?.kind === 'result');

@@ -1,11 +1,11 @@
-/** Results over the queue: in pieces that every server takes, put together again by the collector. */
+/** Results over the queue: sent in pieces that any server accepts, reassembled by the collector. */
 import type { JsMsg } from '@nats-io/jetstream';
 import type { Failure } from '../job.js';
 import { insist, type Patience, type Queue } from './connect.js';
 import { nats } from './nats.js';
 import { resultSubject } from './streams.js';
 
-/** A server takes 1 MiB unless it is told otherwise. */
+/** A server accepts 1 MiB by default. */
 export const CHUNK_BYTES = 512 * 1024;
 const WINDOW = 8;
 
@@ -13,7 +13,7 @@ const ATTEMPT = 'Corella-Attempt';
 const PIECE = 'Corella-Piece';
 const FAILED = 'Corella-Failed';
 
-/** Hands a result over; resolves when the server has all of it. */
+/** Sends a result; resolves when the server has all of it. */
 export async function sendResult(
   queue: Queue,
   plan: string,
@@ -38,7 +38,7 @@ export async function sendResult(
     await Promise.all(Array.from({ length: Math.min(WINDOW, pieces - first) }, (_, k) => send(first + k)));
 }
 
-/** Says that a job has been given up. */
+/** Reports that a job has been given up. */
 export async function sendFailed(
   queue: Queue,
   plan: string,
@@ -55,13 +55,13 @@ export async function sendFailed(
   );
 }
 
-/** What messages add up to. */
+/** What a set of messages contains. */
 type Arrived =
   | { readonly kind: 'result'; readonly bytes: Uint8Array; readonly messages: readonly JsMsg[] }
   | { readonly kind: 'failed'; readonly json: unknown; readonly messages: readonly JsMsg[] }
   | { readonly kind: 'damaged'; readonly messages: readonly JsMsg[] };
 
-/** Pieces of results that are not complete yet; their messages are let go only with the whole. */
+/** Pieces of incomplete results; their messages are acknowledged only with the whole. */
 export class Puzzle {
   private readonly begun = new Map<
     string,
@@ -85,7 +85,7 @@ export class Puzzle {
     this.begun.set(attempt, one);
     if (one.pieces.length !== of) return { kind: 'damaged', messages: [message] };
     one.messages.push(message);
-    // In memory of its own: the client's is used again.
+    // Copied: the client reuses its memory.
     one.pieces[n] ??= Uint8Array.prototype.slice.call(message.data);
     if (Array.from(one.pieces).some((piece) => piece === undefined)) return undefined;
     this.begun.delete(attempt);

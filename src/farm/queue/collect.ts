@@ -1,6 +1,6 @@
 /**
- * The collector: results into the ledger, each once. A result is let go when it is on the disk, so a collector that dies
- * loses nothing. It also looks after the queue: what plan and ledger say is missing, and no queue has, is put back.
+ * The collector: writes results into the ledger, each once. A result is acknowledged when it is on disk, so a collector
+ * that dies loses nothing. It also checks the queue: jobs that are missing from both ledger and queue are put back.
  */
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { z } from 'zod';
@@ -23,23 +23,23 @@ import {
 export type CollectEvent =
   | { readonly kind: 'result'; readonly verdict: Verdict; readonly sizeBytes: number }
   | { readonly kind: 'set-aside'; readonly job: string; readonly errors: readonly string[] }
-  /** Two workers were to do them, and one did. */
+  /** Meant for two workers, but only one did them. */
   | { readonly kind: 'unchecked'; readonly jobs: number }
   | { readonly kind: 'put-back'; readonly jobs: number };
 
 interface CollectSettings extends Patience {
   readonly onEvent: (event: CollectEvent) => void;
-  /** A worker that is silent for so long has lost its job. */
+  /** A worker that is silent for this long has lost its job. */
   readonly patienceS: number;
 }
 
 const BATCH = 32;
-/** Quiet for so long, the queue is looked at. */
+/** After this long without messages, the queue is checked. */
 const LOOK_MS = 3000;
-/** Quiet for so many patiences, whatever the queue says, what is missing is put back. */
+/** After this many timeouts without messages, missing jobs are put back whatever the queue reports. */
 const LONGEST_QUIET = 5;
 
-/** Letters of a message. */
+/** Longest message, in characters. */
 const MOST_WORDS = 10_000;
 const failedSchema = z.object({
   job: z.string(),
@@ -48,7 +48,7 @@ const failedSchema = z.object({
     .max(100),
 });
 
-/** Collects until every job is done or set aside; then what else has come is counted and let go. */
+/** Collects until every job is done or set aside; then counts and acknowledges what else has arrived. */
 export async function collect(queue: Queue, ledger: Ledger, settings: CollectSettings): Promise<void> {
   const { stop } = settings;
   const { plan } = ledger;
@@ -104,7 +104,7 @@ export async function collect(queue: Queue, ledger: Ledger, settings: CollectSet
   });
 }
 
-/** Errors of the connection and of JetStream are the server's; ours must not be taken for one. */
+/** Errors of the connection and of JetStream come from the server; our own must not be mistaken for them. */
 const isServers = (error: unknown): boolean =>
   error instanceof Error &&
   /^(?:JetStream|Consumer|Stream|Timeout|NoResponders|Closed|Draining|Connection|Request|Protocol|InvalidOperation)/.test(
@@ -123,7 +123,7 @@ async function receive(
     const checked = failedSchema.safeParse(arrived.json);
     if (checked.success) {
       const { job, failures } = checked.data;
-      // Anyone may send failures: those of other jobs are nobody's.
+      // Anyone may send failures: those of other plans' jobs are ignored.
       if (await ledger.putAside(checked.data))
         onEvent({
           kind: 'set-aside',
@@ -135,23 +135,23 @@ async function receive(
     const bytes = arrived.kind === 'result' ? arrived.bytes : new Uint8Array(0);
     onEvent({ kind: 'result', verdict: await ledger.take(bytes), sizeBytes: bytes.length });
   }
-  // Only now: it is on the disk, or nobody needs it.
+  // Only now: the result is on disk, or not needed.
   for (const one of arrived.messages) one.ack();
 }
 
-/** Whether neither jobs nor results of this plan are under way, though some are missing. */
+/** Whether neither jobs nor results of this plan are under way although some are missing. */
 async function isQueueEmpty(queue: Queue, { plan }: Ledger): Promise<boolean> {
   try {
     const manager = await queue.manager();
     const results = await waitingOn(manager, RESULTS, resultSubject(plan.id));
     if (results > 0) return false;
     if ((await waitingOn(manager, JOBS, jobSubject(plan))) === 0) return true;
-    // A server that was killed may keep a job that its consumer has passed.
+    // A killed server may keep a job that its consumer has already passed.
     const { taken, waiting } = await inHand(manager, plan.version);
     return taken === 0 && waiting === 0;
   } catch (error) {
     if (!isServers(error)) throw error;
-    // A store that was lost, with all that was in it; or no server at all, which the next fetch will say.
+    // A lost store with all its contents; or no server, which the next fetch reports.
     return /not found/i.test((error as Error).message);
   }
 }

@@ -8,7 +8,7 @@ describe('a server that does not answer', () => {
     const told: string[] = [];
     let attempts = 0;
     await assert.rejects(
-      // Nobody listens on port 1.
+      // Port 1 has no listener.
       connectQueue({ server: 'nats://127.0.0.1:1' }, 'a test', {
         waits: true,
         onTrouble: (line) => told.push(line),

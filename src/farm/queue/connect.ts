@@ -1,4 +1,4 @@
-/** The way to a NATS server: who we are, and patience while it is away. */
+/** The connection to a NATS server: credentials, and retries while it is away. */
 import { readFile } from 'node:fs/promises';
 import type { Authenticator, NatsConnection } from '@nats-io/transport-node';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
@@ -7,16 +7,16 @@ import { CorellaError, refuse } from '../../core/errors.js';
 import { messageOf } from '../words.js';
 import { jetStreams, nats } from './nats.js';
 
-/** How a server is reached, as its own configuration asks for. */
+/** How to reach a server, as its configuration requires. */
 export interface Access {
-  /** Like nats://host:4222, or several with commas between. */
+  /** Like nats://host:4222, or several separated by commas. */
   readonly server: string;
   readonly token?: string;
-  /** File with an NKey's seed. */
+  /** File with an NKey seed. */
   readonly nkey?: string;
-  /** File of credentials, as `nsc` writes it. */
+  /** Credentials file as written by `nsc`. */
   readonly creds?: string;
-  /** Files of a certificate authority, and of a certificate and key of our own. */
+  /** Files of a certificate authority, and of our own certificate and key. */
   readonly tlsCa?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -24,27 +24,27 @@ export interface Access {
 
 export interface Queue extends Closable {
   readonly connection: NatsConnection;
-  /** Whether the server is there now: what is said while it is not, waits for it in memory. */
+  /** Whether the server is connected; messages published while it is not are queued in memory. */
   isUp(): boolean;
   readonly js: JetStreamClient;
   manager(): Promise<JetStreamManager>;
 }
 
 export interface Patience {
-  /** Ends the waiting. */
+  /** Ends the wait. */
   readonly stop?: AbortSignal;
-  /** Told at first and then now and again. */
+  /** Called at the first failure and then repeatedly. */
   readonly onTrouble?: (line: string) => void;
-  /** Asked after each attempt that failed; what has failed then for long enough is refused. */
+  /** Called after each failed attempt; true gives up and throws. */
   readonly givesUp?: () => boolean;
 }
 
 const REQUEST_MS = 5000;
 const AGAIN_MS = 250;
-/** A trouble that lasts is told again after so long. */
+/** A lasting failure is reported again after this time. */
 const TELL_AGAIN_MS = 30_000;
 
-/** Until then, or until one of these signals. */
+/** Resolves after this time, or at one of these signals. */
 export const sleep = (ms: number, ...stops: readonly (AbortSignal | undefined)[]): Promise<void> =>
   new Promise((resolve) => {
     if (stops.some((stop) => stop?.aborted === true)) {
@@ -60,7 +60,7 @@ export const sleep = (ms: number, ...stops: readonly (AbortSignal | undefined)[]
     for (const stop of stops) stop?.addEventListener('abort', done);
   });
 
-/** Connects; `waits` for a server that is not there yet, or refuses at once. */
+/** Connects. `waits` waits for a server that is not there yet; otherwise it is refused at once. */
 export async function connectQueue(
   access: Access,
   name: string,
@@ -70,7 +70,7 @@ export async function connectQueue(
     ...(await secrets(access)),
     servers: access.server.split(',').map((one) => one.trim()),
     name,
-    // A server that went comes back; what we do meanwhile waits.
+    // A lost server returns; calls in the meantime wait.
     maxReconnectAttempts: -1,
     reconnectTimeWait: AGAIN_MS,
     pingInterval: 5000,
@@ -97,17 +97,19 @@ export async function connectQueue(
     connection,
     isUp: () => state.isUp && !connection.isClosed(),
     js: jetStreams().jetstream(connection, { timeout: REQUEST_MS }),
-    // Unasked whether it has a store: one that is just starting says no.
+    // Does not check for a store: a server that is just starting reports none.
     manager: () => jetStreams().jetstreamManager(connection, { timeout: REQUEST_MS, checkAPI: false }),
     close: async () => {
-      // What was said last should arrive, but nobody waits for a dead server.
+      // The last messages should arrive, but do not wait for a dead server.
       await Promise.race([connection.flush().catch(() => undefined), sleep(1000)]);
       await Promise.race([connection.close(), sleep(1000)]);
     },
   };
 }
 
-/** A warning about a server that others reach and that asks for no credentials; undefined where there is no reason. */
+/**
+ * A warning about a server that other machines can reach and that asks for no credentials; undefined if there is none.
+ */
 export function openServerWarning({ connection }: Pick<Queue, 'connection'>): string | undefined {
   const { info } = connection;
   const at = connection.getServer();
@@ -146,7 +148,7 @@ async function secrets(access: Access): Promise<{
         : creds !== undefined
           ? nats().credsAuthenticator(await read(creds))
           : undefined;
-  // A file that is not there would look like a server that is not.
+  // A missing file would look like a missing server.
   for (const path of [tlsCa, tlsCert, tlsKey]) if (path !== undefined) await read(path);
   const tls = {
     ...(tlsCa === undefined ? {} : { caFile: tlsCa }),
@@ -161,7 +163,7 @@ function seedIn(bytes: Uint8Array, path: string): string {
   return seed?.[0] ?? refuse(path, 'holds no seed of an NKey', 'make one with nk -gen user, or nsc');
 }
 
-/** What no waiting mends. */
+/** Throws errors that waiting cannot fix. */
 function refuseForGood(error: unknown, { server }: Access): never {
   const words = `${error instanceof Error ? error.name : ''} ${messageOf(error)}`;
   if (/authorization|authentication|AuthorizationError/i.test(words))
@@ -179,7 +181,7 @@ function refuseForGood(error: unknown, { server }: Access): never {
   throw error;
 }
 
-/** For who begins: a server without a store keeps no jobs. */
+/** Called by submitters: a server without a store keeps no jobs. */
 export async function requireStore({ connection }: Queue, { server }: Access): Promise<void> {
   await jetStreams()
     .jetstreamManager(connection, { timeout: REQUEST_MS })
@@ -192,7 +194,7 @@ export async function requireStore({ connection }: Queue, { server }: Access): P
     });
 }
 
-/** Again and again until it succeeds: every call made so may be made twice. Refusals are not tried again. */
+/** Retries until it succeeds, so every call made this way may be made twice. Refusals are not retried. */
 export async function insist<Result>(
   what: string,
   call: () => Promise<Result>,

@@ -1,4 +1,4 @@
-/** Jobs onto the queue. */
+/** Puts jobs onto the queue. */
 import { randomUUID } from 'node:crypto';
 import { refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
@@ -6,12 +6,12 @@ import type { FarmPlan, Job } from '../job.js';
 import { insist, type Patience, type Queue } from './connect.js';
 import { ensureStreams, ensureWorkers, jobSubject, JOBS } from './streams.js';
 
-/** At the same time, unanswered. */
+/** Unacknowledged at the same time. */
 const WINDOW = 64;
 
 /**
- * Puts jobs on the queue in place of what of this plan is there: submitting again never doubles them, and one that the
- * server has lost sight of comes back. A worker that is at one of them goes on, and its result counts.
+ * Puts jobs on the queue, replacing this plan's jobs there: resubmitting never doubles them, and a job that the server
+ * has lost comes back. A worker that is doing one of them continues, and its result counts.
  */
 export async function putJobs(
   queue: Queue,
@@ -34,7 +34,7 @@ export async function putJobs(
     await Promise.all(jobs.slice(first, first + WINDOW).map((job) => putJob(queue, subject, job, patience)));
 }
 
-/** One job; said again under one name until the server has it. */
+/** One job, sent under one message ID until the server has it. */
 export async function putJob(queue: Queue, subject: string, job: Job, patience: Patience): Promise<void> {
   const bytes = new TextEncoder().encode(JSON.stringify(job));
   const most = queue.connection.info?.max_payload ?? 2 ** 20;

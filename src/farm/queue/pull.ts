@@ -1,20 +1,20 @@
-/** Messages from a consumer whose server may die at any moment: a pull that died with it is answered by nobody. */
+/** Messages from a consumer whose server may die at any moment: a pull that died with it is never answered. */
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { sleep } from './connect.js';
 
 const EXPIRES_MS = 1000;
 const GUARD_MS = 3000;
 
-/** The next message, or undefined after a while. Throws where the consumer is gone. */
+/** The next message, or undefined after a while. Throws if the consumer is gone. */
 export async function nextMessage(consumer: Consumer, stop?: AbortSignal): Promise<JsMsg | undefined> {
   const state = { isGivenUp: false };
   const pull = consumer.next({ expires: EXPIRES_MS }).then((message) => {
-    // It came after all, and nobody is waiting for it any more.
+    // It arrived after all, but the wait is over.
     if (state.isGivenUp) message?.nak();
     return message ?? undefined;
   });
   pull.catch(() => undefined);
-  // Jobs may come faster than a guard runs out: each goes with its pull.
+  // Jobs may arrive faster than a guard expires: each guard ends with its pull.
   const over = new AbortController();
   try {
     const message = await Promise.race([pull, sleep(GUARD_MS, stop, over.signal)]);
@@ -25,7 +25,7 @@ export async function nextMessage(consumer: Consumer, stop?: AbortSignal): Promi
   }
 }
 
-/** As many as are there, up to a number, waiting a moment for the first. */
+/** As many as are available, up to a number, waiting a moment for the first. */
 export async function someMessages(
   consumer: Consumer,
   most: number,
@@ -39,7 +39,7 @@ export async function someMessages(
   const messages = batch[Symbol.asyncIterator]();
   try {
     for (;;) {
-      // Only asking may fail here and be forgiven: what fails in the work on a message is a fault of ours.
+      // Only the request may fail without consequence; a failure in processing a message is our own fault.
       const next = await messages.next().catch(() => ({ done: true as const, value: undefined }));
       if (next.done === true) return came;
       came++;

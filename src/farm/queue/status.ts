@@ -1,4 +1,4 @@
-/** Who works, and what waits. */
+/** The workers, and the jobs and results that wait. */
 import { z } from 'zod';
 import type { FarmPlan } from '../job.js';
 import { jsonOf } from '../words.js';
@@ -11,12 +11,12 @@ const statusSchema = z.object({
   ...{ jobs: z.number(), failed: z.number(), upS: z.number(), busyS: z.number() },
   ...{ readBytes: z.number(), sentBytes: z.number() },
 });
-/** What a worker says of itself. */
+/** A worker's description of itself. */
 export type WorkerStatus = z.infer<typeof statusSchema>;
 
 const WHO = 'corella.farm.who';
 
-/** Answers whoever asks who works here; returns what ends it. */
+/** Answers requests for workers; returns the function that stops it. */
 export function answerWho({ connection }: Queue, status: () => WorkerStatus): () => void {
   const subscription = connection.subscribe(WHO, {
     callback: (_, message) => {
@@ -28,7 +28,7 @@ export function answerWho({ connection }: Queue, status: () => WorkerStatus): ()
   };
 }
 
-/** Everyone who answers within a moment; one that computes on its own thread may miss it. */
+/** All that answer within a moment; a worker that computes on its own thread may miss the request. */
 async function askWorkers({ connection }: Queue): Promise<WorkerStatus[]> {
   const answers: WorkerStatus[] = [];
   const inbox = nats().createInbox();
@@ -45,15 +45,15 @@ async function askWorkers({ connection }: Queue): Promise<WorkerStatus[]> {
 }
 
 interface QueueStatus {
-  /** On the queue, those that workers have in hand included. */
+  /** On the queue, including those that workers are doing. */
   readonly jobs: number;
   readonly taken: number;
-  /** Messages of results that no collector has taken. */
+  /** Result messages that no collector has acknowledged. */
   readonly resultMessages: number;
   readonly workers: readonly WorkerStatus[];
 }
 
-/** Of one plan; a server that knows nothing of it has nothing. */
+/** Status of one plan; zero if the server does not know the plan. */
 export async function queueStatus(queue: Queue, plan: FarmPlan): Promise<QueueStatus> {
   const manager = await queue.manager();
   const none = (): number => 0;

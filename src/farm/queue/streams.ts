@@ -1,4 +1,4 @@
-/** What the server keeps for us: two streams, jobs and results, each message until someone has done with it. */
+/** What the server stores for us: two streams, jobs and results; each message until it is acknowledged. */
 import type { Consumer, ConsumerInfo, JetStreamManager } from '@nats-io/jetstream';
 import { refuse } from '../../core/errors.js';
 import type { FarmPlan } from '../job.js';
@@ -9,7 +9,7 @@ import { jetStreams } from './nats.js';
 export const JOBS = 'CORELLA_JOBS';
 export const RESULTS = 'CORELLA_RESULTS';
 
-/** Versions have dots, which part a subject's words. */
+/** Versions have dots, which separate the words of a subject. */
 const word = (text: string): string => text.replaceAll(/[^\w-]/g, '_');
 const workersOf = (version: string): string => `workers-${word(version)}`;
 const collectorOf = (plan: string): string => `collector-${plan}`;
@@ -27,7 +27,7 @@ async function ensureStream(manager: JetStreamManager, name: string, subjects: s
     await manager.streams.info(name);
   } catch (error) {
     if (!isMissing(error)) throw error;
-    // A message goes when it is acknowledged; the window is for words that had to be said twice.
+    // A message is removed when acknowledged; the window is for messages sent twice.
     await manager.streams.add({
       ...{
         name,
@@ -45,7 +45,9 @@ export async function ensureStreams(manager: JetStreamManager): Promise<void> {
   await ensureStream(manager, RESULTS, ['corella.results.>']);
 }
 
-/** The workers of one version share a consumer: a worker of another has none, and finds out before it takes a job. */
+/**
+ * Workers of one version share a consumer: a worker of another version has none and finds out before it takes a job.
+ */
 export async function ensureWorkers(
   manager: JetStreamManager,
   version: string,
@@ -65,7 +67,7 @@ export async function ensureWorkers(
   }
 }
 
-/** A worker's way to jobs of its version; undefined where there are none yet. Where there are others' alone, refused. */
+/** The consumer for jobs of this version; undefined if there are none yet. Refused if only other versions have jobs. */
 export async function findWorkers(
   queue: Queue,
   version: string,
@@ -97,11 +99,11 @@ export async function findWorkers(
   };
 }
 
-/** A collector's way to the results of its plan, from the first that nobody has done with. */
+/** A collector's consumer for the results of its plan, from the first unacknowledged one. */
 export async function freshCollector(queue: Queue, plan: string): Promise<Consumer> {
   const manager = await queue.manager();
   const durable_name = collectorOf(plan);
-  // What another collector took and never let go comes again at once, not when its time is over.
+  // Messages that another collector left unacknowledged are delivered again at once, without waiting for its timeout.
   await manager.consumers.delete(RESULTS, durable_name).catch((error: unknown) => {
     if (!isMissing(error)) throw error;
   });
@@ -117,13 +119,13 @@ export async function freshCollector(queue: Queue, plan: string): Promise<Consum
   return queue.js.consumers.get(RESULTS, durable_name);
 }
 
-/** How much of a subject a stream holds. */
+/** Number of messages of a subject in a stream. */
 export async function waitingOn(manager: JetStreamManager, stream: string, subject: string): Promise<number> {
   const { state } = await manager.streams.info(stream, { subjects_filter: subject });
   return state.subjects?.[subject] ?? 0;
 }
 
-/** Jobs that workers of a version have in hand, and those that wait. */
+/** Jobs of a version that workers are doing, and jobs that wait. */
 export async function inHand(
   manager: JetStreamManager,
   version: string,

@@ -1,6 +1,6 @@
 /**
- * A worker: one job at a time. It says that it lives while it works, hands the result over, waits for the server's word,
- * and only then lets go of the job; whatever kills it before, another does the job again.
+ * A worker: one job at a time. It reports progress while it works, sends the result, waits for the server's
+ * acknowledgement, and only then acknowledges the job. If it is killed before that, another worker does the job again.
  */
 import type { JsMsg } from '@nats-io/jetstream';
 import { checkJob, type Failure, type Job } from '../job.js';
@@ -14,11 +14,11 @@ import { nextMessage } from './pull.js';
 import { answerWho, type WorkerStatus } from './status.js';
 import { findWorkers, jobSubject } from './streams.js';
 
-/** Failures after which a job is set aside. */
+/** A job is set aside after this many failures. */
 const MOST_FAILURES = 3;
-/** Times a job is taken up, when nobody lives to say why it fails. */
+/** Limit on deliveries of a job, for workers that die without reporting a failure. */
 const MOST_DELIVERIES = 10;
-/** After each failure in a row a worker waits longer: one whose disk is not mounted leaves jobs to the others. */
+/** A worker waits longer after each failure in a row: one whose disk is not mounted leaves jobs to the others. */
 const WAIT_AFTER_FAILURE_MS = 500;
 const MOST_WAIT_MS = 5000;
 
@@ -41,14 +41,14 @@ export type WorkerEvent =
 
 interface WorkerSettings extends Patience {
   readonly onEvent: (event: WorkerEvent) => void;
-  /** Ends when no job came for so long; never unless given. */
+  /** Ends after this long without a job; by default never. */
   readonly untilIdleS?: number;
 }
 
 /** Workers and their server are often started together. */
 const LEAST_PATIENCE_S = 10;
 
-/** Of a worker that ends when idle: whether a server that does not answer has been waited for long enough. */
+/** For a worker that ends when idle: whether it has waited long enough for a server that does not answer. */
 export const hasWaitedLong = (sinceMs: number, untilIdleS: number | undefined): boolean =>
   untilIdleS !== undefined && performance.now() - sinceMs > 1000 * Math.max(untilIdleS, LEAST_PATIENCE_S);
 
@@ -57,14 +57,14 @@ interface WorkerAccount {
   failed: number;
   sentBytes: number;
   readBytes: number;
-  /** Working on jobs, of it on what is neither reading nor computing, and handing over. */
+  /** Time on jobs; the part of it that is neither reading nor computing; and time to send results. */
   busyS: number;
   overheadS: number;
   sendS: number;
 }
 
 interface OwnAccount extends WorkerAccount {
-  /** Jobs that two workers do, of which this one has done its part. */
+  /** Jobs for two workers that this one has already answered. */
   readonly answered: Set<string>;
 }
 
@@ -115,7 +115,7 @@ export async function runWorker(
         continue;
       }
       const message = await nextMessage(found.consumer, stop).catch(async () => {
-        // The server has lost our place: a new one is made by whoever submits.
+        // The server has lost our consumer; the next submitter creates a new one.
         found = undefined;
         await sleep(250, stop);
         return undefined;
@@ -135,7 +135,7 @@ export async function runWorker(
         delete now.job;
       }
       quietSince = performance.now();
-      // Jobs that nobody can do are not this worker's fault: many of them must not keep it from the others.
+      // Jobs that no worker can do are not this worker's fault: many of them must not keep it from the others.
       if (ended === 'wrong') await sleep(WAIT_AFTER_FAILURE_MS, stop);
       else {
         inARow = ended === 'done' ? 0 : inARow + 1;
@@ -149,10 +149,10 @@ export async function runWorker(
   return { jobs, failed, sentBytes, readBytes, busyS, overheadS, sendS };
 }
 
-/** `failed` may be done by another worker, or left to one; `wrong` by nobody. */
+/** `failed` may succeed on another worker, or is left to one; `wrong` fails on every worker. */
 type Ended = 'done' | 'failed' | 'wrong';
 
-/** One job, however it ends. */
+/** One job, whatever its outcome. */
 async function work(
   queue: Queue,
   place: Workplace,
@@ -189,7 +189,7 @@ async function work(
     const sending = performance.now();
     const bytes = encodeResult({ head, body });
     await sendResult(queue, job.plan, head.attempt, bytes, settings);
-    // Unheard it is done again, and the ledger drops it.
+    // Without an acknowledgement it is done again, and the ledger drops the duplicate.
     await message.ackAck().catch(() => false);
     const sendS = (performance.now() - sending) / 1000;
     account.jobs++;
@@ -219,7 +219,7 @@ async function work(
   }
 }
 
-/** Another worker checks what this one did. */
+/** Leaves the job to another worker, which checks this one's result. */
 async function leave(
   queue: Queue,
   place: Workplace,
@@ -233,7 +233,7 @@ async function leave(
   await message.ackAck().catch(() => false);
 }
 
-/** Back onto the queue with what went wrong, or, after the third time, aside. */
+/** Puts the job back onto the queue with its failure, or sets it aside after the third. */
 async function fail(
   queue: Queue,
   place: Workplace,

@@ -1,4 +1,4 @@
-/** Messages within one process, as a NATS server would hand them round: for tests of what is said over it. */
+/** A message bus within one process that works like a NATS server: for tests of the messages. */
 import { headers as emptyHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import type { Queue } from '../queue/connect.js';
 
@@ -8,9 +8,9 @@ interface Publishing {
 }
 
 export interface Bus {
-  /** Somebody connected to it. */
+  /** A connected client. */
   readonly queue: Queue;
-  /** Everything that was published. */
+  /** All published messages. */
   readonly seen: readonly { readonly subject: string; readonly text: string; readonly headers?: MsgHdrs }[];
 }
 
