@@ -1,4 +1,4 @@
-/** A range of the channels that come, for a machine that works on a part of the band. */
+/** A range of the received channels, for a machine that processes part of the band. */
 import { elementsPerSpectra, spectraCAT } from '../core/axes.js';
 import type { CanonicalSpectra } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
@@ -7,8 +7,8 @@ import { gapsWithin, type ChannelRange } from '../stages/index.js';
 import type { LiveInput } from './night.js';
 
 /**
- * The source, with these channels alone. Its blocks lie where the whole's do, so that machines with parts of one band cut
- * at the same instants; they are turned on the host, not on a card.
+ * The source with only these channels. Its blocks start where those of the whole source do, so that machines with parts
+ * of one band cut at the same instants. The corner turn is done on the host, not on a card.
  */
 export function narrowed(source: Source, range: ChannelRange): Source {
   if (source.kind !== 'spectra')
@@ -25,7 +25,7 @@ export function narrowed(source: Source, range: ChannelRange): Source {
       'choose among those',
     );
   const others = { ...source };
-  // Whoever turns cells elsewhere would take all of them.
+  // A corner turn on a card would process all channels of the packet slots.
   Reflect.deleteProperty(others, 'cells');
   if (first > 0) Reflect.deleteProperty(others, 'realChannels');
   return {
@@ -52,7 +52,7 @@ async function* narrowedBlocks(
   }
 }
 
-/** Every session of an input, narrowed. */
+/** Every stream epoch of an input, narrowed. */
 export async function* narrowedSessions(input: LiveInput, range: ChannelRange): AsyncGenerator<Source> {
   for await (const source of input.sessions()) yield narrowed(source, range);
 }

@@ -1,4 +1,4 @@
-/** The chain on a card of paper, whose kernels do nothing: what is opened, and that all of it is closed. */
+/** The chain on a simulated card whose kernels do nothing: tests what is opened and that all of it is closed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openPaper } from '../backend/cuda/testing.js';
@@ -17,7 +17,7 @@ const trials: Readonly<Record<string, LiveTrial>> = {
   },
 };
 
-/** Counts, flags and times are the host's. */
+/** Counts, flags and times come from the host. */
 const withoutSums = (one: Integration): Partial<Integration> =>
   Object.fromEntries(Object.entries(one).filter(([name]) => name !== 'visibilities'));
 
@@ -27,7 +27,7 @@ describe('a stream epoch on a card', () => {
       const { backend, held } = await openPaper('hopper');
       backend.meter.begin();
       const { account, integrations } = await madeBy(backend, trial);
-      // Memory for copies stays with the card.
+      // The card keeps memory for copies.
       assert.ok(held() <= 2, `${held()} pieces are left`);
       const wanted = await madeBy(openReference(), trial);
       assert.deepEqual({ ...account, images: 0 }, { ...wanted.account, images: 0 });

@@ -15,7 +15,7 @@ const RATE_HZ = 1000;
 const start = parseInstant('2026-06-21T04:00:00Z');
 const frequenciesHz = Float64Array.of(60e6, 60.1e6);
 
-/** Seconds of ones. */
+/** Seconds of samples of value 1. */
 const ones = (seconds: number, between: (second: number) => void): SpectraSource => ({
   ...{ kind: 'spectra', type: 'ci8', inputs: 2, polarisations: 1, channels: 2 },
   ...{ spectrumRateHz: RATE_HZ, frequenciesHz, channelWidthHz: 100e3, start, close: nothingToClose },
@@ -37,7 +37,7 @@ const telescope: Telescope = {
   recording: { centreFrequencyHz: 60e6, sampleRateHz: 200, channels: 2, bits: 8 },
 };
 
-/** Spectra that each integration lasts for, and that are in it. */
+/** The length of each integration in spectra, and the number of spectra in it. */
 async function lengths(
   everyS: number,
   integrationS: number,
@@ -98,7 +98,7 @@ describe('integrations of several images', () => {
 });
 
 describe('gains that change in time', () => {
-  /** All inputs alike, 1 at the start, growing by 1 a second. */
+  /** All inputs have equal gains: 1 at the start, growing by 1 per second. */
   const growing: CalibratedAt = (moment) => {
     const gain = 1 + secondsBetween(start, moment);
     const gains = Float64Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? gain : 0));
@@ -140,7 +140,7 @@ describe('gains that change in time', () => {
       assert.equal(plain.length, 3);
       for (const how of ['given', 'steered'] as const)
         (await peaks(road, how)).forEach((peak, k) => {
-          // 1.5, 2.5 and 3.5 in the middles of the seconds.
+          // 1.5, 2.5 and 3.5 at the middles of the seconds.
           assert.ok(Math.abs((peak / plain[k]) * (1.5 + k) ** 2 - 1) < 1e-3, `${how}: image ${k}`);
         });
     });

@@ -1,6 +1,7 @@
 /**
- * One session of a source through the chain: spectra are made or taken, correlated once, imaged by either road at a
- * cadence of their own, and handed over as integrations. The same stages as the batch commands use, so the same bits.
+ * Runs one stream epoch through the chain: spectra are made or received, correlated once, imaged by either method at a
+ * separate cadence, and emitted as integrations. The stages are those of the batch commands, so the results have the
+ * same bits.
  */
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
@@ -41,10 +42,10 @@ import type { Clocks } from './steering.js';
 
 export type { LiveImaging, LiveSettings } from './settings.js';
 
-/** Lengths that differ by less are one: of numbers written with twelve digits, like 33.3333333333ms. */
+/** Lengths that differ by less are equal: for numbers written with twelve digits, like 33.3333333333ms. */
 const SAME = 1e-11;
 
-/** How many images an integration lasts for. Integrations are whole numbers of images: both are cut on one grid. */
+/** The number of images per integration. It is a whole number: both are cut on one grid. */
 export function imagesIn(integrationS: number, everyS: number): number {
   const images = Math.round(integrationS / everyS);
   if (images < 1 || Math.abs(images * everyS - integrationS) > SAME * integrationS) {
@@ -59,7 +60,7 @@ export function imagesIn(integrationS: number, everyS: number): number {
   return images;
 }
 
-/** Clocks for integrations of any length; images are cut on the grid that the night began with. */
+/** Clocks for integrations of any length; images stay on the grid of the start of the run. */
 function planClocks(
   { integrationS: firstS, align, imaging }: LiveSettings,
   grid: SpectrumGrid,
@@ -75,7 +76,7 @@ function planClocks(
   return (integrationS) => ({ cuts, files: clock(imagesIn(integrationS, everyS)) });
 }
 
-/** The clocks of a session, steered where someone steers. */
+/** The clocks of a stream epoch, steered if steering is enabled. */
 function sessionClocks(source: Source, grid: SpectrumGrid, settings: LiveSettings): Clocks {
   const { steering } = settings;
   const plan = planClocks(settings, grid);
@@ -112,7 +113,7 @@ export async function runSession(
   }
 }
 
-/** What becomes of spectra: files of integrations, and images from them or directly. */
+/** The products made from spectra: files of integrations, and images from them or directly. */
 function productsOf(
   front: Front,
   { cuts, files }: Clocks,
@@ -123,19 +124,19 @@ function productsOf(
   const { frequenciesHz } = spectraOfFront(front);
   const written = passing(sinks.integration);
   const kept: ComposedProduct = {
-    // Whoever steers counts by `cuts` which integration is being made.
+    // Steering counts the current integration by `cuts`.
     ...{ from: 'integrations', clock: imaging ? files : cuts, vanVleck, values: settings.values },
     look: sinks.beforeGain,
-    // Files alone are without the other channels: whoever watches sees all of them.
+    // Only files omit the other channels: the page shows all of them.
     flags: flags && { ...flags, channels: undefined },
-    // A card is not kept waiting by a disk: files are written by a thread of their own there.
+    // The disk must not delay a card: then files are written by a separate thread.
     stage: backend.kind === 'cuda' ? queued(written, 2) : written,
   };
   if (!imaging) return [kept];
-  // Machines with parts of one band cut at UTC's instants, and take the same plans.
+  // Machines with parts of one band cut at UTC instants and use the same plans.
   const plannedFor = settings.align === 'utc' ? ('utc' as const) : undefined;
   const { everyS, image, rules, autos } = imaging;
-  // Summing and reading back millions of products for nobody costs a card more than the images.
+  // Summing and reading back millions of unused products costs a card more than the images.
   const isKept = backend.kind !== 'cuda' || settings.integrations !== 'for nobody' || steering !== undefined;
   const others = isKept ? [kept] : [];
   if (imaging.road === 'direct') {
@@ -159,7 +160,7 @@ function productsOf(
   return [...others, { ...images, stage, onCard: stage }];
 }
 
-/** Images of integrations, with the gains that are theirs. */
+/** Images from integrations, with the gains of each integration. */
 export function imagedByVisibilities(
   settings: LiveSettings & { readonly imaging: LiveImaging },
   sink: Stage<SkyImage, unknown>,
@@ -185,7 +186,7 @@ export function imagedByVisibilities(
   return calibrating(chain(images, sink), gainsOf);
 }
 
-/** Integrations with the gains that are theirs. */
+/** Integrations with their gains. */
 const calibrating = <Out>(
   stage: Stage<ImageInput, Out>,
   gainsOf: (integration: Pick<Integration, 'start' | 'durationS'>) => Calibrated | undefined,
@@ -197,7 +198,7 @@ const calibrating = <Out>(
   },
 });
 
-/** A picture of nothing is reported, and the run goes on. */
+/** An empty image is reported, and the run continues. */
 export const forgiving = <In, Out>(
   stage: Stage<In, Out>,
   { noImage }: Pick<LiveSinks, 'noImage'>,
@@ -205,10 +206,10 @@ export const forgiving = <In, Out>(
 
 interface LiveSinks {
   readonly integration: Emit<Integration>;
-  /** Sees integrations of files before gains are divided out. */
+  /** Called with integrations for files before gains are divided out. */
   readonly beforeGain?: (integration: Integration) => void;
-  /** Its arrays are filled anew by the next. */
+  /** Its arrays are reused for the next. */
   readonly image: Emit<SkyImage>;
-  /** Nothing was left to make an image of. */
+  /** No data were left for an image. */
   readonly noImage: (why: string) => void;
 }

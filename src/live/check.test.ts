@@ -14,7 +14,7 @@ const telescope = selectStations(await loadTelescope('lwasv'), 4);
 const frequenciesHz = Float64Array.of(60e6, 60.1e6, 60.2e6);
 const reference = await openBackend('reference');
 
-/** Random spectra, as they pass. */
+/** Random spectra, as the check receives them. */
 async function spectra(): Promise<TimedSpectra> {
   const block = reference.allocateSpectra({ type: 'ci8', channels: 3, inputs: 8, capacity: 20 });
   const random = randomStream(1, 'check');
@@ -35,7 +35,7 @@ describe('a check against the reference', () => {
     // 4 stations: 10 pairs of 4 products
     assert.deepEqual([first.products, first.samples, first.differing, first.exact], [40, 20, 0, true]);
     assert.ok(first.roads.difference < 1e-3, `${first.roads.difference}`);
-    // a minute is not over
+    // the minute is not over
     await check.look(passing);
     assert.deepEqual([check.latest, check.checked, check.failed], [first, 1, 0]);
     await check.close();
@@ -69,7 +69,7 @@ describe('a check against the reference', () => {
     const check = new LiveCheck({ backend: broken, telescope, frequenciesHz, everyS: 0 });
     await check.look(await spectra());
     await check.settled();
-    // input 1 meets eight inputs, itself among them, in both orders within its station
+    // input 1 forms products with eight inputs, including itself, in both orders within its station
     assert.ok((check.latest?.differing ?? 0) > 0);
     assert.equal(check.failed, 1);
     await check.close();

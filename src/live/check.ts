@@ -1,6 +1,6 @@
 /**
- * A piece of the live data now and then through the reference, and by both roads to an image: whether this machine
- * still computes what it should is measured on what it computes, not assumed.
+ * Periodically passes part of the live data through the reference, and images it by both methods: measures whether this
+ * machine still computes correctly.
  */
 import type { Backend } from '../backend/backend.js';
 import { openBackend } from '../backend/select.js';
@@ -24,9 +24,9 @@ interface CheckSettings {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
-  /** Of the wall clock, from one check to the next. */
+  /** Wall-clock time between checks. */
   readonly everyS: number;
-  /** Where images are made: the roads are compared on them. */
+  /** If images are made: both imaging methods are compared with these settings. */
   readonly image?: ImageSettings;
 }
 
@@ -42,7 +42,7 @@ interface Checked {
   readonly roads?: {
     readonly visibilities: SkyImage;
     readonly direct: SkyImage;
-    /** Of the brightest pixel. */
+    /** Relative to the brightest pixel. */
     readonly difference: number;
   };
 }
@@ -56,15 +56,15 @@ interface Piece {
   readonly samples: number;
 }
 
-/** Products times spectra that the reference takes in some tens of milliseconds. */
+/** Products times spectra that the reference processes in some tens of milliseconds. */
 const MOST_WORK = 2 ** 21;
-/** Floats are summed in another order. */
+/** Floats are summed in a different order. */
 const FLOAT_TOLERANCE = 1e-5;
 
 export class LiveCheck {
   private dueMs = 0;
   private reference: Backend | undefined;
-  /** With the centre of the whole band's images. */
+  /** With the phase centre of the whole band's images. */
   private image: ImageSettings | undefined;
   private isBusy = false;
   private pending: Promise<void> = Promise.resolve();
@@ -78,14 +78,14 @@ export class LiveCheck {
     private readonly onChecked: (checked: Checked) => void = () => undefined,
   ) {}
 
-  /** Looks at a block that passes, when it is time to: takes a piece of it, which is checked while data go on. */
+  /** If a check is due, copies part of the block, which is checked while data continue. */
   readonly look = async ({ block, start }: TimedSpectra): Promise<void> => {
     if (this.fault) throw this.fault;
     if (this.isBusy || performance.now() < this.dueMs) return;
     this.isBusy = true;
     this.dueMs = performance.now() + 1000 * this.settings.everyS;
     const piece = await this.pieceOf(block);
-    // Zeros prove nothing.
+    // Zeros are no test.
     if (piece.spectra.every((value) => value === 0)) {
       [this.isBusy, this.dueMs] = [false, 0];
       return;
@@ -104,7 +104,7 @@ export class LiveCheck {
     );
   };
 
-  /** What was taken is checked. */
+  /** Resolves when the copied data have been checked. */
   async settled(): Promise<void> {
     await this.pending;
     if (this.fault) throw this.fault;
@@ -174,7 +174,7 @@ export class LiveCheck {
     return { integration, spectra };
   }
 
-  /** The same spectra to an image by visibilities and without them. */
+  /** Images the same spectra from visibilities and directly. */
   private async roads(
     { integration, spectra }: { readonly integration: Integration; readonly spectra: SpectraBlock },
     time: Instant,
@@ -188,7 +188,7 @@ export class LiveCheck {
     const plan = planSky(telescope, frame, frequenciesHz.slice(channel, channel + 1), image);
     const byPairs = closers.keep(await prepareVisibilityImager(plan, backend));
     const directly = closers.keep(await prepareDirectImager(plan, backend));
-    // The direct road multiplies every antenna with itself too.
+    // Direct imaging includes autocorrelations.
     const first = (await byPairs.image([integration], { weight: 'natural', autos: 'include' })).image;
     await directly.accumulate(spectra);
     const second = (await directly.finish()).image;

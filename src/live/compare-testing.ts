@@ -1,4 +1,4 @@
-/** One stream epoch on a backend and on the reference: what both make, side by side. */
+/** One stream epoch on a backend and on the reference: the results of both. */
 import type { Backend } from '../backend/backend.js';
 import { gainsCA } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
@@ -26,13 +26,13 @@ export interface LiveTrial extends Trial {
   readonly gains?: 'random';
   readonly flagged?: readonly number[];
   readonly weight?: 'natural' | 'uniform';
-  /** An input that is flagged from this spectrum on, by who steers. */
+  /** An input that steering flags from this spectrum on. */
   readonly steered?: { readonly input: number; readonly fromSpectrum: number };
-  /** Interference is looked for in windows of so many spectra, taken beyond so many sigmas. */
+  /** Kurtosis is computed over windows of this many spectra and flagged beyond this many sigmas. */
   readonly kurtosis?: { readonly spectraPerWindow: number; readonly sigmas: number };
 }
 
-/** The session's tally, where interference is looked for. */
+/** The stream epoch's tally, if kurtosis is tested. */
 interface Held {
   tally?: KurtosisTally;
 }
@@ -83,7 +83,7 @@ async function runTrial(trial: LiveTrial, settings: LiveSettings, held: Held): P
   const account = await runSession(trialSource(trial), settings, {
     image: (sky) => {
       images.push({ ...sky, image: sky.image.slice() as typeof sky.image });
-      // Whatever the next image leaves unwritten would be this.
+      // Detects pixels that the next image does not write.
       sky.image.fill(12_345);
       return Promise.resolve();
     },
@@ -98,13 +98,16 @@ async function runTrial(trial: LiveTrial, settings: LiveSettings, held: Held): P
   return { images, integrations, empty, account, interference: held.tally?.account() };
 }
 
-/** What a backend makes of the trial. */
+/** The products of a backend for the trial. */
 export async function madeBy(backend: Backend, trial: LiveTrial): Promise<Made> {
   const held: Held = {};
   return runTrial(trial, { ...(await settingsOf(trial, held)), backend }, held);
 }
 
-/** Blocks of 250 spectra that no image's end falls on; one that never comes; a tenth of the cells missing. */
+/**
+ * Blocks of 250 spectra that do not align with image boundaries; one block missing; a tenth of the packet slots
+ * missing.
+ */
 export const boards = {
   ...{ slotsPerBlock: 250, blocks: 5, spectrumRateHz: 25_000, skipped: [3], missingPercent: 10 },
   ...{ everyS: 0.006, integrationS: 0.012 },

@@ -1,4 +1,4 @@
-/** Images of a live run in FITS cubes: collected in memory, and written when the time of a cube is over. */
+/** Images of a live run in FITS cubes: collected in memory and written at the end of each cube's time range. */
 import { join, parse } from 'node:path';
 import { planeML } from '../core/axes.js';
 import { averageChannels, stationBeam, stokesI } from '../image/index.js';
@@ -20,7 +20,7 @@ interface CubeSettings {
   readonly history: readonly string[];
 }
 
-/** A cube of more than this is written, and another begun. */
+/** A cube above this size is written and a new one begun. */
 const MOST_BYTES = 2 ** 30;
 
 export class ImageCubes implements LatestPicture {
@@ -31,7 +31,7 @@ export class ImageCubes implements LatestPicture {
   private cubes = 0;
   private unit: string;
   readonly paths: string[] = [];
-  /** Images in files. */
+  /** Images in files so far. */
   drawn = 0;
 
   constructor(private readonly settings: CubeSettings) {
@@ -50,7 +50,7 @@ export class ImageCubes implements LatestPicture {
     this.last = sky;
   }
 
-  /** Writes what was collected. */
+  /** Writes the collected images. */
   async close(): Promise<void> {
     const { images, last } = this;
     if (!last || images.length === 0) return;
@@ -64,7 +64,7 @@ export class ImageCubes implements LatestPicture {
     await writeSeries(
       {
         fits,
-        // Drawing takes longer than imaging.
+        // Drawing is slower than imaging.
         ...(fields.picture === true && { png: join(dir, `${name}.png`) }),
         ...(fields.sheet === true && { sheet: join(dir, `${name}-sheet.png`) }),
       },

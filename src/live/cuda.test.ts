@@ -7,7 +7,7 @@ import type { ImagePlan } from '../image/index.js';
 import { fourAntennas, twoBoards } from '../receive/testing/trial-source.js';
 import { boards, madeBy, type LiveTrial } from './compare-testing.js';
 
-/** Of the largest value of a channel; halves leave a thousandth before the taper is taken out. */
+/** Relative to the largest value of a channel; half precision leaves a thousandth before the taper correction. */
 const tolerances = { visibilities: 1e-9, direct: 1e-3, none: 0 } as const;
 
 const trials: Readonly<Record<string, LiveTrial>> = {

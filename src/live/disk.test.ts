@@ -12,7 +12,7 @@ describe('a disk', () => {
     // 2¹⁹ pairs, 2¹² channels, 4 products, 13 bytes, a thousand times a second.
     const large = { integrationS: 0.001, stations: 1023, channels: 4096, polarisations: 2, out };
     await assert.rejects(checkDisk(large), /would take .*, and the disk of .* has .* left/);
-    // A microsecond of it is one integration, which may fit: the refusal counted the hour.
+    // A microsecond is one integration, which may fit: the refusal above was for an hour.
     await checkDisk({ ...large, channels: 1, for: 1e-6 });
   });
 

@@ -1,10 +1,10 @@
-/** Whether the disk has room for what a live run writes. */
+/** Checks that the disk has room for the files of a live run. */
 import { baselineCount } from '../core/axes.js';
 import { checkRoom } from '../formats/index.js';
 
-/** A disk that is full within an hour is refused before the run. */
+/** A run that would fill the disk within an hour is refused. */
 const HOUR_S = 3600;
-/** Of a visibility, its flag and its weight. */
+/** A visibility, its flag and its weight. */
 const STORED_BYTES = 13;
 
 interface Written {

@@ -1,4 +1,4 @@
-/** Files one after the other: of one name, or of one a stretch of UTC, with its start in its name. */
+/** Successive files: one name, or one file per UTC interval with its start in its name. */
 import { access } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { formatInstant, type Instant } from '../core/instant.js';
@@ -6,13 +6,13 @@ import { formatInstant, type Instant } from '../core/instant.js';
 interface Naming {
   readonly path: string;
   readonly everyS?: number;
-  /** Without it a run that was broken off and runs again replaces nothing. */
+  /** By default, restarting an interrupted run overwrites nothing. */
   readonly overwrite?: boolean;
 }
 
-/** The stretch that an instant is in. */
+/** The interval that contains an instant. */
 export const slotOf = (everyS: number | undefined, { unixSeconds, fraction }: Instant): number =>
-  // A start a rounding error before the boundary is on it.
+  // A start that is before the boundary by a rounding error counts as on it.
   everyS === undefined ? 0 : Math.floor((unixSeconds + fraction + 1e-6) / everyS);
 
 export async function nextPath(

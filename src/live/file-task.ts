@@ -1,10 +1,10 @@
-/** What the main thread and the one that writes files say to each other. */
+/** Messages between the main thread and the thread that writes files. */
 import type { Integration } from '../core/blocks.js';
 import type { Refusal } from '../core/errors.js';
 import type { FileEvent, FileSettings } from './files.js';
 
 export interface FileThreadSettings extends FileSettings {
-  /** A table of the Earth's orientation in place of the one built in. */
+  /** A table of Earth orientation parameters instead of the built-in one. */
   readonly eop?: string;
 }
 
@@ -17,13 +17,13 @@ export type FileAnswer =
       readonly fault?: Refusal | { readonly message: string };
     };
 
-/** Integrations to files by time, whichever thread writes them. */
+/** Writes integrations to files by time, on either thread. */
 export interface NightFiles {
-  /** Its arrays may be taken away. */
+  /** Its arrays may be transferred. */
   append(integration: Integration): Promise<void>;
-  /** Of the file that is open; another may follow. */
+  /** Closes the current file; another may follow. */
   close(): Promise<void>;
-  /** Nothing follows. */
+  /** No more files follow. */
   end?(): Promise<void>;
   readonly paths: readonly string[];
   readonly written: number;

@@ -1,4 +1,4 @@
-/** Writes integrations off the main thread; started by files-by-thread.ts. */
+/** Writes integrations on a separate thread; started by files-by-thread.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { CorellaError } from '../core/errors.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';

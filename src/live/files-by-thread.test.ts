@@ -135,7 +135,7 @@ describe('files that are taken away while they are written', () => {
     const { files, told } = await begin('cut');
     await truncate(join(folder, 'cut', 'v.uvh5'), 1000);
     for (let n = 3; n < 6; n++) await files.append(integration(n));
-    // The one during which it was noticed is lost, too.
+    // The integration during which the failure was noticed is lost too.
     assert.deepEqual([files.written, files.unwritten], [2, 4]);
     const [second] = (await readdir(join(folder, 'cut'))).filter((name) => name !== 'v.uvh5');
     await truncate(join(folder, 'cut', second), 1000);

@@ -1,6 +1,6 @@
 /**
- * Files by time, written by a thread of their own: an integration of LWA-SV's group is 278 MB, and whoever queues work
- * for a card must not stop for it. Arrays are handed over, not copied.
+ * Files by time, written by a separate thread: an integration of LWA-SV's group is 278 MB, and the thread that queues
+ * work for a card must not wait for it. Arrays are transferred, not copied.
  */
 import { Worker } from 'node:worker_threads';
 import { CorellaError } from '../core/errors.js';

@@ -1,4 +1,6 @@
-/** Integrations into files by time: each is whole after every integration, and closed when its time is over. */
+/**
+ * Integrations into files by time: a file is complete after every integration and closed at the end of its time range.
+ */
 import { open, readlink, stat, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Integration } from '../core/blocks.js';
@@ -18,36 +20,41 @@ import type { Telescope } from '../telescope/telescope.js';
 import { nextPath, slotOf } from './file-slots.js';
 
 export interface FileSettings {
-  /** The name of the one file; with `everyS`, and after a restart of the senders, each has its start in its name. */
+  /**
+   * The name of the only file; with `everyS`, and after a restart of the senders, each file has its start in its name.
+   */
   readonly path: string;
   /** A new file on every multiple of this since midnight UTC. */
   readonly everyS?: number;
   readonly values: StoredValues;
-  /** Of whole sums (formats/format.ts). */
+  /** Of integer sums (formats/format.ts). */
   readonly largestSum?: number;
-  /** Whether a file of that name may be replaced; else the new one is numbered. */
+  /** Whether to replace a file of that name; otherwise the new one is numbered. */
   readonly overwrite?: boolean;
   readonly header: Omit<VisibilityHeader, 'phaseCentre' | 'object'>;
-  /** Where fringes are stopped in the files: the place that is tracked; the zenith unless given. */
+  /** Phase centre of the files: a tracked position; by default the zenith. */
   readonly centre?: PhaseCentre;
 }
 
 export interface FileEvent {
-  /** `full`: no room on the disk. `gone`: what was in it is lost, or no file can be made. `moved`: whole, elsewhere. */
+  /**
+   * `full`: the disk is full. `gone`: the file's contents are lost, or no file can be made. `moved`: complete,
+   * elsewhere.
+   */
   readonly kind: 'opened' | 'closed' | 'full' | 'gone' | 'moved';
   readonly path: string;
-  /** In it, or lost with it. */
+  /** In the file, or lost with it. */
   readonly integrations: number;
-  /** Of a full disk, or a place that is gone. */
+  /** Reason for a full disk or a missing folder. */
   readonly why?: string;
-  /** Where it was moved to. */
+  /** New path of a moved file. */
   readonly to?: string;
 }
 
-/** How long a full disk is left alone. */
+/** Interval between attempts on a full disk. */
 const RETRY_MS = 10_000;
 const DISK_ENDS = ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'];
-/** Of a folder that was there before. */
+/** Errors when an existing folder has disappeared. */
 const PLACE_GONE = ['ENOENT', 'ENOTDIR', 'ESTALE'];
 
 interface OpenFile {
@@ -55,22 +62,22 @@ interface OpenFile {
   readonly slot: number;
   readonly writer: VisibilityWriter;
   integrations: number;
-  /** Of the latest. */
+  /** Date of the latest integration. */
   dateS: number;
-  /** Once it has its name. */
+  /** Once the file has its name. */
   growing?: GrowingFile;
 }
 
-/** Readers take times that are closer for one. */
+/** Readers treat closer times as equal. */
 const ONE_DATE_S = 1e-3;
 
-/** The middle, in seconds that leave out leap seconds, as Julian Dates do. */
+/** The middle of the integration in seconds without leap seconds, as in Julian Dates. */
 function dateOf({ start, durationS }: Integration): number {
   const { unixSeconds, fraction } = addSeconds(start, durationS / 2);
   return unixSeconds + fraction;
 }
 
-/** Where fringes are stopped in a file: at a place, or at the zenith of a moment. */
+/** Phase centre of a file: a position, or the zenith at an instant. */
 export function stoppedAt(
   centre: PhaseCentre | undefined,
   { site }: Telescope,
@@ -87,10 +94,10 @@ export class FilesByTime {
   private opened = 0;
   private retryAtMs = 0;
   private isPlaceGone = false;
-  /** Every file that holds something, in the order of time. */
+  /** Every file with data, in time order. */
   readonly paths: string[] = [];
   written = 0;
-  /** Integrations for which the disk had no room, or whose file was taken away. */
+  /** Integrations that were lost to a full disk or a removed file. */
   unwritten = 0;
 
   constructor(
@@ -103,7 +110,7 @@ export class FilesByTime {
     const slot = slotOf(this.settings.everyS, integration.start);
     const dateS = dateOf(integration);
     const leastS = Math.min(ONE_DATE_S, integration.durationS / 4);
-    // A leap second and the second after it have the same dates in files: a new one begins.
+    // A leap second and the second after it have the same date in files: begin a new file.
     if (this.open && (this.open.slot !== slot || dateS - this.open.dateS < leastS)) await this.close();
     if (!this.open && performance.now() < this.retryAtMs) {
       this.unwritten++;
@@ -130,7 +137,7 @@ export class FilesByTime {
     }
   }
 
-  /** A file that was removed takes its integrations with it, and one that was moved is at its end there. */
+  /** Checks the open file: removal loses its integrations; a moved file ends there. */
   private async look(): Promise<void> {
     const whereabouts = await this.open?.growing?.whereabouts();
     if (whereabouts === undefined || whereabouts === 'there' || !this.open) return;
@@ -150,7 +157,7 @@ export class FilesByTime {
     this.onEvent({ kind: 'moved', path, integrations, to: movedTo });
   }
 
-  /** Another program cut the file: none of its integrations is known to be whole. The next begins a new file. */
+  /** Another program truncated the file: its integrations are no longer reliable. The next one begins a new file. */
   private async lose(why: string): Promise<void> {
     const lost = this.open;
     this.open = undefined;
@@ -163,7 +170,7 @@ export class FilesByTime {
     this.onEvent({ kind: 'gone', path, integrations, why });
   }
 
-  /** Tried anew with every integration, and told once. */
+  /** Retried with every integration and reported once. */
   private async withoutPlace(why: string): Promise<void> {
     const { path } = this.open ?? this.settings;
     await this.open?.writer.abandon();
@@ -172,7 +179,7 @@ export class FilesByTime {
     this.isPlaceGone = true;
   }
 
-  /** The file is at its end: its time is over, or the senders were started anew. */
+  /** Ends the file: its time range is over, or the senders restarted. */
   async close(): Promise<void> {
     await this.look();
     const done = this.open;
@@ -225,12 +232,12 @@ export class FilesByTime {
 type Whereabouts = 'there' | 'gone' | { readonly movedTo: string };
 
 interface GrowingFile {
-  /** Costs a look at the name. */
+  /** Costs one lookup of the name. */
   whereabouts(): Promise<Whereabouts>;
   close(): Promise<void>;
 }
 
-/** Of a file that has its name. */
+/** For a file that has its name. */
 async function growingFile(path: string): Promise<GrowingFile> {
   const handle = await open(path).catch(() => undefined);
   const isIt = await sameAs(handle);
@@ -254,9 +261,9 @@ async function sameAs(handle: FileHandle | undefined): Promise<(path: string) =>
   };
 }
 
-/** Linux alone tells; elsewhere a file that was moved counts as gone. */
+/** Only Linux reports the new name; elsewhere a moved file counts as gone. */
 async function nameOf({ fd }: FileHandle): Promise<string | undefined> {
   const name = await readlink(`/proc/self/fd/${fd}`).catch(() => undefined);
-  // What NFS calls a file that was removed while it is open: it is gone when it is closed.
+  // The name that NFS gives to a file removed while open: it disappears on close.
   return name === undefined || basename(name).startsWith('.nfs') ? undefined : name;
 }

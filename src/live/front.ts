@@ -1,4 +1,7 @@
-/** How the samples of a stream epoch become spectra: the front of the chain, with delays counted from the epoch's own start. */
+/**
+ * How the samples of a stream epoch become spectra: the front end of the chain, with delays counted from the start of
+ * the epoch.
+ */
 import type { ChannelisePlan } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
 import { sampleRateOf, type Source, type VoltageSource } from '../core/sources.js';
@@ -38,21 +41,21 @@ export function frontOf(source: Source, settings: FrontSettings): Front {
   return { source: streamsOf(source), channels, finer, kurtosis, flaggedInputs, gain: { overUsual } };
 }
 
-/** Ticks are counted from the epoch's first sample. A stream of unknown length is planned for a day. */
+/** Ticks count from the epoch's first sample. A stream of unknown length is planned for a day. */
 const delaysOf = (source: Source, { telescope, delays, forS }: FrontSettings): RequestedDelays | undefined =>
   delays &&
   requestDelays(delays, telescope, {
     ...{ start: source.start, tickRateHz: sampleRateOf(source), lastsS: forS ?? SECONDS_PER_DAY },
   });
 
-/** What is channelised: voltages, or channels that are made finer. */
+/** The input of the channeliser: voltages, or channels that are divided into finer ones. */
 const channelisedOf = (
   source: Source,
   { fineChannels }: Pick<LiveSettings, 'fineChannels'>,
 ): VoltageSource | undefined =>
   source.kind === 'voltages' ? source : fineChannels === undefined ? undefined : streamsOf(source);
 
-/** The channeliser's plan of a stream: the same for all of its epochs. */
+/** The channeliser's plan for a stream, the same in all of its epochs. */
 export function planLiveChannels(
   source: Source,
   channels: ChannelSettings,

@@ -1,4 +1,4 @@
-/** Gains while a night runs are solved by the same model that corella calibrate has. */
+/** Gains during a run are solved with the same model as in corella calibrate. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
@@ -16,7 +16,7 @@ import { Steering } from './steering.js';
 const START = parseInstant('2026-11-16T00:00:00Z', 'live gains');
 const FREQUENCY_HZ = 60e6;
 const STATIONS = 8;
-/** What is nearer hears a sky that no model of points has. */
+/** Shorter baselines receive diffuse emission that no point-source model includes. */
 const NEAR_M = 15;
 const GAIN = 2;
 const COUNT = 1e6;
@@ -34,7 +34,7 @@ const frame = skyFrame(telescope.site, addSeconds(START, 0.5));
 const position = frame.positionOf({ x: 0.3, y: 0.2, z: Math.sqrt(1 - 0.13) });
 const source = fixedSource({ name: 'spot', position, fluxJy: 1000 });
 
-/** A source of 1000 Jy heard by gains of 2, and three times as much on every short baseline. */
+/** A source of 1000 Jy observed with gains of 2, and three times as much on every short baseline. */
 function heard(): Integration {
   const towards = frame.directionEnu(position);
   const values = new Float64Array(2 * baselineCount(STATIONS));
@@ -106,7 +106,7 @@ describe('gains while a night runs', () => {
     for (let a = 0; a < STATIONS; a++) {
       assert.ok(Math.abs(gains[2 * a] - GAIN) < 1e-6 && Math.abs(gains[2 * a + 1]) < 1e-6, `input ${a}`);
     }
-    // With all of them the model is of another sky.
+    // With all baselines the model does not fit the sky.
     const wrong = await solve();
     assert.ok(typeof wrong === 'string' && wrong.startsWith('the model explains'), JSON.stringify(wrong));
   });

@@ -1,4 +1,7 @@
-/** Gains that an operator asks for while data arrive: solved on request or every so often, held, loaded, or none. They take effect at a named tick. */
+/**
+ * Gains that an operator requests during a run: solved on request or periodically, held, loaded, or none. They take
+ * effect at a reported tick.
+ */
 import type { Backend } from '../backend/backend.js';
 import type { Integration } from '../core/blocks.js';
 import { CorellaError } from '../core/errors.js';
@@ -25,23 +28,23 @@ export interface LiveGainsSettings {
   readonly polarisations: 1 | 2;
   readonly sources: readonly Source[];
   readonly minimumAltitudeDeg: number;
-  /** Asked for when gains are solved first: what else they are solved by, as corella calibrate has it. */
+  /** Called before the first solution: further settings of the solver, as in corella calibrate. */
   readonly model?: () => Promise<Pick<CalibrateSettings, 'element' | 'diffuse' | 'minimumBaselineM'>>;
 }
 
 export interface Solved {
-  /** Middle of the data they were solved from. */
+  /** Middle of the data that were used. */
   readonly time: Instant;
   readonly calibrated: Calibrated;
-  /** Mean over channels and polarisations; NaN where nothing was solved. */
+  /** Mean over channels and polarisations; NaN if nothing was solved. */
   readonly residual: number;
-  /** How much of the sky the model explains, as corella calibrate asks too. */
+  /** How much of the sky the model explains, as in corella calibrate. */
   readonly check: ModelCheck;
   readonly solvedInputs: number;
   readonly sources: readonly string[];
 }
 
-/** What is shown of a solution. */
+/** Summary of a solution for display. */
 export function solvedOf({
   integration,
   calibration,
@@ -62,7 +65,7 @@ export function solvedOf({
 }
 
 export interface GainsEvents {
-  /** The tick is unknown of gains that take effect by the time of the data (gains.solve). */
+  /** The tick is unknown for gains that take effect by data time (gains.solve). */
   readonly solved: (solved: Solved, from: Pick<From, 'at'> & Partial<Pick<From, 'tick'>>) => void;
   readonly failed: (why: string) => void;
 }
@@ -83,19 +86,19 @@ export class LiveGains {
     return this.dueAt !== undefined;
   }
 
-  /** From the integration that begins at `from`, and again every so often where that is said. */
+  /** From the integration that begins at `from`; repeated every `everyS` if given. */
   solve(from: From, everyS?: number): void {
     this.dueAt = from.at;
     this.everyS = everyS;
   }
 
-  /** What there is stays. */
+  /** Keeps the current gains. */
   hold(): void {
     this.dueAt = undefined;
     this.everyS = undefined;
   }
 
-  /** Others are in force: those that were solved are none of them. */
+  /** Other gains are in force, not solved ones. */
   replaced(): void {
     this.hold();
     this.latest = undefined;

@@ -22,7 +22,7 @@ it('the history of a live product names the log, and a recording that is to be f
   const again = observationIn(lines, 'run.uvh5');
   assert.deepEqual(again.source, { recording: 'REPLACE_ME' });
   assert.equal(again.log, 'run.changes.jsonl');
-  // What live data mean without a word is written down.
+  // The defaults of live data are written.
   assert.deepEqual(again.products, [{ visibilities: 'run.uvh5', integration: 1, align: 'utc' }]);
   assert.ok(lines.some((line) => line.startsWith('REPLACE_ME: the data came live (snap2, 4 senders)')));
   assert.doesNotMatch(lines.join(), /token|\/data|8080|cpu/);

@@ -1,17 +1,17 @@
-/** How a live product was made: its observation can be run again from a recording of the same data. */
+/** The history of a live product: its observation can be run again on a recording of the same data. */
 import { historyOf, sourceKind, type Observation } from '../observation/index.js';
 
-/** Where the observer names the recording. */
+/** The observer replaces this with the recording's name. */
 const REPLACE_ME = 'REPLACE_ME';
 
 interface HistoryFacts {
-  /** Files that were read. */
+  /** Input files. */
   readonly reads: readonly string[];
-  /** What the data were. */
+  /** Description of the data. */
   readonly description: string;
   /** Warnings of the plan. */
   readonly notes: readonly string[];
-  /** Where changes of the run are written. */
+  /** The log of changes during the run. */
   readonly log?: string;
 }
 

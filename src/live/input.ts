@@ -1,4 +1,4 @@
-/** Where the samples of a live run come from: pipes and sockets of plain samples, recordings, packets. */
+/** Inputs of a live run: pipes and sockets of plain samples, recordings, packets. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { CorellaError, refuse } from '../core/errors.js';
@@ -32,7 +32,7 @@ export async function openLiveInput(settings: InputSettings): Promise<OpenedInpu
   return openRecorded(settings);
 }
 
-/** A receiver with a protocol of its own, or plain samples. */
+/** A receiver with its own protocol, or plain samples. */
 function openStreamsNamed(
   origins: readonly string[],
   settings: InputSettings,
@@ -55,11 +55,11 @@ function openStreamsNamed(
   return openKraken({ host, port, version: scheme === 'kraken' ? 1 : 2 }, settings);
 }
 
-/** A pipe by its name is a stream. */
+/** A named pipe is a stream. */
 export const isFifo = async (path: string): Promise<boolean> =>
   (await stat(path).catch(() => undefined))?.isFIFO() === true;
 
-/** One session. */
+/** One stream epoch. */
 const single =
   (source: Source): LiveInput['sessions'] =>
   () => [source];
@@ -70,7 +70,7 @@ async function openRecorded({ observation, say }: InputSettings): Promise<Opened
   return {
     ...{ description: recording.path, telescope, paths, isLive: false },
     sessions: single(recording),
-    // A recording is read as fast as it is worked through: its own end is soon enough.
+    // A recording is read as fast as it is processed: it ends soon enough by itself.
     stop: () => undefined,
     close: () => opened.close(),
   };
@@ -85,7 +85,7 @@ function openByteStream(origin: string, description: StreamDescription): ByteStr
   return streamOf(origin, createReadStream(origin, { highWaterMark: 2 ** 18 }));
 }
 
-/** As of files: what is said against a description is refused. */
+/** As for files: refuses options that contradict the description. */
 function refuseOtherMeta(options: SourcePart, described: Awaited<ReturnType<typeof describeSigmf>>): void {
   const { meta = '', inputs, polarisations, rate, frequency } = options;
   const pairs = [
@@ -105,7 +105,7 @@ async function openStreams(
   { observation: { source: options }, telescope: named, forS, say }: InputSettings,
 ): Promise<OpenedInput> {
   const described = options.meta === undefined ? undefined : await describeSigmf(options.meta);
-  // A dongle has one input and unsigned bytes.
+  // An RTL-SDR dongle has one input and unsigned bytes.
   const isRtl = origins.every((origin) => parseStreamAddress(origin)?.scheme === 'rtl_tcp');
   for (const [field, own] of [
     ['sample-type', 'cu8'],
@@ -140,7 +140,7 @@ async function openStreams(
     ),
     ...(start && { start }),
   };
-  // Two readers of one pipe share its bytes between them as it happens.
+  // Two readers of one pipe would each receive an arbitrary part of its bytes.
   if (new Set(origins).size < origins.length)
     refuse(
       'source.stream',
@@ -199,7 +199,7 @@ async function openStreams(
   };
 }
 
-/** What says where the stations stand, and fits the inputs. */
+/** The telescope that gives the station positions and matches the inputs. */
 export function telescopeOf(
   source: Pick<Source, 'inputs' | 'polarisations'>,
   telescope: Telescope | undefined,

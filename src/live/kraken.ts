@@ -1,4 +1,4 @@
-/** A KrakenSDR as the samples of a live run. */
+/** A KrakenSDR as the input of a live run. */
 import { parseInstant, formatInstant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import { refuse } from '../core/errors.js';
@@ -82,7 +82,7 @@ function krakenLines(account: KrakenAccount): string[] {
   ];
 }
 
-/** By the wall clock, which buffers blur. */
+/** By the wall clock, so buffers add uncertainty. */
 function behindWords({ behindClockS }: KrakenAccount): string {
   if (behindClockS === undefined) return '';
   const ms = Math.round(1000 * behindClockS);

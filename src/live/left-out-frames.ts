@@ -1,4 +1,4 @@
-/** Frames of a capture that are no whole datagram, for people. */
+/** Text about frames of a capture that are not complete datagrams. */
 import type { LeftOutFrames } from '../receive/index.js';
 
 export function leftOutWords({ cut, fragment, other }: LeftOutFrames): string[] {
@@ -9,7 +9,7 @@ export function leftOutWords({ cut, fragment, other }: LeftOutFrames): string[] 
   ];
 }
 
-/** What to do where nothing else was there: by what there was most of. */
+/** The fix if nothing else was received: by the most frequent kind. */
 export function leftOutFix({ cut, fragment, other }: LeftOutFrames): string {
   if (fragment > 0 && fragment >= other)
     return 'raise the MTU on the way, so that IP cuts no datagram, and record again';

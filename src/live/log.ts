@@ -1,6 +1,6 @@
 /**
- * The log of a run: what was changed, from which spectrum on, when, and by whom, one JSON object a line, beside the
- * products. The same data with the log give the same products.
+ * The log of a run: each change, the spectrum from which it applies, when it was made and by which user. One JSON
+ * object per line, next to the products. The same data with the log give the same products.
  */
 import { appendFile, writeFile } from 'node:fs/promises';
 import { basename, join, parse } from 'node:path';
@@ -30,14 +30,14 @@ const change = z.union([
   }),
 ]);
 
-/** When the line was written, UTC; `utc` in logs of the version before. */
+/** When the line was written, UTC; named `utc` in logs of the previous version. */
 const written = { at: z.string().optional(), utc: z.string().optional() };
 
 const line = z.strictObject({
   id: z.int(),
   epoch: z.int().nonnegative(),
   fromSpectrum: z.int().nonnegative(),
-  /** Of the data. */
+  /** In data time. */
   from: z.string(),
   ...written,
   who: z.string(),
@@ -57,7 +57,7 @@ const head = z.strictObject({
   started: z.string().optional(),
 });
 
-/** What is written of a change: gains by the name of their file. */
+/** The log entry of a change; gains by the name of their file. */
 function plainChange(made: Change): z.infer<typeof change> {
   if ('beams' in made) {
     const { beams } = made;
@@ -73,7 +73,7 @@ function plainChange(made: Change): z.infer<typeof change> {
   return { gains: { ...(file !== undefined && { file }), ...(solved && { solved }) } };
 }
 
-/** Beside the product with this path. */
+/** The log's path, next to the product with this path. */
 export const logPathFor = (product: string): string => {
   const { dir, name } = parse(product);
   return join(dir, `${name}.changes.jsonl`);
@@ -104,7 +104,7 @@ export class ChangeLog {
             ...{ id, epoch: from.epoch, fromSpectrum: from.spectrum, from: formatInstant(from.at, 6) },
             ...{ ...now, change: plainChange(made) },
           };
-    // One after another, so that lines are in their order.
+    // Sequentially, so that lines stay in order.
     this.written = this.written
       .then(() => appendFile(this.path, `${JSON.stringify(entry)}\n`))
       .catch((error: unknown) => {
@@ -117,7 +117,7 @@ export class ChangeLog {
   }
 }
 
-/** The changes of a log that took effect. `loadGains` reads a file of gains. */
+/** The changes of a log that took effect. `loadGains` reads a gain file. */
 export async function readLog(
   path: string,
   loadGains: (

@@ -9,7 +9,7 @@ it('a night of months does not end at once', () => {
     const sixtyDaysS = 60 * 86_400;
     afterSeconds(sixtyDaysS, () => ended++);
     afterSeconds(sixtyDaysS, () => (ended += 100))();
-    // Two timers of the longest that there are, and the rest.
+    // Two timers of the longest possible duration, and the rest.
     const longestMs = 2 ** 31 - 1;
     for (const stepMs of [1, longestMs - 1, longestMs, 1000 * sixtyDaysS - 2 * longestMs - 1]) {
       mock.timers.tick(stepMs);

@@ -1,7 +1,7 @@
-/** A timer for months: Node's own ends at once where it is set for more than 24.8 days. */
+/** A timer for months: Node's own timers fire at once if set to more than 24.8 days. */
 const MOST_MS = 2 ** 31 - 1;
 
-/** Calls `end` after so long; returns what calls that off. */
+/** Calls `end` after this time; returns the function that cancels it. */
 export function afterSeconds(seconds: number, end: () => void): () => void {
   let timer: NodeJS.Timeout;
   const wait = (leftMs: number): void => {

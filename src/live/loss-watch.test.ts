@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { laneOutcomes, outcomes, type Outcome, type ReceiveAccount } from '../receive/index.js';
 import { LossWatch } from './loss-watch.js';
 
-/** What came and what is missing, of each sender. */
+/** Packets placed and missing at one look, by sender. */
 interface Came {
   readonly placed: readonly number[];
   readonly missing?: readonly number[];
@@ -13,7 +13,7 @@ interface Came {
   readonly others?: Partial<Record<Outcome, number>>;
 }
 
-/** The account after all of that. */
+/** The account after all looks. */
 class Night {
   private readonly counts = Object.fromEntries(outcomes.map((name) => [name, 0])) as Record<Outcome, number>;
   private readonly placed: number[];
@@ -59,7 +59,7 @@ class Night {
   }
 }
 
-/** What is said at each look, of so much that came since the one before. */
+/** The messages at each look, given what arrived since the previous one. */
 function said(looks: readonly Came[]): string[][] {
   const night = new Night(looks[0].placed.length);
   const watch = new LossWatch(10);

@@ -1,6 +1,6 @@
 /**
- * Losses told while they happen: a night is long, and its account comes at its end. Said once when something begins and once when
- * it is over, however long it lasts.
+ * Reports losses while they happen, since the account comes only at the end of a run. One message when a loss begins
+ * and one when it is over, however long it lasts.
  */
 import { formatSeconds } from '../core/units.js';
 import { hasRivals, type ReceiveAccount } from '../receive/index.js';
@@ -8,11 +8,14 @@ import type { OpenedInput, Say } from './opened-input.js';
 import { notPlaced, refusedLine, rivalLine } from './packet-lines.js';
 
 const LOOK_S = 10;
-/** Of the packets of a look: from here on it is told; over when so many looks in a row have less than a tenth of it. */
+/**
+ * Fraction of a look's packets above which a loss is reported; it is over after this many looks in a row below a tenth
+ * of it.
+ */
 const MUCH = 0.01;
 const QUIET_LOOKS = 3;
 
-/** Looks every ten seconds at packets that come from a network; what is returned ends it. */
+/** Checks packets from a network every ten seconds; returns the function that stops it. */
 export function watchLosses(input: OpenedInput, say: Say): () => void {
   if (!input.isLive) return () => undefined;
   const watch = new LossWatch(LOOK_S);
@@ -26,10 +29,10 @@ export function watchLosses(input: OpenedInput, say: Say): () => void {
   };
 }
 
-/** Something that is going on. */
+/** A loss that is going on. */
 interface Trouble {
   looks: number;
-  /** Of them the last, in which there was none to speak of. */
+  /** The number of latest looks without significant loss. */
   quiet: number;
   count: number;
 }
@@ -39,22 +42,22 @@ export class LossWatch {
   private silentLooks = 0;
   private missing: Trouble | undefined;
   private unplaced: Trouble | undefined;
-  /** Senders whose name another one uses, each told once. */
+  /** Duplicate source IDs, each reported once. */
   private readonly rivals = new Set<string>();
   private areJumpsReported = false;
 
   constructor(private readonly everyS: number) {}
 
-  /** What there is to say, of the time since the last look. */
+  /** The messages about the time since the last look. */
   look(now: ReceiveAccount): string[] {
     const { before } = this;
-    // What a silence loses is counted from its beginning.
+    // Losses of an interruption are counted from its beginning.
     if (before && before.outcomes.placed > 0 && now.packets === before.packets) {
       this.silentLooks++;
       return this.silentLooks === 1 ? [`no packet in ${this.time(1)}; waiting`] : [];
     }
     this.before = now;
-    // Until something has come there is nothing to lose.
+    // Nothing can be lost before the first packet.
     if (!before || before.outcomes.placed === 0) return [];
     const missing = Math.max(0, lossesOf(now) - lossesOf(before));
     if (this.silentLooks > 0) {
@@ -117,12 +120,12 @@ export class LossWatch {
   }
 }
 
-/** But for what a session begins and ends with. */
+/** Without the packet slots missing at the start and end of a stream epoch. */
 const lossesOf = ({ missingCells, edgeCells }: ReceiveAccount): number => missingCells - edgeCells;
 
 const percent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
 
-/** The sender that lost most, where one stands out: a cable, and not the network. */
+/** The sender with the most losses, if one stands out: a fault of its cable rather than the network. */
 function worstSince(now: ReceiveAccount, before: ReceiveAccount): string {
   const lost = now.senders.map((sender, n) => {
     const missing = sender.missingCells - (before.senders.at(n)?.missingCells ?? 0);

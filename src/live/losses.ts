@@ -1,14 +1,14 @@
-/** What of a simulated sky is lost on request. */
+/** Losses that can be requested in a simulated sky. */
 
-/** What is lost from now on. */
+/** The losses from now on. */
 export interface Losses {
-  /** Of all boards. */
+  /** From all boards. */
   readonly percent: number;
-  /** Boards of which nothing comes. */
+  /** Boards that send nothing. */
   readonly silent: readonly string[];
 }
 
-/** What may be changed while the sky is simulated. */
+/** What can be changed while the sky is simulated. */
 export interface LossControl {
   readonly boards: readonly string[];
   now(): Losses;

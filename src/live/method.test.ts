@@ -17,7 +17,7 @@ const imaging: LiveImaging = {
   image: { field: { kind: 'all-sky' }, kernelSize: 5, pixels: 64 },
 };
 const FAST = { eachS: 0.1, perDataS: 0 };
-/** What images cost, by their method. */
+/** Computing time of images, by method. */
 const costs =
   (some: Partial<Record<'direct' | 'flat' | 'w-term', ImageCost>> = {}): typeof imageCost =>
   (method) =>

@@ -1,8 +1,9 @@
 /**
- * How live images are made, and how far they may be off. From visibilities they are gridded in u, v and w. Where that would
- * not keep the cadence, and the stations are in one plane to half a per cent of a source, they are gridded with the pair
- * kernels of direct images in that plane. Otherwise they are refused: an image is right, or there is none. Some images are
- * made and timed beforehand: what takes longer than the cadence is refused with the cadence that would be kept.
+ * Chooses how live images are made, within their error bound. Images from visibilities are gridded in u, v and w. If
+ * that would not keep the cadence, and the stations are in one plane to within half a per cent of a source, they are
+ * gridded in that plane with the pair kernels of direct images. Otherwise they are refused: no image is made outside
+ * its error bound. Some images are made and timed beforehand: if they take longer than the cadence, the refusal names a
+ * cadence that can be kept.
  */
 import type { Backend } from '../backend/backend.js';
 import { baselineCount, countsCB, elementsPerSpectra, spectraCAT, visibilitiesCBPP } from '../core/axes.js';
@@ -29,18 +30,18 @@ import {
 } from '../stages/index.js';
 import type { LiveImaging, LiveSettings } from './settings.js';
 
-/** The pair kernels are used where no pixel or source above 10° of altitude is off by more. */
+/** The pair kernels are used if the error is at most this for every pixel and source above 10° altitude. */
 const MOST_FLAT_ERROR = 5e-3;
-/** So much of the cadence may go into images: spectra are made and correlated meanwhile. */
+/** Largest share of the cadence for images: spectra are made and correlated in the same time. */
 const SHARE_OF_CADENCE = 0.5;
 
 type Asked = Pick<LiveSettings, 'backend' | 'telescope' | 'frequenciesHz' | 'flaggedInputs'> &
   Pick<FrontSpectra, 'type' | 'grid'> & {
-    /** Whether data arrive by themselves, or wait to be read. */
+    /** Whether data arrive in real time or wait to be read. */
     readonly data: 'arrive' | 'wait';
   };
 
-/** The images that were asked for, with the method that is right and keeps the cadence. */
+/** The requested images, with a method that is within its error bound and keeps the cadence. */
 export async function chooseMethod(
   asked: Asked,
   imaging: LiveImaging,
@@ -50,7 +51,7 @@ export async function chooseMethod(
   const { everyS } = imaging;
   const telescope = imagedTelescope(asked.telescope, asked.flaggedInputs);
   const timed = { ...asked, telescope };
-  // Bounds do not depend on the moment.
+  // Bounds do not depend on the instant.
   const frame = skyFrame(telescope.site, START);
   if (imaging.road === 'direct') {
     const image = withCentre(telescope, frequenciesHz, imaging.image);
@@ -86,7 +87,7 @@ export async function chooseMethod(
   );
 }
 
-/** What images cost: each of them, and each second of data that goes into one. */
+/** Computing time per image, and per second of data in an image. */
 export interface ImageCost {
   readonly eachS: number;
   readonly perDataS: number;
@@ -95,7 +96,7 @@ const FREE: ImageCost = { eachS: 0, perDataS: 0 };
 
 const secondsOf = ({ eachS, perDataS }: ImageCost, everyS: number): number => eachS + perDataS * everyS;
 
-/** How often images can be made within their share of the time; undefined where no cadence leaves enough. */
+/** The shortest cadence that images can keep within their share of the time; undefined if none can be kept. */
 function keptEveryS({ eachS, perDataS }: ImageCost): number | undefined {
   if (perDataS >= SHARE_OF_CADENCE) return undefined;
   const everyS = eachS / (SHARE_OF_CADENCE - perDataS);
@@ -110,7 +111,7 @@ function lessOften(cost: ImageCost): string {
     : `image less often, like ${everyS}s, or fewer channels`;
 }
 
-/** Refuses images that take longer than the time between them; those that leave little of it are reported. */
+/** Refuses images that take longer than their cadence; warns if they leave little time. */
 function slowness(method: 'direct' | 'flat', cost: ImageCost, everyS: number): Message | undefined {
   const seconds = secondsOf(cost, everyS);
   if (seconds <= SHARE_OF_CADENCE * everyS) return undefined;
@@ -143,7 +144,7 @@ type Method = MethodUsed['method'];
 
 const measured = new WeakMap<Backend, Map<string, ImageCost>>();
 
-/** What images cost on this machine: some are made of nothing. Measured once for a backend. */
+/** Computing time of images on this machine, from images of zeros. Measured once per backend. */
 export async function imageCost(method: Method, timed: Timed, imaging: LiveImaging): Promise<ImageCost> {
   const { backend, telescope, frequenciesHz, grid } = timed;
   const known = measured.get(backend) ?? new Map<string, ImageCost>();
@@ -164,7 +165,7 @@ export async function imageCost(method: Method, timed: Timed, imaging: LiveImagi
 const START = instant(1_767_225_600);
 const TURNS = 3;
 
-/** The least of a few: other work on the machine only adds. The first turn prepares. */
+/** The minimum of a few runs: other work on the machine only adds time. The first run prepares. */
 async function leastSeconds(work: () => Promise<unknown>): Promise<number> {
   await work();
   let least = Infinity;
@@ -177,8 +178,8 @@ async function leastSeconds(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * On a card an integration is imaged where it is. On a processor one channel is imaged: the time is that of so many of
- * them, and planning the others would take longer than the images.
+ * A card images a complete integration. On a processor one channel is imaged and its time multiplied by the number of
+ * channels: planning the others would take longer than the images.
  */
 async function visibilitiesSeconds(
   method: 'w-term' | 'flat',
@@ -209,11 +210,11 @@ async function visibilitiesSeconds(
   });
 }
 
-/** Images of so few spectra tell enough, and of more memory would be short. */
+/** Images that take this long are a sufficient measure; more spectra could exceed the memory. */
 const LONG_ENOUGH_S = 0.05;
 const MOST_SPECTRA = 1024;
 
-/** Images of one spectrum, and of many: the line through both. */
+/** Times images of one spectrum and of many: the line through both. */
 const directCost = (
   { backend, telescope, frequenciesHz, type, grid }: Timed,
   { image, autos, everyS }: LiveImaging,

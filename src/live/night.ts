@@ -1,4 +1,7 @@
-/** A night: sessions of a source one after the other through the chain, products on the way, and the account of all of it. */
+/**
+ * A live run: the stream epochs of a source in sequence through the chain, with their products and the account of the
+ * whole run.
+ */
 import { access } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../core/instant.js';
@@ -28,10 +31,10 @@ import type { NightWatcher } from './watcher.js';
 import type { LatestPicture } from './pictures.js';
 import type { LiveSettings } from './settings.js';
 
-/** What a night is made of: one source for each time that the senders' clocks were set. */
+/** The input of a run: one source per stream epoch. */
 export interface LiveInput {
   sessions(): AsyncIterable<Source> | Iterable<Source>;
-  /** Hears no more; what has come is worked through. */
+  /** Stops receiving; data already received are processed. */
   stop(): void;
 }
 
@@ -46,11 +49,11 @@ export type NightEvent =
   | { readonly kind: 'image'; readonly start: string; readonly durationS: number; readonly ageS?: number }
   | { readonly kind: 'no-image'; readonly why: string }
   | { readonly kind: 'note'; readonly text: string }
-  /** Once a session: what rounding left below one level. */
+  /** Once per stream epoch: signals that are below one level after rounding. */
   | { readonly kind: 'weak'; readonly rounded: Rounded; readonly type: SpectraType }
   | ({ readonly kind: 'file' } & Omit<FileEvent, 'kind'> & { readonly what: FileEvent['kind'] });
 
-/** Made when the first samples are there; all sessions of a night have one shape. */
+/** Made when the first samples arrive; all stream epochs of a run have one shape. */
 export interface NightProducts {
   readonly live: LiveSettings;
   readonly files?: NightFiles;
@@ -62,14 +65,14 @@ export interface NightProducts {
 interface NightSettings {
   readonly input: LiveInput;
   readonly prepare: (source: Source) => Promise<NightProducts>;
-  /** Ends after so much of the data. */
+  /** Ends after this much data. */
   readonly forS?: number;
   /** Only data from then on. */
   readonly start?: Instant;
   /** Only data before then. */
   readonly end?: Instant;
   readonly onEvent: (event: NightEvent) => void;
-  /** Sees the data themselves: a page. */
+  /** Receives the data themselves: a page. */
   readonly watcher?: NightWatcher;
 }
 
@@ -77,16 +80,19 @@ export interface NightSummary extends Account {
   readonly sessions: number;
   readonly wallS: number;
   readonly dataS: number;
-  /** Images of which nothing was left. */
+  /** Images without any data. */
   readonly emptyImages: number;
   readonly pictures: number;
   readonly files: readonly string[];
   readonly unwrittenIntegrations: number;
-  /** How long after its last packet came an image was there; of other sources, after its last sample. */
+  /** Age of an image when it was ready: since its last packet arrived, or for other sources since its last sample. */
   readonly imageAgeS?: { readonly median: number; readonly p99: number; readonly most: number };
-  /** How much later packets came than their own time says: the way, and what this machine's clock is ahead of the senders'. */
+  /**
+   * How much later packets arrive than their timestamps: transit time plus the offset of this machine's clock from the
+   * senders'.
+   */
   readonly sendersClockS?: number;
-  /** What a card was busy with. */
+  /** How the card's time was used. */
   readonly card?: CardAccount;
   readonly eventLoopMs: { readonly p50: number; readonly p99: number; readonly most: number };
   readonly peakMemoryBytes: number;
@@ -96,7 +102,7 @@ const now = (): Instant => ({
   unixSeconds: Math.floor(Date.now() / 1000),
   fraction: (Date.now() % 1000) / 1000,
 });
-/** Kept of the ages, whatever the night's length. */
+/** Number of ages kept, however long the run. */
 const AGES = 4096;
 
 export async function runNight(settings: NightSettings): Promise<NightSummary> {
@@ -114,7 +120,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     sessions: 0,
     dataS: 0,
     emptyImages: 0,
-    // Not those that images are made of.
+    // Not including those that images are made from.
     integrations: 0,
     images: 0,
     aged: 0,
@@ -128,7 +134,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   const onImage = (start: Instant, durationS: number): void => {
     const ageS = secondsBetween(addSeconds(start, durationS), now()) - (clock.latestS ?? 0);
     totals.images++;
-    // What was taken another day is no picture of the sky as it is: its age says nothing.
+    // The age of data from another day is meaningless.
     const isNow = Math.abs(ageS) < SECONDS_PER_DAY;
     if (isNow) {
       ages[totals.aged++ % AGES] = ageS;
@@ -157,7 +163,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
           integration: async (integration) => {
             totals.integrations++;
             const { start, durationS, counts } = integration;
-            // Millions of them: an iterator would hold up images.
+            // Millions of values: an iterator would delay images.
             const sum = counts.reduce((total, count) => total + count, 0);
             const present = sum / counts.length / Math.max(1, durationS * spectrumRateHz);
             onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present });
@@ -236,7 +242,10 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   };
 }
 
-/** Whole files may be taken away by whoever keeps them elsewhere: what is no longer there is told, not named as there. */
+/**
+ * Complete files may be moved elsewhere during a run: files that no longer exist are reported and not listed as
+ * products.
+ */
 async function stillThere(
   paths: readonly string[],
   onEvent: NightSettings['onEvent'],
@@ -258,11 +267,11 @@ async function stillThere(
   return paths.filter((_, n) => found[n]);
 }
 
-/** Of what a night works on. */
+/** The spectrum rate in a run. */
 export const spectrumRateOf = (source: Source, live: LiveSettings): number =>
   spectraOfFront(frontOf(source, live)).grid.spectrumRateHz;
 
-/** Live cannot look at samples before it rounds them, so it looks at what became of them; of what is rounded here. */
+/** Live data cannot be measured before rounding, so this checks the rounded samples; only if rounding happens here. */
 function lookAtRounding(
   source: Source,
   live: LiveSettings,

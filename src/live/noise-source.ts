@@ -1,4 +1,4 @@
-/** What a receiver's noise source says of its channels: delays and phases, solved whenever it was on. */
+/** Delays and phases of a receiver's channels, solved whenever its noise source was on. */
 import { gainsCA } from '../core/axes.js';
 import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
 import { formatHz } from '../core/units.js';
@@ -15,10 +15,10 @@ export interface TimedNoise {
   readonly solution: NoiseSolution;
 }
 
-/** More than this is no error of the solution but another state of the receiver. */
+/** A larger change is not an error of the solution but a changed receiver. */
 const CHANGED_PHASE_DEG = 5;
 const CHANGED_LAG_SAMPLES = 0.05;
-/** Changes within so many of their errors are none. */
+/** Changes within this many standard errors are ignored. */
 const SIGMAS = 5;
 
 interface Run {
@@ -41,7 +41,7 @@ export class NoiseSource {
 
   private rateHz = NaN;
 
-  /** Frames while it is on, 'off' when it is off again. */
+  /** Frames while the noise source is on, 'off' when it is off again. */
   readonly see = (frame: KrakenFrame | 'off', at: Instant): void => {
     if (frame === 'off') {
       this.finish();
@@ -59,7 +59,7 @@ export class NoiseSource {
     this.run.frames++;
   };
 
-  /** Solves what came since the noise source was switched on. */
+  /** Solves the frames since the noise source was switched on. */
   finish(): void {
     const { run } = this;
     this.run = undefined;
@@ -120,7 +120,7 @@ export function noiseAt(solved: readonly TimedNoise[], frequenciesHz: Float64Arr
   return solved.filter((one) => Math.abs(one.frequencyHz - middleHz) < one.sampleRateHz / 4);
 }
 
-/** What the solutions say of the channels of spectra: g_a = √(P_a/P_0) e^(iφ − 2πi (f − f₀) τ). */
+/** The gains of the spectra's channels from the solutions: g_a = √(P_a/P_0) e^(iφ − 2πi (f − f₀) τ). */
 export function noiseGains(
   solved: readonly TimedNoise[],
   {

@@ -20,7 +20,7 @@ const FREQUENCY_HZ = 150e6;
 const START = parseInstant('2026-06-21T04:00:00Z');
 const eda2 = await loadTelescope('eda2');
 
-/** Stations in a circle of 28 m: heights of so many wavelengths rms, on a slope that rises to the east. */
+/** Stations in a circle of 28 m: heights of this many wavelengths rms, on a slope that rises to the east. */
 function arrayOf(heightWavelengths: number, slopeDeg: number): Telescope {
   const random = randomStream(9, 'heights');
   const stations = Array.from({ length: 24 }, (_, s) => {
@@ -36,7 +36,7 @@ function arrayOf(heightWavelengths: number, slopeDeg: number): Telescope {
 const phaseTo = (place: Vector3, direction: Vector3): number =>
   (2 * Math.PI * FREQUENCY_HZ * dot(place, direction)) / SPEED_OF_LIGHT_M_PER_S;
 
-/** Two sources of 1 and 0.5 Jy, X and Y alike, and 3 Jy of receiver noise in autocorrelations. */
+/** Two sources of 1 and 0.5 Jy, with equal X and Y, and 3 Jy of receiver noise in autocorrelations. */
 const sources = [
   { fluxJy: 1, direction: directionFromAltAz(52, 70) },
   { fluxJy: 0.5, direction: directionFromAltAz(30, 250) },
@@ -75,7 +75,7 @@ function integrationOf(telescope: Telescope, samples = 10, of?: Visibility): Int
   };
 }
 
-/** Of a pixel, so many columns and rows from the centre. */
+/** The direction of a pixel this many columns and rows from the centre. */
 function directionAt(axes: TangentAxes, column: number, row: number, pixelSize: number): Vector3 {
   const [l, m] = [column * pixelSize, row * pixelSize];
   const n = Math.sqrt(1 - l * l - m * m);
@@ -194,7 +194,9 @@ async function flatImage(
   );
 }
 
-/** Live, where gridding in u, v and w would not keep the cadence; direct images of recordings have the same check. */
+/**
+ * For live data if gridding in u, v and w would not keep the cadence; direct images of recordings have the same check.
+ */
 describe('direct images and those in the plane of the stations are within their bound, or refused', () => {
   const found: Record<'direct' | 'visibilities', string[]> = { direct: [], visibilities: [] };
   for (const road of ['direct', 'visibilities'] as const)

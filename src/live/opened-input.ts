@@ -1,4 +1,4 @@
-/** Where the samples of a live run come from, and what they are once they come. */
+/** An opened input of a live run, and its properties once samples arrive. */
 import type { Closable } from '../core/closing.js';
 import type { Instant } from '../core/instant.js';
 import type { Line } from '../messages/index.js';
@@ -11,11 +11,11 @@ import type { Telescope } from '../telescope/telescope.js';
 
 export interface InputSettings {
   readonly observation: Observation;
-  /** The one that was named. */
+  /** The named telescope. */
   readonly telescope?: Telescope;
-  /** Nothing is waited for longer. */
+  /** Longest time to wait for anything. */
   readonly forS?: number;
-  /** Of a block of packets. */
+  /** Length of a block of packets. */
   readonly blockS?: number;
   readonly say: Say;
   readonly beforeListening?: BeforeListening;
@@ -24,32 +24,35 @@ export interface InputSettings {
 export interface OpenedInput extends LiveInput, Closable {
   readonly description: string;
   readonly telescope?: Telescope;
-  /** Real time: what is late is old. */
+  /** Real time: data that arrive late are out of date. */
   readonly isLive: boolean;
-  /** The account of every packet, where there are packets. */
+  /** The account of every packet, for packet inputs. */
   packets?(): ReceiveAccount;
   /** The account of a stream of frames, once it is over. */
   stream?(): StreamAccount;
   /** Delays and phases of a receiver's channels, solved while its noise source was on. */
   noise?(): readonly TimedNoise[];
-  /** Where packets wait. */
+  /** The packet ring. */
   readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
-  /** When a tick was, of senders whose clocks were set anew while their time was unknown; from which on it holds. */
+  /**
+   * Sets the time of a tick for senders whose clocks were reset while their time was unknown; returns the tick at which
+   * it takes effect.
+   */
   readonly tellEpoch?: (tick: bigint, time: Instant) => { readonly at: Instant; readonly tick: bigint };
-  /** Where packets come from a network. */
+  /** The network address, if packets come from a network. */
   readonly listening?: { readonly port: number; readonly group?: string; readonly interface?: string };
-  /** Of a simulated sky: what of it is lost. */
+  /** The losses of a simulated sky. */
   readonly losses?: LossControl;
   /** Files that were read. */
   readonly paths?: readonly string[];
 }
 
-/** For people, and for machines. */
+/** As text and as JSON. */
 export interface StreamAccount {
   readonly lines: readonly string[];
   readonly facts: object;
 }
 
 export type Say = (line: Line) => void;
-/** What takes long is done before a socket is opened. */
+/** Slow preparations, done before a socket is opened. */
 type BeforeListening = (ready: ReadyToListen, telescope: Telescope | undefined) => Promise<void>;

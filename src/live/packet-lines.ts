@@ -1,4 +1,4 @@
-/** The account of every packet, for people. */
+/** The account of every packet as text. */
 import { formatSeconds } from '../core/units.js';
 import { leftOutWords } from './left-out-frames.js';
 import { surveyedLine } from './packets.js';
@@ -19,7 +19,10 @@ const words: Readonly<Record<Outcome, string>> = {
   ring_full: 'dropped, since the chain was too slow',
 };
 
-/** What came and is in no sum, by what it was, the most first; since an earlier account. What came twice is there, and control packets have no place. */
+/**
+ * Received packets that are in no sum, by kind, the most frequent first; since an earlier account. Duplicates were
+ * placed once, and control packets have no slot.
+ */
 export const notPlaced = (
   now: ReceiveAccount['outcomes'],
   before: ReceiveAccount['outcomes'],

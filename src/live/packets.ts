@@ -1,4 +1,4 @@
-/** Packets as the samples of a live run: of a socket or a capture, in the format that they are in. */
+/** Packets as the input of a live run: from a socket or a capture, in their own format. */
 import { preparing } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import { numberOf } from '../core/clock/rational.js';
@@ -44,17 +44,17 @@ export function listenSettings(
   };
 }
 
-/** For whoever captures what comes there. */
+/** For capturing the same packets. */
 function listeningOf({ listen, interface: by }: ListenSettings): NonNullable<OpenedInput['listening']> {
   const { group, address, port } = planListening({ listen, ...(by === undefined ? {} : { interface: by }) });
   return { port, ...(group && { group: address }), ...(by === undefined ? {} : { interface: by }) };
 }
 
-/** Enough to hear of every sender. */
+/** Enough packets to find every sender. */
 const SURVEYED = 4000;
 const SURVEY_S = 5;
 
-/** Frames of a capture that are no whole datagram, and why the first of them is none. */
+/** Counts frames of a capture that are not complete datagrams, and why the first is not. */
 function tallyLeftOut(): {
   readonly counts: LeftOutFrames;
   readonly why: () => string;
@@ -94,7 +94,7 @@ async function surveyCapture(origin: CaptureOrigin): Promise<Uint8Array[]> {
   return some;
 }
 
-/** The first packets that come to a socket, which the ring then goes on with. */
+/** The first packets of a socket; the ring then continues with it. */
 async function surveyNetwork(
   { listen: { address, port } }: ListenSettings,
   socket: SurveySocket,
@@ -141,7 +141,7 @@ function planStream(
 /** "clock", a time, or "TIME,clock". */
 export function parseEpoch(text: string, where = 'source.epoch'): EpochSetting {
   if (text.trim() === 'clock') return { told: 'clock' };
-  // What an operator said is true of the clocks as they run: a restart makes it untrue, and nobody guesses unasked.
+  // An operator's time is valid only until the clocks restart; the new time is not guessed unless asked for.
   const parts = /^(.*?)(,\s*clock)?$/.exec(text.trim());
   return {
     told: 'operator',
@@ -155,7 +155,7 @@ function epochSetting(text: string | undefined, plan: StreamPlan): EpochSetting 
   return { told: packetFormatNamed(plan.format).epoch.told === 'packet' ? 'packet' : 'clock' };
 }
 
-/** As of files: what is said against packets that know better is refused. */
+/** As for files: refuses options that contradict the packets. */
 function refuseOtherBand(plan: StreamPlan, frequencyHz: number): void {
   const own = bandOf(plan);
   if (!own) return;
@@ -171,7 +171,7 @@ function refuseOtherBand(plan: StreamPlan, frequencyHz: number): void {
     );
 }
 
-/** Where the packets number no channels: side by side around the middle, as wide as spectra are often. */
+/** If packets do not number their channels: contiguous around the centre, each as wide as the spectrum rate. */
 function bandFor(plan: StreamPlan, frequencyHz: number | undefined): Band | undefined {
   if (frequencyHz === undefined) return undefined;
   refuseOtherBand(plan, frequencyHz);
@@ -205,7 +205,7 @@ function eventLine({ kind, session, startTick, start }: ReceiveEvent): string {
   }
 }
 
-/** What a run did not receive at its beginning. */
+/** Packets that a run did not receive at its beginning. */
 export const surveyedLine = ({ packets, seconds }: NonNullable<ReceiveAccount['surveyed']>): string =>
   `${packets} packets in ${formatSeconds(seconds)} before receiving began: surveyed to find their format, or came while everything was prepared; they are not in the data`;
 

@@ -1,4 +1,4 @@
-/** What the main thread and the one that draws say to each other. */
+/** Messages between the main thread and the thread that draws. */
 import type { Instant } from '../core/instant.js';
 import type { SkyPlan } from '../draw/index.js';
 import type { ImagePlan } from '../image/index.js';
@@ -11,7 +11,7 @@ export interface PictureSettings extends Pick<
 > {
   readonly path: string;
   readonly width: number;
-  /** To be marked: names, NAME:RA_DEG:DEC_DEG:FLUX_JY, or files of sky models. */
+  /** Sources to mark: names, NAME:RA_DEG:DEC_DEG:FLUX_JY, or sky model files. */
   readonly sources: 'all' | readonly string[];
   readonly sky: SkyFiles;
 }
@@ -25,7 +25,7 @@ export interface PictureTask {
   readonly frequenciesHz: Float64Array;
   readonly start: Instant;
   readonly durationS: number;
-  /** Where it may change on the way. */
+  /** If it may change during the run. */
   readonly unit?: string;
 }
 export interface PictureDone {

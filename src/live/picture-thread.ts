@@ -1,4 +1,4 @@
-/** Draws pictures off the main thread; started by pictures.ts. */
+/** Draws pictures on a separate thread; started by pictures.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { imageCPML, weightsCP } from '../core/axes.js';
 import { addSeconds } from '../core/instant.js';
@@ -12,7 +12,7 @@ import { pictureParts } from '../stages/index.js';
 import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
 
 const settings = workerData as PictureSettings;
-// What there is to report of them, the main thread did.
+// Their messages were reported by the main thread.
 if (settings.sources !== 'all') await prepareSkyModels(settings.sources.join());
 await useSky(settings.sky);
 const sources = sourcesNamed(settings.sources);

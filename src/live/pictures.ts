@@ -1,6 +1,6 @@
 /**
- * The latest picture of the sky, drawn by a thread of its own: images that come while one is being drawn are passed
- * over, and the first after it is drawn next. The file is replaced at once, so that whoever looks sees a whole picture.
+ * The latest picture of the sky, drawn by a separate thread: images that arrive while it draws are skipped, and the
+ * next image after that is drawn. The file is replaced atomically, so viewers always see a complete picture.
  */
 import { Worker } from 'node:worker_threads';
 import type { Closable } from '../core/closing.js';
@@ -8,12 +8,12 @@ import type { SkyImage } from '../stages/index.js';
 import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
 
 export interface LatestPicture extends Closable {
-  /** Draws an image unless one is being drawn; takes what it needs of it at once. */
+  /** Draws an image unless the previous one is still being drawn; copies what it needs at once. */
   show(sky: SkyImage, unit?: string): void | Promise<void>;
   readonly drawn: number;
 }
 
-/** Drawing takes at most a third of a processor: correlating comes first. */
+/** Drawing takes at most a third of a processor: correlating has priority. */
 const REST = 2;
 
 export function openLatestPicture(settings: PictureSettings, onFault: (why: string) => void): LatestPicture {

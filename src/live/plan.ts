@@ -1,4 +1,7 @@
-/** From a live observation and its source to what the chain makes: the same parts as of recordings, without reading ahead. */
+/**
+ * From a live observation and its source to the plan of the chain: the same parts as for recordings, without reading
+ * ahead.
+ */
 import type { Backend } from '../backend/backend.js';
 import type { Source } from '../core/sources.js';
 import type { Message } from '../messages/index.js';
@@ -35,7 +38,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import { productsOf, type LiveProducts } from './resolve.js';
 
 interface Chosen extends Required<Pick<LiveImaging, 'image' | 'chosen'>>, Pick<LiveImaging, 'method'> {
-  /** Where images leave little time to the rest: of this machine, and in no history. */
+  /** If images leave little time for other work: specific to this machine, so not in the history. */
   readonly slow?: Message;
 }
 
@@ -46,38 +49,38 @@ export interface LivePlan {
   readonly settings: LiveSettings;
   readonly front: Front;
   readonly spectra: FrontSpectra;
-  /** Where fringes are stopped in files of visibilities; the zenith by default. */
+  /** Phase centre of visibility files; by default the zenith. */
   readonly centre?: PhaseCentre;
-  /** Gains of a file. */
+  /** Gains from a file. */
   readonly calibrated?: LiveImaging['calibrated'];
-  /** Solved gains, where they are asked for. */
+  /** Solved gains, if requested. */
   readonly inForce?: GainsInForce;
-  /** What is not as one would expect. */
+  /** Unexpected properties. */
   readonly warnings: readonly Message[];
-  /** Of each product of images how they are made. */
+  /** How each image product is made. */
   readonly methods: ReadonlyMap<object, Chosen>;
-  /** Of each stream epoch what kurtosis flagged and what van Vleck's correction met. */
+  /** Of each stream epoch: what kurtosis flagged, and the account of the van Vleck correction. */
   readonly kurtosis: readonly { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[];
   readonly vanVleck: readonly Readonly<VanVleckTally>[];
 }
 
 interface LiveMachine {
   readonly backend: Backend;
-  /** Of blocks of voltages: how late an image may be. */
+  /** For blocks of voltages: how late an image may be. */
   readonly blockS?: number;
-  /** What errors call the source. */
+  /** Name of the source in errors. */
   readonly description: string;
-  /** Whether data arrive by themselves, and images must keep up with them, or wait to be read. */
+  /** Whether data arrive in real time, so that images must keep up, or wait to be read. */
   readonly data: 'arrive' | 'wait';
-  /** Integrations without a path are taken by a program. */
+  /** Integrations without a path are passed to a program. */
   readonly handsOver?: boolean;
-  /** An earlier plan of the same observation: how images are made is not chosen again for the same channels. */
+  /** An earlier plan of the same observation: the imaging method is not chosen again for the same channels. */
   readonly known?: LivePlan;
-  /** Hear of solved gains. */
+  /** Called for solved gains. */
   readonly solutions?: Pick<InForceSettings, 'onSolution' | 'onUnused'>;
 }
 
-/** The source as a recording without an end, for those who plan. */
+/** The source as a recording without an end, for planning. */
 export const endless = (source: Source, path: string, telescope: Telescope): Recording =>
   ({ ...source, path, telescope, samples: Infinity }) as unknown as Recording;
 
@@ -162,7 +165,7 @@ export async function planLive(
 const sameValues = (x: Float64Array, y: Float64Array): boolean =>
   x.length === y.length && x.every((value, n) => value === y[n]);
 
-/** Integrations that only a page shows: about a second, a whole number of images. */
+/** Integrations that are only shown on the page: about a second, a whole number of images. */
 const shownS = (images: Product<'images'> | undefined): number => {
   const everyS = images?.every ?? 1;
   return everyS * Math.max(1, Math.round(1 / everyS));
@@ -183,7 +186,7 @@ async function gainsFor(
   };
 }
 
-/** What images are made like; the first of an observation, and each further one. */
+/** Imaging settings of an observation's first image product and of each further one. */
 export const imagingOf = (
   images: Product<'images'>,
   rules: LiveImaging['rules'],

@@ -1,4 +1,4 @@
-/** Where the products of a live run go: files by time, the latest picture, cubes, and further products beside them. */
+/** Outputs of a live run: files by time, the latest picture, cubes, and further products. */
 import { join, parse } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { formatInstant, type Instant } from '../core/instant.js';
@@ -30,18 +30,18 @@ import { openFilesByThread } from './files-by-thread.js';
 
 export interface SinkSettings {
   readonly plan: LivePlan;
-  /** Of the product with this number. */
+  /** For the product with this number. */
   readonly historyOf: (product: number) => readonly string[];
   readonly onFile: (event: FileEvent) => void;
   readonly onFault: (line: string) => void;
-  /** Takes the items of products without a path. */
+  /** Receives the items of products without a path. */
   readonly onItem?: (item: ObservedItem) => Promise<void>;
   readonly onBeams?: (product: number, seen: SeenBeams) => void;
 }
 
 const PICTURE_WIDTH = 800;
 
-/** Integrations into files; undefined where they are not written. */
+/** Writes integrations to files; undefined if they are not written. */
 export function openVisibilityFiles(
   fields: Product<'visibilities'>,
   number: number,
@@ -82,7 +82,7 @@ export function openVisibilityFiles(
   );
 }
 
-/** Integrations that are written nowhere go to the program that asked for them. */
+/** Integrations that are not written are passed to the program that asked for them. */
 function handed(append: NightFiles['append']): NightFiles {
   return { append, close: () => Promise.resolve(), paths: [], written: 0, unwritten: 0 };
 }
@@ -90,7 +90,7 @@ function handed(append: NightFiles['append']): NightFiles {
 const channelsOf = ({ channels = [] }: Product<'visibilities'>, frequenciesHz: Float64Array) =>
   channelsNamed(channels.join(','), frequenciesHz, 'products.visibilities.channels');
 
-/** The latest picture, cubes, or nothing where only a page shows the images. */
+/** The latest picture, cubes, or nothing if images are only shown on the page. */
 export function openImages(
   fields: Product<'images'>,
   number: number,
@@ -142,20 +142,20 @@ export function openImages(
 type PlannedFurther = Pick<PlannedProduct, 'name' | 'paths'> &
   Partial<Pick<PlannedProduct, 'facts' | 'refusePlaces'>>;
 
-/** Products beside the first files and the first images, made anew for each stream epoch. */
+/** Products in addition to the first files and the first images, restarted for each stream epoch. */
 export class Further {
   readonly paths: string[] = [];
-  /** Of products that ended before the others. */
+  /** Products that ended before the others. */
   readonly failures: string[] = [];
-  /** Products that were planned as those of recordings are: what they say of themselves, of each stream epoch. */
+  /** Outcomes, per stream epoch, of products planned as for recordings. */
   readonly made: ProductOutcome[] = [];
   private epochs = 0;
-  /** Of the stream epoch at hand, by their number in the observation. */
+  /** For the current stream epoch, by product number. */
   private readonly planned = new Map<number, PlannedFurther>();
 
   constructor(private readonly settings: SinkSettings) {}
 
-  /** Other places of beams, as they would have been refused at the start. */
+  /** Refuses other beam positions as at the start. */
   refusePlaces(product: number, places: readonly string[], at: Instant): void {
     this.planned.get(product)?.refusePlaces?.(places, at);
   }
@@ -176,7 +176,7 @@ export class Further {
         if (facts) this.made.push({ name, paths, facts: facts(), failure: one.failure });
       }
     };
-    // Solved gains are there before the images that they calibrate.
+    // Solved gains must exist before the images that they calibrate.
     const isFirst = this.settings.plan.inForce !== undefined && this.settings.plan.products.further[0] === 0;
     const composed = made.map((one) => one.composed);
     return {
@@ -322,7 +322,7 @@ export class Further {
   }
 }
 
-/** Others are made beside it. */
+/** The other products continue. */
 const goOn = (): boolean => false;
 
 interface Epoch {
@@ -332,7 +332,7 @@ interface Epoch {
   readonly epoch: number;
 }
 
-/** What a spectra file says that it is of. */
+/** The source name in a spectra file. */
 const sourceName = ({ observation: { source } }: LivePlan): string =>
   parse([source.capture ?? source.recording ?? []].flat().at(0) ?? 'live data').base;
 

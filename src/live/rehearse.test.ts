@@ -1,4 +1,4 @@
-/** Before anyone listens the whole chain runs once over silence. */
+/** The whole chain runs once on zeros before the input is opened. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openBackend } from '../backend/select.js';
@@ -55,7 +55,7 @@ describe('a rehearsal', () => {
             },
             image: ({ image }) => {
               made.images++;
-              // Beyond the horizon there is no number.
+              // Pixels below the horizon are NaN.
               for (const value of image) if (!Number.isNaN(value)) made.sum += Math.abs(value);
               return Promise.resolve();
             },

@@ -1,6 +1,6 @@
 /**
- * The night once over silence before anyone listens: kernels are compiled, memory is touched, and what cannot go well is
- * refused while nothing is lost yet.
+ * Runs the observation once on zeros before listening: kernels are compiled, memory is touched, and what cannot work is
+ * refused before data can be lost.
  */
 import type { Source } from '../core/sources.js';
 import { runSession } from './chain.js';
@@ -9,7 +9,7 @@ import type { LiveSettings } from './settings.js';
 const nobody = (): Promise<void> => Promise.resolve();
 
 export async function rehearse(silence: Source, settings: LiveSettings): Promise<void> {
-  // What silence comes to is not counted.
+  // Statistics of zeros are not counted.
   const { vanVleck, flags } = settings;
   const uncounted = {
     ...settings,

@@ -1,4 +1,4 @@
-/** What an observation of live data means where it does not say, and what can be refused before anything arrives. */
+/** The defaults of a live observation, and refusals that need no data. */
 import { refuse } from '../core/errors.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import {
@@ -51,7 +51,7 @@ export function productsOf({ products }: Observation): LiveProducts {
 
 const USUAL_S = 1;
 
-/** With the defaults of live data, so that the history of a product says them. */
+/** Adds the defaults of live data, so that a product's history includes them. */
 export function resolveLive(observation: Observation): Observation {
   const { images } = productsOf(observation);
   const everyS = images && (images.every ?? USUAL_S);
@@ -70,7 +70,7 @@ export function resolveLive(observation: Observation): Observation {
 export const isRealTime = ({ source }: Observation): boolean =>
   source.listen !== undefined || (source.stream !== undefined && source.start === undefined);
 
-/** Data that do not arrive in real time have a page where one is asked for; what is for the page alone needs one. */
+/** Data that are not in real time have a page if one is requested; options for the page alone need one. */
 function refuseWithoutPage(observation: Observation): void {
   const { page = {}, gains = {} } = observation;
   const isShown = page.address === undefined ? isRealTime(observation) : page.address !== false;
@@ -86,13 +86,13 @@ function refuseWithoutPage(observation: Observation): void {
       if (gains[name] !== undefined) refuse(`gains.${name}`, `${why}; or give gains.solve`, 'leave it out');
 }
 
-/** What can be refused is refused before anything is waited for: data may come hours later. */
+/** Refuses what it can before waiting for data, which may come hours later. */
 export async function refuseBeforehand(
   observation: Observation,
   { handsOver = false }: { readonly handsOver?: boolean } = {},
 ): Promise<Telescope | undefined> {
   const { source, products, start, end } = observation;
-  // A recording in place of a stream is not read ahead either.
+  // A recording used as a stream is not read ahead either.
   refuseNotLive(observation, sourceKind(source) === 'recording' ? 'front.equaliser' : undefined);
   refuseUnsupported(observation, { isLive: true });
   if (source.listen !== undefined) refuseListening(source.listen, source.interface);
@@ -154,7 +154,7 @@ function refuseIntegration({ integration = USUAL_S, 'file-every': everyS }: Prod
     );
 }
 
-/** A change while data flow is refused as the changed observation would have been. */
+/** Refuses a change during the run if the changed observation would have been refused. */
 export function refuseChange(observation: Observation, change: Change): void {
   if (!('integrationS' in change)) return;
   const { visibilities, images } = productsOf(observation);
@@ -212,7 +212,7 @@ export async function refuseProduct(
   }
 }
 
-/** The telescope that was named, of which some stations may be chosen. */
+/** The named telescope, reduced to the chosen stations. */
 async function refuseTelescope(observation: Observation): Promise<Telescope | undefined> {
   const { telescope: name, stations, source, flags = {}, front } = observation;
   if (name === undefined) {

@@ -54,36 +54,36 @@ import { planLive, type LivePlan } from './plan.js';
 import { Further, openImages, openVisibilityFiles, type SinkSettings } from './products.js';
 import { isRealTime, refuseBeforehand, refuseChange, resolveLive } from './resolve.js';
 
-/** Latency at most a quarter of a second, whatever the cadence. */
+/** Latency of at most a quarter of a second, whatever the cadence. */
 const LONGEST_BLOCK_S = 0.25;
 const SHORTEST_BLOCK_S = 0.005;
 const USUAL_BLOCK_S = 0.04;
-/** Sources lower than this are left out of the model of gains. */
+/** Sources below this altitude are left out of the gain model. */
 const MINIMUM_ALTITUDE_DEG = 5;
 
-/** Whoever shows the run while it lasts, and steers it. */
+/** The page that shows and steers a run. */
 export interface LivePage {
-  /** The input, watched. */
+  /** The input, observed by the page. */
   readonly input: OpenedInput;
   readonly watcher: NightWatcher;
-  /** Sees spectra on their way. */
+  /** Called with spectra before the chain processes them. */
   readonly look: (spectra: TimedSpectra) => Promise<void>;
   readonly gainsEvents: GainsEvents;
   begin(source: Source, begun: BegunRun): void;
   file(event: FileEvent): void;
 }
 
-/** What is known with the first samples. */
+/** Known once the first samples arrive. */
 interface BegunRun {
   readonly plan: LivePlan;
   readonly live: LiveSettings;
   readonly gains?: LiveGains;
   readonly files?: NightFiles;
-  /** Where the picture is, if there is one. */
+  /** Path of the picture, if there is one. */
   readonly picture?: string;
 }
 
-/** The page, if there is one, and what is to be closed at the end. */
+/** The page, if there is one, and what to close at the end. */
 interface OpenedPage extends Closable {
   readonly page?: LivePage;
 }
@@ -96,23 +96,23 @@ export interface OpenPageSettings {
 
 export interface LiveRunSettings {
   readonly version: string;
-  /** Where products without an absolute path go. */
+  /** Folder for products without an absolute path. */
   readonly into?: string;
   readonly say: Say;
   readonly onStart?: (source: Source, description: string, backend: string) => void;
-  /** Opens what is observed, in place of what the source names: a simulated sky. */
+  /** Opens the input instead of the observation's source: a simulated sky. */
   readonly openInput?: (settings: InputSettings) => Promise<OpenedInput>;
   readonly onEvent: (event: NightEvent) => void;
   readonly onFile: (event: FileEvent) => void;
-  /** Called before anything is waited for, with everything that was chosen. */
+  /** Called before waiting for data, with all defaults resolved. */
   readonly onResolved?: (observation: Observation) => Promise<void>;
-  /** With the first samples. */
+  /** Called with the first samples. */
   readonly onPlan?: (plan: LivePlan) => void;
-  /** Takes the items of products without a path, which else only a page shows. */
+  /** Receives the items of products without a path, which are otherwise only shown on a page. */
   readonly onItem?: (item: ObservedItem) => Promise<void>;
-  /** With the first samples, for a program that changes things on the way. */
+  /** Called with the first samples, for a program that makes changes during the run. */
   readonly onSteering?: (steering: Steering, plan: LivePlan) => void;
-  /** Ends the run: what has come is worked through. */
+  /** Ends the run: data already received are processed. */
   readonly stop?: AbortSignal;
   readonly openPage?: (input: OpenedInput, settings: OpenPageSettings) => Promise<OpenedPage>;
 }
@@ -120,16 +120,16 @@ export interface LiveRunSettings {
 export interface LiveOutcome {
   readonly observation: Observation;
   readonly summary: NightSummary;
-  /** Once samples had come. */
+  /** Set once samples have arrived. */
   readonly plan?: LivePlan;
   readonly packets?: ReceiveAccount;
-  /** Of a receiver's frames. */
+  /** For a receiver's frames. */
   readonly stream?: StreamAccount;
   /** By a signal or on the page. */
   readonly isStopped: boolean;
   /** Products that ended before the others, and why. */
   readonly failures: readonly string[];
-  /** What products say of themselves that are made as those of recordings are: beams, spectra, gains. */
+  /** Outcomes of products made as for recordings: beams, spectra, gains. */
   readonly products: readonly ProductOutcome[];
 }
 
@@ -153,10 +153,10 @@ export async function runLive(asked: Observation, settings: LiveRunSettings): Pr
 class LiveRun {
   private readonly blockS: number;
   private readonly band: ChannelRange | undefined;
-  /** The ring's memory, locked for a card. */
+  /** The ring's memory, page-locked for a card. */
   private readonly locked = new Closers();
   private readonly imagers = new ImagerStore();
-  /** What was planned before anything arrived. */
+  /** The plan made before any data arrived. */
   private rehearsed: LivePlan | undefined;
   private plan: LivePlan | undefined;
   private further: Further | undefined;
@@ -183,7 +183,7 @@ class LiveRun {
       beforeListening: (ready, whole) => this.beforeListening(ready, whole),
     });
     const input = this.narrowedInput(opened);
-    // While nothing has come a signal ends the program as any other.
+    // Before data arrive, a signal ends the program as usual.
     const stop = stoppable('live');
     try {
       const end = (): void => {
@@ -248,7 +248,7 @@ class LiveRun {
     this.settings.say(`${path}: gains at ${tuned.length} times, by the noise source`);
   }
 
-  /** By the wall clock: nothing is waited for longer. */
+  /** Longest wait, by the wall clock. */
   private waitsS(): number | undefined {
     const { for: forS, end } = this.observation;
     if (end === undefined) return forS;
@@ -258,12 +258,12 @@ class LiveRun {
     return Math.min(forS ?? Infinity, untilEndS);
   }
 
-  /** The input with its part of the band alone. */
+  /** The input, reduced to its part of the band. */
   private narrowedInput(input: OpenedInput): OpenedInput {
     const { band } = this;
     return band === undefined
       ? input
-      : // Its methods stay its own; only the sessions are seen through.
+      : // Only the sessions are wrapped; the methods stay bound to the input.
         Object.assign(Object.create(input) as OpenedInput, {
           sessions: () => narrowedSessions(input, band),
         });
@@ -288,7 +288,7 @@ class LiveRun {
     });
   }
 
-  /** What can be refused is refused, and what takes long is done, before the first packet can be lost. */
+  /** Refuses what it can, and does slow preparations, before the first packet can be lost. */
   private async beforeListening(ready: ReadyToListen, whole: Telescope | undefined): Promise<void> {
     const { backend, band, blockS } = this;
     const description = `${ready.ring.stream.format} packets`;
@@ -303,7 +303,7 @@ class LiveRun {
     this.rehearsed = plan;
   }
 
-  /** Without locked pages blocks are copied once more on the host: slower, and reported. */
+  /** Without locked pages the host copies blocks once more: slower, and reported. */
   private lockMemory({ session }: CudaBackend, memory: ReadyToListen['memory']): void {
     try {
       for (const block of memory) this.locked.keep(session.lockPages('a block of the ring', block));
@@ -324,7 +324,7 @@ class LiveRun {
     });
   }
 
-  /** Everything that must be known of the first samples. */
+  /** Prepares everything that depends on the first samples. */
   private async prepare(source: Source, input: OpenedInput): Promise<NightProducts> {
     const { backend, blockS, observation, page } = this;
     const { say } = this.settings;
@@ -378,7 +378,7 @@ class LiveRun {
     const { visibilities, images, further } = plan.products;
     const numberOf = (product: Observation['products'][number]): number =>
       observation.products.indexOf(product);
-    // A card is not kept waiting by a disk.
+    // The disk must not delay a card.
     const by = backend.kind === 'cuda' ? 'own thread' : 'this thread';
     const files = visibilities && openVisibilityFiles(visibilities, numberOf(visibilities), sinks, by);
     const picture = images && openImages(images, numberOf(images), sinks);
@@ -397,7 +397,7 @@ class LiveRun {
     return { live, files, picture, written: () => [...(picture?.paths ?? []), ...beside.paths] };
   }
 
-  /** What may change on the way. */
+  /** Steering of what may change during the run. */
   private async steeringFor(plan: LivePlan): Promise<Steering | undefined> {
     const { observation, settings } = this;
     const { log } = observation;
@@ -451,8 +451,8 @@ class LiveRun {
 }
 
 /**
- * How long a block of packets is. In real time images wait for it; a capture has one length whatever is made of it, so
- * that it begins and ends at the same samples.
+ * Length of a block of packets. In real time images wait for it. A capture always has the same length, so that it
+ * begins and ends at the same samples for all products.
  */
 function blockOf(observation: Observation): number {
   const everyS = observation.products.flatMap((one) =>
@@ -469,7 +469,7 @@ const outputsOf = ({ products }: Observation): string[] =>
     ),
   );
 
-/** Where the beams of each product point at the start. */
+/** The beam positions of each product at the start. */
 const beamPlaces = ({ products, front }: Observation): ReadonlyMap<number, readonly string[]> =>
   new Map(
     products.flatMap((one, number) =>
@@ -483,7 +483,7 @@ function bandOf({ source }: Observation): ChannelRange | undefined {
   return { first, end: last + 1 };
 }
 
-/** What may change while data flow. */
+/** What may change while data arrive. */
 export const steeringOf = (
   { flaggedInputs, integrationS, imaging }: LiveSettings,
   more: Pick<SteeringStart, 'beams' | 'check' | 'onChange' | 'logged'> = {},

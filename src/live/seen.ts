@@ -1,15 +1,17 @@
-/** A source that is seen through: its blocks on their way to the chain, and when it is done with each. */
+/** A source with a callback for each block before the chain receives it and when the chain is done with it. */
 import { secondsBetween, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 
 interface SeenBlock {
   readonly samples: number;
   readonly start: Instant;
-  /** When its first packet came, of blocks of packets. */
+  /** Arrival of its first packet, for blocks of packets. */
   readonly arrivedUnixNs?: bigint;
 }
 
-/** Called with each block before the chain has it; what it returns, when the chain is done with it. */
+/**
+ * Called with each block before the chain receives it; the returned function is called when the chain is done with it.
+ */
 type Seer = (block: SeenBlock) => (() => void) | undefined;
 
 async function* through<Block extends SeenBlock>(
@@ -23,11 +25,11 @@ async function* through<Block extends SeenBlock>(
   }
 }
 
-/** All that the source is, but for its blocks; copies of it are seen through too. */
+/** A copy of the source with observed blocks; copies of it are observed too. */
 export function seenSource(source: Source, see: Seer): Source {
   const blocks = (samples: number): AsyncGenerator<SeenBlock> =>
     through<SeenBlock>(source.blocks(samples), see);
-  // Where a card takes packets as the ring holds them.
+  // If a card receives packets in the ring's layout.
   const { cells: taken } = source as { readonly cells?: () => AsyncIterable<SeenBlock> };
   const cells = taken && ((): AsyncGenerator<SeenBlock> => through(taken.call(source), see));
   return new Proxy(source, {
@@ -36,11 +38,11 @@ export function seenSource(source: Source, see: Seer): Source {
   });
 }
 
-/** When packets came, beside their own time. */
+/** Arrival times of packets relative to their timestamps. */
 export class SendersClock {
   /** Of the latest block. */
   latestS: number | undefined;
-  /** Of all blocks: the least delay on the way. */
+  /** The smallest delay of all blocks. */
   leastS: number | undefined;
 
   readonly see = ({ start, arrivedUnixNs = 0n }: SeenBlock): undefined => {

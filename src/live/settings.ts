@@ -1,4 +1,4 @@
-/** What a night shall make. */
+/** Settings of the products of a run. */
 import type { ComposedProduct, Front, Gain } from '../compose/index.js';
 import type {
   FlagRule,
@@ -23,30 +23,30 @@ export interface LiveImaging {
   /** From one image to the next. */
   readonly everyS: number;
   readonly road: 'visibilities' | 'direct';
-  /** Of images from visibilities, as chosen by method.ts; `w-term` unless given. */
+  /** For images from visibilities, as chosen by method.ts; by default `w-term`. */
   readonly method?: 'w-term' | 'flat';
   readonly weight: 'natural' | 'uniform';
-  /** Where they change in time, as they are at a moment. */
+  /** If they change in time, evaluated at an instant. */
   readonly calibrated?: Calibrated | CalibratedAt;
   readonly image: ImageSettings;
-  /** How they are made and how far they may be off, where that was asked (method.ts). */
+  /** Method and error bound, if requested (method.ts). */
   readonly chosen?: MethodUsed;
   /** Whether autocorrelations are kept; by default direct images keep them. */
   readonly autos?: 'include' | 'leave-out';
-  /** The correction for rounding to few bits, of images from visibilities. */
+  /** The van Vleck correction of images from visibilities. */
   readonly vanVleck?: RequestedVanVleck;
   /** Flags by channel, time and pair. */
   readonly rules?: readonly FlagRule[];
 }
 
-/** Products beside the files and the images, for one stream epoch. */
+/** Products other than the files and the images, for one stream epoch. */
 export interface FurtherProducts {
-  /** Those that come before the files and the images. */
+  /** Products that are made before the files and the images. */
   readonly first: readonly ComposedProduct[];
   readonly composed: readonly ComposedProduct[];
-  /** The epoch is at its end: they appear. */
+  /** At the end of the epoch: the products are completed. */
   finish(): Promise<void>;
-  /** It failed: what is finished appears. */
+  /** After a failure: finished products are kept. */
   keep(): Promise<void>;
 }
 
@@ -54,36 +54,38 @@ export interface LiveSettings {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
-  /** How voltages become channels, or channels finer ones. */
+  /** How voltages are channelised, or channels divided into finer ones. */
   readonly channels?: ChannelisePlan;
   readonly integrationS: number;
   readonly align: 'first-sample' | 'utc';
   readonly flaggedInputs?: Uint8Array;
   readonly imaging?: LiveImaging;
-  /** Whether anyone keeps integrations: on a card they are not even made for nobody. Kept unless said. */
+  /** Whether integrations are used: unused ones are not even made on a card. By default `kept`. */
   readonly integrations?: 'kept' | 'for nobody';
-  /** Flags, gains and integrations that may change on the way; else they are as above for the whole night. */
+  /**
+   * Flags, gains and integration lengths that may change during the run; otherwise those above hold for the whole run.
+   */
   readonly steering?: Steering;
-  /** Interference is taken out of spectra before anything is made of them. */
+  /** Kurtosis flagging of spectra before any product is made. */
   readonly kurtosis?: RequestedKurtosis;
-  /** Fixed delays, or a place that is tracked. */
+  /** Fixed delays, or a tracked position. */
   readonly delays?: DelayRequest;
-  /** How much of the data is asked for, where that is known. */
+  /** Requested length of data, if known. */
   readonly forS?: number;
-  /** Of what comes channelised: each channel made into so many. */
+  /** For channelised input: the number of fine channels per channel. */
   readonly fineChannels?: number;
-  /** What voltages are multiplied by before rounding, over the nominal gain; products are divided by it again. */
+  /** Requantisation gain ratio: voltages are multiplied by it before rounding, and products are divided by it. */
   readonly gain?: Gain;
-  /** Flags by channel, time and pair, of files and images; and the channels that are kept. */
+  /** Flags by channel, time and pair for files and images, and the channels to keep. */
   readonly flags?: FlagRulesSettings;
-  /** The correction for rounding to few bits. */
+  /** The van Vleck correction. */
   readonly vanVleck?: RequestedVanVleck;
-  /** What files hold. */
+  /** Contents of files. */
   readonly values?: 'means' | 'sums';
   /** Made anew for each stream epoch. */
   readonly further?: (front: Front, source: Source) => Promise<FurtherProducts>;
-  /** Keeps the imager from the rehearsal to the first stream epoch, and from one to the next. */
+  /** Keeps the imager from the rehearsal to the first stream epoch, and from each epoch to the next. */
   readonly imagers?: ImagerStore;
-  /** Sees spectra on their way. */
+  /** Called with spectra before the chain processes them. */
   readonly look?: (spectra: TimedSpectra) => Promise<void>;
 }

@@ -31,7 +31,7 @@ describe('boards of a simulated sky', () => {
   it('lose whole slots: zero, listed, and counted', () => {
     const boards = boardsOf(telescope);
     const block = { type: 'ci8', inputs: 20, samples: 25, voltages: ones(20, 25) } as const;
-    // Twenty draws, ten of each board: the second slot of the first board and the last of the second are lost.
+    // Twenty draws, ten per board: the second slot of the first board and the last of the second are lost.
     let draw = 0;
     const gaps = loseSamples(block, boards, { percent: 10, silent: [] }, () =>
       [1, 19].includes(draw++) ? 0.0999 : 0.1,
@@ -79,7 +79,7 @@ describe('boards of a simulated sky', () => {
 });
 
 describe('a simulated input', () => {
-  /** Time that passes only by waiting, and samples that take none to make. */
+  /** Simulated time that advances only by waiting; making samples takes none. */
   function opened(blocks: number) {
     const clock = { seconds: 1000 };
     const said: string[] = [];
@@ -115,7 +115,7 @@ describe('a simulated input', () => {
       assert.equal(source.start.unixSeconds, 1001);
       assert.equal(source.kind, 'voltages');
       for await (const block of source.blocks(1e6)) {
-        // A tenth of a second of a thousand samples a second.
+        // A tenth of a second at a thousand samples a second.
         assert.equal(block.samples, 100);
         assert.ok(Math.abs(secondsBetween(source.start, block.start) - taken / 10) < 1e-9);
         taken++;

@@ -1,6 +1,6 @@
 /**
- * A simulated sky as the samples of a live run, in this process: no packets, no socket. Boards of a few stations each lose
- * samples on request, as packets are lost, and the account is kept as of packets.
+ * A simulated sky as the input of a live run, in this process, without packets or sockets. Boards of a few stations
+ * each lose samples on request, as with lost packets, and the account is that of packets.
  */
 import { elementsPerVoltage } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
@@ -23,10 +23,10 @@ import type { OpenedInput, Say } from './opened-input.js';
 
 interface SimulatedSettings {
   readonly telescope: Telescope;
-  /** The sky from a time on; asked when the first samples are wanted. */
+  /** The sky from an instant on; called when the first samples are needed. */
   readonly from: (start: Instant) => VoltageSource;
   readonly now: () => Instant;
-  /** Resolves after so long. */
+  /** Resolves after this time. */
   readonly wait: (seconds: number) => Promise<void>;
   readonly losses: Losses;
   readonly seed: number;
@@ -34,9 +34,9 @@ interface SimulatedSettings {
 }
 
 const STATIONS_PER_BOARD = 8;
-/** A block of samples is handed on this long after its first sample. */
+/** Length of a block of samples; it is emitted this long after its first sample. */
 const BLOCK_S = 0.1;
-/** Pieces of a block that are lost each by itself, as packets are. */
+/** Parts of a block that are lost independently, like packets. */
 const SLOTS = 10;
 /** A simulation further behind than this is reported. */
 const BEHIND_S = 3;
@@ -62,7 +62,7 @@ export function boardsOf({ stations, polarisations }: Telescope): Board[] {
   }));
 }
 
-/** The samples of a block that did not come, by board and slot; they are counted, and zero afterwards. */
+/** The lost samples of a block, by board and slot; they are counted and set to zero. */
 export function loseSamples(
   block: Pick<VoltageBlock, 'type' | 'inputs' | 'samples' | 'voltages'>,
   boards: readonly Board[],
@@ -74,7 +74,7 @@ export function loseSamples(
   const perSample = elementsPerVoltage(type);
   for (const board of boards) {
     for (let slot = 0; slot < SLOTS; slot++) {
-      // Drawn for every slot: what is lost of one board does not change what is lost of another.
+      // Drawn for every slot: losses of one board do not change those of another.
       const isLost = 100 * uniform() < percent || silent.includes(board.name);
       if (!isLost) {
         board.placed++;
@@ -91,7 +91,7 @@ export function loseSamples(
   return gaps;
 }
 
-/** A live input, and what may be lost of it. */
+/** A live input, and control of its losses. */
 export function openSimulated(settings: SimulatedSettings): OpenedInput & { readonly losses: LossControl } {
   const { telescope, now, wait, say } = settings;
   const boards = boardsOf(telescope);
@@ -127,7 +127,7 @@ export function openSimulated(settings: SimulatedSettings): OpenedInput & { read
     telescope,
     isLive: true,
     *sessions() {
-      // A second for what is prepared with the first samples.
+      // A second to prepare with the first samples.
       const source = settings.from(addSeconds(now(), 1));
       yield { ...source, blocks: () => paced(source) };
     },
@@ -162,7 +162,7 @@ function check({ percent, silent }: Losses, boards: readonly Board[]): void {
 const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
   Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 
-/** As of packets: a slot of a board counts as one. */
+/** As for packets: each slot of a board counts as one. */
 function accountOf(
   boards: readonly Board[],
   { blocks, bytes }: { readonly blocks: number; readonly bytes: number },

@@ -14,7 +14,7 @@ import { Steering, type From } from './steering.js';
 import { Timeline } from './timeline.js';
 
 const RATE_HZ = 100;
-/** Ten ticks a spectrum; the first spectrum is tick 5000. */
+/** Ten ticks per spectrum; the first spectrum is at tick 5000. */
 const clock = { epoch: instant(1_781_000_000), tickRateHz: rational(1000n) };
 const start = instantOfTick(clock, 5000n);
 const telescope: Telescope = {
@@ -28,7 +28,7 @@ const telescope: Telescope = {
   beamExponent: 0,
 };
 
-/** Blocks of a quarter of a second, all ones; `between` is called while each is in hand. */
+/** Blocks of a quarter of a second, all ones; `between` is called during each block. */
 function sourceOf(blocks: number, between: (block: number) => void): SpectraSource {
   return {
     kind: 'spectra',
@@ -131,7 +131,7 @@ describe('steering', () => {
       if (block === 5) tick = steering.setIntegration(1.5).tick;
     });
     assert.equal(tick, 7000n);
-    // from 2 s on every 1.5 s of the session's own count: 3, 4.5; then the data end at 5
+    // every 1.5 s from 2 s on, by the stream epoch's own count: 3, 4.5; then the data end at 5
     assert.deepEqual(
       made.map((one) => [secondsOf(one), one.durationS]),
       [
@@ -180,7 +180,7 @@ describe('a timeline', () => {
       [11, 12, 99].map((second) => line.at(at(second))),
       ['b', 'd', 'd'],
     );
-    // Flags add up: input 5 from 11 on does not flag input 0, which is to be flagged from 20 on, any earlier.
+    // Flags are cumulative: flagging input 5 from 11 on does not flag input 0, due at 20, any earlier.
     const flags = new Timeline<readonly number[]>([]);
     flags.change(at(20), (before) => [...before, 0]);
     flags.change(at(11), (before) => [...before, 5]);

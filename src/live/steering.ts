@@ -1,7 +1,7 @@
 /**
- * What an operator may change while data flow: flags, gains, the length of integrations, whether files are written.
- * Every change holds from the start of an integration that has not begun, and the answer names its tick: no
- * integration is made half one way and half the other.
+ * What an operator may change during a run: flags, gains, the integration length, whether files are written. Every
+ * change takes effect at the start of an integration that has not begun, and the answer contains its tick: no
+ * integration has mixed settings.
  */
 import { gainsCA } from '../core/axes.js';
 import { tickOfInstant, type TickClock } from '../core/clock/tick-clock.js';
@@ -17,17 +17,17 @@ import {
 } from '../stages/index.js';
 import { Timeline } from './timeline.js';
 
-/** From when a change holds. */
+/** When a change takes effect. */
 export interface From {
   readonly at: Instant;
-  /** Of the senders' clock; the number of the sample where nobody counts ticks. */
+  /** Of the senders' clock; the sample number if there are no ticks. */
   readonly tick: bigint;
   /** The stream epoch, from 0, and the number of the spectrum in it. */
   readonly epoch?: number;
   readonly spectrum?: number;
 }
 
-/** What may change: a new plan from a spectrum on. */
+/** The possible changes. */
 export type Change =
   | { readonly flags: { readonly inputs: readonly number[]; readonly flag: boolean } }
   | { readonly integrationS: number }
@@ -35,7 +35,7 @@ export type Change =
   | { readonly gains: ChangedGains }
   | { readonly beams: ChangedBeams };
 
-/** Of the product with this number: other places, more of them, or fewer. */
+/** For the product with this number: other beam positions, more of them, or fewer. */
 type ChangedBeams = { readonly product: number } & (
   | { readonly towards: readonly string[] }
   | { readonly add: readonly string[] }
@@ -43,13 +43,13 @@ type ChangedBeams = { readonly product: number } & (
 );
 
 interface ChangedGains {
-  /** Where they were read, or that they were solved; neither for no gains. */
+  /** The file that they were read from, or that they were solved; neither for no gains. */
   readonly file?: string;
   readonly solved?: true;
   readonly calibrated?: Calibrated | CalibratedAt;
 }
 
-/** A change of beams; of the only product that makes any, where none is named. */
+/** A change of beams; without a product number, of the only product that makes beams. */
 export function beamsChange(
   { beams }: Steering,
   what:
@@ -66,22 +66,22 @@ export function beamsChange(
   return { beams: { product: product ?? numbers[0], ...what } };
 }
 
-/** Who asked for a change. */
+/** The user that requested a change. */
 export interface By {
   readonly who: string;
-  /** Whether they had the token. */
+  /** Whether the user had the token. */
   readonly authenticated: boolean;
 }
 
 export interface MadeChange {
-  /** By which it is cancelled. */
+  /** Identifies the change for cancelling. */
   readonly id: number;
   readonly from: Required<From>;
   readonly change: Change;
   readonly by: By;
 }
 
-/** A change of an earlier run, by its place in the data. */
+/** A change of an earlier run, by its position in the data. */
 export interface LoggedChange {
   readonly epoch: number;
   readonly spectrum: number;
@@ -89,7 +89,7 @@ export interface LoggedChange {
 }
 
 export interface Clocks {
-  /** Where spectra are cut. */
+  /** Where spectra are cut into integrations. */
   readonly cuts: IntegrationClock;
   readonly files: IntegrationClock;
 }
@@ -100,9 +100,9 @@ interface Session {
   readonly grid: SpectrumGrid;
   readonly tickOf: (index: number) => bigint;
   readonly replan: (integrationS: number) => IntegrationClock;
-  /** Which clock cuts the files' integrations, from which spectrum on. */
+  /** The clock that cuts the files' integrations, from each spectrum on. */
   readonly pieces: { readonly fromIndex: number; readonly clock: IntegrationClock }[];
-  /** The first spectrum of the block at hand. */
+  /** The first spectrum of the current block. */
   newest: number;
 }
 
@@ -110,13 +110,13 @@ export interface SteeringStart {
   readonly flaggedInputs: Uint8Array;
   readonly integrationS: number;
   readonly calibrated?: Calibrated | CalibratedAt;
-  /** Where beams point, of each product of them. */
+  /** Beam positions by product. */
   readonly beams?: ReadonlyMap<number, readonly string[]>;
-  /** Refuses what would have been refused at the start; of beams with the places that a change leaves. */
+  /** Refuses changes that would have been refused at the start; for beams, with the positions after the change. */
   readonly check?: (change: Change, places: readonly string[], at: Instant) => void;
-  /** Hears of every change, and of those that were cancelled. */
+  /** Called for every change, made or cancelled. */
   readonly onChange?: (made: MadeChange, what: 'made' | 'cancelled') => void;
-  /** Changes of an earlier run, made again at the same spectra. */
+  /** Changes of an earlier run, applied again at the same spectra. */
   readonly logged?: readonly LoggedChange[];
 }
 
@@ -125,18 +125,18 @@ export class Steering {
   readonly flags: Timeline<Uint8Array>;
   readonly gains: Timeline<Calibrated | CalibratedAt | undefined>;
   readonly recording = new Timeline(true);
-  /** Grows where a new file must begin. */
+  /** Increases when a new file must begin. */
   readonly fileNumber = new Timeline(0);
   /** Seconds. */
   readonly integration: Timeline<number>;
-  /** Where beams point, by the number of their product. */
+  /** Beam positions by product number. */
   readonly beams: ReadonlyMap<number, Timeline<readonly string[]>>;
-  /** Left out from the start: images have no place for them. */
+  /** Left out from the start: images have no slot for them. */
   readonly neverImaged: Uint8Array;
   private session: Session | undefined;
   private epochs = 0;
   private count = 0;
-  /** In the order in which they were asked for. */
+  /** In the order of the requests. */
   private readonly made: MadeChange[] = [];
 
   constructor(private readonly start: SteeringStart) {
@@ -148,7 +148,7 @@ export class Steering {
     this.gains = new Timeline<Calibrated | CalibratedAt | undefined>(calibrated);
   }
 
-  /** A session begins: its clocks, which from now on follow what is asked for. */
+  /** Begins a stream epoch; its clocks follow changes from now on. */
   follow(source: Source, grid: SpectrumGrid, { cuts, files }: Clocks, replan: Session['replan']): Clocks {
     const session: Session = {
       ...{ grid, replan, epoch: this.epochs++, first: files },
@@ -171,7 +171,7 @@ export class Steering {
     return { cuts: finest, files: { ...steered, within: finest } };
   }
 
-  /** The start of the first integration that has not begun; with `wanted` the first one that begins no earlier. */
+  /** The start of the first integration that has not begun; with `wanted`, of the first that begins no earlier. */
   next(wanted?: Instant): Required<From> {
     const session = this.current();
     const { grid, newest } = session;
@@ -190,7 +190,7 @@ export class Steering {
     return this.fromOf(session, index);
   }
 
-  /** From when they would hold; what cannot be is refused, and nothing is changed. */
+  /** When a change would take effect; refuses impossible changes and changes nothing. */
   try(change: Change, wanted?: Instant): Required<From> {
     const session = this.current();
     if (!('beams' in change)) this.start.check?.(change, [], momentOf(session, session.newest));
@@ -214,12 +214,12 @@ export class Steering {
     return made;
   }
 
-  /** Integrations of another length; a new file begins with them. */
+  /** Changes the integration length, which begins a new file. */
   setIntegration(integrationS: number, wanted?: Instant): From {
     return this.make({ integrationS }, { who: 'corella', authenticated: true }, wanted).from;
   }
 
-  /** Takes a change back, as long as the integration from which on it holds has not begun. */
+  /** Cancels a change if the integration at which it takes effect has not begun. */
   cancel(id: number, by: By): MadeChange {
     const session = this.current();
     const at = this.made.findIndex((one) => one.id === id);
@@ -239,7 +239,7 @@ export class Steering {
     return made;
   }
 
-  /** From the start, with the changes that are left. */
+  /** Rebuilds the timelines from the start with the remaining changes. */
   private rebuild(session: Session): void {
     const { flaggedInputs, integrationS, calibrated } = this.start;
     this.flags.reset(flaggedInputs);
@@ -255,7 +255,7 @@ export class Steering {
   private apply({ from, change }: MadeChange): void {
     if ('flags' in change) {
       const { inputs, flag } = change.flags;
-      // What was flagged from a later time on is not so before it.
+      // Flags set from a later time on do not apply before it.
       this.flags.change(from.at, (before) => withFlags(before, inputs, flag));
     } else if ('recording' in change) this.recording.set(from.at, change.recording);
     else if ('gains' in change) this.gains.set(from.at, change.gains.calibrated);
@@ -263,7 +263,7 @@ export class Steering {
       const { beams } = change;
       const places = this.placesOf(beams.product);
       if ('towards' in beams) places.set(from.at, beams.towards);
-      // What is added or stopped later is so still.
+      // Beams added or stopped later remain so.
       else places.change(from.at, (before) => changedPlaces(before, beams));
     } else this.applyIntegration(from, change.integrationS);
   }
@@ -278,20 +278,20 @@ export class Steering {
     pieces.push({ fromIndex: spectrum, clock: session.replan(integrationS) });
   }
 
-  /** The gains in force when data began, as they are at a moment of theirs. */
+  /** The gains in force when data began, evaluated at an instant of those data. */
   calibratedAt(start: Instant, moment: Instant = start): Calibrated | undefined {
     const gains = this.gains.at(start);
     return gains && calibratedAt(gains, moment, start);
   }
 
-  /** The last word on gains; of those that change in time, as they are now. */
+  /** The latest gains; if they change in time, as they are now. */
   get latestGains(): Calibrated | undefined {
     const { latest } = this.gains;
     if (typeof latest !== 'function') return latest;
     return this.session && latest(momentOf(this.session, this.session.newest));
   }
 
-  /** Gains for the direct road, which knows an input that is left out by its gain alone. */
+  /** Gains for direct imaging, where an input is left out only by its gain. */
   directGains(moment: Instant, channels: number, start: Instant = moment): Calibrated {
     const [flags, gains] = [this.flags.at(moment), this.calibratedAt(start, moment)];
     if (this.merged?.flags === flags && this.merged.gains === gains) return this.merged.calibrated;
@@ -333,7 +333,7 @@ export class Steering {
 
 const LOGGED: By = { who: 'the log', authenticated: true };
 
-/** The flags with some inputs flagged or not. */
+/** The flags after flagging or unflagging some inputs. */
 export function withFlags(before: Uint8Array, inputs: readonly number[], flag: boolean): Uint8Array {
   const flags = before.slice();
   for (const a of inputs) flags[a] = flag ? 1 : 0;
@@ -358,7 +358,7 @@ function refuseUnknown(before: readonly string[], change: ChangedBeams): void {
 const momentOf = ({ grid }: Session, index: number): Instant =>
   addSamples(grid.start, index, grid.spectrumRateHz);
 
-/** The first cut after a spectrum, by the clock that holds there; a change is a cut too. */
+/** The first cut after a spectrum, by the clock in force there; a change is also a cut. */
 function cutAfter({ pieces }: Session, index: number): number {
   let k = pieces.length - 1;
   while (k > 0 && pieces[k].fromIndex > index) k--;

@@ -1,4 +1,4 @@
-/** How streams of samples are named. */
+/** Addresses of sample streams. */
 import { refuse } from '../core/errors.js';
 
 interface StreamAddress {
@@ -7,7 +7,7 @@ interface StreamAddress {
   readonly port: number;
 }
 
-/** The ports that the senders take unless they are given others. */
+/** The senders' default ports. */
 const usualPorts = {
   tcp: undefined,
   kraken: 5000,
@@ -21,14 +21,14 @@ const schemes = Object.keys(usualPorts) as readonly StreamScheme[];
 const schemeOf = (text: string): StreamScheme | undefined =>
   schemes.find((one) => text.startsWith(`${one}://`) || (one !== 'tcp' && text.startsWith(`${one}:`)));
 
-/** A telescope's API is polled; what it hands out are visibilities. */
+/** A telescope's API is polled; it returns visibilities. */
 export const isTartName = (text: string): boolean => /^tart:/i.test(text);
 
 /** Standard input, or an address; a named pipe looks like a path. */
 export const isStreamName = (text: string): boolean =>
   text === '-' || isTartName(text) || schemeOf(text) !== undefined;
 
-/** Undefined where the text is no address: standard input or a pipe. */
+/** Undefined if the text is not an address: standard input or a pipe. */
 export function parseStreamAddress(text: string): StreamAddress | undefined {
   const scheme = schemeOf(text);
   if (scheme === undefined) return undefined;

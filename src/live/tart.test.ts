@@ -1,4 +1,4 @@
-/** A local server that replays snapshots as a TART's API hands them out. */
+/** A local server that replays snapshots like a TART's API. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,7 +29,7 @@ const gains = {
   gain: positions.map((_, s) => 1 + 0.05 * s),
   phase_offset: positions.map((_, s) => (2.1 * s) % 6),
 };
-/** One source; the data are what the gains make of it, so that they calibrate to one point. */
+/** One source, corrupted by the gains, so that calibrated data give one point. */
 function pairs([l, m]: readonly [number, number]): object[] {
   return positions.flatMap((a, i) =>
     positions.slice(i + 1).map((b, k) => {
@@ -47,7 +47,7 @@ type Answers = Readonly<Partial<Record<string, (ask: number) => unknown>>>;
 
 let polled: () => void = () => undefined;
 
-/** Each path answers by how often it was asked before; nothing where it has no answer. */
+/** Each path answers by the number of earlier requests; unlisted requests get no answer. */
 async function serve(test: TestContext, answers: Answers): Promise<string> {
   const asked = new Map<string, number>();
   const server = createServer((request, response) => {
@@ -79,7 +79,7 @@ const vis = (seconds: readonly number[]): Answers => ({
   }),
 });
 
-/** Stopped once so many polls were answered: what happens depends on no clock. */
+/** Stopped after this many polls, so the outcome does not depend on a clock. */
 async function run(
   stream: string,
   products: readonly object[],
@@ -106,7 +106,7 @@ async function run(
   return { outcome, notes };
 }
 
-/** Direction cosines of the brightest pixel of the first image in a file, by its own header. */
+/** Direction cosines of the brightest pixel of a file's first image, from its own header. */
 function peakOf(path: string): readonly [number, number] {
   const bytes = readFileSync(path);
   const cards = bytes.toString('latin1', 0, 2880 * 8);
@@ -138,7 +138,7 @@ describe("a TART's API", () => {
       [{ visibilities: path, integration: 0.02 }, images(fits)],
       12,
     );
-    // 1, 2, 3, 6 and 7 are new; 4 and 5 are missing, and 5 comes too late.
+    // 1, 2, 3, 6 and 7 are new; 4 and 5 are missing, and 5 arrives too late.
     assert.equal(outcome.integrations, 5);
     assert.equal(outcome.late, 1);
     assert.equal(outcome.gaps, 1);
@@ -154,7 +154,7 @@ describe("a TART's API", () => {
       assert.equal(file.integrationCount, 5);
       assert.equal(file.header.telescope.stations.length, 12);
       for await (const { visibilities, counts } of file.integrations()) {
-        // Pair (1, 0), of the made data's (0, 1): conjugates.
+        // Pair (1, 0), the simulated data have (0, 1): conjugates.
         const made = pairs([0.4, -0.2])[0] as { re: number; im: number };
         assert.ok(Math.abs(visibilities[2] / counts[1] - made.re) < 1e-6);
         assert.ok(Math.abs(visibilities[3] / counts[1] + made.im) < 1e-6);

@@ -1,7 +1,7 @@
 /**
- * A TART's API as a live source. It hands out visibilities, one snapshot at a time, and the gains to image them with: nothing
- * is correlated here. It is asked as often as images or integrations are wanted; a snapshot that it hands out twice counts
- * once, and steps in time that are longer than the shortest one are counted as gaps.
+ * A TART's API as a live source. It returns visibilities, one snapshot at a time, and the gains to image them with:
+ * nothing is correlated here. It is polled at the cadence of images or integrations. A repeated snapshot counts once;
+ * time steps longer than the shortest one count as gaps.
  */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -48,15 +48,15 @@ export type TartEvent =
 export interface TartOutcome {
   readonly description: string;
   readonly polls: number;
-  /** Answers that brought nothing: the TART could not be reached, or what it said made no sense. */
+  /** Failed polls: the TART could not be reached, or its answer was invalid. */
   readonly failedPolls: number;
   readonly integrations: number;
-  /** Polls that brought the snapshot of before. */
+  /** Polls that returned the previous snapshot. */
   readonly repeated: number;
-  /** Snapshots older than one that was there: not used. */
+  /** Snapshots older than an earlier one: not used. */
   readonly late: number;
   readonly gaps: number;
-  /** In them, by the shortest step. */
+  /** In gaps, in units of the shortest step. */
   readonly missingIntegrations: number;
   readonly shortestStepS?: number;
   readonly images: number;
@@ -72,7 +72,7 @@ export interface TartRunSettings {
   readonly stop?: AbortSignal;
 }
 
-/** Where an observation polls a TART; nothing where its data come some other way. */
+/** The TART address that an observation polls; undefined for other sources. */
 export function tartAddress({ source: { stream } }: Observation): string | undefined {
   const names = stream === undefined ? [] : [stream].flat();
   if (!names.some(isTartName)) return undefined;
@@ -86,7 +86,7 @@ export function tartAddress({ source: { stream } }: Observation): string | undef
   return /^https?:\/\//i.test(address) ? address : `http://${address.replace(/^\/\//, '')}`;
 }
 
-/** Fields that are for voltages, or for what this run does not make. */
+/** Refuses fields for voltages, and for products that this run cannot make. */
 function refuseForeign(observation: Observation): void {
   const { front, flags, gains = {}, page, products, source } = observation;
   const what = 'is not for a TART, whose API hands out visibilities';
@@ -110,9 +110,9 @@ function refuseForeign(observation: Observation): void {
 }
 
 const POLL_S = 1;
-/** Gains and positions are asked for again after so many snapshots. */
+/** Gains and positions are requested again after this many snapshots. */
 const REFRESHED = 10;
-/** Nothing for so many polls: it is gone. */
+/** After this many failed polls the run ends. */
 const MOST_FAILED = 60;
 const PICTURE_WIDTH = 800;
 
@@ -147,7 +147,7 @@ export async function runTart(observation: Observation, settings: TartRunSetting
   }
 }
 
-/** Of a file, or its own. */
+/** From a file, or the TART's own. */
 async function gainsOf(
   { gains }: Observation,
   api: TartApi,
@@ -282,7 +282,7 @@ class TartRun {
     this.settings.onEvent({ kind: 'note', text });
   }
 
-  /** Until it is stopped, or for as long as was asked. */
+  /** Until it is stopped, or for the requested time. */
   async poll(everyS: number): Promise<void> {
     const { for: forS = Infinity } = this.observation;
     const beganMs = performance.now();
@@ -316,7 +316,7 @@ class TartRun {
     });
   }
 
-  /** What is wrong now stays wrong. */
+  /** Set by errors that polling again cannot fix. */
   private mustEnd = false;
 
   private async take(): Promise<void> {

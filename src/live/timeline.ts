@@ -1,18 +1,18 @@
-/** A value that changes at named moments: what holds for data is what held when they began. */
+/** A value that changes at given instants: data use the value in force when they began. */
 import { secondsBetween, type Instant } from '../core/instant.js';
 
-/** Starts are reckoned by one formula; this is for the rounding of another. */
+/** Allows for rounding: starts may be computed by different formulae. */
 const TOLERANCE_S = 1e-9;
-/** Kept of a night's changes; what is older nobody asks for. */
+/** Number of changes kept; older ones are no longer needed. */
 const MOST_STEPS = 256;
 
 export class Timeline<Value> {
-  /** In the order of time. */
+  /** In time order. */
   readonly steps: { readonly from: Instant; readonly value: Value }[] = [];
 
   constructor(private first: Value) {}
 
-  /** Holds from `from` on; what was to change after it no longer does. */
+  /** Takes effect at `from`; changes after that are discarded. */
   set(from: Instant, value: Value): void {
     while (this.steps.length > 0 && secondsBetween(from, this.steps[this.steps.length - 1].from) >= 0)
       this.steps.pop();
@@ -20,20 +20,20 @@ export class Timeline<Value> {
     if (this.steps.length > MOST_STEPS) this.first = this.steps.shift()?.value ?? this.first;
   }
 
-  /** As at the start, without a change. */
+  /** Back to one value without changes. */
   reset(first: Value): void {
     this.first = first;
     this.steps.length = 0;
   }
 
-  /** Changes what holds at `from`, and all that is to hold later: what was to change after it still does. */
+  /** Changes the value at `from` and all later values: later changes are kept. */
   change(from: Instant, to: (value: Value) => Value): void {
     const later = this.steps.filter((step) => secondsBetween(from, step.from) > TOLERANCE_S);
     this.set(from, to(this.at(from)));
     for (const step of later) this.set(step.from, to(step.value));
   }
 
-  /** What holds at a moment, and what is to hold after it. */
+  /** The value at an instant, and the later ones. */
   since(from: Instant): readonly Value[] {
     const later = this.steps.filter((step) => secondsBetween(from, step.from) > TOLERANCE_S);
     return [this.at(from), ...later.map(({ value }) => value)];
@@ -45,7 +45,7 @@ export class Timeline<Value> {
     return this.first;
   }
 
-  /** The last word, whether or not it holds yet. */
+  /** The latest value, in force or not yet. */
   get latest(): Value {
     return this.steps.length === 0 ? this.first : this.steps[this.steps.length - 1].value;
   }
