@@ -1,4 +1,4 @@
-/** JSON of one spelling: keys sorted, no white space, nothing undefined. The same data give the same bytes. */
+/** JSON in canonical form: keys sorted, no white space, no undefined values. Equal data give equal bytes. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value === 'object' && value !== null) {

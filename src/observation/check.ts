@@ -1,19 +1,19 @@
-/** Checks what claims to be an observation; each problem names its field. */
+/** Checks that a value is a valid observation; each problem names its field. */
 import { CorellaError } from '../core/errors.js';
 import { problemsOf, type Problem } from '../fields/index.js';
 import { productNames } from '../products/index.js';
 import { observation, OBSERVATION_VERSION, type Observation } from './schema.js';
 
-/** A problem of an observation, and where it is in a file. */
+/** A problem of an observation, and its place in the file. */
 export interface ObservationProblem extends Problem {
-  /** "front.taps", "products.images.every"; with a number where a product is there more than once. */
+  /** "front.taps", "products.images.every"; with a number if a product occurs more than once. */
   readonly field: string;
-  /** From 1, in a file. */
+  /** Line in the file, from 1. */
   readonly line?: number;
   readonly column?: number;
 }
 
-/** Every problem of an observation, one per line. */
+/** All problems of an observation, one per line. */
 export class ObservationError extends CorellaError {
   readonly problems: readonly ObservationProblem[];
 
@@ -31,7 +31,7 @@ const placeOf = (name: string, { line, column }: ObservationProblem): string =>
 const textOf = ({ field, what, fix }: ObservationProblem): string =>
   `${field === '' ? '' : `${field}: `}${what}; ${fix}`;
 
-/** A field as messages name it: products go by their own key, not by their place in the list. */
+/** A field's name in messages: products go by their own key, not by their position in the list. */
 function fieldName(path: readonly PropertyKey[], input: unknown): string {
   const [first, at, ...rest] = path;
   const { products } = (input ?? {}) as { readonly products?: unknown };
@@ -49,7 +49,7 @@ function fieldName(path: readonly PropertyKey[], input: unknown): string {
   return ['products', `${own}${number}`, ...rest.filter((key) => key !== own).map(String)].join('.');
 }
 
-/** Without keys whose value is undefined, as JSON would have it. */
+/** Removes keys whose value is undefined, as JSON does. */
 const plain = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(plain)
@@ -88,7 +88,7 @@ export function tryObservation(
   };
 }
 
-/** The observation with quantities as numbers; refused with every problem named. */
+/** Checks an observation and converts its quantities to numbers; refused with every problem named. */
 export function checkObservation(input: unknown, name = 'observation'): Observation {
   const tried = tryObservation(input);
   if ('problems' in tried) throw new ObservationError(name, tried.problems);

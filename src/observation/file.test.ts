@@ -21,7 +21,7 @@ products:
 machine: { backend: cuda }
 `;
 
-/** The lines of what is refused. */
+/** The lines of the refusal. */
 function refused(text: string): readonly string[] {
   try {
     parseObservation(text, 'run.yaml');

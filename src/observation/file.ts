@@ -1,4 +1,4 @@
-/** Observation files, YAML or JSON: every problem has its line and column. */
+/** Observation files, YAML or JSON: every problem is reported with its line and column. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { refuse } from '../core/errors.js';
 import { checkObservation, ObservationError, tryObservation, type ObservationProblem } from './check.js';
@@ -9,18 +9,21 @@ import { z } from 'zod';
 
 interface ObservationFile {
   readonly observation: Observation;
-  /** Where a field is written, "run.yaml:4:3": for what the plan refuses. The nearest key above, where it is not given. */
+  /**
+   * Where a field is written, like "run.yaml:4:3", for refusals of the plan. For an absent field, the nearest key above
+   * it.
+   */
   readonly at: (path: readonly PropertyKey[]) => string;
 }
 
 /** Reads an observation file. */
 export async function readObservation(path: string): Promise<ObservationFile> {
-  // Readers of all formats take longer to load than everything else here, and --help needs none of them.
+  // The readers of all formats take longer to load than everything else here, and --help needs none of them.
   const { readText } = await import('../formats/index.js');
   return parseObservation(await readText(path), path);
 }
 
-/** The observation in a text of YAML or JSON; `name` is what errors call it. */
+/** Parses an observation from YAML or JSON text; errors call it `name`. */
 export function parseObservation(text: string, name = 'observation'): ObservationFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -58,7 +61,7 @@ export function parseObservation(text: string, name = 'observation'): Observatio
   };
 }
 
-/** Where in the text a path leads, or as far as it goes. */
+/** The offset of a path in the text, or of its longest part that exists. */
 function offsetOf(document: Document, path: readonly PropertyKey[], part: 'key' | 'value'): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;
@@ -84,7 +87,7 @@ export function writeObservation(given: Observation, format: 'yaml' | 'json' = '
     : stringify(ordered, { lineWidth: 110, flowCollectionPadding: true });
 }
 
-/** One line that is the same for the same observation, for the history of a product. */
+/** One line, equal for equal observations: for the history of a product. */
 export const canonicalObservation = (given: Observation): string => canonicalJson(checkObservation(given));
 
 const inSchemaOrder = (given: Observation): Observation => ordered(observation, given) as Observation;

@@ -1,4 +1,4 @@
-/** --flag as commands have it: what its words flag. */
+/** The --flag option of commands: what its values flag. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inputsOf, rulesOf } from './plan.js';
@@ -52,7 +52,7 @@ describe('--flag', () => {
     );
     assert.deepEqual(flagged('1-1,2:X', ['0', '1', '2']).inputs, [1, 4]);
     assert.deepEqual(flagged('5', ['0', '1', '2']).inputs, [5]);
-    // Of one polarisation they are the same.
+    // With one polarisation they are the same.
     assert.deepEqual(flagged('1', ['0', '1', '2'], 1).inputs, [1]);
     assert.deepEqual(flagged('VLA:N8,VLA:N9:X', ['VLA:N8', 'VLA:N9', 'a']).inputs, [0, 1, 2]);
     assert.throws(

@@ -141,7 +141,8 @@ describe('flags of an observation', () => {
       ),
       '--picture no image; give --image 40ms, or gains.filed and x/gains.file.json',
     );
-    // By its name alone or in backquotes; of several fields with one flag once; of another command with that.
+    // A bare name or one in backquotes; one flag for several fields appears once; a field of another command is named
+    // with that command.
     assert.equal(inFlags('every'), '--image');
     assert.equal(inFlags('source.rate: 0.5, another `every`'), '--rate 0.5, another --image');
     assert.equal(inFlags('give `no-such-name`'), 'give `no-such-name`');

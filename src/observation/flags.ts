@@ -1,5 +1,5 @@
 /**
- * A command is a shorthand for an observation: its flags are the fields of the parts that it takes. What is given on the
+ * A command is a shorthand for an observation: its flags are the fields of the parts that it uses. Each value on the
  * command line is put at its path in an observation; help and checks are those of the fields.
  */
 import { Option, type Command } from 'commander';
@@ -18,10 +18,10 @@ import {
 import { productFields, productNames, type ProductName } from '../products/index.js';
 import { observation } from './schema.js';
 
-/** Parts of an observation that commands take; `observation` has the fields that are in no part. */
+/** Parts of an observation that commands use; `observation` has the fields that are in no part. */
 type PartName = 'observation' | (typeof partKeys)[number] | `products.${ProductName}`;
 
-/** What a command changes about a field's flag. */
+/** A command's changes to a field's flag. */
 type Renamed = Partial<Pick<About, 'flag' | 'help' | 'group' | 'otherwise'>>;
 
 /** A flag for several fields, or for a field in another form. */
@@ -33,33 +33,33 @@ export interface Shorthand {
   readonly hidden?: true;
   /** Names of the fields that it may fill, for errors. */
   readonly fields: readonly string[];
-  /** Values by the names of fields. A flag without a value gives true. */
+  /** Values by field name. A flag without a value gives true. */
   readonly fill: (value: string | boolean) => Readonly<Record<string, unknown>>;
 }
 
 export interface FlagSettings {
   readonly parts: readonly PartName[];
-  /** Fields for visibilities are offered only where they are the source. */
+  /** Fields for visibilities are offered only if they are the source. */
   readonly source?: 'visibilities';
-  /** By the name of the field: { 'products.images.every': { flag: '--image <time>' } }. */
+  /** By field name: { 'products.images.every': { flag: '--image <time>' } }. */
   readonly renamed?: Readonly<Record<string, Renamed>>;
   /** Names of fields that this command does not offer. */
   readonly without?: readonly string[];
   readonly also?: readonly Shorthand[];
-  /** Fields that a flag of another field fills as well, for errors. */
+  /** Fields that a flag of another field also fills, for errors. */
   readonly filledBy?: Readonly<Record<string, string>>;
 }
 
-/** What was given: parts of an observation, and of each product its own fields. Nothing has been checked as a whole yet. */
+/** The given values: parts of an observation, and each product's own fields. Not yet checked as a whole. */
 export interface GivenFields {
   readonly observation: Readonly<Record<string, unknown>>;
   readonly products: Readonly<Partial<Record<ProductName, Readonly<Record<string, unknown>>>>>;
 }
 
 export interface Flags {
-  /** What was given on the command line, each value checked by its field. */
+  /** The values given on the command line, each checked by its field. */
   readonly given: () => GivenFields;
-  /** A field's flag in this command, by the field's name; for errors. */
+  /** The flag of a field in this command, for errors. */
   readonly flagOf: (field: string) => string | undefined;
 }
 
@@ -95,7 +95,7 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
   };
   for (const one of offered) {
     const { flag = '', group = 'Options', negatable } = one.about;
-    // Wrong values are refused before anything else is; a flag without a value has nothing to check.
+    // Wrong values are refused first; a flag without a value needs no check.
     const parse = (text: string | undefined, before: unknown): unknown => {
       if (text !== undefined) fromText(one.schema, text, longOf(flag));
       return gathered(text, before);
@@ -144,7 +144,7 @@ export function addFlags(command: Command, settings: FlagSettings): Flags {
 
 const ownFlags = new WeakMap<Command, ReadonlyMap<string, string>>();
 
-/** The command that makes a product; beams have none. */
+/** The command that makes a product; there is none for beams. */
 const makers: Readonly<Partial<Record<ProductName, string>>> = {
   ...{ visibilities: 'correlate', images: 'image', spectra: 'channelise', gains: 'calibrate' },
 };
@@ -156,9 +156,9 @@ const flaggedFields = [
 ].filter(({ about }) => about.flag !== undefined);
 
 /**
- * Sentences with flags of a command where they name fields: a path, "front.bits: float", becomes a flag and its value; so does a name
- * in backquotes, and a name that stands alone. A product's field that the command lacks goes by the command that makes the
- * product; whoever wrote an observation reads its field.
+ * Replaces field names by a command's flags in sentences: a path with a value, "front.bits: float", becomes a flag and
+ * its value; so does a name in backquotes, and a bare name. For a product's field that the command lacks, the command
+ * that makes the product is named. Users of observation files see the field.
  */
 export function inFlagsOf(command: Command): Translate {
   const offered = new Set(command.options.map(({ long }) => long));
@@ -195,7 +195,7 @@ type Translate = (text: string) => string;
 const withoutRepeats = (text: string): string =>
   text.replace(/(--[a-z-]+)(?:(?:,| and| or) \1(?![\w-]))+/g, '$1');
 
-/** The same for a reader of any command's flags. */
+/** The same with the flags of any command. */
 export const inFlags: Translate = (text) =>
   translated(
     text,
@@ -203,21 +203,21 @@ export const inFlags: Translate = (text) =>
     (flag) => flaggedFields.some(({ about }) => about.flag === flag),
   );
 
-/** Each product has a path, and a command writes one product: in a command the option is one. */
+/** Each product has a path, but a command writes one product and has one option. */
 export const OUT_HELP = 'name of the result; its ending chooses the format';
 const withSharedHelp = (about: About): About =>
   about.flag?.startsWith('-o,') === true ? { ...about, help: OUT_HELP } : about;
 
 const longOf = (flag: string): string => new Option(flag).long ?? flag;
 
-/** As errors name it: a product's path goes by the product, "products.images". */
+/** A field's name in errors: a product's path goes by the product, "products.images". */
 const fieldNameOf = (path: readonly string[]): string =>
   path[0] === 'products' && path.length === 3 && path[1] === path[2] ? `products.${path[1]}` : path.join('.');
 
-/** Fields of one word are words of the language too: only these, as "telescope: none", are taken for the field. */
+/** One-word fields are also ordinary words: only these, as in "telescope: none", are read as fields. */
 const words = ['telescope', 'eop', 'orbits', 'old-orbits', 'overwrite'];
 
-/** Longer names first, since "front.equaliser-out" begins as "front.equaliser" does. A flag may take no value. */
+/** Longer names first, since "front.equaliser-out" begins with "front.equaliser". A flag may take no value. */
 function translated(
   text: string,
   flags: ReadonlyMap<string, string>,
@@ -239,11 +239,11 @@ function translated(
   });
 }
 
-/** Given again, values are gathered; lists join them, other fields refuse. */
+/** Collects repeated values; lists join them, other fields refuse them. */
 const gathered = (text: string | undefined, before: unknown): unknown =>
   before === undefined || typeof before === 'boolean' ? text : [before, text].flat();
 
-/** What a shorthand fills in is checked by its field as well. */
+/** Values filled in by a shorthand are checked by their fields too. */
 function refuseWrong(name: string, value: unknown, flag: string): void {
   const [first, second] = name.split('.');
   const part = first === 'products' ? `products.${second}` : partKeys.find((key) => key === first);
@@ -253,7 +253,7 @@ function refuseWrong(name: string, value: unknown, flag: string): void {
   if (problem) refuse(flag, problem.what, problem.fix);
 }
 
-/** Lists are joined, anything else may be said once. */
+/** Joins lists; any other value may be given only once. */
 function put(
   { observation: parts, products }: { observation: object; products: object },
   path: readonly string[],
@@ -271,7 +271,10 @@ function put(
   at[key] = Array.isArray(before) ? [...(before as unknown[]), ...(value as unknown[])] : value;
 }
 
-/** Parts whose fields commands outside an observation have, too; the entry point loads far more than a list of options. */
+/**
+ * Parts whose fields are also used by commands outside an observation; the entry point loads far more than a list of
+ * options.
+ */
 export { machine } from './parts/machine.js';
 export { pageFields } from './parts/page.js';
 export { source } from './parts/source.js';

@@ -1,4 +1,4 @@
-/** The observation that a product was made by, read back from its own history. */
+/** The observation that made a product, read from the product's history. */
 import { open, readFile, stat } from 'node:fs/promises';
 import { refuse } from '../core/errors.js';
 import { holdsFilterbank, holdsGains, openFile, readGainFile } from '../formats/index.js';
@@ -6,7 +6,7 @@ import { OBSERVATION_MARK } from './history.js';
 import { parseObservation } from './file.js';
 import type { Observation } from './schema.js';
 
-/** The newest observation in a history; earlier ones are of what it was made from. */
+/** The newest observation in a history; earlier ones made its inputs. */
 export function observationIn(history: readonly string[], path: string): Observation {
   const line = history.findLast((one) => one.startsWith(OBSERVATION_MARK));
   if (line === undefined)
@@ -30,7 +30,7 @@ export async function observationOfProduct(path: string): Promise<Observation> {
   }
 }
 
-/** Of beams the description beside them has the history: NAME.fil.json, whatever the number of the beam. */
+/** The history of beams is in the description next to them: NAME.fil.json, whatever the number of the beam. */
 async function descriptionOfBeams(path: string): Promise<readonly string[] | undefined> {
   if (!(await holdsFilterbank(path))) return undefined;
   const names = [
@@ -48,10 +48,10 @@ async function descriptionOfBeams(path: string): Promise<readonly string[] | und
 
 const BLOCK_BYTES = 2880;
 const CARD_BYTES = 80;
-/** A header longer than this is none of ours. */
+/** Corella writes no header longer than this. */
 const MOST_BLOCKS = 1000;
 
-/** The HISTORY cards of a FITS file's first header, lines that were split over cards put together again. */
+/** The HISTORY cards of a FITS file's first header; lines split over cards are joined. */
 async function fitsHistory(path: string): Promise<readonly string[] | undefined> {
   // A Measurement Set is a folder.
   const found = await stat(path).catch(() => undefined);

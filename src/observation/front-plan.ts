@@ -1,4 +1,4 @@
-/** The front of an observation: what is read and measured beforehand, and the plan that is made of it. */
+/** The front end of an observation: reads and measures in advance, then plans. */
 import type { Backend } from '../backend/backend.js';
 import { namedFilters } from '../channelise/index.js';
 import type { SpectraType } from '../core/axes.js';
@@ -38,11 +38,11 @@ import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
 import { windowOf, type FrontPart } from './parts/front.js';
 
-/** What the plan needs beside the observation and the source. */
+/** Inputs of the plan besides the observation and the source. */
 export interface GatheredFront {
-  /** Of voltages, or of channels that are made finer. */
+  /** For voltages, or for channels divided into finer ones. */
   readonly settings?: ChannelSettings;
-  /** The gain that the first samples want. */
+  /** The input gain measured on the first samples. */
   readonly level?: Level;
   readonly equaliser?: InputLevels;
   readonly delays: DelayRequest & { readonly centre?: PhaseCentre };
@@ -65,7 +65,7 @@ export async function gatherFront(
     readsAhead = true,
   }: { readonly ofSky?: boolean; readonly level?: Level; readonly readsAhead?: boolean } = {},
 ): Promise<GatheredFront> {
-  // Channelised data keep the delays of their telescope: whoever correlates them takes these out.
+  // Channelised output keeps the telescope's delays: a later correlation removes them.
   const delays = await gatherDelays(part.delays ?? {}, ofSky ? telescope : { ...telescope, delays: [] });
   if (recording.kind === 'spectra' && part.finer === undefined) return { delays };
   const source = recording.kind === 'spectra' ? streamsOf(recording) : recording;
@@ -98,7 +98,7 @@ async function equalised(
   return { equaliser, settings: { ...settings, levels: equaliser.factors } };
 }
 
-/** The filter; the channeliser's plan refuses what contradicts itself. */
+/** The filter; the channeliser's plan refuses contradictory settings. */
 export async function filterOf({ filter, taps, window, passband, coefficients }: FrontPart) {
   if (filter !== undefined) return { ...namedFilters[filter], ...(taps === undefined ? {} : { taps }) };
   return {
@@ -109,7 +109,7 @@ export async function filterOf({ filter, taps, window, passband, coefficients }:
   };
 }
 
-/** Fixed delays of the telescope and of a file, and what is tracked. */
+/** Fixed delays of the telescope and of a file, and the tracked position. */
 export async function gatherDelays(
   { track, fixed }: NonNullable<FrontPart['delays']>,
   telescope: Telescope,
@@ -139,20 +139,20 @@ export async function gatherDelays(
 
 export interface PlannedFront {
   readonly front: Front;
-  /** The recording as long as it is used. */
+  /** The part of the recording that is used. */
   readonly used: Recording;
   readonly spectra: FrontSpectra;
   readonly delays?: RequestedDelays;
   readonly level?: Level;
   readonly equaliser?: InputLevels;
-  /** One gain over the nominal one, of all filters together. */
+  /** Requantisation gain ratio, of all filters together. */
   readonly overUsual: number;
   readonly settings?: ChannelSettings;
-  /** Of finer channels: so many, from the first on, are below the band and mirror those above its edge. */
+  /** For finer channels: this many, starting with the first, are below the band and mirror those above its edge. */
   readonly mirrored: number;
 }
 
-/** As many spectra as `durationS` has, from the first on; too little for one is refused. */
+/** The spectra of `durationS`, from the first on; refused if shorter than one spectrum. */
 function firstOf(
   front: Front,
   recording: Recording,
@@ -189,7 +189,7 @@ export function planFront(
   }: {
     readonly kurtosis?: RequestedKurtosis;
     readonly flaggedInputs?: Uint8Array;
-    /** Only so much of the recording. */
+    /** Use only this much of the recording. */
     readonly durationS?: number;
   },
 ): PlannedFront {

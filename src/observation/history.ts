@@ -1,4 +1,4 @@
-/** How a product was made, for its own header: the observation as one line, and the files that were read. */
+/** How a product was made, for its header: the observation as one line, and the files that were read. */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -8,7 +8,10 @@ import { isSkyModelPath } from '../sky/models/read.js';
 import { canonicalObservation } from './file.js';
 import type { Observation } from './schema.js';
 
-/** Longer files are named by their size and the hash of so many first bytes: hashing all of them would take as long as the work. */
+/**
+ * Longer files are identified by their size and the hash of this many first bytes: hashing all of them would take as
+ * long as the run.
+ */
 const HASHED_BYTES = 2 ** 30;
 
 /** `read NAME sha256 …`, or `read NAME N bytes, the first 1073741824 sha256 …`. */
@@ -25,13 +28,13 @@ export async function readLine(path: string): Promise<string> {
 const withoutFolder = (value: unknown): unknown =>
   typeof value === 'string' ? basename(value) : Array.isArray(value) ? value.map(withoutFolder) : value;
 
-/** Gains are no part of how other products are made. */
+/** Other products are not made with gains. */
 export const usesGains = (product: Product): boolean =>
   isProduct('visibilities', product)
     ? product.calibrated === true
     : !isProduct('spectra', product) && !isProduct('gains', product);
 
-/** Fields that name files among other words: a sky model, a beam of some stations, earlier gains. */
+/** Fields that contain file names among other words: a sky model, a beam of some stations, earlier gains. */
 const NAMING = ['sources', 'solve', 'element', 'diffuse', 'cross-hand', 'delays-out'] as const;
 
 /** "models/sky.txt,CygA" and "dish0=beams/a.csv" without folders. */
@@ -50,7 +53,7 @@ const wordsWithoutFolders = <Part extends object>(part: Part): Part => ({
   ),
 });
 
-/** Files that a product is made with, beside those of the observation. */
+/** Files that a product uses besides those of the observation. */
 export function filesOf(product: Product): readonly string[] {
   const { sources, element, diffuse, 'cross-hand': crossHand } = product as Partial<Product<'gains'>>;
   const words = (text = ''): string[] => text.split(',').map((word) => word.trim());
@@ -62,13 +65,13 @@ export function filesOf(product: Product): readonly string[] {
   ].filter((word) => isSkyModelPath(word) && existsSync(word));
 }
 
-/** A file of flags that is written beside a product is not the product. */
+/** The output file for flags is not part of how a product was made. */
 const withoutOut = (flags: NonNullable<Observation['flags']>): Observation['flags'] => ({
   ...flags,
   out: undefined,
 });
 
-/** What a product's history says of it: this product only, names without folders, nothing of the machine. */
+/** The observation in a product's history: this product only, file names without folders, no machine settings. */
 function observationOf(observation: Observation, product: number): Observation {
   const { corella, stations, start, end, source, front, flags, gains, telescope, eop, orbits, log } =
     observation;
@@ -103,7 +106,7 @@ function observationOf(observation: Observation, product: number): Observation {
   };
 }
 
-/** FITS splits long lines at spaces and holds ASCII only: JSON can say both otherwise. */
+/** FITS splits long lines at spaces and allows only ASCII: JSON can escape both. */
 const plainAscii = (json: string): string =>
   json.replace(/[^!-~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 

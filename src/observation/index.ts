@@ -1,4 +1,4 @@
-/** Entry point of `observation`: what a user asks for, as plain data. */
+/** Entry point of `observation`: a user's request, as plain data. */
 export { withSolvedGains } from './solved.js';
 export { observation, product, type Observation, type ObservationInput, skyModelsOf } from './schema.js';
 export { flags } from './parts/flags.js';

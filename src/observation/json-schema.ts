@@ -1,4 +1,4 @@
-/** The JSON Schema of observation files, so that an editor completes and checks them. */
+/** The JSON Schema of observation files, for completion and checks in editors. */
 import { z } from 'zod';
 import { aboutField, formOf, rangeWords, type About } from '../fields/index.js';
 import { observation, OBSERVATION_VERSION } from './schema.js';
@@ -10,7 +10,7 @@ type Json = z.core.JSONSchema.BaseSchema;
 export function observationJsonSchema(): object {
   const schema = z.toJSONSchema(observation, {
     io: 'input',
-    // Each field says what it is for; a shared type behind a reference could not.
+    // Each field has its own description; a shared type behind a reference could not.
     reused: 'inline',
     override: ({ zodSchema, jsonSchema }) => {
       const form = formOf(zodSchema);
@@ -28,7 +28,7 @@ export function observationJsonSchema(): object {
   return { title: `Corella observation, version ${OBSERVATION_VERSION}`, ...schema };
 }
 
-/** On what is text. */
+/** Applies to text values. */
 function withPattern(json: Json, pattern: string): void {
   for (const one of [json, ...(json.anyOf ?? [])])
     if (typeof one === 'object' && one.type === 'string') one.pattern = pattern;

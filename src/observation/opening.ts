@@ -17,16 +17,16 @@ import type { SourcePart } from './parts/source.js';
 import type { Observation } from './schema.js';
 
 export interface OpenedRecording {
-  /** As it is in its file. */
+  /** As in its file. */
   readonly opened: Recording;
-  /** The part that is used, with the samples as they are channelised. */
+  /** The part that is used, with the sample type for channelising. */
   readonly recording: Recording;
   readonly telescope: Telescope;
   /** Files that were read. */
   readonly paths: readonly string[];
 }
 
-/** What the user says of a file that does not say it itself. */
+/** The user's values for facts that a file lacks. */
 export async function readingOptionsOf(
   source: SourcePart,
   telescope: string | undefined,
@@ -51,7 +51,7 @@ export async function readingOptionsOf(
   };
 }
 
-/** What a recording does not say, and how to give it. */
+/** Facts that a recording lacks, and how to give them. */
 export const unknownFactWords = {
   frequency: ['its sky frequency', "give its band's centre with source.frequency, like 58MHz"],
   start: ['when it was recorded', 'give the time with source.start'],
@@ -82,18 +82,21 @@ export async function openRecording(
   }
 }
 
-/** From source.from to source.to (the front cuts it to source.duration, since its filter needs more samples); 8-bit samples as 16-bit ones for taps of floats. */
+/**
+ * From source.from to source.to (the front end cuts it to source.duration, since its filter needs more samples); float
+ * taps widen 8-bit samples to 16 bits.
+ */
 function usedPart(opened: Recording, { from, to, duration }: SourcePart, isWidened: boolean): Recording {
   const first = from === undefined ? undefined : parseInstant(from, 'source.from');
   if (to !== undefined && duration !== undefined)
     refuse('source.duration', 'source.to says already where it ends', 'leave one of them out');
   const last = to === undefined ? undefined : parseInstant(to, 'source.to');
   const part = first || last ? partOfRecording(opened, { from: first, to: last }) : opened;
-  // Of channelised data it is refused by the table.
+  // For channelised data the support table refuses it.
   return isWidened && part.kind === 'voltages' ? widenedSource(part) : part;
 }
 
-/** The telescope named by the user, else the file's own; one that does not fit the file's inputs is refused. */
+/** The telescope named by the user, otherwise the file's own; refused if it does not fit the file's inputs. */
 export async function telescopeOf(
   opened: Recording,
   name: string | undefined,

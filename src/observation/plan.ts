@@ -1,4 +1,7 @@
-/** From an observation and its source to a plan: everything is checked, defaults are chosen, nothing is opened for writing. */
+/**
+ * From an observation and its source to a plan: everything is checked, defaults are chosen, nothing is opened for
+ * writing.
+ */
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
 import { message, type Message } from '../messages/index.js';
@@ -31,7 +34,7 @@ import type { FlagsPart } from './parts/flags.js';
 import type { Observation } from './schema.js';
 import { refuseUnsupported } from './support.js';
 
-/** What is read and measured before the plan is made. */
+/** Values read and measured before planning. */
 interface Gathered {
   readonly front: GatheredFront;
   readonly gains?: GainsFile;
@@ -48,13 +51,13 @@ export interface ObservationPlan {
   readonly observed: Observed;
   readonly front: PlannedFront;
   readonly products: readonly PlannedProduct[];
-  /** What is not as one would expect. */
+  /** Unexpected properties. */
   readonly warnings: readonly Message[];
   /** What kurtosis flagged, once the run is over. */
   readonly kurtosis: () => FlaggedByKurtosis | undefined;
 }
 
-/** Channelised data are of no place: they need neither positions nor a time. */
+/** Channelised data are independent of the sky: they need neither positions nor a time. */
 export const isOfSky = (product: Product): boolean => !isProduct('spectra', product);
 
 /** Reads side files and measures the first samples, unless their level is known. */
@@ -74,7 +77,7 @@ export async function gather(
   };
 }
 
-/** Checks everything against everything, and chooses defaults. */
+/** Checks all settings against each other, and chooses defaults. */
 export async function planObservation(
   observation: Observation,
   recording: Recording,
@@ -142,7 +145,7 @@ export async function planObservation(
   };
 }
 
-/** Solved gains, where they are asked for; the first product solves them (solved.ts). */
+/** Solved gains, if requested; the first product solves them (solved.ts). */
 export async function inForceOf(
   gains: Observation['gains'],
   settings: Omit<InForceSettings, 'lagS'>,
@@ -152,7 +155,7 @@ export async function inForceOf(
   return new Timeline({ ...settings, lagS: gains.lag ?? 0 });
 }
 
-/** Channelised data have no place for flags. */
+/** Channelised data cannot store flags. */
 const unflagged = ({ flags = {}, products }: Observation): Message[] =>
   products.every(isOfSky) ||
   [flags.inputs, flags.channels, flags.times, flags.baselines, flags.file].every((one) => one === undefined)

@@ -1,4 +1,4 @@
-/** The reference of all fields, as Markdown: made from their declarations. */
+/** The reference of all fields, as Markdown: generated from their declarations. */
 import { allowedWords, fieldsOf, type PlacedField } from '../fields/index.js';
 import { productFields, productNames } from '../products/index.js';
 import { observation } from './schema.js';

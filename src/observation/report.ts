@@ -1,6 +1,6 @@
 /**
- * What came of an observation, for people and for machines. Lines name fields (front.gain); a command that has flags puts
- * them there (options/shorthand.ts).
+ * Results of an observation, as text and as JSON. Lines name fields (front.gain); commands with flags replace them by
+ * flags (options/shorthand.ts).
  */
 import { formatHz, formatSeconds } from '../core/units.js';
 import { message, type Line, type Message } from '../messages/index.js';
@@ -39,7 +39,7 @@ import {
   railLines,
 } from '../products/report/index.js';
 
-/** What the front met, for all products. */
+/** Facts of the front end, for all products. */
 export function frontFacts({ account, plan, front }: RunOutcome): object {
   const { recording, telescope, spectra, delays } = plan.observed;
   const { samplesIn, spectra: made, saturated, missingSamples } = account;
@@ -78,7 +78,7 @@ export function frontLines({ account, plan, front }: RunOutcome): Line[] {
   ];
 }
 
-/** Around the zero frequency of real numbers one side mirrors the other. */
+/** For real samples, the sides of zero frequency mirror each other. */
 const mirrorLines = (mirrored: number, channels: number): Message[] =>
   mirrored > 0 ? [message('front.mirrored', { mirrored, channels })] : [];
 
@@ -87,7 +87,7 @@ const floatTapsLines = (asked: RunOutcome['front']['floatTaps']): Message[] =>
     ? [asked.widened ? message('front.taps-wide') : message('front.taps-float-anyway', { type: asked.of })]
     : [];
 
-/** A product's own figures, beside those of the front. */
+/** A product's own figures, and those of the front end. */
 export function productFacts(product: ProductOutcome, outcome: RunOutcome): object {
   const { name, facts } = product;
   if (name === 'visibilities') return visibilityFacts(facts as VisibilityFacts, outcome);
@@ -179,7 +179,7 @@ function visibilityFacts(
   };
 }
 
-/** What was written, and what one should know of it. */
+/** The files that were written, and remarks about them. */
 export function productLines(product: ProductOutcome, outcome: RunOutcome, seconds: number): Line[] {
   const { name, facts, failure, paths } = product;
   if (failure) return [failedMessage(product)];
@@ -198,14 +198,14 @@ export function productLines(product: ProductOutcome, outcome: RunOutcome, secon
   if (name === 'beams') return beamLines(paths, facts as BeamFacts);
   if (name === 'gains') return gainsLinesOf(product);
   if (name === 'images') return imageLines(paths, facts as ImageFacts, outcome, seconds);
-  // A product without lines of its own: its files, and what it counted.
+  // A product without its own lines: its files and its counts.
   const counted = Object.entries(facts).flatMap(([what, value]) =>
     typeof value === 'number' ? [`${value} ${what}`] : [],
   );
   return [[product.paths.join(', '), ...counted].join(': ')];
 }
 
-/** Of a product of gains; none of others. */
+/** Lines of a gains product; none for other products. */
 export function gainsLinesOf({ name, paths, facts }: ProductOutcome): Line[] {
   const { solved } = facts as Partial<GainFacts>;
   return name === 'gains' && solved
@@ -213,7 +213,7 @@ export function gainsLinesOf({ name, paths, facts }: ProductOutcome): Line[] {
     : [];
 }
 
-/** Of the products of gains among others. */
+/** Facts of the gains products. */
 export function gainsFactsOf(products: readonly ProductOutcome[]): object {
   const gains = products.flatMap(({ name, paths, facts }) => {
     const { solved } = facts as Partial<GainFacts>;
@@ -222,7 +222,7 @@ export function gainsFactsOf(products: readonly ProductOutcome[]): object {
   return gains.length === 0 ? {} : { gains };
 }
 
-/** What has no gains although it was asked for: then the exit code is 2. */
+/** Messages about requested gains that are missing: the exit code is then 2. */
 export const lackingOf = (products: readonly ProductOutcome[]): Message[] =>
   products.flatMap(({ name, facts, failure }) => {
     const { solved } = facts as Partial<GainFacts>;

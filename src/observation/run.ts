@@ -1,4 +1,4 @@
-/** Runs an observation of a recording: opens, plans, checks the outputs, composes, and lets the products appear. */
+/** Runs an observation of a recording: opens, plans, checks the outputs, composes, and completes the products. */
 import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { openBackend } from '../backend/select.js';
@@ -35,14 +35,14 @@ import { sourceKind } from './parts/source.js';
 
 interface RunSettings {
   readonly version: string;
-  /** The command, for the error where a signal ends it; run unless given. */
+  /** The command, for the error when a signal ends it; by default run. */
   readonly command?: string;
-  /** Where products without an absolute path go. */
+  /** Folder for products without an absolute path. */
   readonly into?: string;
   readonly onProgress?: OnProgress;
-  /** Before the work: what was opened and planned. */
+  /** Called before the work with what was opened and planned. */
   readonly onPlan?: (plan: ObservationPlan, opened: OpenedRecording) => void | Promise<void>;
-  /** Takes the items of products without a path; without it such products are refused. */
+  /** Receives the items of products without a path; by default such products are refused. */
   readonly onItem?: (item: ObservedItem) => Promise<void>;
   /** Ends the run as if the recording ended there. */
   readonly stop?: AbortSignal;
@@ -55,22 +55,22 @@ export interface ProductOutcome {
   readonly name: string;
   /** Files that were written. */
   readonly paths: readonly string[];
-  /** What its product says of it: VisibilityFacts, ImageFacts, SpectraFacts. */
+  /** The product's own facts: VisibilityFacts, ImageFacts, SpectraFacts. */
   readonly facts: object;
   /** Why it ended before the others. */
   readonly failure?: Error;
 }
 
-/** What the front met, for all products. */
+/** Results of the front end, for all products. */
 interface FrontOutcome {
   readonly level?: Level;
   readonly equaliser?: InputLevels;
-  /** What is lost of an amplitude where delays are taken out of channels by phases alone. */
+  /** Amplitude loss where delays within channels are corrected by phases alone. */
   readonly phaseLoss?: number;
   readonly kurtosis?: FlaggedByKurtosis;
-  /** Of finer channels: so many, from the first on, are below the band and mirror those above its edge. */
+  /** For finer channels: this many, starting with the first, are below the band and mirror those above its edge. */
   readonly mirrored: number;
-  /** Where taps of floats were asked for: samples were widened, or have such taps anyway. */
+  /** If float taps were requested: samples were widened, or have such taps anyway. */
   readonly floatTaps?: { readonly of: string; readonly widened: boolean };
 }
 
@@ -79,11 +79,11 @@ export interface RunOutcome {
   readonly account: Account;
   readonly front: FrontOutcome;
   readonly products: readonly ProductOutcome[];
-  /** Where it was computed. */
+  /** The backend that computed it. */
   readonly backend: string;
 }
 
-/** The same observation with what it writes in a folder. */
+/** The same observation with its outputs in a folder. */
 export const into = (observation: Observation, folder: string | undefined): Observation =>
   folder === undefined
     ? observation
@@ -110,7 +110,7 @@ export const into = (observation: Observation, folder: string | undefined): Obse
         ) as Observation['products'],
       };
 
-/** A command has nowhere to put a product without a path. */
+/** A command cannot pass on a product without a path. */
 export function refuseUnwritten({ products }: Observation): void {
   for (const product of products) {
     const name = productName(product);
@@ -119,7 +119,7 @@ export function refuseUnwritten({ products }: Observation): void {
   }
 }
 
-/** Opens the source read-only and plans; `use` gets the plan, and everything is closed behind it. */
+/** Opens the source read-only and plans; `use` gets the plan, then everything is closed. */
 export async function withPlan<Result>(
   asked: Observation,
   use: (plan: ObservationPlan, opened: OpenedRecording, backends: Backends) => Promise<Result>,
@@ -213,7 +213,7 @@ function frontOutcome(plan: ObservationPlan, { opened }: OpenedRecording): Front
   };
 }
 
-/** The `read` lines of each product: the source, and the side files that it is made with. */
+/** The `read` lines of each product: the source, and the side files that were used. */
 export async function readsOf(
   observation: Observation,
   paths: readonly string[],
@@ -228,7 +228,7 @@ export async function readsOf(
   };
 }
 
-/** Files beside the recording that the observation names. */
+/** Files that the observation names besides the recording. */
 const sideFiles = ({ front, flags, gains, eop, orbits }: Observation): readonly string[] =>
   [
     front?.coefficients,
@@ -238,7 +238,7 @@ const sideFiles = ({ front, flags, gains, eop, orbits }: Observation): readonly 
     ...[flags?.file, gains?.file, eop, orbits],
   ].filter((path) => path !== undefined);
 
-/** A signal or a full disk: what is finished appears. Anything else leaves nothing behind. */
+/** After a signal or a full disk, finished parts are kept. After any other error no files remain. */
 async function ended(error: unknown, made: readonly Guarded[], command: string): Promise<unknown> {
   if (!(error instanceof InterruptedError)) {
     for (const one of made) await one.abandon();
@@ -249,7 +249,7 @@ async function ended(error: unknown, made: readonly Guarded[], command: string):
   return new InterruptedError(error.signal, command, `${error.what}; ${kept.join('; ')}`);
 }
 
-/** A product whose failure is its own: the others go on. */
+/** A product whose failure does not stop the others. */
 export class Guarded<Planned extends Pick<PlannedProduct, 'name' | 'paths'> = PlannedProduct> {
   failure: Error | undefined;
   private isOver = false;
@@ -257,7 +257,7 @@ export class Guarded<Planned extends Pick<PlannedProduct, 'name' | 'paths'> = Pl
   constructor(
     readonly planned: Planned,
     private readonly made: MadeProduct,
-    /** Whether no product is left: then the data need not be read to their end. */
+    /** Whether no product is left: the rest of the data is then not read. */
     private readonly isLast: () => boolean,
   ) {}
 
@@ -327,7 +327,7 @@ export class Guarded<Planned extends Pick<PlannedProduct, 'name' | 'paths'> = Pl
   }
 }
 
-/** The backends of an observation, opened when they are needed. */
+/** The backends of an observation, opened on demand. */
 export class Backends {
   private readonly open: Backend[] = [];
 

@@ -1,4 +1,4 @@
-/** An observation: everything that a user can ask the chain for, as plain data. */
+/** An observation: everything that a user can request, as plain data. */
 import { z } from 'zod';
 import { field, flagged, inputPath, requiredField, timeS, utc, whole, words } from '../fields/index.js';
 import { productFields } from '../products/index.js';
@@ -9,10 +9,10 @@ import { machine } from './parts/machine.js';
 import { page } from './parts/page.js';
 import { source } from './parts/source.js';
 
-/** Raised when files of an older version would no longer mean the same. Older versions stay readable. */
+/** Increased when files of an older version would change their meaning. Older versions stay readable. */
 export const OBSERVATION_VERSION = 1;
 
-/** A product of the registry, known by its own key. */
+/** A product of the registry, identified by its own key. */
 export const product = z.union(Object.values(productFields));
 
 export const observation = z.strictObject({
@@ -102,12 +102,14 @@ export const observation = z.strictObject({
   machine: field(machine, { changes: 'never', help: 'where it is computed' }),
 });
 
-/** An observation as the check gives it: quantities are numbers in SI units (angles in degrees). What was not given is absent. */
+/**
+ * A checked observation: quantities are numbers in SI units (angles in degrees). Fields that were not given are absent.
+ */
 export type Observation = z.output<typeof observation>;
-/** An observation as it may be written: "40ms" or 0.04. */
+/** An observation as written: "40ms" or 0.04. */
 export type ObservationInput = z.input<typeof observation>;
 
-/** Models of the sky that an observation names: lists of sources, or files. */
+/** Sky models that an observation names: lists of sources, or files. */
 export const skyModelsOf = ({ gains, products }: Observation): readonly string[] => [
   ...(gains?.solve === undefined ? [] : [gains.solve]),
   ...products.flatMap((one) => ('sources' in one && one.sources !== undefined ? [one.sources] : [])),

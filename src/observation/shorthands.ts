@@ -1,4 +1,4 @@
-/** Flags for several fields at once: --flag, --times and --direct, as commands have them. */
+/** Flags for several fields at once: --flag, --times and --direct of commands. */
 import { refuse } from '../core/errors.js';
 import type { Shorthand } from './flags.js';
 
@@ -57,7 +57,7 @@ export const timesFlag: Shorthand = {
   },
 };
 
-/** --direct: images of the spectra, without correlating them. */
+/** --direct: direct images of the spectra, without correlation. */
 export const directFlag: Shorthand = {
   flag: '--direct',
   group: 'Images',
@@ -66,7 +66,7 @@ export const directFlag: Shorthand = {
   fill: () => ({ 'products.images.method': 'direct' }),
 };
 
-/** --cross-hand-known: of gains that were solved before. */
+/** --cross-hand-known: from gains that were solved before. */
 export const crossHandFlag: Shorthand = {
   flag: '--cross-hand-known',
   group: 'Gains',

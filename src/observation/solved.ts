@@ -1,12 +1,18 @@
-/** Gains that are solved while an observation runs are a product of it: every solution is written beside the others. */
+/** Gains solved during an observation are one of its products: every solution is written next to the others. */
 import { join, parse } from 'node:path';
 import { productName, type Product } from '../products/index.js';
 import type { Observation } from './schema.js';
 
-/** Integrations that are summed for a solution; a tenth of `every` where that is shorter, so that a partial one matters little. */
+/**
+ * Integrations that are summed for a solution; a tenth of `every` if that is shorter, to limit the effect of a partial
+ * one.
+ */
 const INTEGRATION_S = 1;
 
-/** The observation with the product of its solved gains, which is first: it has a solution before others need it. */
+/**
+ * The observation with a product for its solved gains. It comes first, so that a solution exists before the others need
+ * it.
+ */
 export function withSolvedGains(observation: Observation): Observation {
   const { gains, products } = observation;
   if (gains?.solve === undefined) return observation;

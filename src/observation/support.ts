@@ -1,6 +1,6 @@
 /**
- * Combinations that cannot be done, in one table: refusals and the support matrix in the docs are made of it. A reason
- * says why it cannot be, and what to do instead.
+ * Unsupported combinations, in one table: it generates the refusals and the support matrix in the docs. Each entry
+ * gives a reason and an alternative.
  */
 import { refuse } from '../core/errors.js';
 import { fieldsOf, valueAt } from '../fields/index.js';
@@ -8,9 +8,9 @@ import { isProduct, productFields, productNames, type Product } from '../product
 import { observation as schema, type Observation } from './schema.js';
 
 interface Unsupported {
-  /** The field that is refused. */
+  /** The field to refuse. */
   readonly field: string;
-  /** For the table: with what. */
+  /** For the table: the other half of the combination. */
   readonly with: string;
   readonly why: string;
   readonly fix: string;
@@ -19,7 +19,7 @@ interface Unsupported {
 
 interface AboutSource {
   readonly isLive: boolean;
-  /** What it holds; unknown until it is opened. */
+  /** Contents of the source; unknown until it is opened. */
   readonly kind?: 'voltages' | 'spectra' | 'visibilities';
 }
 
@@ -33,7 +33,7 @@ const isGiven = (part: object | undefined, name: string): boolean => {
   return value !== undefined && value !== false;
 };
 
-/** Fields of the front that only voltages have; those of the filter and of the rounding are for finer channels too. */
+/** Fields of the front end for voltages only; those of the filter and the rounding also apply to finer channels. */
 const OF_VOLTAGES = ['channels', 'float-taps', 'equaliser', 'equaliser-out'] as const;
 const OF_CHANNELISERS = ['filter', 'taps', 'window', 'passband', 'coefficients', 'bits', 'gain'] as const;
 const leaveOut = 'leave it out; front.finer channelises it further';
@@ -313,13 +313,13 @@ const someOf =
   (observation: Observation): true | undefined =>
     some(observation, (one) => isProduct(name, one) && is(one)) || undefined;
 
-/** Values of a field, of every product that has it. */
+/** Values of a field, from every product that has it. */
 const valuesAt = (observation: Observation, path: readonly string[]): readonly unknown[] =>
   path[0] === 'products'
     ? observation.products.filter((one) => path[1] in one).map((one) => valueAt(one, path.slice(2)))
     : [valueAt(observation, path)];
 
-/** Fields that are declared for visibilities. */
+/** Fields declared for visibilities. */
 const ofVisibilities: readonly NotUsed[] = [
   ...fieldsOf(schema).filter(({ path }) => path[0] !== 'products'),
   ...productNames.flatMap((name) => fieldsOf(productFields[name], ['products', name])),
@@ -333,7 +333,7 @@ const ofVisibilities: readonly NotUsed[] = [
       valuesAt(observation, path).find((value) => value !== undefined && value !== false),
   }));
 
-/** Fields that a run of visibilities does not use: the chain is entered behind the front and the units. */
+/** Fields that a run on visibilities does not use: it skips the front end and its units. */
 const notOfVisibilities: readonly NotUsed[] = [
   {
     ...{ field: 'front', why: 'is for voltages and channelised data, and these are visibilities' },
@@ -398,7 +398,7 @@ const notOfVisibilities: readonly NotUsed[] = [
   },
 ];
 
-/** Fields that a run of a recording does not use. */
+/** Fields that a run on a recording does not use. */
 const notOfRecordings: readonly NotUsed[] = [
   ...ofVisibilities,
   ...(['channels', 'interface', 'epoch', 'meta'] as const).map((field) => ({
@@ -538,7 +538,7 @@ const notLive: readonly NotUsed[] = [
 
 const isFits = (path: string | null): boolean => /\.fits?$/i.test(path ?? '');
 
-/** The table of the docs. */
+/** The table for the docs. */
 export const supportTable = (): string =>
   [
     '| field | not with | why | instead |',
@@ -550,10 +550,13 @@ export const supportTable = (): string =>
     '',
   ].join('\n');
 
-/** A refusal of the table. */
+/** A refusal from the table. */
 type Refused = Pick<Unsupported, 'field' | 'why' | 'fix'>;
 
-/** What the table says of an observation: the first refusal, if there is one. Live, what does not depend on the data is first. */
+/**
+ * The table's first refusal of an observation, if any. For live data, refusals that do not depend on the data come
+ * first.
+ */
 export const refusalOf = (observation: Observation, about: AboutSource): Refused | undefined =>
   (about.isLive ? notLive : notOfRecordings).find(({ given }) => given(observation) !== undefined) ??
   (about.isLive
@@ -561,20 +564,20 @@ export const refusalOf = (observation: Observation, about: AboutSource): Refused
     : undefined) ??
   unsupported.find(({ applies }) => applies(observation, about));
 
-/** Called before the source is opened: what no recording could change. */
+/** Called before the source is opened: refusals that hold for any recording. */
 export function refuseNotOfRecordings(observation: Observation): void {
   for (const { field, why, fix, given } of notOfRecordings)
     if (given(observation) !== undefined) refuse(field, why, fix, 'unsupported');
 }
 
-/** The same of visibilities. */
+/** The same for visibilities. */
 export function refuseNotOfVisibilities(observation: Observation): void {
   for (const { field, why, fix, given } of notOfVisibilities)
     if (given(observation) !== undefined) refuse(field, why, fix, 'unsupported');
   refuseUnsupported(observation, { isLive: false, kind: 'visibilities' });
 }
 
-/** Called before anything is waited for: what live data could not change. */
+/** Called before waiting for data: refusals that hold for any live data. */
 export function refuseNotLive(observation: Observation, only?: string): void {
   for (const { field, why, fix, given } of notLive)
     if ((only === undefined || field === only) && given(observation) !== undefined)

@@ -1,4 +1,4 @@
-/** The frame around all views: what it is, how it stands, where one can go. */
+/** The frame around all views: telescope, status, navigation. */
 import { html, nothing } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import { unsafeStatic, html as staticHtml } from 'lit/static-html.js';
@@ -34,16 +34,16 @@ const views = [
   ['night', 'Night', 'files, journal'],
 ] as const;
 type Name = (typeof views)[number][0];
-/** What a page for several machines has; what else there is, each machine's own page has. */
+/** Views of a page for several machines; all others are on each machine's own page. */
 const forAll: readonly Name[] = ['now', 'machines', 'night'];
 
-/** Silence of the server after which nothing on the page is to be believed. */
+/** After the server has been silent for this long, the page's contents are out of date. */
 const LOST_MS = 3500;
 
 class CorellaApp extends View {
   private status: Status | undefined;
   private alarms: readonly Alarm[] = [];
-  /** Stations of which fringes are shown. */
+  /** Whether fringes are shown for a few selected stations. */
   private isFew = false;
   private outcome: Outcome | undefined;
   private outcomeTimer = 0;
@@ -66,7 +66,7 @@ class CorellaApp extends View {
   }
 
   protected override begin(): void {
-    // The server's placeholder goes with the first picture of our own.
+    // The server's placeholder is removed with our first rendering.
     this.replaceChildren();
     this.hear('status', (status) => (this.status = status));
     this.hear('plan', ({ stations }) => (this.isFew = stations >= 2 && stations <= 8));
@@ -104,7 +104,7 @@ class CorellaApp extends View {
     this.requestUpdate();
   }
 
-  /** Nothing but the view: for a control room's wall. */
+  /** Shows only the view, for a wall display in a control room. */
   private toggleWall(): void {
     document.documentElement.toggleAttribute('data-wall');
   }

@@ -14,7 +14,7 @@ export interface Curve {
 export interface ChartData {
   readonly x: readonly number[];
   readonly curves: readonly Curve[];
-  /** Of the x axis: seconds since 1970, or a number with a unit. */
+  /** For the x axis: seconds since 1970, or a number with a unit. */
   readonly time?: boolean;
   readonly xLabel?: string;
   readonly yLabel: string;
@@ -22,13 +22,13 @@ export interface ChartData {
   readonly height?: number;
 }
 
-/** 24 hours, UTC; seconds where the ticks are closer than a minute. */
+/** 24 hours, UTC; with seconds if the ticks are closer than a minute. */
 const clockTicks = (_: uPlot, ticks: number[]): string[] => {
   const end = ticks.length > 1 && ticks[1] - ticks[0] < 60 ? 19 : 16;
   return ticks.map((unixS) => new Date(1000 * unixS).toISOString().slice(11, end));
 };
 
-/** With as many decimals as tell one tick from the next. */
+/** With enough decimals to distinguish the ticks. */
 const plainTicks = (_: uPlot, ticks: number[]): string[] => {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
   const isWhole = (decimals: number): boolean => {

@@ -1,4 +1,4 @@
-/** Colours that all eyes tell apart: inferno for brightness, blue to orange for what is off, a ring for phases. */
+/** Colours for colour-blind readers too: inferno for brightness, blue to orange for deviations, a cycle for phases. */
 import { interpolateInferno } from 'd3-scale-chromatic';
 
 type Rgb = readonly [number, number, number];
@@ -49,7 +49,7 @@ export const cssAt = (palette: Palette, fraction: number): string => {
   return `rgb(${r} ${g} ${b})`;
 };
 
-/** Okabe and Ito's, by theme: the light end on dark, the dark end on light. */
+/** Okabe and Ito's palette, by theme: the light end on dark, the dark end on light. */
 const series = {
   dark: ['#56b4e9', '#e69f00', '#3dc39a', '#cc79a7', '#f0e442', '#ff8a4a'],
   light: ['#0072b2', '#b36b00', '#00795a', '#a64d83', '#7d7500', '#c04a00'],

@@ -49,7 +49,7 @@ describe('a direction on the sky', () => {
     near(0, -1, 0, 180);
     near(-0.5, 0, 60, 270);
     assert.equal(altAz(0, 0).altDeg, 90);
-    // A rounding error beyond the horizon is on it.
+    // A direction outside the horizon by a rounding error counts as on it.
     assert.equal(altAz(0.8, 0.6000001).altDeg, 0);
   });
 });

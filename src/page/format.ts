@@ -1,9 +1,9 @@
-/** Numbers for people: always with their unit, never with more digits than they mean. */
+/** Numbers as text: always with their unit, never with more digits than are significant. */
 
 const MINUS = '−';
 const NARROW = '\u202f';
 
-/** What JSON has in place of a number: NaN comes as null, and a field may be missing. */
+/** Values in place of numbers in JSON: NaN becomes null, and a field may be missing. */
 type Maybe = number | null | undefined;
 const isNumber = (value: Maybe): value is number => typeof value === 'number' && Number.isFinite(value);
 
@@ -34,7 +34,7 @@ export function scaled(value: Maybe, unit: string, digits = 3): string {
     .replace('-', MINUS)}${NARROW}${prefix}${unit}`;
 }
 
-/** Of brightness: three digits, no exponents for what fits. */
+/** Brightness: three digits, an exponent only for values that need one. */
 export function brightness(value: Maybe): string {
   if (!isNumber(value)) return '–';
   const size = Math.abs(value);
@@ -43,7 +43,7 @@ export function brightness(value: Maybe): string {
   return Number(value.toPrecision(3)).toString().replace('-', MINUS);
 }
 
-/** A small share, like 3.1e−5. */
+/** A small fraction, like 3.1e−5. */
 export const exponent = (value: Maybe): string =>
   isNumber(value) ? value.toExponential(1).replace('-', MINUS) : '–';
 
@@ -74,7 +74,7 @@ export const clock = (unixS: Maybe): string =>
 export const moment = (unixS: Maybe): string =>
   isNumber(unixS) ? new Date(1000 * unixS).toISOString().slice(0, 19).replace('T', ' ') : '–';
 
-/** Altitude and azimuth of a direction cosine pair, near enough for a label: north up, east left. */
+/** Altitude and azimuth for direction cosines, accurate enough for a label: north up, east left. */
 export function altAz(l: number, m: number): { readonly altDeg: number; readonly azDeg: number } {
   const r = Math.min(1, Math.hypot(l, m));
   return {

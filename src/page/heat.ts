@@ -39,7 +39,7 @@ class CorellaHeat extends LitElement {
     const table = tables[palette];
     for (let at = 0; at < rows * columns; at++) {
       const fraction = (values[at] - low) / (high - low);
-      // What is not a number stays clear: the paper shows through.
+      // Cells without a number stay transparent.
       if (Number.isNaN(fraction)) continue;
       const from = 4 * Math.round(255 * Math.min(1, Math.max(0, fraction)));
       picture.data.set(table.subarray(from, from + 4), 4 * at);

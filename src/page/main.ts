@@ -1,4 +1,4 @@
-/** The page begins. */
+/** Entry point of the page. */
 import { takeToken } from './token.js';
 import './app.js';
 import { open } from './wire.js';

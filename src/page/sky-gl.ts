@@ -1,4 +1,4 @@
-/** The sky on the graphics card: floats go there as they are, colours are made there. What is not a number is blank. */
+/** The sky on the graphics card: floats are uploaded, colours are computed there. NaN is blank. */
 import { tables } from './colours.js';
 
 const vertex = `#version 300 es
@@ -6,7 +6,7 @@ in vec2 at;
 out vec2 place;
 void main() { place = at; gl_Position = vec4(at, 0.0, 1.0); }`;
 
-// Floats cannot be filtered everywhere, so the four neighbours are mixed here; blanks do not take part.
+// Float textures cannot be filtered everywhere, so the shader interpolates the four neighbours; blanks are left out.
 const fragment = `#version 300 es
 precision highp float;
 uniform highp sampler2D sky;
@@ -45,7 +45,7 @@ interface SkyShown {
   readonly values: Float32Array;
   readonly pixels: number;
   readonly pixelSize: number;
-  /** Direction cosine at the edge of what is drawn. */
+  /** Direction cosine at the edge of the drawn area. */
   readonly reach: number;
   readonly low: number;
   readonly high: number;
@@ -56,7 +56,7 @@ export interface SkyPainter {
   draw(shown: SkyShown): void;
 }
 
-/** Undefined where the browser has no WebGL 2. */
+/** Undefined if the browser has no WebGL 2. */
 export function openPainter(canvas: HTMLCanvasElement): SkyPainter | undefined {
   const gl = canvas.getContext('webgl2', { preserveDrawingBuffer: true, premultipliedAlpha: false });
   if (!gl) return undefined;

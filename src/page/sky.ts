@@ -1,4 +1,4 @@
-/** <corella-sky>: the sky with its sources named, north up, east left; click or arrow keys choose a place. */
+/** <corella-sky>: the sky with its sources named, north up, east left; click or arrow keys choose a position. */
 import { LitElement, html, svg, nothing } from 'lit';
 import type { SkyHead, SkyAxes } from '../serve/messages.js';
 import { brightness } from './format.js';
@@ -6,18 +6,18 @@ import { cssAt } from './colours.js';
 import { openPainter, type SkyPainter } from './sky-gl.js';
 import type { Numbers } from './wire.js';
 
-/** A little beyond the horizon, so that its circle and letters are seen. */
+/** A margin around the horizon, for its circle and letters. */
 const MARGIN = 1.1;
 const EXPONENT = 0.6;
-/** A beam that is narrower is drawn so wide. */
+/** Narrower beams are drawn with this width. */
 const LEAST_CIRCLE = 0.012;
-/** How fast the colours follow a new range: a flicker of the noise must not flicker on the wall. */
+/** How fast the colour scale follows a new range: noise in the range must not make the display flicker. */
 const FOLLOW = 0.25;
 
-/** A tab that nobody looks at is never painted. */
+/** A tab in the background is never painted. */
 const MOST_PATIENCE_MS = 1000;
 
-/** A drawing context takes tenths of a second to open: the page around the sky is on the screen before. */
+/** A drawing context takes tenths of a second to open: the rest of the page is painted first. */
 function afterFirstPaint(begin: () => void): void {
   const once = (): void => {
     observer.disconnect();
@@ -38,9 +38,9 @@ class CorellaSky extends LitElement {
   private shown: Numbers<SkyHead> | undefined;
   private range: { low: number; high: number } | undefined;
   private place: Place | undefined;
-  /** Pictures drawn, for whoever counts. */
+  /** Number of pictures drawn, for measurements. */
   drawn = 0;
-  /** Names of sources off for a small sky. */
+  /** No source names, for a small sky. */
   plain = false;
 
   protected override createRenderRoot(): HTMLElement {
@@ -92,7 +92,7 @@ class CorellaSky extends LitElement {
     return MARGIN * (this.shown?.head.halfWidth ?? 1);
   }
 
-  /** Once a frame of the screen at most: where drawing is slow the newest picture is drawn, and none is waited for. */
+  /** At most once per display frame: slow drawing shows the newest picture and skips others. */
   private requestPaint(): void {
     if (this.isAsked) return;
     this.isAsked = true;
@@ -248,7 +248,7 @@ const directionOf = (altitudeDeg: number, azimuthDeg: number): number[] => {
   return [Math.cos(alt) * Math.sin(az), Math.cos(alt) * Math.cos(az), Math.sin(alt)];
 };
 
-/** How far the sky reaches along a direction of the image: to the true horizon, or to the rim of the projection, 1. */
+/** The edge of the sky along a direction of the image: the true horizon, or the edge of the projection, 1. */
 function reach({ l, m, n }: SkyAxes, east: number, north: number): number {
   const up = (l[2] * east + m[2] * north) / Math.hypot(east, north);
   return up >= 0 ? 1 : n[2] / Math.hypot(n[2], up);
@@ -256,7 +256,7 @@ function reach({ l, m, n }: SkyAxes, east: number, north: number): number {
 
 const angles = Array.from({ length: 360 / STEP_DEG }, (_, k) => k * STEP_DEG);
 
-/** Where the sky ends in the image. */
+/** The edge of the sky in the image. */
 const rimOf = (axes: SkyAxes = ROUND): Place[] =>
   angles.map((degrees) => {
     const [l, m] = [Math.sin(degrees * RADIANS), Math.cos(degrees * RADIANS)];
@@ -264,14 +264,14 @@ const rimOf = (axes: SkyAxes = ROUND): Place[] =>
     return { l: part * l, m: part * m };
   });
 
-/** From north on. */
+/** Starting at north. */
 const altitudeLine = (axes: SkyAxes = ROUND, altitudeDeg: number): Place[] =>
   angles.map((azimuth) => {
     const direction = directionOf(altitudeDeg, azimuth);
     return { l: along(axes.l, direction), m: along(axes.m, direction) };
   });
 
-/** On the rim, towards an azimuth. */
+/** On the edge of the sky, towards an azimuth. */
 function compassPoint(axes: SkyAxes = ROUND, azimuthDeg: number): Place {
   const direction = directionOf(0, azimuthDeg);
   const [l, m] = [along(axes.l, direction), along(axes.m, direction)];
@@ -279,6 +279,6 @@ function compassPoint(axes: SkyAxes = ROUND, azimuthDeg: number): Place {
   return { l: part * l, m: part * m };
 }
 
-/** Nothing where it is the image's centre. */
+/** Undefined if it is the image's centre. */
 const zenithOf = ({ l, m }: SkyAxes = ROUND): Place | undefined =>
   Math.hypot(l[2], m[2]) < 1e-6 ? undefined : { l: l[2], m: m[2] };

@@ -1,4 +1,4 @@
-/** Commands to the telescope, and what came of them. */
+/** Sends commands to the telescope and reports their outcome. */
 import type { Refused, Steered } from '../serve/messages.js';
 import { setToken, token } from './token.js';
 
@@ -8,7 +8,7 @@ export interface Outcome {
 }
 
 const told = new Set<(outcome: Outcome) => void>();
-/** Whoever shows what came of commands. */
+/** Registers the display of outcomes. */
 export const onOutcome = (listener: (outcome: Outcome) => void): void => {
   told.add(listener);
 };
@@ -18,12 +18,12 @@ const tell = (outcome: Outcome): Outcome => {
 };
 
 let ask: () => Promise<string | undefined> = () => Promise.resolve(undefined);
-/** Who asks for a token where there is none. */
+/** Registers the prompt for a missing token. */
 export const askTokenBy = (by: typeof ask): void => {
   ask = by;
 };
 
-/** Sends a command; asks for the token where there is none, or another is wanted. */
+/** Sends a command; asks for the token if there is none or it is refused. */
 export async function steer(name: string, body: object): Promise<Outcome> {
   const known = token() ?? (await askToken());
   if (known === undefined) return tell({ isDone: false, text: 'Without the token nothing is changed.' });

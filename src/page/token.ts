@@ -1,8 +1,8 @@
-/** The token that lets one steer: in the address once, then kept for as long as the tab is open. */
+/** The token that allows steering: once in the address, then stored until the tab is closed. */
 
 const KEY = 'corella-token';
 
-/** Takes it out of the address, where it would be seen and bookmarked. */
+/** Removes it from the address, where it would be visible and bookmarked. */
 export function takeToken(): void {
   const found = /(?:^#|&)token=([^&]+)/.exec(location.hash);
   if (!found) return;

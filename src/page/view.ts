@@ -1,4 +1,4 @@
-/** What every view is: an element that listens while it is shown, and is drawn again when something came. */
+/** Base class of views: an element that receives messages while it is shown, and is rendered again after each. */
 import { html, LitElement } from 'lit';
 import type { Topic } from '../serve/messages.js';
 import { listen, type Said } from './wire.js';
@@ -6,10 +6,10 @@ import { listen, type Said } from './wire.js';
 export abstract class View extends LitElement {
   private leave: (() => void)[] = [];
   private timer = 0;
-  /** Drawn again so often even if nothing comes: ages grow. */
+  /** Interval between renderings without new messages: ages increase. */
   protected everyMs = 500;
 
-  /** What a view cannot show is said in its place, and the next that comes is tried again. */
+  /** An error in a view is shown in its place; the next rendering tries again. */
   constructor() {
     super();
     const draw = this.render.bind(this);
@@ -23,12 +23,12 @@ export abstract class View extends LitElement {
     };
   }
 
-  /** No shadow: one style sheet for the whole page. */
+  /** No shadow root: one style sheet for the whole page. */
   protected override createRenderRoot(): HTMLElement {
     return this;
   }
 
-  /** What to listen for. */
+  /** Subscribes to messages. */
   protected abstract begin(): void;
 
   protected hear<T extends Topic>(topic: T, listener: (value: Said[T]) => void): void {

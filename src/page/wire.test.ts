@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { decode, listen, open } from './wire.js';
 import { takeToken, token } from './token.js';
 
-/** What the page has of a browser, as far as these modules ask for it. */
+/** A stand-in for the browser's WebSocket, as far as these modules use it. */
 class FakeSocket {
   static readonly OPEN = 1;
   static made: FakeSocket[] = [];
@@ -34,7 +34,7 @@ Object.assign(globalThis, {
   },
 });
 
-/** A message as docs/page.md has it: u32 length, u32 0, the head padded to 8 bytes, float32. */
+/** A message as in docs/page.md: u32 length, u32 0, the head padded to 8 bytes, float32. */
 function message(head: unknown, values: readonly number[]): ArrayBuffer {
   const text = new TextEncoder().encode(JSON.stringify(head));
   const at = 8 + 8 * Math.ceil(text.length / 8);
@@ -71,7 +71,7 @@ describe('the page and its socket', () => {
     const ends = [1, 2].map((k) => listen('alarms', (value) => seen.push([k, value])));
     assert.deepEqual(socket.said, [{ subscribe: ['alarms'] }]);
     socket.onmessage?.({ data: JSON.stringify({ topic: 'alarms', value: ['full disk'] }) });
-    // One that comes later has what is known at once.
+    // A later listener gets the current value at once.
     ends.push(listen('alarms', (value) => seen.push([3, value])));
     assert.deepEqual(
       [...seen],
@@ -82,7 +82,7 @@ describe('the page and its socket', () => {
     assert.equal(socket.said.length, 1, 'one still listens');
     ends[2]();
     assert.deepEqual(socket.said[1], { unsubscribe: ['alarms'] });
-    // What is old by now is shown to nobody.
+    // Outdated values are not shown.
     listen('alarms', (value) => seen.push([4, value]))();
     assert.equal(seen.length, 3);
   });

@@ -1,4 +1,7 @@
-/** One socket for the page: text is JSON, binary is numbers behind a small head. What comes is kept, newest only. */
+/**
+ * One WebSocket for the page: text is JSON, binary is numbers after a small head. Only the newest value of each topic
+ * is kept.
+ */
 import type {
   Alarm,
   AntennaRow,
@@ -30,7 +33,7 @@ interface TimedHead extends Head {
 interface PairHead extends TimedHead {
   readonly pair: readonly [number, number];
 }
-/** What comes under each topic. */
+/** Message type of each topic. */
 export interface Said extends Record<Topic, unknown> {
   readonly status: Status;
   readonly plan: PlanView;
@@ -58,17 +61,17 @@ let heardAtMs = -Infinity;
 let isRefused = false;
 const RETRY_MS = 700;
 
-/** Since anything came. The server speaks every second. */
+/** Time since the last message. The server sends one every second. */
 export const silenceMs = (): number => performance.now() - heardAtMs;
 export const isConnected = (): boolean => socket?.readyState === WebSocket.OPEN;
-/** Whether the server wants a token even to be read. */
+/** Whether the server requires a token even for reading. */
 export const wantsToken = (): boolean => isRefused;
 
 const say = (ask: Ask): void => {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(ask));
 };
 
-/** Calls back with what is known, and whenever it changes. */
+/** Calls back with the current value, and with every change. */
 export function listen<T extends Topic>(topic: T, listener: (value: Said[T]) => void): () => void {
   const set = listeners.get(topic) ?? new Set();
   const isNew = set.size === 0;
@@ -86,7 +89,7 @@ export function listen<T extends Topic>(topic: T, listener: (value: Said[T]) => 
   };
 }
 
-/** Which baseline the waterfall shows. */
+/** Sets the baseline of the waterfall. */
 export const askPair = (pair: readonly [number, number]): void => {
   say({ pair });
 };
@@ -116,7 +119,7 @@ export function open(): void {
   };
   next.onclose = () => {
     if (socket !== next) return;
-    // A browser does not say why a socket was refused: the API does.
+    // A browser does not report why a socket was refused; the API does.
     if (!wasOpen)
       void fetch('/api/v1/status').then(
         ({ status }) => (isRefused = status === 401),
@@ -136,7 +139,7 @@ export function open(): void {
   };
 }
 
-/** With another token. */
+/** Reconnects with another token. */
 export function reopen(): void {
   const old = socket;
   open();

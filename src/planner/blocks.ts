@@ -1,4 +1,4 @@
-/** Blocks to time kernels with: noise, since zeros run faster than any sky. */
+/** Blocks to time kernels with: noise, since zeros run faster than real data. */
 import type { Backend } from '../backend/backend.js';
 import { allocateSpectra, allocateVoltages, type SpectraElements, type SpectraType } from '../core/axes.js';
 import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
@@ -6,7 +6,7 @@ import { preparing } from '../core/closing.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 
-/** A few thousand random bytes, over and over: the kernels cannot tell. */
+/** Repeats a few thousand random bytes: the kernels' time does not depend on it. */
 export function fillWithNoise(bytes: Int8Array | Uint8Array, most: number): void {
   const random = randomStream(1, 'noise to time with');
   const noise = Int8Array.from({ length: 8191 }, () => random.below(2 * most + 1) - most);
@@ -29,7 +29,7 @@ export function noiseSpectra(
   });
 }
 
-/** Integers of either kind, as large as they may be. */
+/** Integers of either kind, over their full range. */
 export function fillSpectra(spectra: SpectraElements): void {
   if (spectra instanceof Uint8Array) {
     const random = randomStream(2, 'packed noise');

@@ -1,4 +1,4 @@
-/** Cards we have measured, as data, and what their rates mean for a workload. */
+/** Measured cards, as data, and their computing time for a workload. */
 import { factorise } from '../channelise/on-card.js';
 import { baselineCount } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
@@ -14,27 +14,27 @@ interface CardRates {
   readonly floatFlops: number;
   /** Seconds per complex sample of the channeliser. */
   readonly channelise: {
-    /** Numbers of channels with a kernel of their own: this, and this much more for each tap. */
+    /** Numbers of channels with a specialised kernel: base time, and additional time per tap. */
     readonly own: Readonly<Record<1024 | 4096, { readonly baseS: number; readonly perTapS: number }>>;
-    /** Other numbers of channels, with 8 taps: made up of primes up to 13, or not. */
+    /** Other numbers of channels, with 8 taps: with prime factors up to 13, or not. */
     readonly smoothS: number;
     readonly otherS: number;
   };
-  /** Useful operations a second of the X-engine, by dual-polarisation stations, rising. */
+  /** Useful operations per second of the X-engine, by dual-polarisation stations, rising. */
   readonly correlateOps: readonly (readonly [stations: number, opsPerS: number])[];
-  /** Useful operations a second of the beamformer, by beams, rising. */
+  /** Useful operations per second of the beamformer, by beams, rising. */
   readonly beamOps: readonly (readonly [beams: number, opsPerS: number])[];
-  /** Terms A_ij g_j of StEFCal a second, and the least time 300 iterations take. */
+  /** Terms A_ij g_j of StEFCal per second, and the least time of 300 iterations. */
   readonly calibrate: { readonly termsPerS: number; readonly leastS: number };
-  /** Direct imaging on the tensor cores: seconds per channel and step by box, 128² pixels, two polarisations. */
+  /** Direct imaging on the tensor cores: seconds per channel and step by grid width, 128² pixels, two polarisations. */
   readonly directS: Readonly<Record<FoldedPrecision, readonly (readonly [cells: number, seconds: number])[]>>;
-  /** Imaging visibilities: seconds for each cell that a pair's gridding kernel touches in one product. */
+  /** Imaging visibilities: seconds per grid cell that a pair's gridding kernel covers in one product. */
   readonly gridS: { readonly perCell: number };
-  /** Finishing a direct image: seconds a pixel and product. */
+  /** Finishing a direct image: seconds per pixel and product. */
   readonly finishS: { readonly perPixel: number };
 }
 
-/** 792 channels × 1000 steps in so many milliseconds. */
+/** 792 channels × 1000 steps in this many milliseconds. */
 const perChannelStep = (milliseconds: number): number => milliseconds / 1000 / (792 * 1000);
 
 export const cards = {
@@ -44,13 +44,12 @@ export const cards = {
     busBytesPerS: 55.5e9,
     floatFlops: 65e12,
     channelise: {
-      // With 8 and 16 taps 371 and 310 · 10⁹ samples a second, and 298 and 228
+      // With 8 and 16 taps 371 and 310 · 10⁹ samples per second, and 298 and 228
       own: {
         1024: { baseS: 2.17e-12, perTapS: 0.0663e-12 },
         4096: { baseS: 2.33e-12, perTapS: 0.1288e-12 },
       },
-      // 512 inputs × 1000 spectra, 8 taps, 132 = 12 · 11 channels: 0.275 ms; when 11 still was
-      // too large a prime, 2.40
+      // 512 inputs × 1000 spectra, 8 taps, 132 = 12 · 11 channels: 0.275 ms; 2.40 while 11 was too large a prime
       smoothS: 0.275e-3 / (512_000 * 132),
       otherS: 2.4e-3 / (512_000 * 132),
     },
@@ -68,7 +67,7 @@ export const cards = {
     ],
     // 20 × 500 antennas, 300 iterations: 0.78 ms; 1 × 1000: 0.331 ms
     calibrate: { termsPerS: (20 * 500 ** 2 * 300) / 0.78e-3, leastS: 0.331e-3 },
-    // 32 by the bench; 48 sustained: gridding and imaging; 64, 132 channels in 4.51 ms
+    // 32 from the benchmark; 48 sustained: gridding and imaging; 64, 132 channels in 4.51 ms
     directS: {
       half: [
         [32, perChannelStep(5.7)],
@@ -83,7 +82,7 @@ export const cards = {
     },
     // 256 stations, gridding kernels of 5 × 5, four products, 132 channels: 5.26 ms, totals and scale included
     gridS: { perCell: 5.26e-3 / 132 / (4 * 32_896 * 81) },
-    // directly, 264 channels: 0.010 ms for the scale, 0.066 for the pixels
+    // direct imaging, 264 channels: 0.010 ms for the scale, 0.066 for the pixels
     finishS: { perPixel: 0.076e-3 / (264 * 4 * 128 ** 2) },
   },
 } as const satisfies Record<string, CardRates>;
@@ -108,7 +107,7 @@ export const cardMachine = (card: CardRates): Machine => ({
   bus: { upBytesPerS: card.busBytesPerS, downBytesPerS: card.busBytesPerS },
 });
 
-/** Straight lines between the points in log N; beyond the ends, the end. */
+/** Linear between the points in log N; constant beyond the ends. */
 export function interpolate(points: readonly (readonly [number, number])[], at: number): number {
   const [first, last] = [points[0], points[points.length - 1]];
   if (at <= first[0]) return first[1];
@@ -119,8 +118,8 @@ export function interpolate(points: readonly (readonly [number, number])[], at: 
 }
 
 /**
- * Plain single precision does a full transform's arithmetic, half of it folded away, at this part of the card's ceiling:
- * 0.21 µs a channel and step in a box of 32, on an H200.
+ * Single precision computes a full transform, half of it saved by folding, at this fraction of the card's peak rate:
+ * 0.21 µs per channel and step on a grid of 32, on an H200.
  */
 const FLOAT_EFFICIENCY = 0.78;
 const ITERATIONS = 300;
@@ -129,7 +128,7 @@ export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
   const { stations, polarisations, channels, pixels, kernelSize } = workload;
   const inputs = stations * polarisations;
   const operations = (8 * inputs * (inputs + 1)) / 2;
-  // The X-engine's tiles see inputs, whatever stations they belong to.
+  // The X-engine's tiles count inputs, whatever their stations.
   const correlateS = operations / interpolate(card.correlateOps, inputs / 2);
   const solves = channels * polarisations;
   const termsS = (solves * stations ** 2 * ITERATIONS) / card.calibrate.termsPerS;
@@ -157,7 +156,7 @@ export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
   };
 }
 
-/** Taps that kernels of their own take (channelise/cuda/tensor.ts, long.ts). */
+/** Largest number of taps of the specialised kernels (channelise/cuda/tensor.ts, long.ts). */
 const MOST_OWN_TAPS = 17;
 
 function channeliseCost({ channelise }: CardRates, { channels, taps }: Workload): Cost {
@@ -179,7 +178,7 @@ function directCost(card: CardRates, workload: Workload): Cost {
   const precision = suitsHalves({ kernelSize, samples }) ? 'half' : 'split';
   const box = card.directS[precision].find(([size]) => size >= cells);
   if (box) {
-    // Steps of one polarisation go two at a time.
+    // Steps of a single polarisation are done in pairs.
     const [size, seconds] = box;
     const load = (image: Pick<Workload, 'pixels' | 'kernelSize'>, steps: number): number =>
       planSampling(image, { box: size, precision, steps }).multiprocessors;

@@ -1,4 +1,4 @@
-/** Entry point of `planner`: what a machine can observe, and how long it takes. */
+/** Entry point of `planner`: what a machine can observe, and its computing time. */
 export { cardCosts, cardMachine, cardNames, findCard } from './cards.js';
 export { manyMachines } from './many.js';
 export { measureCard } from './measure-card.js';

@@ -34,8 +34,8 @@ describe('many machines', () => {
   const machine = { title: 'a machine', countedAs: 'machine', memoryBytes: 1e12 } as const;
 
   it('one where it is enough: rates by hand', () => {
-    // A channel of 100 kHz, 8 inputs, two numbers of 4 bits: 6.4 Mb/s. Recorded with 8 bits: 1e6 · 8 · 2 bytes a second.
-    // An integration: 10 channels, 10 baselines, 4 complex products and a count of 8 bytes each, every 10 s.
+    // A channel of 100 kHz, 8 inputs, two numbers of 4 bits: 6.4 Mb/s. Recorded with 8 bits: 1e6 · 8 · 2 bytes per
+    // second. An integration: 10 channels, 10 baselines, 4 complex products and a count of 8 bytes each, every 10 s.
     assert.deepEqual(manyMachines(planRoads(workload, costsTimes(1), machine)), {
       telescope: { machines: 1, channels: 10, toEachBitsPerS: 6.4e7, toAllBitsPerS: 6.4e7 },
       recordings: { workers: 1, readBytesPerS: 1.6e7, resultBytesPerS: 720 },

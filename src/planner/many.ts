@@ -1,28 +1,31 @@
-/** How many machines, with which part each, and how much network: for a telescope by channels, and for its recordings. Pure. */
+/**
+ * The number of machines, the part of each, and the network rates: for a telescope by channels, and for its recordings.
+ * Pure.
+ */
 import { baselineCount } from '../core/axes.js';
 import { HEADROOM, type Plan } from './planner.js';
 
 interface ManyMachines {
-  /** Each correlates and images its channels as they come. */
+  /** Each correlates and images its channels in real time. */
   readonly telescope: {
     readonly machines: number;
-    /** At most, on each. */
+    /** At most, on each machine. */
     readonly channels: number;
-    /** Of spectra, to each; of all channels together. */
+    /** Rate of spectra to each machine; and of all channels together. */
     readonly toEachBitsPerS: number;
     readonly toAllBitsPerS: number;
   };
-  /** Workers that keep up with what a telescope records all the time, correlating alone. */
+  /** Workers that keep up with continuous recording, for correlation only. */
   readonly recordings: {
     readonly workers: number;
     /** From the shared disk. */
     readonly readBytesPerS: number;
-    /** Through the server: sums and counts, an integration for every solution of the gains. */
+    /** Through the server: sums and counts, one integration per gain solution. */
     readonly resultBytesPerS: number;
   };
 }
 
-/** Of sums (two float64 a product) and counts. */
+/** Of sums (two float64 per product) and counts. */
 const NUMBER_BYTES = 8;
 
 export function manyMachines({ workload, roads, cheaper }: Plan): ManyMachines {
@@ -34,7 +37,7 @@ export function manyMachines({ workload, roads, cheaper }: Plan): ManyMachines {
   const load = roads.visibilities.kernels
     .filter(({ kernel }) => kernel === 'channelise' || kernel === 'correlate')
     .reduce((sum, one) => sum + one.load, 0);
-  // Voltages are recorded with 8 bits, spectra with theirs.
+  // Voltages are recorded with 8 bits, spectra with their own.
   const recordedBits = input === 'voltages' ? 8 : bits;
   const integrationBytes = NUMBER_BYTES * channels * baselineCount(stations) * (2 * polarisations ** 2 + 1);
   return {

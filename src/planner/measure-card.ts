@@ -1,6 +1,6 @@
 /**
- * What each kernel's unit of work costs on a card, and how fast its bus is: images of noise by both ways, on part of the
- * channels, metered step by step.
+ * Computing time per unit of work of each kernel on a card, and its bus rate: images of noise by both methods, on part
+ * of the channels, timed step by step.
  */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { CardStep } from '../backend/cuda/meter.js';
@@ -17,12 +17,12 @@ interface CardMeasurement {
   readonly machine: Machine;
 }
 
-/** As many as fill the card with tiles of a 128² image, two to a channel. */
+/** Enough to fill the card with tiles of a 128² image, two per channel. */
 const MOST_CHANNELS = 66;
 const LEAST_IMAGES = 6;
 const LEAST_S = 0.1;
 
-/** Of one solve on the card; what the host does meanwhile keeps no card busy. */
+/** Card time of one solve; the host's part does not occupy the card. */
 function solveSeconds(backend: CudaBackend, workload: Workload): Promise<number> {
   return timeCalibrate(backend, workload, async (run) => {
     await run();
@@ -50,7 +50,7 @@ export async function measureCard(
   const [correlated, direct] = [await accountOf('visibilities'), await accountOf('direct')];
   const cost = ({ seconds }: typeof direct, step: CardStep, units: number): Cost => {
     const taken = seconds[step];
-    // A kernel that the workload does without costs it nothing.
+    // A kernel that the workload does not use costs nothing.
     if (taken === undefined) return { secondsPerUnit: 0, basis: 'estimated' };
     return { secondsPerUnit: taken / units, basis: 'measured' };
   };

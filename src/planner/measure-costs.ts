@@ -1,4 +1,7 @@
-/** What each kernel's unit of work costs on this processor, by timing small pieces of the workload. Cards: measure-card.ts. */
+/**
+ * Computing time per unit of work of each kernel on this processor, from timing small pieces of the workload. Cards:
+ * measure-card.ts.
+ */
 import { totalmem } from 'node:os';
 import type { Backend, HostBackend } from '../backend/backend.js';
 import { planBeams, prepareBeamformer } from '../beamform/index.js';
@@ -28,8 +31,8 @@ interface Piece {
   readonly inputs: number;
 }
 /**
- * Pieces that take some milliseconds: enough for the kernels to hit their stride, and for every thread to have its
- * share, so that the costs are those of all threads together.
+ * Pieces that take some milliseconds: enough for full kernel speed on every thread, so that the costs are those of all
+ * threads together.
  */
 function pieceFor(backend: HostBackend): Piece {
   if (backend.kind === 'reference') return { channels: 1, samples: 8, inputs: 4 };
@@ -81,7 +84,7 @@ const MOST_SOLVED = 66;
 
 type Timer = (run: () => Promise<void>) => Promise<number>;
 
-/** Once to warm up, then until the time is used. */
+/** One warm-up run, then runs until the time is used. */
 export async function secondsPerRun(run: () => Promise<void>, leastS: number): Promise<number> {
   await run();
   const started = performance.now();
@@ -191,7 +194,7 @@ function timeDirect(
   });
 }
 
-/** One integration of noise over the imaged stations. */
+/** One integration of noise from the imaged stations. */
 function noiseIntegration(stations: number, polarisations: 1 | 2, channels: number): Integration {
   const baselines = baselineCount(stations);
   const random = randomStream(3, 'visibilities');
@@ -224,7 +227,7 @@ function timeImage(backend: HostBackend, workload: Workload, piece: Piece, time:
 
 export function timeCalibrate(backend: Backend, workload: Workload, time: Timer): Promise<number> {
   const { stations, polarisations } = workload;
-  // As many solves at once as channels give them.
+  // As many solves in parallel as there are channels for.
   const atOnce = { reference: 1, cpu: backend.kind === 'cpu' ? backend.threads : 1, cuda: MOST_SOLVED };
   const channels = Math.min(atOnce[backend.kind], workload.channels);
   const plan = planCalibration({

@@ -1,13 +1,13 @@
-/** How an image's spectra are cut into blocks, and what is kept on a card for them. Pure. */
+/** How an image's spectra are cut into blocks, and their memory on a card. Pure. */
 import { baselineCount } from '../core/axes.js';
 import { roundUp } from '../core/round-up.js';
 import { FOLDED_BOXES, channelsAtOnce, gridBytes, planSampling, suitsHalves } from '../image/on-card.js';
 import type { RoadName } from './road-names.js';
 import type { Workload } from './workload.js';
 
-/** While the card works on one, the next goes up. */
+/** The card processes one while the next is uploaded. */
 const SPECTRA_BLOCKS = 2;
-/** A block lasts as long as an image, but no longer than this. */
+/** A block is as long as an image, but no longer than this. */
 const LONGEST_BLOCK_S = 0.25;
 
 interface BlockCut {
@@ -19,7 +19,7 @@ interface BlockCut {
 export const spectraInImage = ({ cadenceS, channelWidthHz }: Pick<Workload, 'cadenceS' | 'channelWidthHz'>) =>
   Math.max(1, Math.round(cadenceS * channelWidthHz));
 
-/** Spectra of each channel in an image, in as few blocks as may be. */
+/** Cuts an image's spectra of each channel into as few blocks as possible. */
 export function cutImage(workload: Pick<Workload, 'cadenceS' | 'channelWidthHz'>): BlockCut {
   const { cadenceS } = workload;
   const spectra = spectraInImage(workload);
@@ -32,13 +32,13 @@ interface CardBuffer {
   readonly sizeBytes: number;
 }
 
-/** What the imagers allow themselves (image/direct/cuda/folded.ts, image/flat/cuda/prepare.ts). */
+/** Memory limit of the imagers (image/direct/cuda/folded.ts, image/flat/cuda/prepare.ts). */
 const DIRECT_GRID_BYTES = 3 * 2 ** 30;
 const VISIBILITY_GRID_BYTES = 2 ** 30;
 const KERNELS_SHARE = 1 / 4;
-/** What calibration does. */
+/** Memory limit of calibration. */
 const CALIBRATION_BYTES = 2 ** 32;
-/** Of the cards we know; grids come in whole waves over them. */
+/** Of the known cards; grids are processed in whole waves of multiprocessors. */
 const MULTIPROCESSORS = 132;
 
 function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): readonly CardBuffer[] {
@@ -49,7 +49,7 @@ function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): r
   const baselines = baselineCount(stations);
   const planes = channels * (polarisations === 1 ? 1 : 4) * pixels ** 2;
   const visibilities = channels * baselines * polarisations ** 2;
-  // Rows of int8 (re, im), beside them the packed bytes of 4-bit samples.
+  // Rows of int8 (re, im), plus the packed bytes of 4-bit samples.
   const spectraBytes =
     rows * (roundUp(2 * spectraPerBlock, 128) + (bits === 4 ? roundUp(spectraPerBlock, 16) : 0));
   const kernelBytes = 16 * channels * baselines * (2 * kernelSize - 1) ** 2;
@@ -84,7 +84,7 @@ function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): r
     { what: 'spectra', sizeBytes: SPECTRA_BLOCKS * spectraBytes },
     // int32 sums, float64 totals, and a count for every baseline
     { what: 'visibilities', sizeBytes: 24 * visibilities + 8 * channels * baselines },
-    // correlations, model and weights of each pair, and the two matrices made of them
+    // correlations, model and weights of each pair, and the two matrices made from them
     {
       what: 'calibration',
       sizeBytes: Math.min(

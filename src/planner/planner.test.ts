@@ -1,4 +1,4 @@
-/** The planner by hand: every number below is worked out beside it. */
+/** The planner against hand calculations: every number is derived next to it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';

@@ -1,11 +1,11 @@
 /**
- * Which road is cheaper, how busy each kernel, the bus and the memory would be, and how many machines a telescope needs.
- * Pure: a workload and what each unit of work costs on a machine in, loads out.
+ * Chooses the cheaper imaging method and computes the load of each kernel, the bus and the memory, and the number of
+ * machines for a telescope. Pure: from a workload and the cost per unit of work on a machine to loads.
  *
  *   voltages ─► channelise ─┬─► correlate ──────────► image once per cadence     visibilities
  *                           └─► direct image, every spectrum ──► finish          direct
  *
- * A load is seconds of work for a second of sky: 1 is exactly real time on one machine.
+ * A load is seconds of work per second of data: 1 is exactly real time on one machine.
  */
 import { cardBytes } from './memory.js';
 import type { KernelName, RoadName } from './road-names.js';
@@ -19,10 +19,10 @@ export interface Cost {
   readonly basis: 'measured' | 'scaled' | 'estimated';
 }
 
-/** What one unit of each kernel's work costs on a machine, for one workload. */
+/** Cost per unit of each kernel's work on a machine, for one workload. */
 export type KernelCosts = Readonly<Record<KernelName, Cost>>;
 
-/** The units that costs are given in. */
+/** The units of the costs. */
 export const kernelUnits = {
   channelise: 'complex samples',
   correlate: 'spectra of one channel, all inputs',
@@ -35,10 +35,10 @@ export const kernelUnits = {
 
 export interface Machine {
   readonly title: string;
-  /** What is counted when one is not enough. */
+  /** The unit of counting if one is not enough. */
   readonly countedAs: 'card' | 'machine';
   readonly memoryBytes: number;
-  /** From the host to the card and back; undefined where there is no bus in between. */
+  /** From host to card and back; undefined if there is no bus between them. */
   readonly bus?: { readonly upBytesPerS: number; readonly downBytesPerS: number };
 }
 
@@ -56,13 +56,13 @@ export interface RoadPlan {
   readonly bus: {
     readonly upBytesPerS: number;
     readonly downBytesPerS: number;
-    /** The busier direction; 0 where there is no bus. */
+    /** The busier direction; 0 without a bus. */
     readonly load: number;
   };
   readonly memoryBytes: number;
-  /** How many machines share the channels, each at most HEADROOM busy. */
+  /** Number of machines that share the channels, each at most HEADROOM busy. */
   readonly machines: number;
-  /** What decides that number. */
+  /** What limits that number. */
   readonly boundBy: 'kernels' | 'bus' | 'memory';
 }
 
@@ -71,11 +71,11 @@ export interface Plan {
   readonly machine: Machine;
   readonly roads: Readonly<Record<RoadName, RoadPlan>>;
   readonly cheaper: RoadName;
-  /** Images closer together than this are cheaper directly; undefined where one road always is. */
+  /** Below this cadence direct imaging is cheaper; undefined if one method always is. */
   readonly crossoverCadenceS: number | undefined;
 }
 
-/** A live system that is busier than this falls behind at the first hiccup. */
+/** A live system with a higher load falls behind after any interruption. */
 export const HEADROOM = 0.95;
 
 export function planRoads(workload: Workload, costs: KernelCosts, machine: Machine): Plan {
@@ -94,13 +94,13 @@ export function planRoads(workload: Workload, costs: KernelCosts, machine: Machi
   };
 }
 
-/** Units of work a second for each kernel on a road; kernels that a road does without are left out. */
+/** Units of work per second for each kernel of an imaging method; unused kernels are left out. */
 export function workPerSecond(
   road: RoadName,
   workload: Workload,
 ): readonly (readonly [KernelName, number])[] {
   const { channels, channelWidthHz, stations, polarisations, cadenceS, calibrateEveryS, beams } = workload;
-  // Critically sampled: a channel of width Δν makes Δν complex spectra a second.
+  // Critically sampled: a channel of width Δν makes Δν complex spectra per second.
   const channelSpectra = channels * channelWidthHz;
   const images = channels / cadenceS;
   const front =
@@ -111,7 +111,7 @@ export function workPerSecond(
       ['correlate', channelSpectra],
       ['image', images],
     ],
-    // Gains come from visibilities: one cadence's worth is correlated for each solution.
+    // Gains come from visibilities: one cadence of data is correlated for each solution.
     direct: [
       ['correlate', (channelSpectra * cadenceS) / calibrateEveryS],
       ['direct image', channelSpectra],
@@ -130,7 +130,7 @@ function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machin
   }));
   const load = kernels.reduce((sum, kernel) => sum + kernel.load, 0);
   const bus = busTraffic(workload, machine);
-  // Only a card keeps what it can work out again.
+  // Only a card keeps values that could be recomputed.
   const memoryBytes = cardBytes(road, workload, machine.bus ? machine.memoryBytes : 0);
   const needs = {
     kernels: load / HEADROOM,
@@ -151,13 +151,13 @@ function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machin
   };
 }
 
-/** Images leave as float64. */
+/** Images are output as float64. */
 const IMAGE_BYTES = 8;
 const products = ({ polarisations }: Workload): 1 | 4 => (polarisations === 1 ? 1 : 4);
 
 function busTraffic(workload: Workload, { bus }: Machine): RoadPlan['bus'] {
   const { channels, channelWidthHz, stations, polarisations, bits, input, cadenceS, pixels } = workload;
-  // Voltages come as 8-bit complex samples; spectra with the bits they were made with.
+  // Voltages arrive as 8-bit complex samples; spectra with their own bits.
   const bytesPerSample = input === 'voltages' ? 2 : (2 * bits) / 8;
   const upBytesPerS = channels * channelWidthHz * stations * polarisations * bytesPerSample;
   const downBytesPerS = (channels * products(workload) * pixels ** 2 * IMAGE_BYTES) / cadenceS;
@@ -166,8 +166,8 @@ function busTraffic(workload: Workload, { bus }: Machine): RoadPlan['bus'] {
 }
 
 /**
- * Both roads cost a fixed part and a part per image: the direct one more of the first, the other more of the second.
- * They cross where  fixed_v + perImage_v / τ = fixed_d + perImage_d / τ.
+ * Both methods have a fixed cost and a cost per image: direct imaging has the larger fixed cost, imaging from
+ * visibilities the larger cost per image. They are equal where  fixed_v + perImage_v / τ = fixed_d + perImage_d / τ.
  */
 function crossover(workload: Workload, costs: KernelCosts): number | undefined {
   const perS = workload.channels * workload.channelWidthHz;

@@ -1,4 +1,4 @@
-/** Both ways to an image, and the kernels that they run. */
+/** Both imaging methods, and their kernels. */
 export const roadNames = ['visibilities', 'direct'] as const;
 export type RoadName = (typeof roadNames)[number];
 export type KernelName =

@@ -1,4 +1,4 @@
-/** A plan put to the test: images of noise by the composer, beside what was predicted for them. */
+/** Tests a plan: runs images of noise through the composer and compares them with the prediction. */
 import type { Backend } from '../backend/backend.js';
 import type { CardStep } from '../backend/cuda/meter.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -8,7 +8,7 @@ import type { KernelName, RoadName } from './road-names.js';
 import { timeImages, type Piece, type TimedImages } from './time-images.js';
 import type { Workload } from './workload.js';
 
-/** Seconds for one image. */
+/** Seconds per image. */
 export interface Compared {
   readonly predictedS: number;
   readonly measuredS: number;
@@ -20,12 +20,12 @@ export interface RoadRun extends Compared {
   /** Spectra of each channel in an image. */
   readonly spectra: number;
   readonly images: number;
-  /** Seconds of data that went through, and how long that took. */
+  /** Seconds of data that were processed, and the computing time. */
   readonly dataS: number;
   readonly elapsedS: number;
   /** Measured over predicted. */
   readonly ratio: number;
-  /** Of a card. */
+  /** For a card. */
   readonly card?: {
     readonly kernels: readonly (Compared & { readonly kernel: KernelName })[];
     readonly bus: { readonly up: Compared; readonly down: Compared };
@@ -33,12 +33,12 @@ export interface RoadRun extends Compared {
   };
 }
 
-/** On a processor so much of the workload is run that an image should take about this long. */
+/** A processor runs a part of the workload in which an image should take about this long. */
 const AIM_S = 2;
 const LEAST_SPECTRA = 8;
 const IMAGES = 3;
 
-/** Kernels of one image, without the calibration, which happens between images. */
+/** Kernels of one image, without calibration, which runs between images. */
 function predict(
   road: RoadName,
   workload: Workload,
@@ -55,7 +55,7 @@ function predict(
   return front + back[road];
 }
 
-/** As many channels as the aim allows at the full number of spectra; fewer spectra where not even two fit. */
+/** As many channels as this time allows with the full number of spectra; fewer spectra if not even two channels fit. */
 export function choosePiece(road: RoadName, workload: Workload, costs: KernelCosts): Piece {
   const spectra = spectraInImage(workload);
   const least = Math.min(2, workload.channels);
@@ -66,7 +66,7 @@ export function choosePiece(road: RoadName, workload: Workload, costs: KernelCos
   return { channels, spectra: Math.min(spectra, taken), images: IMAGES };
 }
 
-/** On a card all of the workload is run, for so many seconds of data. */
+/** A card runs the whole workload for this many seconds of data. */
 export async function runPlan(
   road: RoadName,
   backend: Backend,
@@ -90,7 +90,7 @@ export async function runPlan(
   };
 }
 
-/** What meters a kernel; the calibration is not run. */
+/** The timed step of each kernel; calibration is not run. */
 const stepOf = {
   ...{ channelise: 'channelise', correlate: 'correlate', image: 'image', 'direct image': 'image' },
   ...{ finish: 'finish', calibrate: undefined, beams: undefined },
@@ -109,7 +109,7 @@ function compareSteps(
   return {
     kernels: kernels.flatMap(({ kernel, load }) => {
       const step = stepOf[kernel];
-      // Beside direct images nothing is correlated: gains are not solved here.
+      // Direct images need no correlation here: gains are not solved.
       if (step === undefined || (road === 'direct' && kernel === 'correlate')) return [];
       return [{ kernel, predictedS: cadenceS * load, measuredS: perImage(step) }];
     }),

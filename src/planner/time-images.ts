@@ -1,4 +1,4 @@
-/** Images of noise, made by the composer as live data are, and timed. */
+/** Images of noise, made by the composer like live data, and timed. */
 import type { Backend } from '../backend/backend.js';
 import type { CardAccount } from '../backend/cuda/meter.js';
 import type { ChannelisePlan } from '../channelise/index.js';
@@ -17,7 +17,7 @@ import { cutImage } from './memory.js';
 import type { RoadName } from './road-names.js';
 import type { Workload } from './workload.js';
 
-/** How much of a workload is run. */
+/** The part of a workload to run. */
 export interface Piece {
   readonly channels: number;
   /** Spectra of each channel in an image. */
@@ -26,9 +26,9 @@ export interface Piece {
 }
 
 export interface TimedImages {
-  /** All of them together, without those that warm up. */
+  /** All images together, without warm-up. */
   readonly elapsedS: number;
-  /** Of a card: what it was busy with meanwhile, and the memory it took. */
+  /** For a card: its busy time and its memory. */
   readonly card?: CardAccount & { readonly memoryBytes: number };
 }
 
@@ -85,7 +85,7 @@ export const timeImages = (
     return { elapsedS: (endedMs - begunMs) / 1000, ...(account && { card: account }) };
   });
 
-/** Noise without an end: one block again and again, from page-locked memory where a card reads it. */
+/** Endless noise: one block repeated, from page-locked memory if a card reads it. */
 function noiseOf(
   whole: Workload,
   { channels, spectra }: Piece,
@@ -138,7 +138,7 @@ function noiseOf(
   return { source, channels: plan };
 }
 
-/** Blocks that images are whole numbers of, where there are such: others would be cut on the host. */
+/** A block length that divides images into whole blocks, if there is one: others would be cut on the host. */
 function wholePart(spectra: number, most: number): number {
   const least = Math.ceil(spectra / most);
   for (let blocks = least; blocks < 2 * least; blocks++) if (spectra % blocks === 0) return spectra / blocks;

@@ -1,4 +1,4 @@
-/** What a telescope asks of a machine, in numbers a planner can count with. */
+/** A telescope's requirements as numbers for the planner. */
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import { median } from '../core/median.js';
 import type { Vector3 } from '../core/vector.js';
@@ -6,14 +6,14 @@ import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { LEAST_PIXELS, MARGIN, MOST_PIXELS, type ImageField, type KernelSize } from '../image/index.js';
 import type { Station, Telescope } from '../telescope/telescope.js';
 
-/** What is wanted of the machine, whatever the telescope. */
+/** Requirements independent of the telescope. */
 interface Wanted {
-  /** Whether voltages arrive and are channelised here, or spectra that another machine made. */
+  /** Whether the input is voltages to channelise, or spectra from another machine. */
   readonly input: 'voltages' | 'spectra';
   readonly taps: number;
-  /** Seconds of sky in one image. */
+  /** Seconds of data per image. */
   readonly cadenceS: number;
-  /** Seconds of sky between two solutions of the gains. */
+  /** Seconds of data between two gain solutions. */
   readonly calibrateEveryS: number;
   readonly pixels: number;
   readonly field: ImageField;
@@ -22,12 +22,12 @@ interface Wanted {
 
 export interface WorkloadOptions extends Wanted {
   readonly telescope: Telescope;
-  /** The telescope's own recording unless given. */
+  /** By default the telescope's own recording. */
   readonly channels?: number;
   readonly channelWidthHz?: number;
   readonly centreFrequencyHz?: number;
   readonly bits?: 4 | 8;
-  /** None unless given. */
+  /** By default none. */
   readonly beams?: number;
 }
 
@@ -39,18 +39,18 @@ export interface Workload extends Wanted {
   readonly channelWidthHz: number;
   readonly highestHz: number;
   readonly bits: 4 | 8;
-  /** Tied-array beams beside the images, of as many polarisations as stations have. */
+  /** Tied-array beams in addition to the images, with as many polarisations as the stations have. */
   readonly beams: number;
   /** Grid cells across the aperture, kernels included. */
   readonly apertureCells: number;
   /** Positions of the stations that are imaged: x east, y north, z up. */
   readonly imagedM: readonly Vector3[];
-  /** Outriggers that the image leaves out, since one of them widens the grid for all; they are still correlated. */
+  /** Outriggers that are not imaged, since one of them would widen the grid for all; they are still correlated. */
   readonly leftOut: readonly string[];
 }
 
 const WHERE = 'plan';
-/** An image may do without this part of the stations if that makes the array compact: outriggers. */
+/** Largest fraction of stations left out of an image to make the array compact: outriggers. */
 const MOST_LEFT_OUT = 0.02;
 
 export function workloadOf(options: WorkloadOptions): Workload {
@@ -84,7 +84,7 @@ export function workloadOf(options: WorkloadOptions): Workload {
   const { stations, leftOut } = compactPart(telescope.stations);
   const apertureCells = Math.ceil(acrossM(stations) * cellsPerM) + kernelSize;
   if (!fits(apertureCells, pixels)) {
-    // Even, as images are, and no more than image takes.
+    // Even, as for images, and no more than image accepts.
     const neededPixels = 2 * Math.ceil((apertureCells + 2) / 2);
     const narrower = (halfWidth * (pixels - kernelSize - 2)) / (acrossM(stations) * cellsPerM);
     const widestDeg = Number(((0.995 * 2 * Math.asin(narrower)) / RADIANS_PER_DEGREE).toPrecision(3));
@@ -117,7 +117,7 @@ export function workloadOf(options: WorkloadOptions): Workload {
   };
 }
 
-/** Each antenna is rounded to its nearest cell: two cells of slack, as the image's own plan keeps. */
+/** Each antenna is rounded to its nearest cell: two spare cells, as in the image's own plan. */
 const fits = (cells: number, pixels: number): boolean => cells + 2 <= pixels;
 
 const acrossM = (stations: readonly Station[]): number => {
@@ -125,10 +125,10 @@ const acrossM = (stations: readonly Station[]): number => {
   return Math.max(spread(stations.map((s) => s.eastM)), spread(stations.map((s) => s.northM)));
 };
 
-/** An outrigger is worth leaving out if the rest is this much narrower than all. */
+/** Outriggers are left out if the rest is this much narrower than all. */
 const WORTH_NARROWING = 0.7;
 
-/** All stations, unless a few outriggers make the array much wider than the rest of it is. */
+/** All stations, unless a few outriggers make the array much wider than the rest. */
 function compactPart(all: readonly Station[]): { stations: readonly Station[]; leftOut: readonly string[] } {
   const [east, north] = [median(all.map((s) => s.eastM)), median(all.map((s) => s.northM))];
   const outwards = [...all].sort(

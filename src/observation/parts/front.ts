@@ -6,7 +6,7 @@ import { field, flagged, inputPath, outputPath, real, whole, withForm, words } f
 
 const group = 'Channels';
 
-/** Tests compare them with the filters that there are. */
+/** Tests compare them with the available filters. */
 export const filterNames = ['usual', 'even', 'flat', 'sharp', 'dft'] as const satisfies readonly FilterName[];
 
 const WINDOW = /^(?:rectangular|hann|hamming|blackman|kaiser:\d+(?:\.\d*)?)$/;
@@ -15,7 +15,7 @@ const window = withForm(
   { words: 'rectangular, hann, hamming, blackman or kaiser:BETA, like kaiser:9', pattern: WINDOW.source },
 );
 
-/** A window as the channeliser takes it. */
+/** A window in the channeliser's form. */
 export function windowOf(text: string): FilterWindow {
   const [kind, beta] = text.split(':');
   if (kind === 'kaiser') return { kind, beta: Number(beta) };
@@ -42,7 +42,7 @@ const delayFields = z.strictObject({
     help: 'a fixed delay or cable length for each input, as "fixed" in a delays.json; added to those in the telescope\'s description',
   }),
 });
-/** A path alone is a file of fixed delays. */
+/** A bare path is a file of fixed delays. */
 const delays = z.union([
   delayFields,
   inputPath.transform((fixed): z.output<typeof delayFields> => ({ fixed })),

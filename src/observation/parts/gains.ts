@@ -41,6 +41,6 @@ const fields = z.strictObject({
   }),
   ...solvingFields(group),
 });
-/** A path alone is a file of gains. */
+/** A bare path is a file of gains. */
 export const gains = z.union([fields, inputPath.transform((file): GainsPart => ({ file }))]);
 type GainsPart = z.output<typeof fields>;

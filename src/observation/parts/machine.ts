@@ -1,4 +1,4 @@
-/** Where the observation is computed. Nothing here changes the results beyond rounding. */
+/** The machine that runs the observation. Nothing here changes the results beyond rounding. */
 import { z } from 'zod';
 import { backendKinds } from '../../core/backend-kinds.js';
 import { field, flagged, whole, wholeList } from '../../fields/index.js';

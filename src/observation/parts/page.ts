@@ -1,4 +1,4 @@
-/** The page of a live run: where a browser sees the sky and steers. */
+/** The page of a live run: a browser shows the sky and steers. */
 import { z } from 'zod';
 import { field, inputPath, whole, withForm, words } from '../../fields/index.js';
 
@@ -42,6 +42,6 @@ export const pageFields = z.strictObject({
     otherwise: 'none',
   }),
 });
-/** An address alone, or false. */
+/** A bare address, or false. */
 export const page = z.union([pageFields, address.transform((given): PagePart => ({ address: given }))]);
 type PagePart = z.output<typeof pageFields>;

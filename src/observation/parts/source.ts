@@ -1,4 +1,4 @@
-/** Where the data come from, which part of them, and what they do not say themselves. */
+/** The source of the data, the part to use, and facts that the data lack. */
 import { z } from 'zod';
 import type { VoltageType } from '../../core/axes.js';
 import {
@@ -21,7 +21,7 @@ import { packetFormats } from '../../packets/registry.js';
 const group = 'Source';
 const reading = 'Reading, where the data do not say';
 
-/** A test compares them with the registry, which is too much to load for a list of options. */
+/** A test compares them with the registry, which is too large to load for a list of options. */
 const fileFormatNames = [
   'sigmf-collection',
   ...['sigmf', 'fitsidi', 'uvfits', 'mwa', 'skalow', 'uvh5', 'ms', 'lwa', 'mark5b', 'dada', 'guppi', 'gsb'],
@@ -35,7 +35,7 @@ export const formatHelp = `format of the file or the packets: ${formatNames.join
 const voltageTypes = ['i8', 'i16', 'f32', 'ci8', 'ci16', 'cf32'] as const satisfies readonly VoltageType[];
 const sampleTypes = [...voltageTypes, 'u8', 'cu8'] as const;
 
-/** The keys of which exactly one says where the data come from. */
+/** The keys of which exactly one gives the source. */
 export const sourceKinds = ['recording', 'visibilities', 'capture', 'listen', 'stream'] as const;
 type SourceKind = (typeof sourceKinds)[number];
 
@@ -292,11 +292,11 @@ export const source = fields.superRefine((given, context) => {
 });
 export type SourcePart = z.output<typeof source>;
 
-/** Which of the keys says where the data come from. */
+/** Which of the keys gives the source. */
 export const sourceKind = (given: SourcePart): SourceKind =>
   sourceKinds.find((kind) => given[kind] !== undefined) ?? 'recording';
 
-/** A recording with a log of changes is run as the live data that it was. */
+/** A recording with a log of changes is run like the original live data. */
 export const isOfLiveData = ({
   source: given,
   log,

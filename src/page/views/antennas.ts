@@ -1,11 +1,11 @@
-/** Antennas: where each stands and how it is, seen where the data are; flag what is broken. */
+/** Antennas: a map of their positions and states from the data; flags broken ones. */
 import { html, svg, nothing } from 'lit';
 import type { AntennaRow, Health, InputRow, Status } from '../../serve/messages.js';
 import { decibels, degrees, percent } from '../format.js';
 import { steer } from '../steer.js';
 import { View } from '../view.js';
 
-/** Shape and words as well as colour. */
+/** Shape and text as well as colour. */
 const healths = {
   good: ['●', 'good'],
   flagged: ['✕', 'flagged'],
@@ -49,7 +49,7 @@ class Antennas extends View {
     const half = 0.55 * Math.max(1, Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys));
     const [x0, y0] = [middle(xs), middle(ys)];
     const r = Math.max(half / 60, Math.min(half / 22, half / Math.sqrt(rows.length) / 2.4));
-    // A round number about a third of the width.
+    // A round number, about a third of the width.
     const scale = 10 ** Math.floor(Math.log10(half / 1.5));
     const bar = [5, 2, 1].map((one) => one * scale).find((one) => one <= half * 0.7) ?? scale;
     return html`<svg class="map" viewBox="${-half} ${-half} ${2 * half} ${2 * half}" aria-hidden="true">

@@ -1,4 +1,7 @@
-/** Bandpass: the power of each input by channel against the array's median: a board whose part of the band is nonsense. */
+/**
+ * Bandpass: the power of each input by channel against the array's median, which shows boards with a bad part of the
+ * band.
+ */
 import { html } from 'lit';
 import type { PlanView } from '../../serve/messages.js';
 import type { ChartData } from '../chart.js';
@@ -27,7 +30,7 @@ class Bandpass extends View {
     });
   }
 
-  /** Of each channel over all inputs; with two polarisations of those of one. */
+  /** Of each channel over all inputs; with two polarisations, over the inputs of one of them. */
   private medians(): Float32Array[] {
     const { power, plan } = this;
     if (!power || !plan) return [];

@@ -1,4 +1,4 @@
-/** Beams: the dynamic spectrum of each, a channel over its own mean, the newest at the bottom. */
+/** Beams: the dynamic spectrum of each, every channel divided by its mean, the newest at the bottom. */
 import { html } from 'lit';
 import type { BeamsHead, PlanView } from '../../serve/messages.js';
 import { fixed, hertz } from '../format.js';
@@ -15,7 +15,7 @@ interface Beam {
 
 class Beams extends View {
   private plan: PlanView | undefined;
-  /** By the number of the product, and by name: those that go on keep their rows. */
+  /** By product number and name: continuing beams keep their rows. */
   private readonly products = new Map<number, readonly Beam[]>();
   private readonly heads = new Map<number, BeamsHead>();
 

@@ -1,4 +1,6 @@
-/** Chain: what runs out first. Ring, latencies, load; and whether the backend still computes what the reference does. */
+/**
+ * Chain: resources that may run out. Ring, latencies, load; and whether the backend still agrees with the reference.
+ */
 import { html, nothing } from 'lit';
 import type { ChainView, RoadsHead, SkyHead, Status } from '../../serve/messages.js';
 import { bytes, count, exponent, fixed, seconds } from '../format.js';
@@ -12,7 +14,7 @@ const stages: Readonly<Partial<Record<string, string>>> = {
   image: 'an image',
 };
 
-/** Three pictures of one message. */
+/** Three images from one message. */
 const skiesOf = ({ head, values }: Numbers<RoadsHead>): readonly Numbers<SkyHead>[] =>
   [head.range, head.range, head.offRange].map((range, k) => {
     const [, pixels] = head.shape;

@@ -1,4 +1,6 @@
-/** Fringes: of two to eight stations amplitude, phase and lag of each baseline, closure phases, power and spectrum. */
+/**
+ * Fringes: amplitude, phase and delay of each baseline of two to eight stations, closure phases, power and spectrum.
+ */
 import { html, nothing } from 'lit';
 import type { FringesView } from '../../serve/messages.js';
 import type { ChartData, Curve } from '../chart.js';
@@ -6,7 +8,7 @@ import { fixed, hertz } from '../format.js';
 import { View } from '../view.js';
 import '../chart.js';
 
-/** More cannot be told apart. */
+/** More curves are hard to distinguish. */
 const MOST_CURVES = 8;
 type Numbers = readonly (number | null)[];
 
@@ -108,7 +110,7 @@ class FringesPage extends View {
 const inDb = (values: Numbers): (number | null)[] =>
   values.map((value) => (value === null || value <= 0 ? null : 10 * Math.log10(value)));
 
-/** Charts want x rising; velocities fall with frequency. */
+/** Charts need rising x; velocities fall with frequency. */
 function spectrumOf({ velocitiesKmPerS, frequenciesHz, powers }: FringesView): ChartData {
   const x = velocitiesKmPerS ? [...velocitiesKmPerS].reverse() : frequenciesHz.map((hz) => hz / 1e6);
   return {

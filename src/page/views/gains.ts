@@ -1,4 +1,4 @@
-/** Gains: what calibrates the images, how old it is, how well it fits; solve, hold, load or drop it. */
+/** Gains: the calibration of the images, its age, its fit; solve, hold, load or drop it. */
 import { html, nothing } from 'lit';
 import type { AntennaRow, GainsView, Status } from '../../serve/messages.js';
 import type { ChartData } from '../chart.js';
@@ -8,10 +8,13 @@ import { steer } from '../steer.js';
 import { View } from '../view.js';
 import '../chart.js';
 
-/** As corella calibrate warns: above it part of the sky is not in the model. */
+/** The limit of corella calibrate's warning: above it part of the sky is not in the model. */
 const SOME_UNEXPLAINED = 0.1;
 
-/** Of the sky where noise can be told from it; else what is left of the data, noise and all. */
+/**
+ * The unexplained part of the sky, if it can be separated from noise; otherwise the residual of the data including
+ * noise.
+ */
 function explained({ residual, unexplained, noiseResidual }: GainsView) {
   if (unexplained === undefined)
     return html`<div class="card figure">

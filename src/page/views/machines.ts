@@ -1,4 +1,4 @@
-/** Machines: of a night that several share. Who has which channels, who is missing since when. */
+/** Machines of a joint observation: the channels of each, and since when one is missing. */
 import { html, nothing } from 'lit';
 import type { MachineRow } from '../../serve/messages.js';
 import { clock, hertz, percent, seconds } from '../format.js';

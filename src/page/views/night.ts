@@ -1,4 +1,4 @@
-/** Night: what one has in the morning. Minutes that were seen and written, files, sessions, the journal; and the helm. */
+/** Night: summary of the run. Minutes received and written, files, sessions, the journal; and controls. */
 import { html, nothing } from 'lit';
 import type { JournalEntry, NightView, PlanView, Status } from '../../serve/messages.js';
 import { clock, count, fixed, moment, seconds } from '../format.js';
@@ -25,13 +25,13 @@ class Night extends View {
     this.hear('plan', (plan) => (this.plan = plan));
   }
 
-  /** Whether a change has not taken effect yet, and was not cancelled. */
+  /** Whether a change has not taken effect yet and was not cancelled. */
   private isPending(change: number, from = ''): boolean {
     const newest = this.status?.newestSample ?? '';
     return from > newest && !this.entries.some(({ cancels }) => cancels === change);
   }
 
-  /** Of each machine what others have and it has not. */
+  /** For each machine, the data that only other machines have. */
   private missing({ machines = [] }: NightView) {
     if (machines.length === 0) return nothing;
     const lines = machines.flatMap(({ machine, missing }) =>
@@ -63,7 +63,7 @@ class Night extends View {
     if (minutes.length === 0) return html`<p class="dim">No integration yet.</p>`;
     const [first, last] = [minutes[0].minute, minutes[minutes.length - 1].minute];
     const known = new Map(minutes.map((one) => [one.minute, one]));
-    // Rows of an hour.
+    // One row per hour.
     const hours = Array.from(
       { length: Math.floor(last / 60) - Math.floor(first / 60) + 1 },
       (_, k) => Math.floor(first / 60) + k,

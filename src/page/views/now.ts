@@ -1,4 +1,7 @@
-/** Now: the sky as it is, what shines in it, and how old the picture is. Any place tells its spectrum and its night. */
+/**
+ * Now: the current sky, its sources, and the age of the image. Any position shows its spectrum and its history over the
+ * run.
+ */
 import { html, nothing } from 'lit';
 import { live as asShown } from 'lit/directives/live.js';
 import type { SkyHead, Status } from '../../serve/messages.js';
@@ -21,7 +24,7 @@ interface Listed {
   readonly time: string;
 }
 
-/** Older than so many cadences is told in red. */
+/** An image older than this many cadences is marked in red. */
 const STALE_CADENCES = 3;
 const LEAST_STALE_S = 2;
 const FOLLOW_MS = 5000;
@@ -29,9 +32,9 @@ const FOLLOW_MS = 5000;
 class Now extends View {
   private live: Numbers<SkyHead> | undefined;
   private heardAtMs = 0;
-  /** What is shown instead of now: a picture of the night, or one made again. */
+  /** An earlier image of the run, or a re-image, shown instead of the current one. */
   private then: Numbers<SkyHead> | undefined;
-  /** Where the slider stands, in seconds since 1970; undefined at now. */
+  /** Slider position in seconds since 1970; undefined for the current image. */
   private thenUnixS: number | undefined;
   private weight: 'natural' | 'uniform' | undefined;
   private why = '';
@@ -87,7 +90,7 @@ class Now extends View {
     await this.showThen();
   }
 
-  /** A picture of the night as it was made, or its integration with other weights. */
+  /** Shows an image of the run as it was made, or its integration re-imaged with other weights. */
   private async showThen(): Promise<void> {
     const { thenUnixS, weight } = this;
     this.why = '';

@@ -1,4 +1,4 @@
-/** Sources: a row for each sender. Who lost what, and who answers for it. */
+/** Sources: a row for each sender with its losses and its boards. */
 import { html, nothing } from 'lit';
 import type { SenderRow, SendersView } from '../../serve/messages.js';
 import { count, percent, scaled, seconds } from '../format.js';
@@ -61,7 +61,7 @@ class Sources extends View {
     </div>`;
   }
 
-  /** Of a simulated sky: losses to try things with. */
+  /** For a simulated sky: controls for losses, for trials. */
   private switches(
     senders: readonly SenderRow[],
     { percent: lost, silent }: NonNullable<SendersView['losses']>,

@@ -1,4 +1,6 @@
-/** Waterfall: power over time and frequency of an input, or amplitude and phase of a baseline. The newest at the bottom. */
+/**
+ * Waterfall: power over time and frequency of an input, or amplitude and phase of a baseline. The newest at the bottom.
+ */
 import { html, nothing } from 'lit';
 import type { PlanView } from '../../serve/messages.js';
 import type { HeatData } from '../heat.js';
@@ -37,7 +39,7 @@ class Waterfall extends View {
   }
 
   private keep(rows: Row[], row: Row): void {
-    // What a new subscriber is told at once has no time of its own, and comes again with one.
+    // The first row after subscribing may have no time; it is sent again with one.
     if (row.time === '' || rows.at(-1)?.time === row.time) return;
     rows.push(row);
     if (rows.length > ROWS) rows.shift();
