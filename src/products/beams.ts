@@ -1,4 +1,4 @@
-/** Beams: weighted sums of all stations towards places on the sky. What an observation says of them. */
+/** Beams: weighted sums of all stations towards positions on the sky. The fields of an observation. */
 import { z } from 'zod';
 import {
   angleDeg,

@@ -1,4 +1,4 @@
-/** Gains solved from the data, in a file: what an observation says of them. */
+/** Gains solved from the data, in a file. The fields of an observation. */
 import { z } from 'zod';
 import {
   channelList,

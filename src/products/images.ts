@@ -1,4 +1,4 @@
-/** Images of the sky: what an observation says of them. */
+/** Images of the sky. The fields of an observation. */
 import { z } from 'zod';
 import {
   angleDeg,
@@ -21,7 +21,7 @@ import { mounts } from '../telescope/telescope.js';
 const group = 'Images';
 const cleaning = 'CLEAN';
 
-/** briggs:R says how robust, from natural at 2 to uniform at −2. */
+/** The number after briggs: is the robustness, from natural at 2 to uniform at −2. */
 type Weights = 'natural' | 'uniform' | 'briggs' | `briggs:${number}`;
 const isWeights = (text: string): text is Weights => {
   const robustness = /^briggs:([+-]?(?:\d+\.?\d*|\.\d+))$/.exec(text)?.[1];
@@ -36,7 +36,7 @@ const weights = withForm(
     .refine(isWeights, 'is not a weighting'),
   { words: 'natural, uniform, briggs or briggs:R, like briggs:0.5' },
 );
-/** Of images whose visibilities are not all there at once; the table refuses others. */
+/** For images whose visibilities are not all available at once; the support table refuses other weights. */
 export const plainWeights = ({ weights: name = 'natural' }: { readonly weights?: Weights }) =>
   name === 'natural' || name === 'uniform'
     ? name
@@ -54,7 +54,7 @@ const stokes = withForm(
   { words: 'I or IQUV' },
 );
 
-/** A test compares them with what draws them, which is too much to load for a list of options. */
+/** A test compares them with the drawing code, which is too large to load for a list of options. */
 export const scaleNames = ['usual', 'linear', 'sqrt'] as const;
 export const colourNames = ['inferno', 'viridis', 'cividis', 'grey', 'plate'] as const;
 

@@ -1,4 +1,4 @@
-/** Entry point of `products`: what an observation can ask for. */
+/** Entry point of `products`: what an observation can request. */
 export {
   isProduct,
   productFields,

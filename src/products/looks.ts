@@ -1,4 +1,4 @@
-/** What images of recordings, live data and visibilities have in common: files, pictures, the beam that is divided out. */
+/** Common to images of recordings, live data and visibilities: files, pictures, the beam to divide by. */
 import { join, parse } from 'node:path';
 import { refuse } from '../core/errors.js';
 import type { SkyLook } from '../draw/index.js';
@@ -13,7 +13,7 @@ export function lookOf({ range, scale, colours, light }: Product<'images'>): Sky
   return { ...(ends && { range: { low: ends[0], high: ends[1] } }), scale, colours, light };
 }
 
-/** A FITS file, the picture beside it, and the contact sheet of a series. */
+/** A FITS file, the picture next to it, and the contact sheet of a series. */
 export function seriesPaths(
   path: string,
   { picture, sheet }: { readonly picture: boolean; readonly sheet: boolean },
@@ -26,7 +26,7 @@ export function seriesPaths(
   };
 }
 
-/** The beam that an image is divided by, where that is asked for. */
+/** The beam that an image is divided by, if requested. */
 export async function dividingBeam(
   { 'beam-corrected': isAsked = false, element }: Pick<Product<'images'>, 'beam-corrected' | 'element'>,
   telescope: Telescope,

@@ -1,4 +1,4 @@
-/** What a product is to the composer: planned from its fields, made as a stage with a sink behind it. */
+/** The composer's interface to a product: planned from its fields, made as a stage and a sink. */
 import type { Backend } from '../backend/backend.js';
 import type { CanonicalSpectra, Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
@@ -25,7 +25,7 @@ import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { GainsInForce, SolvedGains } from './solve/index.js';
 
-/** What products know of the observation. */
+/** Properties of the observation for products. */
 export interface Observed {
   /** The part of the recording that is used. */
   readonly recording: Recording;
@@ -33,43 +33,43 @@ export interface Observed {
   readonly front: Front;
   readonly spectra: FrontSpectra;
   readonly delays?: RequestedDelays;
-  /** What is tracked. */
+  /** The tracked position. */
   readonly centre?: PhaseCentre;
-  /** [a], 1 where an input is flagged all the time. */
+  /** [a], 1 if an input is always flagged. */
   readonly flaggedInputs: Uint8Array;
   /** Flags by channel, time and pair. */
   readonly rules: readonly FlagRule[];
   readonly level?: Level;
   readonly equaliser?: InputLevels;
-  /** Equaliser gains that no file has: what is not divided by them now never can be. */
+  /** Equaliser gains are not written to a file: data that are not divided by them now can never be. */
   readonly equaliserIsLost: boolean;
-  /** Of beams, where they are steered. */
+  /** For beams, if they are steered. */
   readonly places?: SteeredPlaces;
   /** Gains that calibrate images and beams. */
   readonly calibrated?: Calibrated | CalibratedAt;
-  /** Takes the solutions of this product, which calibrate the others. */
+  /** Receives the solutions of this product, which calibrate the others. */
   readonly solutionsInto?: GainsInForce;
-  /** What those gains do not say of X and Y together. */
+  /** If the X–Y phase of those gains is unknown. */
   readonly crossHands?: CrossHandLack;
-  /** The beam through which their model was seen. */
+  /** The beam of the sky model of those gains. */
   readonly gainsElement?: string;
 }
 
-/** Where beams point, as it changes on the way. */
+/** Beam positions, which may change during the run. */
 interface SteeredPlaces {
   at(moment: Instant): readonly string[];
-  /** In the order of time. */
+  /** In time order. */
   readonly steps: readonly { readonly from: Instant; readonly value: readonly string[] }[];
 }
 
-/** Where and how a product is made. */
+/** Settings for making a product. */
 export interface Making {
   readonly backend: Backend;
   /** For the product's header: how it was made. */
   readonly history: readonly string[];
-  /** Takes the items of a product without a path, which are written nowhere. */
+  /** Receives the items of a product without a path. */
   readonly emit?: Emit<ProductItem>;
-  /** Takes beams as they are made, for a page; its arrays are filled anew by the next. */
+  /** Receives beams as they are made, for a page; the arrays are reused for the next. */
   readonly onBeams?: (seen: SeenBeams) => void;
 }
 
@@ -78,72 +78,72 @@ export interface SeenBeams {
   /** Of its first value. */
   readonly start: Instant;
   readonly isCoherent: boolean;
-  /** Of powers: I, or XX, comes first. */
+  /** Of powers: I, or XX, is first. */
   readonly planes: number;
 }
 
-/** An item of a product without a path. Its arrays hold until the promise of whoever takes it resolves. */
+/** An item of a product without a path. Its arrays are valid until the receiver's promise resolves. */
 export type ProductItem =
   | {
       readonly kind: 'visibilities';
       readonly integration: Integration;
-      /** What a file of them would say. */
+      /** The header that a file would have. */
       readonly header: VisibilityHeader;
     }
   | {
       readonly kind: 'images';
       readonly image: SkyImage;
-      /** What a file or a picture of it would say. */
+      /** The annotations that a file or picture would have. */
       readonly about: PictureOptions;
     }
   | { readonly kind: 'spectra'; readonly spectra: CanonicalSpectra }
   | { readonly kind: 'beams'; readonly beams: BeamItem }
   | { readonly kind: 'gains'; readonly gains: GainsFile; readonly solved: SolvedGains };
 
-/** Where the items of a product without a path go; without someone who takes them it is refused. */
+/** Emits the items of a product without a path; refused without a receiver. */
 export const handingOver = <Item>(
   { emit }: { readonly emit?: (item: Item) => Promise<void> },
   name: string,
 ): ((item: Item) => Promise<void>) => emit ?? refuse(`products.${name}`, 'has no path', 'name a file');
 
-/** A product while data come. */
+/** A product during the run. */
 export interface MadeProduct {
   readonly composed: ComposedProduct;
-  /** Takes pieces that other machines made, in the order of time, instead of data; of products that are cut in time. */
+  /** Receives pieces made by other machines, in time order, instead of data; for products that are cut in time. */
   take?(part: ProductPart): Promise<void>;
-  /** The data are at their end: the product appears. */
+  /** End of the data: completes the product. */
   finish(): Promise<void>;
-  /** Ends early: what is finished appears; a sentence on how much that is. */
+  /** Early end: keeps what is finished; returns a sentence on how much that is. */
   keep(): Promise<string>;
-  /** Leaves nothing behind. */
+  /** Leaves no files behind. */
   abandon(): Promise<void>;
 }
 
-/** A piece of a product that is cut in time, as one of many machines makes it. */
+/** A piece of a product that is cut in time, made by one of several machines. */
 export interface ProductPart {
   /** Spectra by their number in the recording. */
   readonly first: number;
   readonly end: number;
-  /** Of spectra. */
+  /** In spectra. */
   readonly gaps?: readonly SpectraGap[];
-  /** Of an image: when it begins, how long it lasts, and the moment of its geometry. */
+  /** For an image: its start, its length, and the instant of its geometry. */
   readonly image?: { readonly start: Instant; readonly durationS: number; readonly moment: Instant };
   readonly values: ArrayBufferView;
 }
 
 /**
- * How many machines make a product. `both`: from integrations, whose sums are cut in time and in channels, and merged before
- * the product is made of them. `whole`: the same, and the product needs all integrations at once. `time`: each machine
- * makes whole pieces of it, of all channels.
+ * How several machines share a product. `both`: from integrations, whose sums are cut in time and in channels and
+ * merged before the product is made. `whole`: the same, but the product needs all integrations at once. `time`: each
+ * machine makes whole pieces of it, with all channels.
  */
 export type ProductParts =
   | { readonly cut: 'both' | 'whole' }
   | {
       readonly cut: 'time';
       readonly kind: 'spectra' | 'images';
-      /** Of images: for which moment the plan was made that one machine would have at each image's place. */
+      /** For images: the instants that a single machine would have used for the plans of each image. */
       readonly moments?: () => readonly Instant[];
-      /** The front's range says which pieces. */
+      /** The front end's range selects the pieces. */
       readonly make: (
         front: Front,
         machine: { readonly backend: Backend; readonly plannedFor?: Instant },
@@ -151,23 +151,23 @@ export type ProductParts =
       ) => Stage<TimedSpectra, unknown>;
     };
 
-/** A product that was checked, with what its plan says. */
+/** A checked product, with the facts of its plan. */
 export interface PlannedProduct<Facts extends object = object> {
   readonly name: string;
-  /** Where its integrations or images end. */
+  /** Cuts its integrations or images. */
   readonly clock: IntegrationClock;
-  /** Files that it writes. */
+  /** Files to write. */
   readonly paths: readonly string[];
-  /** About how large they become. */
+  /** Approximate size of the files. */
   readonly sizeBytes?: number;
-  /** What is not as one would expect. */
+  /** Unexpected properties. */
   readonly warnings?: readonly Message[];
   /** Whether gains calibrate it. */
   readonly isCalibrated: boolean;
   readonly parts: ProductParts;
-  /** What is known of it by now: from the plan, and of the data that came. */
+  /** Facts so far: from the plan, and from the data. */
   readonly facts: () => Facts;
-  /** Refuses other places from a moment on, as they would have been refused at the start; of beams. */
+  /** For beams: refuses other positions from an instant on, if they would have been refused at the start. */
   readonly refusePlaces?: (places: readonly string[], at: Instant) => void;
   make(making: Making): Promise<MadeProduct>;
 }

@@ -1,4 +1,4 @@
-/** Every product that an observation can ask for: one line each. A product is known by its own key. */
+/** Every product that an observation can request, one line each. A product is identified by its own key. */
 import type { z } from 'zod';
 import { beams } from './beams.js';
 import { gains } from './gains.js';
@@ -10,7 +10,7 @@ export const productFields = { visibilities, images, beams, spectra, gains } as 
 
 export type ProductName = keyof typeof productFields;
 export const productNames = Object.keys(productFields) as readonly ProductName[];
-/** A product of an observation, as the check gives it. */
+/** A product of an observation, as returned by the check. */
 export type Product<Name extends ProductName = ProductName> = {
   [Each in Name]: z.output<(typeof productFields)[Each]>;
 }[Name];
@@ -19,6 +19,6 @@ export type Product<Name extends ProductName = ProductName> = {
 export const productName = (product: Product): ProductName =>
   productNames.find((name) => name in product) ?? 'visibilities';
 
-/** Whether it is that product; the type follows. */
+/** Narrows a product to this name. */
 export const isProduct = <Name extends ProductName>(name: Name, product: Product): product is Product<Name> =>
   name in product;

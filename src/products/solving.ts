@@ -1,8 +1,11 @@
-/** What gains are solved with: the model of the sky and of the stations. Shared by gains in force and gains as a product. */
+/**
+ * Settings for solving gains: the model of the sky and of the stations. Shared by gains in force and gains as a
+ * product.
+ */
 import { field, withForm, words } from '../fields/index.js';
 import { z } from 'zod';
 
-/** In metres, or in wavelengths at the middle of the band. */
+/** In metres, or in wavelengths at the centre of the band. */
 const baselineLength = withForm(
   z
     .union([z.number().nonnegative(), z.string()])

@@ -1,4 +1,4 @@
-/** Channelised data in a recording: what an observation says of them. */
+/** Channelised data in a recording. The fields of an observation. */
 import { z } from 'zod';
 import { productPath, requiredField } from '../fields/index.js';
 

@@ -1,4 +1,4 @@
-/** Visibilities in a file: what an observation says of them. */
+/** Visibilities in a file. The fields of an observation. */
 import { z } from 'zod';
 import {
   baselineList,

@@ -1,4 +1,4 @@
-/** The files of beams: a filterbank for each, one of how many samples are in each value, and a description beside them. */
+/** The files of beams: a filterbank for each, one of the number of samples in each value, and a description. */
 import { basename, join, parse } from 'node:path';
 import { detections } from '../../beamform/index.js';
 import { refuse } from '../../core/errors.js';
@@ -21,18 +21,18 @@ export interface BeamFileSettings {
   readonly grid: SpectrumGrid;
   readonly polarisations: 1 | 2;
   readonly bits: 8 | 16 | 32;
-  /** Of values; frequencies after averaging. */
+  /** Channels of values, and frequencies, after averaging. */
   readonly channels: number;
   readonly averageChannels: number;
   readonly firstHz: number;
   readonly stepHz: number;
   readonly phaseLoss: number;
-  /** Of a beam by its name, where there is a taper or there are nulls. */
+  /** By beam name, if there is a taper or nulls. */
   readonly qualityOf: (name: string) => BeamQuality | undefined;
   readonly recordingName: string;
 }
 
-/** For a description: the efficiency of a beam's weights, and how deep its nulls are. */
+/** For a description: the efficiency of a beam's weights, and the depth of its nulls. */
 export const qualityWords = ({ qualityOf, product }: BeamFileSettings, name: string): object => {
   const quality = qualityOf(name);
   if (!quality) return {};
@@ -48,21 +48,21 @@ export interface BeamOutput {
 export interface BeamTotals {
   /** Of the whole product. */
   readonly values: number;
-  /** Of inputs and channels, that were added, and that all inputs would have had. */
+  /** Samples of inputs and channels: those added, and those that all inputs could have had. */
   readonly samples: { readonly added: number; readonly possible: number };
-  /** Values of 8 or 16 bits that were cut to what these hold. */
+  /** Values clipped to the range of 8 or 16 bits. */
   readonly saturated: number;
   /** At the end of the data, too few for a value. */
   readonly spectraLeftOut: number;
 }
 
-/** Values that scales are measured on, in memory of so many bytes. */
+/** Number of values to measure scales on, and its memory limit. */
 const MEASURED_VALUES = 1024;
 const MEASURED_BYTES = 2 ** 26;
-/** Of values that nothing was received for: written so many at a time. */
+/** Block length for writing values without data. */
 const FILLED_AT_ONCE = 1024;
 
-/** The path with a beam's number, where there were several at the start or this is a later one. */
+/** The path with a beam's number, if there were several at the start or this beam was added later. */
 export const beamPathOf = (path: string, number: number, atStart: number): string => {
   if (number === 1 && atStart === 1) return path;
   const { dir, name, ext } = parse(path);
@@ -70,7 +70,7 @@ export const beamPathOf = (path: string, number: number, atStart: number): strin
   return join(dir, `${name}-${String(number).padStart(digits, '0')}${ext}`);
 };
 
-/** Which of the beams at hand go on, by their names; new ones are undefined. */
+/** The current beams that continue, by name; undefined for new ones. */
 export function goingOn<Beam extends { readonly target: PhaseCentre }>(
   beams: readonly Beam[],
   targets: readonly PhaseCentre[],
@@ -83,9 +83,9 @@ export function goingOn<Beam extends { readonly target: PhaseCentre }>(
 }
 
 interface Rows {
-  /** [t][if][c], as a file has them. */
+  /** [t][if][c], as in a file. */
   readonly values: Float32Array;
-  /** As many, of how many samples each is. */
+  /** The number of samples in each value. */
   readonly counts: Float32Array;
 }
 
@@ -107,14 +107,14 @@ class BeamFile {
     this.firstValue = firstValue;
     this.enough = enough;
   }
-  /** Values that its scale is measured on. */
+  /** Number of values to measure its scale on. */
   private readonly enough: number;
 
   private get rowLength(): number {
     return this.header.planes * this.header.channels;
   }
 
-  /** True where its scale was measured by it. */
+  /** True if this measured its scale. */
   async put(rows: Rows): Promise<boolean> {
     if (this.header.bits === 32 || this.levels) {
       await this.write(rows);
@@ -125,7 +125,7 @@ class BeamFile {
     return waiting >= this.enough && this.measure();
   }
 
-  /** The scale of every channel, from what waits; which is then written. */
+  /** Measures the scale of every channel from the waiting values, then writes them. */
   async measure(): Promise<boolean> {
     const { header, waiting } = this;
     if (header.bits === 32 || waiting.length === 0) return false;
@@ -171,9 +171,9 @@ export class BeamFiles {
   readonly countPlanes: 1 | 2;
   readonly channels: number;
   readonly bits: 8 | 16 | 32;
-  /** In the order of beams. */
+  /** In beam order. */
   private open: readonly BeamFile[] = [];
-  /** Of all beams, those that were stopped too. */
+  /** All beams, including stopped ones. */
   private readonly all: BeamFile[] = [];
   private beams: BeamSet | undefined;
   private counts: FilterbankWriter | undefined;
@@ -197,7 +197,7 @@ export class BeamFiles {
     this.bits = bits;
   }
 
-  /** Of the beams at the start, and of those that came later. */
+  /** Outputs of the beams at the start and of later ones. */
   get made(): readonly BeamOutput[] {
     const { path, product } = this.settings;
     const { targets } = product;
@@ -210,7 +210,7 @@ export class BeamFiles {
     return [...this.made.map((one) => one.path), this.countsPath, this.descriptionPath];
   }
 
-  /** Where so many further beams would go. */
+  /** Paths of this many further beams. */
   further(beams: number): readonly string[] {
     const { path, product } = this.settings;
     const { made } = this;
@@ -231,7 +231,7 @@ export class BeamFiles {
       return;
     }
     if (made.kind !== 'powers') throw new Error('a filterbank was handed voltages');
-    // What nothing was received for is written when something follows: at the end of a stream nothing does.
+    // Values without data are written when data follow: at the end of a stream none do.
     const values = receivedOf(made, this.countPlanes);
     if (values === 0) return;
     if (this.nextValue < 0) {
@@ -246,7 +246,7 @@ export class BeamFiles {
     await this.put(this.rowsOf(made, values));
   }
 
-  /** With the next value: beams that stay go on in their files, others end, and new ones have new files. */
+  /** From the next value on: continuing beams keep their files, others end, and new ones get new files. */
   private async begin(beams: BeamSet): Promise<void> {
     this.beams = beams;
     const { targets } = beams;
@@ -277,7 +277,7 @@ export class BeamFiles {
     if (this.bits === 32) await this.describe();
   }
 
-  /** Nothing was received for so many values. */
+  /** Writes this many values without data. */
   private async fill(values: number): Promise<void> {
     for (let left = values; left > 0; left -= FILLED_AT_ONCE) {
       const some = Math.min(left, FILLED_AT_ONCE);
@@ -289,7 +289,7 @@ export class BeamFiles {
     }
   }
 
-  /** Channels averaged and in the order of falling frequencies: [b][d][v][c] to [t][if][c] of each beam. */
+  /** Averages channels and orders them by falling frequency: [b][d][v][c] to [t][if][c] of each beam. */
   private rowsOf({ powers, counts, values: made, beams }: BeamPowers, values: number): AllRows {
     const { averageChannels: each, stepHz } = this.settings;
     const { channels, planes, countPlanes } = this;
@@ -352,7 +352,7 @@ export class BeamFiles {
     return addSamples(grid.start, value * product.spectraPerValue, grid.spectrumRateHz);
   }
 
-  /** Of a beam that begins with the next value. */
+  /** For a beam that begins with the next value. */
   private headerOf(target: PhaseCentre, beam: number, beams: number): FilterbankHeader {
     const { product, grid, firstHz, stepHz, recordingName, bits, channels } = this.settings;
     const { telescope, spectraPerValue, sum } = product;
@@ -378,7 +378,7 @@ export class BeamFiles {
       ...{ ...pointingAt(start), pointingAt, telescope, beam, beams },
     };
   }
-  /** What a filterbank's header has no keywords for. */
+  /** Properties for which a filterbank header has no keywords. */
   private async describe(): Promise<void> {
     const { product, averageChannels, grid, phaseLoss } = this.settings;
     const { telescope, detection, sum, weights, spectraPerValue, nulls = [], taper } = product;
@@ -386,7 +386,7 @@ export class BeamFiles {
       {
         product: 'beams',
         telescope: telescope.name,
-        // All digits: a header's date is right to 0.7 µs.
+        // All digits: a header's date is accurate to 0.7 µs.
         start: formatInstant(this.startOf(this.firstValue), 9),
         time: 'UTC at the telescope; a value begins there and lasts for valueS',
         valueS: spectraPerValue / grid.spectrumRateHz,
@@ -411,7 +411,7 @@ export class BeamFiles {
             ...{ file: basename(path), name: target.name, beam, tracked: target.kind !== 'local' },
             ...{ position, azimuthDeg: az, zenithAngleDeg: za },
             ...qualityWords(this.settings, target.name),
-            // Added or stopped on the way.
+            // Added or stopped during the run.
             ...(!isWhole && { start: formatInstant(this.startOf(firstValue), 9), values: written }),
             ...(levels && { scale: Array.from(levels.scale), offset: Array.from(levels.offset) }),
           };
@@ -456,7 +456,7 @@ export class BeamFiles {
   }
 }
 
-/** How many values there are up to the last that has a sample. */
+/** The number of values up to the last one with a sample. */
 function receivedOf({ counts, values }: BeamPowers, planes: number): number {
   const row = counts.length / planes / values;
   const isEmpty = (v: number): boolean =>

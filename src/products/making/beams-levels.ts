@@ -1,19 +1,22 @@
-/** Values of 8 or 16 bits: the scale and offset of every channel, from the first values that were made. */
+/** Values of 8 or 16 bits: the scale and offset of every channel, from its first values. */
 import { halfToEven } from '../../beamform/index.js';
 
 export interface Levels {
-  /** [row]: stored = halfToEven(value·scale + offset), within what the bits hold. */
+  /** [row]: stored = halfToEven(value·scale + offset), clipped to the range of the bits. */
   readonly scale: Float32Array;
   readonly offset: Float32Array;
 }
 
-/** Where the median of a channel comes to be: a quarter up, so that pulses have room, six standard deviations below it. */
+/**
+ * Position of a channel's median: a quarter of the range, to leave room for pulses, with six standard deviations below
+ * it.
+ */
 const MEDIAN_AT = 1 / 4;
 const DEVIATIONS_BELOW = 6;
-/** Of noise, between the quartiles. */
+/** For Gaussian noise, between the quartiles. */
 const QUARTILES_PER_DEVIATION = 1.349;
 
-/** values : [t][row], counts : [t][row], 0 where nothing was received, which is left out. */
+/** values : [t][row], counts : [t][row], 0 where no data were received; those values are left out. */
 export function measureLevels(
   values: Float32Array,
   counts: Float32Array,
@@ -28,11 +31,11 @@ export function measureLevels(
   for (let n = 0; n < rows; n++) {
     let received = 0;
     for (let t = 0; t < times; t++) if (counts[t * rows + n] > 0) room[received++] = values[t * rows + n];
-    // Of a typed array: sorted as numbers, ten times as fast as by a comparison.
+    // A typed array sorts as numbers, ten times as fast as with a comparison function.
     const some = room.subarray(0, received).sort();
     const at = (share: number): number => some[Math.floor(share * (some.length - 1))] ?? 0;
     const deviation = (at(0.75) - at(0.25)) / QUARTILES_PER_DEVIATION;
-    // A channel that never changes has no scale of its own.
+    // A constant channel has no scale.
     scale[n] = deviation > 0 ? median / DEVIATIONS_BELOW / deviation : 0;
     offset[n] = median - at(0.5) * scale[n];
   }
@@ -41,11 +44,11 @@ export function measureLevels(
 
 export interface Requantised {
   readonly stored: Uint8Array | Uint16Array;
-  /** Values beyond what the bits hold. */
+  /** Values outside the range of the bits. */
   readonly saturated: number;
 }
 
-/** 0 where nothing was received. */
+/** 0 where no data were received. */
 export function requantise(
   values: Float32Array,
   counts: Float32Array,

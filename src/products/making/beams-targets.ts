@@ -1,11 +1,14 @@
-/** Where beams point: sources and pulsars by name, coordinates, the Moon and planets, directions over the ground, grids. */
+/** Beam targets: sources and pulsars by name, coordinates, the Moon and planets, fixed directions, grids. */
 import { refuse } from '../../core/errors.js';
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import { normalise, type Vector3 } from '../../core/vector.js';
 import { directionFromAltAz, type SkyFrame } from '../../sky/frame.js';
 import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 
-/** Bright pulsars; J2000 positions of the ATNF catalogue (Manchester et al. 2005), without proper motion: right to 20″. */
+/**
+ * Bright pulsars; J2000 positions of the ATNF catalogue (Manchester et al. 2005), without proper motion: accurate to
+ * 20″.
+ */
 const pulsars: Readonly<Record<string, readonly [names: readonly string[], place: string]>> = {
   'B0329+54': [['J0332+5434'], '03h32m59.41s +54d34m43.3s'],
   'B0437-47': [['J0437-4715'], '04h37m15.99s -47d15m09.7s'],
@@ -20,7 +23,7 @@ const pulsars: Readonly<Record<string, readonly [names: readonly string[], place
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_]/g, '').replaceAll('−', '-');
 
-/** `where` is the field that asked. */
+/** `where` is the field for errors. */
 export function parseTarget(text: string, where: string): PhaseCentre {
   const asked = text.trim();
   const local = /^az\s*([+-]?[\d.]+)\s*(?:°|deg)?\s*,?\s*el\s*([+-]?[\d.]+)\s*(?:°|deg)?$/i.exec(asked);

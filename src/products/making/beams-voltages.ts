@@ -1,4 +1,6 @@
-/** Voltages of beams in VDIF: requantised by one scale for each beam, from the first spectra; a filterbank of counts beside. */
+/**
+ * Voltages of beams in VDIF: requantised by one scale per beam, from the first spectra; with a filterbank of counts.
+ */
 import { basename, join, parse } from 'node:path';
 import { halfToEven } from '../../beamform/index.js';
 import { refuse } from '../../core/errors.js';
@@ -25,14 +27,14 @@ import {
 
 /** Spectra that scales are measured on. */
 const MEASURED_SPECTRA = 1024;
-/** A real or imaginary part has its rms at this share of what the bits hold on one side: six of them fit. */
+/** The rms of a real or imaginary part is this fraction of the one-sided range of the bits: six of them fit. */
 const RMS_AT = 1 / 6;
-/** Spectra that were not received: written so many at a time. */
+/** Block length for writing missing spectra. */
 const LOST_AT_ONCE = 1024;
 
 /** The file of one beam. */
 class VoltageFile {
-  /** What a sum is multiplied by. */
+  /** The factor that sums are multiplied by. */
   level: number | undefined;
   saturated = 0;
   written = 0;
@@ -41,7 +43,7 @@ class VoltageFile {
   constructor(
     readonly path: string,
     readonly target: PhaseCentre,
-    /** Of its first spectrum. */
+    /** Time of its first spectrum. */
     readonly start: Instant,
     private readonly writer: VdifWriter,
     private readonly header: Omit<VdifHeader, 'start'>,
@@ -65,7 +67,7 @@ class VoltageFile {
     return waiting >= MEASURED_SPECTRA && this.measure();
   }
 
-  /** From what waits, as much of it as scales are measured on: the same however it was cut. */
+  /** From the waiting spectra, up to the number for scales: independent of the block cuts. */
   async measure(): Promise<boolean> {
     const { waiting } = this;
     if (this.level !== undefined || waiting.length === 0) return false;
@@ -88,7 +90,7 @@ class VoltageFile {
   private async write({ values, scale: of }: Sums): Promise<void> {
     const most = 2 ** (this.header.bits - 1) - 1;
     const stored = new (this.header.bits === 8 ? Int8Array : Int16Array)(values.length);
-    // One float32 scale, of the sums as they are.
+    // One float32 scale, for the unscaled sums.
     const scale = Math.fround((this.level ?? 0) / of);
     for (let n = 0; n < values.length; n++) {
       const value = halfToEven(values[n] * scale);
@@ -109,7 +111,7 @@ class VoltageFile {
   }
 }
 
-/** [t][p][c], complex, as a file has them, and what they are to be divided by. */
+/** [t][p][c], complex, as in a file, and their divisor. */
 interface Sums {
   readonly values: BeamSamples['voltages'];
   readonly scale: number;
@@ -118,7 +120,7 @@ interface Sums {
 export class VoltageFiles {
   private readonly header: Omit<VdifHeader, 'start'>;
   private open: readonly VoltageFile[] = [];
-  /** Those that were stopped too. */
+  /** Including stopped ones. */
   private readonly all: VoltageFile[] = [];
   private beams: BeamSet | undefined;
   private counts: FilterbankWriter | undefined;
@@ -185,7 +187,7 @@ export class VoltageFiles {
     await this.write(made);
   }
 
-  /** With the next spectrum: beams that stay go on in their files, others end, and new ones have new files. */
+  /** From the next spectrum on: continuing beams keep their files, others end, and new ones get new files. */
   private async begin(beams: BeamSet): Promise<void> {
     this.beams = beams;
     const { targets } = beams;
@@ -221,7 +223,7 @@ export class VoltageFiles {
     return addSamples(grid.start, spectrum, grid.spectrumRateHz);
   }
 
-  /** Nothing was received for so many spectra. */
+  /** Writes this many missing spectra. */
   private async lose(spectra: number): Promise<void> {
     const { channels, threads } = this.header;
     for (let left = spectra; left > 0; left -= LOST_AT_ONCE) {
@@ -297,7 +299,7 @@ export class VoltageFiles {
           return {
             ...{ file: basename(path), name: target.name, scale: level },
             ...qualityWords(this.settings, target.name),
-            // Added or stopped on the way.
+            // Added or stopped during the run.
             ...(!isWhole && { start: formatInstant(begun, 9), shiftS, values: written }),
           };
         }),

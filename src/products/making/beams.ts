@@ -1,4 +1,4 @@
-/** Beams in files: where they point, what is averaged, what the headers say, and the writers. */
+/** Beams in files: targets, averaging, headers, and writers. */
 import { existsSync } from 'node:fs';
 import { parse } from 'node:path';
 import { detections, uniformStep, type Detection } from '../../beamform/index.js';
@@ -28,25 +28,25 @@ import { BeamFiles, type BeamFileSettings, type BeamTotals } from './beams-files
 import { VoltageFiles } from './beams-voltages.js';
 import { gridAround, parseTarget } from './beams-targets.js';
 
-/** Totals are of files. */
+/** The totals are those of files. */
 export interface BeamFacts extends BeamTotals {
   readonly beams: readonly { readonly name: string; readonly path?: string }[];
   readonly detection: Detection | 'none';
   readonly spectraPerValue: number;
   readonly valueS: number;
-  /** Of values. */
+  /** Channels of values. */
   readonly channels: number;
   readonly bits: 8 | 16 | 32;
-  /** While weights are the same. */
+  /** Time for which weights are constant. */
   readonly pieceS: number;
-  /** Of the amplitude of the station with the largest delay. */
+  /** Fraction of the amplitude of the station with the largest delay. */
   readonly phaseLoss: number;
   /** With a taper or nulls: the worst of all beams. */
   readonly quality?: BeamQuality;
 }
 
 const MOST_BEAMS = 4096;
-/** Of the squared signal-to-noise ratio: warned below the one, refused below the other. */
+/** Relative to the best squared signal-to-noise ratio: warned below the first, refused below the second. */
 const [LOW_EFFICIENCY, LEAST_EFFICIENCY] = [0.5, 0.01];
 const NOTHING_WRITTEN: BeamTotals = {
   ...{ values: 0, samples: { added: 0, possible: 0 }, saturated: 0, spectraLeftOut: 0 },
@@ -61,7 +61,7 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
   const detection = detectionOf(fields, observed);
   const { grid } = spectra;
   const { places } = observed;
-  // In later stream epochs those that were steered to before.
+  // Later stream epochs use the positions steered to before.
   const towards = places && fields.sum !== 'incoherent' ? places.at(grid.start) : fields.towards;
   const targets = targetsOf(fields, towards, observed);
   const spectraPerValue = perValueOf(fields, grid.spectrumRateHz);
@@ -249,7 +249,7 @@ function nullsOf(fields: Product<'beams'>, { telescope, flaggedInputs, spectra }
   return fields.nulls.map((one) => parseTarget(one, where));
 }
 
-/** [s], Gaussian around the middle of the stations. */
+/** [s], Gaussian around the centre of the stations. */
 function taperOf(telescope: Telescope, halfAtM: number): Float64Array {
   refuseUnplaced('products.beams.taper', telescope, 'a taper is of distances');
   const { stations } = telescope;
@@ -261,7 +261,7 @@ function taperOf(telescope: Telescope, halfAtM: number): Float64Array {
   );
 }
 
-/** Of all beams at some moments; refused where a beam points at a null, or a taper leaves nothing. */
+/** Of all beams at some instants; refused if a beam points at a null, or if a taper leaves no weight. */
 function leastEfficiency(front: Front, product: BeamsProduct, moments: readonly Instant[]): number {
   if (!product.taper && product.nulls?.length === 0) return 1;
   const efficiency = Math.min(...moments.map((moment) => beamEfficiency(front, product, moment)));
@@ -295,7 +295,7 @@ function perValueOf({ every }: Product<'beams'>, spectrumRateHz: number): number
   return spectra;
 }
 
-/** A filterbank has one step between channels. */
+/** A filterbank has constant channel spacing. */
 function channelsOf(
   fields: Product<'beams'>,
   frequenciesHz: Float64Array,
@@ -323,7 +323,7 @@ function channelsOf(
   };
 }
 
-/** Below the horizon all the time there is nothing to receive. */
+/** Nothing can be received from a target that is always below the horizon. */
 function refuseSet(
   { targets, nulls = [], sum }: BeamsProduct,
   frames: readonly ReturnType<typeof skyFrame>[],

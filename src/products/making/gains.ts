@@ -1,4 +1,4 @@
-/** Gains of the integrations of a run: the same as of visibilities that were written and calibrated. */
+/** Gains from the integrations of a run: equal to those from visibilities that are written and then calibrated. */
 import type { Integration } from '../../core/blocks.js';
 import { channelsNamed, integrationClock, type Stage } from '../../stages/index.js';
 import { handingOver, type Making, type Observed, type PlannedProduct } from '../product.js';
@@ -15,10 +15,10 @@ import {
 import { headerOf, largestSumOf, planIntegration, type PlannedIntegration } from './visibilities.js';
 
 export interface GainFacts {
-  /** How many there are so far. */
+  /** Number so far. */
   readonly solutions: number;
   readonly integration: PlannedIntegration;
-  /** At the end. */
+  /** Set at the end. */
   readonly solved?: SolvedGains;
 }
 
@@ -85,7 +85,7 @@ export async function planGainsOfRun(
   };
 }
 
-/** A solution when its interval is over; of what was begun at the end of the data. */
+/** Emits a solution at the end of its interval; at the end of the data also that of the last interval. */
 const solving = (solver: GainsSolver, inForce: GainsInForce | undefined): Stage<Integration, unknown> => ({
   push: async (integration) => {
     const began = performance.now();

@@ -84,33 +84,33 @@ import type { Product } from '../registry.js';
 export interface ImageFacts {
   readonly method: 'direct' | 'visibilities';
   readonly pixels: number;
-  /** How images are made from this recording, and how far they may be off. */
+  /** The imaging method and its error bound for this recording. */
   readonly imaging: MethodUsed;
-  /** By how much of a source's peak direct images are off for this array, at the most. */
+  /** Largest error of direct images for this array, relative to a source's peak. */
   readonly predictedError?: DirectRoadError;
-  /** Where images are centred on the normal of the stations' own plane. */
+  /** If images are centred on the normal of the stations' own plane. */
   readonly tilt?: TiltFacts;
   readonly tiltLines: readonly Message[];
-  /** How many were made so far. */
+  /** Number of images made so far. */
   readonly images: number;
-  /** Of a series: those of which nothing was left, as everything was missing or flagged. */
+  /** For a series: images without data, as all were missing or flagged. */
   readonly leftOut: number;
-  /** Of a series: from one to the next. */
+  /** For a series: from one image to the next. */
   readonly everyS?: number;
   readonly unit: 'Jy/beam' | 'counts';
-  /** What the array loses where nothing is tracked. */
+  /** Decorrelation of the array without tracking. */
   readonly coherence: Coherence;
   readonly crossHands?: CrossHandLack;
-  /** Of one image, once it is made. */
+  /** For a single image, once it is made. */
   readonly seen?: SeenImage;
 }
 
 interface SeenImage {
   /** The brightest pixel of Stokes I. */
   readonly peak: number;
-  /** Which hand it is of, where the other has nothing. */
+  /** The hand that it is made of, if the other has no data. */
   readonly hand?: 0 | 1;
-  /** What a source in the middle of four pixels loses at the most, as a part of its flux. */
+  /** Largest loss of a source between four pixels, as a fraction of its flux. */
   readonly betweenPixels: number;
   /** Stokes parameters of the sky, or why they are left out. */
   readonly stokes?: StokesPlanes;
@@ -135,7 +135,7 @@ export async function planImages(
     pixels: fields.pixels,
     field: fields.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: fields.field },
     kernelSize: fields.kernel ?? 5,
-    // Stations that differ are gridded each with its own kernel, where their beams are divided out afterwards.
+    // If the beams of different stations are divided out, each is gridded with its own kernel.
     ...(correction?.perStation && { apertures: correction.perStation }),
   };
   const frame = skyFrame(telescope.site, recording.start);
@@ -187,7 +187,7 @@ export async function planImages(
       const lastsS = every ?? endOfFront(observed.front) / grid.spectrumRateHz;
       const made: SeriesImage[] = [];
       let only: SkyImage | undefined;
-      /** The plan of the last image, and its moment. */
+      /** The plan of the last image, and its instant. */
       let last: (() => Pick<SkyImage, 'plan' | 'frame' | 'start'>) | undefined;
       const left = (): void => {
         leftOut++;
@@ -267,7 +267,7 @@ export async function planImages(
           const imaged = skyFrame(telescope.site, image.moment);
           const { start, durationS } = image;
           const of = skyFrame(telescope.site, moments[count + leftOut]);
-          // To the last bit the centre is that of its plan's axes, which are of the plan's moment.
+          // To the last bit, the centre is that of its plan's axes at the plan's instant.
           const { normalEnu } = withCentre(imagedBy, frequenciesHz, settings);
           const axes = axesAt(of, normalEnu);
           const plan = { ...imagePlan, axes };
@@ -290,11 +290,11 @@ export async function planImages(
   };
 }
 
-/** Stokes I, or the one product there is : [m][l] float64. */
+/** Stokes I, or the only product : [m][l] float64. */
 const planeOf = (sky: Pick<SkyImage, 'image' | 'plan' | 'weights'>): Float64Array =>
   stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
 
-/** Direct images of a series in pieces: those of a range, with the plans that they would have in the whole. */
+/** Direct images of a series in pieces: those of a range, with the plans they would have in the whole series. */
 function directParts(
   fields: Product<'images'>,
   observed: Observed,
@@ -350,7 +350,7 @@ function composed(
     readonly settings: ImageSettings;
     readonly lastsS: number;
     readonly take: (sky: SkyImage) => Promise<void>;
-    /** An image of a series of which nothing was left. */
+    /** Called for an image of a series without data. */
     readonly left: () => void;
   },
   fields: Product<'images'>,
@@ -362,7 +362,7 @@ function composed(
   const forgiving = <In>(stage: Stage<In, unknown>): Stage<In, unknown> =>
     fields.every === undefined ? stage : leavingOutEmpty(stage, left);
   const all = imagedRules(fields, rules, spectra.frequenciesHz);
-  // Machines with parts of one band cut at UTC's instants, and use the same plans.
+  // Machines with parts of one band cut at UTC instants and use the same plans.
   const plannedFor = fields.align === 'utc' ? ('utc' as const) : undefined;
   if (method === 'direct') {
     const autos = fields.autos === false ? 'leave-out' : 'include';
@@ -396,7 +396,7 @@ export function imagedRules(
   return flagsOfAll({ rules, channels: kept }, frequenciesHz.length);
 }
 
-/** Integrations with the gains of their middle. */
+/** Integrations with the gains at their middle. */
 const calibrating = <Out>(
   stage: Stage<ImageInput, Out>,
   calibrated: Observed['calibrated'],
@@ -413,7 +413,7 @@ const calibrating = <Out>(
   },
 });
 
-/** What is said beside images in their file and picture. */
+/** Annotations of images in their file and picture. */
 export const imageOptions = (
   fields: Product<'images'>,
   {
@@ -443,7 +443,7 @@ export const imageOptions = (
   look: lookOf(fields),
 });
 
-/** The beam that the image is divided by, where that is asked for. */
+/** The beam that the image is divided by, if requested. */
 async function correctionOf(
   fields: Product<'images'>,
   telescope: Telescope,

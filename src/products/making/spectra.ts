@@ -20,9 +20,9 @@ export interface SpectraFacts {
   readonly channels: number;
   readonly channelWidthHz: number;
   readonly inputs: number;
-  /** What rounding met so far. */
+  /** Rounding statistics so far. */
   readonly rounded?: Rounded;
-  /** What the file cannot say, since nothing said it here. */
+  /** Facts missing in the file, since they are unknown here. */
   readonly unknownFacts: readonly UnknownFact[];
 }
 
@@ -111,7 +111,7 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
   };
 }
 
-/** Spectra of a product without a path go to the program that asked for them. */
+/** Spectra of a product without a path are passed to the program that asked for them. */
 function handedSpectra(making: Making) {
   const emit = handingOver(making, 'spectra');
   return {
@@ -121,7 +121,7 @@ function handedSpectra(making: Making) {
   };
 }
 
-/** Bytes in memory of their own as what they hold. */
+/** Copies bytes into an array of their sample type. */
 function elementsOf(type: SpectraType, { buffer, byteOffset, byteLength }: ArrayBufferView) {
   const bytes = new Uint8Array(buffer, byteOffset, byteLength).slice();
   return type === 'ci4'

@@ -12,7 +12,7 @@ describe('the largest sum of an integration', () => {
       () => largestSumOf({ spectra, recording }, 300_000),
       /products\.visibilities\.integration: .* whole sums can hold; give at most/,
     );
-    // Floats lose digits, not all of them.
+    // Floats lose some digits, not all.
     largestSumOf({ spectra: { type: 'cf32', grid }, recording }, 300_000);
   });
 });

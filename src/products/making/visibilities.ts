@@ -1,4 +1,4 @@
-/** Visibilities in a file: how long integrations are, what the header says, and the writer. */
+/** Visibilities in a file: integration length, header, and writer. */
 import { MOST_INTEGER_SAMPLES } from '../../correlate/index.js';
 import { baselineCount } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
@@ -32,30 +32,30 @@ import { handingOver, type Making, type Observed, type PlannedProduct } from '..
 import type { Product } from '../registry.js';
 
 export interface VisibilityFacts {
-  /** How many were written so far. */
+  /** Number written so far. */
   readonly integrations: number;
   readonly integration: PlannedIntegration;
   readonly header: VisibilityHeader;
-  /** What flags by channel, time and pair took so far. */
+  /** Counts of flags by channel, time and pair so far. */
   readonly flagged: Readonly<FlagTally>;
-  /** What rounding met so far; of what was rounded here. */
+  /** Rounding statistics so far, if samples are rounded here. */
   readonly rounded?: Rounded;
-  /** Where the correction is asked for. */
+  /** If the correction is requested. */
   readonly vanVleck?: Readonly<VanVleckTally>;
 }
 
 export interface PlannedIntegration {
-  /** Of each integration, unless there is one of everything. */
+  /** Length of each integration, unless there is a single one. */
   readonly chosenS?: number;
   readonly longestS: number;
   readonly coherence: Coherence;
-  /** What the array allows, where nothing was asked for and the recording is longer. */
+  /** The longest integration for the array, if none was requested and the recording is longer. */
   readonly shortenedToS?: number;
-  /** Whole spectra, where that differs from what was asked for by more than 1 %. */
+  /** Length in whole spectra, if it differs from the request by more than 1 %. */
   readonly roundedToS?: number;
 }
 
-/** Where something is tracked and no length is asked for. */
+/** If something is tracked and no length is requested. */
 const TRACKED_INTEGRATION_S = 10;
 const NOTABLE_ROUNDING = 0.01;
 
@@ -144,7 +144,7 @@ export function planVisibilities(
   };
 }
 
-/** Integrations of a product without a path go to the program that asked for them. */
+/** Integrations of a product without a path are passed to the program that asked for them. */
 function handedIntegrations(making: Making, header: VisibilityHeader): VisibilityWriter {
   const emit = handingOver(making, 'visibilities');
   let handed = 0;
@@ -191,12 +191,12 @@ export function planIntegration(
   const coherence = coherenceOf(telescope, spectra.frequenciesHz, spectra.channelWidthHz);
   const lastsS = recording.samples / sampleRateOf(recording);
   const isTracked = delays?.towards !== undefined;
-  // What is tracked stays; around it the sky moves on, more slowly the nearer it is.
+  // The tracked position stays; the fringes of its surroundings change, more slowly the nearer they are.
   const allowedS = Math.max(bearableIntegrationS(coherence), isTracked ? TRACKED_INTEGRATION_S : 0);
   const asked = fields.integration;
   const shortened = asked === undefined && allowedS < lastsS;
   const chosenS = asked ?? (shortened ? allowedS : undefined);
-  // Integrations hold whole spectra.
+  // Integrations are whole numbers of spectra.
   const wholeS =
     chosenS === undefined ? lastsS : Math.max(1, Math.round(chosenS * spectrumRateHz)) / spectrumRateHz;
   const grid = { start: recording.start, spectrumRateHz };
@@ -209,7 +209,7 @@ export function planIntegration(
   };
 }
 
-/** The most that a real or imaginary part of a sum may come to: every sample at full scale, x·conj(y) = 2·full². */
+/** The largest possible real or imaginary part of a sum: every sample at full scale, x·conj(y) = 2·full². */
 export function largestSumOf(
   {
     spectra: { type, grid },
@@ -224,7 +224,7 @@ export function largestSumOf(
   field = 'products.visibilities.integration',
 ): number {
   const { spectrumRateHz } = grid;
-  // Refused before days of work, not by the correlator after them.
+  // Refused before days of work rather than by the correlator after them.
   if (type !== 'cf32' && Math.floor(longestS * spectrumRateHz) > MOST_INTEGER_SAMPLES)
     refuse(
       field,
@@ -235,7 +235,7 @@ export function largestSumOf(
   return 2 * full ** 2 * Math.min(recording.samples, Math.ceil(longestS * spectrumRateHz) + 1);
 }
 
-/** Of data without an end where the sky is at their start. */
+/** For data without an end, the position of the sky at their start. */
 export function headerOf(
   fields: Pick<Product<'visibilities'>, 'phase-centre'>,
   { recording, telescope, spectra, centre: tracked }: Observed,

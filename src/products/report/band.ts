@@ -1,4 +1,4 @@
-/** Data outside the band of the telescope: one of the two is wrong, and with it every position. */
+/** Detects data outside the telescope's band: one of the two is wrong, and with it every position. */
 import type { OpenedFile, VoltageRecording } from '../../formats/index.js';
 import { message, type Message } from '../../messages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -6,7 +6,7 @@ import type { Telescope } from '../../telescope/telescope.js';
 type Band = Telescope['band'];
 type Receiving = Pick<Telescope, 'name' | 'band'>;
 
-/** What channels of these frequencies reach; they may run downwards. */
+/** The band that channels of these frequencies cover; they may be in falling order. */
 export const bandOfChannels = (frequenciesHz: Float64Array): Band => {
   const ends = [frequenciesHz[0], frequenciesHz[frequenciesHz.length - 1]];
   return { lowHz: Math.min(...ends), highHz: Math.max(...ends) };

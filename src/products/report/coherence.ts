@@ -1,8 +1,8 @@
-/** What the longest baseline loses where the sky is not tracked. */
+/** Decorrelation of the longest baseline without tracking. */
 import { message, type Message } from '../../messages/index.js';
 import { bearableIntegrationS, KEEP, MOST_DELAY_WIDTHS, type Coherence } from '../../stages/index.js';
 
-/** `field` sets how long integrations are. */
+/** `field` is the field for the integration length. */
 export function coherenceLines(coherence: Coherence, integrationS: number, field: string): Message[] {
   const { longestM, delayWidths, keptInChannel, fringeHz } = coherence;
   const kept = coherence.keptIn(integrationS);

@@ -1,4 +1,4 @@
-/** What was flagged, for people and for machines: by input, channel and time, and bursts that may be the sky's. */
+/** What was flagged, as text and as JSON: by input, channel and time, and bursts that may be astronomical. */
 import { formatInstant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import type { ValueFaults, VisibilityFile, VisibilityHeader } from '../../formats/index.js';
@@ -6,13 +6,13 @@ import { message, textOf, type Message } from '../../messages/index.js';
 import type { FlagAccount } from '../../stages/index.js';
 import { inputName } from '../../telescope/telescope.js';
 
-/** Named where flags took more than this share of them. */
+/** Named if flags exceed this fraction. */
 const MUCH = 0.2;
 const MOST_NAMED = 6;
-/** Where more is flagged the data are unusual, or the threshold is too low. */
+/** Above this fraction the data are unusual, or the threshold is too low. */
 const TOO_MUCH = 0.5;
 
-/** Those that lost most, in words, and how many more there are. */
+/** The entries with the largest losses as text, and the number of further ones. */
 function worst(
   taken: Float64Array,
   values: Float64Array,
@@ -29,7 +29,7 @@ function worst(
   };
 }
 
-/** What was asked to be flagged, also where that was nothing. */
+/** What was requested to be flagged, even if nothing matched. */
 export const askedLines = ({
   rules,
   ruled,
@@ -37,7 +37,7 @@ export const askedLines = ({
 }: Pick<FlagAccount, 'rules' | 'ruled' | 'values'>): Message[] =>
   rules === 0 ? [] : [message('flags.asked', { part: ruled === 0 ? 0 : ruled / values })];
 
-/** `isKept`: what became of bursts. */
+/** `isKept`: whether bursts are kept or flagged. */
 export function flagLines(
   account: FlagAccount | undefined,
   { telescope, polarisations, feeds, frequenciesHz }: VisibilityHeader,
@@ -57,7 +57,7 @@ export function flagLines(
     ...(channels.names.length > 0
       ? [message('flags.interference-channels', { channels: channels.names, more: channels.more })]
       : []),
-    // Where every input is hit alike, channels say it.
+    // If every input is affected alike, channels are named instead.
     ...(inputs.names.length > 0 && inputs.more === 0
       ? [message('flags.interference-inputs', { inputs: inputs.names })]
       : []),
@@ -73,7 +73,7 @@ export function flagLines(
   ];
 }
 
-/** Nothing where nothing was asked for. */
+/** Empty if nothing was requested. */
 export function flagFacts(account: FlagAccount | undefined): { readonly flags?: object } {
   if (!account) return {};
   const share = (taken: Float64Array, of: Float64Array): number[] =>
@@ -98,7 +98,7 @@ export function flagFacts(account: FlagAccount | undefined): { readonly flags?: 
   };
 }
 
-/** Values that are NaN or infinite, or too large to be true. */
+/** NaN, infinite or implausibly large values. */
 export const faultLines = ({ faults }: VisibilityFile): Message[] => [
   ...(faults && faults.notNumbers > 0 ? [message('flags.not-numbers', { values: faults.notNumbers })] : []),
   ...(faults && faults.outsized > 0 ? [message('flags.outsized', { values: faults.outsized })] : []),
@@ -113,13 +113,13 @@ export const faultFacts = ({
   ...(faults && faults.outsized > 0 && { outsized: faults.outsized }),
 });
 
-/** Of feeds whose orientation is unknown, where more than intensity is asked for. */
+/** For feeds of unknown orientation, if more than intensity is requested. */
 export const orientationLines = ({ polarisations, feeds, xOrientation }: VisibilityHeader): Message[] =>
   polarisations === 2 && feeds !== 'circular' && xOrientation === 'unknown'
     ? [message('feeds.orientation-unknown')]
     : [];
 
-/** The same file, that being taken to be so. */
+/** The same file with the assumed orientation. */
 export const withOrientation = <Part extends { readonly file: VisibilityFile }>(part: Part): Part => ({
   ...part,
   file: {
@@ -128,7 +128,7 @@ export const withOrientation = <Part extends { readonly file: VisibilityFile }>(
   },
 });
 
-/** What a file leaves open, and what was assumed. */
+/** Facts missing in a file, and the assumptions made. */
 export const assumedMessages = (assumed: readonly string[] = []): Message[] =>
   assumed.map((what) => message('data.assumed', { what }));
 

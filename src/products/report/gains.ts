@@ -1,6 +1,6 @@
 /**
- * What came of solving gains, for people and for machines. Lines name fields (products.gains.odd); a command that has flags
- * puts them there (options/shorthand.ts).
+ * Results of solving gains, as text and as JSON. Lines name fields (products.gains.odd); commands with flags replace
+ * them by flags (options/shorthand.ts).
  */
 import type { CrossHanded } from '../../calibrate/index.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
@@ -20,7 +20,7 @@ import {
 import { choiceLines } from './integrations.js';
 import { bandFacts, bandLines, bandOfChannels } from './band.js';
 
-/** A residual above this: gains still come out, and may mean nothing. */
+/** Residual above which gains may be meaningless although they converge. */
 const LITTLE_EXPLAINED = 0.9;
 const MOST_SOURCES = 12;
 
@@ -81,7 +81,7 @@ const crossHandFacts = ({ crossHand, crossHandFit }: CrossHanded) => ({
   ...(crossHandFit && { fits: crossHandFit }),
 });
 
-/** What was written, and what one should know of it. */
+/** The files that were written, and remarks about them. */
 export function gainsLines(
   solved: SolvedGains,
   paths: readonly string[],
@@ -108,7 +108,7 @@ export function gainsLines(
   ];
 }
 
-/** What has no gains although it was asked for: the result is not all of it. */
+/** Requested gains that are missing: the result is incomplete. */
 export function lackingMessages({ times, summary, plan }: SolvedGains): Message[] {
   const left = times.filter(({ isLeftOut }) => isLeftOut);
   return [
@@ -169,10 +169,10 @@ function delayLines({ delays, plan, reference }: SolvedGains): Line[] {
   ];
 }
 
-/** Part of its range, above which a delay may be another. */
+/** Fraction of the range above which a delay may be ambiguous. */
 const NEAR_EDGE = 0.9;
 
-/** Delays are known up to whole turns between neighbouring channels. */
+/** Delays are ambiguous by whole turns of phase between neighbouring channels. */
 function delayRangeLines(delays: readonly (FittedDelay & { readonly name: string })[]): Message[] {
   const rangeS = delays.reduce((least, one) => Math.min(least, one.rangeS), Infinity);
   const near = delays.filter((one) => Math.abs(one.delayS) > NEAR_EDGE * one.rangeS);
@@ -219,7 +219,7 @@ function modelLine(sources: readonly SourceUp[]): string {
 const baselineLine = ({ model: { minimumBaselineM }, minBaseline }: GainsPlan): string =>
   `baselines from ${minimumBaselineM.toFixed(1)} m${minBaseline === undefined ? ' (2 wavelengths; products.gains.min-baseline sets another)' : minBaseline.unit === 'wl' ? ` (${minBaseline.value} wavelengths)` : ''}`;
 
-/** Of solves that have no gains though others do. */
+/** Solves without gains, although others have them. */
 const unsolvedLines = ({ solvesWithoutData, solvesWithOpenGains }: CalibrationSummary): Message[] => [
   ...(solvesWithoutData > 0 ? [message('calibrate.solves-without-data', { solves: solvesWithoutData })] : []),
   ...(solvesWithOpenGains > 0 ? [message('calibrate.open-gains', { solves: solvesWithOpenGains })] : []),
@@ -256,7 +256,7 @@ function convergenceLines({ summary, oddChannels, oddGains, plan }: SolvedGains)
   ];
 }
 
-/** Whether X and Y have one phase, and by what; of all times, their channels together. */
+/** Whether the X–Y phase is known, and from what; for all times, their channels combined. */
 function crossHandLines(all: readonly CrossHanded[], feeds: 'linear' | 'circular' = 'linear'): Line[] {
   const used = all.flatMap(({ crossHand, solved }) => {
     const inputs = solved.length / crossHand.phaseRad.length;
@@ -283,12 +283,12 @@ function crossHandLines(all: readonly CrossHanded[], feeds: 'linear' | 'circular
   ];
 }
 
-/** Of the other polarisation: no feed that works receives so much. */
+/** From the other polarisation: no working feed has so much leakage. */
 const MOST_LEAKAGE = 0.5;
 
 const percent = (part: number): string => `${(100 * part).toFixed(1)} %`;
 
-/** Of full polarisation: how much leaks, and what the model determines. */
+/** For full polarisation: the leakage, and what the model determines. */
 export function fullLines(full: FullPolarisation | undefined): Line[] {
   if (!full) return [];
   const { openRotations, errorRad, medianLeakage, largestLeakage } = full;
@@ -303,7 +303,7 @@ export function fullLines(full: FullPolarisation | undefined): Line[] {
   ];
 }
 
-/** Of several times the worst is reported, `at` that time. */
+/** With several times the worst is reported; `at` is its time. */
 function modelLines(
   { unexplained, noiseResidual, left }: ModelCheck,
   outside: readonly OutsideAt[],
@@ -333,9 +333,9 @@ function modelLines(
   ];
 }
 
-/** Of a source in its place the flux may still be wrong in the beam or in the model. */
+/** A source at its position may still have a wrong flux in the beam or in the model. */
 function findingOf(one: OutsideAt): 'missing' | 'displaced' | 'scale' | undefined {
   if (isMisplaced(one)) return one.overFlux < 0.2 ? 'missing' : 'displaced';
-  // Cen A's lobes are wider than most beams, which leave a third of it.
+  // Cen A's lobes are wider than most beams, which leave a third of its flux.
   return one.overFlux > 2.5 || one.overFlux < 0.2 ? 'scale' : undefined;
 }

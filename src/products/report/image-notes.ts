@@ -1,13 +1,13 @@
-/** Messages of images round the zenith. */
+/** Messages of images centred near the zenith. */
 import type { CrossHandLack } from '../../formats/index.js';
 import type { DirectRoadError } from '../../image/index.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import { handName, type CoarsePlan, type StokesPlanes } from '../../stages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
-/** Reported above it. */
+/** Reported above this loss. */
 const MOST_LOSS = 0.2;
-/** For which more pixels are suggested. */
+/** More pixels are suggested above this loss. */
 const LITTLE_LOSS = 0.1;
 
 export function coarseLines({ plan }: { readonly plan: CoarsePlan }, loss: number): Message[] {

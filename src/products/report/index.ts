@@ -1,4 +1,4 @@
-/** What came of a product, for people (lines and messages) and for machines (facts). Loaded when results are printed. */
+/** Results of products, as text (lines and messages) and as JSON (facts). Loaded when results are printed. */
 export { bandOfChannels, bandOfVoltages, bandLines, bandFacts, bandOf } from './band.js';
 export { coherenceLines, coherenceFacts } from './coherence.js';
 export {

@@ -1,9 +1,9 @@
-/** Which of a file's integrations were used. */
+/** The integrations of a file that were used. */
 import { formatSeconds } from '../../core/units.js';
 import { message, type Line } from '../../messages/index.js';
 import type { ChosenIntegration, IntegrationChoice } from '../../stages/index.js';
 
-/** What a sum left out is reported. */
+/** Reports what a sum left out. */
 export function choiceLines(
   { integration: { durationS }, first, used, inFile }: ChosenIntegration,
   choice: IntegrationChoice,

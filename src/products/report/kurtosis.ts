@@ -1,22 +1,22 @@
-/** What was flagged as interference, by input, channel and time. */
+/** What kurtosis flagged, by input, channel and time. */
 import { tail } from '../../core/rounded-noise.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import type { Episode, KurtosisAccount, KurtosisPlan } from '../../kurtosis/index.js';
 
-/** What was flagged by one plan. */
+/** Flags of one plan. */
 export interface KurtosisTold {
   readonly plan: KurtosisPlan;
   readonly account: KurtosisAccount;
 }
 
-/** Channels and inputs that lose so many times what noise does are named, the worst first. */
+/** Channels and inputs with this many times the losses of pure noise are named, the worst first. */
 const MUCH = 4;
 const MOST_NAMED = 6;
 const MOST_EPISODES = 6;
-/** How bursts are flagged too. */
+/** The setting that also flags bursts. */
 const TAKE = 'flags.kurtosis-bursts: take';
 
-/** The part of pure noise that goes: an input, or a station with all its polarisations. */
+/** The flagged fraction of pure noise: for an input, or for a station with all its polarisations. */
 const expectedPart = ({ sigmas, polarisations, over, inputs, takes }: KurtosisPlan): number =>
   takes === 'inputs' || (over === 'inputs' && inputs > 1)
     ? 2 * tail(sigmas)
@@ -66,7 +66,7 @@ function episodeMessage(
     : message('kurtosis.sweep', { startS, durationS, fromChannel, toChannel, fate });
 }
 
-/** The same for machines. */
+/** The same as JSON. */
 export function kurtosisFactsOf({ plan, account }: KurtosisTold, spectrumRateHz: number): object {
   const { byInput, byChannel, byTime, episodes, ...numbers } = account;
   return {
@@ -87,12 +87,12 @@ export function kurtosisFactsOf({ plan, account }: KurtosisTold, spectrumRateHz:
   };
 }
 
-/** Of a night, session by session; times count from the start of each. */
+/** Of a live run, by stream epoch; times count from the start of each. */
 export interface NightInterference {
   readonly lines: readonly Line[];
   readonly facts: { readonly interference?: readonly object[] };
 }
-/** `told`: of each epoch; undefined where nothing was tested. */
+/** `told`: for each epoch; undefined if nothing was tested. */
 export function nightInterference(
   told: readonly KurtosisTold[] | undefined,
   spectrumRateHz: number,

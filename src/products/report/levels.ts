@@ -1,15 +1,15 @@
-/** What rounding costs, reported where it costs something or was chosen. */
+/** The cost of rounding, reported if significant or chosen. */
 import { outputRail, rounding } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
 import { message, type Message } from '../../messages/index.js';
 import { type Level, type InputLevels, LOOKED_AT, STRETCH, type Rounded } from '../../stages/index.js';
 
-/** Beyond it the choice of a gain is nobody's concern. */
+/** Above this efficiency the choice of a gain does not matter. */
 const GOOD = 0.99;
-/** In levels: weaker than that, most numbers are 0. */
+/** In levels: for weaker signals most samples are 0. */
 const WEAK = 1;
 
-/** A pause that is worth a line. */
+/** Gaps shorter than this are not reported. */
 const FEW_SAMPLES = 1000;
 
 export function levelLines(level: Level | undefined): Message[] {
@@ -32,10 +32,10 @@ export function levelLines(level: Level | undefined): Message[] {
   ];
 }
 
-/** So far the rms may move in integrations, up or down, without a word. */
+/** Changes of the rms between integrations up to this factor are not reported. */
 const MOVED = 1.25;
 
-/** What was looked at, one by one. */
+/** Names of the time ranges that were measured. */
 interface Stretches {
   readonly one: string;
   readonly many: string;
@@ -47,7 +47,7 @@ export const STRETCHES_OF_SPECTRA: Stretches = {
   all: `in all that was looked at, ${LOOKED_AT} of every ${STRETCH} spectra`,
 };
 
-/** What rounding met by the end, beside what was expected. */
+/** Rounding statistics at the end, compared with the expected ones. */
 export function roundedLines(
   rounded: Rounded | undefined,
   {
@@ -78,7 +78,7 @@ export function roundedLines(
       }),
     );
   const expectedRms = own ? own.outputRms : level?.follows === 'measured' ? level.outputRms : undefined;
-  // Eight bits have room; beyond it signals are weak or saturate.
+  // Eight bits have some margin; beyond it signals are weak or saturate.
   if (
     type === 'ci4' &&
     expectedRms !== undefined &&
@@ -94,7 +94,7 @@ export function roundedLines(
 export const roundedFacts = (rounded: Rounded | undefined): { readonly rounded?: Rounded } =>
   rounded ? { rounded } : {};
 
-/** For machines, and for the files' history. */
+/** As JSON, and for the files' history. */
 export const levelFacts = (level: Level | undefined): { readonly level?: Level } => (level ? { level } : {});
 
 export const spanOf = ({ factors }: InputLevels): { readonly least: number; readonly most: number } => ({
@@ -102,7 +102,7 @@ export const spanOf = ({ factors }: InputLevels): { readonly least: number; read
   most: factors.reduce((most, one) => Math.max(most, one), 0),
 });
 
-/** Equaliser gains, for people. */
+/** Equaliser gains as text. */
 export const levelsLines = (levels: InputLevels | undefined): Message[] => {
   if (!levels) return [];
   const { efficiency, silent = 0, from } = levels;

@@ -1,4 +1,4 @@
-/** What is missing from a recording, and what was wrong with its frames: nothing is lost silently. */
+/** Missing parts of a recording, and bad frames: no loss is silent. */
 import { assumedMessages } from './flags.js';
 import { message, type Message } from '../../messages/index.js';
 import { sampleRateOf, type EndsEarly, type FrameTally, type Recording } from '../../formats/index.js';
@@ -18,7 +18,7 @@ export function frameLines(tally: Readonly<FrameTally> | undefined): Message[] {
 export const earlyMessage = (early: EndsEarly, rateHz: number): Message =>
   message('data.ends-early', { ...early, missingS: early.missingSamples / rateHz });
 
-/** After a recording has been read to its end; `then` is what became of what was missing. */
+/** For a recording read to its end; `then` describes how missing samples were treated. */
 export function lossLines(recording: Recording, missingSamples: number, then: string): Message[] {
   const { tally, endsEarly, assumed } = recording;
   return [
@@ -35,7 +35,7 @@ export function lossLines(recording: Recording, missingSamples: number, then: st
   ];
 }
 
-/** The same for machines. */
+/** The same as JSON. */
 export const lossFacts = ({ tally, endsEarly, assumed }: Recording, missingSamples: number) => ({
   missingSamples,
   ...(tally && { frames: tally }),
@@ -43,10 +43,10 @@ export const lossFacts = ({ tally, endsEarly, assumed }: Recording, missingSampl
   ...(assumed && { assumed }),
 });
 
-/** More of all numbers than this distorts what is made of them. */
+/** A larger fraction of clipped values distorts the products. */
 const MUCH_CLIPPED = 0.01;
 
-/** What requantising clipped: real and imaginary parts, of so many in all. */
+/** Requantised values that were clipped: real and imaginary parts, out of this many in all. */
 export function railLines(saturated: number, numbers: number): Message[] {
   const part = saturated / numbers;
   return saturated === 0

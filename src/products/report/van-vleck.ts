@@ -1,4 +1,4 @@
-/** What became of the bias of rounding: asked for, and told afterwards. */
+/** The van Vleck correction: its request and its result. */
 import { message, type Message } from '../../messages/index.js';
 import type { VanVleckTally } from '../../stages/index.js';
 
@@ -19,7 +19,7 @@ export const vanVleckLines = (
     : []),
 ];
 
-/** Of a live run: one tally for each stream epoch. */
+/** For a live run: one tally per stream epoch. */
 export function liveVanVleck(
   tallies: readonly Readonly<VanVleckTally>[],
   recordedBits: number | undefined,

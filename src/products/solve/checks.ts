@@ -1,4 +1,4 @@
-/** What cannot be solved, or not written: each is refused with the field that asked for it. */
+/** Refusals of what cannot be solved or written; each names the requested field. */
 import { isBelievable, type Calibration, type CrossHanded } from '../../calibrate/index.js';
 import { refuse } from '../../core/errors.js';
 import { median } from '../../core/median.js';
@@ -8,7 +8,7 @@ import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import type { CrossHandChoice } from './cross-hand.js';
 import { frameOf, withDataOf } from './summary.js';
 
-/** What full polarisation cannot be combined with, and data that do not have it. */
+/** Settings that full polarisation excludes, and data without it. */
 export function checkFull(
   {
     polarisation,
@@ -53,7 +53,7 @@ export function findStation(text: string, stations: readonly { readonly name: st
   return station;
 }
 
-/** Dishes follow one place: of several targets each was observed in its turn. */
+/** Dishes point at one position: with several targets each was observed separately. */
 export function refuseFollowingAll(beam: ElementBeam | undefined, target: string | undefined): void {
   const follows = (beam?.perStation ?? (beam ? [beam] : [])).some(({ pointing }) => pointing === 'followed');
   if (follows && target?.trim().toLowerCase() === 'all')
@@ -64,7 +64,7 @@ export function refuseFollowingAll(beam: ElementBeam | undefined, target: string
     );
 }
 
-/** Gains of no solve at all are not worth a file. */
+/** If no solve converged, no file is written. */
 export function refuseNoneConverged(
   all: readonly { readonly calibration: Calibration }[],
   most: number,
@@ -78,7 +78,7 @@ export function refuseNoneConverged(
   );
 }
 
-/** Gains by a model of another sky are not written; `times` are those at which it was tried, none of them better. */
+/** Gains from a wrong sky model are not written; `times` is the number of times tried, none of them better. */
 export function refuseWrongModel(
   { unexplained }: ModelCheck,
   times: number,
@@ -100,7 +100,7 @@ export function refuseWrongModel(
   );
 }
 
-/** Asked for and not to be had: nothing is written. */
+/** Requested but not available: nothing is written. */
 export function refuseNoCrossHand(
   asked: CrossHandChoice | undefined,
   found: readonly CrossHanded[],
@@ -133,7 +133,7 @@ export function refuseNoCrossHand(
   );
 }
 
-/** The same of full polarisation. */
+/** The same for full polarisation. */
 export function refuseOpenFrame(asked: CrossHandChoice | undefined, found: readonly CrossHanded[]): void {
   const frame = frameOf(found);
   if (frame && frame.open > 0 && asked?.kind === 'model')
@@ -144,7 +144,7 @@ export function refuseOpenFrame(asked: CrossHandChoice | undefined, found: reado
     );
 }
 
-/** Gains of channels with the phase between X and Y and of those without do not add up. */
+/** Gains of channels with known and with unknown X–Y phase cannot be combined. */
 export function refuseMixedOver(over: OverBand, { crossHand, solved }: CrossHanded): void {
   const inputs = solved.length / crossHand.phaseRad.length;
   const isLacking = (phase: number, c: number): boolean =>

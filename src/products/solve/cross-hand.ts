@@ -1,4 +1,4 @@
-/** How X and Y get one phase reference: the words of `cross-hand`, and earlier gains that have it. */
+/** The X–Y phase reference: the values of `cross-hand`, and earlier gains that have it. */
 import {
   crossHandFrom,
   withKnownCrossHand,
@@ -34,14 +34,14 @@ export function parseCrossHand(text: string): CrossHandChoice {
   return refuse(field, `'${text}' is not understood`, FORMS);
 }
 
-/** X–Y phases of the inputs must have stayed: the mean of their unit vectors, 1 where all agree. */
+/** The inputs' X–Y phases must be stable: the mean of their unit vectors, 1 if all agree. */
 const LEAST_AGREEMENT = 0.9;
 
-/** For the solver; an angle of earlier gains comes afterwards. */
+/** For the solver; the angle from earlier gains is applied afterwards. */
 export const ruleOf = (choice: CrossHandChoice | undefined): CrossHandRule =>
   choice === undefined ? { kind: 'model' } : choice.kind === 'file' ? { kind: 'unknown' } : choice;
 
-/** What a solution gets once it is there: nothing, or the angle of earlier gains. */
+/** Applied to a finished solution: nothing, or the angle from earlier gains. */
 export async function crossHandAfter(
   choice: CrossHandChoice | undefined,
   telescope: Telescope,

@@ -6,7 +6,7 @@ import { GainsInForce, type InForceSettings } from './in-force.js';
 import type { NewSolution } from './solve.js';
 
 const BEGIN = instant(1000);
-/** One input with this gain, of an interval that ends so many seconds after the beginning. */
+/** One input with this gain, for an interval that ends this many seconds after the start. */
 const solution = (gain: number, untilS: number, isLeftOut = false): NewSolution => {
   const calibration = { gains: gainsCA(Float64Array.of(gain, 0), 1, 1), solved: Uint8Array.of(1) };
   const one = { calibration, isLeftOut, check: { unexplained: 0.7 } };
@@ -30,7 +30,7 @@ describe('solved gains in force', () => {
     gains.put(solution(3, 10), 1);
     gains.put(solution(5, 20), 1);
     assert.deepEqual(
-      // Data that begin before the change keep their gains, though their middle is after it.
+      // Data that begin before the change keep their gains, even if their middle is after it.
       [
         gainOf(gains, 0),
         gainOf(gains, 11.9, 15),
@@ -55,7 +55,7 @@ describe('solved gains in force', () => {
     assert.deepEqual([gainOf(gains, 25), gainOf(gains, 40), gains.used, gains.unused], [3, 3, 1, 2]);
     assert.match(unused[0], /took 2\.1 s to solve, longer than gains\.lag of 2 s/);
     assert.match(unused[1], /explains 30 % of the sky's power in .*1970-01-01T00:17:10\.000Z/);
-    // Data that wait, or that have no lag, wait for it.
+    // Data that wait, or that have no lag, wait for the solution.
     for (const waiting of [inForce({ data: 'wait' }), inForce({ lagS: 0 })]) {
       waiting.put(solution(5, 20), 100);
       assert.equal(gainOf(waiting, 22), 5);

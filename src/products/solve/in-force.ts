@@ -1,32 +1,32 @@
-/** Solved gains in force: which of them calibrate data depends on when the data began alone, so that every run of them agrees. */
+/** Solved gains in force. The gains of data depend only on when the data began, so that every run agrees. */
 import { gainsCA } from '../../core/axes.js';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import { calibratedAt, type Calibrated, type CalibratedAt } from '../../stages/index.js';
 import type { NewSolution } from './solve.js';
 
-/** Starts are computed by one formula; this is for the rounding of another. */
+/** Allows for rounding: starts may be computed by different formulae. */
 const TOLERANCE_S = 1e-9;
-/** Data are never this much older than the newest. */
+/** Data are never older than this many solutions. */
 const MOST_STEPS = 256;
 
 export interface InForceSettings {
   readonly channels: number;
   readonly inputs: number;
-  /** How long after its interval a solution takes effect, in time of the data. */
+  /** Delay in data time between a solution's interval and its effect. */
   readonly lagS: number;
-  /** Before the first solution; without them no input has a gain. */
+  /** Before the first solution; by default no input has a gain. */
   readonly before?: Calibrated | CalibratedAt;
-  /** Whether data arrive by themselves: then a solution may be late. */
+  /** Whether data arrive in real time: then a solution may be late. */
   readonly data: 'arrive' | 'wait';
   readonly onSolution?: (solution: NewSolution, from: Instant) => void;
-  /** A solution that is not used, and why. */
+  /** Called for a solution that is not used, with the reason. */
   readonly onUnused?: (why: string) => void;
 }
 
 export class GainsInForce {
   private readonly steps: { readonly from: Instant; readonly calibrated: Calibrated }[] = [];
   private before: Calibrated | CalibratedAt;
-  /** Solutions that took effect, and that did not. */
+  /** Solutions that took effect, and those that did not. */
   used = 0;
   unused = 0;
 
@@ -38,7 +38,7 @@ export class GainsInForce {
     };
   }
 
-  /** Takes effect with the first data that begin `lagS` after its interval; it took so long to solve. */
+  /** Takes effect with the first data that begin `lagS` after its interval; `seconds` is its solving time. */
   put(made: NewSolution, seconds: number): void {
     const { lagS, data, onSolution } = this.settings;
     const { solution, until } = made;
@@ -68,7 +68,7 @@ export class GainsInForce {
     this.settings.onUnused?.(why);
   }
 
-  /** Of data that began at `start`. */
+  /** For data that began at `start`. */
   readonly at: CalibratedAt = (moment, start = moment) => {
     for (let k = this.steps.length - 1; k >= 0; k--)
       if (secondsBetween(this.steps[k].from, start) >= -TOLERANCE_S) return this.steps[k].calibrated;

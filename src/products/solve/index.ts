@@ -1,4 +1,6 @@
-/** Gains from integrations: what files of visibilities and runs that make integrations share. Loaded when gains are solved. */
+/**
+ * Gains from integrations: shared by visibility files and runs that make integrations. Loaded when gains are solved.
+ */
 export { GainsInForce, type InForceSettings } from './in-force.js';
 export { isMisplaced, type OutsideAt } from './outside.js';
 export { type GainsPlan, planGains } from './plan.js';

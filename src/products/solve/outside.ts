@@ -1,4 +1,4 @@
-/** Sources that are not in the model, looked for at several times: each is reported at its worst. */
+/** Sources missing in the model, searched for at several times: each is reported at its worst. */
 import type { CrossHanded } from '../../calibrate/index.js';
 import { formatInstant } from '../../core/instant.js';
 import {
@@ -12,7 +12,9 @@ import {
 import type { Telescope } from '../../telescope/telescope.js';
 import { isWhole, type Stretch } from './stretches.js';
 
-/** A search costs as much as many a solve: a long observation is searched at this many times, from the first to the last. */
+/**
+ * A search costs as much as many solves: a long observation is searched at this many times, from the first to the last.
+ */
 const MOST_SEARCHES = 8;
 
 export type OutsideAt = OutsideSource & { readonly timeUtc?: string };
@@ -27,7 +29,7 @@ export function outsideOf(
     stretches.filter(isWhole),
     MOST_SEARCHES,
   )) {
-    // One gain an input is what the search takes.
+    // The search takes one gain per input.
     const plain = withoutLeakage(integration, calibration);
     const found = outsideModel(sources, frameAtMiddle(telescope, integration), {
       ...{ telescope, frequenciesHz, integration: plain.integration, plan },
@@ -44,7 +46,7 @@ export function outsideOf(
   return [...worst.values()];
 }
 
-/** Within a degree, or what the array resolves, it is at its place. */
+/** A source within a degree, or within the array's resolution, is at its position. */
 export const isMisplaced = ({ offsetDeg, stepDeg }: OutsideSource): boolean =>
   offsetDeg > Math.max(1, 1.5 * stepDeg);
 

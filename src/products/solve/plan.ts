@@ -1,4 +1,7 @@
-/** From what a product of gains asks for and what is known of the data to a plan: all is checked before data are read. */
+/**
+ * From the fields of a gains product and the known properties of the data to a plan: all is checked before data are
+ * read.
+ */
 import { withDefaults, type Filled } from '../../fields/index.js';
 import { gains as gainsFields } from '../gains.js';
 import type { Product } from '../registry.js';
@@ -23,7 +26,7 @@ import { refuseUnplaced } from '../../telescope/unplaced.js';
 import { checkFull, findStation, refuseFollowingAll } from './checks.js';
 import { crossHandAfter, parseCrossHand, type CrossHandChoice } from './cross-hand.js';
 
-/** What is known of the integrations before they are read: a file has it, and so has a run that makes them. */
+/** Properties of the integrations known before they are read: from a file, or from a run that makes them. */
 interface SolvedData {
   readonly path: string;
   readonly header: VisibilityHeader;
@@ -31,13 +34,13 @@ interface SolvedData {
 }
 
 export interface GainSettings {
-  /** What an observation says of its product of gains; its paths are for who writes them. */
+  /** The observation's gains product; its paths are used by the writer. */
   readonly product: Product<'gains'>;
-  /** Where the stations are; by default as the file has it. */
+  /** Telescope with the station positions; by default the file's own. */
   readonly telescope?: Telescope;
-  /** Which of several targets was asked for. */
+  /** Which of several targets to use. */
   readonly target?: string;
-  /** Which part of the file; by default as many integrations as the turning sky allows. */
+  /** Which part of the file to use; by default as many integrations as the rotation of the sky allows. */
   readonly integration?: IntegrationChoice;
 }
 
@@ -45,19 +48,19 @@ export interface GainsPlan {
   readonly asked: Filled<typeof gainsFields>;
   readonly integration: IntegrationChoice;
   readonly header: VisibilityHeader;
-  /** With the mount of the feeds that the model is seen through; without one where the data are not of the feeds. */
+  /** With the mount of the feeds for the model; without one if the data are not in the frame of the feeds. */
   readonly telescope: Telescope;
-  /** Of what Stokes parameters the data are. */
+  /** The Stokes frame of the data. */
   readonly data: StokesFrame;
   readonly sources: ChosenSources;
   readonly iterations: IterationRule;
   readonly referenceStation?: number;
   readonly crossHand?: CrossHandChoice;
-  /** What a solution gets once it is there. */
+  /** Applied to each finished solution. */
   readonly afterwards: (found: CrossHanded) => CrossHanded;
   readonly model: SolvingModel;
   readonly minBaseline?: BaselineLength;
-  /** The name of the beam of the model; none where it has none. */
+  /** The name of the model's beam; none if it has none. */
   readonly element: string;
 }
 

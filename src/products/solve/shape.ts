@@ -1,4 +1,4 @@
-/** `over`: gains of the whole band as fewer numbers, and whether the data allow that. */
+/** `over`: gains over the whole band as fewer parameters, and whether the data allow that. */
 import { refuse } from '../../core/errors.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import {
@@ -12,13 +12,13 @@ import {
 } from '../../stages/index.js';
 import type { JudgedStretch } from './stretches.js';
 
-/** What `over` makes of a solution. */
+/** Result of applying `over` to a solution. */
 export interface Shaped {
   readonly delays: readonly FittedDelay[];
   readonly misfit?: Misfit;
 }
 
-/** The check afterwards is of the gains that are written. */
+/** The check afterwards uses the gains that are written. */
 export function shape<One extends JudgedStretch>(
   over: OverBand,
   one: One,
@@ -32,17 +32,17 @@ export function shape<One extends JudgedStretch>(
   return { ...one, calibration, delays, misfit, check };
 }
 
-/** How `over` fits at the time at which it fits least. */
+/** The fit of `over` at the time with the worst fit. */
 export interface WorstMisfit extends Misfit {
   readonly over: Exclude<OverBand, 'channel'>;
   readonly time: Instant;
   /** Whether it is one of several times. */
   readonly isOfSeries: boolean;
-  /** Whether it leaves more than a shape that fits would. */
+  /** Whether the residual exceeds that of a good fit. */
   readonly isWarned: boolean;
 }
 
-/** Refused where most is lost, unless accepted. */
+/** Refused at the largest loss, unless accepted. */
 export function misfitOf(
   over: OverBand,
   stretches: readonly (JudgedStretch & Shaped)[],

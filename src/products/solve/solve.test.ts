@@ -1,4 +1,4 @@
-/** Gains that were put in come out again, and what cannot be is refused or left out. */
+/** Solving recovers known gains; impossible solutions are refused or left out. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../../backend/reference.js';
@@ -46,14 +46,14 @@ const textOf = (sources: readonly Source[], fluxes: readonly number[]): string =
 const model = textOf(sky, [100, 60]);
 
 type Gain = (channel: number, input: number) => readonly [re: number, im: number];
-/** Sizes from 1 to 1.6, phases all over the circle. */
+/** Amplitudes from 1 to 1.6, phases over the full circle. */
 const gainOf: Gain = (c, a) => polar(1 + 0.1 * a, 0.9 * a * a + 0.2 * c * (a % 3));
 const polar = (size: number, phase: number): readonly [number, number] => [
   size * Math.cos(phase),
   size * Math.sin(phase),
 ];
 
-/** Two seconds of this sky through these gains, without noise: 1000 samples in every sum. */
+/** Two seconds of this sky with these gains, without noise: 1000 samples in every sum. */
 function seen(startS: number, sources: readonly Source[], gain: Gain): Integration {
   const baselines = baselineCount(inputs);
   const empty: Integration = {
@@ -100,7 +100,7 @@ const solve = (all: readonly Integration[], product: Partial<Product<'gains'>> =
     ...{ backend: openReference(), product: { gains: null, sources: model, ...product } },
   });
 
-/** As they were put in, with the phase of the reference station taken off. */
+/** As put in, relative to the phase of the reference station. */
 function assertGains({ plan, times, reference }: SolvedGains, time: number, gain: Gain): void {
   const { gains, solved } = times[time].calibration;
   for (let c = 0; c < plan.header.frequenciesHz.length; c++) {

@@ -1,4 +1,4 @@
-/** Integrations and a model of the sky to gains: of one sum of them, or of one for each interval. */
+/** From integrations and a sky model to gains: of a single sum, or of one per interval. */
 import type { Backend } from '../../backend/backend.js';
 import type { CrossHanded } from '../../calibrate/index.js';
 import type { Integration } from '../../core/blocks.js';
@@ -57,32 +57,32 @@ import {
   type OddOfTimes,
 } from './summary.js';
 
-/** One solution, as it is written. */
+/** One solution, as written. */
 interface SolvedTime extends JudgedStretch, Shaped {
-  /** Channels and gains that are unlike the others, and left out. */
+  /** Channels and gains that are outliers, left out. */
   readonly strange: OddGains;
 }
 
 type Named<One> = One & { readonly name: string };
 
-/** Gains, and everything that is known of them. */
+/** Gains and all facts about them. */
 export interface SolvedGains {
   readonly plan: GainsPlan;
-  /** The part of the file that was used, where `every` is not given. */
+  /** The part of the file that was used, if `every` is not given. */
   readonly chosen: ChosenIntegration;
-  /** Every time that has data, in order; those that the model does not explain have no gains. */
+  /** Every time with data, in order; times that the model does not explain have no gains. */
   readonly times: readonly SolvedTime[];
   readonly timesWithoutData: number;
-  /** The first that has gains. */
+  /** The first time with gains. */
   readonly first: SolvedTime;
-  /** What was in the model at any time. */
+  /** Sources in the model at any time. */
   readonly sources: readonly SourceUp[];
   readonly reference: {
     readonly station: number;
     readonly by: 'one' | 'continued';
-    /** Whether another station was the reference at some time. */
+    /** Whether the reference station changed at some time. */
     readonly isChanged: boolean;
-    /** The station whose X and Y have the angle that was given. */
+    /** The station whose X–Y angle was given. */
     readonly angleOf: number;
   };
   readonly summary: CalibrationSummary;
@@ -102,18 +102,18 @@ interface Worst {
   readonly time: Instant;
 }
 
-/** Where it is solved, and who watches. */
+/** The backend, and callbacks. */
 interface Solving {
   readonly backend: Backend;
   readonly onRead?: OnProgress;
-  /** All is read that one solution takes. */
+  /** Called when all data of a solution have been read. */
   readonly onSolving?: () => void;
   readonly onStep?: OnStep;
-  /** An interval that cannot be solved is left out, where someone takes the reason; else it is refused. */
+  /** Called with the reason for an interval that cannot be solved and is left out; by default it is refused. */
   readonly onFailed?: (why: string) => void;
 }
 
-/** Solves the gains of a file of visibilities; nothing is written. */
+/** Solves the gains of a visibility file; writes nothing. */
 export const solveGains = async (
   file: VisibilityFile,
   settings: GainSettings & Solving,
@@ -151,25 +151,25 @@ export async function solvePlanned(
   }
 }
 
-/** A solution as soon as it is there. */
+/** A solution as soon as it is solved. */
 export interface NewSolution {
   readonly solution: JudgedStretch;
-  /** As it would be written if it were alone: its phases are against its own reference. */
+  /** As it would be written alone: with phases relative to its own reference. */
   readonly alone: () => SolvedTime;
-  /** When its interval is over. */
+  /** End of its interval. */
   readonly until: Instant;
 }
 
-/** So many solutions keep their data, of as many as there may be. */
+/** Number of solutions that keep their data, however many there are. */
 const MOST_WHOLE = 16;
 
-/** Takes integrations one after the other, solves each sum when it is complete, and makes gains of all of them at the end. */
+/** Receives integrations in order, solves each sum when it is complete, and makes gains from all of them at the end. */
 export class GainsSolver {
   private readonly sums: SolutionSums;
   private solver: Solver | undefined;
   private chosen: SolutionSum | undefined;
   private readonly judged: JudgedStretch[] = [];
-  /** Every so many solutions keep their data. */
+  /** One solution in this many keeps its data. */
   private step = 1;
 
   constructor(
@@ -180,22 +180,22 @@ export class GainsSolver {
     this.sums = new SolutionSums({ telescope, frequenciesHz: header.frequenciesHz }, asked.every);
   }
 
-  /** Whether further integrations change nothing. */
+  /** Whether further integrations have no effect. */
   get isOver(): boolean {
     return this.sums.isOver;
   }
 
-  /** How many solutions there are. */
+  /** Number of solutions. */
   get count(): number {
     return this.judged.length;
   }
 
-  /** Its arrays may be used again afterwards. */
+  /** Its arrays may be reused afterwards. */
   add(integration: Integration): Promise<readonly NewSolution[]> {
     return this.solveAll(this.sums.add(integration));
   }
 
-  /** The data are at their end: solves the sum that was begun. */
+  /** At the end of the data: solves the last sum. */
   end(): Promise<readonly NewSolution[]> {
     return this.solveAll(this.sums.end());
   }
@@ -215,7 +215,10 @@ export class GainsSolver {
     await this.solver?.close();
   }
 
-  /** The search for other sources takes a few solutions spread over the observation; a shape of the band takes all of them. */
+  /**
+   * The search for other sources uses a few solutions spread over the observation; a shape over the band uses all of
+   * them.
+   */
   private keep(solution: JudgedStretch): void {
     const number = this.judged.push(solution) - 1;
     if (this.plan.asked.over !== 'channel') return;
@@ -252,7 +255,7 @@ export class GainsSolver {
   }
 }
 
-/** Solutions of all times by one reference, and everything that is known of them. */
+/** Solutions of all times relative to one reference, and all facts about them. */
 function gainsOf(
   plan: GainsPlan,
   judged: readonly JudgedStretch[],
@@ -280,7 +283,7 @@ function gainsOf(
       isChanged: found.some((one) => one.referenceStation !== station),
     },
     summary: summarise(good),
-    // What `over` leaves is reported by itself, and is no fault of the model.
+    // The misfit of `over` is reported separately and is not a fault of the model.
     worst: { check: worst.check, unshaped: misfit?.isWarned === true ? worstOf(kept) : worst },
     outside: outsideOf(good, plan.telescope, header.frequenciesHz),
     ...namedFacts(plan, first, good),
@@ -288,7 +291,7 @@ function gainsOf(
   };
 }
 
-/** What is known by inputs, with their names. */
+/** Facts by input, with input names. */
 function namedFacts(plan: GainsPlan, first: SolvedTime, good: readonly SolvedTime[]) {
   const { polarisations } = first.integration;
   const named = <One extends { readonly input: number }>(some: readonly One[]): Named<One>[] =>
@@ -305,7 +308,7 @@ function namedFacts(plan: GainsPlan, first: SolvedTime, good: readonly SolvedTim
   };
 }
 
-/** The model is of the sky over the first sum: sources that are given by altitude and azimuth are there then. */
+/** The model describes the sky at the first sum: sources given by altitude and azimuth refer to that time. */
 const prepareSolver = (
   { asked, header, telescope, ...plan }: GainsPlan,
   first: Integration,
@@ -329,7 +332,7 @@ const prepareSolver = (
     ...plan.model,
   });
 
-/** By one reference, without odd gains, with the phase between X and Y, and in the shape that was asked for. */
+/** Relative to one reference, without outlier gains, with the X–Y phase, and in the requested shape. */
 function finished(
   judged: readonly JudgedStretch[],
   referred: readonly CrossHanded[],

@@ -1,4 +1,4 @@
-/** Solutions of one sum, or of one for each interval: each is solved, cleaned and tested by itself. */
+/** Solutions of a single sum, or of one per interval: each is solved, cleaned and tested separately. */
 import { leaveOutUnconverged, type CrossHanded } from '../../calibrate/index.js';
 import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
@@ -25,13 +25,13 @@ export interface Stretch extends CalibratedIntegration {
 
 export interface JudgedStretch extends Stretch {
   readonly check: ModelCheck;
-  /** The model says too little of its sky: it has no gains. */
+  /** The model explains too little of its sky: it has no gains. */
   readonly isLeftOut: boolean;
 }
 
 export type Solver = Stage<Integration, CalibratedIntegration>;
 
-/** A stretch without inputs that are unlike the others (`odd`), and without what did not converge. */
+/** Solves an interval without outlier inputs (`odd`) and without what did not converge. */
 export async function solveStretch(solver: Solver, asked: Integration, odd: number): Promise<Stretch> {
   const oddPowers = odd === 0 ? [] : oddByPower(asked, odd);
   refuseAllOdd(oddPowers, asked, odd);
@@ -41,7 +41,7 @@ export async function solveStretch(solver: Solver, asked: Integration, odd: numb
   const oddGains = odd === 0 ? [] : oddByGain(first.calibration, channels, polarisations, odd);
   const all = [...oddPowers, ...oddGains];
   refuseAllOdd(all, asked, odd);
-  // Solved again without them: noise that passed for signal has bent the others a little.
+  // Solved again without them: noise accepted as signal has slightly biased the others.
   const best = oddGains.length === 0 ? first : await through(solver, without(integration, oddGains));
   return {
     ...{ ...best, calibration: leaveOutUnconverged(best.calibration), odd: all },
@@ -49,7 +49,7 @@ export async function solveStretch(solver: Solver, asked: Integration, odd: numb
   };
 }
 
-/** Each as if it were alone: gains of a sky that the model does not explain are not kept, unless accepted. */
+/** Each separately: gains for a sky that the model does not explain are not kept, unless accepted. */
 export function judge(one: Stretch, channelWidthHz: number, accept: boolean): JudgedStretch {
   const check = checkModel(one.integration, one.calibration, one.plan, channelWidthHz);
   const isLeftOut = !accept && check.unexplained > MOST_UNEXPLAINED;
@@ -71,10 +71,10 @@ const withoutGains = <Found extends CrossHanded>(found: Found): Found => {
   };
 };
 
-/** Whether its visibilities are still there. */
+/** Whether it still has its visibilities. */
 export const isWhole = ({ integration }: Stretch): boolean => integration.visibilities.length > 0;
 
-/** Without its visibilities, of which a long observation has too many to keep. */
+/** Without its visibilities: a long observation has too many to keep. */
 export const withoutData = <One extends Stretch>(one: One): One => ({
   ...one,
   residualsOf: undefined,
@@ -86,7 +86,7 @@ export const withoutData = <One extends Stretch>(one: One): One => ({
   },
 });
 
-/** The one that the model explains least; where nothing tells, the one it leaves most of. */
+/** The solution that the model explains least; if that is unknown, the one with the largest residual. */
 export function worstOf(judged: readonly JudgedStretch[]): JudgedStretch {
   const known = judged.filter(({ check }) => !Number.isNaN(check.unexplained));
   const by = ({ check }: JudgedStretch): number => (known.length > 0 ? check.unexplained : check.left);
@@ -101,7 +101,7 @@ const without = (integration: Integration, odd: readonly OddInput[]): Integratio
   };
 };
 
-/** Where hardly any input is like the others, the factor is too small for them. */
+/** If hardly any input is left, the factor is too small for these data. */
 function refuseAllOdd(
   odd: readonly OddInput[],
   { flaggedInputs, polarisations }: Integration,
@@ -122,11 +122,11 @@ function refuseAllOdd(
   }
 }
 
-/** The one that the model explains best. */
+/** The solution that the model explains best. */
 export const bestOf = (judged: readonly JudgedStretch[]): JudgedStretch =>
   judged.reduce((best, one) => (one.check.unexplained < best.check.unexplained ? one : best));
 
-/** What was in the model at any time, as it first stood. */
+/** Sources in the model at any time, each as it first occurred. */
 export const allSources = (stretches: readonly Stretch[]): readonly SourceUp[] =>
   [
     ...new Map(
@@ -134,7 +134,7 @@ export const allSources = (stretches: readonly Stretch[]): readonly SourceUp[] =
     ).values(),
   ].reverse();
 
-/** Inputs that were left out at any time, as they were first; at how many, where there are several. */
+/** Inputs left out at any time, each as it first occurred; with the number of times if there are several. */
 export function oddInputsOf(
   stretches: readonly Stretch[],
 ): readonly (OddInput & { readonly times?: number })[] {

@@ -1,24 +1,24 @@
-/** All solutions of a file in a few figures. */
+/** Summary figures of all solutions of a file. */
 import { unconverged, type Calibration, type CrossHanded } from '../../calibrate/index.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import { median } from '../../core/median.js';
 import type { OddChannel, OddGain, OddGains } from '../../stages/index.js';
 
-/** One solution of a file, or of several. */
+/** One solution of a file, possibly one of several. */
 interface Timed<Found extends Calibration = Calibration> {
   readonly time: Instant;
   readonly calibration: Found;
 }
 
-/** One of several has its time. */
+/** Its time, if there are several. */
 const timeFact = (times: number, time: Instant): { readonly timeUtc?: string } =>
   times > 1 ? { timeUtc: formatInstant(time) } : {};
 
-/** Solves that had something to solve. */
+/** Solves that had data. */
 export const withDataOf = ({ solutions }: Calibration) =>
   solutions.filter(({ residual }) => !Number.isNaN(residual));
 
-/** Whether an input is solved in every channel that converged and is kept; undefined where none is. */
+/** Whether an input is solved in every channel that converged and is kept; undefined if there is none. */
 function isSolvedIn({ solved, solutions }: Calibration, channels: number, a: number): boolean | undefined {
   const inputs = solved.length / channels;
   const own = solutions.filter(
@@ -31,7 +31,7 @@ function isSolvedIn({ solved, solutions }: Calibration, channels: number, a: num
   return own.length === 0 ? undefined : own.every(({ channel }) => solved[channel * inputs + a] === 1);
 }
 
-/** An input counts as solved when it is at every time. */
+/** An input counts as solved if it is solved at every time. */
 export function summarise(all: readonly Timed[]) {
   const [{ calibration: first }] = all;
   const channels = new Set(first.solutions.map(({ channel }) => channel)).size;
@@ -68,7 +68,7 @@ export function summarise(all: readonly Timed[]) {
 
 export type CalibrationSummary = ReturnType<typeof summarise>;
 
-/** Of all times, each with its own where there are several. */
+/** Outliers of all times, each with its time if there are several. */
 export interface OddOfTimes {
   readonly channels: readonly (OddChannel & { readonly timeUtc?: string })[];
   readonly gains: readonly (OddGain & { readonly timeUtc?: string })[];
@@ -85,17 +85,20 @@ export const oddOfTimes = (
   ),
 });
 
-/** Of full polarisation. */
+/** For full polarisation. */
 export interface FullPolarisation {
-  /** |d| over |g| of all times, inputs and channels that are solved. */
+  /** |d| over |g| for all times, and all solved inputs and channels. */
   readonly medianLeakage: number;
   readonly largestLeakage: number;
-  /** Rotations of Q, U and V that the model leaves open, and how well it holds the others: the worst channel at any time. */
+  /**
+   * Rotations of Q, U and V that the model leaves open, and how well it determines the others: the worst channel at any
+   * time.
+   */
   readonly openRotations: number;
   readonly errorRad: number;
 }
 
-/** Undefined where a gain for each input was solved. */
+/** Undefined if one gain per input was solved. */
 export function fullPolarisationOf(found: readonly CrossHanded[]): FullPolarisation | undefined {
   const frame = frameOf(found);
   const parts = found.flatMap(({ gains, leakage, solved }) =>
@@ -115,7 +118,7 @@ export function fullPolarisationOf(found: readonly CrossHanded[]): FullPolarisat
   };
 }
 
-/** Of the channels that are solved; the worst of them at any time. */
+/** For the solved channels; the worst of them at any time. */
 export function frameOf(
   found: readonly CrossHanded[],
 ): { readonly open: number; readonly errorRad: number } | undefined {

@@ -1,10 +1,10 @@
-/** Solved gains to disk: JSON and CalH5, and cable lengths where they were asked for. */
+/** Writes solved gains: JSON and CalH5, and cable lengths if requested. */
 import { writeFile } from 'node:fs/promises';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { gainPaths, writeGainFiles, type GainsFile } from '../../formats/index.js';
 import type { SolvedGains } from './solve.js';
 
-/** Files of a product of gains. */
+/** Files of a gains product. */
 export const pathsOfGains = ({
   gains,
   'delays-out': delaysOut,
@@ -13,7 +13,7 @@ export const pathsOfGains = ({
   readonly 'delays-out'?: string;
 }): readonly string[] => [...gainPaths(gains), ...(delaysOut === undefined ? [] : [delaysOut])];
 
-/** As a file has it: the first time, and later ones. */
+/** As in a file: the first time, and later ones. */
 export function gainsFileOf(solved: SolvedGains, history: readonly string[]): GainsFile {
   const { plan, first, times, sources } = solved;
   const series = times.map(({ time, calibration }) => ({ time, ...calibration }));
@@ -45,7 +45,7 @@ export async function writeSolvedGains(
   });
 }
 
-/** A delays.json whose cables are taken out by front.delays.fixed. */
+/** A delays.json with cable delays, for front.delays.fixed to correct. */
 const writeCables = (
   path: string,
   delays: readonly { readonly name: string; readonly delayS: number }[],
