@@ -30,10 +30,10 @@ describe('alarms', () => {
     const alarm = fault('late-alarm', { severity: 'alarm' });
     book.judge([fault('young'), fault('old'), alarm], 3);
     assert.deepEqual(ids(book), ['late-alarm', 'old', 'young']);
-    // A cause with an alarm under it counts as one.
+    // A cause together with its alarm counts as one.
     book.judge([fault('old'), fault('cause'), { ...alarm, because: 'cause' }, fault('young')], 4);
     assert.deepEqual(ids(book), ['cause', 'late-alarm', 'old', 'young']);
-    // A cause that is over explains nothing any more.
+    // A cause that is over explains nothing.
     book.judge([fault('old'), { ...alarm, because: 'cause' }], 5);
     assert.deepEqual(ids(book), ['late-alarm', 'old']);
     assert.deepEqual([book.count('alarm'), book.count('warning')], [1, 1]);

@@ -1,14 +1,14 @@
-/** Alarms that are up: since when, what, where, how to go on. They go by themselves when what raised them is over. */
+/** Active alarms: start, fault, place, fix. They clear when the fault is over. */
 import type { Alarm, Severity } from './messages.js';
 
 export interface Fault {
-  /** The same fault has the same id for as long as it lasts. */
+  /** A fault keeps its id for as long as it lasts. */
   readonly id: string;
   readonly severity: Severity;
   readonly what: string;
   readonly where: string;
   readonly fix: string;
-  /** The id of a fault that is up and explains this one. */
+  /** The id of an active fault that explains this one. */
   readonly because?: string;
 }
 
@@ -17,7 +17,7 @@ export class AlarmBook {
 
   constructor(private readonly onChange: (alarm: Alarm, isUp: boolean) => void = () => undefined) {}
 
-  /** What is wrong now; says whether that changed. */
+  /** Updates the alarms from the current faults; returns whether they changed. */
   judge(faults: readonly Fault[], unixS: number): boolean {
     let isChanged = false;
     const now = new Map<string, Alarm>();
@@ -47,7 +47,7 @@ export class AlarmBook {
     return this.up.get(id);
   }
 
-  /** The worst first, then the oldest; under each what follows from it, which counts for it. */
+  /** The worst first, then the oldest; each is followed by its consequences, whose severity counts for it. */
   get all(): readonly Alarm[] {
     return this.listed((alarm) => alarm.because === undefined || !this.up.has(alarm.because));
   }

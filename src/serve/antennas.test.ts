@@ -37,7 +37,7 @@ describe('antennas by their own power', async () => {
 
   it('are weak, strong or dead beside the array, and missing where nothing came', () => {
     const book = new AntennaBook(telescope, channels);
-    // 10, 10·10^0.31 (+3.1 dB), 10·10^−0.29 (−2.9 dB), 0.1 (−20 dB), nothing.
+    // 10, 10·10^0.31 (+3.1 dB), 10·10^−0.29 (−2.9 dB), 0.1 (−20 dB), no data.
     book.integration(integration([10, 20.4, 5.13, 0.1, 0], 100), 100);
     assert.deepEqual(health(book), [
       'good good',

@@ -1,4 +1,4 @@
-/** Each antenna from its own autocorrelation: level, against the array and against its own hour, and what came of it. */
+/** Each antenna from its autocorrelation: its level, relative to the array and to its last hour, and its samples. */
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { toDate } from '../core/instant.js';
@@ -9,12 +9,12 @@ import type { Calibrated } from '../stages/index.js';
 import { inputName, type Telescope } from '../telescope/telescope.js';
 import type { AntennaRow, Health, InputRow } from './messages.js';
 
-/** Off by so much is told: half or twice the power. */
+/** A larger deviation is reported: half or twice the power. */
 const OFF_DB = 3;
-/** So far below the array nothing is connected. */
+/** An input this far below the array is not connected. */
 const DEAD_DB = 15;
 const HOUR_S = 3600;
-/** An hour's median is told by so many levels. */
+/** Number of levels for an hour's median. */
 const KEPT = 240;
 
 const decibels = (power: number): number => (power > 0 ? 10 * Math.log10(power) : NaN);
@@ -22,11 +22,11 @@ const known = (value: number | undefined): number | null =>
   value === undefined || !Number.isFinite(value) ? null : Number(value.toFixed(2));
 
 export class AntennaBook {
-  /** levels : [a], dB of the mean power over the band; NaN where nothing came. */
+  /** levels : [a], dB of the mean power over the band; NaN without data. */
   levels: Float64Array;
   /** bandpass : [a][c], dB. */
   readonly bandpass: Float32Array;
-  /** present : [a], the share of samples that were there. */
+  /** present : [a], the fraction of samples received. */
   readonly present: Float64Array;
   flagged: Uint8Array;
   private readonly history: { readonly unixS: number; readonly levels: Float64Array }[] = [];
@@ -45,7 +45,7 @@ export class AntennaBook {
     this.flagged = new Uint8Array(this.inputs);
   }
 
-  /** Returns the share of samples that were there over all pairs. */
+  /** Returns the fraction of samples received, over all pairs. */
   integration(integration: Integration, spectrumRateHz: number): number {
     const { visibilities, counts, polarisations, durationS, flaggedInputs } = integration;
     const baselines = baselineCount(integration.stations);
@@ -129,7 +129,7 @@ export class AntennaBook {
     }));
   }
 
-  /** Inputs whose level is off their own hour, with by how much. */
+  /** Inputs whose level changed over the last hour, and by how much. */
   changed(): { readonly name: string; readonly db: number }[] {
     if (this.history.length <= 8) return [];
     return Array.from(this.levels, (level, a) => ({ a, db: level - this.hour[a] }))

@@ -1,4 +1,4 @@
-/** The page itself: a handful of files, read once and kept, so that no path can lead anywhere else. */
+/** The files of the page, read once and cached, so that no request path can reach any other file. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ const types: Readonly<Partial<Record<string, string>>> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-/** Nothing from elsewhere, no frames around us, nothing said about where one came from. */
+/** No content from elsewhere, no embedding in frames, no referrer. */
 export const SAFETY = {
   'content-security-policy':
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -49,12 +49,12 @@ export class Assets {
     return this.files.has('/');
   }
 
-  /** Compressed. */
+  /** Compressed size. */
   get bytes(): number {
     return [...this.files].reduce((sum, [path, { zipped }]) => sum + (path === '/' ? 0 : zipped.length), 0);
   }
 
-  /** Whether there is such a file. */
+  /** Whether the file exists. */
   serve(path: string, request: IncomingMessage, response: ServerResponse): boolean {
     const asset = this.files.get(path);
     if (!asset) return false;

@@ -23,7 +23,7 @@ describe('beams for a page', () => {
     book.take(1, { ...seen, start }, 0);
     assert.equal(said.length, 0);
     book.take(1, { ...seen, start: addSeconds(start, 1) }, 1000);
-    // Values 0 and 1 of plane 0: (0, 1, 2) and (3, 4, 5); of beam b 12 more.
+    // Values 0 and 1 of plane 0: (0, 1, 2) and (3, 4, 5); 12 more in beam b.
     assert.deepEqual(said[0].values, [1.5, 2.5, 3.5, 13.5, 14.5, 15.5]);
     assert.deepEqual(said[0].head, {
       ...{

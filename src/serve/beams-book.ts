@@ -1,10 +1,10 @@
-/** Beams as the page has them: where they point, and their power over frequency, a few times a second. */
+/** Beams for the page: their directions, and their power over frequency, a few times per second. */
 import { formatInstant } from '../core/instant.js';
 import type { SeenBeams } from '../products/index.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { BeamsHead } from './messages.js';
 
-/** What a page can show: others have files alone. */
+/** Limits of the page's display; further beams and channels are only in files. */
 const [MOST_BEAMS, MOST_CHANNELS] = [16, 256];
 const LEAST_APART_MS = 250;
 
@@ -18,9 +18,9 @@ interface Begun {
 }
 
 export class BeamsBook {
-  /** By the number of the product. */
+  /** By product number. */
   private readonly begun = new Map<number, Begun>();
-  /** Of coherent beams. */
+  /** For coherent beams. */
   private readonly pointed = new Map<number, readonly PhaseCentre[]>();
 
   constructor(private readonly publish: (head: BeamsHead, values: Float32Array) => void) {}
@@ -33,7 +33,7 @@ export class BeamsBook {
     return [...this.pointed.values()].flat();
   }
 
-  /** The mean of |beam|² in each channel over what came since the last row; missing data lower it as they do in files. */
+  /** The mean of |beam|² in each channel since the last row; missing data lower it as in files. */
   take(product: number, { item, start, isCoherent, planes }: SeenBeams, nowMs = performance.now()): void {
     const { targets } = item.beams;
     if (isCoherent) this.pointed.set(product, targets);

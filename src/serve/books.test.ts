@@ -11,7 +11,7 @@ import { colourRange, spectrumAt, stokesPlane } from './planes.js';
 import { faultsOf, type Measured } from './rules.js';
 import { SendersBook } from './senders.js';
 
-/** Two senders that placed and missed so many cells. */
+/** Two senders with this many placed and missing packet slots. */
 const account = (
   cells: readonly (readonly [placed: number, missing: number])[],
   ringFull = 0,
@@ -42,7 +42,7 @@ const account = (
 describe('senders', () => {
   it('tells loss over a second, a minute and the night, and who answers for it', () => {
     const book = new SendersBook(rational(1_000_000n));
-    // board 1 loses all of the last of 100 seconds, board 0 nothing
+    // board 1 loses everything in the last of 100 seconds, board 0 nothing
     for (let second = 0; second <= 100; second++)
       book.tick(
         account([
@@ -58,7 +58,7 @@ describe('senders', () => {
     assert.equal(bad.lostPercent.night, 1);
     assert.equal(good.verdict, 'whole');
     assert.match(bad.verdict, /never came/);
-    // 10 ticks of a thousand at 1 MHz behind
+    // 10 ticks of a thousand samples at 1 MHz late
     assert.equal(bad.behindMs, 10);
     for (let second = 101; second <= 104; second++)
       book.tick(
@@ -90,13 +90,13 @@ describe('senders', () => {
         [0, 'never came: sender or network'],
       ],
     );
-    // But for what lies before its first packet and after its last.
+    // Without the slots before its first packet and after its last.
     book.tick({ ...end, edgeCells: end.missingCells }, 301);
     assert.equal(book.view()?.senders[1].verdict, 'whole');
   });
   it('what is before the first packet of a capture and after its last is not lost', () => {
     const book = new SendersBook(undefined, 'capture');
-    // 300 slots of each before and after; the second lost two of a hundred.
+    // 300 slots before and after for each; the second lost two of a hundred.
     const rows = account([
       [100, 300],
       [98, 302],
@@ -187,7 +187,7 @@ describe('alarms', () => {
       return book.all.map(({ id, because }) => [id, because]);
     };
     const late = { image: { ageS: 60, everyS: 1 }, file: { ageS: 60, everyS: 1, unwritten: 0 } };
-    // Nothing written is an alarm since 100 s, that nothing comes only since 101 s.
+    // The alarm that nothing is written is active since 100 s, that no data arrive only since 101 s.
     listed(late, 100);
     assert.deepEqual(listed({ ...late, dataAgeS: 60 }, 101), [
       ['silent', undefined],
@@ -195,7 +195,7 @@ describe('alarms', () => {
       ['image', 'silent'],
     ]);
     const losing = { name: 'board 0', silentS: 0, lostPercent: 20, verdict: 'ours: the chain is too slow' };
-    // The cause is a warning, what follows from it alarms; a clock has nothing to do with it.
+    // The cause is a warning, its consequences are alarms; a clock is unrelated.
     assert.deepEqual(
       listed(
         {
@@ -211,7 +211,7 @@ describe('alarms', () => {
         ['clock', undefined],
       ],
     );
-    // What a sender loses by itself does not follow from our full ring.
+    // A sender's own losses are not a consequence of our full ring.
     const own = { ...losing, verdict: 'never came: sender or network' };
     assert.deepEqual(listed({ ringFull: 5, senders: [own] }, 103).sort(), [
       ['losing:board 0', undefined],
@@ -269,7 +269,7 @@ describe('planes', () => {
         `${at}`,
       );
     });
-    // the pixel one east and one north of the middle (2, 2)
+    // the pixel one east and one north of the centre (2, 2)
     const spectrum = spectrumAt(image, plan, 0.5, 0.5);
     assert.equal(spectrum[1], null);
     assert.ok(Math.abs((spectrum[0] ?? NaN) - (Math.sin(15) + Math.sin(31)) / 2) < 1e-12);

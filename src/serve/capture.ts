@@ -1,6 +1,6 @@
 /**
- * Raw packets of a running night into a pcap file: by tcpdump, which sees them beside the receiver and costs it nothing.
- * What has no tcpdump, or may not use it, is refused with what it said.
+ * Captures raw packets during a run into a pcap file with tcpdump, which reads them independently of the receiver at no
+ * cost to it. If tcpdump is missing or not permitted, the capture is refused with its message.
  */
 import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -14,7 +14,7 @@ interface Listening {
   readonly interface?: string;
 }
 
-/** The kernel's room for packets that are not yet written, KiB. */
+/** The kernel's buffer for packets not yet written, KiB. */
 const BUFFER_KIB = 65_536;
 
 const wordsFor = ({ port, group, interface: by }: Listening, path: string): string[] => [
@@ -23,7 +23,7 @@ const wordsFor = ({ port, group, interface: by }: Listening, path: string): stri
   ...(group === undefined ? [] : ['and', 'dst', 'host', group]),
 ];
 
-/** One at a time. */
+/** One capture at a time. */
 export function openCapture(
   listening: Listening,
   folder: string,
@@ -58,7 +58,7 @@ export function openCapture(
       isBusy = false;
       throw error;
     }
-    // Ends with the program too: what was captured until then is whole.
+    // Also ends with the program: the capture is complete up to then.
     const timer = setTimeout(() => child.kill('SIGINT'), 1000 * seconds);
     timer.unref();
     child.once('close', () => {

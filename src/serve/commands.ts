@@ -1,4 +1,7 @@
-/** What changes something: checked as at the start, carried out from the next integration on, logged, answered by its tick. */
+/**
+ * Commands that change the run: checked as at the start, applied from the next integration on, logged, answered with
+ * their tick.
+ */
 import { z } from 'zod';
 import { refuse } from '../core/errors.js';
 import { formatInstant, parseInstant, type Instant } from '../core/instant.js';
@@ -19,24 +22,24 @@ import type { AlarmBook } from './alarms.js';
 import type { Journal } from './journal.js';
 import type { Steered } from './messages.js';
 
-/** What may be steered, once data flow. */
+/** What may be steered, once data arrive. */
 export interface Helm {
   readonly steering: Steering;
   readonly telescope: Telescope;
   readonly gains?: LiveGains;
   readonly hasFiles: boolean;
-  /** Gains of a file in the working folder, by its name. */
+  /** Gains from a file in the working folder, by its name. */
   readonly loadGains: (name: string) => Promise<Calibrated | CalibratedAt>;
   readonly gainsChanged: () => void;
 }
 
-/** What of the receiver may be steered, where packets come. */
+/** What may be steered in the receiver, for packets. */
 export interface Receiver {
-  /** When a tick of the senders was; refuses where that is known already. */
+  /** Sets the time of a tick of the senders; refused if it is already known. */
   readonly tellEpoch?: (tick: bigint, time: Instant) => From;
-  /** Of a simulated sky: what of it is lost. */
+  /** For a simulated sky: its losses. */
   readonly losses?: LossControl;
-  /** Raw packets into a file; answers with its name once it grows. */
+  /** Captures raw packets into a file; returns its name once the file grows. */
   readonly capture?: (seconds: number, onEnd: (what: string) => void) => Promise<string>;
 }
 
@@ -49,7 +52,7 @@ interface Bridge {
 }
 
 const from = z.string().max(40).optional();
-/** The chain waits while gains are solved: more often would leave it no time for the sky. */
+/** The chain waits while gains are solved: a shorter interval would leave no time for imaging. */
 const LEAST_SOLVE_S = 1;
 const interval = z
   .number()
@@ -120,7 +123,7 @@ const wanted = (text: string | undefined): Instant | undefined =>
 export class Commands {
   constructor(private readonly bridge: Bridge) {}
 
-  /** With `rehearse` it is refused as it would be, answered, and nothing is changed. */
+  /** With `rehearse` it is refused or answered in the same way, but changes nothing. */
   async run(
     name: CommandName,
     body: unknown,
@@ -163,7 +166,7 @@ export class Commands {
     }
   }
 
-  /** For senders that were started again while nobody knew when: their data are kept from the next block on. */
+  /** For senders that restarted without a known time: their data are kept from the next block on. */
   private epoch({ tick, time }: z.infer<typeof schemas.epoch>, who: string): Steered {
     const tell =
       this.bridge.receiver?.tellEpoch ??
@@ -318,13 +321,13 @@ export class Commands {
 
   private stop(who: string): Steered {
     const { number } = this.bridge.journal.add({ who, what: 'stopping: what has come is worked through' });
-    // After the answer is on its way.
+    // After the answer has been sent.
     setImmediate(this.bridge.stop);
     return { accepted: true, fromTick: '', from: '', journal: number };
   }
 }
 
-/** Whoever steers has the token, by HTTP or through the queue. */
+/** Every steering client has the token, by HTTP or through the queue. */
 const byToken = (who: string): By => ({ who, authenticated: true });
 
 const rehearsed = (since: From): Steered => ({

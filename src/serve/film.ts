@@ -1,4 +1,4 @@
-/** The night's images, thinned so that they stay within a bound of memory: the latest are all there, older ones sparser. */
+/** The run's images, thinned to a memory limit: all of the latest, fewer of the older ones. */
 import type { SkyHead } from './messages.js';
 
 export interface Frame {
@@ -9,7 +9,7 @@ export interface Frame {
 }
 
 const MOST_BYTES = 48 * 2 ** 20;
-/** No closer than this: a night is looked at in minutes. */
+/** Closer images are not needed: a run is viewed in minutes. */
 const LEAST_APART_S = 1;
 
 export class Film {
@@ -28,7 +28,7 @@ export class Film {
     while (this.bytes > this.mostBytes && this.frames.length > 2) this.thin();
   }
 
-  /** Every other frame of all goes. */
+  /** Removes every other frame. */
   private thin(): void {
     this.frames = this.frames.filter((_, k) => k % 2 === 0);
     this.bytes = this.frames.reduce((sum, { plane }) => sum + plane.byteLength, 0);
@@ -39,7 +39,7 @@ export class Film {
     return this.frames;
   }
 
-  /** The brightness at a place over the night, from the nearest pixel. */
+  /** The brightness at a position over the run, from the nearest pixel. */
   curve(l: number, m: number): { readonly unixS: number; readonly value: number | null }[] {
     return this.frames.flatMap(({ head, plane, unixS }) => {
       const value = pixelAt(plane, head, l, m);
@@ -48,7 +48,7 @@ export class Film {
   }
 }
 
-/** The pixel nearest to a place; undefined outside. */
+/** The pixel nearest to a position; undefined outside. */
 function pixelAt(
   plane: Float32Array,
   { shape, pixelSize }: Pick<SkyHead, 'shape' | 'pixelSize'>,

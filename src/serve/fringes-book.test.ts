@@ -24,7 +24,7 @@ describe('fringes on the page', () => {
     assert.ok(book.isShown && book.view() === undefined);
     const start = parseInstant('2026-01-01T00:00:00Z');
     for (let t = 0; t < 130; t++) {
-      // Of each channel the pairs 0-0, 1-0, 1-1: sums of four samples, the fringe at t degrees.
+      // In each channel the pairs 0-0, 1-0, 1-1: sums of four samples, the fringe at t degrees.
       const [re, im] = [Math.cos((t * Math.PI) / 180), Math.sin((t * Math.PI) / 180)];
       const one = [4, 0, 8 * re, 8 * im, 12, 0];
       book.add({
@@ -36,7 +36,7 @@ describe('fringes on the page', () => {
     const view = book.view();
     assert.ok(view);
     assert.equal(view.timesS.length, 120);
-    // The first ten have gone.
+    // The first ten have been removed.
     assert.equal(view.startUnixS, Date.parse('2026-01-01T00:00:20Z') / 1000);
     assert.deepEqual(
       view.baselines.map(({ name, phasesDeg, amplitudes }) => [name, phasesDeg[0], amplitudes[119]]),

@@ -1,4 +1,4 @@
-/** The fringes of a few stations while they are observed: the latest integrations. */
+/** Live fringes of a few stations: the latest integrations. */
 import type { Integration } from '../core/blocks.js';
 import { addSeconds } from '../core/instant.js';
 import {
@@ -16,7 +16,7 @@ import { isUnplaced } from '../telescope/unplaced.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { FringesView } from './messages.js';
 
-/** What is computed for each picture stays within some milliseconds. */
+/** Limits the computation for each display to some milliseconds. */
 const LATEST = { channels: 32, rows: 120 } as const;
 
 export interface FringesBegun {
@@ -50,7 +50,7 @@ export class FringesBook {
     return viewOf(fringesOf(collector.series(), this.brightest(newest), 'expect'));
   }
 
-  /** Of the sources that are named on the sky. */
+  /** Among the sources named on the sky. */
   private brightest(at: Integration['start']) {
     const { telescope, sources, frequenciesHz } = this.begun;
     if (isUnplaced(telescope)) return undefined;

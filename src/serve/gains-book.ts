@@ -1,4 +1,4 @@
-/** Gains of the night, as the page and the alarms see them. */
+/** Gains of the run, for the page and the alarms. */
 import { toDate } from '../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
 import type { LiveGains, Solved, Steering } from '../live/index.js';
@@ -7,7 +7,7 @@ import type { GainsView, Status } from './messages.js';
 const MOST = 720;
 const rounded = (value: number): number | null => (Number.isFinite(value) ? Number(value.toFixed(4)) : null);
 
-/** Nothing where noise hides the sky, or nothing tells the noise. */
+/** Omitted if the sky cannot be separated from noise, or the noise is unknown. */
 const finite = (name: 'unexplained' | 'noiseResidual', value: number): Partial<GainsView> =>
   Number.isFinite(value) ? { [name]: value } : {};
 
@@ -25,7 +25,7 @@ export class GainsBook {
     if (steering.gains.latest) this.sinceUnixS = Date.now() / 1000;
   }
 
-  /** Other gains hold from now on; solved ones leave a row. */
+  /** Called when other gains take effect; solved ones add a row. */
   changed(solved?: Solved): void {
     this.sinceUnixS = Date.now() / 1000;
     if (!solved) return;
@@ -55,7 +55,7 @@ export class GainsBook {
       : {};
   }
 
-  /** Of inputs that have no gain in any channel. */
+  /** Number of inputs without a gain in any channel. */
   get unsolved(): number | undefined {
     const solved = this.steering?.latestGains?.solved;
     if (!solved || this.inputs === 0) return undefined;

@@ -36,7 +36,7 @@ describe('who may read the page', () => {
     for (const name of ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'])
       assert.ok(!guard.mayRead(request({ [name]: '10.0.0.7' })), name);
     assert.ok(!guard.mayRead(request({}, '127.0.0.1', [1, 0])), "nginx's HTTP/1.0");
-    // A page elsewhere whose name leads here.
+    // A page of another site whose name resolves to this server.
     assert.ok(!guard.mayRead(request({ host: 'evil.example:8080' })));
     assert.ok(!guard.namesUs(request({ host: 'evil.example:8080' })));
     assert.ok(guard.namesUs(request({ host: 'page.example.org' })));

@@ -1,4 +1,4 @@
-/** Who may ask what: our own names alone, a token for whatever changes something and for all that comes from elsewhere. */
+/** Access control: only our own names; a token for every change, and for all requests from other machines. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -9,7 +9,7 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 const ANYWHERE = ['0.0.0.0', '::', '[::]'];
 const LEAST_TOKEN = 16;
 
-/** Set by proxies: who asks is not who connects. */
+/** Headers set by proxies: the requester is not the peer. */
 const FORWARDING = [
   'forwarded',
   'via',
@@ -20,7 +20,7 @@ const FORWARDING = [
   'x-real-ip',
 ] as const;
 
-/** Whether a proxy passed the request on. nginx sets no header by default, but speaks HTTP/1.0, which no browser does. */
+/** Whether a proxy forwarded the request. nginx sets no header by default, but uses HTTP/1.0, which no browser does. */
 export const isForwarded = ({ headers, httpVersionMajor, httpVersionMinor }: IncomingMessage): boolean =>
   FORWARDING.some((name) => headers[name] !== undefined) ||
   httpVersionMajor < 1 ||
@@ -29,7 +29,7 @@ export const isForwarded = ({ headers, httpVersionMajor, httpVersionMinor }: Inc
 const isAnywhere = (host: string): boolean => ANYWHERE.includes(host);
 export const isLoopback = (host: string): boolean => /^(?:127\.|localhost$|\[?::1\]?$)/i.test(host);
 
-/** A name by which a page that listens there is reached: an address of this machine where it listens on all of them. */
+/** A host name for a page on this listening address: this machine's address if it listens on all of them. */
 export function reachableName(host: string): string {
   const others = Object.values(networkInterfaces()).flatMap((all) =>
     (all ?? []).filter(({ internal }) => !internal),
@@ -42,7 +42,7 @@ export function reachableName(host: string): string {
 
 export const makeToken = (): string => randomBytes(18).toString('base64url');
 
-/** The token of a file; where there is no such file, a new one that is written there for its owner alone, or a refusal. */
+/** Reads the token from a file. If the file is missing, writes a new token readable only by its owner, or refuses. */
 export async function tokenOf(path: string, whereNone: 'make' | 'refuse' = 'make'): Promise<string> {
   const found = await readFile(path, 'utf8').catch((error: unknown) =>
     codeOf(error) === 'ENOENT' ? undefined : refuse(path, ...unreadable(codeOf(error))),
@@ -79,21 +79,24 @@ const unreadable = (code: string): readonly [what: string, fix: string] =>
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 export interface Guard {
-  /** Whether the request names us as we are named. A page elsewhere may be made to ask under another name. */
+  /** Whether the request uses one of our names. A page of another site can make browsers use another name. */
   namesUs(request: IncomingMessage): boolean;
-  /** Whether a page of ours sent it; programs send no origin. */
+  /** Whether one of our pages sent it; programs send no origin. */
   isOurOrigin(request: IncomingMessage): boolean;
   hasToken(request: IncomingMessage): boolean;
-  /** Whether reading needs no token: asked from this machine, by no proxy, under a name of this machine alone. */
+  /**
+   * Whether reading needs no token: requests from this machine, not through a proxy, under a name of this machine
+   * alone.
+   */
   mayRead(request: IncomingMessage): boolean;
 }
 
 interface GuardSettings {
   readonly host: string;
-  /** Known once it listens. */
+  /** Known once the server listens. */
   readonly port: () => number;
   readonly token: string;
-  /** Further names by which the page is reached, behind a proxy. */
+  /** Further names of the page, for proxies. */
   readonly names: readonly string[];
 }
 
@@ -113,7 +116,7 @@ export function openGuard({ host, port, token, names }: GuardSettings): Guard {
     ...[...LOOPBACK, ...machine].flatMap((name) =>
       port() === 80 ? [name, `${name}:80`] : `${name}:${port()}`,
     ),
-    // A proxy's port is its own.
+    // A proxy has its own port.
     ...others,
   ];
   const known = (text: string): boolean =>

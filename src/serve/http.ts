@@ -1,4 +1,4 @@
-/** The HTTP side: who asks is checked, then what; every answer is JSON, a picture, or the page. */
+/** The HTTP server: checks the requester, then the request; every answer is JSON, a picture, or the page. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { CorellaError } from '../core/errors.js';
 import { Allowance } from './clients/allowance.js';
@@ -10,17 +10,17 @@ import type { Metrics } from './metrics.js';
 import type { Refused } from './messages.js';
 
 const MOST_BODY_BYTES = 1024 * 1024;
-/** Requests of all who show no token: five hundred pages may open at once, each for four files. */
+/** Requests without a token, of all clients: five hundred pages may open at once, with four files each. */
 const REQUESTS = { atOnce: 2000, perSecond: 100 } as const;
 const API = '/api/v1/';
 
-/** An answer that is no JSON. */
+/** An answer that is not JSON. */
 interface Blob {
   readonly type: string;
   readonly bytes: Uint8Array;
 }
 export type Answer = { readonly json: unknown } | Blob | undefined;
-/** undefined: there is nothing (yet). */
+/** undefined: no data (yet). */
 export type Get = (query: URLSearchParams) => Answer | Promise<Answer>;
 
 interface HttpSettings {
@@ -62,7 +62,7 @@ export function createHttp(settings: HttpSettings): Server {
     );
   });
   server.on('upgrade', (request, socket, head: Buffer) => {
-    // Whoever is not ours gets no socket, and no word about it.
+    // Foreign requests get no socket and no answer.
     const isOurs = guard.namesUs(request) && guard.isOurOrigin(request);
     if (!isOurs || pathOf(request) !== '/live') {
       socket.end(`HTTP/1.1 ${isOurs ? '404 Not Found' : '403 Forbidden'}\r\nconnection: close\r\n\r\n`);
@@ -169,7 +169,7 @@ async function change(
   if (!guard.isOurOrigin(request)) fail(403, 'origin', 'a page elsewhere may not steer');
   if (!commands) return fail(404, name.slice(0, 100), 'nothing can be changed here');
   const address = request.socket.remoteAddress ?? 'unknown';
-  // Behind a proxy the address is the proxy's, and what it says of others is not checked.
+  // Behind a proxy the address is the proxy's, and the client address it gives is not verified.
   const who = isForwarded(request) ? `somebody, by the proxy ${address}` : address;
   const alarm = /^alarms\/([^/]+)\/acknowledge$/.exec(name);
   if (!alarm && !isCommand(name)) fail(404, name.slice(0, 100), 'no such command');
@@ -227,7 +227,7 @@ function refuseWith(response: ServerResponse, error: unknown): void {
     response.destroy();
     return;
   }
-  // What is left of a request that was too large is not waited for.
+  // Does not wait for the rest of a request that was too large.
   const end = code === 413 ? { connection: 'close' } : {};
   response
     .writeHead(code, { ...SAFETY, ...end, 'content-type': 'application/json' })

@@ -1,4 +1,4 @@
-/** The door of serving: a night, or files, on a page. */
+/** Entry point of `serve`: shows a run, or files, on a page. */
 export { checkPageAddress, openPage, type Page } from './open.js';
 export { openCapture } from './capture.js';
 export { tokenOf } from './guard.js';

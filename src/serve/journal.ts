@@ -1,8 +1,8 @@
-/** What was changed, by whom, and from when: in memory for the page, and a line each in journal.jsonl. */
+/** Every change, its author and when it takes effect: in memory for the page, and one line each in journal.jsonl. */
 import { appendFile } from 'node:fs/promises';
 import type { JournalEntry } from './messages.js';
 
-/** Kept for the page; the file has all. */
+/** Number of entries kept for the page; the file has all. */
 const MOST = 500;
 
 export class Journal {
@@ -22,7 +22,7 @@ export class Journal {
     if (this.kept.length > MOST) this.kept.shift();
     const { path } = this;
     if (path !== undefined) {
-      // One after another, so that lines stand in their order.
+      // Sequentially, so that lines stay in order.
       this.written = this.written
         .then(() => appendFile(path, `${JSON.stringify({ at: whole.time, ...whole })}\n`))
         .catch((error: unknown) => {

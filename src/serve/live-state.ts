@@ -1,7 +1,4 @@
-/**
- * What is known of a night while it runs, made from the data that flowed: the one place that the page, the API, the
- * metrics and the alarms look at.
- */
+/** State of a run, derived from its data: the only source for the page, the API, the metrics and the alarms. */
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, toDate, type Instant } from '../core/instant.js';
@@ -26,19 +23,19 @@ import { NightBook } from './night-book.js';
 import { colourRange, handSums, spectrumAt, stokesOf, stokesPlane, type HandSums } from './planes.js';
 import { SendersBook } from './senders.js';
 
-/** What of a night is known before its first sample, and what it will be made of. */
+/** Properties of a run known before its first sample, and its settings. */
 export interface NightFacts {
   readonly description: string;
   readonly backend: string;
   readonly version: string;
   readonly isLive: boolean;
-  /** Files that are there already, not a night: what the page says of them. */
+  /** For existing files instead of a run: the page's description of them. */
   readonly showing?: string;
-  /** Where files go: how full is its disk. */
+  /** Folder of the output files, for the disk usage. */
   readonly folder: string;
-  /** The account of every packet, where there are packets. */
+  /** The account of every packet, for packet inputs. */
   readonly packets?: () => ReceiveAccount;
-  /** Of a simulated sky: what is lost on request. */
+  /** For a simulated sky: its losses. */
   readonly losses?: () => Losses;
   readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
 }
@@ -48,13 +45,13 @@ interface Begun {
   readonly live: LiveSettings;
   readonly channelWidthHz: number;
   readonly spectrumRateHz: number;
-  /** To be named on the sky. */
+  /** Sources to name on the sky. */
   readonly sources: readonly SkySourceModel[];
   readonly files?: NightFiles;
   readonly picture?: string;
 }
 
-/** Who hears of what is new: the hub. */
+/** Receives updates: the hub. */
 interface Listener {
   hasListeners(topic: Topic): boolean;
   changed(topic: Topic): void;
@@ -62,15 +59,15 @@ interface Listener {
   beams(head: BeamsHead, values: Float32Array): void;
 }
 
-/** Places whose spectrum is waited for at a time. */
+/** Limit on positions whose spectrum is pending. */
 const MOST_PLACES = 100;
-/** At most so many pictures a second. */
+/** Shortest interval between pictures. */
 const LEAST_APART_MS = 38;
-/** For so many times as long as a picture took nothing is drawn. */
+/** After a picture, nothing is drawn for this many times its drawing time. */
 const REST = 8;
-/** Those that were late come together, and must not cost the next, which are on time. */
+/** Late images arrive together and must not delay the next ones, which are on time. */
 const MOST_EARLY_MS = 8 * LEAST_APART_MS;
-/** More are a carpet. */
+/** More circles would cover the sky. */
 const MOST_CIRCLES = 256;
 const nowS = (): number => Date.now() / 1000;
 const instantNow = (): Instant => ({
@@ -106,7 +103,7 @@ export class LiveState implements NightWatcher {
   antennas: AntennaBook | undefined;
   fringes: FringesBook | undefined;
   frame: Frame | undefined;
-  /** What the latest frame's plane was made of. */
+  /** The sums from which the latest frame's plane was computed. */
   hands: HandSums | undefined;
   current: { readonly number: number; readonly start: Instant } | undefined;
   totals = { integrations: 0, images: 0, sessions: 0 };
@@ -119,7 +116,7 @@ export class LiveState implements NightWatcher {
   isStopping = false;
   /** [visibilities, direct, their difference][m][l]. */
   roads: { readonly head: RoadsHead; readonly values: Float32Array } | undefined;
-  /** Spectra of places where no further image will come. */
+  /** Spectra at positions, if no further image will come. */
   spectra: ((l: number, m: number) => (number | null)[]) | undefined;
   takenSamples = 0;
   private skySources: { readonly atMs: number; readonly sources: readonly SkySource[] } | undefined;
@@ -154,7 +151,7 @@ export class LiveState implements NightWatcher {
     this.listener?.changed('plan');
   }
 
-  /** Data whose time is within a day of the clock are of now: their age means something. */
+  /** Data times within a day of the clock are current: their age is meaningful. */
   get isNow(): boolean {
     return this.newest !== undefined && Math.abs(secondsBetween(this.newest, instantNow())) < SECONDS_PER_DAY;
   }
@@ -168,7 +165,7 @@ export class LiveState implements NightWatcher {
     return this.dataAtMs === 0 ? undefined : (performance.now() - this.dataAtMs) / 1000;
   }
 
-  /** Since the picture's last sample was taken, where the clock is theirs; else since it was made. */
+  /** Since the picture's last sample, if the data are current; otherwise since it was made. */
   get imageAgeS(): number | undefined {
     if (!this.frame) return undefined;
     return this.frame.head.ageS + (performance.now() - this.imageAtMs) / 1000;
@@ -184,7 +181,7 @@ export class LiveState implements NightWatcher {
     this.listener?.changed('night');
   }
 
-  /** A block was taken from the ring; `arrivedUnixNs` is when its first packet came. */
+  /** Called when a block is read from the ring; `arrivedUnixNs` is the arrival of its first packet. */
   block(start: Instant, samples: number, rateHz: number, arrivedUnixNs?: bigint): void {
     this.dataAtMs = performance.now();
     this.takenSamples += samples;
@@ -230,14 +227,14 @@ export class LiveState implements NightWatcher {
     this.imageAtMs = nowMs;
     this.frame = this.frameOf(sky, ageS);
     this.film.add(this.frame);
-    // Of an image of hundreds of channels this takes longer than a picture: data come first.
+    // With hundreds of channels this takes longer than drawing: data have priority.
     this.restUntilMs = nowMs + REST * (performance.now() - nowMs);
     this.listener?.changed('sky');
   }
 
   readonly beamsBook = new BeamsBook((head, values) => this.listener?.beams(head, values));
 
-  /** A picture that is there already. */
+  /** Shows an existing picture. */
   show(frame: Frame): void {
     this.totals.images++;
     this.imageAtMs = performance.now();
@@ -246,20 +243,20 @@ export class LiveState implements NightWatcher {
     this.listener?.changed('sky');
   }
 
-  /** Stokes I of each channel at a place, of the next image. */
+  /** Stokes I of each channel at a position, from the next image. */
   spectrum(l: number, m: number): Promise<(number | null)[]> {
     if (this.asked.length >= MOST_PLACES)
       refuse('place', `${MOST_PLACES} spectra are waiting for the next image`, 'ask again in a while');
     return new Promise((resolve) => this.asked.push({ l, m, resolve }));
   }
 
-  /** For places of an image after which none comes. */
+  /** For positions in the last image. */
   keepSpectra({ image, plan }: SkyImage): void {
     const kept = image.slice() as SkyImage['image'];
     this.spectra = (l, m) => spectrumAt(kept, plan, l, m);
   }
 
-  /** The same spectra by both roads, and what is between them. */
+  /** Images of the same spectra by both methods, and their difference. */
   showRoads({ visibilities, direct, difference }: RoadsCompared): void {
     const [first, second] = [visibilities, direct].map(({ image, plan }) => stokesPlane(image, plan));
     const off = first.map((value, at) => second[at] - value);
@@ -297,7 +294,7 @@ export class LiveState implements NightWatcher {
     return gains ? 'Jy/beam' : 'counts';
   }
 
-  /** Of an image; of one that was made again with the weights it was made with. */
+  /** The frame of an image; for a re-image with its weights. */
   frameOf(sky: SkyImage, ageS: number, again?: { readonly weight: string }): Frame {
     const { plan, start, durationS } = sky;
     const { steering, imaging } = this.begun?.live ?? {};
@@ -327,7 +324,7 @@ export class LiveState implements NightWatcher {
     return { head, plane, unixS: toDate(middle).getTime() / 1000 };
   }
 
-  /** They move by a quarter of a degree a minute: once a second is often enough. */
+  /** They move by a quarter of a degree per minute: updating once per second is enough. */
   private sourcesOf(sky: SkyImage): readonly SkySource[] {
     const atMs = performance.now();
     if (!this.skySources || atMs - this.skySources.atMs >= 1000)
@@ -335,7 +332,7 @@ export class LiveState implements NightWatcher {
     return this.skySources.sources;
   }
 
-  /** As wide as half of λ/D on either side, D the width of the array and λ in the middle of the band. */
+  /** Their radius is half of λ/D, with D the width of the array and λ at the centre of the band. */
   private beamsAt({ plan, frame }: SkyImage): SkyHead['beams'] {
     const { live } = this.begun ?? {};
     const { targets } = this.beamsBook;

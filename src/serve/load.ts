@@ -1,4 +1,4 @@
-/** How busy the machine is: processor, event loop, chain, memory, disk. */
+/** Load of the machine: processor, event loop, chain, memory, disk. */
 import { statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
@@ -7,7 +7,7 @@ interface LoadNow {
   readonly resource: string;
   readonly ratio: number;
   readonly word: string;
-  /** For how long it was above 95 %. */
+  /** Time for which it has been above 95 %. */
   readonly forS: number;
 }
 
@@ -18,7 +18,7 @@ export class LoadMeter {
   private cpu = process.cpuUsage();
   private utilisation = performance.eventLoopUtilization();
   private atMs = performance.now();
-  /** Milliseconds in which the chain worked on data, since the last look. */
+  /** Milliseconds in which the chain processed data, since the last update. */
   private chainMs = 0;
   private now: LoadNow[] = [];
   private readonly highSince = new Map<string, number>();
@@ -29,12 +29,12 @@ export class LoadMeter {
     this.loop.enable();
   }
 
-  /** The chain held a block for so long. */
+  /** Records the time for which the chain processed a block. */
   worked(milliseconds: number): void {
     this.chainMs += milliseconds;
   }
 
-  /** Once a second. */
+  /** Called once per second. */
   tick(): void {
     const atMs = performance.now();
     const elapsedMs = Math.max(1, atMs - this.atMs);

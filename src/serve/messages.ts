@@ -1,15 +1,15 @@
-/** What the server and its pages say to each other. Plain JSON: no type here needs Node or a browser. */
+/** Messages between the server and its pages. Plain JSON: no type here needs Node or a browser. */
 
 export type Severity = 'warning' | 'alarm';
 
 export interface Alarm {
   readonly id: string;
   readonly severity: Severity;
-  /** What is wrong. */
+  /** The fault. */
   readonly what: string;
   /** A sender, an input, a file, the machine. */
   readonly where: string;
-  /** How to go on. */
+  /** How to fix it. */
   readonly fix: string;
   readonly sinceUnixS: number;
   readonly acknowledged: boolean;
@@ -20,10 +20,10 @@ export interface Alarm {
 export interface JournalEntry {
   readonly number: number;
   readonly time: string;
-  /** Who asked: an address, or the program itself. */
+  /** Who requested it: an address, or the program itself. */
   readonly who: string;
   readonly what: string;
-  /** From which tick, and when that is; absent of what has no moment. */
+  /** The tick and the time when it takes effect; absent if it takes effect at no particular time. */
   readonly fromTick?: string;
   readonly from?: string;
   /** Its number, by which it can be cancelled until it takes effect. */
@@ -32,7 +32,7 @@ export interface JournalEntry {
   readonly cancels?: number;
 }
 
-/** Every command that steers is answered so. */
+/** The answer to every steering command. */
 export interface Steered {
   readonly accepted: true;
   readonly fromTick: string;
@@ -42,7 +42,7 @@ export interface Steered {
   readonly change?: number;
 }
 
-/** What a refusal looks like on the wire. */
+/** A refusal as sent to clients. */
 export interface Refused {
   readonly where: string;
   readonly what: string;
@@ -50,7 +50,7 @@ export interface Refused {
 }
 
 export interface RecordingStatus {
-  /** Made from what was written: `recording` means an integration within two integration times. */
+  /** From the written data: `recording` means an integration within two integration times. */
   readonly state: 'none' | 'recording' | 'stalled' | 'stopped';
   readonly file?: string;
   readonly newestAgeS?: number;
@@ -61,7 +61,7 @@ export interface RecordingStatus {
 
 export interface Status {
   readonly state: 'waiting' | 'observing' | 'silent' | 'stopping' | 'showing';
-  /** For people: what is wrong, or that nothing is. */
+  /** Text: what is wrong, or that nothing is. */
   readonly word: string;
   readonly telescope: string;
   readonly title: string;
@@ -72,11 +72,11 @@ export interface Status {
   readonly startedUnixS: number;
   readonly session?: number;
   readonly sessionStart?: string;
-  /** Of the data, as they tell it. */
+  /** In data time. */
   readonly newestSample?: string;
-  /** Since data came. */
+  /** Time since data arrived. */
   readonly dataAgeS?: number;
-  /** Whether the data's time is the wall clock's. */
+  /** Whether data time is the wall clock's. */
   readonly isNow: boolean;
   readonly image?: {
     readonly number: number;
@@ -98,7 +98,7 @@ export interface Status {
   readonly clients: number;
   /** Whether flags, gains, integrations and recording may be changed. */
   readonly steerable: boolean;
-  /** Of a page for several machines: how many. */
+  /** For a page of several machines: their number. */
   readonly machines?: number;
 }
 
@@ -118,11 +118,11 @@ export interface PlanView {
   readonly imageS?: number;
   readonly pixels?: number;
   readonly road?: 'visibilities' | 'direct';
-  /** How images are made, and the most that a pixel may be off, over a source's peak. */
+  /** How images are made, and the largest error of a pixel relative to a source's peak. */
   readonly imaging?: {
     readonly method: 'direct' | 'w-term' | 'flat';
     readonly predictedError: number;
-    /** The same for pixels and sources 10° above the horizon and higher. */
+    /** The same for pixels and sources at 10° altitude and higher. */
     readonly predictedErrorAbove10Deg: number;
   };
 }
@@ -131,14 +131,14 @@ export interface SenderRow {
   readonly name: string;
   readonly packetsPerS: number;
   readonly lostPercent: { readonly second: number; readonly minute: number; readonly night: number };
-  /** Packets of the night by what became of them; `missing` never came in time. */
+  /** Packets of the run by outcome; `missing` did not arrive in time. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly missing: number;
   readonly silentS: number;
   /** Behind the newest of all senders. */
   readonly behindMs?: number;
   readonly newestTick?: string;
-  /** Who answers for what is lost. */
+  /** Probable cause of the losses. */
   readonly verdict: string;
 }
 
@@ -150,10 +150,10 @@ export interface SendersView {
   readonly kernelDrops?: number;
   readonly resyncs: number;
   readonly skippedBlocks: number;
-  /** Arrival less packet time. */
+  /** Arrival time minus packet time. */
   readonly clockErrorS?: { readonly mean: number; readonly spread: number };
   readonly lateness: { readonly upToMs: readonly number[]; readonly blocks: readonly number[] };
-  /** Of a simulated sky: what is lost on request. */
+  /** For a simulated sky: its requested losses. */
   readonly losses?: { readonly percent: number; readonly silent: readonly string[] };
 }
 
@@ -163,7 +163,7 @@ export interface InputRow {
   readonly input: number;
   readonly polarisation: string;
   readonly levelDb: number | null;
-  /** Against the array's median, and against its own last hour. */
+  /** Relative to the array's median, and to its own last hour. */
   readonly offArrayDb: number | null;
   readonly offHourDb: number | null;
   readonly presentPercent: number;
@@ -185,18 +185,18 @@ export interface GainsView {
   readonly from?: string;
   readonly ageS?: number;
   readonly residual?: number;
-  /** What the model leaves of the sky's power, noise taken away. */
+  /** Fraction of the sky's power that the model does not explain, after subtracting noise. */
   readonly unexplained?: number;
-  /** The residual that noise alone would leave. */
+  /** The residual expected from noise alone. */
   readonly noiseResidual?: number;
   readonly solvedInputs?: number;
   readonly sources?: readonly string[];
   readonly everyS?: number;
-  /** Of the night so far: one row a solve. */
+  /** Of the run so far: one row per solve. */
   readonly history: readonly {
     readonly unixS: number;
     readonly residual: number | null;
-    /** [input], middle of the band; null where unsolved. */
+    /** [input], centre of the band; null if unsolved. */
     readonly amplitudes: readonly (number | null)[];
     readonly phasesDeg: readonly (number | null)[];
   }[];
@@ -204,7 +204,7 @@ export interface GainsView {
 
 export interface ChainView {
   readonly ring?: { readonly waiting: number; readonly blocks: number };
-  /** Median and 99th percentile of the last minute, from the last sample to here. */
+  /** Median and 99th percentile of the last minute, from the last sample to this stage. */
   readonly latencies: readonly { readonly stage: string; readonly p50S: number; readonly p99S: number }[];
   readonly load: readonly { readonly resource: string; readonly ratio: number; readonly word: string }[];
   readonly loopMs: { readonly p50: number; readonly p99: number };
@@ -216,16 +216,16 @@ export interface ChainView {
   readonly check?: CheckView;
 }
 
-/** Of two to eight stations: the latest integrations. NaN is null. */
+/** For two to eight stations: the latest integrations. NaN is null. */
 export interface FringesView {
   readonly startUnixS: number;
-  /** Middles of the integrations, from there. */
+  /** Middles of the integrations, relative to that time. */
   readonly timesS: readonly (number | null)[];
   readonly frequencyHz: number;
   readonly frequenciesHz: readonly number[];
-  /** Of hydrogen, where the band holds its line. */
+  /** For the hydrogen line, if it is in the band. */
   readonly velocitiesKmPerS?: readonly (number | null)[];
-  /** Whose fringe is expected. */
+  /** The source whose fringe is expected. */
   readonly source?: string;
   readonly baselines: readonly {
     readonly name: string;
@@ -254,40 +254,40 @@ export interface FringesView {
   }[];
 }
 
-/** A block of live data against the reference, and one road against the other. */
+/** A block of live data compared with the reference, and the imaging methods with each other. */
 export interface CheckView {
   readonly time: string;
   readonly ageS: number;
   readonly samples: number;
   readonly products: number;
-  /** Values that differ from the reference's, of products. */
+  /** Number of values that differ from the reference, out of `products`. */
   readonly differing: number;
   readonly largest: number;
   readonly exact: boolean;
-  /** Largest difference of the two roads' images, of the brightest pixel. */
+  /** Largest difference between the images of both methods, relative to the brightest pixel. */
   readonly roadsDiffer?: number;
   readonly checked: number;
   readonly failed: number;
 }
 
-/** A minute since 1970, with the share of samples that were there, and whether it was written. */
+/** A minute since 1970: the fraction of samples received, and whether it was written. */
 export interface MinuteView {
   readonly minute: number;
   readonly presentPercent: number;
   readonly written: number;
   readonly integrations: number;
-  /** Covered by integrations that began in it. */
+  /** Covered by integrations that began in this minute. */
   readonly seconds: number;
 }
 
 export interface NightView {
   readonly startedUnixS: number;
   readonly minutes: readonly MinuteView[];
-  /** Of a night of several machines. */
+  /** For an observation with several machines. */
   readonly machines?: readonly {
     readonly machine: string;
     readonly minutes: readonly MinuteView[];
-    /** What others have and it has not, minutes in a row together. */
+    /** Data that only other machines have, consecutive minutes joined. */
     readonly missing: readonly MissingMinutes[];
   }[];
   readonly files: readonly { readonly path: string; readonly integrations: number; readonly state: string }[];
@@ -300,11 +300,11 @@ export interface MissingMinutes {
   readonly seconds: number;
 }
 
-/** What a machine says of itself, each second. */
+/** A machine's status message, sent every second. */
 export interface MachineWord {
   readonly machine: string;
   readonly version: string;
-  /** Where its own page is. */
+  /** Address of its own page. */
   readonly page: string;
   readonly bandHz?: readonly [number, number];
   readonly state: string;
@@ -315,25 +315,25 @@ export interface MachineWord {
   readonly presentPercent?: number;
   readonly recording: string;
   readonly steerable: boolean;
-  /** Of this process: one that was started again has another. */
+  /** Start of this process: changes with a restart. */
   readonly startedUnixS: number;
-  /** Its latest. */
+  /** The most recent minutes. */
   readonly minutes: readonly MinuteView[];
 }
 
-/** A machine of a night, as the page for all shows it. */
+/** A machine of an observation, as shown on the joint page. */
 export interface MachineRow extends Omit<MachineWord, 'minutes'> {
-  /** Since its last word. */
+  /** Time since its last message. */
   readonly silentS: number;
-  /** When its last word came, where it has gone. */
+  /** Time of its last message, if it is absent. */
   readonly awaySinceUnixS?: number;
-  /** How often it went and came back. */
+  /** How often it was absent and returned. */
   readonly returns: number;
-  /** Why its images are not part of the whole. */
+  /** Why its images are excluded from the whole. */
   readonly trouble?: string;
 }
 
-/** In front of every binary message: its numbers follow as float32. */
+/** The head of every binary message; its values follow as float32. */
 export interface Head {
   readonly topic: string;
   readonly shape: readonly number[];
@@ -361,23 +361,23 @@ export interface SkyHead extends Head {
   readonly number: number;
   readonly ageS: number;
   readonly everyS: number;
-  /** Direction cosine from pixel to pixel; row 0 in the south, column 0 in the west. */
+  /** Direction cosine per pixel; row 0 in the south, column 0 in the west. */
   readonly pixelSize: number;
-  /** Half width of what is shown, as a direction cosine: 1 is the rim of the projection. */
+  /** Half width of the shown area, as a direction cosine: 1 is the edge of the projection. */
   readonly halfWidth: number;
-  /** l, m and n of the image, each as [east, north, up]; round the zenith with north up unless given. */
+  /** l, m and n of the image, each as [east, north, up]; by default centred at the zenith with north up. */
   readonly axes?: SkyAxes;
   readonly unit: string;
   readonly road: string;
-  /** Of a picture that was made again, with weights of its own. */
+  /** For a re-image, its weights. */
   readonly weight?: string;
-  /** Machines whose channels are not in it. */
+  /** Machines whose channels are missing. */
   readonly without?: readonly string[];
   readonly low: number;
   readonly high: number;
   readonly peak: number;
   readonly sources: readonly SkySource[];
-  /** Circles of their half-power width. */
+  /** Circles with the diameter of their half-power width. */
   readonly beams?: readonly {
     readonly name: string;
     readonly l: number;
@@ -386,12 +386,12 @@ export interface SkyHead extends Head {
   }[];
 }
 
-/** Mean powers of beams since the last: [b][c], channels rising in frequency as in the plan. */
+/** Mean powers of beams since the last message: [b][c], channels in rising frequency as in the plan. */
 export interface BeamsHead extends Head {
   readonly time: string;
   readonly product: number;
   readonly names: readonly string[];
-  /** How many there are; the first ones are shown. */
+  /** Total number; the first ones are shown. */
   readonly of: number;
 }
 
@@ -401,22 +401,22 @@ interface ColourRange {
   readonly peak: number;
 }
 
-/** The same spectra to an image by visibilities, directly, and what is between them. */
+/** Images of the same spectra from visibilities and directly, and their difference. */
 export interface RoadsHead extends Head {
   readonly time: string;
   readonly pixelSize: number;
   readonly halfWidth: number;
-  /** Of the brightest pixel. */
+  /** Relative to the brightest pixel. */
   readonly difference: number;
   readonly range: ColourRange;
   readonly offRange: ColourRange;
 }
 
-/** What a page asks for. */
+/** A page's request. */
 export interface Ask {
   readonly subscribe?: readonly string[];
   readonly unsubscribe?: readonly string[];
-  /** Stations whose baseline's waterfall is wanted. */
+  /** Stations whose baseline's waterfall is requested. */
   readonly pair?: readonly [number, number];
 }
 

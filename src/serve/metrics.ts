@@ -1,16 +1,16 @@
-/** GET /metrics: the same facts for Prometheus. Base units; labels only of bounded sets. */
+/** GET /metrics: the same facts for Prometheus. Base units; labels only from bounded sets. */
 import { createRequire } from 'node:module';
 import type * as Prometheus from 'prom-client';
 import type { ReceiveAccount } from '../receive/index.js';
 import type { AntennaRow, ChainView, Status } from './messages.js';
 
-/** Loaded when a page is served: no command waits for it that shows none. Node keeps it. */
+/** Loaded when a page is served, since other commands do not need it. Node caches it. */
 const prometheus = (): typeof Prometheus =>
   createRequire(import.meta.url)('prom-client') as typeof Prometheus;
 
 const LATENCY_S = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
-/** What is read when someone asks. */
+/** Values read at each scrape. */
 interface Scraped {
   readonly packets?: ReceiveAccount;
   readonly clockErrorS?: number;
@@ -143,7 +143,7 @@ export class Metrics {
     gauge.set(labels, value);
   }
 
-  /** Totals that only grow, brought to where they stand. */
+  /** Advances a counter to its current total. */
   private counter(name: string, help: string, total: number, labels: Record<string, string> = {}): void {
     const known = this.registry.getSingleMetric(name) as Prometheus.Counter | undefined;
     const counter =

@@ -1,4 +1,4 @@
-/** What one has in the morning: which minutes were seen and written, with what weight; files and sessions. */
+/** Summary of a run: the minutes received and written, with their fraction of samples; files and stream epochs. */
 import type { FileEvent } from '../live/index.js';
 import type { NightView } from './messages.js';
 
@@ -9,7 +9,7 @@ interface Minute {
   written: number;
 }
 
-/** Two nights of minutes. */
+/** Two days of minutes. */
 const MOST_MINUTES = 2880;
 const MOST_FILES = 1000;
 
@@ -28,7 +28,7 @@ export class NightBook {
     this.sessions.push({ session, start });
   }
 
-  /** An integration of the data's own time `unixS`. */
+  /** Adds an integration at data time `unixS`. */
   integration(unixS: number, present: number, isWritten: boolean, durationS: number): void {
     const minute = Math.floor(unixS / 60);
     const known = this.minutes.get(minute) ?? { integrations: 0, seconds: 0, present: 0, written: 0 };
@@ -45,7 +45,7 @@ export class NightBook {
     }
   }
 
-  /** So many integrations were written in all; says how many are new. */
+  /** Updates the total of written integrations; returns how many are new. */
   wrote(written: number, unwritten: number, unixS: number): number {
     const more = written - this.written;
     if (more > 0) this.newestUnixS = unixS;

@@ -1,4 +1,4 @@
-/** Opens the page of a night: a server, its socket, its clockwork of one second. */
+/** Opens the page of a run: a server, its web socket, and updates every second. */
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Closable } from '../core/closing.js';
 import { CorellaError, refuse } from '../core/errors.js';
@@ -26,46 +26,46 @@ import { chainOf, measure, planOf, statusOf, type Surroundings } from './views.j
 
 interface PageSettings {
   readonly host: string;
-  /** `orAny`: whichever is free where that is taken. */
+  /** `orAny`: any free port if this one is in use. */
   readonly port: number;
   readonly orAny?: boolean;
-  /** Further names by which the page is reached. */
+  /** Further names of the page. */
   readonly names?: readonly string[];
   readonly token?: string;
   readonly facts: NightFacts;
   readonly journal?: string;
-  /** Gets each alarm. */
+  /** Receives each alarm. */
   readonly alarmUrl?: string;
   readonly receiver?: Receiver;
-  /** The page of several machines: what it shows and steers is theirs. */
+  /** For a page of several machines: it shows and steers all of them. */
   readonly joined?: Joined;
   readonly stop: () => void;
   readonly say: (line: string) => void;
 }
 
 export interface Page extends Closable {
-  /** Where it is, without and with the token that lets one steer. */
+  /** The page's address, without and with the steering token. */
   readonly url: string;
   readonly steerUrl: string;
   readonly token: string;
-  /** Whether this machine alone reaches it; others need the token to read, too. */
+  /** Whether only this machine can reach it; other machines need the token for reading too. */
   readonly isLocal: boolean;
   readonly state: LiveState;
-  /** Pictures that are made again; the chain gives them their time. */
+  /** Re-imaging; runs in time given by the chain. */
   readonly again: Again;
   readonly gainsEvents: GainsEvents;
-  /** Data flow: from now on there is something to steer. */
+  /** Called when data arrive: from now on the run can be steered. */
   steer(helm: Omit<Helm, 'gainsChanged'>): void;
-  /** Gains to look at, where nothing can be steered. */
+  /** Shows gains if nothing can be steered. */
   showGains(steering: Steering): void;
-  /** Checks of the live data against the reference, newest. */
+  /** Shows the latest check of the live data against the reference. */
   check(view: () => CheckView | undefined): void;
   publish(topic: Topic): void;
-  /** Into the journal. */
+  /** Adds an entry to the journal. */
   note(who: string, what: string): void;
   status(): Status;
   plan(): PlanView | undefined;
-  /** What a page may ask for, for others who may steer. */
+  /** The page's commands, for other steering clients. */
   command(
     name: string,
     body: unknown,
@@ -275,7 +275,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
   };
 }
 
-/** baseline : [product][c][re, im], means over the integration; NaN where nothing was there. */
+/** baseline : [product][c][re, im], means over the integration; NaN without data. */
 function publishBaseline(hub: Hub, integration: Integration, pair: readonly [number, number]): void {
   const { channels, stations, polarisations, visibilities, start } = integration;
   const [i, j] = [Math.max(...pair), Math.min(...pair)];
@@ -299,7 +299,7 @@ function publishBaseline(hub: Hub, integration: Integration, pair: readonly [num
   );
 }
 
-/** Refused now rather than when the first data come. */
+/** Refuses before the run rather than when the first data arrive. */
 export async function checkPageAddress(address: Pick<PageSettings, 'host' | 'port'>): Promise<void> {
   const server = createServer();
   await listen(server, address);

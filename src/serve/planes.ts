@@ -1,18 +1,21 @@
-/** From an image of many channels to what a page draws: Stokes I over the band, a spectrum at a place, a range of colours. */
+/**
+ * From an image with many channels to the page's display: Stokes I over the band, a spectrum at a position, a colour
+ * range.
+ */
 import type { ImagePlan } from '../image/index.js';
 import type { SkyImage } from '../stages/index.js';
 
 type Axes = Pick<ImagePlan, 'channels' | 'products' | 'pixels'>;
 
-/** What a plane of Stokes I is made of: of each hand, XX and YY or XX alone, the sums over channels by their weights. */
+/** Sums for a plane of Stokes I: for each hand, XX and YY or XX alone, the weighted sums over channels. */
 export interface HandSums {
-  /** sums : [hand][m][l]; NaN where nothing is shown. */
+  /** sums : [hand][m][l]; NaN for blank pixels. */
   readonly sums: Float64Array;
-  /** weights : [hand]; 0 where no channel has data. */
+  /** weights : [hand]; 0 if no channel has data. */
   readonly weights: Float64Array;
 }
 
-/** Channel by channel, so that an image of many is gone through once. */
+/** Channel by channel, so that an image with many channels is read once. */
 export function handSums(
   image: SkyImage['image'],
   { channels, products, pixels }: Axes,
@@ -22,7 +25,7 @@ export function handSums(
   const hands = products > 1 ? 2 : 1;
   const sums = new Float64Array(hands * size);
   const present = new Float64Array(hands);
-  // Pixels that are not shown are NaN in every channel; a channel without data is NaN in every pixel.
+  // Blank pixels are NaN in every channel; a channel without data is NaN in every pixel.
   const middle = (pixels / 2) * pixels + pixels / 2;
   for (let c = 0; c < channels; c++)
     for (let hand = 0; hand < hands; hand++) {
@@ -36,8 +39,8 @@ export function handSums(
 }
 
 /**
- * plane : [m][l], (XX + YY)/2 or XX alone of the means over channels by their weights, as averageChannels makes them;
- * NaN where nothing is shown.
+ * plane : [m][l], (XX + YY)/2 or XX alone, from the weighted means over channels as in averageChannels; NaN for blank
+ * pixels.
  */
 export function stokesOf({ sums, weights }: HandSums): Float32Array {
   const size = sums.length / weights.length;
@@ -55,7 +58,7 @@ export const stokesPlane = (
   weights?: SkyImage['weights'],
 ): Float32Array => stokesOf(handSums(image, axes, weights));
 
-/** Stokes I of each channel at the pixel nearest to a place; null where there is none. */
+/** Stokes I of each channel at the pixel nearest to a position; null without data. */
 export function spectrumAt(
   image: SkyImage['image'],
   { channels, products, pixels, pixelSize }: Axes & Pick<ImagePlan, 'pixelSize'>,
@@ -72,7 +75,9 @@ export function spectrumAt(
   });
 }
 
-/** So many pixels tell the range well enough: sorting all of a large image would take longer than drawing it. */
+/**
+ * A sample of this many pixels is sufficient for the range: sorting a large image would take longer than drawing it.
+ */
 const SAMPLED = 8192;
 const [LOW, HIGH] = [0.02, 0.9995];
 
@@ -82,7 +87,7 @@ interface Range {
   readonly peak: number;
 }
 
-/** What the colours span, as in our pictures (draw/stretch.ts): the faint end of the noise to the brightest sources. */
+/** The colour range, as in our pictures (draw/stretch.ts): from the faint end of the noise to the brightest sources. */
 export function colourRange(plane: Float32Array): Range {
   const stride = Math.max(1, Math.floor(plane.length / SAMPLED));
   const some: number[] = [];
@@ -96,7 +101,7 @@ export function colourRange(plane: Float32Array): Range {
   if (sorted.length === 0) return { low: 0, high: 1, peak: 0 };
   const pick = (share: number): number => sorted[Math.round(share * (sorted.length - 1))];
   const [low, high] = [pick(LOW), pick(HIGH)];
-  // A source that few pixels saw still has colours to itself.
+  // A source that covers few pixels still extends the range.
   const top = peak - low <= 4 * (high - low) ? peak : high;
   return top > low ? { low, high: top, peak } : { low: low - 1, high: low + 1, peak };
 }

@@ -1,4 +1,4 @@
-/** GET: everything that the page shows, for programs. */
+/** GET: everything on the page, for programs. */
 import { readFile } from 'node:fs/promises';
 import { imageCPML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
@@ -52,7 +52,7 @@ function numberIn(query: URLSearchParams, name: string): number {
   return Number.isFinite(value) ? value : refuse(name, `'${text ?? ''}' is no number`, `add ?${name}=…`);
 }
 
-/** The image nearest to a time, in seconds since 1970, as the socket sends them. */
+/** The image nearest to a time, in seconds since 1970, in the socket's format. */
 function frameAt({ film }: LiveState, query: URLSearchParams): Answer {
   const unixS = numberIn(query, 'unixS');
   const nearest = film.all.reduce<Frame | undefined>(
@@ -115,10 +115,10 @@ async function latestFits({ begun, frame, facts }: LiveState): Promise<Answer> {
   return { type: 'image/fits', bytes: Buffer.concat(parts) };
 }
 
-/** How long a place's spectrum is waited for: it comes with the next image. */
+/** Timeout for a position's spectrum: it comes with the next image. */
 const SPECTRUM_MS = 3000;
 
-/** The spectrum of a place now, and its light curve over the night. */
+/** The current spectrum at a position, and its light curve over the run. */
 async function place(state: LiveState, query: URLSearchParams): Promise<Answer> {
   const [l, m] = [numberIn(query, 'l'), numberIn(query, 'm')];
   if (Math.hypot(l, m) > 1.1) refuse('place', `l = ${l}, m = ${m} is not on the sky`, 'keep l² + m² ≤ 1');

@@ -1,9 +1,9 @@
-/** When something is wrong: every rule of the alarms, from what was measured. Pure. */
+/** The alarm rules: faults from measured values. Pure. */
 import { formatBytes, formatSeconds } from '../core/units.js';
 import type { Fault } from './alarms.js';
 
 export interface Measured {
-  /** Whether data should be coming: a telescope, not a file. */
+  /** Whether data should arrive: from a telescope, not a file. */
   readonly isLive: boolean;
   /** Since the last data; undefined before the first. */
   readonly dataAgeS?: number;
@@ -14,11 +14,11 @@ export interface Measured {
     readonly lostPercent: number;
     readonly verdict: string;
   }[];
-  /** Grown within ten seconds. */
+  /** Increase within ten seconds. */
   readonly ringFull: number;
   readonly kernelDrops: number;
   readonly resyncs: number;
-  /** Arrival less packet time; undefined where data are not of now. */
+  /** Arrival time minus packet time; undefined if the data are not current. */
   readonly clockErrorS?: number;
   readonly load: readonly { readonly resource: string; readonly ratio: number; readonly forS: number }[];
   readonly image?: { readonly ageS: number; readonly everyS: number };
@@ -35,10 +35,10 @@ const LOST_PERCENT = 1;
 const [CLOCK_WARNS_S, CLOCK_ALARMS_S] = [0.5, 1];
 const [LOAD, LOAD_S] = [0.95, 10];
 const IMAGE_S = 5;
-/** A fault of many inputs is one alarm. */
+/** A fault of many inputs is one alarm, with this many named. */
 const NAMED = 4;
 
-/** What may explain a fault, the likeliest first. None of them leads back to itself. */
+/** Possible causes of a fault, the most probable first. There are no cycles. */
 const CAUSES: Readonly<Partial<Record<string, readonly string[]>>> = {
   ring_full: ['load:chain', 'load:event loop'],
   'losing, ours': ['ring_full', 'kernel'],
@@ -63,7 +63,7 @@ export function faultsOf(measured: Measured): Fault[] {
 }
 
 interface Found extends Fault {
-  /** Where other causes come into question than its id tells. */
+  /** If its possible causes differ from those of its id. */
   readonly kind?: 'losing, ours' | 'file, unwritten';
 }
 

@@ -1,4 +1,4 @@
-/** The page of an observation of live data: what it shows of it, and what it may steer. */
+/** The page of a live observation: what it shows and what it may steer. */
 import { dirname, join } from 'node:path';
 import type { Closable } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
@@ -28,7 +28,7 @@ export function pageAddress(page: string | undefined): { host: string; port: num
   return { host: (parts.at(1) ?? HOST).replace(/^\[|\]$/g, ''), port: Number(parts[2]), orAny: false };
 }
 
-/** What was changed since the start. */
+/** Changes since the start. */
 interface SteeredState {
   /** Inputs by number. */
   readonly flagged: number[];
@@ -36,18 +36,18 @@ interface SteeredState {
   readonly recording: boolean;
 }
 
-/** What whoever joins machines may use of a page. */
+/** Access to a page for the code that joins machines. */
 export interface Steerable {
   readonly url: string;
-  /** That lets one steer. */
+  /** The steering token. */
   readonly token: string;
   readonly startedUnixS: number;
   status(): Status;
   plan(): PlanView | undefined;
   night(): NightView;
-  /** Calls back with this machine's part of an image, about once a second. */
+  /** Calls back with this machine's part of an image, about once per second. */
   onPart(machine: string, listener: (part: Uint8Array, start: Instant) => void): void;
-  /** What may have been changed since the start; undefined before there are data. */
+  /** Settings that may have changed since the start; undefined before there are data. */
   steered(): SteeredState | undefined;
   bandHz(): readonly [number, number] | undefined;
   command(
@@ -62,7 +62,7 @@ interface RunPage extends LivePage, Closable, Steerable {}
 
 interface Settings extends OpenPageSettings {
   readonly say: Say;
-  /** When it can be reached. */
+  /** Called when it can be reached. */
   readonly onOpen: (page: Page) => void;
 }
 
@@ -70,7 +70,7 @@ function packetsOf(input: OpenedInput): ReceiveAccount {
   return input.packets?.() ?? refuse('live', 'no packets are received');
 }
 
-/** A block is checked so often. */
+/** Interval between checks of a block. */
 const CHECK_S = 60;
 
 function checkView(check: LiveCheck | undefined): CheckView | undefined {
@@ -86,7 +86,7 @@ function checkView(check: LiveCheck | undefined): CheckView | undefined {
   };
 }
 
-/** None where it is not wanted, or where data do not come in real time and none was asked for. */
+/** Undefined if no page is wanted; data that are not in real time have a page only on request. */
 export async function openRunPage(input: OpenedInput, settings: Settings): Promise<RunPage | undefined> {
   const { observation, backend, stop, say } = settings;
   const { address, names, 'token-file': tokenFile } = observation.page ?? {};
@@ -147,7 +147,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
     look: async (spectra) => {
       await check?.look(spectra);
     },
-    // Its methods stay its own; only the sessions are seen through.
+    // Only the sessions are wrapped; the methods stay bound to the input.
     input: Object.assign(Object.create(input) as OpenedInput, watchInput(input, page.state)),
     watcher: {
       session: (source) => {
@@ -181,7 +181,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
         ? new LiveCheck(
             {
               ...{ backend, telescope, frequenciesHz, everyS: CHECK_S },
-              // Images of spectra that follow a place would have it in their middle.
+              // Images of spectra tracked to a position would have it at their centre.
               ...(imaging && !live.delays?.track && { image: imaging.image }),
             },
             ({ roads }) => {

@@ -1,4 +1,4 @@
-/** Packets by sender over a second, a minute and the night, and who answers for what is lost. */
+/** Packets by sender over a second, a minute and the run, and the probable cause of losses. */
 import { numberOf, type Rational } from '../core/clock/rational.js';
 import { hasRivals, type ReceiveAccount } from '../receive/index.js';
 import type { SenderRow, SendersView } from './messages.js';
@@ -9,13 +9,16 @@ interface Snapshot {
 }
 
 const MINUTE_S = 60;
-/** Bounds of the histogram of lateness, in milliseconds. */
+/** Histogram bounds of lateness, in milliseconds. */
 const LATENESS_MS = [1, 3, 10, 30, 100, 300, 1000, 3000, Infinity] as const;
 
 const lostPercent = (missing: number, placed: number): number =>
   missing + placed > 0 ? (100 * missing) / (missing + placed) : 0;
 
-/** What a sender lost. Before the first packet of all senders and after the last nothing is lost, of each as much. */
+/**
+ * Losses of a sender, without the slots before the first packet and after the last of all senders, which are equal for
+ * each.
+ */
 const lostBy = ({ senders, missingCells, edgeCells }: ReceiveAccount, n: number): number =>
   edgeCells > 0 && missingCells === edgeCells
     ? 0
@@ -31,13 +34,16 @@ export class SendersBook {
   private readonly lateness = LATENESS_MS.map(() => 0);
   private errors: number[] = [];
 
-  /** A capture comes as fast as it is read, and ends: nobody is silent, and all of it is judged together. */
+  /**
+   * A capture is read as fast as possible and ends: no sender counts as silent, and the whole capture is evaluated
+   * together.
+   */
   constructor(
     private readonly tickRateHz: Rational | undefined,
     private readonly from: 'network' | 'capture' = 'network',
   ) {}
 
-  /** Once a second. */
+  /** Called once per second. */
   tick(account: ReceiveAccount, unixS: number): void {
     const before = this.snapshots.at(-1);
     account.senders.forEach(({ outcomes }, n) => {
@@ -49,7 +55,7 @@ export class SendersBook {
       this.snapshots.shift();
   }
 
-  /** A block came so long after its first sample was taken. */
+  /** Records a block's arrival, relative to the time of its first sample. */
   arrived(afterS: number): void {
     const ms = 1000 * Math.abs(afterS);
     this.lateness[LATENESS_MS.findIndex((most) => ms <= most)]++;
@@ -65,14 +71,14 @@ export class SendersBook {
     return { mean, spread };
   }
 
-  /** Of the last so many seconds; the whole night where there are fewer. */
+  /** The snapshot at the start of the last `seconds`; the first one if the run is shorter. */
   private since(seconds: number): Snapshot | undefined {
     const last = this.snapshots.at(-1);
     if (!last) return undefined;
     return this.snapshots.findLast(({ unixS }) => last.unixS - unixS >= seconds - 0.25) ?? this.snapshots[0];
   }
 
-  /** Missing of all that should have come within so many seconds, by sender, in percent. */
+  /** Missing fraction of the slots due within this time, by sender, in percent. */
   lostWithin(seconds: number): readonly number[] {
     const [last, then] = [this.snapshots.at(-1), this.since(seconds)];
     if (!last || !then) return [];
@@ -85,7 +91,7 @@ export class SendersBook {
     });
   }
 
-  /** Grown by how much within so many seconds. */
+  /** Increase within this time. */
   grownWithin(seconds: number, of: (account: ReceiveAccount) => number): number {
     const [last, then] = [this.snapshots.at(-1), this.since(seconds)];
     return last && then ? of(last.account) - of(then.account) : 0;
@@ -153,7 +159,10 @@ export class SendersBook {
     };
   }
 
-  /** Of what all senders lost, in percent, and what there was of each kind of trouble since an earlier account: the most. */
+  /**
+   * The probable cause of a sender's losses: the most frequent kind of failure since an earlier account; `all` are the
+   * losses of all senders, in percent.
+   */
   private verdict(
     n: number,
     all: readonly number[],

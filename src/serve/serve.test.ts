@@ -39,7 +39,7 @@ interface Asked {
   readonly body?: string;
 }
 
-/** `fetch` would not let us lie about who we are. */
+/** `fetch` does not allow a forged Host or Origin. */
 const asked = ({
   path,
   method = 'GET',
@@ -117,7 +117,7 @@ describe('who may ask', () => {
       assert.equal(await opened({ [name]: value }), 401, name);
       assert.equal(await codeOf({ path, headers: { [name]: value, ...bearer } }), 200, name);
     }
-    // nginx's proxy_pass with no other line.
+    // nginx's proxy_pass without further settings.
     const raw = connect(port, '127.0.0.1');
     raw.write(`GET ${path} HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
     let text = '';
@@ -187,7 +187,7 @@ describe('what is asked', () => {
     assert.equal(await codeOf({ path: '/', method: 'POST' }), 405);
     assert.equal(await codeOf({ path: '/api/v1/images/at?unixS=x' }), 400);
     assert.equal(stops, 0);
-    // nothing flows yet: nothing can be steered
+    // no data arrive yet: nothing can be steered
     assert.match(
       (await asked(post('flags', { inputs: [0], flag: true }))).text,
       /nothing can be steered yet/,

@@ -1,4 +1,4 @@
-/** Commands that the receiver carries out, or the running chain cannot. */
+/** Commands for the receiver, and commands that the running chain must refuse. */
 import assert from 'node:assert/strict';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const TOKEN = 'a-token-of-our-own';
 const told: { tick: bigint; time: Instant }[] = [];
 let page: Page;
 
-/** Says what tcpdump says, writes what it was told, and ends at a signal. */
+/** Prints tcpdump's messages, writes the given packets, and ends at a signal. */
 const FAKE = `#!/bin/sh
 echo "$@" > "$0.words"
 while [ "$1" != -w ]; do shift; done
@@ -125,7 +125,7 @@ describe('what the running chain cannot', () => {
       assert.match(text, /gains\.everyS.*give 1 or more/);
     }
     assert.match((await post('gains', { do: 'solve', everyS: 1e9 })).text, /at most 86400/);
-    // Of the right form: what is refused then is that nobody images.
+    // The request is valid; it is refused since no images are made.
     assert.match((await post('gains', { do: 'solve', everyS: 1 })).text, /no images are made/);
   });
 });
@@ -140,7 +140,7 @@ describe('a change that was made over HTTP', () => {
       recording: { centreFrequencyHz: 1.5, sampleRateHz: 100, channels: 1, bits: 8 },
     };
     const steering = new Steering({ flaggedInputs: new Uint8Array(2), integrationS: 1 });
-    // Integrations of a hundred spectra, one a second.
+    // Integrations of a hundred spectra, one per second.
     const files = { cutAfter: (index: number) => 100 * (Math.floor(index / 100) + 1) };
     const source = { kind: 'voltages', sampleRateHz: 100 } as Parameters<Steering['follow']>[0];
     const { cuts } = steering.follow(
@@ -172,7 +172,7 @@ describe('a change that was made over HTTP', () => {
 
     const later = await post('flags', { inputs: ['s0'], flag: true });
     const { change: second } = JSON.parse(later.text) as { change: number };
-    // The integration from which on it holds has begun.
+    // The integration at which it takes effect has begun.
     cuts.cutAfter(120);
     const refused = await post('cancel', { change: second });
     assert.equal(refused.code, 400);

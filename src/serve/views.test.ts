@@ -8,7 +8,7 @@ import { recordingOf } from './views.js';
 const start = instant(1_790_000_000);
 const begin = (): Steering => new Steering({ flaggedInputs: new Uint8Array(2), integrationS: 10 });
 
-/** So long after the start of the data, and after something was written. */
+/** This long after the start of the data, and after the last write. */
 function stateAt(steering: Steering, dataS: number, writtenAgoS: number): string {
   const begun = { live: { steering, integrationS: 10 }, files: {} } as unknown as LiveState['begun'];
   const newestUnixS = Date.now() / 1000 - writtenAgoS;
@@ -21,7 +21,7 @@ describe('whether it is recording', () => {
     const steering = begin();
     steering.integration.set(addSeconds(start, 20), 0.5);
     assert.equal(stateAt(steering, 19, 9), 'recording');
-    // The last long one may be on its way to the disk.
+    // The last long integration may still be on its way to disk.
     assert.equal(stateAt(steering, 20.3, 10.3), 'recording');
     assert.equal(stateAt(steering, 30, 10), 'stalled');
   });

@@ -1,11 +1,11 @@
-/** What is known of a night in the words of the API and the page. */
+/** State of a run in the terms of the API and the page. */
 import { addSeconds, formatInstant } from '../core/instant.js';
 import type { ChainView, CheckView, PlanView, RecordingStatus, Status } from './messages.js';
 import type { LiveState } from './live-state.js';
 import type { Measured } from './rules.js';
 import type { GainsBook } from './gains-book.js';
 
-/** Beside the state: who is there, and who steers. */
+/** Besides the run's state: the connected clients and the steering. */
 export interface Surroundings {
   readonly clients: number;
   readonly dropped: number;
@@ -16,12 +16,12 @@ export interface Surroundings {
 
 const SILENT_S = 3;
 
-/** Only what was written counts: two integrations, and a second for the disk. */
+/** Only written data count: two integrations, and a second for the disk. */
 const freshS = (everyS: number): number => 2 * everyS + 1;
 
 /**
- * How often an integration comes at present: what was steered counts when it holds, and what held before for as long as
- * its last one may be on its way.
+ * The current integration interval: a change counts when it takes effect, and the previous length counts while its last
+ * integration may still arrive.
  */
 function integrationNowS({ begun, newest }: Pick<LiveState, 'begun' | 'newest'>): number {
   const { steering, integrationS = 1 } = begun?.live ?? {};
@@ -44,7 +44,7 @@ export function recordingOf(
   const { steering } = begun.live;
   const enoughS = freshS(integrationNowS(state));
   const ageS = book.newestUnixS === undefined ? undefined : Date.now() / 1000 - book.newestUnixS;
-  // Whoever began again only now has nothing to show yet.
+  // Recording that has just resumed has written nothing yet.
   const isWanted =
     !steering || !newest || [newest, addSeconds(newest, -enoughS)].every((at) => steering.recording.at(at));
   const isFresh = ageS !== undefined && ageS < enoughS;
@@ -128,7 +128,7 @@ export function planOf({ begun, frame }: LiveState): PlanView | undefined {
   };
 }
 
-/** An integration of so many bytes every so often; undefined where nothing is written. */
+/** Rate of writing; undefined if nothing is written. */
 function bytesPerS(state: LiveState): number | undefined {
   const { begun } = state;
   if (!begun?.files) return undefined;
@@ -168,7 +168,7 @@ export function chainOf(state: LiveState, around: Surroundings): ChainView {
   };
 }
 
-/** For the rules of the alarms. */
+/** For the alarm rules. */
 export function measure(state: LiveState, around: Surroundings): Measured {
   const { facts, senders, dataAgeS, imageAgeS, frame, begun, book, load } = state;
   const view = senders?.view();

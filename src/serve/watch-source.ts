@@ -1,4 +1,4 @@
-/** A source that a page watches: its blocks, when they came, and how long the chain had each in hand. */
+/** A source watched by a page: records its blocks, their arrival, and the chain's processing time of each. */
 import { sampleRateOf } from '../core/sources.js';
 import { type LiveInput, seenSource } from '../live/index.js';
 import type { LiveState } from './live-state.js';

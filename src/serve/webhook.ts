@@ -1,10 +1,10 @@
-/** Alarms to a web address: one request for each that comes up or is over, one after another. */
+/** Sends alarms to a web address: one request when an alarm begins and one when it is over, in sequence. */
 import { refuse } from '../core/errors.js';
 import type { Alarm } from './messages.js';
 
 /** A request that takes longer has failed. */
 const TIMEOUT_MS = 10_000;
-/** Waiting for an address that does not answer; older ones are dropped, and counted. */
+/** Limit on waiting requests for an unreachable address; the oldest are dropped and counted. */
 const MOST_WAITING = 100;
 
 export function checkAlarmUrl(url: string): void {
@@ -41,7 +41,7 @@ export class Webhook {
   private async send(): Promise<void> {
     for (let body = this.waiting.shift(); body !== undefined; body = this.waiting.shift()) {
       const failure = await this.post(body);
-      // Said when it begins and when it is over: an address that is away for hours is two lines.
+      // Reported at its beginning and end: an address that is unreachable for hours gives two lines.
       if (failure !== undefined && !this.isFailing)
         this.say(`page.alarm-url: ${failure}; alarms are on the page`);
       if (failure === undefined && this.isFailing) this.say('page.alarm-url: takes alarms again');
@@ -64,7 +64,7 @@ export class Webhook {
     }
   }
 
-  /** What waits is sent, or has failed. */
+  /** Resolves when waiting requests have been sent or have failed. */
   async close(): Promise<void> {
     await this.sending;
     if (this.dropped > 0) this.say(`page.alarm-url: ${this.dropped} alarms were not sent`);

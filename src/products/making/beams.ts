@@ -39,7 +39,7 @@ export interface BeamFacts extends BeamTotals {
   readonly bits: 8 | 16 | 32;
   /** Time for which weights are constant. */
   readonly pieceS: number;
-  /** Fraction of the amplitude of the station with the largest delay. */
+  /** Amplitude loss of the station with the largest delay. */
   readonly phaseLoss: number;
   /** With a taper or nulls: the worst of all beams. */
   readonly quality?: BeamQuality;

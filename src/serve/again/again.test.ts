@@ -22,7 +22,7 @@ const telescope: Telescope = {
 };
 const stations = telescope.stations.length;
 
-/** Every pair sees the same: a point in the zenith. */
+/** Every pair measures the same: a point source at the zenith. */
 function integrationAt(unixS: number): Integration {
   const baselines = baselineCount(stations);
   const visibilities = new Float64Array(2 * baselines);
@@ -54,7 +54,7 @@ interface Head {
   readonly weight: string;
   readonly shape: readonly number[];
 }
-/** A refusal is empty but for its words. */
+/** A refusal has no values, only its text. */
 async function again(query: string): Promise<{ head?: Head; values: Float32Array; why: string }> {
   const response = await fetch(`${page.url}api/v1/images/again?${query}`);
   if (!response.ok) return { values: new Float32Array(), why: await response.text() };
@@ -65,7 +65,7 @@ async function again(query: string): Promise<{ head?: Head; values: Float32Array
 }
 const made = async (query: string): Promise<{ head: Head; values: Float32Array }> => {
   const asked = again(query);
-  // Not before the chain has ended an integration.
+  // Not before the chain has finished an integration.
   for (let isMade = false; !isMade;) {
     await page.again.work();
     isMade = await Promise.race([
@@ -102,7 +102,7 @@ describe('a picture made again', () => {
     assert.equal(natural.head.time, '2026-06-09T10:30:03.000Z');
     assert.deepEqual([natural.head.weight, natural.head.shape], ['natural', [32, 32]]);
     const uniform = await made('unixS=1781001003.2&weight=uniform');
-    // A point in the zenith is 1 in the middle whatever the weights, and one pixel beside it the sharper is lower.
+    // A point source at the zenith is 1 at the centre with any weights; one pixel away, a sharper beam is lower.
     const middle = 16 * 32 + 16;
     for (const { values } of [natural, uniform])
       assert.ok(Math.abs(values[middle] - 1) < 0.03, String(values.slice(middle - 3, middle + 5)));

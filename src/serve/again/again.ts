@@ -1,6 +1,6 @@
 /**
- * A picture of the night made again, from an integration that was kept, with other weights. It is made between two
- * integrations of the chain, one at a time: the backend is the chain's, and the chain comes first.
+ * Re-images a kept integration with other weights. This runs between two integrations of the chain, one image at a
+ * time: it uses the chain's backend, and the chain has priority.
  */
 import { CorellaError, refuse } from '../../core/errors.js';
 import type { Closable } from '../../core/closing.js';
@@ -27,9 +27,9 @@ interface Asked {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Further ones are refused: each costs the chain an image's time. */
+/** Further requests are refused: each costs the chain an image's time. */
 const MOST_WAITING = 4;
-/** For the chain to come to the end of an integration. */
+/** Timeout for the chain to finish an integration. */
 const PATIENCE_MS = 20_000;
 
 function weightingNamed(name: string): Weighting {
@@ -47,7 +47,7 @@ function weightingNamed(name: string): Weighting {
 export class Again implements Closable {
   private readonly asked: Asked[] = [];
   private readonly stages = new Map<Weighting, Stage<ImageInput, VisibilitySkyImage>>();
-  /** Whether nothing flows that would have to be waited for. */
+  /** True if no data arrive, so there is nothing to wait for. */
   isIdle = false;
 
   constructor(private readonly state: LiveState) {}
@@ -72,7 +72,7 @@ export class Again implements Closable {
     return made;
   }
 
-  /** One picture, if one is waited for: called when the chain has finished an integration. */
+  /** Makes one requested image, if any: called when the chain has finished an integration. */
   work(): Promise<void> {
     this.working = this.working.then(() => this.one());
     return this.working;

@@ -1,13 +1,13 @@
-/** Integrations of the night, thinned as the film is, so that a picture can be made again with other weights. */
+/** Integrations of the run, thinned like the film, for re-imaging with other weights. */
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, toDate } from '../../core/instant.js';
 
 const MOST_BYTES = 96 * 2 ** 20;
-/** An integration that takes more than this share is not kept: a handful at least, or none. */
+/** A larger integration is not kept: a handful at least, or none. */
 const LARGEST_SHARE = 0.25;
 
 export interface Kept {
-  /** The middle of it. */
+  /** Its middle. */
   readonly unixS: number;
   readonly integration: Integration;
 }
@@ -19,12 +19,12 @@ export class KeptIntegrations {
   private kept: Kept[] = [];
   private bytes = 0;
   private apartS = 0;
-  /** Too large to be kept. */
+  /** Whether integrations are too large to be kept. */
   isTooLarge = false;
 
   constructor(private readonly mostBytes = MOST_BYTES) {}
 
-  /** Its arrays are ours from now on. */
+  /** Takes ownership of its arrays. */
   add(integration: Integration): void {
     this.isTooLarge = bytesOf(integration) > LARGEST_SHARE * this.mostBytes;
     if (this.isTooLarge) return;

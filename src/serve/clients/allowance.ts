@@ -1,4 +1,4 @@
-/** So much at once, and so much a second after that: a limit on what others may ask of us. */
+/** An initial amount, and a rate per second after that: limits what clients may request. */
 interface AllowanceSettings {
   readonly atOnce: number;
   readonly perSecond: number;
@@ -16,7 +16,7 @@ export class Allowance {
     this.sinceMs = this.nowMs();
   }
 
-  /** Whether something is left; the last one may take more than that, and those after it wait longer. */
+  /** Whether anything is left; the last request may take more than that, and later ones wait longer. */
   take(amount = 1): boolean {
     const nowMs = this.nowMs();
     const { atOnce, perSecond } = this.settings;

@@ -1,4 +1,4 @@
-/** Many pages at once, and one that asks without end: none of them may keep the server from its work. */
+/** Many pages at once, and one that sends requests without end: none may keep the server from its work. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { openPage, type Page } from '../index.js';
 
 const PIXELS = 256;
 let page: Page;
-/** How often the status was made. */
+/** Number of times the status was made. */
 let statusesMade = 0;
 const folder = temporaryFolder('flood');
 
@@ -50,7 +50,7 @@ const topicsTo = (socket: WebSocket): string[] => {
   });
   return topics;
 };
-/** Until it has come; what was asked for before is answered before. */
+/** Resolves when it arrives; earlier requests are answered earlier. */
 const came = (socket: WebSocket, topic: string): Promise<void> =>
   new Promise((resolve) => {
     socket.on('message', (data: Buffer, isBinary: boolean) => {
@@ -69,7 +69,7 @@ describe('a page that asks again and again', () => {
     for (let k = 0; k < 30; k++) socket.send('{"subscribe":["sky","alarms"]}');
     socket.send('{"subscribe":["journal"]}');
     await last;
-    // The journal is shorter than the sky: both are on their way by now, and nothing else.
+    // The journal is shorter than the sky: by now both are on their way, and nothing else.
     while (!topics.includes('sky')) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(topics.filter((topic) => topic === 'sky').length, 1);
     assert.equal(topics.filter((topic) => topic === 'alarms').length, 1);
@@ -114,7 +114,7 @@ describe('many pages that open at once', () => {
     statusesMade = 0;
     for (const socket of sockets) socket.send('{"subscribe":["status"]}');
     await Promise.all(answered);
-    // One every quarter of a second, and the one that goes to all once a second.
+    // One every quarter of a second, and the one sent to all once per second.
     assert.ok(statusesMade >= 1 && statusesMade < 40, `made ${statusesMade} times`);
     for (const socket of sockets) socket.terminate();
   });

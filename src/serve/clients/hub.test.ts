@@ -78,7 +78,7 @@ describe('the hub', () => {
       mostWaiting = Math.max(mostWaiting, ...sides.map(({ writableLength }) => writableLength));
     }
     assert.equal(received, all);
-    // 50 MB were offered to the sleeper; one message may wait here, and what the kernel holds.
+    // 50 MB were offered to the stalled client; one message may wait here, plus the kernel's buffers.
     assert.ok(hub.dropped > all / 2 && hub.dropped < all, `${hub.dropped} dropped`);
     assert.ok(mostWaiting < 1.01 * values.byteLength, `${mostWaiting} bytes waiting`);
     await close();
@@ -104,7 +104,7 @@ describe('the hub', () => {
     ]);
     for (const pair of hub.pairs()) hub.publishArray('baseline', { pair, shape: [1] }, Float32Array.of(1));
     while (seen.length < 2) await turn();
-    // What else was sent would have come before this.
+    // Any other message would have arrived before this.
     hub.publishArray('baseline', { pair: [5, 2], shape: [1] }, Float32Array.of(1));
     while (seen.length < 3) await turn();
     assert.deepEqual(seen.sort(), ['first 5,2', 'first 5,2', 'second 3,1']);

@@ -1,8 +1,8 @@
 /**
- * One web socket for each page. A message is encoded once and shared by all who asked for its topic. Each client has
- * at most one message of a topic waiting, the newest, and is sent nothing until what it was sent before has left this
- * process. Large messages of all clients together have a limit, and no turn of the event loop sends for long: data
- * taking comes first.
+ * One web socket per page. A message is encoded once and shared by all subscribers of its topic. Each client has at
+ * most one waiting message per topic, the newest, and gets nothing until its previous message has left this process.
+ * Large messages of all clients share a limit, and sending is limited in each turn of the event loop: receiving data
+ * has priority.
  */
 import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import { Allowance } from './allowance.js';
 import { TOPICS, type Head, type Topic } from '../messages.js';
 import { encodeMessage } from '../wire.js';
 
-/** Loaded when a page is served: no command waits for it that shows none. Node keeps it. */
+/** Loaded when a page is served, since other commands do not need it. Node caches it. */
 const webSockets = (): typeof WebSockets => createRequire(import.meta.url)('ws') as typeof WebSockets;
 
 /** Longest request of a page. */
@@ -21,22 +21,22 @@ const MOST_REQUEST_BYTES = 4096;
 /** Pages that do not answer a ping until the next are disconnected. */
 const PING_MS = 15_000;
 const MOST_CLIENTS = 1000;
-/** Connections of all: every client may open its page at once, and a few come back each second. */
+/** Connections of all clients: every client may open its page at once, and a few reconnect each second. */
 const CONNECTIONS = { atOnce: MOST_CLIENTS, perSecond: 50 } as const;
 /** Requests of one client: a page that changes its view sends about ten. */
 const REQUESTS = { atOnce: 100, perSecond: 10 } as const;
 /** Requests of all clients. */
 const ALL_REQUESTS = { atOnce: 10_000, perSecond: 2000 } as const;
-/** A state that a client was sent is sent to others for so long, unless it changed. */
+/** A state sent to one client is reused for others for this long, unless it changed. */
 const STATE_MS = 250;
-/** Baselines that are shown at a time: each is computed for every integration. */
+/** Baselines shown at a time: each is computed for every integration. */
 const MOST_PAIRS = 100;
-/** Messages above this size share a limit of bytes; about a tenth of the event loop's time goes into sending so many. */
+/** Messages above this size share a limit of bytes, which takes about a tenth of the event loop's time to send. */
 const LARGE_BYTES = 16 * 1024;
 const LARGE_MESSAGES = { atOnce: 16 * 2 ** 20, perSecond: 128 * 2 ** 20 } as const;
-/** Time of one turn of the event loop that goes into sending. */
+/** Time for sending in one turn of the event loop. */
 const TURN_MS = 5;
-/** Until the next attempt, where the limit of bytes was reached. */
+/** Delay before the next attempt once the limit of bytes is reached. */
 const LATER_MS = 20;
 
 const requestSchema = z.strictObject({
@@ -45,7 +45,7 @@ const requestSchema = z.strictObject({
   pair: z.tuple([z.int().nonnegative(), z.int().nonnegative()]).optional(),
 });
 
-/** Encoded, to be shared by clients. */
+/** Encoded once, shared by clients. */
 interface Message {
   readonly bytes: Buffer;
   readonly binary: boolean;
@@ -63,7 +63,7 @@ export const arrayMessage = (head: Head, values: Float32Array): Message => ({
 interface Client {
   readonly socket: WebSockets.WebSocket;
   readonly topics: Set<Topic>;
-  /** The newest message of each topic that was not sent yet. */
+  /** The newest unsent message of each topic. */
   readonly waiting: Map<Topic, Message>;
   readonly requests: Allowance;
   /** The larger station first. */
@@ -73,7 +73,7 @@ interface Client {
 }
 
 interface HubEvents {
-  /** The state of a topic, for whoever subscribes to it; undefined where there is none. */
+  /** The state of a topic for a new subscriber; undefined if there is none. */
   readonly state: (topic: Topic) => Message | undefined;
 }
 
@@ -85,7 +85,7 @@ export class Hub {
     handleProtocols: (protocols) => (protocols.has('corella') ? 'corella' : false),
   });
   private readonly clients = new Set<Client>();
-  /** Those with messages waiting, in the order in which they are served. */
+  /** Clients with waiting messages, in the order of service. */
   private readonly queue = new Set<Client>();
   private readonly states = new Map<
     Topic,
@@ -97,7 +97,7 @@ export class Hub {
   private readonly timer: NodeJS.Timeout;
   private isScheduled = false;
   private isClosed = false;
-  /** Messages that a newer one replaced before they could be sent. */
+  /** Messages replaced by newer ones before they could be sent. */
   dropped = 0;
 
   constructor(private readonly events: HubEvents) {
@@ -116,7 +116,7 @@ export class Hub {
     return false;
   }
 
-  /** Pairs of stations whose baseline is shown, the larger first. */
+  /** Pairs of stations whose baseline is shown, the larger station first. */
   pairs(): readonly (readonly [number, number])[] {
     const pairs = new Map<string, readonly [number, number]>();
     for (const { topics, pair } of this.clients) if (topics.has('baseline')) pairs.set(pair.join(), pair);
@@ -148,14 +148,14 @@ export class Hub {
       webSocket.on('close', () => {
         this.remove(client);
       });
-      // Oversized or malformed frames end the connection, and nothing else.
+      // Oversized or malformed frames only end the connection.
       webSocket.on('error', () => {
         webSocket.terminate();
       });
     });
   }
 
-  /** The state of a topic is another one: it is encoded once, if anybody listens. */
+  /** Publishes the changed state of a topic: encoded once, if there are subscribers. */
   changed(topic: Topic): void {
     this.states.delete(topic);
     if (!this.hasListeners(topic)) return;
@@ -163,7 +163,9 @@ export class Hub {
     if (message) this.send(topic, message);
   }
 
-  /** Numbers that are no state of the topic: they go to those who listen now. A baseline goes to those who show it. */
+  /**
+   * Sends values that are not the state of a topic to its current subscribers; a baseline only to clients that show it.
+   */
   publishArray(topic: Topic, head: Omit<Head, 'topic'>, values: Float32Array): void {
     this.states.delete(topic);
     if (!this.hasListeners(topic)) return;
@@ -218,7 +220,7 @@ export class Hub {
     else setImmediate(serve);
   }
 
-  /** Sends what waits, whoever waited longest first, for one turn of the event loop. */
+  /** Sends waiting messages for one turn of the event loop, longest wait first. */
   private serve(): void {
     const endMs = performance.now() + TURN_MS;
     for (const client of [...this.queue]) {
@@ -280,7 +282,7 @@ export class Hub {
     this.queue.delete(client);
   }
 
-  /** Says why, reads nothing more, and ends the connection. */
+  /** Sends the reason, stops reading, and ends the connection. */
   private disconnect(client: Client, why: string): void {
     this.remove(client);
     client.socket.close(1008, why);

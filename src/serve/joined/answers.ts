@@ -1,4 +1,4 @@
-/** The HTTP side of a page for several machines: the few answers that differ from those of one. */
+/** HTTP for a page of several machines: the few answers that differ from those of one machine. */
 import { refuse } from '../../core/errors.js';
 import type { Commands } from '../commands.js';
 import type { Get } from '../http.js';
@@ -31,7 +31,7 @@ export function readsOfAll(joined: Joined, status: () => Status): Readonly<Recor
   };
 }
 
-/** Commands go to all machines or to none, and are written down here, too. */
+/** Commands go to all machines or to none, and are also logged here. */
 export const steeringAll = (
   joined: Joined,
   own: Commands,

@@ -1,6 +1,6 @@
 /**
- * Parts of an image from machines that each have some of the channels, put together: sums by weights, so that the whole is
- * what one machine with all channels would have made. Parts of one moment wait for each other, but not for ever.
+ * Combines parts of an image from machines with different channels: weighted sums, so that the result equals that of
+ * one machine with all channels. Parts of one instant wait for each other, up to a timeout.
  */
 import { parseInstant, toDate } from '../../core/instant.js';
 import type { Frame } from '../film.js';
@@ -8,9 +8,9 @@ import type { SkyHead } from '../messages.js';
 import { colourRange, stokesOf, type HandSums } from '../planes.js';
 import type { ImagePart } from './part.js';
 
-/** So long is waited for the others' parts of a moment. */
+/** Timeout for the other parts of an instant. */
 const PATIENCE_S = 2;
-/** Moments that wait at once; more are of clocks that have nothing to do with each other. */
+/** Limit on waiting instants; more mean that the clocks disagree. */
 const MOST_MOMENTS = 16;
 
 interface Moment {
@@ -23,10 +23,10 @@ export class Combiner {
   private readonly troubles = new Map<string, string>();
   private newest = '';
   private count = 0;
-  /** Parts that came when their moment was over. */
+  /** Parts that arrived after their instant was over. */
   late = 0;
 
-  /** `expected`: the machines that are there now; `known`: all of the night. */
+  /** `expected`: the machines currently connected; `known`: all machines of the observation. */
   constructor(
     private readonly machines: {
       readonly expected: () => readonly string[];
@@ -35,7 +35,7 @@ export class Combiner {
     private readonly onFrame: (frame: Frame) => void,
   ) {}
 
-  /** Why a machine's images are not part of the whole; undefined where they are. */
+  /** Why a machine's images are excluded from the whole; undefined if they are included. */
   troubleOf = (machine: string): string | undefined => this.troubles.get(machine);
 
   add(part: ImagePart, nowS: number): void {
@@ -53,7 +53,7 @@ export class Combiner {
     while (this.moments.size > MOST_MOMENTS) this.finishOldest();
   }
 
-  /** Moments whose time is over are shown with what has come. */
+  /** Shows the instants past their timeout with the parts received. */
   tick(nowS: number): void {
     for (const [key, moment] of this.inOrder())
       if (nowS - moment.firstAtS > PATIENCE_S) this.finish(key, moment);
@@ -69,7 +69,7 @@ export class Combiner {
   }
 
   private finish(key: string, { parts }: Moment): void {
-    // What is older can no longer be shown in its turn.
+    // Older instants can no longer be shown in order.
     for (const [other] of this.moments) if (other <= key) this.moments.delete(other);
     const fitting = this.fitting([...parts.values()]);
     const [first] = fitting;
@@ -80,7 +80,7 @@ export class Combiner {
     this.onFrame(combined(fitting, without, ++this.count));
   }
 
-  /** Those that can be added up: one geometry and unit, no channel twice. */
+  /** Parts that can be added: one geometry and unit, no channel twice. */
   private fitting(parts: readonly ImagePart[]): readonly ImagePart[] {
     const sorted = [...parts].sort((x, y) => x.head.bandHz[0] - y.head.bandHz[0] || (x.head.machine < y.head.machine ? -1 : 1)); // prettier-ignore
     const taken: ImagePart[] = [];
@@ -122,7 +122,7 @@ function misfit({ head }: ImagePart, taken: readonly ImagePart[]): string | unde
 const isSameCentre = (a: readonly number[] = [0, 0, 1], b: readonly number[] = [0, 0, 1]): boolean =>
   a.every((value, k) => Math.abs(value - b[k]) < 1e-6);
 
-/** The sum of parts, as the image of one machine would be. */
+/** The sum of parts, equal to the image of one machine. */
 function combined(parts: readonly ImagePart[], without: readonly string[], number: number): Frame {
   const [{ head, hands: first }] = parts;
   const hands: HandSums = {
@@ -132,7 +132,7 @@ function combined(parts: readonly ImagePart[], without: readonly string[], numbe
   const size = first.sums.length / first.weights.length;
   for (const { hands: part } of parts)
     part.weights.forEach((weight, hand) => {
-      // A hand of which no channel has data adds nothing.
+      // A hand without data in any channel adds nothing.
       if (weight === 0) return;
       hands.weights[hand] += weight;
       for (let at = hand * size; at < (hand + 1) * size; at++) hands.sums[at] += part.sums[at];

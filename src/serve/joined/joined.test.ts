@@ -14,7 +14,7 @@ const CHANNELS = 6;
 const PRODUCTS = 4;
 const SIZE = PIXELS * PIXELS;
 
-/** An image of six channels whose weights differ, one of them without data; a corner is not shown. */
+/** An image of six channels with different weights, one of them without data; a corner is blank. */
 function sky() {
   const random = randomStream(5, 'joined');
   const values = Float64Array.from({ length: CHANNELS * PRODUCTS * SIZE }, (_, k) =>
@@ -57,7 +57,7 @@ const sent = (machine: string, first: number, end: number, from = head()) =>
     encodePart(from, machine, part(first, end), [60e6 + first * 1e5, 60e6 + (end - 1) * 1e5], end - first),
   );
 
-/** Combines; machines are there unless told. */
+/** A combiner; by default all machines are connected. */
 function combining(known: readonly string[], expected = known) {
   const frames: Frame[] = [];
   const combiner = new Combiner({ expected: () => expected, known: () => known }, (frame) =>
@@ -97,10 +97,10 @@ describe('images of several machines', () => {
     assert.equal(frames.length, 0);
     combiner.tick(12.5);
     assert.deepEqual(frames[0].head.without, ['high']);
-    // What comes after its moment was shown is not shown again.
+    // A part that arrives after its instant was shown is not shown again.
     combiner.add(sent('high', 3, 6), 12.6);
     assert.deepEqual([frames.length, combiner.late], [1, 1]);
-    // One that has gone is not waited for.
+    // A disconnected machine is not waited for.
     const gone = combining(['high', 'low'], ['low']);
     gone.combiner.add(sent('low', 0, 3), 0);
     assert.deepEqual(gone.frames[0].head.without, ['high']);
@@ -138,7 +138,7 @@ const minute = (number: number, seconds: number, presentPercent = 100): MinuteVi
   ...{ minute: number, seconds, presentPercent, integrations: seconds, written: seconds },
 });
 
-/** At so many seconds since 1970. */
+/** At this many seconds since 1970. */
 const word = (
   machine: string,
   unixS: number,
@@ -211,7 +211,7 @@ describe('the machines of a night', () => {
     book.hear(word('low', 185, 1, [minute(1, 60), minute(2, 60), minute(3, 5)]), 185);
     book.hear(word('high', 183, 1, [minute(1, 60), minute(2, 58)]), 183);
     assert.deepEqual(missing(), []);
-    // Integrations of a second: 186 is when minute 2 has come from all who have it.
+    // Integrations of a second: at 186 all machines have sent minute 2.
     book.hear(word('low', 186, 1, [minute(2, 60), minute(3, 6)]), 186);
     assert.deepEqual(missing(), [{ fromMinute: 2, endMinute: 3, seconds: 2 }]);
     book.hear(word('low', 187, 1, [minute(3, 7)]), 187);

@@ -1,4 +1,4 @@
-/** A page for all machines of a night: what of an ordinary page's answers comes from all of them. */
+/** A page for all machines of an observation: the answers that combine all of them. */
 import type { Instant } from '../../core/instant.js';
 import { parseInstant } from '../../core/instant.js';
 import type { Fault } from '../alarms.js';
@@ -9,7 +9,7 @@ import { Combiner } from './combine.js';
 import { MachinesBook, type Changed } from './machines-book.js';
 import { decodePart } from './part.js';
 
-/** What a page asks for in place of its own night. */
+/** What a page shows instead of its own run. */
 export interface Joined {
   status(own: Status): Status;
   plan(): PlanView | undefined;
@@ -29,9 +29,9 @@ interface TogetherSettings {
   readonly night: string;
   readonly onFrame: (frame: Frame) => void;
   readonly onChange: (changed: Changed) => void;
-  /** A process that was not known: it is asked for its plan and its minutes. */
+  /** Called for a new process: it is asked for its plan and its minutes. */
   readonly onNew: (machine: string) => void;
-  /** One command, two rounds. */
+  /** One command, in two rounds. */
   readonly steer: (
     name: CommandName,
     body: unknown,
@@ -40,7 +40,7 @@ interface TogetherSettings {
   ) => Promise<{ readonly from: string; readonly fromTick: string }>;
 }
 
-/** What a machine answers when it is asked what it has. */
+/** A machine's answer when asked for its state. */
 export interface MachineBook {
   readonly machine: string;
   readonly startedUnixS: number;
@@ -63,12 +63,12 @@ export class Together implements Joined {
     );
   }
 
-  /** A machine's word of this second. */
+  /** A machine's message of the current second. */
   word(word: MachineWord): void {
     if (this.book.hear(word, nowS()) || !this.plans.has(word.machine)) this.settings.onNew(word.machine);
   }
 
-  /** What it answered. */
+  /** A machine's answer with its state. */
   booked({ machine, startedUnixS, minutes, plan }: MachineBook): void {
     this.book.keep(machine, startedUnixS, minutes);
     if (!plan) return;
@@ -76,7 +76,7 @@ export class Together implements Joined {
     this.book.hasChannels(machine, plan.frequenciesHz.length);
   }
 
-  /** A part of an image; refuses what is none. */
+  /** Adds a part of an image; refuses invalid ones. */
   image(bytes: Uint8Array): void {
     this.combiner.add(decodePart(bytes), nowS());
   }
@@ -98,7 +98,7 @@ export class Together implements Joined {
     return this.book.night();
   }
 
-  /** The channels of all, in order; what they disagree about is the first's. */
+  /** The channels of all machines, in order; for differing values, those of the first. */
   plan(): PlanView | undefined {
     const plans = [...this.plans.values()];
     if (plans.length === 0) return undefined;
@@ -156,7 +156,7 @@ export class Together implements Joined {
     };
   }
 
-  /** Of all channels: who is away has none. */
+  /** Over all channels: absent machines contribute none. */
   private presentPercent(rows: readonly MachineRow[]): number | undefined {
     if (rows.every(({ presentPercent }) => presentPercent === undefined)) return undefined;
     let [present, all] = [0, 0];

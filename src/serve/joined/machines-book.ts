@@ -1,13 +1,15 @@
-/** The machines of a night as one page sees them: who is there, who went and since when, and which minutes each has. */
+/**
+ * The machines of an observation as shown on one page: connected or absent, since when, and the minutes that each has.
+ */
 import { formatSeconds } from '../../core/units.js';
 import type { Fault } from '../alarms.js';
 import type { MachineRow, MachineWord, MinuteView, MissingMinutes, NightView } from '../messages.js';
 
-/** Machines speak every second: after so long one has gone. */
+/** Machines send a message every second: one that is silent for this long counts as absent. */
 const AWAY_S = 3.5;
-/** Minutes are judged to the end when all have had the time to say what they have of them; before, for more than that. */
+/** A minute is compared exactly once all machines have had time to report it; before that, only larger gaps count. */
 const SETTLED_S = 5;
-/** Less is how integrations lie across a minute's end. */
+/** Smaller gaps come from integrations that cross the end of a minute. */
 const LEAST_MISSING_S = 0.05;
 const MOST_MINUTES = 2880;
 
@@ -17,7 +19,7 @@ interface Known {
   isAway: boolean;
   returns: number;
   channels: number;
-  /** By the start of each process that bore its name, then by minute: one that was started again begins anew. */
+  /** By the start time of each process with this name, then by minute: a restarted machine has a new entry. */
   readonly lives: Map<number, Map<number, MinuteView>>;
 }
 
@@ -35,7 +37,7 @@ export class MachinesBook {
     private readonly onChange: (changed: Changed) => void = () => undefined,
   ) {}
 
-  /** A machine's word; says whether it is a process that was not known. */
+  /** Processes a machine's message; returns whether its process is new. */
   hear(word: MachineWord, unixS: number): boolean {
     const { machine, startedUnixS, newestSample } = word;
     const known = this.known.get(machine);
@@ -59,7 +61,7 @@ export class MachinesBook {
     return isNew;
   }
 
-  /** Minutes that a process of a machine has; of one minute the latest word holds. */
+  /** Stores minutes of a machine's process; the latest message of each minute counts. */
   keep(machine: string, startedUnixS: number, minutes: readonly MinuteView[]): void {
     const known = this.known.get(machine);
     if (!known) return;
@@ -72,7 +74,7 @@ export class MachinesBook {
     }
   }
 
-  /** How many channels it has: what its share of the whole is. */
+  /** Sets its number of channels, which gives its share of the whole. */
   hasChannels(machine: string, channels: number): void {
     const known = this.known.get(machine);
     if (known) known.channels = channels;
@@ -143,7 +145,7 @@ export class MachinesBook {
 
   night(): NightView {
     const all = new Map([...this.known].map(([machine, { lives }]) => [machine, added([...lives.values()])]));
-    /** Of each minute what the machine has that has most of it. */
+    /** For each minute, the entry of the machine with the most data. */
     const most = new Map<number, MinuteView>();
     for (const minutes of all.values())
       for (const one of minutes.values())
@@ -167,14 +169,14 @@ export class MachinesBook {
     };
   }
 
-  /** In a minute that is under way one machine's word is older than another's. */
+  /** During a minute, the machines' messages have different ages. */
   private leastMissingS({ minute, seconds, integrations }: MinuteView): number {
     const integrationS = seconds / Math.max(1, integrations);
     const isOver = 60 * (minute + 1) + integrationS <= this.newestUnixS - SETTLED_S;
     return isOver ? LEAST_MISSING_S : SETTLED_S + 2 * integrationS;
   }
 
-  /** A minute of all: what share of all channels' samples is there, written where all wrote. */
+  /** A minute of all machines: the fraction of all channels' samples received; written if all wrote. */
   private together(
     minute: number,
     seconds: number,
@@ -194,7 +196,7 @@ export class MachinesBook {
   }
 }
 
-/** A machine's minute, its share of what the night has of it. */
+/** A machine's minute as a fraction of the observation's. */
 function ofTheNight(
   { minute, seconds }: MinuteView,
   own: MinuteView | undefined,
@@ -208,7 +210,7 @@ function ofTheNight(
   };
 }
 
-/** The lives of a machine in one: each minute is what all of them had of it. */
+/** All processes of a machine combined: each minute is the sum over them. */
 function added(lives: readonly ReadonlyMap<number, MinuteView>[]): Map<number, MinuteView> {
   const sum = new Map<number, MinuteView>();
   for (const life of lives)
@@ -226,7 +228,7 @@ function added(lives: readonly ReadonlyMap<number, MinuteView>[]): Map<number, M
   return sum;
 }
 
-/** Minutes in a row of which something is missing, together. */
+/** Joins consecutive minutes with missing data. */
 function stretches(
   minutes: readonly MinuteView[],
   missingS: (minute: MinuteView) => number,

@@ -1,6 +1,7 @@
 /**
- * A machine's part of an image: what its channels add to the whole. It travels as a page's messages do, a head in JSON and
- * float32 behind it: of each hand the mean over the machine's channels by their weights, and how much they weigh.
+ * A machine's part of an image: the contribution of its channels to the whole. The format is that of the page's
+ * messages, a head in JSON followed by float32: for each hand the weighted mean over the machine's channels, and the
+ * sum of the weights.
  */
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
@@ -16,7 +17,7 @@ const enu = z.tuple([finite, finite, finite]);
 const headSchema = z.looseObject({
   topic: z.literal('part'),
   machine: z.string().min(1).max(200),
-  /** weights : [hand], of all its channels together. */
+  /** weights : [hand], summed over all its channels. */
   weights: z.array(finite.nonnegative()).min(1).max(2),
   channels: z.int().positive(),
   bandHz: z.tuple([finite, finite]),
@@ -41,12 +42,12 @@ export interface ImagePart {
   readonly hands: HandSums;
 }
 
-/** At most one a second goes round: the same on all machines, the first that begins in a second of UTC. */
+/** At most one image per second is shared: the same on all machines, the first that begins in a second of UTC. */
 const APART_S = 1;
-/** Of rounded clocks. */
+/** Allows for rounding of clocks. */
 const NEAR_S = 1e-6;
 
-/** Whether this image is one that goes round: whole, and the first of its second. */
+/** Whether this image is shared: complete, and the first of its second. */
 export function isShared(
   { start, durationS }: Pick<SkyImage, 'start' | 'durationS'>,
   everyS: number,
@@ -56,13 +57,13 @@ export function isShared(
   return start.fraction + NEAR_S < everyS || start.fraction + NEAR_S >= 1;
 }
 
-/** What a machine says of its latest image; undefined where it does not go round. */
+/** This machine's part of its latest image; undefined if it is not shared. */
 export function partOf(state: LiveState, machine: string, sky: SkyImage): Uint8Array | undefined {
   const { imaging, frequenciesHz } = state.begun?.live ?? {};
   if (!imaging || !frequenciesHz || !isShared(sky, imaging.everyS)) return undefined;
   const { plan, start, durationS } = sky;
   const time = formatInstant(addSeconds(start, durationS / 2), 3);
-  // The page has made both already, unless it was drawing the one before.
+  // The page has already computed both, unless it was still drawing the previous image.
   const shown = state.frame?.head.time === time ? state : undefined;
   const { head } = shown?.frame ?? state.frameOf(sky, 0);
   const hands = shown?.hands ?? handSums(sky.image, plan, sky.weights);
@@ -93,7 +94,7 @@ export function encodePart(
   );
 }
 
-/** From outside: refused where it is not what it says. */
+/** Decodes untrusted input; refused if it is inconsistent. */
 export function decodePart(bytes: Uint8Array): ImagePart {
   const damaged = (what: string): never =>
     refuse('part of an image', what, 'run the same version on all machines');
@@ -114,7 +115,7 @@ export function decodePart(bytes: Uint8Array): ImagePart {
   const size = pixels * columns;
   if (pixels !== columns || bytes.length !== valuesAt + 4 * size * head.weights.length)
     damaged('does not hold the pixels it says');
-  // In memory of its own: a Buffer's slice would be a view of a pool.
+  // Copied: a Buffer's slice would be a view of a pool.
   const means = new Float32Array(Uint8Array.prototype.slice.call(bytes, valuesAt).buffer);
   const sums = Float64Array.from(means, (mean, at) => mean * head.weights[Math.floor(at / size)]);
   return { head, hands: { sums, weights: Float64Array.from(head.weights) } };

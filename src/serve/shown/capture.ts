@@ -1,4 +1,4 @@
-/** A capture on the page: its packets through the live chain, as fast as they are processed. */
+/** A capture on the page: its packets pass through the live chain as fast as they are processed. */
 import type { Backend } from '../../backend/backend.js';
 import {
   openLiveInput,
@@ -26,7 +26,7 @@ export async function openShownCapture(observation: Observation, say: Say): Prom
   return openLiveInput({ observation, telescope, blockS: BLOCK_S, say });
 }
 
-/** Until the capture is at its end. */
+/** Until the end of the capture. */
 export async function showCapture(
   page: Page,
   input: OpenedInput,

@@ -18,7 +18,7 @@ const sourcesIn = (centre: SkyPosition): SkySource[] =>
   findSources('all')
     .filter(({ name }) => name !== 'Sun')
     .flatMap((source) => {
-      // Stars stand still: any frame does.
+      // Stars are fixed: any frame will do.
       const { raDeg, decDeg } = source.position(
         skyFrame({ latitudeDeg: 0, longitudeDeg: 0, heightM: 0 }, instant(J2000_UNIX_S)),
       );

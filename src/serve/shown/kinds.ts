@@ -1,4 +1,4 @@
-/** What of files and folders a page can show. */
+/** Selects the files of a folder that a page can show. */
 import { refuse } from '../../core/errors.js';
 import { holdsFitsImage, holdsGains } from '../../formats/index.js';
 import { filesOfFolder } from '../../inspect/index.js';
@@ -13,7 +13,7 @@ export async function shownKindOf(path: string): Promise<ShownKind> {
   return (await holdsGains(path)) ? 'gains' : 'visibilities';
 }
 
-/** Of a folder its images, one file of visibilities, and the gains that are for it. */
+/** For a folder: its images, one visibility file, and the matching gains. */
 export async function shownFilesOf(path: string): Promise<readonly string[]> {
   const files = await filesOfFolder(path);
   if (!files) return [path];
@@ -23,7 +23,7 @@ export async function shownFilesOf(path: string): Promise<readonly string[]> {
   const of = (wanted: string): string[] =>
     readable.flatMap(({ file, kind }) => (kind === wanted ? [file] : []));
   const visibilities = of('visibilities').filter((file) => /\.(?:uvh5|uvfits|ms|fitsidi)$/i.test(file));
-  // The same data in two formats, the same gains in two formats: one of each is shown.
+  // If the same data or gains exist in two formats, one of each is shown.
   const data = visibilities.find((file) => /\.uvh5$/i.test(file)) ?? visibilities.at(0);
   const gains = of('gains').filter((file) => /\.json$/i.test(file));
   const images = of('fits').filter((file) => /\.fits?$/i.test(file));

@@ -1,4 +1,4 @@
-/** Visibilities of a file on the page, calibrated where gains are given. */
+/** Visibilities of a file on the page, calibrated if gains are given. */
 import { basename } from 'node:path';
 import type { Backend } from '../../backend/backend.js';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -11,12 +11,12 @@ import type { Page } from '../open.js';
 
 interface ShownSettings {
   readonly backend: Backend;
-  /** The whole sky unless given. */
+  /** By default the whole sky. */
   readonly fieldDeg?: number;
   readonly say: (line: string) => void;
 }
 
-/** So many images at most: a long file is looked at, not worked through. */
+/** Limit on images: shows samples of a long file rather than all of it. */
 const MOST_IMAGES = 48;
 
 export async function showVisibilities(
