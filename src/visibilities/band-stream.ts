@@ -1,11 +1,14 @@
-/** The integrations of one part of the band, one at hand: those that do not fit beside other parts' are left out, or refused. */
+/**
+ * The integrations of one part of the band, one at a time: those that do not match the other parts' are left out, or
+ * refused.
+ */
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { formatInstant, secondsBetween } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
 
-/** Times closer together than this part of an integration are the same. */
+/** Times that differ by less than this fraction of an integration are equal. */
 export const TOLERANCE = 0.01;
 
 /** An integration of another part. */
@@ -23,7 +26,7 @@ export const overlap = (x: Span, y: Span): boolean => {
   return x.durationS - laterS > toleranceS(x, y) && y.durationS + laterS > toleranceS(x, y);
 };
 
-/** Begins and ends together: their channels may stand side by side. */
+/** Equal start and end: their channels may be joined. */
 export const isAlike = (x: Span, y: Span): boolean =>
   Math.abs(secondsBetween(x.start, y.start)) < toleranceS(x, y) && isAsLong(x, y);
 
@@ -51,7 +54,7 @@ export class BandStream {
     if (besides) this.refuseAnother(besides);
   }
 
-  /** Passes over what overlaps `others` without being alike; how much it was. */
+  /** Skips integrations that overlap `others` without matching; returns their length. */
   async leaveOut(others: readonly Beside[]): Promise<number> {
     let leftOutS = 0;
     for (;;) {
@@ -64,7 +67,10 @@ export class BandStream {
     }
   }
 
-  /** Where a machine began or ended, its integration is cut, and alone; two of one length in a row are its own way to cut. */
+  /**
+   * When a machine starts or stops, a single integration is cut short. Two consecutive ones of one length mean
+   * different cuts.
+   */
   private refuseAnother({ one, path }: Beside): void {
     const { before, next } = this;
     if (!before || !next || !follows(before, next) || !isAsLong(before, next)) return;

@@ -1,4 +1,4 @@
-/** Gains of a single integration, for whoever has no stream of them. */
+/** Gains of a single integration, for callers without a stream of integrations. */
 import type { Integration } from '../core/blocks.js';
 import {
   runOne,

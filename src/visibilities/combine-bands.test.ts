@@ -15,7 +15,7 @@ const array = async (name: string): Promise<Telescope> => {
 };
 const [sevilleta, plains] = [await array('lwasv'), await array('lwa1')];
 
-/** One channel of two stations of one polarisation; times are [begins, lasts]. */
+/** One channel of two stations of one polarisation; times are [start, duration]. */
 function part(
   path: string,
   lowHz: number,

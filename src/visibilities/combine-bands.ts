@@ -1,6 +1,6 @@
 /**
- * Visibilities of one time and of several parts of the band, as one: what machines that each correlated their channels
- * wrote. Where a part has no integration, its channels count nothing there, and that is told.
+ * Combines visibilities of the same time from several parts of the band, each correlated on another machine. If a part
+ * has no integration, its channels have zero counts, which is reported.
  */
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
@@ -10,13 +10,13 @@ import type { VisibilityFile, VisibilityHeader } from '../formats/index.js';
 import { BandStream, isAlike, overlap, TOLERANCE } from './band-stream.js';
 import { joinChannels } from '../stages/index.js';
 
-/** A stretch of time in which a part's channels count nothing. */
+/** A time range in which a part's channels have zero counts. */
 interface Absence {
   readonly path: string;
   readonly from: Instant;
   readonly integrations: number;
   readonly durationS: number;
-  /** What the part has there all the same, in integrations that begin or end elsewhere: left out. */
+  /** Data of the part that were left out there, since its integrations begin or end at other times. */
   readonly leftOutS: number;
 }
 
@@ -25,7 +25,7 @@ interface CombinedBands {
   integrations(): AsyncGenerator<Integration>;
   /** Complete when all integrations have been read. */
   readonly absent: readonly Absence[];
-  /** Times at which parts had left out different inputs: each holds in the channels of its part. */
+  /** Number of times at which parts had different inputs flagged: each flag applies to the channels of its part. */
   differentFlags(): number;
 }
 
@@ -44,7 +44,7 @@ export function combineBands(files: readonly VisibilityFile[], history: readonly
         const begun = parts.flatMap(({ next: one, path }) => (one ? { one, path } : []));
         if (begun.length === 0) return;
         const earliest = begun.reduce((x, y) => (secondsBetween(y.one.start, x.one.start) > 0 ? y : x));
-        // Where a night begins or ends machines are in the middle of an integration, each somewhere else: the longest counts.
+        // At the start or end of a run each machine cuts its integration at a different place: the longest one counts.
         const longest = begun
           .filter(({ one }) => overlap(one, earliest.one))
           .reduce((x, y) => (y.one.durationS > x.one.durationS ? y : x));
@@ -69,7 +69,7 @@ export function combineBands(files: readonly VisibilityFile[], history: readonly
   };
 }
 
-/** One after the other of one part are one absence. */
+/** Consecutive absences of one part are joined. */
 function note(absent: Absence[], path: string, { start, durationS }: Integration, leftOutS: number): void {
   const last = absent.findLastIndex((one) => one.path === path);
   const before = last >= 0 ? absent[last] : undefined;
@@ -84,7 +84,7 @@ function note(absent: Absence[], path: string, { start, durationS }: Integration
   else absent.push({ path, from: start, integrations: 1, durationS, leftOutS });
 }
 
-/** Refuses parts that are not of one telescope, or that overlap. */
+/** Refuses parts from different telescopes, or that overlap. */
 function headerOf(parts: readonly VisibilityFile[], history: readonly string[]): VisibilityHeader {
   const [first] = parts;
   const { header } = first;

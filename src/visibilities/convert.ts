@@ -1,4 +1,4 @@
-/** The same data in another format: visibilities by an observation; recordings to SigMF, block by block. */
+/** Converts data to another format: visibilities by an observation; recordings to SigMF, block by block. */
 import { refuse } from '../core/errors.js';
 import type { OnProgress } from '../core/progress.js';
 import { channelSamplesIn, samplesIn } from '../core/gaps.js';
@@ -15,12 +15,12 @@ import { BLOCK_BYTES, written, type Writer } from '../stages/index.js';
 import { openSource } from './from-visibilities.js';
 import { begin, runOpened, type VisibilitiesOutcome, type VisibilitiesSettings } from './run.js';
 
-/** What was converted: visibilities, or a recording that was copied. */
+/** Result: visibilities, or a copied recording. */
 export type Converted =
   | { readonly visibilities: VisibilitiesOutcome }
   | { readonly recording: Recording; readonly copied: Copied; readonly seconds: number };
 
-/** An observation of one product, visibilities, whose source may turn out to be a recording: that is copied. */
+/** An observation with one product, visibilities. If its source is a recording, that is copied. */
 export async function convertFile(
   observation: Observation,
   settings: VisibilitiesSettings,
@@ -53,7 +53,7 @@ export async function convertFile(
   }
 }
 
-/** A copy is of all that there is, as it is. */
+/** A recording is copied whole and unchanged. */
 function refuseOfVisibilities(
   { source, flags = {}, products }: Observation,
   { path, kind }: Recording,
@@ -77,7 +77,7 @@ interface CopyOptions {
 }
 
 interface Copied {
-  /** Of each input, missing ones included. */
+  /** Per input, including missing ones. */
   readonly samples: number;
   /** Over all inputs and channels. */
   readonly missingSamples: number;
@@ -113,7 +113,7 @@ export async function copyRecording(from: Recording, path: string, options: Copy
       ...(levels && { levels: Array.from(levels) }),
       ...(overUsual !== undefined && { overUsual }),
       ...(realChannels !== undefined && { realChannels }),
-      // A band that nobody placed counts from its middle already.
+      // A band of unknown frequency is already relative to its centre.
       centreFrequencyHz: isUnknown(from, 'frequency')
         ? 0
         : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,

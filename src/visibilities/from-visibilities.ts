@@ -1,4 +1,4 @@
-/** The visibilities of an observation: opened, flagged, with the telescope and the gains that belong to them. */
+/** The visibilities of an observation: opened, flagged, with their telescope and gains. */
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds, parseInstant, secondsBetween } from '../core/instant.js';
@@ -29,26 +29,26 @@ import { reworkVisibilities, type Rework } from './rework.js';
 import type { WideSkyImage } from './wide/image.js';
 import type { WideProductOptions } from './wide/products.js';
 
-/** What products are planned from. */
+/** Input for planning products. */
 export interface FromVisibilities {
   readonly observation: Observation;
-  /** As it is in its file. */
+  /** As in its file. */
   readonly opened: VisibilityFile;
-  /** All of it, with what is asked for flagged. Products choose times and channels with `partOf`. */
+  /** The whole file, with the requested flags. Products choose times and channels with `partOf`. */
   readonly file: VisibilityFile;
-  /** What was flagged in the latest reading, where anything is asked for. */
+  /** Flags of the latest reading, if any were requested. */
   readonly flagged?: FlaggedFile;
   readonly telescope: Telescope;
   readonly gains?: { readonly path: string; readonly file: GainsFile };
   readonly backend: () => Promise<Backend>;
 }
 
-/** How a product is made. */
+/** Settings for making a product. */
 export interface MakingFromVisibilities {
-  /** For the product's header; what the source itself says of its making comes first. */
+  /** For the product's header; the source's own history comes first. */
   readonly history: readonly string[];
   readonly stage: (title: string) => ProgressStage;
-  /** Takes the items of a product without a path, which are written nowhere. */
+  /** Receives the items of a product without a path. */
   readonly emit?: (item: ItemOfVisibilities) => Promise<void>;
 }
 
@@ -58,18 +58,18 @@ export type ItemOfVisibilities =
   | {
       readonly kind: 'wide-images';
       readonly image: WideSkyImage;
-      /** What a file or a picture of it would say. */
+      /** The annotations that a file or picture would have. */
       readonly about: WideProductOptions;
     };
 
-/** A product that was checked. */
+/** A checked product. */
 export interface PlannedFromVisibilities<Facts extends object = object> {
   readonly name: ProductName;
-  /** Files that it writes. */
+  /** Files to write. */
   readonly paths: readonly string[];
-  /** What is not as one would expect. */
+  /** Unexpected properties. */
   readonly warnings?: readonly Message[];
-  /** Makes it; it appears when it is complete. */
+  /** Makes the product; its files appear when complete. */
   make(making: MakingFromVisibilities): Promise<Facts>;
 }
 
@@ -79,7 +79,7 @@ export interface OpenedSource {
   readonly paths: readonly string[];
 }
 
-/** The source, whatever it holds. */
+/** Opens the source, whatever its kind. */
 export async function openSource({ source, telescope }: Observation): Promise<OpenedSource> {
   const path = [source.visibilities ?? []].flat().join(',');
   if (path === '') refuse('source', 'names no visibilities', 'give source.visibilities');
@@ -92,7 +92,7 @@ const kindTitles = {
   spectra: 'channelised data',
 } as const;
 
-/** Checks that it is visibilities, flags them, and reads what belongs to them. */
+/** Checks that the source is visibilities, flags them, and reads their telescope and gains. */
 export async function gatherVisibilities(
   observation: Observation,
   { opened }: OpenedSource,
@@ -118,14 +118,14 @@ export async function gatherVisibilities(
   };
 }
 
-/** The file's own flags are taken out before others are put in. */
+/** Removes the file's own flags before adding others. */
 const unflagged = ({ flags }: Observation, file: VisibilityFile): VisibilityFile =>
   flags?.unflag === true ? reworkVisibilities(file, { unflag: true }) : file;
 
-/** Used where no threshold is given: of noise alone 1.6 samples in a million are above it. */
+/** Default threshold: in pure noise 1.6 samples in a million exceed it. */
 const USUAL_SIGMA = 6;
 
-/** Nothing where nothing is to be flagged. */
+/** Undefined if there is nothing to flag. */
 async function flaggedOf(observation: Observation, opened: VisibilityFile): Promise<FlaggedFile | undefined> {
   const { flags = {} } = observation;
   const { interference = false, out } = flags;
@@ -148,7 +148,7 @@ async function flaggedOf(observation: Observation, opened: VisibilityFile): Prom
   });
 }
 
-/** A file of flags goes by names. */
+/** A flag file identifies stations by name, so names must be unique. */
 function refuseNamesakes({ stations }: FlagContext): void {
   const names = stations.map(({ name }) => name);
   const twice = names.find((name, s) => names.indexOf(name) !== s);
@@ -156,7 +156,7 @@ function refuseNamesakes({ stations }: FlagContext): void {
     refuse('flags.out', `'${twice}' is the name of several stations`, 'its flags would not tell them apart');
 }
 
-/** The telescope that is named, else the file's own; one that does not fit the file's inputs is refused. */
+/** The named telescope, otherwise the file's own; refused if it does not fit the file's inputs. */
 async function telescopeOfVisibilities(opened: VisibilityFile, name: string | undefined): Promise<Telescope> {
   if (name === undefined) return opened.telescope;
   if (name === NO_TELESCOPE)
@@ -177,7 +177,7 @@ async function telescopeOfVisibilities(opened: VisibilityFile, name: string | un
   return telescope;
 }
 
-/** The times of source.from and source.to: integrations whose middle is between them. */
+/** The times of source.from and source.to: integrations with their middle in between. */
 export function timesOf({ source }: Observation): Pick<Rework, 'from' | 'to'> {
   const [from, to] = (['from', 'to'] as const).map((name) => {
     const text = source[name];
@@ -188,7 +188,7 @@ export function timesOf({ source }: Observation): Pick<Rework, 'from' | 'to'> {
   return { ...(from && { from }), ...(to && { to }) };
 }
 
-/** What a product uses: its channels, the source's times, and its one integration where that is chosen. */
+/** The part used by a product: its channels, the source's times, and its integration if one is chosen. */
 function partOf(
   from: FromVisibilities,
   channels: readonly string[] | undefined,
@@ -201,7 +201,7 @@ function partOf(
   return Object.keys(work).length === 0 ? from.file : reworkVisibilities(from.file, work);
 }
 
-/** The same with the number of its integrations known: where there is none, it is refused. */
+/** The same with the number of integrations; refused if there are none. */
 export async function countedPartOf(
   from: FromVisibilities,
   channels: readonly string[] | undefined,
@@ -227,6 +227,6 @@ export const refuseNoTimes = ({ opened, observation: { source } }: FromVisibilit
     'see its times with corella inspect',
   );
 
-/** What was flagged on the way to a product. */
+/** Account of the flags for a product. */
 export const accountOf = ({ flagged }: FromVisibilities): FlagAccount | undefined =>
   flagged && { ...flagged.account };

@@ -1,4 +1,4 @@
-/** Gains of all times of a file of visibilities, and what about them does not fit the data. */
+/** Gains for all times of a visibility file, and their mismatch with the data. */
 import type { Instant } from '../core/instant.js';
 import { message, type Message } from '../messages/index.js';
 import type { CrossHandLack } from '../formats/index.js';
@@ -16,9 +16,9 @@ import type { Telescope } from '../telescope/telescope.js';
 import type { FromVisibilities } from './from-visibilities.js';
 
 export interface GainsOver {
-  /** Where the file has several times, those between them. */
+  /** Interpolated if the gain file has several times. */
   readonly calibrated?: Calibrated | CalibratedAt;
-  /** Those of the first time, with cross hands that are known at all times. */
+  /** The gains of the first time, with cross hands that are known at all times. */
   readonly first?: Calibrated;
 }
 
@@ -51,6 +51,6 @@ export function gainsOver(
   };
 }
 
-/** Why cross hands are left out, where they are. */
+/** Why cross hands are left out, if they are. */
 export const crossHandsOf = ({ first }: GainsOver): { readonly crossHands?: CrossHandLack } =>
   first && !crossHandsKnown(first) ? { crossHands: first.leakage ? 'open' : 'unknown' } : {};

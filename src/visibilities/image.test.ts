@@ -39,14 +39,14 @@ const telescope: Telescope = {
   beamExponent: 0,
 };
 const start = parseInstant('2026-06-21T04:00:00Z');
-/** So long that the sky turns by 7.5° from the start to the middle. */
+/** Long enough for the sky to rotate by 7.5° from the start to the middle. */
 const durationS = 3600;
 const middle = skyFrame(telescope.site, addSeconds(start, durationS / 2));
 const source = sourceAt(middle, 50, 70, 20, 'east');
 const frequenciesHz = Float64Array.of(55e6, 60e6);
 const settings = { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 5 } as const;
 
-/** What the array would have summed of the one source, standing as it does in the middle of the time. */
+/** The array's sums for the one source, at its position in the middle of the time. */
 function integrationOf(gains: readonly [number, number][] = places.map(() => [1, 0])): Integration {
   const stations = places.length;
   const baselines = baselineCount(stations);
@@ -89,7 +89,7 @@ function integrationOf(gains: readonly [number, number][] = places.map(() => [1,
   };
 }
 
-/** The brightest spot of the whole image is the source. */
+/** The brightest pixel of the image is the source. */
 function assertFound(sky: SkyImage, peak: number, tolerance: number): void {
   const place = placeOf(sky.plan, sky.frame.directionEnu(source.position(sky.frame)));
   assert.ok(place);
@@ -113,7 +113,7 @@ describe('an image of an integration', () => {
     assert.deepEqual(sky.start, start);
     assert.equal(sky.durationS, durationS);
     assert.equal(secondsBetween(start, sky.frame.moment), durationS / 2);
-    // Pixels are 2.5° at the zenith, the source stands between four: the fitted top is right to a tenth.
+    // Pixels are 2.5° at the zenith, and the source is between four of them: the fitted peak is accurate to a tenth.
     assertFound(sky, 20, 2);
   });
 
@@ -146,7 +146,7 @@ describe('an image of nothing', () => {
     await assert.rejects(imageIntegration(uncounted, road, settings), /nothing is left of the data/);
     const calibrated = { gains: gainsCA(new Float64Array(72).fill(NaN), 2, 18), solved: new Uint8Array(36) };
     await assert.rejects(imageIntegration(integration, { ...road, calibrated }, settings), /without gains/);
-    // One channel that is left is an image.
+    // An image of one remaining channel works.
     const solved = new Uint8Array(36).fill(1, 18);
     const half = {
       gains: gainsCA(
@@ -171,7 +171,7 @@ describe('gains of an integration', () => {
     const { calibration, plan, sources } = await calibrate({ referenceStation: 5, minimumBaselineM: 12 });
     assert.equal(calibration.referenceStation, 5);
     for (const { residual } of calibration.solutions) assert.ok(residual < 1e-6, `${residual}`);
-    // The model's own flux is the data's: gains are one, all in phase.
+    // The model's flux equals that of the data: gains are one, all in phase.
     calibration.gains.forEach((part, n) => {
       assert.ok(Math.abs(part - (n % 2 === 0 ? 1 : 0)) < 1e-6);
     });
@@ -232,18 +232,18 @@ describe('a direct image', () => {
     );
 
   it('takes as long of the recording as it is told, and finds the source', async () => {
-    // 0.4 ms are 100 spectra of 4 µs; the first is centred 3.5 samples in, and 2 before that they begin.
+    // 0.4 ms are 100 spectra of 4 µs; the first is centred at sample 3.5 and begins 2 before that.
     const { sky } = await image(0.4e-3);
     assert.equal(sky.samples, 100);
     assert.ok(Math.abs(sky.durationS - 0.4e-3) < 1e-12);
     assert.ok(Math.abs(secondsBetween(start, sky.start) - 1.5e-6) < 1e-12);
     assert.ok(Math.abs(secondsBetween(sky.start, sky.frame.moment) - 0.2e-3) < 1e-9);
-    // White noise keeps its level through the channeliser; 400 draws of its power tell it to a twentieth.
+    // The channeliser preserves the level of white noise; 400 draws measure its power to a twentieth.
     assertFound(sky, 20, 6);
   });
 
   it('takes all of it unless told, and refuses less than a spectrum', async () => {
-    // 1500 spectra's worth, one less under the two taps
+    // 1500 spectra less one for the two taps
     assert.equal((await image()).sky.samples, 1499);
     await assert.rejects(image(1e-6), /1e-6 s is shorter than one spectrum|0\.000001 s is shorter/);
   });

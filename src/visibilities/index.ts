@@ -1,4 +1,4 @@
-/** Entry point of `visibilities`: integrations from files: calibrated, imaged, averaged, converted. */
+/** Entry point of `visibilities`: integrations from files are calibrated, imaged, averaged, converted. */
 export { calibrateIntegration } from './calibrate.js';
 export { combineBands } from './combine-bands.js';
 export {

@@ -1,9 +1,9 @@
-/** One integration of a file, by its number. */
+/** One integration of a file, by number. */
 import { chooseIntegration } from '../stages/index.js';
 import type { VisibilityFile } from '../formats/index.js';
 import type { Observation } from '../observation/index.js';
 
-/** The file with that integration only; all of it where none is chosen. */
+/** The file with only the chosen integration; the whole file if none is chosen. */
 export function chosen(
   file: VisibilityFile,
   number: Observation['source']['integration'] = 'sum',

@@ -1,4 +1,4 @@
-/** Parts and averages of visibilities, against values worked out by hand. */
+/** Parts and averages of visibilities, compared with hand calculations. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../core/axes.js';
@@ -30,7 +30,7 @@ const start = parseInstant('2021-12-11T04:00:00');
 const phaseCentre = skyFrame(telescope.site, start).zenith;
 const baselines = baselineCount(3);
 
-/** V_ij of a source of 1, 2, 3, 4 in its products at the phase centre, ten samples each. */
+/** V_ij of a source with 1, 2, 3, 4 in its products at the phase centre, ten samples each. */
 function integrationAt(k: number, sized = 1): Integration {
   const begin = addSeconds(start, 10 * k);
   const { n } = skyFrame(telescope.site, addSeconds(begin, 5)).tangentAxes(phaseCentre);
@@ -103,7 +103,7 @@ describe('parts of visibilities', () => {
     );
     assert.equal(out.length, 1);
     for (const part of [0, 1]) {
-      // Y with Y of (three, one) in channel 2 is the last of four products.
+      // YY of (three, one) in channel 2 is the last of four products.
       const from = 2 * ((2 * baselines + baselineIndex(2, 0)) * 4 + 3) + part;
       near(out[0].visibilities[2 * (3 + baselineIndex(1, 0)) + part], all[1].visibilities[from], 'the value');
     }
@@ -115,7 +115,7 @@ describe('parts of visibilities', () => {
       pairs: [[2, 1]],
       flags: Uint8Array.of(0, 0, 0, 1, 0, 0),
     });
-    // Stations two and three are 0 and 1 here; the second hand of two is flagged.
+    // Stations two and three are 0 and 1 here; the second polarisation of two is flagged.
     assert.deepEqual([...(out[0].pairs ?? [])], [0, 1, 0]);
     assert.deepEqual([...out[0].flaggedInputs], [0, 1, 0, 0]);
     const flagged = { ...integrationAt(0), flaggedInputs: Uint8Array.of(1, 1, 0, 0, 0, 0) };
@@ -154,7 +154,7 @@ describe('parts of visibilities', () => {
   it('averages what is missing to 0, which is missing', async () => {
     const all = [0, 1].map((k) => {
       const one = integrationAt(k);
-      // The pair of one and two never came in channel 2.
+      // The pair of one and two is missing in channel 2.
       one.counts[2 * baselines + 1] = 0;
       one.visibilities.fill(0, 8 * (2 * baselines + 1), 8 * (2 * baselines + 2));
       return one;
@@ -179,7 +179,7 @@ describe('parts of visibilities', () => {
   });
 
   it('averages at a new phase centre where one is given, not at the old one', async () => {
-    // The source is at the file's own centre; the file says another, 20 degrees off.
+    // The source is at the file's own centre; the file names another, 20 degrees away.
     const elsewhere = { raDeg: phaseCentre.raDeg + 20, decDeg: phaseCentre.decDeg };
     const from = file([0, 1, 2, 3].map((k) => integrationAt(k)));
     const there = { ...from, header: { ...from.header, phaseCentre: elsewhere } };
@@ -187,7 +187,7 @@ describe('parts of visibilities', () => {
     assert.deepEqual(made.header.phaseCentre, phaseCentre);
     let count = 0;
     for await (const { visibilities, counts } of made.integrations()) {
-      // XX of each pair is 1 a sample, wherever the fringes are.
+      // XX of each pair is 1 per sample, whatever the fringe phase.
       for (let b = 0; b < baselines; b++)
         near(Math.hypot(visibilities[8 * b], visibilities[8 * b + 1]) / counts[b], 1, `|V| of ${b}`);
       count++;

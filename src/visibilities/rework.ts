@@ -1,8 +1,8 @@
 /**
- * Parts of a file of visibilities, and its averages: times, channels, antennas, pairs, products; flags put in or taken
- * out; means over time and frequency. Visibilities run in the house, so that averaging stops their fringes at the phase
- * centre first and sets them going again at the mean time and frequency: what lies off the centre is smeared, as in
- * everybody's averages. A new phase centre is the one they are averaged at.
+ * Parts of a visibility file, and its averages: times, channels, antennas, pairs, products; flags added or removed;
+ * means over time and frequency. Visibilities here have running fringes: averaging stops them at the phase centre and
+ * restarts them at the mean time and frequency, so sources away from the centre are smeared, as in any average. With a
+ * new phase centre, averaging uses that one.
  */
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
@@ -21,23 +21,23 @@ import { skyFrame, type SkyPosition } from '../sky/frame.js';
 import { storedOf } from '../stages/index.js';
 
 export interface Rework {
-  /** By the middles of integrations; the first is in, the second not. */
+  /** By the middles of integrations; `from` is included, `to` is not. */
   readonly from?: Instant;
   readonly to?: Instant;
-  /** Places among the file's channels and stations, rising. */
+  /** Indices of the file's channels and stations, rising. */
   readonly channels?: readonly number[];
   readonly stations?: readonly number[];
-  /** Pairs of places among the file's stations. */
+  /** Pairs of indices of the file's stations. */
   readonly pairs?: readonly (readonly [number, number])[];
   /** AIPS codes. */
   readonly products?: readonly number[];
   /** flags : [a] of the file's inputs, 1 to flag. */
   readonly flags?: Uint8Array;
-  /** Whether values that were flagged but are there count again. */
+  /** Whether flagged values with data count again. */
   readonly unflag?: boolean;
   readonly averageS?: number;
   readonly averageChannels?: number;
-  /** Where fringes are stopped to average; the file's own centre unless told. */
+  /** Phase centre for averaging; by default the file's own. */
   readonly phaseCentre?: SkyPosition;
 }
 
@@ -71,7 +71,7 @@ export function reworkVisibilities(file: VisibilityFile, work: Rework): Visibili
   };
 }
 
-/** A product, and where a lone one of the second hand comes from. */
+/** A product, and the source polarisation of a single second hand. */
 interface Taken extends StoredProduct {
   readonly hand?: 0 | 1;
 }
@@ -82,9 +82,9 @@ interface Plan {
   readonly header: VisibilityHeader;
   readonly channels: readonly number[];
   readonly stations: readonly number[];
-  /** Channels of the file in each of ours. */
+  /** Number of the file's channels in each output channel. */
   readonly each: number;
-  /** [b] of ours. */
+  /** [b] of the output. */
   readonly wanted: Uint8Array;
   readonly products: readonly Taken[];
   readonly averages: boolean;
@@ -168,12 +168,12 @@ interface Bin {
   readonly means: Float64Array;
   readonly weights: Float64Array;
   readonly number: number;
-  /** Of values with weight and of flagged ones. */
+  /** Counts of valid and of flagged values. */
   readonly flagged: Float64Array;
   readonly flaggedWeights: Float64Array;
   readonly there: Uint8Array;
   durationS: number;
-  /** Seconds from the first middle, by length. */
+  /** Seconds from the first middle, weighted by length. */
   laterS: number;
   first: Instant | undefined;
 }
@@ -204,7 +204,7 @@ function delaysS({ header }: Plan, middle: Instant): Float64Array {
   );
 }
 
-/** Every cell that was asked for: place here, place in the file, and which polarisations of (i, j) it joins. */
+/** Every requested value: its index here, its index in the file, and its polarisations of (i, j). */
 function visit(
   plan: Plan,
   see: (
@@ -224,7 +224,7 @@ function visit(
         if (wanted[b] === 0) continue;
         const fromB = baselineIndex(Math.max(stations[i], stations[j]), Math.min(stations[i], stations[j]));
         products.forEach((product, q) => {
-          // Products are those of (j, i), as files have them: of two stations V_ij[p2][p1] is the conjugate.
+          // Products are those of (j, i), as in files: for two stations V_ij[p2][p1] is the conjugate.
           const [p1, p2] = [product.hand ?? product.p1, product.hand ?? product.p2];
           const [pi, pj] = i === j ? [p1, p2] : [p2, p1];
           for (let k = 0; k < each; k++) {
@@ -253,7 +253,7 @@ function addTo(bin: Bin, plan: Plan, integration: Integration, middle: Instant):
     bin.there[b] = 1;
     const [re, im] = [cells.means[2 * cell], cells.means[2 * cell + 1]];
     let weight = cells.weights[cell];
-    // What is no number stays flagged.
+    // NaN stays flagged.
     const isNumber = Number.isFinite(re + im);
     if (work.unflag === true && weight < 0 && isNumber) weight = -weight;
     if (plan.averages && !isNumber) return;
@@ -295,7 +295,7 @@ function closeBin(bin: Bin, plan: Plan, single?: Integration): Integration {
         Math.min(plan.stations[i], plan.stations[j]),
       );
       const uvw = stopped?.uvwM.subarray(3 * fromB, 3 * fromB + 3);
-      // Rows as files have them, (j, i), whose uvw is the opposite of (i, j)'s.
+      // Rows are (j, i), as in files, with the opposite uvw of (i, j).
       const sign = i === j ? 1 : -1;
       gathering.row(j, i, {
         uvwM: uvw ? [sign * uvw[0], sign * uvw[1], sign * uvw[2]] : [Number.NaN, Number.NaN, Number.NaN],
@@ -309,7 +309,7 @@ function closeBin(bin: Bin, plan: Plan, single?: Integration): Integration {
           const good = bin.weights[at] > 0;
           const source = good ? bin.means : bin.flagged;
           const size = good ? bin.weights[at] : bin.flaggedWeights[at];
-          // An average of what is missing is 0, and missing.
+          // An average without data is 0, with no weight.
           const scale = Number.isNaN(size) || (averages && size === 0) ? 0 : averages ? 1 / size : 1;
           const re = source[2 * at] * scale;
           const im = source[2 * at + 1] * scale;

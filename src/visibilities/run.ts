@@ -1,4 +1,4 @@
-/** Runs an observation of visibilities: opens, flags, plans, checks the outputs, and makes each product in turn. */
+/** Runs an observation of visibilities: opens, flags, plans, checks the outputs, and makes the products in order. */
 import { mkdir } from 'node:fs/promises';
 import { refuse } from '../core/errors.js';
 import type { ProgressStage } from '../core/progress.js';
@@ -30,23 +30,23 @@ import {
 export interface VisibilitiesPlan {
   readonly from: FromVisibilities;
   readonly products: readonly PlannedFromVisibilities[];
-  /** What is not as one would expect. */
+  /** Unexpected properties. */
   readonly warnings: readonly Message[];
 }
 
 export interface VisibilitiesSettings {
   readonly version: string;
-  /** Where products without an absolute path go. */
+  /** Folder for products without an absolute path. */
   readonly into?: string;
   readonly stage: (title: string) => ProgressStage;
-  /** Before the work: what was opened and planned. */
+  /** Called before the work with what was opened and planned. */
   readonly onPlan?: (plan: VisibilitiesPlan) => void | Promise<void>;
-  /** Takes the items of products without a path; without it such products are refused. */
+  /** Receives the items of products without a path; by default such products are refused. */
   readonly onItem?: (item: ItemOfVisibilities & { readonly product: number }) => Promise<void>;
 }
 
 export interface MadeFromVisibilities extends ProductOutcome {
-  /** What was flagged on the way to it, where anything was asked for. */
+  /** Account of flags, if any were requested. */
   readonly flags?: FlagAccount;
 }
 
@@ -55,7 +55,7 @@ export interface VisibilitiesOutcome {
   readonly products: readonly MadeFromVisibilities[];
 }
 
-/** One file for each product, loaded when a run needs it. */
+/** One module per product, loaded when a run needs it. */
 async function planProduct(product: Product, from: FromVisibilities): Promise<PlannedFromVisibilities> {
   if (isProduct('visibilities', product))
     return (await import('./products/visibilities.js')).planVisibilities(product, from);
@@ -65,7 +65,7 @@ async function planProduct(product: Product, from: FromVisibilities): Promise<Pl
   return refuse(`products.${productName(product)}`, 'is not made of visibilities', 'leave it out');
 }
 
-/** Opens the source read-only and plans; `use` gets the plan, and everything is closed behind it. */
+/** Opens the source read-only and plans; `use` gets the plan, then everything is closed. */
 export async function withVisibilities<Result>(
   observation: Observation,
   use: (plan: VisibilitiesPlan, source: OpenedSource) => Promise<Result>,
@@ -79,7 +79,7 @@ export async function withVisibilities<Result>(
   }
 }
 
-/** What no file could change is refused before one is opened. */
+/** Refusals that hold for any file, before one is opened. */
 export async function begin(observation: Observation): Promise<void> {
   refuseNotOfVisibilities(observation);
   await useSky(observation);
@@ -111,7 +111,7 @@ export async function runVisibilities(
   return withVisibilities(observation, (plan, source) => make(plan, source, settings));
 }
 
-/** The same of a source that is open; its caller closes it. */
+/** The same for an open source; its caller closes it. */
 export const runOpened = (
   observation: Observation,
   source: OpenedSource,
@@ -149,7 +149,7 @@ async function make(
       });
       products.push({ name, paths: product.paths, facts, flags: accountOf(from) });
     } catch (error) {
-      // Of several products the others are made all the same.
+      // With several products the others are still made.
       if (planned.length === 1) throw error;
       products.push({ name, paths: product.paths, facts: {}, failure: error as Error });
     }

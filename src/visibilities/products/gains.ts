@@ -1,4 +1,4 @@
-/** Gains from visibilities: solved by a model of the sky, as JSON and CalH5. */
+/** Gains from visibilities: solved with a sky model, written as JSON and CalH5. */
 import { refuseSeveralTargets } from '../../formats/index.js';
 import { handingOver, type Product } from '../../products/index.js';
 import { countedPartOf, type FromVisibilities, type PlannedFromVisibilities } from '../from-visibilities.js';
@@ -11,7 +11,7 @@ import {
   writeSolvedGains,
 } from '../../products/solve/index.js';
 
-/** What was solved and written. */
+/** Gains that were solved and written. */
 export interface WrittenGains {
   readonly solved: SolvedGains;
   readonly seconds: number;

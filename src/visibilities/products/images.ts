@@ -1,4 +1,4 @@
-/** Images from visibilities, one or a series: every array, every centre, gridded in u, v and w. */
+/** Images from visibilities, one or a series: any array, any phase centre, gridded in u, v and w. */
 import { join, parse as splitPath } from 'node:path';
 import type { Backend } from '../../backend/backend.js';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -34,13 +34,13 @@ import type { WideSettings } from '../wide/settings.js';
 import type { WideRoad } from '../wide/survey.js';
 import { lacksProducts, usualStokes, wideStokes, type WideStokes } from '../wide/stokes.js';
 
-/** What the image was made of, for all images. */
+/** Properties common to all images. */
 interface Imaged {
   readonly telescope: Telescope;
   /** Of the part that was imaged. */
   readonly header: VisibilityHeader;
   readonly unit: 'Jy/beam' | 'counts';
-  /** What was chosen of the field, where it was left open. */
+  /** The chosen field, if it was not specified. */
   readonly note?: string;
   readonly seconds: number;
 }
@@ -48,18 +48,18 @@ interface Imaged {
 export interface ImagedSky extends Imaged {
   readonly kind: 'image';
   readonly sky: WideSkyImage;
-  /** Why there is no more than I. */
+  /** Why only I is imaged. */
   readonly alone: readonly string[];
 }
 
 export interface ImagedSeries extends Imaged {
   readonly kind: 'series';
   readonly series: Series;
-  /** Images on the contact sheet, where there is one. */
+  /** Number of images on the contact sheet, if there is one. */
   readonly onSheet?: number;
 }
 
-/** Everything that an image is made with. */
+/** Settings for an image. */
 interface ImagePlan {
   readonly product: Product<'images'>;
   readonly from: FromVisibilities;
@@ -110,7 +110,7 @@ export async function planImages(
   return { name: 'images', warnings, ...image };
 }
 
-/** The beam to divide by, where that is asked for. */
+/** The beam to divide by, if requested. */
 export async function correctionOf(
   product: Pick<Product<'images'>, 'beam-corrected' | 'element'>,
   target: string | undefined,
@@ -118,7 +118,7 @@ export async function correctionOf(
 ): Promise<ElementBeam | undefined> {
   const beam = await dividingBeam(product, telescope);
   if (!beam) return undefined;
-  // Dishes follow one place: of several targets each was looked at in its turn.
+  // Dishes point at one position: with several targets each was observed separately.
   const follows = (beam.perStation ?? [beam]).some(({ pointing }) => pointing === 'followed');
   if (follows && target?.trim().toLowerCase() === 'all')
     refuse(
@@ -220,7 +220,7 @@ function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
 const durationOf = ({ durationsS }: VisibilityFile): number | undefined =>
   durationsS?.reduce((sum, one) => sum + one, 0);
 
-/** What is asked for, or what the gains allow. */
+/** The requested Stokes parameters, or those that the gains allow. */
 function stokesOf(
   { product, telescope, file, choice }: ImagePlan,
   isCleaned: boolean,
@@ -250,7 +250,7 @@ function stokesOf(
   };
 }
 
-/** I alone takes one hand where the other is lost, unless all four are asked for. */
+/** I alone uses one hand if the other is lost, unless all four parameters are requested. */
 async function asFarAsItGoes(
   { product, gains, data, telescope, file, choice, beam }: ImagePlan,
   which: 'I' | 'IQUV',
@@ -331,7 +331,7 @@ function weightWords(product: Product<'images'>): string {
   return `${kind} weights${product.taper === undefined ? '' : ' tapered'}`;
 }
 
-/** Nothing where no CLEAN is asked for. */
+/** Undefined without CLEAN. */
 function cleanOf(product: Product<'images'>): CleanOptions | undefined {
   const { clean = false, threshold } = product;
   const [gain, autoThreshold] = [product['loop-gain'], product['auto-threshold']];
@@ -345,20 +345,20 @@ function cleanOf(product: Product<'images'>): CleanOptions | undefined {
   };
 }
 
-/** Copies of drift scans keep the name where a format cannot say that fringes ran. */
+/** Copies of drift scans keep the object's name if a format cannot mark running fringes. */
 export const fringesOf = ({
   fringes,
   object,
 }: Pick<VisibilityHeader, 'fringes' | 'object'>): 'running' | 'stopped' =>
   fringes === 'running' || /^zenith$/i.test(object) ? 'running' : 'stopped';
 
-/** How every pixel was made, for people and for the history. */
+/** How every pixel was computed, as text and for the history. */
 export const methodWords = (method: WideMethod, accuracy: number): string =>
   method === 'gridded'
     ? `gridded in u, v and w to ${accuracy} of the peak`
     : 'every pixel summed over every visibility, exact';
 
-/** Why an image has I alone. */
+/** Why an image has only I. */
 const intensityAlone = (lack: CrossHandLack, feeds: 'linear' | 'circular' = 'linear'): string =>
   'plane I alone: Stokes Q, U and V are left out: ' +
   (lack === 'open'

@@ -1,4 +1,6 @@
-/** Visibilities from visibilities: a part of them, calibrated, averaged, phased elsewhere, in another format. */
+/**
+ * Visibilities from visibilities: a part of them, calibrated, averaged, phased to another centre, in another format.
+ */
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
@@ -31,22 +33,22 @@ import {
 import { reworkVisibilities, type Rework } from '../rework.js';
 import { chosen } from '../integration.js';
 
-/** What was written. */
+/** Visibilities that were written. */
 export interface WrittenVisibilities {
   readonly integrations: number;
   readonly seconds: number;
-  /** Where gains were applied. */
+  /** If gains were applied. */
   readonly calibrated?: AppliedGains;
 }
 
-/** Of all values: so many are flagged because they have no gain. */
+/** Of all values, the number flagged for lack of a gain. */
 export interface AppliedGains {
   readonly values: number;
   readonly flagged: number;
-  /** Channels without gains, at the most. */
+  /** Largest number of channels without gains. */
   readonly channelsWithout: number;
   readonly channels: number;
-  /** Of two polarisations: cross hands whose phase is unknown are flagged. */
+  /** For two polarisations: cross hands of unknown phase are flagged. */
   readonly crossHands?: 'known' | 'unknown';
   /** Whether the gains are matrices. */
   readonly hasLeakage: boolean;
@@ -75,7 +77,7 @@ export async function planVisibilities(
   const work: Rework = { ...rest, ...(isReworked && moved && { phaseCentre: moved.phaseCentre }) };
   const selected = reworked(from.file, selection);
   const applied = product.calibrated === true && gains ? new Applied(from, gains) : undefined;
-  // What is averaged is calibrated first.
+  // Values are calibrated before averaging.
   const part = applied
     ? reworked(applied.of(selected), work)
     : reworked(from.file, { ...selection, ...work });
@@ -119,7 +121,7 @@ export async function planVisibilities(
 const reworked = (file: VisibilityFile, work: Rework): VisibilityFile =>
   Object.keys(work).length === 0 ? file : reworkVisibilities(file, work);
 
-/** What is done to values after they are calibrated. */
+/** The processing after calibration. */
 function restOf(product: Product<'visibilities'>, { header }: VisibilityFile): Rework {
   const { stations } = header.telescope;
   const { antennas, baselines, products } = product;
@@ -144,7 +146,7 @@ function codeNamed(label: string): number {
     : refuse(`${WHERE}.products`, `'${label}' is no product`, 'write XX, YY, XY, YX or RR, LL, RL, LR');
 }
 
-/** Half way between the first integration's start and the last one's end; for what does not move any time will do. */
+/** Midway between the start of the first integration and the end of the last; for fixed positions any time will do. */
 async function middleOf(file: VisibilityFile, { kind }: PhaseCentre): Promise<Instant> {
   let first: Instant | undefined;
   let end: Instant | undefined;
@@ -157,13 +159,13 @@ async function middleOf(file: VisibilityFile, { kind }: PhaseCentre): Promise<In
   return addSeconds(first, secondsBetween(first, end) / 2);
 }
 
-/** Fringes that are stopped somewhere no longer run. */
+/** Once fringes are stopped they no longer run. */
 function withoutDrift(header: VisibilityHeader): VisibilityHeader {
   const { fringes, ...others } = header;
   return fringes === undefined ? header : others;
 }
 
-/** A file over its gains, and an account of what has none; of the latest reading. */
+/** A file divided by its gains, with an account of values without gains; for the latest reading. */
 class Applied {
   private counts = { values: 0, flagged: 0, channelsWithout: 0, isKnown: true };
   private header: VisibilityHeader | undefined;

@@ -1,4 +1,4 @@
-/** What came of images from visibilities, for people and for machines. */
+/** Results of images from visibilities, as text and as JSON. */
 import { DEGREES_PER_RADIAN, formatSeconds } from '../../core/units.js';
 import { angleText } from '../../draw/index.js';
 import type { VisibilityHeader } from '../../formats/index.js';
@@ -120,7 +120,7 @@ function seriesLines(paths: readonly string[], { series, seconds, onSheet, heade
   ];
 }
 
-/** Baselines too long for the pixels are outside the uv plane of the grid. */
+/** Baselines too long for the pixels are outside the grid's uv plane. */
 const beyondLines = (beyond: WideSkyImage['beyond']): Message[] =>
   beyond.visibilities > 0
     ? [
@@ -131,7 +131,7 @@ const beyondLines = (beyond: WideSkyImage['beyond']): Message[] =>
       ]
     : [];
 
-/** How finely the mean of the beam was sampled. */
+/** How finely the mean beam was sampled. */
 function sharesLines({ shares }: WideSkyImage): Message[] {
   if (!shares) return [];
   const most = (of: (share: Share) => unknown): number =>
@@ -143,7 +143,7 @@ function sharesLines({ shares }: WideSkyImage): Message[] {
   ];
 }
 
-/** Of a cube: what could not be made is blank. */
+/** For a cube: planes that could not be made are blank. */
 function emptyLines({ empty, products, frequenciesHz }: WideSkyImage): Message[] {
   const channels = new Set(empty.map(({ channel }) => channel)).size;
   const lacking = products.length === 1 ? [] : [...new Set(empty.map(({ product }) => product))];
@@ -152,7 +152,7 @@ function emptyLines({ empty, products, frequenciesHz }: WideSkyImage): Message[]
     : [message('image.channels-blank', { channels, of: frequenciesHz.length, lacking })];
 }
 
-/** An image of X or Y alone has Q in it, and the beam and scale of that polarisation. */
+/** An image of X or Y alone contains Q, and has the beam and scale of that polarisation. */
 function handLines(hands: HandTally, feeds: VisibilityHeader['feeds']): Message[] {
   const { both, one } = hands;
   const lone = loneHandOf(hands);

@@ -1,4 +1,4 @@
-/** What came of an observation of visibilities, for people and for machines. */
+/** Results of an observation of visibilities, as text and as JSON. */
 import { formatSeconds } from '../../core/units.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import type { VisibilityFile } from '../../formats/index.js';
@@ -37,7 +37,7 @@ export function madeFacts({ name, paths, facts, flags }: MadeFromVisibilities): 
   return { ...imagedFacts(paths, facts as ImagedSky | ImagedSeries), ...flagFacts(flags) };
 }
 
-/** What was written, and what one should know of it. */
+/** The files that were written, and remarks about them. */
 export function madeLines(made: MadeFromVisibilities, { plan }: VisibilitiesOutcome): Line[] {
   const { name, paths, facts, flags, failure } = made;
   if (failure) return [failedMessage(made)];
@@ -80,23 +80,23 @@ function appliedMessages(
   ];
 }
 
-/** What has no gains although it was asked for: then the exit code is 2. */
+/** Requested gains that are missing: the exit code is then 2. */
 export const lackingIn = ({ products }: VisibilitiesOutcome): Message[] =>
   products.flatMap(({ name, facts, failure }) =>
     name === 'gains' && !failure ? lackingMessages((facts as WrittenGains).solved) : [],
   );
 
-/** Whether it matters where X points. */
+/** Whether the orientation of X matters. */
 const isPolarised = (product: Product): boolean =>
   isProduct('images', product)
     ? product.stokes === 'IQUV'
     : isProduct('gains', product) && (product.polarise ?? []).length > 0;
 
-/** The source itself; where Q, U and V are asked for or in the model, with what was assumed of the feeds. */
+/** The source; if Q, U and V are requested or in the model, with the assumptions about the feeds. */
 const sourceOf = ({ plan: { from } }: VisibilitiesOutcome): VisibilityFile =>
   from.observation.products.some(isPolarised) ? withOrientation({ file: from.opened }).file : from.opened;
 
-/** What concerns all products. */
+/** Facts common to all products. */
 export function sourceFacts(outcome: VisibilitiesOutcome): object {
   const file = sourceOf(outcome);
   return { ...faultFacts(file), ...assumedFacts(file) };
@@ -107,7 +107,7 @@ export function sourceLines(outcome: VisibilitiesOutcome): Line[] {
   return [...outcome.plan.warnings, ...assumedMessages(file.assumed), ...faultLines(file)];
 }
 
-/** Of a command, which makes one product. */
+/** For a command, which makes one product. */
 export function reportOfOne(outcome: VisibilitiesOutcome): {
   readonly facts: object;
   readonly lines: readonly Line[];

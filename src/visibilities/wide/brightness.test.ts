@@ -1,4 +1,4 @@
-/** Images over the beam: what a source had comes out, whenever and by whomever it was seen. */
+/** Images divided by the beam recover the source's flux, at any time and with any station. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../../backend/reference.js';
@@ -20,7 +20,7 @@ const MIDDLE = PIXELS * (PIXELS / 2) + PIXELS / 2;
 const telescope = arrayOf(8, 20);
 const start = parseInstant('2022-06-21T20:00:00Z');
 const at = skyFrame(telescope.site, addSeconds(start, 3 * 3600)).zenith;
-/** sin(altitude), what cosine beams are powers of. */
+/** sin(altitude), the base of cosine beams. */
 const up = (moment: typeof start): number => skyFrame(telescope.site, moment).directionEnu(at).z;
 const cosine: ElementBeam = {
   ...{ name: 'cosine', title: 'cosine', pointing: 'zenith' },
@@ -84,7 +84,7 @@ describe('wide images over the beam', () => {
     perStation: telescope.stations.map((_, s) => (s < 4 ? half : full)),
   };
   const voltage = (s: number, _c: number, p: number): number => (s < 4 ? [0.5, 0.25][p] : 1);
-  /** Station 0 is lost, station 1 has no Y, and pairs of the last one count for more. */
+  /** Station 0 is lost, station 1 has no Y, and pairs with the last station have more weight. */
   const seen = pointSeen({
     ...{ telescope, frequenciesHz: one, start: addSeconds(start, 3 * 3600), at, fluxJy: 10, voltage },
     weight: (_c, i, j, pi, pj) => {

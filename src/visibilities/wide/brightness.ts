@@ -1,4 +1,4 @@
-/** Wide images over the beam: its mean over the moments, frequencies and pairs that made them, by their weight. */
+/** Wide images divided by the beam: its weighted mean over the instants, frequencies and pairs of the image. */
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import { kindsOf } from '../../sky/beams/powers.js';
 import { skyFrame, type SkyPosition } from '../../sky/frame.js';
@@ -12,7 +12,7 @@ import {
 } from '../../stages/index.js';
 import type { WideSkyImage } from './image.js';
 
-/** The image alone: what CLEAN left beside it stays apparent. */
+/** Only the image: CLEAN's other outputs keep apparent flux. */
 export function correctedWide(
   sky: WideSkyImage,
   beam: ElementBeam,

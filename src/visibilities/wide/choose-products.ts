@@ -1,20 +1,20 @@
-/** Which products an image is made of: Stokes parameters, or the one hand that a file holds. */
+/** The products of an image: Stokes parameters, or the only hand in a file. */
 import { refuse } from '../../core/errors.js';
 import type { HandTally, WideProduct } from '../../image/index.js';
 import type { WideSettings } from './settings.js';
 
-/** What a file holds of its products. */
+/** The products in a file. */
 export interface Held {
   readonly polarisations: 1 | 2;
-  /** AIPS codes of the products that are there, where that is not everything. */
+  /** AIPS codes of the available products, if some are missing. */
   readonly codes?: readonly number[];
 }
 
-/** The product that is all there is: XX of one polarisation, or YY of a file without any other. */
+/** The only available product: XX for one polarisation, or YY in a file without any other. */
 export const loneProduct = ({ polarisations, codes }: Held): 'XX' | 'YY' | undefined =>
   polarisations === 1 ? 'XX' : codes?.length === 1 && [-6, -2].includes(codes[0]) ? 'YY' : undefined;
 
-/** The hand that is all there is of I, the other being lost on every pair at all times: the image is that hand's. */
+/** The only hand left for I, if the other is lost on every pair at all times: the image is of that hand. */
 export const loneHandOf = ({ both, one, second }: HandTally): 'XX' | 'YY' | undefined =>
   both > 0 || one === 0 ? undefined : second === 0 ? 'XX' : second === one ? 'YY' : undefined;
 

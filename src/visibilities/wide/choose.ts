@@ -1,4 +1,4 @@
-/** Where an image from visibilities is, and how large, where that is left open. */
+/** Default position and size of an image from visibilities. */
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { VisibilityFile, VisibilityHeader } from '../../formats/index.js';
 import { MOST_PIXELS, planeNormal } from '../../image/index.js';
@@ -20,11 +20,11 @@ import { seesWholeSky, usualField } from './usual-field.js';
 export interface WideChoice {
   readonly centre: PhaseCentre;
   readonly field: WideFieldOptions;
-  /** What was chosen, where it was left open. */
+  /** The choice, if it was not specified. */
   readonly note?: string;
 }
 
-/** Nearer than this a phase centre is the zenith. */
+/** A phase centre nearer than this is the zenith. */
 const AT_ZENITH_DEG = 0.3;
 const UP = { x: 0, y: 0, z: 1 } as const;
 

@@ -1,4 +1,4 @@
-/** Cubes of channels that lack data: a plane that was not measured has no value. */
+/** Cubes with channels that lack data: a plane without data has no value. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../../backend/reference.js';
@@ -26,7 +26,7 @@ const cubeOf = (weight: Seen['weight'], settings: Partial<WideSettings>): Promis
     },
   );
 
-/** Of each plane the pixel in the middle, where the source is. */
+/** The centre pixel of each plane, where the source is. */
 const middles = ({ image }: WideSkyImage): number[] =>
   Array.from({ length: image.length / PIXELS ** 2 }, (_, plane) =>
     Math.round(image[plane * PIXELS ** 2 + PIXELS * (PIXELS / 2) + PIXELS / 2]),
@@ -38,7 +38,7 @@ describe('a cube with channels that lack data', () => {
     assert.deepEqual(middles(sky), [10, 10, NaN, 10]);
     assert.deepEqual(sky.empty, [{ channel: 2, product: 'I' }]);
     assert.ok(sky.beam.subarray(2 * PIXELS ** 2, 3 * PIXELS ** 2).every(Number.isNaN));
-    // The middle channel is the one that is lost: another's beam stands for the cube.
+    // The middle channel is lost: another channel's beam represents the cube.
     assert.deepEqual([standingChannel(sky), sky.fittedBeams[2]], [1, undefined]);
     assert.ok(sky.fittedBeams[1]);
   });
@@ -56,7 +56,7 @@ describe('a cube with channels that lack data', () => {
     // XX, YY, Re XY, Im XY of each channel.
     assert.deepEqual(middles(sky), [10, 10, 0, 0, 10, NaN, 0, 0, 10, 10, NaN, NaN, 10, 10, 0, 0]);
     assert.equal(Math.round(picturePlane(sky)[PIXELS * (PIXELS / 2) + PIXELS / 2]), 10);
-    // I alone takes the hand that is there, and says so.
+    // I alone uses the remaining hand and names it.
     const alone = await cubeOf(lost, {});
     assert.deepEqual([middles(alone), alone.empty], [[10, 10, 10, 10], []]);
     assert.equal(alone.hands.one * 3, alone.hands.both);

@@ -1,4 +1,4 @@
-/** Which pixels of a wide image the ground hides all the time. */
+/** Pixels of a wide image that are always below the horizon. */
 import type { Instant } from '../../core/instant.js';
 import type { WidePlan } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
@@ -6,10 +6,10 @@ import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { spread } from '../../stages/index.js';
 
-/** So many moments are asked at the most, evenly among them: a quarter of an hour apart over a day. */
+/** Limit on the instants to test, evenly spread: a quarter of an hour apart over a day. */
 const MOST_MOMENTS = 96;
 
-/** hidden : [m][l], 1 where a pixel is below the horizon whenever there are data; nothing if none is. */
+/** hidden : [m][l], 1 if a pixel is below the horizon whenever there are data; undefined if there is none. */
 export function hiddenPixels(
   { pixels, pixelCosine }: Pick<WidePlan, 'pixels' | 'pixelCosine'>,
   centre: PhaseCentre,

@@ -1,4 +1,4 @@
-/** Wide images of whole observations, against formulas that share nothing with the code that makes them. */
+/** Wide images of whole observations, compared with formulae that share no code with the imager. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../../backend/reference.js';
@@ -45,7 +45,7 @@ const natural: Pick<WideSettings, 'weighting' | 'stokes' | 'channels'> = {
   channels: 'together',
 };
 
-/** x_i conj(x_j) of sources in these directions, fringes running, as a correlator leaves it. */
+/** x_i conj(x_j) of sources in these directions with running fringes, as from a correlator. */
 function observed(
   telescope: Telescope,
   frequenciesHz: Float64Array,
@@ -111,7 +111,7 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
   );
   const frequenciesHz = Float64Array.of(1.399e9, 1.4e9, 1.401e9);
   const begin = parseInstant('2022-06-21T20:00:00Z');
-  // Short, so that running fringes are not smeared: what is tested is where, not how long.
+  // Short, so that running fringes are not smeared: this tests positions, not durations.
   const integrations = (source: 0 | 1): Integration[] =>
     byErfa.map((row, k) =>
       observed(telescope, frequenciesHz, { start: addSeconds(begin, 300 * k - 0.0005), durationS: 0.001 }, [
@@ -133,7 +133,7 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
       const [ra, dec, ra0, dec0] = [raDeg, decDeg, 206.3926, -65.4543].map((deg) => (deg * Math.PI) / 180);
       const l = Math.cos(dec) * Math.sin(ra - ra0);
       const m = Math.sin(dec) * Math.cos(dec0) - Math.cos(dec) * Math.sin(dec0) * Math.cos(ra - ra0);
-      // A small image whose middle is the source itself, 3″ a pixel, or its neighbour's place in a wider one.
+      // A small image centred on the source, 3″ per pixel, or on its neighbour's position in a wider one.
       const cellDeg = 3 / 3600;
       const pixels = source === 0 ? 32 : 220;
       const sky = await imageWide(() => integrations(source), road, {
@@ -152,7 +152,8 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
 
   it('gains of several times are drawn between them, for each integration its own', async () => {
     const stations = telescope.stations.map((_, station) => station);
-    // Over the hour a station's gain grows by 5 % and turns by 0.4 rad times its number: known at both ends and a third.
+    // Over the hour a station's gain grows by 5 % and its phase by 0.4 rad times the station's number: known at both
+    // ends and a third.
     const gainAt = (station: number, hours: number): readonly [number, number] => {
       const size = 1 + 0.05 * station * hours;
       return [size * Math.cos(0.4 * station * hours), size * Math.sin(0.4 * station * hours)];
@@ -233,7 +234,7 @@ describe('files whose fringes are stopped are imaged with the uvw they hold', ()
           uvw.set([u, v, w], 3 * b);
           for (const [c, hz] of frequenciesHz.entries()) {
             const [re, im] = [random.gaussian(), random.gaussian()];
-            // Means are kept unphased: the file's value set going again by its own w.
+            // Means are kept unphased: the file's value with its own w phase restored.
             const angle = (2 * Math.PI * hz * w) / C_M_PER_S;
             means[2 * (c * baselines + b)] = re * Math.cos(angle) - im * Math.sin(angle);
             means[2 * (c * baselines + b) + 1] = re * Math.sin(angle) + im * Math.cos(angle);
@@ -358,7 +359,7 @@ describe('a series', () => {
     const towards: Place = [0.3, 0.2, Math.sqrt(1 - 0.13)];
     const integrations = Array.from({ length: 7 }, (_, k) => {
       const isOn = k === 2 || k === 3;
-      // Julian Dates of files are off by some tens of microseconds.
+      // Julian Dates in files are inaccurate by some tens of microseconds.
       const start = addSeconds(begin, 0.5 * k - (k === 2 ? 4e-5 : 0));
       return observed(
         telescope,

@@ -1,4 +1,7 @@
-/** One image of many integrations at any centre: fringes stopped, weighed, gridded in u, v and w, CLEANed if asked. */
+/**
+ * One image of many integrations at any phase centre: fringes stopped, weighted, gridded in u, v and w, with optional
+ * CLEAN.
+ */
 import { freemem } from 'node:os';
 import { imageCPML, planeML, type ImageCPML, type PlaneML } from '../../core/axes.js';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -42,7 +45,7 @@ interface CleanFacts extends Pick<Cleaned, 'iterations' | 'majorCycles' | 'noise
   readonly fluxJy: number;
 }
 
-/** Of a cube. */
+/** For a cube. */
 interface EmptyPlane {
   readonly channel: number;
   readonly product: WideProduct;
@@ -50,20 +53,20 @@ interface EmptyPlane {
 
 /** Everything needed to write or draw it. */
 export interface WideSkyImage extends WideSpan {
-  /** Dirty, or restored where it was CLEANed. */
+  /** Dirty, or restored after CLEAN. */
   readonly image: ImageCPML;
   readonly products: readonly WideProduct[];
-  /** beam : [c][1][m][l], what a source of 1 Jy in the middle looks like. */
+  /** beam : [c][1][m][l], the response to a source of 1 Jy at the centre. */
   readonly beam: ImageCPML;
-  /** Of each channel of the image: the sum of its imaging weights. */
+  /** For each channel of the image: the sum of its imaging weights. */
   readonly channelWeights: Float64Array;
-  /** shares : [c][product], what each plane was made of, where stations have kinds. */
+  /** shares : [c][product], the composition of each plane, if stations are of several kinds. */
   readonly shares?: readonly (readonly Share[])[];
-  /** What weights other than natural left out. */
+  /** Visibilities left out by weights other than natural. */
   readonly beyond: BeyondCells;
-  /** Planes without data, which are NaN throughout. */
+  /** Planes without data, which are all NaN. */
   readonly empty: readonly EmptyPlane[];
-  /** Of each channel of the image; nothing where the pixels are too coarse to tell. */
+  /** For each channel of the image; undefined if the pixels are too coarse for a fit. */
   readonly fittedBeams: readonly (FittedBeam | undefined)[];
   readonly cleaned?: {
     readonly dirty: ImageCPML;
@@ -79,18 +82,18 @@ export interface WideSkyImage extends WideSpan {
   readonly bandHz: number;
   readonly centre: SkyPosition;
   readonly centreName: string;
-  /** What the centre is at other times: the Sun moves. */
+  /** The centre's position at other times: the Sun moves. */
   readonly centreAt: (frame: SkyFrame) => SkyPosition;
-  /** In the middle of the data. */
+  /** At the middle of the data. */
   readonly frame: SkyFrame;
   readonly axes: TangentAxes;
   readonly smearing: Smearing;
   readonly hands: HandTally;
-  /** What was done about the frame of the feeds, of all four Stokes parameters. */
+  /** How the feeds' frame was treated, for all four Stokes parameters. */
   readonly stokes?: StokesPlanes;
 }
 
-/** An image anywhere on the sky by u, v and w, CLEANed where that is asked for. */
+/** An image at any position with u, v and w, with optional CLEAN. */
 export async function imageWide(
   integrations: Integrations,
   road: WideRoad,
@@ -120,7 +123,7 @@ export function planFor(
     costs: backend.kind,
     ...(backend.kind === 'cuda' && { memoryBytes: backend.session.freeMemoryBytes() / 2 }),
   });
-  // Images beside the imager's own: dirty and beam, and what CLEAN holds.
+  // Images in addition to the imager's own: dirty image, beam, and those of CLEAN.
   const images = 8 * pixels ** 2 * (clean ? 8 : stokes === 'IQUV' ? 7 : 4);
   const needed = plan.memoryBytes + images;
   if (backend.kind !== 'cuda' && needed > freemem()) {
@@ -236,7 +239,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
 const noValues = ({ pixels }: WidePlan): PlaneML =>
   planeML(new Float64Array(pixels * pixels).fill(Number.NaN), pixels);
 
-/** Nothing was measured: no value, where a zero would be a measurement. */
+/** No data: NaN, since zero would be a measurement. */
 const emptyPlane = (plan: WidePlan): OnePlane => ({
   image: noValues(plan),
   weightSum: 0,
@@ -244,7 +247,7 @@ const emptyPlane = (plan: WidePlan): OnePlane => ({
   beyond: noneBeyond(),
 });
 
-/** I takes both hands of a channel: none is left where every channel has lost one. */
+/** I needs both hands of a channel: refused if every channel has lost one. */
 function refuseWithoutI(
   empty: readonly EmptyPlane[],
   products: readonly WideProduct[],
@@ -310,7 +313,7 @@ async function onePlane(
   return { image, weightSum, beam, beyond, ...shares() };
 }
 
-/** The first pass is looked at. */
+/** Calls `look` during the first pass only. */
 function once(
   blocks: () => AsyncIterable<WideRows>,
   look: (rows: WideRows) => void,

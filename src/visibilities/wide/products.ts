@@ -1,4 +1,4 @@
-/** Wide images for programs (FITS) and for people (PNG). */
+/** Outputs of wide images: FITS and PNG. */
 import type { OnStep } from '../../core/progress.js';
 import { addSeconds, formatInstant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
@@ -17,7 +17,7 @@ import {
 } from '../../stages/index.js';
 import type { WideSkyImage } from './image.js';
 
-/** `model`, `residual` and `dirty` are of CLEANed images alone. */
+/** `model`, `residual` and `dirty` only with CLEAN. */
 export interface WidePaths {
   readonly fits: string;
   readonly png?: string;
@@ -29,7 +29,7 @@ export interface WidePaths {
 
 export type WideProductOptions = Omit<PictureOptions, 'channels' | 'channelWidthHz'>;
 
-/** All of them appear, or none. */
+/** Writes all of them or none. */
 export async function writeWide(
   paths: WidePaths,
   sky: WideSkyImage,
@@ -40,7 +40,7 @@ export async function writeWide(
   const files: ImageFile[] = [{ path: paths.fits, of: fitsOf(sky, sky.image, options) }];
   if (paths.png !== undefined) files.push({ path: paths.png, of: await widePng(sky, options) });
   const add = (path: string | undefined, image: ImageCPML | undefined, unit: string): void => {
-    // Beside a corrected image they are as they were seen.
+    // Next to a corrected image, the other outputs keep apparent flux.
     const brightness = apparent(options.telescope);
     if (path !== undefined && image)
       files.push({ path, of: fitsOf(sky, image, { ...options, brightness, unit }) });
@@ -52,7 +52,7 @@ export async function writeWide(
   await writeTogether(files, onStep);
 }
 
-/** Of a cube one channel stands for all: the middle one, or the nearest to it that has data. */
+/** The channel that represents a cube: the middle one, or the nearest with data. */
 export function standingChannel({ fittedBeams, channelWeights }: WideSkyImage): number {
   const middle = Math.floor(fittedBeams.length / 2);
   const byDistance = [...fittedBeams.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
@@ -98,14 +98,14 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
   };
 }
 
-/** One plane a channel, whatever the image has. */
+/** One plane per channel, whatever the image's products. */
 const beamFits = (sky: WideSkyImage, options: WideProductOptions): FitsImage =>
   fitsOf({ ...sky, products: sky.products.length === 4 ? ['I'] : sky.products }, sky.beam, {
     ...options,
     unit: 'beam',
   });
 
-/** Stokes I, or the one product there is; channels averaged by their weights where they are apart. */
+/** Stokes I, or the only product; separate channels are averaged by their weights. */
 export function picturePlane({ image, products, channelWeights, pixels: { pixels } }: WideSkyImage): PlaneML {
   const size = pixels * pixels;
   const channels = image.length / products.length / size;
@@ -115,7 +115,7 @@ export function picturePlane({ image, products, channelWeights, pixels: { pixels
     let count = 0;
     for (let c = 0; c < channels; c++) {
       const first = c * products.length * size + at;
-      // As the FITS has it: no I where a hand is lost.
+      // As in the FITS: no I if a hand is lost.
       const value = products.length === 4 ? (image[first] + image[first + size]) / 2 : image[first];
       if (Number.isNaN(value)) continue;
       sum += channelWeights[c] * value;

@@ -1,4 +1,4 @@
-/** A series of wide images: the same centre and the same pixels, each of its own stretch of time. */
+/** A series of wide images: the same centre and pixels, each of its own time range. */
 import { planeML, type PlaneML } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -14,10 +14,10 @@ import type { WideSettings } from './settings.js';
 import { surveyRows, type WideRoad } from './survey.js';
 import { addBeyond, noneBeyond, prepareWeighed, refuseWeightless } from './weighed.js';
 
-/** Of more, a gap of days at a short --every would fill the disk with blank planes. */
+/** A limit, since a gap of days with a short --every would fill the disk with blank planes. */
 const MOST_IMAGES = 100_000;
 
-/** Images of a stream of integrations, one for every stretch of time, by u, v and w. */
+/** Images of a stream of integrations, one per time range, with u, v and w. */
 export async function imageWideSeries(
   integrations: Integrations,
   road: WideRoad,
@@ -46,7 +46,7 @@ export async function imageWideSeries(
   };
   const lost: number[] = [];
   const noValues = planeML(new Float64Array(plan.pixels ** 2).fill(Number.NaN), plan.pixels);
-  /** Its plane stands all the same, so that planes are evenly spaced in time. */
+  /** Its plane is written blank, so that planes are evenly spaced in time. */
   const pushEmpty = (stretch: number): void => {
     lost.push(stretch);
     push(noValues, addSeconds(survey.start, stretch * everyS), everyS);
@@ -90,7 +90,7 @@ export async function imageWideSeries(
     let group: Integration[] = [];
     let number = 0;
     for await (const integration of integrations()) {
-      // A hair early is rounding: Julian Dates of UVH5 resolve 40 µs.
+      // A slightly early time is rounding: Julian Dates of UVH5 resolve 40 µs.
       const hairS = Math.max(1e-6, 0.01 * integration.durationS);
       if (integration.durationS > everyS + hairS)
         refuse(

@@ -1,4 +1,4 @@
-/** What is asked of a wide image, and which pixels that means for an array. */
+/** Settings of a wide image, and its pixels for an array. */
 import { realNumber, refuse } from '../../core/errors.js';
 import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
@@ -10,30 +10,30 @@ const WHERE = 'image';
 const wholeSky = 2;
 const FEWEST_PIXELS = 16;
 
-/** Any two say the third; what is left out follows from the beam. */
+/** Any two determine the third; the defaults follow from the beam. */
 export interface WideFieldOptions {
   readonly pixels?: number;
-  /** From side to side, across the centre. */
+  /** From edge to edge, across the centre. */
   readonly widthDeg?: number;
-  /** From pixel to pixel at the centre. */
+  /** Pixel scale at the centre. */
   readonly cellDeg?: number;
-  /** With pixels, instead of either: from pixel to pixel in direction cosines, as another plan has it. */
+  /** With pixels, instead of either: the pixel scale in direction cosines, as in another plan. */
   readonly pixelCosine?: number;
 }
 
 export interface WideSettings {
   readonly centre: PhaseCentre;
   readonly field: WideFieldOptions;
-  /** Of a pixel over the peak; 1e-4 unless told. */
+  /** Error of a pixel relative to the peak; by default 1e-4. */
   readonly accuracy?: number;
   readonly weighting: WideWeighting;
-  /** `I` alone, or all four of two polarisations. */
+  /** Only `I`, or all four from two polarisations. */
   readonly stokes: 'I' | 'IQUV';
-  /** Where a hand is lost in every channel: `accept` leaves the planes of IQUV that lack it blank. */
+  /** If a hand is lost in every channel: `accept` leaves the affected planes of IQUV blank. */
   readonly lostHand?: 'accept';
-  /** All channels into one image, each at its own wavelength; or a cube. */
+  /** All channels in one image, each gridded at its own wavelength; or a cube. */
   readonly channels: 'together' | 'apart';
-  /** CLEANed if given; of Stokes I alone. */
+  /** CLEAN, if given; for Stokes I only. */
   readonly clean?: CleanOptions;
 }
 
@@ -46,7 +46,7 @@ export interface WidePixels {
 
 /** Pixels across the narrowest beam, λ over the longest baseline. */
 const PIXELS_A_BEAM = 4;
-/** Unless a field or pixels are asked for. */
+/** Unless a field or pixels are given. */
 const USUAL_PIXELS = 1024;
 
 /** The longest baseline in wavelengths. */
@@ -73,7 +73,7 @@ export function choosePixels(asked: WideFieldOptions, longestLambda: number): Wi
     widthDeg === undefined
       ? undefined
       : 2 * Math.sin((realNumber(WHERE, 'field in degrees', widthDeg, 1e-9, 180) / 2) * RADIANS_PER_DEGREE);
-  // Without a baseline everything is one blob: the whole sky in a few pixels.
+  // Without a baseline there is no resolution: the whole sky in a few pixels.
   const fine = longestLambda > 0 ? 1 / (PIXELS_A_BEAM * longestLambda) : wholeSky / 32;
   const cosine =
     cellDeg === undefined
@@ -85,12 +85,12 @@ export function choosePixels(asked: WideFieldOptions, longestLambda: number): Wi
     pixels ?? Math.min(USUAL_PIXELS, Math.max(FEWEST_PIXELS, 2 * Math.ceil(wholeSky / cosine / 2)));
   const count =
     pixels ?? (width === undefined ? most : Math.max(FEWEST_PIXELS, 2 * Math.ceil(width / cosine / 2)));
-  // A field that was asked for is kept to the letter where no cell was.
+  // A requested field is exact if no pixel scale was given.
   const pixelCosine = width !== undefined && cellDeg === undefined ? width / count : cosine;
   return { pixels: count, pixelCosine, field: fieldOfPixels(count, pixelCosine) };
 }
 
-/** A unit that was forgotten makes pixels of whole degrees, and frames of which the sky is a speck. */
+/** A missing unit would give pixels of whole degrees, and images in which the sky is a few pixels. */
 function checkCell(cellDeg: number, pixels = FEWEST_PIXELS): void {
   realNumber(WHERE, 'cell in degrees', cellDeg, 1e-9, 30);
   if (pixels * cellDeg * RADIANS_PER_DEGREE > 2 * wholeSky)
@@ -101,7 +101,7 @@ function checkCell(cellDeg: number, pixels = FEWEST_PIXELS): void {
     );
 }
 
-/** Whole sky once the horizon is in the frame. */
+/** Whole sky once the horizon is in the image. */
 function fieldOfPixels(pixels: number, pixelCosine: number): ImageField {
   const half = (pixels / 2) * pixelCosine;
   return half >= 1

@@ -1,4 +1,4 @@
-/** Stokes parameters of the sky, by what is known of the feeds. */
+/** Stokes parameters of the sky, from the known properties of the feeds. */
 import { imageCPML } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds } from '../../core/instant.js';
@@ -24,14 +24,14 @@ import type { GainsOver } from '../gains-over.js';
 import type { WideSkyImage } from './image.js';
 import { choosePixels, longestWavelengths, type WideFieldOptions } from './settings.js';
 
-/** How all four Stokes parameters of a field anywhere in the sky come to be those of the sky. */
+/** Converts all four Stokes parameters, for a field anywhere, to those of the sky. */
 export interface WideStokes {
   readonly gains: GainsOver;
-  /** Of the finished image. */
+  /** Converts the finished image. */
   finish(sky: WideSkyImage): WideSkyImage;
 }
 
-/** Snapshots of the whole sky have all four Stokes parameters, as direct images do; other images have I by default. */
+/** Snapshots of the whole sky have all four Stokes parameters, like direct images; other images have I by default. */
 export function usualStokes(
   { field }: { readonly field: WideFieldOptions },
   {
@@ -50,7 +50,7 @@ export function usualStokes(
   return hasFour && isShort && choosePixels(field, longest).field.kind === 'all-sky' ? 'IQUV' : 'I';
 }
 
-/** Whether a channel has some of the four products and lacks others. */
+/** Whether a channel has only some of the four products. */
 export function lacksProducts({
   empty,
   products,
@@ -70,7 +70,7 @@ export function wideStokes(
     readonly centre: PhaseCentre;
     readonly field: WideFieldOptions;
     readonly beam?: ElementBeam;
-    /** How long the data are, where that is known beforehand. */
+    /** Length of the data, if known in advance. */
     readonly durationS?: number;
   },
 ): WideStokes {
@@ -90,7 +90,7 @@ export function wideStokes(
     of.field,
     longestWavelengths(stationPositions(telescope), header.frequenciesHz),
   );
-  // What is fixed over the ground becomes a place of the sky once all data are read: only a snapshot is of one place.
+  // A centre fixed to the ground becomes a sky position once all data are read: only a snapshot has a single position.
   const isNarrow = field.kind === 'field' && field.widthDeg < NARROW_DEG && centre.kind !== 'local';
   if (!isNarrow) {
     refuseLong(of.durationS ?? 0, telescope);
@@ -149,7 +149,9 @@ const onSnapshot = (
       })
     : { stokes: leftOut('one product alone') };
 
-/** I of fixed dipoles whose beam is not stated: their projection at the middle of the data is undone, as where all four are made. */
+/**
+ * I of fixed dipoles of unknown beam: undoes their projection at the middle of the data, as for all four parameters.
+ */
 function withoutProjection(sky: WideSkyImage, { mount, beamExponent }: Telescope): WideSkyImage {
   if (mount !== 'fixed' || beamExponent !== 0 || sky.cleaned) return sky;
   const { pixels, pixelCosine } = sky.pixels;

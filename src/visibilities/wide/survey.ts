@@ -1,4 +1,4 @@
-/** What is known of the data before an image is made of them: times, the range of w, smearing, what is lost. */
+/** Properties of the data found before imaging: times, the range of w, smearing, losses. */
 import type { Backend } from '../../backend/backend.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -37,17 +37,17 @@ export interface WideRoad extends Held {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly calibrated?: Calibrated | CalibratedAt;
-  /** While the correlator integrated; `running` unless told. */
+  /** During correlation; by default `running`. */
   readonly fringes?: 'stopped' | 'running';
-  /** Where it is to be known what each kind put into the image. */
+  /** To record each kind's share in the image. */
   readonly kinds?: StationKinds;
-  /** What it is at, in words. */
+  /** Called with a description of each step. */
   readonly onStep?: (step: string) => void;
-  /** Within a step, where that may take long. */
+  /** Progress within a long step. */
   readonly onProgress?: OnProgress;
 }
 
-/** Where and when all of the data are. */
+/** Position and time range of all data. */
 export interface WideSpan {
   readonly start: Instant;
   readonly durationS: number;
@@ -55,21 +55,21 @@ export interface WideSpan {
   readonly visibilities: number;
 }
 
-/** What is known once all integrations have been looked at. */
+/** Known once all integrations have been read. */
 export interface WideSurvey extends WideSpan {
   readonly centre: PhaseCentre;
-  /** When there are integrations (moments.ts). */
+  /** Instants with integrations (moments.ts). */
   readonly moments: readonly Instant[];
   readonly bounds: WideBounds;
   readonly smearing: Smearing;
   readonly hands: HandTally;
   readonly frame: SkyFrame;
   readonly pixels: WidePixels;
-  /** channelWeights : [c], 0 where a channel has no data. */
+  /** channelWeights : [c], 0 for a channel without data. */
   readonly channelWeights: Float64Array;
 }
 
-/** Reads everything once: times, the range of w, smearing; rows stay in memory where they are few enough. */
+/** Reads all data once: times, the range of w, smearing; rows are kept in memory if they fit. */
 export async function surveyRows(
   integrations: Integrations,
   road: WideRoad,
@@ -93,7 +93,7 @@ export async function surveyRows(
     bins.add(integration);
     start ??= integration.start;
     end = addSeconds(integration.start, integration.durationS);
-    // The first, second, fourth, eighth …: enough of a sky that turns slowly.
+    // The first, second, fourth, eighth …: sufficient for the slow rotation of the sky.
     if (Number.isInteger(Math.log2(Math.max(1, count)))) {
       const one = smearingOf(integration, {
         ...{ telescope, frequenciesHz, channelWidthHz: road.channelWidthHz, centre },
@@ -148,10 +148,10 @@ export async function surveyRows(
   };
 }
 
-/** As plan.ts: below it planes are float64, and rows with them. */
+/** As in plan.ts: below this accuracy planes are float64, and so are rows. */
 const LEAST_SINGLE = 3e-5;
 
-/** A place over the ground becomes the one in the sky that stands there in the middle of the data. */
+/** Converts a direction fixed to the ground to its sky position at the middle of the data. */
 async function fixedAtMiddle(
   integrations: Integrations,
   telescope: Telescope,

@@ -1,4 +1,4 @@
-/** Integrations of points in the sky, summed here by hand, for the tests of this room. */
+/** Integrations of point sources, summed explicitly, for the tests of this module. */
 import { baselineCount, baselineIndex, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, type Instant } from '../../core/instant.js';
@@ -28,16 +28,16 @@ export interface Seen {
   readonly frequenciesHz: Float64Array;
   readonly start: Instant;
   readonly durationS?: number;
-  /** One unpolarised point. */
+  /** One unpolarised point source. */
   readonly at: SkyPosition;
   readonly fluxJy: number;
-  /** What a station's input hears of it, as a voltage; 1 unless told. */
+  /** Voltage gain of a station's input; by default 1. */
   readonly voltage?: (station: number, channel: number, polarisation: number) => number;
-  /** Samples behind a product; 1 unless told, 0 is missing. */
+  /** Samples in a product; by default 1, 0 is missing. */
   readonly weight?: (channel: number, i: number, j: number, pi: number, pj: number) => number;
 }
 
-/** x_i conj(x_j) with its fringes running, as a correlator leaves it. */
+/** x_i conj(x_j) with running fringes, as from a correlator. */
 export function pointSeen(seen: Seen): Integration {
   const { telescope, frequenciesHz, start, durationS = 1, fluxJy } = seen;
   const { voltage = () => 1, weight = () => 1 } = seen;

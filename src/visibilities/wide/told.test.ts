@@ -1,4 +1,4 @@
-/** What wide images and series of them lack: left out and counted, blank, named by its hand, or refused. */
+/** Missing data in wide images and series: left out and counted, blank, reported by hand, or refused. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const files = { telescope, road: 'a test', unit: 'counts', history: [], sources:
 
 describe('baselines that are too long for the pixels', () => {
   const { stations } = telescope;
-  /** Cells of the uv plane reach 1/(2 · cell), along each axis. */
+  /** Baselines on the uv grid are at most 1/(2 · cell) long, along each axis. */
   const within = (cellDeg: number): number =>
     stations
       .flatMap((a, i) => stations.slice(0, i).map((b) => [a.eastM - b.eastM, a.northM - b.northM]))
@@ -87,7 +87,7 @@ describe('a series with a stretch that is lost', () => {
   const lone: Seen['weight'] = (_c, _i, _j, pi, pj) => (pi + pj === 2 ? 0 : 1);
 
   it('has a blank plane for it, so that planes are as far apart as the header says', async () => {
-    // Flagged from 20 s on, and nothing at all from 30 s to 50 s.
+    // Flagged from 20 s on, and no data from 30 s to 50 s.
     const integrations = [seenAt(0), seenAt(10, lone), seenAt(20, none), seenAt(50)];
     const series = await imageWideSeries(() => integrations, road, settings(), 10);
     assert.deepEqual(
@@ -132,7 +132,7 @@ describe('one hand alone', () => {
         new RegExp(`CRVAL4 {2}= +${code}\\.0 `),
       );
     }
-    // X of some pairs and Y of others is I, as well as it can be had.
+    // I from X of some pairs and Y of others, the best available.
     const either: Seen['weight'] = (_c, i, j, pi, pj) => (pi === pj && pi === (i + j) % 2 ? 0 : 1);
     assert.deepEqual((await imageWide(() => [seenAt(0, either)], road, settings())).products, ['I']);
   });
@@ -142,7 +142,7 @@ describe('a centre that is up in one scan of three', () => {
   it('is imaged by it, and pixels are blank that no scan saw', async () => {
     const upAt = (hours: number): boolean =>
       altitudeDeg(skyFrame(telescope.site, addSeconds(start, 3600 * hours)).directionEnu(at)) > 0;
-    // Down in the first scan, in the last, and half way between them.
+    // Below the horizon in the first scan, in the last, and midway between them.
     assert.deepEqual([-9, 0, 12, 33].map(upAt), [false, true, false, false]);
     const scans = [-9, 0, 33].map((h) => seenAt(3600 * h));
     const sky = await imageWide(() => scans, road, settings());

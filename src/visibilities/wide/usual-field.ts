@@ -1,4 +1,4 @@
-/** The field of an image for whoever names none: what the dishes see, and what channels and integrations leave of it. */
+/** The default field of an image: what the dishes receive, reduced by the smearing of channels and integrations. */
 import { angleText } from '../../draw/index.js';
 import type { VisibilityHeader } from '../../formats/index.js';
 import { EARTH_SPIN_RAD_PER_S, DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
@@ -6,25 +6,25 @@ import type { Telescope } from '../../telescope/telescope.js';
 import { stationPositions } from '../../stages/index.js';
 import { longestWavelengths } from './settings.js';
 
-/** 1 − sinc(x) is 5 % at x = 0.174 turns across the band or the time. */
+/** 1 − sinc(x) is 5 % at x = 0.174 turns of phase across the band or the time. */
 const TURNS_AT_5_PERCENT = 0.174;
-/** As settings.ts has them: pixels a beam, and pixels at the most. */
+/** As in settings.ts: pixels per beam, and the limit on pixels. */
 const PIXELS_A_BEAM = 4;
 const USUAL_PIXELS = 1024;
 /** Full width at half maximum of a dish's beam, in λ over its diameter. */
 const FWHM = 1.2;
 
-/** Whether its elements are dipoles, which see all of the sky. */
+/** Whether its elements are dipoles, which receive the whole sky. */
 export const seesWholeSky = ({ beamExponent, stations }: Telescope): boolean =>
   beamExponent > 0 && beamExponent < 4 && stations.every(({ diameterM }) => diameterM === undefined);
 
 interface UsualField {
   readonly widthDeg: number;
-  /** What it is, and why. */
+  /** The field, and the reason for it. */
   readonly note: string;
 }
 
-/** The smallest of what the dishes see, what smearing of 5 % allows, and 1024 pixels of a quarter of the beam. */
+/** The smallest of the dishes' field, the field with smearing of 5 %, and 1024 pixels of a quarter of the beam. */
 export function usualField(
   telescope: Telescope,
   {

@@ -1,4 +1,4 @@
-/** Rows with their imaging weights, and what has none. */
+/** Rows with their imaging weights, and the rows left out. */
 import { refuse } from '../../core/errors.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import { prepareWeights, type BeyondCells, type WidePlan, type WideRows } from '../../image/index.js';
@@ -7,7 +7,7 @@ import type { WideSettings } from './settings.js';
 interface Weighed {
   /** The same blocks with their imaging weights. */
   readonly blocks: () => AsyncIterable<WideRows>;
-  /** Weights other than natural leave out what is too long for the pixels. */
+  /** Weights other than natural leave out baselines too long for the pixels. */
   readonly beyond: BeyondCells;
 }
 
@@ -36,11 +36,11 @@ export function addBeyond(sum: BeyondCells, one: BeyondCells): void {
 
 export const isAllBeyond = ({ visibilities, of }: BeyondCells): boolean => of > 0 && visibilities === of;
 
-/** Pixels no wider than this have a cell for every visibility. */
+/** With pixels no wider than this, every visibility is on the grid. */
 export const holdingCellDeg = ({ longestLambda }: BeyondCells): number =>
   DEGREES_PER_RADIAN / (2 * longestLambda);
 
-/** Weights that leave nothing make no image. */
+/** Weights that leave no data give no image. */
 export function refuseWeightless(beyond: BeyondCells): never {
   return isAllBeyond(beyond)
     ? refuse(
