@@ -178,8 +178,8 @@ async function leastSeconds(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * A card images a complete integration. On a processor one channel is imaged and its time multiplied by the number of
- * channels: planning the others would take longer than the images.
+ * On a card, an integration for flat images stays in card memory and is imaged whole. Otherwise one channel is imaged
+ * and its time multiplied by the number of channels: planning the others would take longer than the images.
  */
 async function visibilitiesSeconds(
   method: 'w-term' | 'flat',
@@ -210,7 +210,7 @@ async function visibilitiesSeconds(
   });
 }
 
-/** Images that take this long are a sufficient measure; more spectra could exceed the memory. */
+/** Images that take this long, or have this many spectra, are sufficient; more spectra could exceed the memory. */
 const LONG_ENOUGH_S = 0.05;
 const MOST_SPECTRA = 1024;
 

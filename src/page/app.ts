@@ -43,7 +43,7 @@ const LOST_MS = 3500;
 class CorellaApp extends View {
   private status: Status | undefined;
   private alarms: readonly Alarm[] = [];
-  /** Whether fringes are shown for a few selected stations. */
+  /** Whether there are two to eight stations: then fringes are shown. */
   private isFew = false;
   private outcome: Outcome | undefined;
   private outcomeTimer = 0;

@@ -71,7 +71,7 @@ export function reworkVisibilities(file: VisibilityFile, work: Rework): Visibili
   };
 }
 
-/** A product, and the source polarisation of a single second hand. */
+/** A product; `hand` is the polarisation in the file if it is the only product. */
 interface Taken extends StoredProduct {
   readonly hand?: 0 | 1;
 }

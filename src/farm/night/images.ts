@@ -106,7 +106,7 @@ function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void
   };
 }
 
-/** Receives the messages of an observation's machines that have a listener. */
+/** Subscribes to those messages of an observation's machines that have a callback in `listener`. */
 export function listenToNight({ connection }: Queue, night: string, listener: NightListener): NightEars {
   const pieces = gathering();
   const inbox = nats().createInbox();

@@ -30,7 +30,7 @@ class Bandpass extends View {
     });
   }
 
-  /** Of each channel over all inputs; with two polarisations, over the inputs of one of them. */
+  /** Of each channel over the inputs of each polarisation. */
   private medians(): Float32Array[] {
     const { power, plan } = this;
     if (!power || !plan) return [];

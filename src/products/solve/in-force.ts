@@ -6,7 +6,7 @@ import type { NewSolution } from './solve.js';
 
 /** Allows for rounding: starts may be computed by different formulae. */
 const TOLERANCE_S = 1e-9;
-/** Data are never older than this many solutions. */
+/** Solutions kept: data never lag the newest by more. */
 const MOST_STEPS = 256;
 
 export interface InForceSettings {

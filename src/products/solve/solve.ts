@@ -160,7 +160,7 @@ export interface NewSolution {
   readonly until: Instant;
 }
 
-/** Number of solutions that keep their data, however many there are. */
+/** Limit on the solutions that keep their data, however many solutions there are. */
 const MOST_WHOLE = 16;
 
 /** Receives integrations in order, solves each sum when it is complete, and makes gains from all of them at the end. */

@@ -169,7 +169,7 @@ export class MachinesBook {
     };
   }
 
-  /** During a minute, the machines' messages have different ages. */
+  /** During a minute, the machines' latest messages have different ages. */
   private leastMissingS({ minute, seconds, integrations }: MinuteView): number {
     const integrationS = seconds / Math.max(1, integrations);
     const isOver = 60 * (minute + 1) + integrationS <= this.newestUnixS - SETTLED_S;

@@ -37,7 +37,7 @@ export interface WideRoad extends Held {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly calibrated?: Calibrated | CalibratedAt;
-  /** During correlation; by default `running`. */
+  /** Whether fringes were stopped during correlation; by default `running`. */
   readonly fringes?: 'stopped' | 'running';
   /** To record each kind's share in the image. */
   readonly kinds?: StationKinds;
