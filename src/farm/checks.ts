@@ -1,6 +1,4 @@
-/**
- * Jobs done by two workers: answers are kept until two from different workers agree; workers that differed are named.
- */
+/** Jobs done by two workers: answers are kept until those of two workers agree; workers that differed are named. */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';

@@ -1,7 +1,4 @@
-/**
- * Turns results into the files that a single process would have written: the same products, from merged integrations
- * and pieces.
- */
+/** From results to the files of a single-process run: the same products, from merged integrations and pieces. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Backend } from '../backend/backend.js';

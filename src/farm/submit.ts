@@ -1,6 +1,4 @@
-/**
- * From an observation to a plan of jobs: everything is opened, measured and checked once, before any worker gets it.
- */
+/** From an observation to a plan of jobs: opens, measures and checks everything once, before any worker. */
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { Backend } from '../backend/backend.js';

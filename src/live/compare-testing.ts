@@ -104,10 +104,7 @@ export async function madeBy(backend: Backend, trial: LiveTrial): Promise<Made> 
   return runTrial(trial, { ...(await settingsOf(trial, held)), backend }, held);
 }
 
-/**
- * Blocks of 250 spectra that do not align with image boundaries; one block missing; a tenth of the packet slots
- * missing.
- */
+/** Blocks of 250 spectra, not aligned with images; one block missing; a tenth of the packet slots missing. */
 export const boards = {
   ...{ slotsPerBlock: 250, blocks: 5, spectrumRateHz: 25_000, skipped: [3], missingPercent: 10 },
   ...{ everyS: 0.006, integrationS: 0.012 },

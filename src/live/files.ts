@@ -1,6 +1,4 @@
-/**
- * Integrations into files by time: a file is complete after every integration and closed at the end of its time range.
- */
+/** Integrations into files by time: complete after every integration, closed at the end of the time range. */
 import { open, readlink, stat, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Integration } from '../core/blocks.js';
@@ -20,9 +18,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import { nextPath, slotOf } from './file-slots.js';
 
 export interface FileSettings {
-  /**
-   * The name of the only file; with `everyS`, and after a restart of the senders, each file has its start in its name.
-   */
+  /** Name of the only file; with `everyS`, or after a restart of the senders, names include the start. */
   readonly path: string;
   /** A new file on every multiple of this since midnight UTC. */
   readonly everyS?: number;
@@ -37,10 +33,7 @@ export interface FileSettings {
 }
 
 export interface FileEvent {
-  /**
-   * `full`: the disk is full. `gone`: the file's contents are lost, or no file can be made. `moved`: complete,
-   * elsewhere.
-   */
+  /** `full`: the disk is full. `gone`: the contents are lost, or no file can be made. `moved`: complete, elsewhere. */
   readonly kind: 'opened' | 'closed' | 'full' | 'gone' | 'moved';
   readonly path: string;
   /** In the file, or lost with it. */

@@ -1,7 +1,4 @@
-/**
- * How the samples of a stream epoch become spectra: the front end of the chain, with delays counted from the start of
- * the epoch.
- */
+/** How a stream epoch's samples become spectra: the front end, with delays counted from the epoch's start. */
 import type { ChannelisePlan } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
 import { sampleRateOf, type Source, type VoltageSource } from '../core/sources.js';

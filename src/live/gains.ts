@@ -1,7 +1,4 @@
-/**
- * Gains that an operator requests during a run: solved on request or periodically, held, loaded, or none. They take
- * effect at a reported tick.
- */
+/** Gains requested during a run: solved once or periodically, held, loaded, or none; in effect at a reported tick. */
 import type { Backend } from '../backend/backend.js';
 import type { Integration } from '../core/blocks.js';
 import { CorellaError } from '../core/errors.js';

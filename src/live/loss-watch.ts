@@ -8,10 +8,7 @@ import type { OpenedInput, Say } from './opened-input.js';
 import { notPlaced, refusedLine, rivalLine } from './packet-lines.js';
 
 const LOOK_S = 10;
-/**
- * Fraction of a look's packets above which a loss is reported; it is over after this many looks in a row below a tenth
- * of it.
- */
+/** Fraction of packets above which a loss is reported; it ends after this many looks below a tenth of it. */
 const MUCH = 0.01;
 const QUIET_LOOKS = 3;
 

@@ -1,7 +1,4 @@
-/**
- * A live run: the stream epochs of a source in sequence through the chain, with their products and the account of the
- * whole run.
- */
+/** A live run: a source's stream epochs in sequence through the chain, with products and the account of all. */
 import { access } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../core/instant.js';
@@ -87,10 +84,7 @@ export interface NightSummary extends Account {
   readonly unwrittenIntegrations: number;
   /** Age of an image when it was ready: since its last packet arrived, or for other sources since its last sample. */
   readonly imageAgeS?: { readonly median: number; readonly p99: number; readonly most: number };
-  /**
-   * How much later packets arrive than their timestamps: transit time plus the offset of this machine's clock from the
-   * senders'.
-   */
+  /** Lag of packets behind their timestamps: transit time plus this clock's offset from the senders'. */
   readonly sendersClockS?: number;
   /** How the card's time was used. */
   readonly card?: CardAccount;
@@ -242,10 +236,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   };
 }
 
-/**
- * Complete files may be moved elsewhere during a run: files that no longer exist are reported and not listed as
- * products.
- */
+/** Complete files may be moved during a run: missing files are reported and not listed as products. */
 async function stillThere(
   paths: readonly string[],
   onEvent: NightSettings['onEvent'],

@@ -194,9 +194,7 @@ async function flatImage(
   );
 }
 
-/**
- * For live data if gridding in u, v and w would not keep the cadence; direct images of recordings have the same check.
- */
+/** Live data, if gridding in u, v and w would be too slow; direct images of recordings have the same check. */
 describe('direct images and those in the plane of the stations are within their bound, or refused', () => {
   const found: Record<'direct' | 'visibilities', string[]> = { direct: [], visibilities: [] };
   for (const road of ['direct', 'visibilities'] as const)

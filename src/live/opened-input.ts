@@ -34,10 +34,7 @@ export interface OpenedInput extends LiveInput, Closable {
   noise?(): readonly TimedNoise[];
   /** The packet ring. */
   readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
-  /**
-   * Sets the time of a tick for senders whose clocks were reset while their time was unknown; returns the tick at which
-   * it takes effect.
-   */
+  /** Sets the time of a tick after senders' clocks were reset to an unknown time; returns when it takes effect. */
   readonly tellEpoch?: (tick: bigint, time: Instant) => { readonly at: Instant; readonly tick: bigint };
   /** The network address, if packets come from a network. */
   readonly listening?: { readonly port: number; readonly group?: string; readonly interface?: string };

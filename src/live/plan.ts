@@ -1,7 +1,4 @@
-/**
- * From a live observation and its source to the plan of the chain: the same parts as for recordings, without reading
- * ahead.
- */
+/** From a live observation and its source to the chain's plan: as for recordings, without reading ahead. */
 import type { Backend } from '../backend/backend.js';
 import type { Source } from '../core/sources.js';
 import type { Message } from '../messages/index.js';

@@ -9,9 +9,7 @@ interface SeenBlock {
   readonly arrivedUnixNs?: bigint;
 }
 
-/**
- * Called with each block before the chain receives it; the returned function is called when the chain is done with it.
- */
+/** Called with each block before the chain receives it; the result is called when the chain is done with it. */
 type Seer = (block: SeenBlock) => (() => void) | undefined;
 
 async function* through<Block extends SeenBlock>(

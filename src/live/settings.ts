@@ -62,9 +62,7 @@ export interface LiveSettings {
   readonly imaging?: LiveImaging;
   /** Whether integrations are used: unused ones are not even made on a card. By default `kept`. */
   readonly integrations?: 'kept' | 'for nobody';
-  /**
-   * Flags, gains and integration lengths that may change during the run; otherwise those above hold for the whole run.
-   */
+  /** Flags, gains and integration lengths that may change during the run; by default those above apply. */
   readonly steering?: Steering;
   /** Kurtosis flagging of spectra before any product is made. */
   readonly kurtosis?: RequestedKurtosis;

@@ -9,10 +9,7 @@ import { z } from 'zod';
 
 interface ObservationFile {
   readonly observation: Observation;
-  /**
-   * Where a field is written, like "run.yaml:4:3", for refusals of the plan. For an absent field, the nearest key above
-   * it.
-   */
+  /** Where a field is written, like "run.yaml:4:3", for refusals; for an absent field, its nearest parent. */
   readonly at: (path: readonly PropertyKey[]) => string;
 }
 

@@ -271,10 +271,7 @@ function put(
   at[key] = Array.isArray(before) ? [...(before as unknown[]), ...(value as unknown[])] : value;
 }
 
-/**
- * Parts whose fields are also used by commands outside an observation; the entry point loads far more than a list of
- * options.
- */
+/** Parts whose fields other commands also use; the entry point loads far more than a list of options. */
 export { machine } from './parts/machine.js';
 export { pageFields } from './parts/page.js';
 export { source } from './parts/source.js';

@@ -8,10 +8,7 @@ import { isSkyModelPath } from '../sky/models/read.js';
 import { canonicalObservation } from './file.js';
 import type { Observation } from './schema.js';
 
-/**
- * Longer files are identified by their size and the hash of this many first bytes: hashing all of them would take as
- * long as the run.
- */
+/** Longer files are identified by size and the hash of this many first bytes: a full hash would take too long. */
 const HASHED_BYTES = 2 ** 30;
 
 /** `read NAME sha256 …`, or `read NAME N bytes, the first 1073741824 sha256 …`. */

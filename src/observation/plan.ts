@@ -1,7 +1,4 @@
-/**
- * From an observation and its source to a plan: everything is checked, defaults are chosen, nothing is opened for
- * writing.
- */
+/** From an observation and its source to a plan: checks everything, chooses defaults, opens nothing for writing. */
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
 import { message, type Message } from '../messages/index.js';

@@ -102,9 +102,7 @@ export const observation = z.strictObject({
   machine: field(machine, { changes: 'never', help: 'where it is computed' }),
 });
 
-/**
- * A checked observation: quantities are numbers in SI units (angles in degrees). Fields that were not given are absent.
- */
+/** A checked observation: quantities are numbers in SI units (angles in degrees); omitted fields are absent. */
 export type Observation = z.output<typeof observation>;
 /** An observation as written: "40ms" or 0.04. */
 export type ObservationInput = z.input<typeof observation>;

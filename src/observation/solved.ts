@@ -3,16 +3,10 @@ import { join, parse } from 'node:path';
 import { productName, type Product } from '../products/index.js';
 import type { Observation } from './schema.js';
 
-/**
- * Integrations that are summed for a solution; a tenth of `every` if that is shorter, to limit the effect of a partial
- * one.
- */
+/** Integrations summed for a solution; at most a tenth of `every`, to limit the effect of a partial one. */
 const INTEGRATION_S = 1;
 
-/**
- * The observation with a product for its solved gains. It comes first, so that a solution exists before the others need
- * it.
- */
+/** The observation with a product for its solved gains: first, so that a solution exists before it is needed. */
 export function withSolvedGains(observation: Observation): Observation {
   const { gains, products } = observation;
   if (gains?.solve === undefined) return observation;

@@ -553,10 +553,7 @@ export const supportTable = (): string =>
 /** A refusal from the table. */
 type Refused = Pick<Unsupported, 'field' | 'why' | 'fix'>;
 
-/**
- * The table's first refusal of an observation, if any. For live data, refusals that do not depend on the data come
- * first.
- */
+/** The table's first refusal of an observation, if any; for live data, those independent of the data first. */
 export const refusalOf = (observation: Observation, about: AboutSource): Refused | undefined =>
   (about.isLive ? notLive : notOfRecordings).find(({ given }) => given(observation) !== undefined) ??
   (about.isLive

@@ -1,7 +1,4 @@
-/**
- * One WebSocket for the page: text is JSON, binary is numbers after a small head. Only the newest value of each topic
- * is kept.
- */
+/** One WebSocket for the page: text is JSON, binary is numbers after a head. Keeps the newest of each topic. */
 import type {
   Alarm,
   AntennaRow,

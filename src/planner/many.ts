@@ -1,7 +1,4 @@
-/**
- * The number of machines, the part of each, and the network rates: for a telescope by channels, and for its recordings.
- * Pure.
- */
+/** Number of machines, the part of each, and network rates: for a telescope by channels, and for recordings. Pure. */
 import { baselineCount } from '../core/axes.js';
 import { HEADROOM, type Plan } from './planner.js';
 

@@ -1,7 +1,4 @@
-/**
- * Computing time per unit of work of each kernel on this processor, from timing small pieces of the workload. Cards:
- * measure-card.ts.
- */
+/** Cost per unit of each kernel's work on this processor, from timing small pieces of it. Cards: measure-card.ts. */
 import { totalmem } from 'node:os';
 import type { Backend, HostBackend } from '../backend/backend.js';
 import { planBeams, prepareBeamformer } from '../beamform/index.js';

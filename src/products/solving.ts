@@ -1,7 +1,4 @@
-/**
- * Settings for solving gains: the model of the sky and of the stations. Shared by gains in force and gains as a
- * product.
- */
+/** Settings for solving gains: model of the sky and of the stations. Shared by gains in force and as a product. */
 import { field, withForm, words } from '../fields/index.js';
 import { z } from 'zod';
 

@@ -1,7 +1,4 @@
-/**
- * Commands that change the run: checked as at the start, applied from the next integration on, logged, answered with
- * their tick.
- */
+/** Commands that change the run: checked as at the start, applied from the next integration, logged, answered. */
 import { z } from 'zod';
 import { refuse } from '../core/errors.js';
 import { formatInstant, parseInstant, type Instant } from '../core/instant.js';

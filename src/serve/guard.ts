@@ -84,10 +84,7 @@ export interface Guard {
   /** Whether one of our pages sent it; programs send no origin. */
   isOurOrigin(request: IncomingMessage): boolean;
   hasToken(request: IncomingMessage): boolean;
-  /**
-   * Whether reading needs no token: requests from this machine, not through a proxy, under a name of this machine
-   * alone.
-   */
+  /** Whether reading needs no token: requests from this machine, without proxy, under a local name. */
   mayRead(request: IncomingMessage): boolean;
 }
 

@@ -1,7 +1,4 @@
-/**
- * From an image with many channels to the page's display: Stokes I over the band, a spectrum at a position, a colour
- * range.
- */
+/** From an image with many channels to the display: Stokes I over the band, spectra at positions, colour range. */
 import type { ImagePlan } from '../image/index.js';
 import type { SkyImage } from '../stages/index.js';
 
@@ -75,9 +72,7 @@ export function spectrumAt(
   });
 }
 
-/**
- * A sample of this many pixels is sufficient for the range: sorting a large image would take longer than drawing it.
- */
+/** A sample of this many pixels suffices for the range: sorting a large image takes longer than drawing it. */
 const SAMPLED = 8192;
 const [LOW, HIGH] = [0.02, 0.9995];
 

@@ -15,10 +15,7 @@ const LATENESS_MS = [1, 3, 10, 30, 100, 300, 1000, 3000, Infinity] as const;
 const lostPercent = (missing: number, placed: number): number =>
   missing + placed > 0 ? (100 * missing) / (missing + placed) : 0;
 
-/**
- * Losses of a sender, without the slots before the first packet and after the last of all senders, which are equal for
- * each.
- */
+/** A sender's losses, without its share of the slots before the first and after the last packet of all. */
 const lostBy = ({ senders, missingCells, edgeCells }: ReceiveAccount, n: number): number =>
   edgeCells > 0 && missingCells === edgeCells
     ? 0
@@ -34,10 +31,7 @@ export class SendersBook {
   private readonly lateness = LATENESS_MS.map(() => 0);
   private errors: number[] = [];
 
-  /**
-   * A capture is read as fast as possible and ends: no sender counts as silent, and the whole capture is evaluated
-   * together.
-   */
+  /** A capture is read as fast as possible and ends: no sender is silent, and it is evaluated as a whole. */
   constructor(
     private readonly tickRateHz: Rational | undefined,
     private readonly from: 'network' | 'capture' = 'network',
@@ -159,10 +153,7 @@ export class SendersBook {
     };
   }
 
-  /**
-   * The probable cause of a sender's losses: the most frequent kind of failure since an earlier account; `all` are the
-   * losses of all senders, in percent.
-   */
+  /** Probable cause of a sender's losses since `before`; `all` are the losses of all senders, in percent. */
   private verdict(
     n: number,
     all: readonly number[],

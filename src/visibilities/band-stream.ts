@@ -1,7 +1,4 @@
-/**
- * The integrations of one part of the band, one at a time: those that do not match the other parts' are left out, or
- * refused.
- */
+/** The integrations of one part of the band, one at a time; leaves out or refuses those unlike the others'. */
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { formatInstant, secondsBetween } from '../core/instant.js';
@@ -67,10 +64,7 @@ export class BandStream {
     }
   }
 
-  /**
-   * When a machine starts or stops, a single integration is cut short. Two consecutive ones of one length mean
-   * different cuts.
-   */
+  /** A machine's start or stop cuts a single integration; two in a row of one length mean different cuts. */
   private refuseAnother({ one, path }: Beside): void {
     const { before, next } = this;
     if (!before || !next || !follows(before, next) || !isAsLong(before, next)) return;

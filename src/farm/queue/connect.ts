@@ -107,9 +107,7 @@ export async function connectQueue(
   };
 }
 
-/**
- * A warning about a server that other machines can reach and that asks for no credentials; undefined if there is none.
- */
+/** A warning about a server that other machines can reach and that needs no credentials; undefined if none. */
 export function openServerWarning({ connection }: Pick<Queue, 'connection'>): string | undefined {
   const { info } = connection;
   const at = connection.getServer();

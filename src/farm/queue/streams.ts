@@ -45,9 +45,7 @@ export async function ensureStreams(manager: JetStreamManager): Promise<void> {
   await ensureStream(manager, RESULTS, ['corella.results.>']);
 }
 
-/**
- * Workers of one version share a consumer: a worker of another version has none and finds out before it takes a job.
- */
+/** Workers of one version share a consumer: a worker of another version has none and learns so before a job. */
 export async function ensureWorkers(
   manager: JetStreamManager,
   version: string,

@@ -1,7 +1,4 @@
-/**
- * Bandpass: the power of each input by channel against the array's median, which shows boards with a bad part of the
- * band.
- */
+/** Bandpass: each input's power by channel relative to the array's median; shows boards with a bad part. */
 import { html } from 'lit';
 import type { PlanView } from '../../serve/messages.js';
 import type { ChartData } from '../chart.js';

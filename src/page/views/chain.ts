@@ -1,6 +1,4 @@
-/**
- * Chain: resources that may run out. Ring, latencies, load; and whether the backend still agrees with the reference.
- */
+/** Chain: what may run out. Ring, latencies, load; and whether the backend still agrees with the reference. */
 import { html, nothing } from 'lit';
 import type { ChainView, RoadsHead, SkyHead, Status } from '../../serve/messages.js';
 import { bytes, count, exponent, fixed, seconds } from '../format.js';

@@ -1,6 +1,4 @@
-/**
- * Fringes: amplitude, phase and delay of each baseline of two to eight stations, closure phases, power and spectrum.
- */
+/** Fringes of two to eight stations: amplitude, phase and delay by baseline, closure phases, power, spectrum. */
 import { html, nothing } from 'lit';
 import type { FringesView } from '../../serve/messages.js';
 import type { ChartData, Curve } from '../chart.js';

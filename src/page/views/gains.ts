@@ -11,10 +11,7 @@ import '../chart.js';
 /** The limit of corella calibrate's warning: above it part of the sky is not in the model. */
 const SOME_UNEXPLAINED = 0.1;
 
-/**
- * The unexplained part of the sky, if it can be separated from noise; otherwise the residual of the data including
- * noise.
- */
+/** The unexplained part of the sky, if it can be separated from noise; otherwise the whole residual. */
 function explained({ residual, unexplained, noiseResidual }: GainsView) {
   if (unexplained === undefined)
     return html`<div class="card figure">

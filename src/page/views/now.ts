@@ -1,7 +1,4 @@
-/**
- * Now: the current sky, its sources, and the age of the image. Any position shows its spectrum and its history over the
- * run.
- */
+/** Now: the current sky, its sources, and the image's age. Any position shows its spectrum and history. */
 import { html, nothing } from 'lit';
 import { live as asShown } from 'lit/directives/live.js';
 import type { SkyHead, Status } from '../../serve/messages.js';

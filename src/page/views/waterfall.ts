@@ -1,6 +1,4 @@
-/**
- * Waterfall: power over time and frequency of an input, or amplitude and phase of a baseline. The newest at the bottom.
- */
+/** Waterfall: power by time and frequency of an input, or amplitude and phase of a baseline; newest at the bottom. */
 import { html, nothing } from 'lit';
 import type { PlanView } from '../../serve/messages.js';
 import type { HeatData } from '../heat.js';

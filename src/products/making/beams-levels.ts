@@ -7,10 +7,7 @@ export interface Levels {
   readonly offset: Float32Array;
 }
 
-/**
- * Position of a channel's median: a quarter of the range, to leave room for pulses, with six standard deviations below
- * it.
- */
+/** Position of a channel's median: a quarter of the range, for pulses above; six standard deviations below it. */
 const MEDIAN_AT = 1 / 4;
 const DEVIATIONS_BELOW = 6;
 /** For Gaussian noise, between the quartiles. */

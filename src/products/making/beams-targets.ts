@@ -5,10 +5,7 @@ import { normalise, type Vector3 } from '../../core/vector.js';
 import { directionFromAltAz, type SkyFrame } from '../../sky/frame.js';
 import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 
-/**
- * Bright pulsars; J2000 positions of the ATNF catalogue (Manchester et al. 2005), without proper motion: accurate to
- * 20″.
- */
+/** Bright pulsars; J2000 positions of the ATNF catalogue (Manchester et al. 2005), no proper motion: to 20″. */
 const pulsars: Readonly<Record<string, readonly [names: readonly string[], place: string]>> = {
   'B0329+54': [['J0332+5434'], '03h32m59.41s +54d34m43.3s'],
   'B0437-47': [['J0437-4715'], '04h37m15.99s -47d15m09.7s'],

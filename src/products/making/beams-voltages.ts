@@ -1,6 +1,4 @@
-/**
- * Voltages of beams in VDIF: requantised by one scale per beam, from the first spectra; with a filterbank of counts.
- */
+/** Voltages of beams in VDIF: requantised by one scale per beam, from its first spectra; and a filterbank of counts. */
 import { basename, join, parse } from 'node:path';
 import { halfToEven } from '../../beamform/index.js';
 import { refuse } from '../../core/errors.js';

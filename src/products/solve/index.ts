@@ -1,6 +1,4 @@
-/**
- * Gains from integrations: shared by visibility files and runs that make integrations. Loaded when gains are solved.
- */
+/** Gains from integrations: shared by visibility files and live integrations. Loaded when gains are solved. */
 export { GainsInForce, type InForceSettings } from './in-force.js';
 export { isMisplaced, type OutsideAt } from './outside.js';
 export { type GainsPlan, planGains } from './plan.js';

@@ -12,9 +12,7 @@ import {
 import type { Telescope } from '../../telescope/telescope.js';
 import { isWhole, type Stretch } from './stretches.js';
 
-/**
- * A search costs as much as many solves: a long observation is searched at this many times, from the first to the last.
- */
+/** A search costs as much as many solves: a long observation is searched at this many times, first to last. */
 const MOST_SEARCHES = 8;
 
 export type OutsideAt = OutsideSource & { readonly timeUtc?: string };

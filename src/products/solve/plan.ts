@@ -1,7 +1,4 @@
-/**
- * From the fields of a gains product and the known properties of the data to a plan: all is checked before data are
- * read.
- */
+/** From a gains product and the known properties of the data to a plan: checks all before data are read. */
 import { withDefaults, type Filled } from '../../fields/index.js';
 import { gains as gainsFields } from '../gains.js';
 import type { Product } from '../registry.js';

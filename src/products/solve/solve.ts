@@ -215,10 +215,7 @@ export class GainsSolver {
     await this.solver?.close();
   }
 
-  /**
-   * The search for other sources uses a few solutions spread over the observation; a shape over the band uses all of
-   * them.
-   */
+  /** The search for other sources uses a few solutions over the observation; a shape over the band uses all. */
   private keep(solution: JudgedStretch): void {
     const number = this.judged.push(solution) - 1;
     if (this.plan.asked.over !== 'channel') return;

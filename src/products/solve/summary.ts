@@ -90,10 +90,7 @@ export interface FullPolarisation {
   /** |d| over |g| for all times, and all solved inputs and channels. */
   readonly medianLeakage: number;
   readonly largestLeakage: number;
-  /**
-   * Rotations of Q, U and V that the model leaves open, and how well it determines the others: the worst channel at any
-   * time.
-   */
+  /** Rotations of Q, U and V that the model leaves open, and its hold on the others: the worst channel. */
   readonly openRotations: number;
   readonly errorRad: number;
 }

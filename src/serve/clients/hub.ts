@@ -163,9 +163,7 @@ export class Hub {
     if (message) this.send(topic, message);
   }
 
-  /**
-   * Sends values that are not the state of a topic to its current subscribers; a baseline only to clients that show it.
-   */
+  /** Sends values that are not a topic's state to its subscribers; a baseline only to clients that show it. */
   publishArray(topic: Topic, head: Omit<Head, 'topic'>, values: Float32Array): void {
     this.states.delete(topic);
     if (!this.hasListeners(topic)) return;

@@ -1,6 +1,4 @@
-/**
- * The machines of an observation as shown on one page: connected or absent, since when, and the minutes that each has.
- */
+/** The machines of an observation on one page: connected or absent, since when, and the minutes of each. */
 import { formatSeconds } from '../../core/units.js';
 import type { Fault } from '../alarms.js';
 import type { MachineRow, MachineWord, MinuteView, MissingMinutes, NightView } from '../messages.js';

@@ -1,6 +1,4 @@
-/**
- * Visibilities from visibilities: a part of them, calibrated, averaged, phased to another centre, in another format.
- */
+/** Visibilities from visibilities: a part, calibrated, averaged, phased to another centre, in another format. */
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';

@@ -1,7 +1,4 @@
-/**
- * One image of many integrations at any phase centre: fringes stopped, weighted, gridded in u, v and w, with optional
- * CLEAN.
- */
+/** One image of many integrations at any centre: fringes stopped, weighted, gridded in u, v and w, CLEANed. */
 import { freemem } from 'node:os';
 import { imageCPML, planeML, type ImageCPML, type PlaneML } from '../../core/axes.js';
 import { CorellaError, refuse } from '../../core/errors.js';

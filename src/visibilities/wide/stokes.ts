@@ -149,9 +149,7 @@ const onSnapshot = (
       })
     : { stokes: leftOut('one product alone') };
 
-/**
- * I of fixed dipoles of unknown beam: undoes their projection at the middle of the data, as for all four parameters.
- */
+/** I of fixed dipoles of unknown beam: undoes their projection at mid-observation, as for all four. */
 function withoutProjection(sky: WideSkyImage, { mount, beamExponent }: Telescope): WideSkyImage {
   if (mount !== 'fixed' || beamExponent !== 0 || sky.cleaned) return sky;
   const { pixels, pixelCosine } = sky.pixels;
