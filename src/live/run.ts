@@ -1,4 +1,4 @@
-/** Runs an observation of live data: opens the input, plans with the first samples, and makes products until the end. */
+/** Runs an observation of live data: opens the input, plans with the first samples, makes products until the end. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Backend } from '../backend/backend.js';

@@ -82,7 +82,7 @@ describe('a workload', () => {
       /needs 123 grid cells .*; take products\.images\.pixels: 124 or products\.images\.field: 59\.1$/,
     );
     assert.ok(asked({ telescope: wide, field: { kind: 'field', widthDeg: 59.1 } }).apertureCells + 2 <= 64);
-    // 30° on either side is half of the sky's cosines: 121 cells less 5 under the kernel become 58, and 5 again.
+    // 30° on either side is half of the sky's cosines: 121 cells less 5 for the kernel become 58, plus 5 again.
     assert.equal(asked({ telescope: wide, pixels: 128 }).apertureCells, 121);
     const half = { kind: 'field', widthDeg: 60 } as const;
     assert.equal(asked({ telescope: wide, pixels: 128, field: half }).apertureCells, 63);
@@ -177,7 +177,7 @@ describe('cards', () => {
     assert.equal(direct.machines, 1);
     assert.equal(plan.cheaper, 'visibilities');
     assert.ok(visibilities.load < direct.load / 4);
-    // correlate: 8 · 512 · 513 / 2 operations a channel and spectrum, 19.8e6 of them, at 1188e12 a second
+    // correlate: 8 · 512 · 513 / 2 operations per channel and spectrum, 19.8e6 of them, at 1188e12 per second
     const correlate = visibilities.kernels.find(({ kernel }) => kernel === 'correlate');
     assert.ok(Math.abs((correlate?.load ?? 0) - (19.8e6 * 1_050_624) / 1188e12) < 1e-6);
     assert.ok(plan.crossoverCadenceS !== undefined && plan.crossoverCadenceS < 1);
@@ -186,7 +186,7 @@ describe('cards', () => {
     const card = cards.h200;
     const telescope = await loadTelescope('lwasv');
     const lwasv = { telescope, channels: 132, channelWidthHz: 25e3, cadenceS: 0.04, pixels: 128 };
-    // milliseconds an image
+    // milliseconds per image
     for (const [input, road, measuredMs] of [
       ['voltages', 'visibilities', 5.67],
       ['voltages', 'direct', 4.75],

@@ -1,4 +1,4 @@
-/** The front: how samples become spectra. */
+/** The front end: how samples become spectra. */
 import { z } from 'zod';
 import type { FilterName, FilterWindow } from '../../channelise/index.js';
 import { refuse } from '../../core/errors.js';
