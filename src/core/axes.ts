@@ -1,7 +1,7 @@
 /**
- * Arrays whose axis order, slowest first, is part of their type. Letters as everywhere in the house:
- * s station, p polarisation, a = s·P + p input, t time sample, c channel, b baseline, l m pixels.
- * This file alone casts bare arrays; everyone else calls the checked makers below.
+ * Arrays whose axis order, slowest first, is part of their type. Letters as everywhere in the code base: s station, p
+ * polarisation, a = s·P + p input, t time sample, c channel, b baseline, l m pixels. Only this file casts bare arrays;
+ * all other code calls the checked constructors below.
  */
 import { refuse } from './errors.js';
 
@@ -23,30 +23,30 @@ export type VoltagesAT = Ordered<'[a][t]', VoltageElements>;
 export type SpectraCAT = Ordered<'[c][a][t]', SpectraElements>;
 /** Complex float64 (re, im). From integer spectra every value is a whole number, exact below 2⁵³. */
 export type VisibilitiesCBPP = Ordered<'[c][b][pi][pj]', Float64Array>;
-/** How many samples were really integrated into each baseline. */
+/** Number of samples integrated into each baseline. */
 export type CountsCB = Ordered<'[c][b]', Float64Array>;
-/** The same of each product, where products of a pair count differently; 0 where one is flagged or missing. */
+/** Number of samples integrated into each product, where products of a pair differ; 0 if flagged or missing. */
 export type CountsCBPP = Ordered<'[c][b][pi][pj] counts', Float64Array>;
-/** One weight for each product, as files keep them: above 0 good; below, or −0, flagged. */
+/** One weight for each product, as in files: above 0 is good; below 0, or −0, is flagged. */
 export type WeightsCBPP = Ordered<'[c][b][pi][pj] weights', Float64Array>;
 /** Metres along u, v and w. */
 export type UvwB = Ordered<'[b][u, v, w]', Float64Array>;
-/** The same for rows, a pair at a time each. */
+/** u, v and w in metres of each row; a row is one pair at one time. */
 export type UvwR = Ordered<'[row][u, v, w]', Float64Array>;
 /** Complex (re, im), fringes stopped at the phase centre. */
 export type VisibilitiesRC = Ordered<'[row][c]', Float32Array | Float64Array>;
-/** What is not above 0 is left out. */
+/** Weights at or below 0 are left out. */
 export type WeightsRC = Ordered<'[row][c] weights', Float32Array>;
-/** Seconds behind each pair. */
+/** Integration time of each pair in seconds. */
 export type DurationsB = Ordered<'[b] seconds', Float64Array>;
 /** Complex float64 (re, im); x_a = g_a · sky. */
 export type GainsCA = Ordered<'[c][a]', Float64Array>;
-/** Complex float64 (re, im): what perfect antennas would see, of the parallel products XX (and YY) alone. */
+/** Complex float64 (re, im): what perfect antennas would measure; the parallel products XX (and YY) only. */
 export type ModelCBP = Ordered<'[c][b][p]', Float64Array>;
 /** Products XX, YY, Re XY, Im XY (XX alone with one polarisation); m grows north, l grows east. */
 export type ImageCPML = Ordered<'[c][product][m][l]', Float64Array>;
 
-/** How much each plane of an image was made of: samples of its pairs, each way round, as the image weighs them. */
+/** Weight sum of each image plane: samples of its pairs, in both orders, as the image weights them. */
 export type WeightsCP = Ordered<'[c][product] weights', Float64Array>;
 
 /** One image, float64; m grows north, l grows east. */
@@ -66,12 +66,12 @@ const bytesPerSpectra = { ci8: 2, ci4: 1, cf32: 8 } satisfies Record<SpectraType
 export const voltageSizeBytes = (type: VoltageType): number => bytesPerVoltage[type];
 /** Bytes of one complex value. */
 export const spectraSizeBytes = (type: SpectraType): number => bytesPerSpectra[type];
-/** Array elements per sample: 2 where re and im are elements of their own. */
+/** Array elements per sample: 2 if re and im are separate elements. */
 export const elementsPerVoltage = (type: VoltageType): 1 | 2 => (isComplexVoltage(type) ? 2 : 1);
 /** Array elements of one complex value. */
 export const elementsPerSpectra = (type: SpectraType): 1 | 2 => (type === 'ci4' ? 1 : 2);
 
-/** `memory`: whether other threads are to have it too, or where it comes from. */
+/** `memory`: whether the memory is shared with other threads, or the allocator to use. */
 export function allocateVoltages(
   type: VoltageType,
   inputs: number,
@@ -96,7 +96,7 @@ export function allocateVoltages(
   return make[type]() as VoltagesAT;
 }
 
-/** Zeroed memory for so many spectra. */
+/** Zeroed memory for this many spectra. */
 export function allocateSpectra(
   type: SpectraType,
   channels: number,
@@ -214,7 +214,7 @@ export const tapsCSKK = (
 
 /** Baselines run b = i(i+1)/2 + j with i ≥ j: the lower triangle, autocorrelations included. */
 export const baselineCount = (stations: number): number => (stations * (stations + 1)) / 2;
-/** Where the pair i ≥ j stands among the baselines. */
+/** Index of the pair i ≥ j among the baselines. */
 export const baselineIndex = (i: number, j: number): number => (i * (i + 1)) / 2 + j;
 
 /** Image products for one or two polarisations. */

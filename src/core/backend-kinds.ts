@@ -1,7 +1,7 @@
-/** The machines that rooms are prepared for, slowest first. Whatever lists backends, or switches over them, follows this. */
+/** The backends, slowest first. Lists of backends and switches over them follow this list. */
 export const backendKinds = ['reference', 'cpu', 'cuda'] as const;
 export type BackendKind = (typeof backendKinds)[number];
 
-/** What a user may ask for. */
+/** What a user may choose. */
 export const backendChoices = ['auto', ...backendKinds] as const;
 export type BackendChoice = (typeof backendChoices)[number];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Closers, closes, closingAfter, nothingToClose, preparing, type Closable } from './closing.js';
 
-/** Things that write down when they go. */
+/** Closables that record when they are closed. */
 function witness() {
   const gone: string[] = [];
   const thing = (name: string, outcome: 'well' | 'badly' = 'well'): Closable => ({
@@ -71,7 +71,7 @@ describe('closing', () => {
       closers.keep(thing('two', 'badly'));
       throw new Error('no memory for three');
     });
-    // What went wrong first is told, not what went wrong on the way out.
+    // The first error is reported, not one from closing.
     await assert.rejects(failing, /no memory for three/);
     assert.deepEqual(gone, ['two', 'one']);
     const made = await preparing((closers) => closers.keep(thing('three')));

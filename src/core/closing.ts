@@ -1,19 +1,20 @@
 /**
- * The one contract for letting go: whatever holds memory, files, threads or a card is closed, and closing is waited for.
- * Who opens several things keeps them in `Closers`, which closes them youngest first, also when something fails half-way.
+ * The one contract for release: an object that holds memory, files, threads or a GPU is closed, and the caller awaits
+ * the close. Code that opens several objects keeps them in `Closers`, which closes the youngest first, also after an
+ * error.
  */
 export interface Closable {
   close(): Promise<void>;
 }
 
-/** A close that has nothing to wait for. */
+/** A close without anything to wait for. */
 export const closes = (action: () => void) => (): Promise<void> =>
   new Promise((resolve) => {
     action();
     resolve();
   });
 
-/** Of what holds nothing but the heap's memory. */
+/** For objects that hold heap memory only. */
 export const nothingToClose = (): Promise<void> => Promise.resolve();
 
 export class Closers implements Closable {
@@ -25,8 +26,8 @@ export class Closers implements Closable {
   }
 
   /**
-   * Things that are made side by side, each kept as soon as it is there. Unlike Promise.all this waits for all of them
-   * before it fails: nobody is still at work on what is closed next.
+   * Makes objects concurrently and keeps each as soon as it exists. Unlike Promise.all, this waits for all of them
+   * before it fails, so that nothing is still in use when it is closed.
    */
   async keepAll<Things extends readonly Closable[]>(making: {
     readonly [Index in keyof Things]: Promise<Things[Index]>;
@@ -39,7 +40,7 @@ export class Closers implements Closable {
     }) as unknown as Things;
   }
 
-  /** Closes everything, whatever fails on the way, then says what failed first. Again is safe: there is nothing left. */
+  /** Closes everything, even after errors, then throws the first error. A second call does nothing. */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (const thing of this.things.splice(0).reverse()) {
@@ -53,26 +54,26 @@ export class Closers implements Closable {
   }
 }
 
-/** The close of things that belong together, in the order in which they were opened. */
+/** Closes objects in the reverse of the order in which they were opened. */
 export function closeTogether(...things: readonly Closable[]): () => Promise<void> {
   const closers = new Closers();
   for (const thing of things) closers.keep(thing);
   return () => closers.close();
 }
 
-/** Makes something of parts that must be closed; if that fails half-way, the parts there are are closed first. */
+/** Makes an object from parts that must be closed; on failure, closes the parts made so far first. */
 export async function preparing<Made>(make: (closers: Closers) => Promise<Made> | Made): Promise<Made> {
   const closers = new Closers();
   try {
     return await make(closers);
   } catch (error) {
-    // What went wrong first is the news, not what went wrong on the way out.
+    // The first error is reported, not an error from closing.
     await closers.close().catch(() => undefined);
     throw error;
   }
 }
 
-/** Does some work and closes what it kept, whether it worked or not. */
+/** Does some work and closes what it kept, whether the work succeeded or failed. */
 export async function closingAfter<Result>(
   work: (closers: Closers) => Promise<Result> | Result,
 ): Promise<Result> {

@@ -1,14 +1,14 @@
-/** Eigenvalues and eigenvectors of small symmetric matrices, by Jacobi's rotations. */
+/** Eigenvalues and eigenvectors of small symmetric matrices, by Jacobi rotations. */
 export interface Eigen {
   readonly values: readonly number[];
-  /** One for each value, of length 1. */
+  /** One per eigenvalue, of length 1. */
   readonly vectors: readonly Float64Array[];
 }
 
-/** Sweeps until nothing is left off the diagonal; six or seven do for a matrix of eight rows. */
+/** Sweeps stop when the off-diagonal elements vanish; six or seven suffice for a matrix of eight rows. */
 const MOST_SWEEPS = 60;
 
-/** matrix : [row][column] of `size` rows; left as it is. */
+/** matrix : [row][column] of `size` rows; not changed. */
 export function eigenSymmetric(matrix: Float64Array, size: number): Eigen {
   const a = matrix.slice();
   const v = new Float64Array(size * size);
@@ -32,7 +32,7 @@ export function eigenSymmetric(matrix: Float64Array, size: number): Eigen {
   };
 }
 
-/** Turns the axes p and q so that a_pq becomes 0. */
+/** Rotates the axes p and q so that a_pq becomes 0. */
 function rotate(a: Float64Array, v: Float64Array, size: number, p: number, q: number): void {
   const between = a[p * size + q];
   if (between === 0) return;

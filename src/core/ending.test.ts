@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 const module = JSON.stringify(new URL('./ending.js', import.meta.url).href);
 
-/** Runs a program that is to end by itself; what it printed and what ended it. */
+/** Runs a program that should end by itself; returns its output and how it ended. */
 async function endOf(
   script: string,
 ): Promise<{ readonly printed: string; readonly by: string | number | null }> {
@@ -21,7 +21,7 @@ async function endOf(
 }
 
 const say = (word: string): string => `beforeEnding(() => { process.stdout.write('${word} '); });`;
-/** Ends of its own accord, with 7, where the signal did not end it. */
+/** Exits with 7 if the signal did not end it. */
 const signalItself = "setTimeout(() => process.exit(7), 10000); process.kill(process.pid, 'SIGTERM');";
 
 describe('before the process ends by a signal', () => {
@@ -48,7 +48,7 @@ describe('before the process ends by a signal', () => {
   });
 
   it('a second signal does not wait for them', async () => {
-    // The second arrives while the last thing is busy.
+    // The second signal arrives during the last action.
     const script = `
       import { spawn } from 'node:child_process';
       beforeEnding(() => {

@@ -1,7 +1,7 @@
 /**
- * What happens when a signal asks the process to end. Whoever can stop in good order answers the first signal; a second
- * one, or the first where nobody answers, ends the process. Before that last things are done at once, the youngest
- * first, and then the signal does what it would have done, unless someone else answers it.
+ * What happens when a signal asks the process to end. Code that can stop in good order answers the first signal. A
+ * second signal, or the first if no code answers it, ends the process. Before that, the registered last actions run
+ * synchronously, the youngest first; then the signal has its default effect, unless another listener answers it.
  */
 import { constants } from 'node:os';
 import { CorellaError } from './errors.js';
@@ -15,7 +15,7 @@ function onSignal(signal: NodeJS.Signals): void {
   const answer = answers.pop();
   if (answer) {
     answer(signal);
-    // The next one ends the process, whether or not anyone has last things to do.
+    // The next signal ends the process, whether or not last actions remain.
     return;
   }
   stopListening();
@@ -25,7 +25,7 @@ function onSignal(signal: NodeJS.Signals): void {
     try {
       thing();
     } catch {
-      // Nobody is left to hear of it, and the others still have their turn.
+      // Nothing can report this error now, and the other actions must still run.
     }
   }
   if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
@@ -42,7 +42,7 @@ function stopListening(): void {
   for (const name of signals) process.removeListener(name, onSignal);
 }
 
-/** Does `thing`, which must not wait for anything, before a signal ends the process; returns how to call that off. */
+/** Runs `thing`, which must be synchronous, before a signal ends the process; returns a function that cancels this. */
 export function beforeEnding(thing: () => void): () => void {
   listen();
   lastThings.add(thing);
@@ -62,13 +62,13 @@ export class InterruptedError extends CorellaError {
     this.signal = signal;
   }
 
-  /** What shells expect of a program that a signal ended. */
+  /** The exit code that shells expect of a program ended by a signal. */
   get exitCode(): number {
     return 128 + constants.signals[this.signal];
   }
 }
 
-/** Work that may be asked to stop. */
+/** Work that a signal can stop. */
 interface Stoppable {
   /** Aborted by the first signal; its reason is an `InterruptedError`. */
   readonly signal: AbortSignal;
@@ -76,7 +76,7 @@ interface Stoppable {
   release(): void;
 }
 
-/** How many have asked to answer signals and not been released. */
+/** Number of stoppables not yet released. */
 let waiting = 0;
 
 export function stoppable(where: string): Stoppable {

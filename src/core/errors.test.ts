@@ -53,7 +53,7 @@ describe('numbers within bounds', () => {
     for (const value of [2, 9, 3.5, NaN, Infinity]) {
       assert.throws(() => wholeNumber('x', 'n', value, 3, 8), /x: n is .*; give a whole number from 3 to 8/);
     }
-    // Past 2⁵³ a sum may lose its last bit: no size there is sure.
+    // Above 2⁵³ a sum may lose its last bit, so no size there is exact.
     assert.throws(() => wholeNumber('x', 'n', 2 ** 53, 0, Infinity), /n is 9007199254740992/);
   });
 });

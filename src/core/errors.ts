@@ -1,4 +1,4 @@
-/** Kinds of errors that a program would act on; `messages/errors.ts` explains each. */
+/** Kinds of errors that a program can act on; `messages/errors.ts` explains each. */
 export type ErrorCode =
   | 'refused'
   | 'value.invalid'
@@ -24,7 +24,7 @@ export type ErrorCode =
   | 'result.differs'
   | 'program.fault';
 
-/** What every refusal carries: where it happened, what is wrong, and how to fix it. */
+/** The parts of every refusal: where it happened, what is wrong, and how to fix it. */
 export interface Refusal {
   readonly where: string;
   readonly what: string;
@@ -32,7 +32,7 @@ export interface Refusal {
   readonly code?: ErrorCode;
 }
 
-/** An error meant for people: one line, no stack trace on the terminal. Anything else is a bug of ours. */
+/** An error for users: one line, no stack trace on the terminal. Any other error is a bug of ours. */
 export class CorellaError extends Error implements Refusal {
   readonly where: string;
   readonly what: string;
@@ -69,7 +69,7 @@ export function realNumber(where: string, name: string, value: number, least: nu
   return value;
 }
 
-/** For the end of an exhaustive switch: the compiler proves it unreachable. */
+/** For the end of an exhaustive switch: the compiler proves that it is unreachable. */
 export function unreachable(value: never): never {
   throw new Error(`unhandled case ${JSON.stringify(value)}`);
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { factorise, planFft } from './fft.js';
 import { randomStream } from './random.js';
 
-/** X[k] = Σ_n x[n] e^(sign·2πi nk/N), the definition and nothing else. */
+/** X[k] = Σ_n x[n] e^(sign·2πi nk/N), by definition. */
 function plainDft(x: Float64Array, sign: 1 | -1): Float64Array {
   const length = x.length / 2;
   const out = new Float64Array(x.length);
@@ -45,7 +45,7 @@ describe('Fourier transform', () => {
     it(`equals the plain sum at length ${length}`, () => {
       const stream = randomStream(1, 'fft', length);
       const x = Float64Array.from({ length: 2 * length }, () => stream.gaussian());
-      // N terms of size about 1, each rounded to 2⁻⁵³, in both sums: 1e-15·N leaves an order in hand.
+      // N terms of size about 1, each rounded to 2⁻⁵³, in both sums: 1e-15·N leaves a factor of ten.
       const tolerance = 4e-15 * (length + 10);
       const forward = x.slice();
       planFft(length).forward(forward);

@@ -79,7 +79,7 @@ function swapParts(values: Float64Array, start: number, length: number): void {
   }
 }
 
-/** One pass: `size` is the length still to transform, `stride` how many such transforms lie interleaved. */
+/** One pass: `size` is the length still to transform, `stride` the number of interleaved transforms. */
 interface Pass {
   readonly source: Float64Array;
   readonly target: Float64Array;
@@ -130,7 +130,7 @@ function radix4({ source, target, size, stride, cosine, sine }: Pass): void {
       const differenceACi = source[a + 1] - source[c + 1];
       const sumBDr = source[b] + source[d];
       const sumBDi = source[b + 1] + source[d + 1];
-      // −i (b − d), the forward transform's quarter turn
+      // −i (b − d), as in the forward transform
       const turnedBDr = source[b + 1] - source[d + 1];
       const turnedBDi = source[d] - source[b];
       const to = 2 * (q + stride * 4 * p);
@@ -152,7 +152,7 @@ function radix4({ source, target, size, stride, cosine, sine }: Pass): void {
   }
 }
 
-/** Of each odd prime factor: its roots, and room for the inputs of one butterfly, added and subtracted in pairs. */
+/** For each odd prime factor: its roots, and buffers for the inputs of one butterfly, added and subtracted in pairs. */
 interface OddRadix {
   readonly radix: number;
   /** cos and sin of 2πn/radix. */
@@ -210,7 +210,7 @@ function oddRadix(
           const at = 2 * (k - 1);
           evenRe += sums[at] * c;
           evenIm += sums[at + 1] * c;
-          // −i times the differences, the forward transform's quarter turn
+          // −i times the differences, as in the forward transform
           oddRe += differences[at + 1] * s;
           oddIm -= differences[at] * s;
           root += j;

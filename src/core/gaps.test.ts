@@ -27,7 +27,7 @@ describe('gaps', () => {
   it('widen to whole stations', () => {
     const gap = box([0, 1], [3, 4], [5, 6]);
     assert.deepEqual(wholeStations([gap], 1), [gap]);
-    // Input 3 is the Y of station 1: inputs 2 and 3 go.
+    // Input 3 is the Y of station 1: inputs 2 and 3 become missing.
     assert.deepEqual(wholeStations([gap], 2), [box([0, 1], [2, 4], [5, 6])]);
     // Inputs 1…4 touch stations 0, 1 and 2.
     assert.deepEqual(wholeStations([box([0, 1], [1, 5], [0, 1])], 2), [box([0, 1], [0, 6], [0, 1])]);
@@ -48,7 +48,7 @@ describe('gaps', () => {
       [...counts],
       [
         ...[10, 10, 10, 10, 10, 10],
-        // 00: 10−4 · 10: 10−4 · 11: 10 · 20: samples 0…6 gone, 3 left · 21: 10−5 · 22: 10−5
+        // 00: 10−4 · 10: 10−4 · 11: 10 · 20: samples 0…6 missing, 3 left · 21: 10−5 · 22: 10−5
         ...[6, 6, 10, 3, 5, 5],
       ],
     );
@@ -113,7 +113,7 @@ describe('gaps', () => {
     const counts = countsCB(new Float64Array(6), 1, 6);
     const shape = { channels: 1, stations: 3, polarisations: 2, samples: 7 } as const;
     addSampleCounts(counts, shape, [], Uint8Array.from([0, 1, 1, 1, 0, 0]));
-    // Station 1 is out: baselines 10, 11 and 21 stay zero.
+    // Station 1 is left out: baselines 10, 11 and 21 stay zero.
     assert.deepEqual([...counts], [7, 0, 0, 7, 0, 7]);
   });
 

@@ -1,7 +1,7 @@
 /**
- * Missing data, named instead of hidden. A gap is a box of samples that never arrived; whoever fills a block
- * writes zeros there, so that they add nothing, and lists the box, so that nobody counts them. Who counts stations
- * instead of inputs widens gaps first (`wholeStations`).
+ * Missing data, listed explicitly. A gap is a range of inputs and samples that never arrived. Code that fills a block
+ * writes zeros there, so that they add nothing, and lists the gap, so that they are not counted. Code that counts
+ * stations instead of inputs widens gaps first (`wholeStations`).
  */
 import { elementsPerSpectra, type CountsCB, type SpectraCAT, type SpectraType } from './axes.js';
 import type { SpectraGap, VoltageGap } from './presence/gap-boxes.js';
@@ -18,11 +18,11 @@ export interface CountShape extends PairShape {
 export const samplesIn = (gaps: readonly VoltageGap[]): number =>
   gaps.reduce((sum, gap) => sum + (gap.endInput - gap.firstInput) * (gap.endSample - gap.firstSample), 0);
 
-/** The same of channelised data, where every channel's samples count. */
+/** Samples inside the gaps of channelised data, over all inputs and channels. */
 export const channelSamplesIn = (gaps: readonly SpectraGap[]): number =>
   gaps.reduce((sum, gap) => sum + (gap.endChannel - gap.firstChannel) * samplesIn([gap]), 0);
 
-/** Writes zeros where gaps are, as whoever fills a block must. */
+/** Writes zeros where gaps are; every block must have them. */
 export function zeroGaps(
   spectra: SpectraCAT,
   shape: { readonly type: SpectraType; readonly inputs: number; readonly samples: number },
@@ -39,14 +39,14 @@ export function zeroGaps(
   }
 }
 
-/** What a lost polarisation takes with it: nothing, or its station. */
+/** What a lost polarisation invalidates: itself only, or its whole station. */
 export type GapsCover = 'inputs' | 'stations';
 
-/** Whether a gap is of all polarisations of the stations it touches. */
+/** Whether a gap covers all polarisations of the stations it touches. */
 export const coversStations = (gap: VoltageGap, polarisations: 1 | 2): boolean =>
   gap.firstInput % polarisations === 0 && gap.endInput % polarisations === 0;
 
-/** The same gaps widened to every polarisation of the stations they touch; zero what they cover. */
+/** The gaps widened to every polarisation of the stations they touch; the caller writes zeros there. */
 export function wholeStations<Gap extends VoltageGap>(gaps: readonly Gap[], polarisations: 1 | 2): Gap[] {
   return gaps.map((gap) => ({
     ...gap,
@@ -56,9 +56,9 @@ export function wholeStations<Gap extends VoltageGap>(gaps: readonly Gap[], pola
 }
 
 /**
- * Adds to counts[c][b] how many of a block's samples both stations of each baseline really have.
- * `flaggedInputs[a]` is 1 for an input left out; a station flagged in all its inputs counts nothing.
- * Who adds many blocks up keeps `SampleCounts` instead, and spreads them over channels once.
+ * Adds to counts[c][b] how many of a block's samples both stations of each baseline have. `flaggedInputs[a]` is 1 for
+ * an input left out; a station with all inputs flagged counts nothing. To add many blocks, use `SampleCounts`, which
+ * spreads counts over channels once.
  */
 export function addSampleCounts(
   counts: CountsCB,

@@ -37,7 +37,7 @@ describe('instants', () => {
       'now',
       '2026-13-01',
       '2026-06-21T25:00:00',
-      // The platform would read on into March, and into the next day.
+      // Date.parse alone would read these as dates in March or on the next day.
       '2026-02-29',
       '2026-04-31T12:00:00',
       '2026-06-21T24:00:00',
@@ -74,7 +74,7 @@ describe('instants', () => {
     assert.deepEqual(addSeconds(instant(10, 0.75), 0.5), { unixSeconds: 11, fraction: 0.25 });
     assert.deepEqual(addSeconds(instant(10, 0.25), -0.5), { unixSeconds: 9, fraction: 0.75 });
     assert.equal(secondsBetween(instant(10, 0.75), instant(12, 0.25)), 1.5);
-    // A hair below a second is that second: one minus so little is one.
+    // A tiny amount below a second rounds to that second.
     assert.deepEqual(instant(10, -1e-20), { unixSeconds: 10, fraction: 0 });
   });
 
@@ -84,7 +84,7 @@ describe('instants', () => {
       unixSeconds: 31_250_005,
       fraction: 0.53125,
     });
-    // A year of 20 MHz samples and one more: the last is 50 ns on, to a femtosecond.
+    // A year of 20 MHz samples and one more: the last is 50 ns later, to a femtosecond.
     const later = addSamples(instant(1_782_014_400), 365 * 86_400 * 20e6 + 1, 20e6);
     assert.equal(later.unixSeconds, 1_782_014_400 + 365 * 86_400);
     assert.ok(Math.abs(later.fraction - 50e-9) < 1e-15);

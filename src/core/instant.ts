@@ -1,7 +1,7 @@
 /**
- * A moment in UTC, exact enough for any sample clock: whole Unix seconds beside a fraction, since one
- * double of Unix time resolves only 0.2 µs. Unix time has no leap seconds: 23:59:60.25 is kept as 23:59:59 and a
- * fraction of 1.25. Adding and subtracting count every second that passed, leap seconds among them.
+ * A moment in UTC, exact enough for any sample clock: whole Unix seconds and a fraction, since one double of Unix time
+ * resolves only 0.2 µs. Unix time has no leap seconds: 23:59:60.25 is stored as 23:59:59 and a fraction of 1.25. Adding
+ * and subtracting count every elapsed second, leap seconds included.
  */
 import { refuse } from './errors.js';
 import { leapSecondFollows, leapSecondsBefore, unixFromElapsed } from './leap-seconds.js';
@@ -9,7 +9,7 @@ import { SECONDS_PER_DAY } from './units.js';
 
 export interface Instant {
   readonly unixSeconds: number;
-  /** In [0, 1); in [1, 2) within a leap second, beside the second before it. */
+  /** In [0, 1); in [1, 2) within a leap second, with the second before it. */
   readonly fraction: number;
 }
 
@@ -29,7 +29,7 @@ export function instant(unixSeconds: number, fraction = 0): Instant {
     : { unixSeconds: whole + carry, fraction: left };
 }
 
-/** Whole seconds and a fraction after a start. */
+/** The moment whole seconds and a fraction after a start. */
 function later(start: Instant, seconds: number, fraction: number): Instant {
   const plain = instant(start.unixSeconds + seconds, start.fraction + fraction);
   const before = leapSecondsBefore(start.unixSeconds);
@@ -39,19 +39,19 @@ function later(start: Instant, seconds: number, fraction: number): Instant {
   return { unixSeconds, fraction: elapsed.fraction + leap };
 }
 
-/** A moment so many seconds later, or earlier where negative, to far below a nanosecond. */
+/** A moment this many seconds later, or earlier if negative, to far below a nanosecond. */
 export const addSeconds = (start: Instant, seconds: number): Instant => {
   const whole = Math.floor(seconds);
   return later(start, whole, seconds - whole);
 };
 
-/** Whole samples after a start, without losing the fraction to a large product. */
+/** The moment this many samples after a start, without losing the fraction to a large product. */
 export function addSamples(start: Instant, samples: number, sampleRateHz: number): Instant {
   const wholeSeconds = Math.floor(samples / sampleRateHz);
   return later(start, wholeSeconds, (samples - wholeSeconds * sampleRateHz) / sampleRateHz);
 }
 
-/** From the first to the second. */
+/** Seconds from the first moment to the second. */
 export const secondsBetween = (start: Instant, end: Instant): number =>
   end.unixSeconds -
   start.unixSeconds +
@@ -59,7 +59,7 @@ export const secondsBetween = (start: Instant, end: Instant): number =>
   (end.fraction - start.fraction);
 
 /**
- * Accepts 2026-06-21T04:00:00, with or without a fraction of any length and Z; always UTC. 23:59:60 is a time on days
+ * Accepts 2026-06-21T04:00:00, with or without Z and a fraction of any length; always UTC. 23:59:60 is valid on days
  * that end with a leap second.
  */
 export function parseInstant(text: string, where = 'time'): Instant {
@@ -78,12 +78,12 @@ export function parseInstant(text: string, where = 'time'): Instant {
   return instant(milliseconds / 1000, Number(`0${match.at(3) ?? ''}`));
 }
 
-/** ISO 8601 with as many decimals as asked; rounds to the nearest, carrying into the second. */
+/** ISO 8601 with the given number of decimals; rounds to the nearest, carrying into the second. */
 export function formatInstant(moment: Instant, decimals = 3): string {
   const scale = 10 ** decimals;
   const ticks = Math.round(moment.fraction * scale);
   const carried = Math.floor(ticks / scale);
-  // The second after 23:59:59 is 23:59:60 where there is one.
+  // The second after 23:59:59 is 23:59:60 if there is a leap second.
   const leap = carried > 0 && leapSecondFollows(moment.unixSeconds) ? 1 : 0;
   const date = new Date((moment.unixSeconds + carried - leap) * 1000);
   if (Number.isNaN(date.getTime())) {
@@ -96,8 +96,8 @@ export function formatInstant(moment: Instant, decimals = 3): string {
 }
 
 /**
- * Julian Date as a midnight (….5) and the fraction of the day since: two doubles keep every nanosecond. Days have
- * 86 400 seconds: a leap second runs past the day's end, over the dates of the second after it.
+ * Julian Date as a midnight (….5) and the fraction of the day since then: two doubles resolve every nanosecond. Days
+ * have 86 400 seconds: a leap second extends past the day's end and overlaps the dates of the second after it.
  */
 export function julianDate(moment: Instant): { readonly midnightJd: number; readonly dayFraction: number } {
   const days = Math.floor(moment.unixSeconds / SECONDS_PER_DAY);

@@ -1,6 +1,6 @@
 /**
- * Matrices of 2 × 2 complex numbers, for what a station makes of the sky's X and Y (docs/conventions.md): eight numbers, rows
- * first, real before imaginary. Plain and slow: inner loops have their own.
+ * 2 × 2 complex matrices, the response of a station to the sky's X and Y (docs/conventions.md): eight numbers, rows
+ * first, real before imaginary. Simple and slow: inner loops have their own code.
  */
 export type Matrix2 = Float64Array | readonly number[];
 
@@ -21,11 +21,11 @@ export function timesMatrix(a: Matrix2, b: Matrix2): Float64Array {
   return product;
 }
 
-/** aᴴ: turned over its diagonal and conjugated. */
+/** aᴴ: transposed and conjugated. */
 export const adjoint = (a: Matrix2): Float64Array =>
   Float64Array.of(a[0], -a[1], a[4], -a[5], a[2], -a[3], a[6], -a[7]);
 
-/** Nothing where there is none: |det| below 10⁻¹² of what the size of its rows allows. */
+/** Undefined if singular: |det| below 10⁻¹² of the product of the row lengths. */
 export function inverseMatrix(a: Matrix2): Float64Array | undefined {
   const re = a[0] * a[6] - a[1] * a[7] - (a[2] * a[4] - a[3] * a[5]);
   const im = a[0] * a[7] + a[1] * a[6] - (a[2] * a[5] + a[3] * a[4]);

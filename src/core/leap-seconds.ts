@@ -1,6 +1,6 @@
 /**
- * Where UTC pauses for the Earth. Atomic clocks count every second; a day of UTC that ends with a leap second has
- * one more, 23:59:60, and Unix time none for it.
+ * Leap seconds of UTC. Atomic clocks count every second; a UTC day that ends with a leap second has one more, 23:59:60,
+ * which Unix time does not count.
  */
 import { SECONDS_PER_DAY } from './units.js';
 
@@ -8,7 +8,7 @@ const utc = (year: number, month: number): number => Date.UTC(year, month - 1, 1
 
 /**
  * Unix time of the first second after each leap second (IERS Bulletin C; number 72, of July 2026, has none before the
- * end of June 2027). A new one is one line.
+ * end of June 2027). Add one line for a new leap second.
  */
 const AFTER_LEAP = [
   utc(1972, 7),
@@ -40,7 +40,7 @@ const AFTER_LEAP = [
   utc(2017, 1),
 ];
 
-/** How many leap seconds lie before a Unix second. */
+/** Number of leap seconds before a Unix second. */
 export function leapSecondsBefore(unixSeconds: number): number {
   // Most times are later than the last one.
   let count = AFTER_LEAP.length;
@@ -56,15 +56,15 @@ export const leapSecondsAfter = (unixSeconds: number): readonly number[] =>
 export const leapSecondFollows = (unixSeconds: number): boolean =>
   (unixSeconds + 1) % SECONDS_PER_DAY === 0 && AFTER_LEAP.includes(unixSeconds + 1);
 
-/** TAI − UTC in 1972, when leap seconds began; earlier times are taken to have it too. */
+/** TAI − UTC in 1972, when leap seconds began; used for earlier times too. */
 const FIRST_TAI_MINUS_UTC_S = 10;
 
 export const taiMinusUtcS = (unixSeconds: number): number =>
   FIRST_TAI_MINUS_UTC_S + leapSecondsBefore(unixSeconds);
 
 /**
- * The Unix second that a count of all seconds since 1970, leap seconds among them, has reached; in a leap second,
- * the one before it.
+ * The Unix second reached by a count of all seconds since 1970, leap seconds included; within a leap second, the one
+ * before it.
  */
 export function unixFromElapsed(elapsedSeconds: number): { unixSeconds: number; leap: 0 | 1 } {
   let count = AFTER_LEAP.length;

@@ -1,4 +1,4 @@
-/** Weighted least squares by normal equations, with the covariance of what is solved. */
+/** Weighted least squares by normal equations, with the covariance of the solution. */
 import { refuse } from './errors.js';
 
 export interface Normal {
@@ -8,7 +8,7 @@ export interface Normal {
   solve(): { readonly x: Float64Array; readonly inverse: Float64Array };
 }
 
-/** `lacking` is what determines too little where the matrix has no inverse, and how to go on. */
+/** `lacking` is the error if the matrix is singular: which data are insufficient, and how to continue. */
 export function normalEquations(
   size: number,
   lacking: readonly [where: string, what: string, fix: string],

@@ -1,6 +1,6 @@
 /**
- * The middle value when sorted, the upper of two; what is not a number does not count, and NaN is the middle of
- * nothing. A few wild values do not move it.
+ * The median, the upper of two middle values; NaN values do not count, and the median of nothing is NaN. A few outliers
+ * do not move it.
  */
 export function median(values: ArrayLike<number>): number {
   const kept = new Float64Array(values.length);
@@ -13,11 +13,11 @@ export function median(values: ArrayLike<number>): number {
   return middleOf(kept, count);
 }
 
-/** The same of the first `count` numbers, all of them numbers; their order is lost. */
+/** The median of the first `count` numbers, none of them NaN; changes their order. */
 export const middleOf = (values: Float64Array, count: number): number =>
   count === 0 ? NaN : placedAt(values, count, count >> 1);
 
-/** The one that would be at a place if they were sorted. Hoare's selection: sorting would cost more. */
+/** The value that would be at an index after sorting. Hoare's selection is cheaper than sorting. */
 function placedAt(values: Float64Array, count: number, wanted: number): number {
   let [first, last] = [0, count - 1];
   while (first < last) {

@@ -13,7 +13,7 @@ describe('nibbles', () => {
     for (let byte = 0; byte < 256; byte++) {
       assert.equal(packNibbles(highNibble(byte), lowNibble(byte)), byte);
     }
-    // Bytes that were read as signed numbers hold the same nibbles.
+    // Bytes read as signed numbers hold the same nibbles.
     assert.deepEqual([highNibble(-109), lowNibble(-109)], [-7, 3]);
   });
 });

@@ -1,4 +1,4 @@
-/** Products of a pair have counts of their own: one that is flagged leaves its partners, and losing Y leaves X. */
+/** Separate counts for the products of a pair: one flagged product does not flag the others, and losing Y leaves X. */
 import {
   baselineCount,
   baselineIndex,
@@ -11,7 +11,7 @@ import type { Integration } from './blocks.js';
 
 type Counted = Pick<Integration, 'counts' | 'productCounts' | 'polarisations'>;
 
-/** Samples behind product (pi, pj) of cell [c][b], flags of inputs aside. */
+/** Samples of product (pi, pj) at [c][b]; ignores flags of inputs. */
 export const productCount = (
   { counts, productCounts, polarisations }: Counted,
   cell: number,
@@ -19,7 +19,7 @@ export const productCount = (
   pj: number,
 ): number => (productCounts ? productCounts[(cell * polarisations + pi) * polarisations + pj] : counts[cell]);
 
-/** Σ|x|² of an input in a channel, as its autocorrelation has it, and over how many samples; flags of inputs aside. */
+/** Σ|x|² of an input in a channel, from its autocorrelation, and its number of samples; ignores flags of inputs. */
 export function inputPower(
   integration: Counted & Pick<Integration, 'visibilities' | 'stations'>,
   channel: number,
@@ -34,7 +34,7 @@ export function inputPower(
   };
 }
 
-/** Every product's count, 0 where an input of it is flagged. */
+/** Count of every product, 0 if an input of it is flagged. */
 export function allProductCounts(
   one: Counted & Pick<Integration, 'channels' | 'stations' | 'flaggedInputs'>,
 ): CountsCBPP {
@@ -54,7 +54,7 @@ export function allProductCounts(
   return countsCBPP(all, channels, baselines, p);
 }
 
-/** counts : [c][b] of a pair, where products have their own: the most of them. */
+/** counts : [c][b] of each pair if products have their own: the largest of them. */
 export function mostOfProducts(
   productCounts: Float64Array,
   { channels, stations, polarisations: p }: Pick<Integration, 'channels' | 'stations' | 'polarisations'>,
@@ -68,7 +68,7 @@ export function mostOfProducts(
   return countsCB(counts, channels, baselines);
 }
 
-/** What an integration says of its weights: flagged inputs, counts, and those of products where they differ. */
+/** The weights of an integration: flagged inputs, counts, and counts of products if they differ. */
 interface SettledCounts {
   readonly counts: CountsCB;
   readonly flaggedInputs: Uint8Array;
@@ -76,8 +76,8 @@ interface SettledCounts {
 }
 
 /**
- * From one weight a product, [c][b][pi][pj], to that. What is not above 0 is flagged or missing. An input none of whose products
- * has weight is flagged; a pair counts as the most of its products.
+ * From one weight per product, [c][b][pi][pj]. Products with weights at or below 0 are flagged or missing. An input
+ * whose products all lack weight is flagged; a pair counts as the largest of its products.
  */
 export function settleCounts(
   shape: Pick<Integration, 'channels' | 'stations' | 'polarisations'>,

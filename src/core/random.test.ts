@@ -4,7 +4,7 @@ import { randomStream } from './random.js';
 
 describe('random streams', () => {
   it('give the same numbers everywhere', () => {
-    // Worked out apart, in arbitrary-precision integers, from FNV-1a and xoshiro128**.
+    // Computed independently, in arbitrary-precision integers, from FNV-1a and xoshiro128**.
     const noise = randomStream(7, 'noise', 3);
     assert.deepEqual(
       [noise.uniform(), noise.uniform(), noise.uniform()],
@@ -42,7 +42,8 @@ describe('random streams', () => {
       low = Math.min(low, u);
       high = Math.max(high, u);
     }
-    // The mean of n uniforms scatters by 1/√(12n) = 0.0014, their mean square by √(4/45/n) = 0.0015: five of each.
+    // The mean of n uniforms scatters by 1/√(12n) = 0.0014, their mean square by √(4/45/n) = 0.0015; limits are five
+    // times that.
     assert.ok(Math.abs(sum / count - 1 / 2) < 0.0072);
     assert.ok(Math.abs(squares / count - 1 / 3) < 0.0075);
     assert.ok(low >= 0 && high < 1);
@@ -55,7 +56,7 @@ describe('random streams', () => {
       neighbours += (g * last) / count;
       last = g;
     }
-    // Standard errors 1/√n = 0.005, √(2/n) = 0.0071, √(96/n) = 0.049: five of each.
+    // Standard errors 1/√n = 0.005, √(2/n) = 0.0071, √(96/n) = 0.049; limits are five times that.
     assert.ok(Math.abs(mean) < 0.025);
     assert.ok(Math.abs(variance - 1) < 0.036);
     assert.ok(Math.abs(fourth - 3) < 0.25);
@@ -66,7 +67,7 @@ describe('random streams', () => {
     const stream = randomStream(4, 'below');
     const hits = [0, 0, 0, 0, 0];
     for (let n = 0; n < 5000; n++) hits[stream.below(5)]++;
-    // 1000 each, ±√800 = 28: five of those.
+    // 1000 each, ±√800 = 28; the limit is five times that.
     for (const hit of hits) assert.ok(Math.abs(hit - 1000) < 142);
     assert.equal(hits.length, 5);
   });

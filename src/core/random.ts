@@ -1,6 +1,6 @@
 /**
- * Seeded random numbers: the same seed and the same path of keys give the same values on every machine,
- * whatever was drawn elsewhere. Streams are named, so adding one never shifts another.
+ * Seeded random numbers: the same seed and the same path of keys give the same values on every machine, independent of
+ * other draws. Streams are named, so adding one never changes another.
  */
 export interface RandomStream {
   /** Uniform in [0, 1), 53 bits. */
@@ -10,13 +10,13 @@ export interface RandomStream {
   /** Whole number in [0, below). */
   below(limit: number): number;
   /**
-   * target[n] += rms · a standard normal: the fast road for long stretches of noise. 32 bits a draw, so that none
-   * lies beyond 9.3 σ. Its values are not those `gaussian` would give.
+   * target[n] += rms · a standard normal: fast, for long arrays of noise. Each draw uses 32 bits, so no value exceeds
+   * 9.3 σ. The values differ from those of `gaussian`.
    */
   addGaussians(target: Float64Array, rms: number): void;
 }
 
-/** FNV-1a over the key's text, then an avalanche, so that near keys start far apart. */
+/** FNV-1a over the key's text, then an avalanche, so that similar keys start far apart. */
 function hashKeys(seed: number, keys: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const character of `${seed}|${keys.join('|')}`) {

@@ -1,4 +1,4 @@
-/** The next whole multiple: how long a row is once it must end where memory's own pieces do. */
+/** The next whole multiple, for rows padded to the alignment of memory. */
 export const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
 
 /** The next power of two, or the value where it is one. */

@@ -1,12 +1,12 @@
 /**
- * Gaussian noise through the staircase of a requantiser: a real number x of rms σ levels becomes q(x), the nearest whole
- * number and at most the rail. Step k of the staircase lies at k − ½, on either side.
+ * Gaussian noise through the transfer function of a requantiser: a real number x of rms σ levels becomes q(x), the
+ * nearest whole number, at most the rail. Step k is at ±(k − ½).
  */
 
 /** The Gaussian's density. */
 export const density = (x: number): number => Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
 
-/** The part of a Gaussian above x: the fraction that continues itself, or its series near 0. */
+/** The probability of a Gaussian above x, by continued fraction, or by its series near 0. */
 export function tail(x: number): number {
   if (x < 0) return 1 - tail(-x);
   if (x > 37) return 0;
@@ -24,7 +24,7 @@ export function tail(x: number): number {
   return density(x) / fraction;
 }
 
-/** E[x·q]/σ: by so much a weak common signal is stronger or weaker after rounding, as Σ_k 2 φ((k − ½)/σ). */
+/** E[x·q]/σ: the factor by which rounding scales a weak common signal, Σ_k 2 φ((k − ½)/σ). */
 export function crossOfRounded(rmsLevels: number, rail: number): number {
   let sum = 0;
   for (let k = 1; k <= rail; k++) sum += 2 * density((k - 0.5) / rmsLevels);
@@ -36,7 +36,7 @@ export function powerOfRounded(rmsLevels: number, rail: number): number {
   return evenMoment(rmsLevels, rail, 1);
 }
 
-/** E[q^(2·half)]: each step k adds k^2h − (k − 1)^2h to whatever lies beyond it. */
+/** E[q^(2·half)]: each step k adds k^2h − (k − 1)^2h times the probability beyond it. */
 function evenMoment(rmsLevels: number, rail: number, half: number): number {
   let sum = 0;
   for (let k = 1; k <= rail; k++) {

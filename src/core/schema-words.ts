@@ -1,4 +1,4 @@
-/** What a schema has against JSON from outside, in our words. */
+/** Error messages of schemas for external JSON, in our own wording. */
 import type { z } from 'zod';
 
 type Issue = z.core.$ZodIssue;
@@ -19,7 +19,7 @@ const wanted = (expected: string): string => kinds[expected] ?? expected;
 const listed = (values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(' or ');
 
-/** What the library says where the schema gives no words of its own. */
+/** The library's message if the schema has none. */
 const UNSAID = 'Invalid input';
 
 function unionWords({ message, errors }: z.core.$ZodIssueInvalidUnion, value: unknown): string {
@@ -30,7 +30,7 @@ function unionWords({ message, errors }: z.core.$ZodIssueInvalidUnion, value: un
     : `is ${kindOf(value)} of no form that is known here`;
 }
 
-/** `input` is what the schema looked at: zod leaves the offending value out of its issues. */
+/** `input` is the value that the schema checked: zod leaves the offending value out of its issues. */
 export function issueWords(issue: Issue, input: unknown): string {
   const value = issue.path.reduce<unknown>(
     (at, key) =>

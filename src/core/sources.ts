@@ -1,14 +1,13 @@
 /**
- * Where samples come from. A source says what is in it and hands out blocks for as long as there are any: a telescope's
- * packets have no end, a recording has one and knows it (`KnownLength`). Every block carries its own time, so that a lost
- * one shifts nothing that comes after it.
+ * Sources of samples. A source describes its samples and yields blocks: a telescope's packets have no end; a recording
+ * has one and knows it (`KnownLength`). Every block has its own time, so that a lost block does not shift later ones.
  */
 import type { SpectraType, VoltageType } from './axes.js';
 import type { CanonicalSpectra, VoltageBlock } from './blocks.js';
 import type { Closable } from './closing.js';
 import type { Instant } from './instant.js';
 
-/** Samples from `first` up to `end`, counted from the source's first. */
+/** Samples in [first, end), counted from the first sample of the source. */
 export interface SampleRange {
   readonly first: number;
   readonly end: number;
@@ -17,9 +16,9 @@ export interface SampleRange {
 interface SourceFacts extends Closable {
   readonly inputs: number;
   readonly polarisations: 1 | 2;
-  /** Of each number as it was sampled, where fewer than the type holds. */
+  /** Bits per number as sampled, if fewer than the type holds. */
   readonly bits?: number;
-  /** Of the first sample; all samples lie on its grid. */
+  /** Time of the first sample; all samples are on its grid. */
   readonly start: Instant;
 }
 
@@ -27,11 +26,11 @@ export interface VoltageSource extends SourceFacts {
   readonly kind: 'voltages';
   readonly type: VoltageType;
   readonly sampleRateHz: number;
-  /** Sky frequency of the middle of the band (docs/conventions.md, time and frequency). */
+  /** Sky frequency of the band centre (docs/conventions.md, time and frequency). */
   readonly centreFrequencyHz: number;
   /**
-   * Successive blocks of at most `blockSamples` samples; whoever is done with one says `release`. Blocks that lie wholly
-   * outside `within` may be left out, where a reader can pass over them; the others are the same ones.
+   * Successive blocks of at most `blockSamples` samples; the consumer calls `release` when done. A reader that can seek
+   * may skip blocks entirely outside `within`; the other blocks are the same.
    */
   blocks(blockSamples: number, within?: SampleRange): AsyncIterable<VoltageBlock>;
 }
@@ -44,24 +43,27 @@ export interface SpectraSource extends SourceFacts {
   readonly spectrumRateHz: number;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
-  /** levels : [a][c], what spectra were multiplied by before rounding, over one gain for all; 1 unless given. */
+  /** levels : [a][c], the equaliser gains applied before rounding, relative to one common gain; 1 by default. */
   readonly levels?: Float64Array;
-  /** That one gain, over the usual, where it followed the recording's level: means are divided by its square. */
+  /**
+   * Requantisation gain ratio: that common gain over the nominal, if it followed the recording's level. Means are
+   * divided by its square.
+   */
   readonly overUsual?: number;
-  /** 1 where channel 0 is the zero of voltages that were real numbers, and holds real numbers too. */
+  /** 1 if channel 0 is the zero frequency of real voltages and also holds real numbers. */
   readonly realChannels?: number;
-  /** As of voltages. */
+  /** As for voltages. */
   blocks(blockSamples: number, within?: SampleRange): AsyncIterable<CanonicalSpectra>;
 }
 
-/** Of each input; only what has an end says it. */
+/** Samples of each input; only sources with an end have this. */
 export interface KnownLength {
   readonly samples: number;
 }
 
-/** Voltages, or what arrives channelised. */
+/** Voltages or channelised data. */
 export type Source = VoltageSource | SpectraSource;
 
-/** Samples a second of each input, and of each of its channels. */
+/** Samples per second of each input, and of each of its channels. */
 export const sampleRateOf = (source: Source): number =>
   source.kind === 'voltages' ? source.sampleRateHz : source.spectrumRateHz;

@@ -1,8 +1,8 @@
-/** Names that were meant: what is there and spelt nearly like what was asked for. */
+/** Suggestions for misspelt names: existing names spelt nearly like the requested one. */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Letters to insert, leave out or change, or neighbours to swap, on the way from one word to the other. */
+/** Edit distance: letters to insert, delete or change, or neighbours to swap. */
 export function editDistance(from: string, to: string): number {
   let earlier: readonly number[] = [];
   let before: readonly number[] = Array.from({ length: to.length + 1 }, (_, k) => k);
@@ -22,16 +22,16 @@ export function editDistance(from: string, to: string): number {
 
 const stemOf = (name: string): string => name.replace(/(?!^)\..*$/, '');
 
-/** Two slips in a name of some length; more is another name. */
+/** More than two errors in a name make it another name. */
 const MOST_SLIPS = 2;
 
-/** The name that begins with what was asked for, else the nearest in spelling; none where nothing is near. */
+/** The name that begins with the requested text, else the nearest in spelling; undefined if none is near. */
 export function meantName(asked: string, names: readonly string[]): string | undefined {
   if (asked === '') return undefined;
   const begun = names.filter((name) => name.startsWith(`${asked}.`) || name.startsWith(`${asked}-`));
-  // A SigMF recording goes by its metadata's name.
+  // For a SigMF recording, prefer the name of its metadata.
   if (begun.length > 0) return begun.find((name) => !name.endsWith('.sigmf-data')) ?? begun[0];
-  // u.sigmf-data is not t.sigmf-data: what comes before the dot is the name, and a short one leaves no room for slips.
+  // u.sigmf-data is not t.sigmf-data: compare the part before the dot; a short one allows no errors.
   const slips = Math.min(MOST_SLIPS, Math.floor(stemOf(asked).length / 3));
   const apart = (x: string, y: string): number => editDistance(x.toLowerCase(), y.toLowerCase());
   return names
@@ -41,11 +41,11 @@ export function meantName(asked: string, names: readonly string[]): string | und
     .at(0)?.name;
 }
 
-/** Advice where there is no such file: a name beside it that is spelt nearly so, and ends as asked. */
+/** Advice if a file does not exist: a nearby file with similar spelling and the expected ending. */
 export async function meantBeside(path: string, ending: string): Promise<string | undefined> {
   const folder = dirname(path);
   const names = await readdir(folder).catch((): string[] => []);
-  // A link that leads nowhere is there by its own name.
+  // A broken link counts as a file of its own name.
   const shown = names
     .filter((name) => !name.startsWith('.') && name.endsWith(ending) && name !== basename(path))
     .sort();

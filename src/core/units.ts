@@ -4,14 +4,14 @@ export const SPEED_OF_LIGHT_M_PER_S = 299_792_458;
 export const DEGREES_PER_RADIAN = 180 / Math.PI;
 export const RADIANS_PER_DEGREE = Math.PI / 180;
 export const SECONDS_PER_DAY = 86_400;
-/** How fast the Earth rotates. */
+/** Angular speed of the Earth's rotation. */
 export const EARTH_SPIN_RAD_PER_S = 7.292115e-5;
-/** Seconds · MHz² for a DM of 1 pc/cm³, 1/2.41e-4 by convention (Manchester & Taylor 1972), as pulsar software has it. */
+/** Seconds · MHz² for a DM of 1 pc/cm³, 1/2.41e-4 by convention (Manchester & Taylor 1972), as in pulsar software. */
 export const DISPERSION_S_MHZ2 = 1 / 2.41e-4;
 /** Outer level of an optimally set two-bit sampler, in units of the inner one. */
 export const HIGH_LEVEL = 3.316505;
 
-/** "21.5 kHz", "74 MHz": for people. Machines get hertz. */
+/** "21.5 kHz", "74 MHz": for users. Machine-readable output has hertz. */
 export function formatHz(frequencyHz: number, digits = 6): string {
   const size = Math.abs(Number(frequencyHz.toPrecision(digits)));
   const [scale, unit] =
@@ -19,7 +19,7 @@ export function formatHz(frequencyHz: number, digits = 6): string {
   return `${withMinus(Number((frequencyHz / scale).toPrecision(digits)))} ${unit}`;
 }
 
-/** A number with the minus sign of print, not a hyphen. */
+/** A number with a typographic minus sign, not a hyphen. */
 export const withMinus = (value: number | string): string => String(value).replace(/^-/, '−');
 
 export function formatBytes(sizeBytes: number): string {
@@ -45,5 +45,5 @@ export function formatSeconds(seconds: number): string {
   return `${Number((seconds * 1e6).toPrecision(3))} µs`;
 }
 
-/** A share, to two digits. */
+/** A fraction in per cent, to two digits. */
 export const percent = (part: number): string => `${Number((100 * part).toPrecision(2))} %`;

@@ -3,7 +3,10 @@ import { describe, it } from 'node:test';
 import { powerOfRounded, tail } from './rounded-noise.js';
 import { VanVleck } from './van-vleck.js';
 
-/** E[q₁ q₂] by integration over the first Gaussian; given it, the second is one too, and its levels' parts are known. */
+/**
+ * E[q₁ q₂] by integration over the first Gaussian; given its value, the second is Gaussian too, with known
+ * probabilities of each level.
+ */
 function meanProduct(rms: readonly [number, number], rho: number, rail: number): number {
   const [steps, far] = [20_000, 7];
   const width = (2 * far) / steps;

@@ -1,30 +1,30 @@
 /**
- * From the mean products of rounded noise back to those of the noise itself (van Vleck's correction, for any number of
- * levels). Two Gaussians of rms σ₁ and σ₂ levels, correlated by ρ, leave the staircase (rounded-noise.ts) with
+ * From the mean products of rounded noise to those of the unrounded noise (van Vleck correction, for any number of
+ * levels). Two Gaussians of rms σ₁ and σ₂ levels, correlated by ρ, have after rounding (rounded-noise.ts)
  *
  *   E[q₁ q₂] = Σ_n ρⁿ/n! · h_n(σ₁) h_n(σ₂),   h_n(σ) = E[q(σz) He_n(z)] = Σ_k 2 φ(e_k) He_{n−1}(e_k),   e_k = (k − ½)/σ,
  *
- * n odd (Mehler). What one has alone, its mean square, tells σ; that pair's mean product then tells ρ.
+ * n odd (Mehler). The mean square of each input determines σ; the mean product of the pair then determines ρ.
  *
- * Noise that is nearly the same in both is rounded alike, which lies in orders without end. There the sum over pairs of
- * steps is taken instead, from ρ = 1 down: dE/dρ = Σ_jk φ₂(e_j, e_k; ρ) (Price).
+ * The series converges slowly for strongly correlated noise. There the sum over pairs of steps is used instead, from ρ
+ * = 1 down: dE/dρ = Σ_jk φ₂(e_j, e_k; ρ) (Price).
  */
 import { density, powerOfRounded, tail } from './rounded-noise.js';
 
-/** What is known of an input from its power: its rms before rounding, and h_n of n = 1, 3, 5, … */
+/** What the power of an input determines: its rms before rounding, and h_n of n = 1, 3, 5, … */
 export interface RoundedInput {
   readonly rms: number;
   readonly h: Float64Array;
-  /** Of its rounded power, what lies in orders beyond those of h. */
+  /** The part of its rounded power in orders beyond those of h. */
   readonly beyond: number;
 }
 
-/** n = 1 … 27: enough for noise of 2.5 levels that is nine tenths alike. */
+/** n = 1 … 27: enough for noise of 2.5 levels with correlation 0.9. */
 const ORDERS = 14;
-/** Of a correlation: orders that may come to more are not left out. */
+/** Relative to the correlation: the series is used only if the omitted orders are below this. */
 const TOLERANCE = 1e-3;
 const PER_OCTAVE = 64;
-/** In levels: below it nearly all numbers are 0. */
+/** In levels: below this, nearly all numbers are 0. */
 const LEAST_RMS = 0.3;
 
 const factorials = Float64Array.from({ length: ORDERS }, (_, k) => {
@@ -34,23 +34,23 @@ const factorials = Float64Array.from({ length: ORDERS }, (_, k) => {
 });
 
 export class VanVleck {
-  /** Of each tabulated rms: log₂ of its rounded power, of σ²/power, and h. */
+  /** For each tabulated rms: log₂ of its rounded power, of σ²/power, and h. */
   private readonly logPowers: Float64Array;
   private readonly logRatios: Float64Array;
   private readonly rows: readonly Float64Array[];
 
   private static readonly known = new Map<number, VanVleck>();
 
-  /** The table takes a tenth of a second to make and never changes: one for each rail. */
+  /** The table takes 0.1 s to compute and never changes: one for each rail. */
   static of(rail: number): VanVleck {
     const made = VanVleck.known.get(rail) ?? new VanVleck(rail);
     VanVleck.known.set(rail, made);
     return made;
   }
 
-  /** `rail`: the largest level, 7 of 4 bits and 127 of 8. */
+  /** `rail`: the largest level, 7 for 4 bits and 127 for 8. */
   constructor(readonly rail: number) {
-    // Up to noise whose rms is the rail: beyond it the power says little of the rms.
+    // Up to noise whose rms is the rail: above it the power hardly depends on the rms.
     const [first, last] = [Math.log2(LEAST_RMS), Math.log2(rail)];
     const points = 1 + Math.ceil((last - first) * PER_OCTAVE);
     const rms = Float64Array.from(
@@ -63,7 +63,7 @@ export class VanVleck {
     this.rows = Array.from(rms, (one) => hermite(one, rail));
   }
 
-  /** From the mean square of rounded numbers; undefined where it is too weak or too strong to tell. */
+  /** From the mean square of rounded numbers; undefined if it is too weak or too strong to determine the rms. */
   input(meanSquare: number): RoundedInput | undefined {
     const log = Math.log2(meanSquare);
     const { logPowers } = this;
@@ -98,18 +98,18 @@ export class VanVleck {
       }
       rho -= (value - meanProduct) / slope;
     }
-    // Without the orders beyond, rho is never too small.
+    // rho without the orders beyond is never too small.
     const left = Math.sqrt(x.beyond * y.beyond) * Math.min(1, Math.abs(rho)) ** (2 * ORDERS + 1);
     if (left > TOLERANCE * Math.abs(meanProduct))
       rho = Math.sign(meanProduct) * this.nearlyAlike(Math.abs(meanProduct), x.rms, y.rms);
     return rho * x.rms * y.rms;
   }
 
-  /** ρ > 0 by the steps themselves: with ρ = cos θ, E falls from that of ρ = 1 by ∫ Σ_jk (…) dθ. */
+  /** ρ > 0 by the steps directly: with ρ = cos θ, E is that of ρ = 1 minus ∫ Σ_jk (…) dθ. */
   private nearlyAlike(meanProduct: number, xRms: number, yRms: number): number {
     const [xs, ys] = [xRms, yRms].map((rms) => stepsOf(rms, this.rail));
     const most = productOfSame(xs, ys);
-    // Chance makes a mean larger than any correlation would: it stays in proportion.
+    // Noise can make a mean larger than any correlation would: scaled in proportion.
     if (meanProduct >= most) return meanProduct / most;
     const panel = 0.25 / Math.max(1, xRms, yRms);
     let wanted = most - meanProduct;
@@ -132,12 +132,12 @@ export class VanVleck {
   }
 }
 
-/** Where a staircase steps, of a Gaussian of rms 1; steps that hardly anything reaches are left out. */
+/** Steps of the transfer function in units of the rms; steps with negligible probability are left out. */
 const stepsOf = (rms: number, rail: number): Float64Array =>
   Float64Array.from({ length: Math.min(rail, Math.ceil(MOST_STEP * rms)) }, (_, k) => (k + 0.5) / rms);
 const MOST_STEP = 8;
 
-/** E[q₁ q₂] of one Gaussian in both: Σ_jk 2 Q(the larger of the two steps). */
+/** E[q₁ q₂] of one Gaussian in both inputs: Σ_jk 2 Q(the larger of the two steps). */
 function productOfSame(xs: Float64Array, ys: Float64Array): number {
   let sum = 0;
   for (const x of xs) sum += 2 * tail(x) * ys.filter((y) => y <= x).length;
@@ -145,12 +145,12 @@ function productOfSame(xs: Float64Array, ys: Float64Array): number {
   return sum;
 }
 
-/** −dE/dθ = Σ_jk e^(−a²/2 − (b − a·cos θ)²/(2 sin²θ))/2π over steps of either side; those of both sides are the same twice. */
+/** −dE/dθ = Σ_jk e^(−a²/2 − (b − a·cos θ)²/(2 sin²θ))/2π over pairs of steps; by symmetry half of them are computed. */
 function fallAt(xs: Float64Array, ys: Float64Array, theta: number): number {
   const [c, s] = [Math.cos(theta), Math.sin(theta)];
   let sum = 0;
   for (const a of xs) {
-    // Steps lie evenly from half a step on: those within reach alone.
+    // Steps are evenly spaced from half a step on: only those within reach are summed.
     const step = 2 * ys[0];
     const first = Math.max(0, Math.ceil((a * c - REACH * s) / step - 0.5));
     const end = Math.min(ys.length, Math.floor((a * c + REACH * s) / step + 0.5));
@@ -163,10 +163,10 @@ function fallAt(xs: Float64Array, ys: Float64Array, theta: number): number {
   return sum / Math.PI;
 }
 
-/** In standard deviations: what lies farther adds less than a millionth. */
+/** In standard deviations: farther steps add less than a millionth. */
 const REACH = 5.5;
 
-/** Gauss and Legendre's four points of (−1, 1). */
+/** The four Gauss–Legendre points of (−1, 1). */
 const POINTS = [-0.861136311594053, -0.339981043584856, 0.339981043584856, 0.861136311594053] as const;
 const WEIGHTS = [0.347854845137454, 0.652145154862546, 0.652145154862546, 0.347854845137454] as const;
 
@@ -175,7 +175,7 @@ function integral(xs: Float64Array, ys: Float64Array, from: number, to: number):
   return half * POINTS.reduce((sum, at, n) => sum + WEIGHTS[n] * fallAt(xs, ys, middle + half * at), 0);
 }
 
-/** Steps are small to begin with, and each doubles the digits. */
+/** The first steps are small, and each iteration doubles the digits. */
 const NEWTON_TURNS = 4;
 
 /** h_n of n = 1, 3, …; He_0 = 1, He_1 = x, He_{n+1} = x He_n − n He_{n−1}. */

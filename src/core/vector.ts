@@ -1,4 +1,4 @@
-/** Three numbers in one frame; which frame is said where the vector is named (ENU, J2000, ECEF). */
+/** Three numbers in one frame; the frame is given where the vector is named (ENU, J2000, ECEF). */
 export interface Vector3 {
   readonly x: number;
   readonly y: number;

@@ -1,15 +1,15 @@
-/** How a block's spectra are cut into windows that a flagger judges: alike for whoever sums their powers on the way to it. */
+/** How a block's spectra are divided into windows for the flagger; the same for all code that sums their powers. */
 
-/** Channelisers sum powers of so many spectra at a time. */
+/** Channelisers sum the powers of this many spectra at a time. */
 export const SUMMED_AT_ONCE = 16;
-/** Spectra of windows of which one more or less of those does not matter. */
+/** Spectra of a window long enough that SUMMED_AT_ONCE more or less do not matter. */
 export const LONG_WINDOW = 128;
 
-/** Windows of about `spectraPerWindow` that so many spectra make. */
+/** Number of windows of about `spectraPerWindow` spectra. */
 export const windowsIn = (spectra: number, spectraPerWindow: number): number =>
   Math.max(1, Math.round(spectra / spectraPerWindow));
 
-/** Where they are cut into so many: all of the same length within `step`, at whose multiples all but the last end. */
+/** Divides spectra into windows of equal length within `step`; all but the last end at multiples of `step`. */
 export function cutEvenly(spectra: number, windows: number, step: number): Int32Array {
   const edges = new Int32Array(windows + 1);
   for (let n = 0; n < windows; n++) edges[n] = step * Math.round((n * spectra) / (step * windows));

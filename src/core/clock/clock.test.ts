@@ -59,7 +59,7 @@ describe('ticks to UTC', () => {
     const after = parseInstant('2017-01-01T00:00:10Z');
     assert.deepEqual(afterElapsedSeconds(before.unixSeconds, 21), after);
     assert.deepEqual(afterElapsedSeconds(after.unixSeconds, -21), before);
-    // What a damaged tick may say ends, too.
+    // A damaged tick of any size must end too.
     assert.ok(afterElapsedSeconds(0, 9.3e18).unixSeconds > 9e18);
     const clock: TickClock = { epoch: before, tickRateHz: rational(2n) };
     for (const [tick, text] of [
@@ -86,7 +86,7 @@ describe('ticks to UTC', () => {
     assert.equal(unwrapTick(turn - 3n, turn + 5n, 48), turn - 3n);
     assert.equal(unwrapTick(turn - 3n, 7n * turn + 5n, 48), 7n * turn - 3n);
     assert.equal(unwrapTick(100n, 90n, 48), 100n);
-    // Half a turn away is behind, one less is ahead.
+    // Half a period away counts as behind, one tick less as ahead.
     assert.equal(unwrapTick(turn / 2n, turn, 48), turn / 2n);
     assert.equal(unwrapTick(turn / 2n - 1n, turn, 48), turn + turn / 2n - 1n);
     assert.equal(unwrapTick(3n, 2n ** 32n - 1n, 32), 2n ** 32n + 3n);

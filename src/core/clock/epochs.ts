@@ -1,9 +1,9 @@
-/** Where clocks begin that count elapsed seconds, leap seconds among them (VDIF, GPS), and how Unix time reads them. */
+/** Epochs of clocks that count elapsed seconds, leap seconds included (VDIF, GPS), converted to Unix time. */
 import { addSeconds, instant, type Instant } from '../instant.js';
 
 const utc = (year: number, month: number, day: number): number => Date.UTC(year, month - 1, day) / 1000;
 
-/** The moment `elapsedS` real seconds after another. */
+/** The moment `elapsedS` elapsed seconds after another. */
 export const afterElapsedSeconds = (epochUnixSeconds: number, elapsedS: number): Instant =>
   addSeconds(instant(epochUnixSeconds), elapsedS);
 

@@ -1,4 +1,4 @@
-/** Fractions of whole numbers, exact at any size. Reduced, the denominator above 0. */
+/** Fractions of whole numbers, exact at any size. Reduced, with a positive denominator. */
 import { refuse } from '../errors.js';
 
 export interface Rational {
@@ -19,12 +19,12 @@ export function greatestCommonDivisor(x: bigint, y: bigint): bigint {
   return a;
 }
 
-/** Just the number that a double holds: a whole number over a power of two. */
+/** The exact value of a double: a whole number over a power of two. */
 export function rationalOf(value: number): Rational {
   if (!Number.isFinite(value)) refuse('fraction', `${value} is no number`, 'give a finite one');
   let denominator = 1n;
   let scaled = value;
-  // Doubling is exact; every finite double is whole after at most 1074 of them.
+  // Doubling is exact; every finite double becomes whole after at most 1074 doublings.
   while (!Number.isInteger(scaled)) {
     scaled *= 2;
     denominator *= 2n;
@@ -41,7 +41,7 @@ export function numberOf({ numerator, denominator }: Rational): number {
   return Number(whole) + properFraction(numerator - whole * denominator, denominator);
 }
 
-/** Towards minus infinity; bigint's own division goes towards zero. */
+/** Rounds towards minus infinity; bigint's own division rounds towards zero. */
 export function floorDivide(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator;
   return numerator % denominator < 0n ? quotient - 1n : quotient;

@@ -1,10 +1,10 @@
-/** Lengths of time counted from 1970 in UTC's days of 86 400 s, exactly: the same count on every day and machine. */
+/** Time intervals counted from 1970 in UTC days of 86 400 s, exactly: the same count on every day and machine. */
 import { SECONDS_PER_DAY } from '../units.js';
 import { floorDivide, overWhole, properFraction, rational, type Rational } from './rational.js';
 
 /**
- * What somebody meant by a number of seconds: a whole part of a day where no double is nearer to it (a third of a
- * second has no decimals that end), else its decimals.
+ * The exact length that a number of seconds means: a whole fraction of a day if no double is nearer to it (a third of a
+ * second has no finite decimal expansion), else its decimals.
  */
 function lengthOf(seconds: number): Rational {
   const parts = Math.round(SECONDS_PER_DAY / seconds);
@@ -19,7 +19,10 @@ function lengthOf(seconds: number): Rational {
 }
 const ULP_OF_DAY = SECONDS_PER_DAY * Number.EPSILON;
 
-/** How many `parts`-th parts of `lengthS` had begun by a Unix second, the first in 1970, and how long ago the last did. */
+/**
+ * How many intervals of `lengthS` / `parts` had begun by a Unix second, the first in 1970, and the time since the last
+ * one began.
+ */
 export function countSince1970(
   unixSeconds: number,
   lengthS: number,

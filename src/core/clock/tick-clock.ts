@@ -1,16 +1,16 @@
 /**
- * Ticks of a sampling clock to UTC and back, without rounding on the way: seconds = epoch + tick / rate in whole
- * numbers. A double of absolute ticks would not do: 196 MHz since 1970 passes 2⁵³. Sampling clocks never pause, so
- * leap seconds after the epoch are counted.
+ * Ticks of a sampling clock to UTC and back, without intermediate rounding: seconds = epoch + tick / rate in whole
+ * numbers. A double cannot hold absolute ticks: 196 MHz since 1970 exceeds 2⁵³. Sampling clocks never pause, so leap
+ * seconds after the epoch are counted.
  */
 import { instant, secondsBetween, type Instant } from '../instant.js';
 import { afterElapsedSeconds } from './epochs.js';
 import { floorDivide, properFraction, rationalOf, type Rational } from './rational.js';
 
 export interface TickClock {
-  /** When tick 0 was. */
+  /** Time of tick 0. */
   readonly epoch: Instant;
-  /** Ticks a second. */
+  /** Ticks per second. */
   readonly tickRateHz: Rational;
 }
 
@@ -25,7 +25,7 @@ export function instantOfTick({ epoch, tickRateHz }: TickClock, tick: bigint): I
   return { ...second, fraction: second.fraction + fraction };
 }
 
-/** The tick nearest to a moment, the later of two. */
+/** The tick nearest to a moment; the later one if two are equally near. */
 export function tickOfInstant({ epoch, tickRateHz }: TickClock, moment: Instant): bigint {
   const [from, to] = [rationalOf(epoch.fraction), rationalOf(moment.fraction)];
   const seconds = BigInt(secondsBetween(instant(epoch.unixSeconds), instant(moment.unixSeconds)));
@@ -39,15 +39,15 @@ export function tickOfInstant({ epoch, tickRateHz }: TickClock, moment: Instant)
   return floorDivide(2n * total + unit, 2n * unit);
 }
 
-/** How long so many ticks last. */
+/** Duration of this many ticks. */
 export const secondsOfTicks = (ticks: bigint, { numerator, denominator }: Rational): number => {
   const whole = floorDivide(ticks * denominator, numerator);
   return Number(whole) + properFraction(ticks * denominator - whole * numerator, numerator);
 };
 
 /**
- * A clock of `wrapBits` bits begins again at 0 when it is full: the tick meant is the one within half a turn of a
- * tick nearby. Whole turns before that nobody can tell from the packet.
+ * A clock of `wrapBits` bits wraps to 0 when it is full: the result is the tick within half a period of `near`. The
+ * packet does not show how many whole periods came before.
  */
 export function unwrapTick(sent: bigint, near: bigint, wrapBits: number): bigint {
   const turn = 1n << BigInt(wrapBits);

@@ -1,4 +1,4 @@
-/** A box of samples that never arrived. Half-open ranges; times are samples from the start of the block. */
+/** A range of inputs and samples that never arrived. Half-open; times are samples from the start of the block. */
 export interface VoltageGap {
   readonly firstInput: number;
   readonly endInput: number;

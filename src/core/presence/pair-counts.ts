@@ -1,10 +1,13 @@
-/** How many samples both stations of a pair have, from presence bits: rows are combined by AND and counted by popcount. */
+/**
+ * Number of samples that both stations of a pair have, from presence bits: rows are combined by AND and counted by
+ * popcount.
+ */
 import type { CountsCB } from '../axes.js';
 import { popcount } from './presence.js';
 
 /**
- * sums[i(i + 1)/2 + j] += the bits that rows i and j share; rows : [row][word].
- * Rows that lack nothing are told by their own number of bits: with little loss hardly any pair is compared.
+ * sums[i(i + 1)/2 + j] += the number of bits that rows i and j share; rows : [row][word]. Complete rows are recognised
+ * by their own number of bits, so that with little loss hardly any pair is compared.
  */
 export function addSharedBits(sums: Float64Array, rows: Uint32Array, rowWords: number, bits: number): void {
   const count = rowWords === 0 ? 0 : rows.length / rowWords;
@@ -45,7 +48,7 @@ export function deadStations(
   );
 }
 
-/** counts[c][b] += row[b] for the channels of a run. */
+/** counts[c][b] += row[b] for a run of channels. */
 export function addToChannels(
   counts: CountsCB,
   row: Float64Array,

@@ -1,4 +1,4 @@
-/** Counting sample by sample: what the bits are held to. Slow and obviously right. */
+/** Counts sample by sample: the reference for the bit counts. Slow and simple. */
 import { baselineCount, baselineIndex, type CountsCB } from '../axes.js';
 import type { SpectraGap } from './gap-boxes.js';
 import type { PairShape } from './pair-counts.js';

@@ -38,7 +38,8 @@ describe('presence bits', () => {
     const presence = emptyPresence(2, 3, 65);
     assert.equal(presence.rowWords, 4);
     assert.equal(presence.bits.length, 2 * 3 * 4);
-    // Lane 1, fragment 2 is the sixth row: words 20…23. Slot 33 is bit 1 of its second word, slot 64 bit 0 of its third.
+    // Source 1, fragment 2 is the sixth row: words 20…23. Slot 33 is bit 1 of its second word, slot 64 bit 0 of its
+    // third.
     markSlots(presence, rowOf(presence, 1, 2), 33, 34, 'present');
     markSlots(presence, rowOf(presence, 1, 2), 64, 65, 'present');
     const expected = new Uint32Array(24);
@@ -101,7 +102,7 @@ describe('gaps from presence bits', () => {
     assert.equal(presentCells(whole()), 2 * 3 * 5);
     assert.deepEqual(gapsOfPresence(whole(), layout), []);
     const presence = whole();
-    // Lane 1, fragment 2, slots 1 and 2: inputs 4…7, channels 8…11, samples 2…5.
+    // Source 1, fragment 2, slots 1 and 2: inputs 4…7, channels 8…11, samples 2…5.
     markSlots(presence, rowOf(presence, 1, 2), 1, 3, 'missing');
     assert.deepEqual(gapsOfPresence(presence, layout), [
       { firstInput: 4, endInput: 8, firstChannel: 8, endChannel: 12, firstSample: 2, endSample: 6 },

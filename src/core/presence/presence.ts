@@ -1,12 +1,12 @@
 /**
- * What arrived, one bit a cell. A lane is who sends (a board, a digitiser, a VDIF thread), a fragment which part of its
- * band, a slot a step in time. Rows are padded to whole 64-bit words, so that native code sees the same memory as
- * `uint64_t [lane][fragment][word]`, lowest bit first.
+ * Which packets arrived, one bit per packet slot. A lane is a source (a board, a digitiser, a VDIF thread), a fragment
+ * a part of its band, a slot a step in time. Rows are padded to whole 64-bit words, so that native code reads the same
+ * memory as `uint64_t [lane][fragment][word]`, lowest bit first.
  */
 import { refuse, wholeNumber } from '../errors.js';
 import type { SpectraGap } from './gap-boxes.js';
 
-/** The box of inputs and channels that one kind of packet or frame fills. */
+/** The range of inputs and channels that one kind of packet or frame fills. */
 export interface Lane {
   readonly firstInput: number;
   readonly endInput: number;
@@ -14,9 +14,11 @@ export interface Lane {
   readonly endChannel: number;
 }
 
-/** Where the cells of a block lie. Fragment f of a lane holds the lane's channels, shifted by f times their number. */
+/**
+ * Layout of a block's packet slots. Fragment f of a lane holds the lane's channels, shifted by f times their number.
+ */
 export interface CellLayout {
-  /** The box of fragment 0 of each lane. */
+  /** The range of fragment 0 of each lane. */
   readonly lanes: readonly Lane[];
   readonly fragments: number;
   readonly samplesPerSlot: number;
@@ -26,7 +28,7 @@ export interface Presence {
   readonly lanes: number;
   readonly fragments: number;
   readonly slots: number;
-  /** 32-bit words a row; even. */
+  /** 32-bit words per row; even. */
   readonly rowWords: number;
   /** bits : [lane][fragment][word], slot s at bit s mod 32 of word ⌊s/32⌋; 0 beyond the last slot. */
   readonly bits: Uint32Array;
@@ -34,7 +36,7 @@ export interface Presence {
 
 export const presenceRowWords = (slots: number): number => 2 * Math.ceil(slots / 64);
 
-/** Nothing is there yet. `bits` may be memory of someone else's, as long as the shape asks. */
+/** All slots missing. `bits` may be the caller's memory if it has the right length. */
 export function emptyPresence(
   lanes: number,
   fragments: number,
@@ -59,7 +61,7 @@ export function isPresent(presence: Presence, row: number, slot: number): boolea
   return ((presence.bits[row * presence.rowWords + (slot >>> 5)] >>> (slot & 31)) & 1) === 1;
 }
 
-/** Sets (or clears) the slots from `from` to before `to` of a row. */
+/** Sets or clears the slots in [from, to) of a row. */
 export function markSlots(
   presence: Presence,
   row: number,
@@ -78,28 +80,28 @@ export function markSlots(
   }
 }
 
-/** The bits from `from` (below 32) to before `to` of one word; either may lie outside it. */
+/** The bits [from, to) of one word, from < 32; either end may be outside it. */
 function bitsBetween(from: number, to: number): number {
   const upTo = to >= 32 ? -1 : (1 << Math.max(0, to)) - 1;
   const below = from <= 0 ? 0 : (1 << from) - 1;
   return upTo & ~below;
 }
 
-/** Ones in a word: pairs, nibbles and bytes are added side by side, then all bytes by one product. */
+/** Ones in a word: sums of pairs, nibbles and bytes in parallel, then the sum of all bytes by one product. */
 export function popcount(word: number): number {
   let x = word - ((word >>> 1) & 0x5555_5555);
   x = (x & 0x3333_3333) + ((x >>> 2) & 0x3333_3333);
   return Math.imul((x + (x >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }
 
-/** Cells that are there. */
+/** Number of packet slots present. */
 export function presentCells({ bits }: Presence): number {
   let sum = 0;
   for (const word of bits) sum += popcount(word);
   return sum;
 }
 
-/** The box of one fragment of a lane. */
+/** The range of one fragment of a lane. */
 export function fragmentBox({ lanes }: CellLayout, lane: number, fragment: number): Lane {
   const box = lanes[lane];
   const shift = fragment * (box.endChannel - box.firstChannel);
@@ -115,12 +117,12 @@ function checkShape(presence: Presence, layout: CellLayout): void {
   }
 }
 
-/** What is not there, as boxes; the same hole in neighbouring fragments or lanes makes one. */
+/** The missing data as gaps; the same hole in neighbouring fragments or lanes is one gap. */
 export function gapsOfPresence(presence: Presence, layout: CellLayout): SpectraGap[] {
   checkShape(presence, layout);
   const { samplesPerSlot } = layout;
   const gaps: SpectraGap[] = [];
-  /** Where the last gap with these times stands. */
+  /** Index of the last gap with these times. */
   const latest = new Map<string, number>();
   for (let lane = 0; lane < presence.lanes; lane++) {
     for (let fragment = 0; fragment < presence.fragments; fragment++) {
@@ -140,7 +142,7 @@ export function gapsOfPresence(presence: Presence, layout: CellLayout): SpectraG
   return joinLanes(gaps);
 }
 
-/** A lane's fragments are joined first; whole lanes that miss the same are joined after. */
+/** Joins the fragments of each lane first, then whole lanes with the same hole. */
 function joinLanes(gaps: readonly SpectraGap[]): SpectraGap[] {
   const joined: SpectraGap[] = [];
   const latest = new Map<string, number>();
@@ -166,7 +168,7 @@ export function holesOf(presence: Presence, row: number): [number, number][] {
   let from = -1;
   for (let slot = 0; slot < presence.slots; slot++) {
     const word = presence.bits[start + (slot >>> 5)];
-    // Whole words that change nothing are passed over.
+    // Skips whole words that change nothing.
     if ((slot & 31) === 0 && word === (from < 0 ? 0xffff_ffff : 0)) {
       slot += 31;
       continue;

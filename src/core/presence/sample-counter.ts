@@ -1,8 +1,8 @@
 /**
- * How many samples each pair of stations had, over the blocks of an integration or an image. A block without gaps counts
- * alike for every pair, so such blocks are one number until the end; those with gaps are counted by presence bits. Where a
- * block lacks one polarisation of a station and not the other, pairs of inputs are counted instead, and products have counts
- * of their own.
+ * Number of samples of each pair of stations, over the blocks of an integration or an image. A block without gaps
+ * counts the same for every pair, so such blocks are one number until the end; those with gaps are counted by presence
+ * bits. If a block lacks one polarisation of a station and not the other, pairs of inputs are counted instead, and
+ * products have their own counts.
  */
 import { baselineCount, countsCB, countsCBPP, type CountsCB, type CountsCBPP } from '../axes.js';
 import { refuse } from '../errors.js';
@@ -13,9 +13,9 @@ import { mostOfProducts } from '../product-counts.js';
 export class SampleCounter {
   private total = 0;
   private gapless = 0;
-  /** Of blocks with gaps. */
+  /** For blocks with gaps. */
   private readonly gappy: SampleCounts;
-  /** Of blocks that lack half a station: pairs of inputs. */
+  /** For blocks that lack half a station: counts of pairs of inputs. */
   private halves: SampleCounts | undefined;
 
   constructor(
@@ -30,17 +30,17 @@ export class SampleCounter {
     return this.total;
   }
 
-  /** Those of blocks without gaps: every pair has them, unless a station is flagged. */
+  /** Samples of blocks without gaps: every pair has them, unless a station is flagged. */
   get gaplessSamples(): number {
     return this.gapless;
   }
 
-  /** Whether every sample was there. */
+  /** Whether no sample was missing. */
   get isGapless(): boolean {
     return this.total === this.gapless;
   }
 
-  /** What the blocks with gaps add to those, made when asked for; undefined where there was none. */
+  /** What the blocks with gaps add, computed on request; undefined if there was none. */
   get gappyRows(): CountRows | undefined {
     this.refuseHalves();
     return this.isGapless ? undefined : this.gappy.rows(this.flaggedInputs);
@@ -57,7 +57,7 @@ export class SampleCounter {
     this.total += samples;
   }
 
-  /** counts : [c][b] of all that was added, and a fresh start. A new array unless one is given to be filled. */
+  /** counts : [c][b] of all blocks added; then restarts. Returns a new array unless one is given. */
   finish(into: CountsCB = this.emptyCounts()): CountsCB {
     if (this.halves) into.set(this.finishProducts().counts);
     else if (this.total === this.gapless && this.flaggedInputs?.includes(1) !== true) into.fill(this.gapless);
@@ -70,7 +70,10 @@ export class SampleCounter {
     return into;
   }
 
-  /** The same, and productCounts : [c][b][p_i][p_j] where they differ within a pair; a pair then has the most of its products. */
+  /**
+   * As `finish`, with productCounts : [c][b][p_i][p_j] if they differ within a pair; a pair's count is then the largest
+   * of its products.
+   */
   finishProducts(): { readonly counts: CountsCB; readonly productCounts?: CountsCBPP } {
     const { halves, flaggedInputs } = this;
     if (!halves) return { counts: this.finish() };
@@ -100,7 +103,7 @@ export class SampleCounter {
     };
   }
 
-  /** Those of `finish`, shortly. */
+  /** As `finish`, in compact form. */
   finishRows(): CountRows {
     this.refuseHalves();
     this.gappy.add(this.gapless, []);
@@ -117,7 +120,7 @@ export class SampleCounter {
     this.gapless = 0;
   }
 
-  /** A row says one number of a pair. */
+  /** A row holds one number per pair. */
   private refuseHalves(): void {
     if (this.halves)
       refuse(

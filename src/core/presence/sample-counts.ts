@@ -1,14 +1,14 @@
 /**
- * How many samples both stations of each baseline have, from gaps of any shape. Blocks are added up as pairs of
- * stations for each run of channels between gap edges, and spread over [c][b] when asked: with the same lanes missing
- * in every channel, a block of 132 channels costs as much as one of a single channel.
+ * Number of samples that both stations of each baseline have, from gaps of any shape. Blocks are added as pairs of
+ * stations for each run of channels between gap edges, and spread over [c][b] on request: if the same sources are
+ * missing in every channel, a block of 132 channels costs as much as one of a single channel.
  */
 import { baselineCount, type CountsCB } from '../axes.js';
 import type { SpectraGap } from './gap-boxes.js';
 import { addSharedBits, addToChannels, deadStations, type PairShape } from './pair-counts.js';
 import { emptyPresence, markSlots } from './presence.js';
 
-/** counts[c][b] told shortly: what channels of a run have in common, rows : [run][b], and the run of each channel. */
+/** counts[c][b] in compact form: rows : [run][b], common to the channels of a run, and the run of each channel. */
 export interface CountRows {
   readonly rows: Float64Array;
   readonly runOf: Int32Array;
@@ -17,9 +17,9 @@ export interface CountRows {
 interface Run {
   readonly firstChannel: number;
   readonly endChannel: number;
-  /** Samples of blocks that lacked nothing here: alike for all pairs. */
+  /** Samples of blocks without gaps in this run: the same for all pairs. */
   whole: number;
-  /** pairs : [b], the others. */
+  /** pairs : [b], samples of the other blocks. */
   readonly pairs: Float64Array | undefined;
 }
 
@@ -30,7 +30,7 @@ export class SampleCounts {
     this.runs = this.emptyRuns();
   }
 
-  /** What of a gap lies outside the block is nobody's. */
+  /** The part of a gap outside the block is ignored. */
   add(samples: number, gaps: readonly SpectraGap[]): void {
     if (samples === 0) return;
     if (gaps.length > 0) this.cutAt(gaps.flatMap((gap) => [gap.firstChannel, gap.endChannel]));
@@ -48,7 +48,7 @@ export class SampleCounts {
     });
   }
 
-  /** counts[c][b] += what was added; a station whose inputs are all flagged (1) has nothing. */
+  /** counts[c][b] += all that was added; a station with all inputs flagged (1) counts nothing. */
   spread(counts: CountsCB, flaggedInputs?: Uint8Array): void {
     const { rows } = this.rows(flaggedInputs);
     const baselines = baselineCount(this.shape.stations);
@@ -58,7 +58,7 @@ export class SampleCounts {
     });
   }
 
-  /** The same without saying it of every channel: a card can do that. */
+  /** The same without expanding to channels, which a GPU can do. */
   rows(flaggedInputs?: Uint8Array): CountRows {
     const { stations, channels } = this.shape;
     const dead = deadStations(this.shape, flaggedInputs);
@@ -84,7 +84,7 @@ export class SampleCounts {
     return [{ firstChannel: 0, endChannel: this.shape.channels, whole: 0, pairs: undefined }];
   }
 
-  /** Runs end wherever a gap begins or ends; each half keeps what was counted. */
+  /** Splits runs wherever a gap begins or ends; each part keeps its counts. */
   private cutAt(channels: readonly number[]): void {
     const cuts = new Set(channels);
     this.runs = this.runs.flatMap((run) => {
@@ -105,7 +105,7 @@ export class SampleCounts {
     const presence = emptyPresence(stations, 1, samples);
     for (let s = 0; s < stations; s++) markSlots(presence, s, 0, samples, 'present');
     for (const gap of gaps) {
-      // Polarisations are widened together: half a station's sample is nobody's sample.
+      // Gaps are widened to both polarisations: a sample without one of them does not count.
       const end = Math.min(stations, Math.ceil(gap.endInput / polarisations));
       const to = Math.min(samples, gap.endSample);
       for (let s = Math.floor(gap.firstInput / polarisations); s < end; s++) {
@@ -126,7 +126,7 @@ export class SampleCounts {
   }
 }
 
-/** Stations of one board miss the same: each different row once, and which of them is whose. */
+/** Stations of one board miss the same data: the distinct rows, and the row of each station. */
 function alikeRows(
   bits: Uint32Array,
   rowWords: number,

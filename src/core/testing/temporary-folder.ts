@@ -1,4 +1,4 @@
-/** Folders that tests write in. */
+/** Temporary folders for tests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const remove = (folder: string): void => {
   rmSync(folder, { recursive: true, force: true });
 };
 
-/** A new, empty folder that is gone when the process ends, however its tests went. */
+/** A new, empty folder, removed when the process ends, whatever the outcome of its tests. */
 export function temporaryFolder(name: string): string {
   if (folders.length === 0)
     process.once('exit', () => {
@@ -20,7 +20,7 @@ export function temporaryFolder(name: string): string {
   return folder;
 }
 
-/** The same for one piece of work: gone when that is done. */
+/** A temporary folder for one piece of work, removed when that is done. */
 export async function inTemporaryFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = make(name);
   try {
