@@ -1,4 +1,4 @@
-/** Which sources are up. */
+/** Sources above an altitude. */
 import { realNumber } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -12,11 +12,11 @@ export interface SourceUp {
   readonly directionEnu: Vector3;
   readonly altitudeDeg: number;
   readonly azimuthDeg: number;
-  /** Flux times the element's power beam, where a telescope was given. */
+  /** Flux times the element's power beam, if a telescope is given. */
   readonly apparentFluxJy: number;
 }
 
-/** Sources at or above an altitude, the apparently brightest first. */
+/** Sources at or above an altitude, in order of decreasing apparent flux. */
 export function sourcesUp(
   sources: readonly Source[],
   frame: SkyFrame,

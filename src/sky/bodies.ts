@@ -1,4 +1,4 @@
-/** The Moon and the planets. Their flux is the user's to give. */
+/** The Moon and the planets. The user gives their flux. */
 import { AstroTime, Body, GeoVector, Observer, ObserverVector } from 'astronomy-engine';
 import { toDate } from '../core/instant.js';
 import { positionFromJ2000 } from './frame.js';
@@ -8,7 +8,7 @@ const names = [
   ...[Body.Moon, Body.Mercury, Body.Venus, Body.Mars, Body.Jupiter, Body.Saturn, Body.Uranus, Body.Neptune],
 ] as const;
 
-/** Seen from the site; aberration is the frame's to add. */
+/** As seen from the site; the frame adds aberration. */
 export const bodies: readonly Source[] = names.map((name) => ({
   name,
   isMoving: true,

@@ -1,14 +1,14 @@
-/** Sources as a user names them: all, by name, by position, or of a sky model's file. */
+/** Sources as a user selects them: all, by name, by position, or from a sky model file. */
 import { refuse } from '../core/errors.js';
 import type { SkyFrame } from './frame.js';
 import { isSkyModelPath, readSkyModel } from './models/read.js';
 import { parseSource, sourceAt, type Source } from './source.js';
 import { findSources, withFlux } from './sources.js';
 
-/** Where the sources are at a frame's moment: those given by altitude and azimuth stand there then. */
+/** Sources at a frame's moment: those given by altitude and azimuth are there at that moment. */
 export type ChosenSources = (frame: SkyFrame) => readonly Source[];
 
-/** Names and hand-made sources, checked at once: before the work, not after it. */
+/** Names and sources given by hand, checked at once, before the work starts. */
 export function parseSources(text: string): ChosenSources {
   if (text.trim() === 'all') return () => findSources('all');
   const each = text.split(',').map((part): ((frame: SkyFrame) => Source | readonly Source[]) => {

@@ -28,7 +28,7 @@ describe('the angle of a mount', () => {
       const axes = skyFrame(site, parseInstant(time, 'time')).tangentAxes({ raDeg, decDeg });
       const angleDeg = (mount: 'altaz' | 'equatorial'): number =>
         (mountAngleRad(mountAxis(mount, site), axes) * 180) / Math.PI;
-      // Aberration differs by some arcseconds over the way to the zenith, and is divided by its distance.
+      // Aberration varies by some arcseconds on the way to the zenith; this is divided by the distance.
       close(angleDeg('altaz'), zenithDeg, 0.02);
       close(angleDeg('equatorial'), poleDeg, 0.01);
     }
@@ -39,10 +39,10 @@ describe('the Jones matrix of feeds', () => {
   /** By hand, from altitude and azimuth: axes of altitude and azimuth, then the parallactic angle. */
   const byHand = (altDeg: number, azDeg: number, parallacticDeg: number): number[][] => {
     const [alt, az, chi] = [altDeg, azDeg, parallacticDeg].map((deg) => (deg * Math.PI) / 180);
-    // A field upwards (rising altitude) and to the right of it as seen from the ground, towards rising azimuth.
+    // A field upwards (rising altitude) and to the right as seen from the ground, towards rising azimuth.
     const up = [-Math.sin(alt) * Math.sin(az), -Math.sin(alt) * Math.cos(az)];
     const right = [Math.cos(az), -Math.sin(az)];
-    // North is χ away from up; east is to the left of north in the sky, as rising azimuth is to the right of up.
+    // North is χ from up; east is to the left of north on the sky, and rising azimuth to the right of up.
     const north = [0, 1].map((k) => Math.cos(chi) * up[k] + Math.sin(chi) * right[k]);
     const east = [0, 1].map((k) => Math.sin(chi) * up[k] - Math.cos(chi) * right[k]);
     return [0, 1].map((k) => [east[k], north[k]]);

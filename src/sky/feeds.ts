@@ -1,7 +1,7 @@
 /**
- * What a pair of feeds makes of the field of a wave: the one Jones matrix of the simulator, the calibration models and the
- * images (docs/conventions.md, polarisation). The sky's field is written along J2000 east and north at the source, what comes
- * out is X and Y.
+ * The response of a pair of feeds to the field of a wave: the one Jones matrix of the simulator, the calibration models
+ * and the images (docs/conventions.md, polarisation). The input is the sky's field along J2000 east and north at the
+ * source; the output is X and Y.
  */
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import { cross, dot, normalise, type Vector3 } from '../core/vector.js';
@@ -17,20 +17,20 @@ export const IDENTITY: FeedJones = [1, 0, 0, 1];
 /** Position angle of X, from north through east, by default: X east, Y north. */
 export const X_EAST_DEG = 90;
 
-/** How feeds are held: `xAngleDeg` is the angle of X from the north of its mount through east, and Y is 90° less. */
+/** Orientation of the feeds: `xAngleDeg` is the angle of X from the north of its mount through east; Y is 90° less. */
 interface Feed {
   readonly mount: Mount;
   readonly xAngleDeg?: number;
 }
 
-/** The feeds of a telescope; nothing where its mount is unknown: X and Y then count as east and north of J2000. */
+/** The feeds of a telescope; undefined if its mount is unknown: X and Y then count as east and north of J2000. */
 export const feedOf = ({
   mount,
   feedAngleDeg,
 }: Pick<Telescope, 'mount' | 'feedAngleDeg'>): Feed | undefined =>
   mount && { mount, ...(feedAngleDeg !== undefined && { xAngleDeg: feedAngleDeg }) };
 
-/** What a mount's north is: the zenith of an alt-az one, the pole of date of an equatorial one. */
+/** Direction of a mount's north: the zenith for alt-az, the pole of date for equatorial. */
 export const mountAxis = (
   mount: 'altaz' | 'equatorial',
   { latitudeDeg }: Pick<Site, 'latitudeDeg'>,
@@ -44,8 +44,8 @@ export const mountAngleRad = (axisEnu: Vector3, { l, m }: TangentAxes): number =
   Math.atan2(dot(axisEnu, l), dot(axisEnu, m));
 
 /**
- * Towards the source of `axes`. A mount that follows it rotates the field; dipoles fixed to the ground record its projection
- * onto them: 1 at the zenith, sin(altitude) along a dipole towards the horizon.
+ * Towards the source of `axes`. A mount that follows it rotates the field; dipoles fixed to the ground receive its
+ * projection onto them: 1 at the zenith, sin(altitude) along a dipole towards the horizon.
  */
 export function feedJones(
   { mount, xAngleDeg = X_EAST_DEG }: Feed,
@@ -62,7 +62,7 @@ export function feedJones(
   return [Math.sin(at), Math.cos(at), -Math.cos(at), Math.sin(at)];
 }
 
-/** Of an array whose stations share one horizon; the identity where its mount is unknown. */
+/** For an array whose stations share one horizon; the identity if its mount is unknown. */
 export function telescopeJones(telescope: Telescope, axes: TangentAxes): FeedJones {
   const feed = feedOf(telescope);
   if (!feed) return IDENTITY;
@@ -73,7 +73,7 @@ export function telescopeJones(telescope: Telescope, axes: TangentAxes): FeedJon
   );
 }
 
-/** [s]: the north of each station's own mount, which differs from the array's by their distance over the Earth's radius. */
+/** [s]: the north of each station's own mount, which differs from the array's by station distance over Earth radius. */
 export function stationAxes({
   site,
   stations,
@@ -88,7 +88,7 @@ export function stationAxes({
   });
 }
 
-/** How far the norths of mounts differ over an array, degrees: one matrix is for all of it where they hardly do. */
+/** How far the norths of mounts differ over an array, degrees; one matrix serves all if they hardly differ. */
 export function spreadDeg(telescope: Pick<Telescope, 'site' | 'stations' | 'mount'>): number {
   if (telescope.mount !== 'altaz') return 0;
   return stationAxes(telescope).reduce(
@@ -97,12 +97,12 @@ export function spreadDeg(telescope: Pick<Telescope, 'site' | 'stations' | 'moun
   );
 }
 
-/** The root of the mean power of X and Y of an unpolarised source: 1 of mounts that follow it. */
+/** The square root of the mean power of X and Y of an unpolarised source: 1 for mounts that follow it. */
 export const rmsOf = ([a, b, c, d]: FeedJones): number => Math.sqrt((a * a + b * b + c * c + d * d) / 2);
 
 export const scaled = ([a, b, c, d]: FeedJones, by: number): FeedJones => [a * by, b * by, c * by, d * by];
 
-/** Each row of length 1: where voltages of X and Y hold their lengths. */
+/** Each row normalised to 1, for use with voltages of X and Y that include the lengths. */
 export function normalisedRows([a, b, c, d]: FeedJones): FeedJones {
   const [x, y] = [Math.hypot(a, b), Math.hypot(c, d)];
   return [x > 0 ? a / x : 0, x > 0 ? b / x : 0, y > 0 ? c / y : 0, y > 0 ? d / y : 0];
@@ -115,7 +115,7 @@ export interface Stokes {
   readonly v: number;
 }
 
-/** What X and Y record, written as Stokes parameters of theirs: XX = i − q, YY = i + q, XY = u − iv. J·B·Jᵀ. */
+/** What X and Y record, as Stokes parameters of the feeds: XX = i − q, YY = i + q, XY = u − iv. J·B·Jᵀ. */
 export function throughFeed([a, b, c, d]: FeedJones, { i, q, u, v }: Stokes): Stokes {
   const [east, north] = [i - q, i + q];
   const xx = a * a * east + b * b * north + 2 * a * b * u;
@@ -128,7 +128,7 @@ export function throughFeed([a, b, c, d]: FeedJones, { i, q, u, v }: Stokes): St
   };
 }
 
-/** The way back; nothing where the feeds have become parallel, at the horizon. */
+/** The inverse; undefined if the projected feeds are parallel, at the horizon. */
 export function inverseJones([a, b, c, d]: FeedJones): FeedJones | undefined {
   const determinant = a * d - b * c;
   return Math.abs(determinant) > 1e-6
@@ -137,17 +137,17 @@ export function inverseJones([a, b, c, d]: FeedJones): FeedJones | undefined {
 }
 
 /**
- * East and north of J2000 in any direction, from where its pole is seen: right to aberration, 10⁻⁴ rad over the cosine of
- * the declination. For all pixels of an image, where `frame.tangentAxes` would take long.
+ * East and north of J2000 in any direction, from the apparent pole: accurate to aberration, 10⁻⁴ rad over the cosine of
+ * the declination. For all pixels of an image, where `frame.tangentAxes` would be too slow.
  */
 export function axesTowards(poleEnu: Vector3, n: Vector3): TangentAxes {
   const east = cross(poleEnu, n);
   const size = Math.sqrt(dot(east, east));
-  // At the pole itself east is anywhere.
+  // At the pole itself east is arbitrary.
   const l = size > 1e-9 ? normalise(east) : normalise(cross({ x: 1, y: 0, z: 0 }, n));
   return { l, m: cross(n, l), n };
 }
 
-/** Where the pole of J2000 is seen. */
+/** Apparent direction of the J2000 pole. */
 export const poleOf = (frame: Pick<SkyFrame, 'directionEnu'>): Vector3 =>
   frame.directionEnu({ raDeg: 0, decDeg: 90 });

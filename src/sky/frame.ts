@@ -1,4 +1,4 @@
-/** Ties the local axes at a site and a moment to the sky, in both directions: where a source stands as it is seen. */
+/** Converts between the local axes at a site and moment and the sky: the apparent direction of a source, and back. */
 import type { Instant } from '../core/instant.js';
 import {
   EARTH_SPIN_RAD_PER_S,
@@ -17,31 +17,33 @@ import { earthOrientation } from './earth/orientation.js';
 import { axesOfDate, axesOfEarth, siderealTimeRad } from './earth/rotation.js';
 import { slowSky } from './earth/slow.js';
 
-/** Equatorial, ICRS (J2000): where a source is in catalogues, free of all that the observer does to it. */
+/** Equatorial, ICRS (J2000): the catalogue position of a source, free of all observer effects. */
 export interface SkyPosition {
   readonly raDeg: number;
   readonly decDeg: number;
 }
 
-/** Unit vectors, written in ENU, of an image's or a uvw system's axes: l east, m north, n towards the centre. */
+/** Unit vectors, in ENU, of an image's or a uvw system's axes: l east, m north, n towards the centre. */
 export interface TangentAxes {
   readonly l: Vector3;
   readonly m: Vector3;
   readonly n: Vector3;
 }
 
-/** Directions are apparent, as wavefronts cross the array: aberration and the Sun's gravity included, the air not. */
+/**
+ * Directions are apparent, as wavefronts cross the array: aberration and the Sun's gravity included, refraction not.
+ */
 export interface SkyFrame {
   readonly site: Site;
   readonly moment: Instant;
-  /** What stands straight up. */
+  /** The position at the zenith. */
   readonly zenith: SkyPosition;
   /** The Sun's centre, seen from the site. */
   readonly sun: SkyPosition;
   /** Unit vector towards a position: x east, y north, z up. Negative z is below the horizon. */
   directionEnu(position: SkyPosition): Vector3;
   positionOf(directionEnu: Vector3): SkyPosition;
-  /** J2000 east and north as they are seen at a centre: the axes of every image and every uvw. */
+  /** J2000 east and north as they appear at a centre: the axes of every image and every uvw. */
   tangentAxes(centre: SkyPosition): TangentAxes;
 }
 
@@ -57,10 +59,13 @@ export function positionFromJ2000(vector: Vector3): SkyPosition {
   return { raDeg: (raDeg + 360) % 360, decDeg };
 }
 
-/** Half of the distance over which east and north are taken: 2″, small against all that bends and large in a double. */
+/**
+ * Half of the distance over which east and north are differenced: 2″, small against all distortions and large in a
+ * double.
+ */
 const STEP = 1e-5;
 
-/** How the sky stands over a site at a moment: local directions from places on the sky, and back. */
+/** The sky over a site at a moment: local directions from positions on the sky, and back. */
 export function skyFrame(site: Site, moment: Instant): SkyFrame {
   const orientation = earthOrientation(moment);
   const clock = earthClock(moment, orientation.ut1MinusUtcS);
@@ -92,7 +97,7 @@ export function skyFrame(site: Site, moment: Instant): SkyFrame {
     tangentAxes: (centre) => {
       const towards = unitVectorJ2000(centre);
       const n = seen(towards);
-      // East is where right ascension grows: pole × centre. At a pole itself, along RA + 90°.
+      // East is the direction of rising right ascension: pole × centre. At a pole itself, along RA + 90°.
       const ra = centre.raDeg * RADIANS_PER_DEGREE;
       const north = cross(towards, { x: -Math.sin(ra), y: Math.cos(ra), z: 0 });
       const ahead = seen(normalise(plus(towards, scale(north, STEP))));

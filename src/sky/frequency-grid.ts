@@ -1,7 +1,7 @@
 /**
- * Where the bins of a chunk's spectrum lie on the sky. Bins are counted in rising sky frequency, j = 0…bins−1,
- * and land in the transform where the conventions put them: a complex recording wraps around its centre, a
- * real one holds its lower edge at zero frequency and leaves the negative half to the real part.
+ * Sky frequencies of the bins of a chunk's spectrum. Bins are counted in rising sky frequency, j = 0…bins−1, and their
+ * place in the transform follows the conventions: a complex recording wraps around its centre; a real one has its lower
+ * edge at zero frequency and leaves the negative half to the real part.
  */
 import { isComplexVoltage, type VoltageType } from '../core/axes.js';
 
@@ -11,7 +11,7 @@ export interface FrequencyGrid {
   readonly bins: number;
   readonly lowestHz: number;
   readonly stepHz: number;
-  /** Rising bin j stands at transform bin (j + shift) mod chunkSamples. */
+  /** Rising bin j is transform bin (j + shift) mod chunkSamples. */
   readonly shift: number;
   /** The sky frequency that is recorded at zero frequency. */
   readonly zeroHz: number;

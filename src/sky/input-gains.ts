@@ -1,4 +1,4 @@
-/** The inputs' own complex gains: drawn from the seed, unknown to whoever calibrates. */
+/** Complex gains of the inputs: drawn from the seed, unknown to calibration. */
 import { gainsCA, type GainsCA } from '../core/axes.js';
 import { realNumber } from '../core/errors.js';
 import { randomStream } from '../core/random.js';
@@ -7,16 +7,16 @@ import type { Turns } from './turn.js';
 export interface GainModel {
   /** Rms of the natural logarithm of the amplitude. */
   readonly logAmplitudeRms: number;
-  /** `random`: anywhere on the circle. */
+  /** `random`: uniform on the circle. */
   readonly phases: 'random' | 'zero';
-  /** Each cable is late by a time drawn evenly from 0 to this, which turns the gain along the band. */
+  /** Each cable has a delay drawn uniformly from 0 to this, which rotates the phase along the band. */
   readonly longestCableS: number;
 }
 
 export const usualGains: GainModel = { logAmplitudeRms: 0.2, phases: 'random', longestCableS: 20e-9 };
 export const perfectGains: GainModel = { logAmplitudeRms: 0, phases: 'zero', longestCableS: 0 };
 
-/** g(f) = amplitude · e^(2πi (phaseTurns − (f − centre)·cableS)): a later signal turns backwards. */
+/** g(f) = amplitude · e^(2πi (phaseTurns − (f − centre)·cableS)): a later signal has a falling phase. */
 export interface InputGain {
   readonly amplitude: number;
   readonly phaseTurns: number;
@@ -28,7 +28,7 @@ export function drawGains(model: GainModel, seed: number, inputs: number): Input
   realNumber('simulate', 'gains.longestCableS', model.longestCableS, 0, 1e-5);
   return Array.from({ length: inputs }, (_, a) => {
     const stream = randomStream(seed, 'gain', a);
-    // Drawn always, in one order: leaving the phases out leaves the amplitudes as they were.
+    // Always drawn, in one order: omitting the phases does not change the amplitudes.
     const amplitude = Math.exp(model.logAmplitudeRms * stream.gaussian());
     const phase = stream.uniform();
     const cableS = model.longestCableS * stream.uniform();
@@ -39,7 +39,7 @@ export function drawGains(model: GainModel, seed: number, inputs: number): Input
 export const gainTurns = (gain: InputGain, centreHz: number, frequencyHz: number): number =>
   gain.phaseTurns - (frequencyHz - centreHz) * gain.cableS;
 
-/** The same along bins that start at a frequency and rise by a step. */
+/** The same for bins that start at a frequency and rise by a step. */
 export const gainRamp = (gain: InputGain, centreHz: number, lowestHz: number, stepHz: number): Turns => ({
   first: gainTurns(gain, centreHz, lowestHz),
   step: -stepHz * gain.cableS,
@@ -51,10 +51,9 @@ interface GainedInputs {
 }
 
 /**
- * What a solver should find: x_a = countsPerRootJy · g_a(f) · sky_a with sky_a in √Jy through the element's beam.
- * Dimensionless, of amplitude about 1; the quantiser's scale (the plan's countsPerRootJy) and whatever gain the
- * channeliser has stand outside. A solver's phases are relative to its reference antenna: turn both before
- * comparing.
+ * The correct result of a solver: x_a = countsPerRootJy · g_a(f) · sky_a with sky_a in √Jy through the element's beam.
+ * Dimensionless, of amplitude about 1; excludes the quantiser's scale (the plan's countsPerRootJy) and any gain of the
+ * channeliser. A solver's phases are relative to its reference antenna: rotate both before comparing.
  */
 export function trueGains(plan: GainedInputs, frequenciesHz: ArrayLike<number>): GainsCA {
   const inputs = plan.inputGains.length;

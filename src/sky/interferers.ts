@@ -1,15 +1,15 @@
-/** Signals nobody asked for. Both polarisations and every station hear them alike, whatever the beam. */
+/** Interference. Both polarisations and every station receive it equally, whatever the beam. */
 import { realNumber, refuse, unreachable } from '../core/errors.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import { bandwidthHz, type Band } from './frequency-grid.js';
 
 interface Interference {
   /**
-   * Received power, as the flux of a source that would bring the same power spread over the whole band
-   * (a pulsed one: while it is on).
+   * Received power, as the flux of a source that would bring the same power spread over the whole band (a pulsed one:
+   * while it is on).
    */
   readonly bandFluxJy: number;
-  /** Unit vector towards it; without one it reaches every station at once. */
+  /** Unit vector towards it; without one it reaches every station at the same time. */
   readonly directionEnu?: Vector3;
 }
 
@@ -51,7 +51,7 @@ export function checkInterferer(interferer: Interferer, band: Band): void {
   }
 }
 
-/** Over a long time. */
+/** Averaged over a long time. */
 export const meanFluxJy = (interferer: Interferer): number =>
   interferer.bandFluxJy * (interferer.kind === 'pulsed' ? interferer.duty : 1);
 

@@ -1,21 +1,21 @@
-/** Where the user points: a source or satellite by name, a place by coordinates, the Sun, Moon or a planet, or straight up. */
+/** Where the user points: a source or satellite by name, a position, the Sun, Moon or a planet, or the zenith. */
 import { CorellaError, refuse } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 import type { SkyFrame, SkyPosition } from './frame.js';
 import { findSources, sourceNames } from './sources.js';
 
 export interface PhaseCentre {
-  /** As it was asked for, or the source's own name. */
+  /** As requested, or the source's own name. */
   readonly name: string;
   /** Fixed among the stars, moving among them (the Sun), or fixed over the ground (the zenith). */
   readonly kind: 'fixed' | 'moving' | 'local';
-  /** What stands there at the frame's moment. */
+  /** The sky position at the frame's moment. */
   position(frame: SkyFrame): SkyPosition;
   /** Unit vector towards it. */
   directionEnu(frame: SkyFrame): Vector3;
 }
 
-/** A centre that stands still among the stars. */
+/** A centre fixed among the stars. */
 export const fixedCentre = (name: string, position: SkyPosition): PhaseCentre => ({
   name,
   kind: 'fixed',
@@ -31,7 +31,7 @@ export const localCentre = (name: string, directionEnu: Vector3): PhaseCentre =>
   directionEnu: () => directionEnu,
 });
 
-/** SOURCE, "RA Dec", zenith or Sun; `where` is the option that asked. */
+/** SOURCE, "RA Dec", zenith or Sun; `where` is the option, for errors. */
 export function parsePhaseCentre(text: string, where: string): PhaseCentre {
   const asked = text.trim();
   if (/^zenith$/i.test(asked)) return localCentre('zenith', { x: 0, y: 0, z: 1 });
@@ -74,7 +74,7 @@ export function parsePosition(text: string, where: string): SkyPosition {
   return { raDeg, decDeg };
 }
 
-/** At a comma, before a sign, or between the only two words. */
+/** Splits at a comma, before a sign, or between the only two words. */
 function halves(text: string): readonly [string, string] | undefined {
   const plain = text
     .trim()

@@ -1,4 +1,4 @@
-/** Where things are, held to ERFA's numbers (scripts/erfa-places.py). */
+/** Positions tested against ERFA's numbers (scripts/erfa-places.py). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseInstant } from '../core/instant.js';

@@ -1,8 +1,8 @@
-/** Stokes fractions of sources, as a user gives them: NAME:Q:U:V. */
+/** Stokes fractions of sources, as given by the user: NAME:Q:U:V. */
 import { refuse } from '../core/errors.js';
 import { checkedStokes, type Source } from './source.js';
 
-/** The same sources, some of them with the Stokes fractions that the user gave. `where`: the field or option, for errors. */
+/** The same sources, with the Stokes fractions given by the user. `where`: the field or option, for errors. */
 export function polarise(
   sources: readonly Source[],
   wishes: readonly string[],

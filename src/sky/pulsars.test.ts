@@ -1,4 +1,4 @@
-/** Simulated pulsars against delays by hand: when a pulse arrives at a frequency, how long it lasts, how strong it is. */
+/** Simulated pulsars against delays computed by hand: arrival time at a frequency, duration and strength of a pulse. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { frequencyGrid } from './frequency-grid.js';
@@ -6,7 +6,7 @@ import { preparePulsedNoise } from './pulsars.js';
 import { planWith, record, telescopeAt, frame } from './simulate.testing.js';
 import { sourceAt } from './source.js';
 
-/** Mean power of the bins from `first` on of each chunk. */
+/** Mean power of the bins from `first` on in each chunk. */
 function powers(
   noise: ReturnType<typeof preparePulsedNoise>,
   [from, to]: readonly [number, number],
@@ -26,7 +26,8 @@ const pulse = { periodS: 0.2, dm: 30, width: 0.15 };
 const chunks = Array.from({ length: 400 }, (_, n) => n);
 
 describe('a pulsar', () => {
-  // 4149.378 s·MHz² · 30 · (1/60.008² − 1/60.064²): 64.4 ms late in the lowest quarter's middle, 9.2 ms in the highest's.
+  // 4149.378 s·MHz² · 30 · (1/60.008² − 1/60.064²): delays of 64.4 ms at the middle of the lowest quarter, 9.2 ms of
+  // the highest.
   for (const [first, delayMs] of [
     [0, 64.398],
     [48, 9.193],
@@ -43,11 +44,12 @@ describe('a pulsar', () => {
         total += power;
       });
       const middleMs = (200 * ((Math.atan2(im, re) / (2 * Math.PI) + 1) % 1)) % 200;
-      // A chunk of 64 samples leaks some of the other quarters, which come tens of milliseconds earlier or later.
+      // A chunk of 64 samples leaks power from the other quarters, which arrive tens of milliseconds earlier or later.
       assert.ok(Math.abs(middleMs - (15 + delayMs)) < 1.5, `${middleMs} ms`);
       // The mean is its flux, in the scale of a chunk of N bins: S/N.
       assert.ok(Math.abs(total / 200 - 2 / 64) < 0.08 * (2 / 64), String(total / 200));
-      // 30 ms, and by what a quarter of the band smears: 18.4 ms. Little more than that leak is received elsewhere.
+      // 30 ms plus the smearing over a quarter of the band: 18.4 ms. Outside, little more than that leakage is
+      // received.
       const away = (n: number): number => Math.abs(((n + 0.5 - (15 + delayMs) + 300) % 200) - 100);
       const [on, off] = [(n: number) => away(n) < 5, (n: number) => away(n) > 27].map((is) => {
         const some = folded.filter((_, n) => is(n));

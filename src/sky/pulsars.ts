@@ -1,6 +1,6 @@
 /**
- * Sources that pulsate: noise that is on for a part of each period, and dispersed by the electrons on its way, from one
- * frequency to the next and within a channel.
+ * Pulsating sources: noise that is on for a part of each period, dispersed by interstellar electrons between
+ * frequencies and within a channel.
  */
 import { planFft } from '../core/fft.js';
 import { realNumber, refuse } from '../core/errors.js';
@@ -24,12 +24,14 @@ export const pulsate = (
     return all.map((source) => (isNamed(source, name) ? { ...source, pulse } : source));
   }, sources);
 
-/** Of a transform; two of them are kept for each pulsar. */
+/** Longest transform; two of them are kept for each pulsar. */
 const MOST_LENGTH = 2 ** 22;
-/** Beyond the longest delay, for what rings at the edges of the band. */
+/** Samples beyond the longest delay, for ringing at the band edges. */
 const MARGIN = 256;
 
-/** A source's spectra of any chunk: [X-like, Y-like], complex over the grid's rising bins, independent of each other. */
+/**
+ * A source's spectra of any chunk: [X-like, Y-like], complex over the grid's rising bins, independent of each other.
+ */
 export interface PulsedNoise {
   draw(chunk: number): readonly [Float64Array, Float64Array];
 }
@@ -44,10 +46,10 @@ interface PulsedNoiseSettings {
 }
 
 /**
- * Noise at the rate of the band, from its lowest frequency up, is switched on and off, and then filtered by what the
- * interstellar medium does, exp(2πi·D·DM·(f − f₁)²/(f·f₁²)) for a delay of D·DM·(1/f² − 1/f₁²) after the top of the band
- * f₁: by overlap-save, so that a chunk holds what was sent long before it. A pulse begins at the top of the band with the
- * recording.
+ * Noise at the rate of the band, from its lowest frequency up, is switched on and off, and then filtered by the
+ * interstellar medium, exp(2πi·D·DM·(f − f₁)²/(f·f₁²)) for a delay of D·DM·(1/f² − 1/f₁²) relative to the top of the
+ * band f₁: by overlap-save, so that a chunk contains signals sent long before it. A pulse begins at the top of the band
+ * at the start of the recording.
  */
 export function preparePulsedNoise({ name, pulse, fluxJy, grid, seed }: PulsedNoiseSettings): PulsedNoise {
   const { bins, stepHz, lowestHz, chunkSamples } = grid;
@@ -63,7 +65,7 @@ export function preparePulsedNoise({ name, pulse, fluxJy, grid, seed }: PulsedNo
       `a DM of ${pulse.dm} spreads a pulse over ${(longest / rateHz).toPrecision(3)} s of this band`,
       'give a smaller DM, a narrower band (source.rate) or a higher frequency',
     );
-  /** Samples of a segment that have all of what was sent before them. */
+  /** Samples of a segment that include all earlier signals that reach them. */
   const useful = Math.floor((length - longest - MARGIN) / bins) * bins;
   const fft = planFft(length);
   const small = planFft(bins);
@@ -79,7 +81,7 @@ export function preparePulsedNoise({ name, pulse, fluxJy, grid, seed }: PulsedNo
   const spectra = [new Float64Array(2 * bins), new Float64Array(2 * bins)] as const;
   let segment = -1;
 
-  /** Both streams, from `longest` samples before the segment's first. */
+  /** Both streams, starting `longest` samples before the segment's first. */
   function fill(wanted: number): void {
     const first = wanted * useful - longest;
     for (let chunk = Math.floor(first / bins); chunk * bins < first + length; chunk++) {

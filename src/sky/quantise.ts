@@ -1,7 +1,7 @@
-/** From √Jy to what the recorder writes. */
+/** From √Jy to recorded counts. */
 import { isComplexVoltage, type VoltageElements, type VoltageType } from '../core/axes.js';
 
-/** The largest magnitude a type holds here: symmetric, so −128 never occurs; floats hold anything. */
+/** The largest magnitude used of a type: symmetric, so −128 never occurs; floats have no limit. */
 export const fullScale = {
   i8: 127,
   ci8: 127,
@@ -11,10 +11,10 @@ export const fullScale = {
   cf32: Infinity,
 } as const satisfies Record<VoltageType, number>;
 
-/** Of full scale. 20 of 127 at 8 bits: rounding adds 0.02 % of noise, and 6 σ still fits. */
+/** As a fraction of full scale. 20 of 127 at 8 bits: rounding adds 0.02 % of noise, and 6 σ still fits. */
 const RMS_FRACTION = 20 / 127;
 
-/** Counts per √Jy that put the rms of an input of mean power `powerJy` at its level; 1 for floats. */
+/** Counts per √Jy that bring an input of mean power `powerJy` to the target rms; 1 for floats. */
 export function countsPerRootJy(type: VoltageType, powerJy: number): number {
   if (fullScale[type] === Infinity) return 1;
   // A complex sample shares its power between two numbers.
@@ -22,7 +22,7 @@ export function countsPerRootJy(type: VoltageType, powerJy: number): number {
   return (RMS_FRACTION * fullScale[type]) / Math.sqrt(powerPerNumberJy);
 }
 
-/** Adding and taking away 1.5·2⁵² leaves a double rounded to a whole number, half to even. */
+/** Adding and subtracting 1.5·2⁵² rounds a double to a whole number, half to even. */
 const ROUNDER = 1.5 * 2 ** 52;
 
 interface Quantiser {
@@ -31,9 +31,9 @@ interface Quantiser {
 }
 
 /**
- * Writes `samples` complex values into `target` from element `at`: both parts, or for real types twice the real
- * part (the other half of a real signal's spectrum mirrors the first). Returns how many numbers are
- * at the rails, where those that were clipped went.
+ * Writes `samples` complex values into `target` from element `at`: both parts, or for real types twice the real part
+ * (the other half of a real signal's spectrum mirrors the first). Returns how many numbers are at the rails, which
+ * includes the clipped ones.
  */
 export function quantise(
   values: Float64Array,

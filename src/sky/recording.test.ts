@@ -27,7 +27,7 @@ const pair = telescopeAt([
 ]);
 const zenith = [sourceAt(frame, 90, 0, 100, 'x')];
 
-/** Strongest bin of a DFT and the part of all power in it. */
+/** The strongest bin of a DFT and its fraction of the total power. */
 function peak(spectrum: Float64Array): { bin: number; part: number } {
   let [bin, most, sum] = [0, 0, 0];
   for (let k = 0; k < spectrum.length / 2; k++) {
@@ -38,7 +38,7 @@ function peak(spectrum: Float64Array): { bin: number; part: number } {
   return { bin, part: most / sum };
 }
 
-/** Every block's rows put together again, [a][t]. */
+/** The rows of all blocks joined, [a][t]. */
 async function rejoin(plan: SimulationPlan, blockSamples: number, threads = 1): Promise<number[][]> {
   const rows = Array.from({ length: plan.inputs }, (): number[] => []);
   let samples = 0;
@@ -103,7 +103,7 @@ describe('the same seed', () => {
       assert.equal(block.samples, 100);
       break;
     }
-    // A thread that still ran would keep this test's process alive for ever: node --test would say so.
+    // A thread still running would keep this test's process alive: node --test would report it.
     assert.throws(() => simulate(plan, 100, { threads: 0 }), /threads is 0/);
   });
 
@@ -182,10 +182,10 @@ describe('interferers', () => {
   });
 
   it('put a tone at its frequency, in step from chunk to chunk', async () => {
-    // A centre that is no multiple of half the sample rate: with one, its wrong sign would alias to the right bin.
+    // A centre that is no multiple of half the sample rate: with one, a wrong sign would alias to the correct bin.
     const centreFrequencyHz = 60.1e6;
-    // ±513 bins of 1.6 MHz / 8192 = 195.3125 Hz: 256½ cycles a chunk, so that forgetting where the last one ended
-    // would break the line in two.
+    // ±513 bins of 1.6 MHz / 8192 = 195.3125 Hz: 256½ cycles per chunk, so that a phase error between chunks would
+    // split the line.
     const offsetHz = 513 * 195.3125;
     for (const [frequencyHz, bin] of [
       [centreFrequencyHz + offsetHz, 513],
@@ -241,7 +241,7 @@ describe('interferers', () => {
       row.forEach((value, n) => (Math.floor(n / numbers) % 100 < 25 ? on : off).push(value));
       // 10,000 samples: 1 % (complex) or 1.4 % (real)
       close(power(on, numbers), 4, 0.25, type);
-      // Complex: nothing but rounding. Real: the zero-frequency bin that is left out, 2/4096 of the mean.
+      // Complex: rounding only. Real: the zero-frequency bin that is left out, 2/4096 of the mean.
       assert.ok(power(off, numbers) < (type === 'cf32' ? 1e-12 : 0.01), `${power(off, numbers)}`);
     }
   });
@@ -253,7 +253,7 @@ describe('interferers', () => {
     refused(tone(61e6), /tone interferer: frequency in Hz is 61000000; give a number from 59200000/);
     refused(tone(60e6, { directionEnu: { x: 1, y: 1, z: 0 } }), /not a unit vector/);
     refused({ kind: 'pulsed', periodS: 1, duty: 1.5, bandFluxJy: 1 }, /pulsed interferer: duty is 1.5/);
-    // Shorter than two samples nothing can be switched on and off.
+    // A period shorter than two samples cannot be switched on and off.
     refused({ kind: 'pulsed', periodS: 1e-6, duty: 0.5, bandFluxJy: 1 }, /period in seconds is 0.000001/);
     refused(tone(60e6, { bandFluxJy: -1 }), /power in Jy over the band is -1/);
   });
@@ -267,12 +267,12 @@ describe('quantising', () => {
       const rows = await record(plan);
       for (const row of rows) close(Math.sqrt(power(row, 1)) / level, 1, 0.03, type);
     }
-    // A source low in the sky counts through the beam: 400 Jy · cos²(60°) + 77 Jy.
+    // The beam applies to a source low in the sky: 400 Jy · cos²(60°) + 77 Jy.
     const telescope = { ...pair, beamExponent: 1 };
     const sources = [sourceAt(frame, 30, 45, 400, 'low')];
     const low = planWith({ telescope, samples: 16_384, type: 'ci8', sources, systemFluxJy: 77 });
     for (const row of await record(low)) close(Math.sqrt(power(row, 1)), 20, 0.6);
-    // An interferer counts too: a tone always, a pulse as long as it is on.
+    // Interferers count too: a tone always, a pulse while it is on.
     const levelOf = (interferer: Interferer): number =>
       planWith({ telescope: pair, type: 'ci8', interferers: [interferer] }).countsPerRootJy;
     close(levelOf({ kind: 'tone', frequencyHz: 60e6, bandFluxJy: 8 }), 20 / Math.sqrt(4), 1e-12);

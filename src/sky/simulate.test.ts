@@ -34,8 +34,8 @@ async function fringes(
 }
 
 describe('fringes', () => {
-  // 3 m · cos 60° / c = 5.00346 ns early: at 60 MHz (bin 0) 0.300208 turns; at 60.4 MHz (bin 1024 of 4096, a
-  // quarter of 1.6 MHz) 0.302209; at 59.6 MHz (bin 3072) 0.298206. The sky turns by 1e-7 rad within the half chunk.
+  // 3 m · cos 60° / c = 5.00346 ns early: at 60 MHz (bin 0) 0.300208 turns; at 60.4 MHz (bin 1024 of 4096, a quarter of
+  // 1.6 MHz) 0.302209; at 59.6 MHz (bin 3072) 0.298206. The sky rotates by 1e-7 rad within the half chunk.
   const expected = [0.300208, 0.302209, 0.298206];
   const bins = [0, 1024, 3072];
 
@@ -73,7 +73,7 @@ describe('fringes', () => {
   });
 
   it('follow the turning sky from chunk to chunk', async () => {
-    // Slow samples, so that 16 chunks take 65 s and the fringe moves by a good part of a turn.
+    // Slow samples, so that 16 chunks take 65 s and the fringe moves by a large part of a turn.
     const telescope = telescopeAt([
       [0, 0, 0],
       [300, 0, 0],
@@ -113,7 +113,7 @@ describe('fringes', () => {
 });
 
 describe('powers', () => {
-  // 16 chunks of 4096 draws: a variance is known to √(1/65536) = 0.4 %; six times that is allowed.
+  // 16 chunks of 4096 draws: a variance has an error of √(1/65536) = 0.4 %; six times that is allowed.
   const samples = 65_536;
   const tolerance = 0.024;
 
@@ -132,7 +132,7 @@ describe('powers', () => {
   it('of two sources add: they know nothing of each other', async () => {
     const sources = [sourceAt(frame, 90, 0, 10, 'x'), sourceAt(frame, 90, 0, 10, 'y')];
     const [row] = await record(planWith({ telescope: telescopeAt([[0, 0, 0]]), samples, sources }));
-    // The same signal twice would make 40.
+    // The same signal added twice would give 40.
     close(power(row, 2) / 20, 1, tolerance);
   });
 
@@ -144,7 +144,7 @@ describe('powers', () => {
       return spectrumOf((await record(plan))[0], plan);
     };
     const [flat, steep] = [await spectrumWith(0), await spectrumWith(-3)];
-    // The same draws, shaped by √((f/100 MHz)^−3) at 60.4 and 59.6 MHz
+    // The same draws, scaled by √((f/100 MHz)^−3) at 60.4 and 59.6 MHz
     close(ratio(steep, flat, 1024).re, 0.604 ** -1.5, 1e-4);
     close(ratio(steep, flat, 3072).re, 0.596 ** -1.5, 1e-4);
   });
@@ -210,7 +210,7 @@ describe('gains', () => {
         close(im, truth[2 * (c * 4 + a) + 1], 1e-5);
       }
     });
-    // A cable's delay turns the phase backwards as the frequency rises.
+    // A cable's delay makes the phase fall as the frequency rises.
     const phaseDifference = wrapped(
       turnsOf({ re: truth[0], im: truth[1] }) - turnsOf({ re: truth[8], im: truth[9] }),
     );
@@ -244,7 +244,7 @@ describe('turning phases', () => {
       const angle = 2 * Math.PI * (turns.first + n * turns.step);
       const re = source[2 * n] * Math.cos(angle) - source[2 * n + 1] * Math.sin(angle);
       const im = source[2 * n] * Math.sin(angle) + source[2 * n + 1] * Math.cos(angle);
-      // 2000 turns are kept to 2000 · 2⁻⁵³ · 2π ≈ 1.4e-12 rad
+      // 2000 turns are accurate to 2000 · 2⁻⁵³ · 2π ≈ 1.4e-12 rad
       close(turned[2 * n], 1 + re, 1e-11);
       close(turned[2 * n + 1], 1 + im, 1e-11);
       close(inPlace[2 * n], 2 * re, 1e-11);

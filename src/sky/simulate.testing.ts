@@ -1,4 +1,4 @@
-/** Small telescopes and short recordings for the tests of this room. */
+/** Small telescopes and short recordings for the tests of this module. */
 import assert from 'node:assert/strict';
 import { elementsPerVoltage } from '../core/axes.js';
 import { planFft } from '../core/fft.js';
@@ -13,7 +13,7 @@ export const start = parseInstant('2026-06-21T04:00:00Z');
 const site = { latitudeDeg: 34.348358, longitudeDeg: -106.885783, heightM: 1477.8 };
 export const frame = skyFrame(site, start);
 
-/** Stations at (east, north, up) metres, hearing the whole upper sky alike unless told. */
+/** Stations at (east, north, up) metres, by default with the same response over the whole upper sky. */
 export const telescopeAt = (
   places: readonly (readonly [number, number, number])[],
   changes: Partial<Telescope> = {},
@@ -29,7 +29,7 @@ export const telescopeAt = (
   ...changes,
 });
 
-/** One noiseless chunk of floats from ideal inputs at 60 MHz, unless told. */
+/** By default, one noiseless chunk of floats from ideal inputs at 60 MHz. */
 export const planWith = (
   options: Partial<SimulationOptions> & Pick<SimulationOptions, 'telescope'>,
 ): SimulationPlan =>
@@ -58,7 +58,7 @@ export async function record(plan: SimulationPlan): Promise<number[][]> {
 export const power = (row: readonly number[], numbersPerSample: number): number =>
   (row.reduce((sum, value) => sum + value ** 2, 0) / row.length) * numbersPerSample;
 
-/** A DFT of one input, complex from complex samples, or from real ones. */
+/** A DFT of one input, complex or real samples. */
 export function spectrumOf(row: readonly number[], plan: SimulationPlan): Float64Array {
   const values = new Float64Array(2 * plan.samples);
   if (elementsPerVoltage(plan.type) === 2) values.set(row);

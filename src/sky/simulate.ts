@@ -1,4 +1,4 @@
-/** A sky over a telescope as a stream of recorded voltages. The same plan always gives the same bytes. */
+/** Simulates a sky over a telescope as a stream of recorded voltages. The same plan always gives the same bytes. */
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { allocateVoltages, elementsPerVoltage, voltagesAT, type VoltagesAT } from '../core/axes.js';
@@ -11,21 +11,21 @@ import { fullScale } from './quantise.js';
 import type { SimulationPlan } from './simulation-plan.js';
 import { randomStream } from '../core/random.js';
 
-/** Blocks in order, each valid until the next is asked for: the memory is used again. */
+/** Blocks in order, each valid until the next is requested: the memory is reused. */
 interface Simulation extends AsyncIterable<VoltageBlock> {
-  /** Numbers (re and im count apart) at the rails in what has been made so far by the latest pass, clipped or just so. */
+  /** Numbers (re and im count separately) at the rails so far in the latest pass, clipped or exactly at the rail. */
   readonly clippedNumbers: number;
 }
 
 interface SimulateOptions {
-  /** One per core unless given, or one alone where there is little to do. */
+  /** One per core by default, or a single one for little work. */
   readonly threads?: number;
 }
 
 /** Numbers that one thread makes in about a third of a second: for fewer, starting others takes as long. */
 const LITTLE = 2 ** 22;
 
-/** Successive blocks of at most `blockSamples` samples; neither how it is cut nor who makes it changes a sample. */
+/** Successive blocks of at most `blockSamples` samples; block size and number of threads do not change any sample. */
 export function simulate(
   plan: SimulationPlan,
   blockSamples: number,
@@ -56,7 +56,7 @@ export function simulate(
       for (let done = 0; done < count;) {
         const chunk = Math.floor((first + done) / grid.chunkSamples);
         if (chunk !== inHand) {
-          // Making a chunk takes a while: let timers, writes and signals through between two.
+          // Making a chunk takes a while: let timers, writes and signals run between two chunks.
           await setImmediate();
           const clipped = await chunks.make(chunk);
           clippedNumbers += clipped;
@@ -91,7 +91,7 @@ export function simulate(
   };
 }
 
-/** Zeros what was lost; how many numbers at the rails went with it. */
+/** Zeros lost samples; returns how many numbers at the rails were among them. */
 function silence(
   voltages: VoltagesAT,
   gaps: readonly VoltageGap[],
@@ -110,18 +110,20 @@ function silence(
   return clipped;
 }
 
-/** Samples of one station, all its polarisations, that travel and get lost together. */
+/** Samples of one station, all its polarisations, that are sent in one packet. */
 const PACKET_SAMPLES = 512;
 
 interface Drops {
   readonly seed: number;
-  /** The chance of each packet to be lost. */
+  /** The probability that a packet is lost. */
   readonly dropFraction: number;
   readonly stations: number;
   readonly polarisations: 1 | 2;
 }
 
-/** Gaps among `samples` samples from `firstSample` of the recording, counted from there; neighbours joined. */
+/**
+ * Gaps among `samples` samples from `firstSample` of the recording, in samples of the recording; neighbours are joined.
+ */
 export function droppedGaps(drops: Drops, firstSample: number, samples: number): VoltageGap[] {
   if (drops.dropFraction === 0) return [];
   const gaps: VoltageGap[] = [];

@@ -1,4 +1,4 @@
-/** What to simulate, checked, with every number that needs no random signal worked out. Pure. */
+/** A checked simulation plan, with all numbers computed that need no random signal. Pure. */
 import type { VoltageType } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import { addSamples, type Instant } from '../core/instant.js';
@@ -22,16 +22,16 @@ export interface SimulationOptions {
   readonly type: VoltageType;
   readonly sources: readonly Source[];
   /**
-   * Receiver noise of each input, as the flux of a source at the zenith that would double its power. A real dipole
-   * at 60 MHz has more than a million; a demonstration of a fraction of a second wants far less.
+   * Receiver noise of each input, as the flux of a source at the zenith that would double its power. A real dipole at
+   * 60 MHz has more than a million; a demonstration of a fraction of a second needs far less.
    */
   readonly systemFluxJy: number;
   readonly seed: number;
   readonly gains?: Partial<GainModel>;
   readonly interferers?: readonly Interferer[];
-  /** Chance of each packet to be lost; 0 unless told. */
+  /** Probability that a packet is lost; 0 by default. */
   readonly dropFraction?: number;
-  /** Inputs that hear next to nothing: a broken amplifier or cable. None unless told. */
+  /** Inputs with almost no signal: a broken amplifier or cable. None by default. */
   readonly deadInputs?: readonly number[];
 }
 
@@ -39,23 +39,23 @@ export interface SimulationPlan extends Required<Omit<SimulationOptions, 'gains'
   readonly inputs: number;
   readonly polarisations: 1 | 2;
   readonly grid: FrequencyGrid;
-  /** gain of each input : [a] */
+  /** Gain of each input : [a] */
   readonly inputGains: readonly InputGain[];
   /**
-   * The recorder's scale, the same for every input: V/counts² divided by its square is in Jy. An input of gain g
-   * and power S Jy at every frequency has ⟨|x|²⟩ = |g|²·S·countsPerRootJy² over the whole band, real or complex.
+   * The recorder's scale, the same for every input: V/counts² divided by its square is in Jy. An input of gain g and
+   * power S Jy at every frequency has ⟨|x|²⟩ = |g|²·S·countsPerRootJy² over the whole band, real or complex.
    */
   readonly countsPerRootJy: number;
 }
 
-/** What leaks into an input that is broken. */
+/** Amplitude that leaks into a broken input. */
 const DEAD_AMPLITUDE = 0.02;
 const LEAST_CHUNK = 4096;
 const MOST_CHUNK = 65_536;
-/** Far beyond any antenna: what is higher was mistyped. */
+/** Far beyond any antenna: a higher value is a typing error. */
 const MOST_FREQUENCY_HZ = 1e12;
 
-/** Checks a simulation and settles everything that is random in it: the same plan gives the same bytes. */
+/** Checks a simulation and draws all its random parameters: the same plan gives the same bytes. */
 export function planSimulation(options: SimulationOptions): SimulationPlan {
   const { telescope, start, samples, sampleRateHz, centreFrequencyHz, type, sources, seed } = options;
   const { systemFluxJy, interferers = [], dropFraction = 0, deadInputs = [] } = options;
@@ -125,7 +125,7 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** What an input of gain 1 receives halfway through, averaged over band and polarisations. */
+/** Power of an input of gain 1 halfway through the recording, averaged over band and polarisations. */
 function meanPowerJy(options: SimulationOptions, band: Band): number {
   const { telescope, sources, start, samples, sampleRateHz, systemFluxJy, interferers = [] } = options;
   const frame = skyFrame(telescope.site, addSamples(start, Math.floor(samples / 2), sampleRateHz));
@@ -142,10 +142,10 @@ function meanPowerJy(options: SimulationOptions, band: Band): number {
 }
 
 /**
- * Signals are made in chunks, each periodic in itself: an antenna that hears a wavefront τ early ends its chunk
- * with the chunk's own first τ instead of the next one's, so a fraction τ/chunk of the pair's correlation is lost.
- * A thousand longest delays keep that below 0.1 %. The length never depends on the recording's, so that a longer
- * one begins with the same samples.
+ * Signals are made in chunks, each periodic: an antenna that receives a wavefront τ early has the chunk's own first τ
+ * at its end instead of the next chunk's, so a fraction τ/chunk of the pair's correlation is lost. A chunk of a
+ * thousand longest delays keeps that below 0.1 %. The chunk length does not depend on the recording's, so that a longer
+ * recording begins with the same samples.
  */
 function chooseChunk(stations: readonly Station[], sampleRateHz: number): number {
   const extent = (of: (station: Station) => number): number => {

@@ -1,7 +1,7 @@
 /**
- * What comes down from the sky in one chunk, as it would sound at the origin: a complex spectrum for X and Y of
- * each source, drawn afresh for every chunk. White noise has no memory, so neighbouring chunks owe each other
- * nothing, and the same spectrum delayed exactly, bin by bin, is what every antenna hears.
+ * Signals of the sky in one chunk, as received at the origin: a complex spectrum for X and Y of each source, drawn anew
+ * for every chunk. White noise has no memory, so neighbouring chunks are independent, and every antenna receives the
+ * same spectrum with an exact delay, bin by bin.
  */
 import { isComplexVoltage } from '../core/axes.js';
 import { planFft } from '../core/fft.js';
@@ -32,13 +32,13 @@ interface SkySignals {
 }
 
 /**
- * The inverse transform carries no 1/N: N bins of variance S/N add up to samples of power S, and a DFT of L samples
- * then has ⟨|X|²⟩ = L·S. Half of it in each part.
+ * The inverse transform has no 1/N: N bins of variance S/N add up to samples of power S, and a DFT of L samples then
+ * has ⟨|X|²⟩ = L·S. Half of it in each part.
  */
 export const rmsPerPart = (fluxJy: number, chunkSamples: number): number =>
   Math.sqrt(fluxJy / (2 * chunkSamples));
 
-/** `memory`: whether other threads are to read the spectra. */
+/** `memory`: whether other threads read the spectra. */
 export function prepareSkySignals(plan: SimulationPlan, memory: 'own' | 'shared'): SkySignals {
   const { grid, polarisations, sources, interferers, telescope } = plan;
   const empty = (): SkySignal => ({
@@ -64,7 +64,7 @@ export function prepareSkySignals(plan: SimulationPlan, memory: 'own' | 'shared'
     .map((interferer, index) => ({ signal: empty(), draw: preparePulses(plan, interferer, index) }));
 
   function fill(chunk: number): void {
-    // One direction for the whole chunk, that of its middle: the sky turns by 4 µrad in 50 ms.
+    // One direction for the whole chunk, that of its middle: the sky rotates by 4 µrad in 50 ms.
     const middle = addSamples(plan.start, (chunk + 0.5) * grid.chunkSamples, plan.sampleRateHz);
     const frame = skyFrame(telescope.site, middle);
     for (const { source, signal, noise } of stars) {
@@ -80,7 +80,7 @@ export function prepareSkySignals(plan: SimulationPlan, memory: 'own' | 'shared'
 
 /** Its spectrum does not change with time. */
 function steadyNoise(source: Source, { grid, seed }: SimulationPlan): PulsedNoise {
-  /** Of each part, before the beam. */
+  /** Rms of each part, before the beam. */
   const rms = Float64Array.from({ length: grid.bins }, (_, j) =>
     rmsPerPart(source.fluxJy(binFrequencyHz(grid, j)), grid.chunkSamples),
   );
@@ -96,7 +96,7 @@ function steadyNoise(source: Source, { grid, seed }: SimulationPlan): PulsedNois
   };
 }
 
-/** Two signals that are independent of each other, as X and Y receive them. */
+/** Two independent signals, as X and Y receive them. */
 function drawStar(
   spectra: readonly Float64Array[],
   source: Source,
@@ -114,7 +114,7 @@ function drawStar(
   }
 }
 
-/** Noise switched on and off in time, then taken to the same bins as everything else. */
+/** Noise switched on and off in time, then transformed to the same bins as the other signals. */
 function preparePulses(
   plan: SimulationPlan,
   interferer: PulsedInterferer,
@@ -153,7 +153,7 @@ interface Coherency {
   readonly xyIm: number;
 }
 
-/** Of a source through the Jones matrix of an element. */
+/** For a source through the Jones matrix of an element. */
 export function coherency(stokes: StokesFractions, jones: FeedJones): Coherency {
   const { i, q, u, v } = throughFeed(jones, { i: 1, ...stokes });
   return { xx: i - q, yy: i + q, xyRe: u, xyIm: -v };
@@ -171,10 +171,10 @@ interface Mix {
 }
 
 export function mixOf({ xx, yy, xyRe, xyIm }: Coherency): Mix {
-  // A source wholly along Y leaves X nothing but rounding, and then XY is nothing too.
+  // A source polarised entirely along Y leaves only rounding in X, and XY is 0 too.
   if (xx <= 1e-14 * yy) return { x1: 0, y1Re: 0, y1Im: 0, y2: Math.sqrt(yy) };
   const x1 = Math.sqrt(xx);
-  // Wholly polarised sources make this 0 but for rounding, which must not reach the root as −1e-17.
+  // For fully polarised sources this is 0 except for rounding; the root must not receive −1e-17.
   const rest = Math.max(0, yy - (xyRe ** 2 + xyIm ** 2) / xx);
   return { x1, y1Re: xyRe / x1, y1Im: -xyIm / x1, y2: Math.sqrt(rest) };
 }

@@ -47,7 +47,7 @@ describe('frame', () => {
     const east = directionFromAltAz(60, 90);
     close(east.x, 0.5, 1e-12);
     close(directionFromAltAz(60, 0).y, 0.5, 1e-12);
-    // What stands in the east has still to culminate: its RA is greater than the zenith's.
+    // A position in the east has yet to culminate: its RA is greater than the zenith's.
     const aheadDeg = frame.positionOf(east).raDeg - frame.zenith.raDeg;
     assert.ok((aheadDeg + 360) % 360 < 90, `${aheadDeg}`);
     assert.ok(frame.positionOf(directionFromAltAz(60, 0)).decDeg > frame.zenith.decDeg + 29);
@@ -82,9 +82,9 @@ describe('sources', () => {
     // 10^a₀ at 1 GHz
     close(fluxJy('Tau A', 1e9), 894.5, 0.1);
     close(fluxJy('Cyg A', 1e9), 2237.7, 0.1);
-    // Cen A at 1.4 GHz, by which it was normalised
+    // Cen A at 1.4 GHz, the frequency of its normalisation
     close(fluxJy('Cen A', 1.4e9), 1330, 1);
-    // 74 MHz: the values usually quoted, to a tenth
+    // 74 MHz: the usual literature values, to a tenth
     close(fluxJy('Cyg A', 74e6), 17_000, 1_700);
     close(fluxJy('Cas A', 74e6), 18_000, 1_800);
     close(fluxJy('Vir A', 74e6), 2_100, 210);
@@ -93,11 +93,11 @@ describe('sources', () => {
     close(fluxJy('Sun', 50e6), 5.4e3, 1e-6);
     close(fluxJy('Sun', Math.sqrt(50e6 * 100e6)), Math.sqrt(5.4e3 * 2.4e4), 1e-6);
     assert.ok(fluxJy('Sun', 10e6) < 1.7e3 && fluxJy('Sun', 1e9) > 2.13e5);
-    // Outside the table its end lines go on, from 30 to 15 MHz as from 30 to 50 and from 400 to 800 as from 300.
+    // Outside the table its end slopes continue: from 30 to 15 MHz as from 30 to 50, and from 400 to 800 as from 300.
     close(fluxJy('Sun', 15e6), 1.7e3 * 0.5 ** (Math.log(5.4 / 1.7) / Math.log(5 / 3)), 1e-6);
     close(fluxJy('Sun', 800e6), 2.13e5 * 2 ** (Math.log(213 / 149) / Math.log(4 / 3)), 1e-4);
     close(fluxJy('Sun', 30e6), 1.7e3, 1e-6);
-    // The curves' higher terms, summed by hand at 10 GHz, where every power of log₁₀ f is one.
+    // The higher terms of the curves, summed by hand at 10 GHz, where every power of log₁₀ f is one.
     close(fluxJy('Hyd A', 1e10), 10 ** (1.7795 - 0.9176 - 0.0843 - 0.0139 + 0.0295), 1e-9);
     close(fluxJy('Cas A', 1e10), 10 ** (3.3584 - 0.7518 - 0.0347 - 0.0705), 1e-9);
     close(fluxJy('Her A', 1e10), 10 ** (1.8298 - 1.0247 - 0.0951), 1e-9);
@@ -106,7 +106,7 @@ describe('sources', () => {
   });
 
   it('stand where catalogues have them', () => {
-    // Hours, minutes, seconds and degrees, minutes, seconds of J2000, as they are usually written.
+    // Hours, minutes, seconds and degrees, minutes, seconds of J2000, in their usual form.
     const catalogue: readonly [
       string,
       readonly [number, number, number],
@@ -182,7 +182,7 @@ describe('beam', () => {
     assert.equal(elementVoltage(telescope, { x: 0, y: 0, z: 1 }), 1);
     assert.equal(elementVoltage(telescope, directionFromAltAz(-10, 0)), 0);
     assert.equal(elementVoltage({ beamExponent: 0 }, directionFromAltAz(-10, 0)), 0);
-    // The horizon itself hears nothing, of any beam.
+    // The response at the horizon itself is 0, for any beam.
     for (const beamExponent of [0, 1]) {
       assert.equal(elementVoltage({ beamExponent }, { x: 1, y: 0, z: 0 }), 0);
     }

@@ -1,16 +1,16 @@
-/** A point on the sky with a spectrum: what the simulator draws and the calibrator models. */
+/** A point on the sky with a spectrum: simulated, or used as a calibration model. */
 import { realNumber, refuse } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 import { directionFromAltAz, type SkyFrame, type SkyPosition } from './frame.js';
 
-/** Stokes Q, U, V as fractions of I, at every frequency alike. */
+/** Stokes Q, U, V as fractions of I, the same at every frequency. */
 export interface StokesFractions {
   readonly q: number;
   readonly u: number;
   readonly v: number;
 }
 
-/** A Gaussian: full widths at half maximum, and where its longer axis points, from north through east. */
+/** A Gaussian: full widths at half maximum, and position angle of its major axis, from north through east. */
 export interface GaussianShape {
   readonly majorDeg: number;
   readonly minorDeg: number;
@@ -27,25 +27,25 @@ export interface Pulse {
 
 export interface Source {
   readonly name: string;
-  /** Fixed for the stars; the Sun, the Moon, planets and satellites move, and are elsewhere for every site. */
+  /** Constant for stars; the Sun, the Moon, planets and satellites move, and their position depends on the site. */
   position(frame: SkyFrame): SkyPosition;
   readonly isMoving?: true;
-  /** Whether its position is known at that moment; it is by default. Others are passed over among all. */
+  /** Whether its position is known at that moment; true by default. If unknown, `all` skips the source. */
   isKnownAt?(frame: SkyFrame): boolean;
-  /** 0 where none was given: it is named on images, and in no model. */
+  /** 0 if no flux was given: the source is named on images, and is in no model. */
   fluxJy(frequencyHz: number): number;
   readonly stokes: StokesFractions;
-  /** To how much its position is known, where it is of a catalogue. */
+  /** Accuracy of a catalogue position. */
   readonly accuracyDeg?: number;
-  /** Its flux is the mean over a period; the simulator alone knows it. */
+  /** The flux is then the mean over a period; only the simulator uses this. */
   readonly pulse?: Pulse;
-  /** A point unless given; models alone know shapes, the simulator draws points. */
+  /** A point by default; only models use shapes, the simulator makes points. */
   readonly shape?: GaussianShape;
 }
 
 export const unpolarised: StokesFractions = { q: 0, u: 0, v: 0 };
 
-/** Where a flux is quoted for sources given by hand: the middle of the low band. */
+/** Reference frequency for fluxes given by hand: the middle of the low band. */
 export const REFERENCE_FREQUENCY_HZ = 100e6;
 
 interface FixedSource {
@@ -53,12 +53,12 @@ interface FixedSource {
   readonly position: SkyPosition;
   /** At REFERENCE_FREQUENCY_HZ. */
   readonly fluxJy: number;
-  /** S ∝ f^index; 0, flat, unless told. */
+  /** S ∝ f^index; 0, flat, by default. */
   readonly spectralIndex?: number;
   readonly stokes?: StokesFractions;
 }
 
-/** A source that stands still among the stars. */
+/** A source fixed among the stars. */
 export function fixedSource({
   name,
   position,
@@ -79,10 +79,10 @@ export function fixedSource({
   };
 }
 
-/** Nothing is more than wholly polarised. */
+/** The polarised fraction is at most 1. */
 export function checkedStokes(where: string, stokes: StokesFractions): StokesFractions {
   const degree = Math.hypot(stokes.q, stokes.u, stokes.v);
-  // The margin lets fractions like (0.6, 0.8, 0) through, whose squares do not add up to 1 exactly.
+  // The margin allows fractions like (0.6, 0.8, 0), whose squares do not add up to 1 exactly.
   if (!(degree <= 1 + 1e-12)) {
     refuse(where, `its Stokes fractions make ${degree} of its flux polarised`, 'keep √(q² + u² + v²) ≤ 1');
   }
@@ -105,8 +105,7 @@ export function parseSource(text: string): Source {
 }
 
 /**
- * A source that stands at an altitude and azimuth (north through east) at the frame's moment, and moves
- * with the sky from there.
+ * A source at an altitude and azimuth (north through east) at the frame's moment, which moves with the sky from there.
  */
 export const sourceAt = (
   frame: SkyFrame,
@@ -120,7 +119,7 @@ export const sourceAt = (
   return fixedSource({ name, position, fluxJy, spectralIndex, stokes });
 };
 
-/** Past the zenith an altitude would land on the other side of the sky. */
+/** An altitude above 90° would be on the other side of the sky. */
 export function checkedDirection(where: string, altDeg: number, azDeg: number): Vector3 {
   realNumber(where, 'altitude in degrees', altDeg, -90, 90);
   realNumber(where, 'azimuth in degrees', azDeg, -360, 360);

@@ -1,4 +1,7 @@
-/** The brightest sources of the low-frequency sky, the Moon, planets and satellites, by name. A new one is one entry in a table below. */
+/**
+ * The brightest sources of the low-frequency sky, the Moon, planets and satellites, by name. A new one is one table
+ * entry below.
+ */
 import { refuse } from '../core/errors.js';
 import { bodies } from './bodies.js';
 import type { SkyPosition } from './frame.js';
@@ -13,10 +16,10 @@ interface Spectrum {
 }
 
 /**
- * J2000 positions. Spectra from Perley & Butler (2017, ApJS 230, 7), fitted from 50 MHz for Cyg A, Vir A, Tau A
- * and Hyd A and from 200 MHz for the rest, whose curves are drawn on below that: Cas A comes out at 18 kJy at
- * 74 MHz, as measured. Cen A, whole with its lobes: 1330 Jy at 1.4 GHz (Cooper et al. 1965) with the single
- * power law of index −0.70 found from 10 MHz up by Alvarez et al. (2000, A&A 355, 863).
+ * J2000 positions. Spectra from Perley & Butler (2017, ApJS 230, 7), fitted from 50 MHz for Cyg A, Vir A, Tau A and Hyd
+ * A and from 200 MHz for the rest, whose curves are extrapolated below that: Cas A comes out at 18 kJy at 74 MHz, as
+ * measured. Cen A, whole with its lobes: 1330 Jy at 1.4 GHz (Cooper et al. 1965) with the single power law of index
+ * −0.70 found from 10 MHz up by Alvarez et al. (2000, A&A 355, 863).
  */
 const spectra = {
   'Cas A': {
@@ -39,7 +42,10 @@ const spectra = {
   'For A': { position: { raDeg: 50.67375, decDeg: -37.20822 }, logFlux: [2.2175, -0.6606] },
 } as const satisfies Record<string, Spectrum>;
 
-/** Calibrators of Perley & Butler (2017), fitted from 50 MHz but for 3C353 and 3C444 (200 MHz); by name alone, not in `all`. */
+/**
+ * Calibrators of Perley & Butler (2017), fitted from 50 MHz except 3C353 and 3C444 (200 MHz); by name only, not in
+ * `all`.
+ */
 const calibrators = {
   '3C48': { position: { raDeg: 24.42208, decDeg: 33.15976 }, logFlux: [1.3253, -0.7553, -0.1914, 0.0498] },
   '3C123': {
@@ -67,7 +73,7 @@ const calibrators = {
   '3C444': { position: { raDeg: 333.60729, decDeg: -17.02675 }, logFlux: [1.1064, -1.0052, -0.075, -0.0767] },
 } as const satisfies Record<string, Spectrum>;
 
-/** The last digit of the positions above; that of Cas A is rounded to a thousandth, a hundredth of its size. */
+/** The last digit of the positions above; that of Cas A is rounded to 0.001°, a hundredth of its size. */
 const accuracyOf = (name: string): number => (name === 'Cas A' ? 1e-3 : 1e-5);
 
 const sourceOf = ([name, { position, logFlux }]: readonly [string, Spectrum]): Source => ({
@@ -87,10 +93,10 @@ const named: readonly Source[] = [...bright, ...Object.entries(calibrators).map(
 /** Every source of the catalogue. */
 export const sourceNames = (): readonly string[] => named.map(({ name }) => name);
 
-/** "Cyg A", "cyga" and "cyg-a" are one. */
+/** "Cyg A", "cyga" and "cyg-a" are the same. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
 
-/** Sources of the catalogue by name, the brightest and all satellites for `all`; a name that is not known is refused. */
+/** Sources of the catalogue by name; for `all`, the brightest and all satellites. Unknown names are refused. */
 export function findSources(names: readonly string[] | 'all'): readonly Source[] {
   if (names === 'all') return [...bright, ...allSatellites()];
   return names.flatMap((name) => {
@@ -121,7 +127,7 @@ const needed = (satellites: readonly Source[]): readonly Source[] =>
     ? satellites
     : refuse('source', 'no orbits of satellites are known', 'give a file of them with orbits: FILE');
 
-/** NAME:FLUX_JY, at every frequency alike: of what has a place of its own, or of all satellites. */
+/** NAME:FLUX_JY, the same at every frequency: for objects with a known position, or for all satellites. */
 export function withFlux(text: string): readonly Source[] | undefined {
   const match = /^([^:@]+):([\d.eE+-]+)$/.exec(text.trim());
   if (!match) return undefined;

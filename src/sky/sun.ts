@@ -1,9 +1,9 @@
-/** The Sun, quiet: how bright it is when no spots are about. */
+/** Flux of the quiet Sun. */
 import { unpolarised, type Source } from './source.js';
 
 /**
- * Flux in Jy at sunspot minimum, close to the levels collected by Benz (2009, Landolt–Börnstein VI/4B,
- * 4.1.1.6): a corona of nearly 10⁶ K, so about f² at first, flatter above. Real days are often brighter.
+ * Flux in Jy at sunspot minimum, close to the levels collected by Benz (2009, Landolt–Börnstein VI/4B, 4.1.1.6): a
+ * corona of nearly 10⁶ K, so about f² at first, flatter above. Real days are often brighter.
  */
 const quietSunJy: readonly (readonly [frequencyHz: number, fluxJy: number])[] = [
   [30e6, 1.7e3],
@@ -15,7 +15,7 @@ const quietSunJy: readonly (readonly [frequencyHz: number, fluxJy: number])[] = 
   [400e6, 2.13e5],
 ];
 
-/** Straight lines between the table's points in log S over log f; the end lines go on outside. */
+/** Linear interpolation of log S over log f; extrapolated with the end slopes. */
 function quietSunFluxJy(frequencyHz: number): number {
   const above = quietSunJy.findIndex(([tableHz]) => tableHz >= frequencyHz);
   const upper = above < 0 ? quietSunJy.length - 1 : Math.max(1, above);

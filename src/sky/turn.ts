@@ -1,11 +1,11 @@
 /**
- * Phases that run evenly along an array, made by one complex product per element. Every 64 elements the phase
- * is worked out afresh, so that rounding stays below 64 · 2⁻⁵³ turns however long the array. The loop stands here
- * three times: simulations live in it, and one loop with a function inside takes twice as long.
+ * Phases that are linear along an array, made by one complex product per element. Every 64 elements the phase is
+ * computed anew, so that rounding stays below 64 · 2⁻⁵³ turns for any length. The loop is written three times: it is
+ * the hot loop of simulations, and one loop that calls a function takes twice as long.
  */
 const RESTART = 64;
 
-/** Turns at element n: first + n · step. Whole turns are dropped before the sine sees them. */
+/** Turns at element n: first + n · step. Whole turns are removed before the sine. */
 export interface Turns {
   readonly first: number;
   readonly step: number;

@@ -1,4 +1,4 @@
-/** What an observation says of the sky for everything in the process: how the Earth stands, and where satellites are. */
+/** Sets an observation's Earth orientation and satellite orbits for the whole process. */
 import { readEarthOrientation } from './earth/orientation-file.js';
 import { useEarthOrientation } from './earth/orientation.js';
 import { useOrbits } from './orbits/orbits.js';

@@ -1,6 +1,6 @@
 /**
- * A telescope's JSON description: the presets and a user's own follow the same schema. Lengths in metres,
- * angles in degrees, frequencies in hertz, as the keys say.
+ * A telescope's JSON description: the presets and a user's own have the same schema. Lengths in metres, angles in
+ * degrees, frequencies in hertz, as in the keys.
  */
 import { z } from 'zod';
 import { issueWords } from '../core/schema-words.js';
@@ -10,7 +10,7 @@ import { mounts } from './telescope.js';
 const positive = z.number().positive();
 
 const input = z.union([z.number().int().min(0), z.string().min(1)]);
-/** A delay to put in, or a cable to take out. */
+/** A delay to apply, or a cable to correct for. */
 export const fixedDelaySchema = z.union([
   z.strictObject({ input, delayS: z.number() }),
   z.strictObject({ input, cableM: z.number() }),
@@ -36,14 +36,14 @@ const schema = z
       bits: z.union([z.literal(4), z.literal(8)]),
     }),
     beamExponent: z.number().min(0).max(100),
-    /** How its feeds are held, and the position angle of X. */
+    /** Orientation of its feeds, and the position angle of X. */
     mount: z.enum(mounts).optional(),
     feedAngleDeg: z.number().min(-180).max(180).optional(),
-    /** Beams by station where they differ, as --element names them; "*" is all others. */
+    /** Beams by station if they differ, named as for --element; "*" is all others. */
     elements: z.record(z.string().min(1), z.string().min(1)).optional(),
-    /** Fixed delays and cables, as "fixed" of delays.json has them. */
+    /** Fixed delays and cables, as "fixed" in delays.json. */
     delays: z.array(fixedDelaySchema).optional(),
-    /** Where the numbers come from, for people. */
+    /** Origin of the numbers, for users. */
     notes: z.array(z.string()).optional(),
   })
   .superRefine(({ band, recording }, context) => {
@@ -61,7 +61,7 @@ const schema = z
 
 type Description = z.infer<typeof schema>;
 
-/** `path` is only for messages: they name the file, the line and the key. */
+/** `path` is only for messages, which name the file, the line and the key. */
 export function parseDescription(text: string, path: string): Description {
   const json = parseJson(text, path);
   const checked = schema.safeParse(json);
@@ -80,7 +80,7 @@ function parseJson(text: string, path: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    // The engine gives a character's position, or none when the text ends too early.
+    // The engine gives a character's position, or none if the text ends too early.
     const at = /position (\d+)/.exec(reason);
     const line = lineAt(text, at ? Number(at[1]) : text.length);
     refuse(`${path}, line ${line}`, `not valid JSON (${reason})`, 'correct the syntax there');
@@ -89,7 +89,7 @@ function parseJson(text: string, path: string): unknown {
 
 const lineAt = (text: string, position: number): number => text.slice(0, position).split('\n').length;
 
-/** The line of the deepest key that is there; a missing key is told at the line of its parent. */
+/** The line of the deepest key present; a missing key is reported at the line of its parent. */
 function lineOfKey(text: string, path: readonly PropertyKey[]): number {
   let position = 0;
   for (const key of path) {

@@ -18,7 +18,7 @@ export function siteToEcef({ latitudeDeg, longitudeDeg, heightM }: Site): Vector
   };
 }
 
-/** Each step shrinks the latitude's error by 150: ten reach the last bit anywhere but at the Earth's centre. */
+/** Each iteration shrinks the latitude's error by 150: ten reach the last bit except at the Earth's centre. */
 export function ecefToSite({ x, y, z }: Vector3): Site {
   const axisM = Math.hypot(x, y);
   let latitude = Math.atan2(z, axisM * (1 - ECCENTRICITY_SQUARED));
@@ -27,7 +27,7 @@ export function ecefToSite({ x, y, z }: Vector3): Site {
     normal = SEMI_MAJOR_M / Math.sqrt(1 - ECCENTRICITY_SQUARED * Math.sin(latitude) ** 2);
     latitude = Math.atan2(z + ECCENTRICITY_SQUARED * normal * Math.sin(latitude), axisM);
   }
-  // Along the ellipsoid's normal; this form has no weak latitude.
+  // Along the ellipsoid's normal; this form is accurate at every latitude.
   const heightM =
     axisM * Math.cos(latitude) + z * Math.sin(latitude) - (SEMI_MAJOR_M * SEMI_MAJOR_M) / normal;
   return {
@@ -37,7 +37,7 @@ export function ecefToSite({ x, y, z }: Vector3): Site {
   };
 }
 
-/** A displacement from the site, turned; lengths stay. */
+/** A displacement from the site, rotated; lengths are unchanged. */
 export function enuToEcef(enu: Vector3, { latitudeDeg, longitudeDeg }: Site): Vector3 {
   const [sinB, cosB] = sinCos(latitudeDeg);
   const [sinL, cosL] = sinCos(longitudeDeg);
@@ -60,7 +60,9 @@ export function ecefToEnu(ecef: Vector3, { latitudeDeg, longitudeDeg }: Site): V
   };
 }
 
-/** About the Earth's axis, eastwards by `angleDeg`: turns the local meridian's frame into ECEF at that longitude. */
+/**
+ * Rotates about the Earth's axis, eastwards by `angleDeg`: from the local meridian's frame to ECEF at that longitude.
+ */
 export function turnAboutAxis({ x, y, z }: Vector3, angleDeg: number): Vector3 {
   const [sin, cos] = sinCos(angleDeg);
   return { x: cos * x - sin * y, y: sin * x + cos * y, z };

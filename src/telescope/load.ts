@@ -1,4 +1,4 @@
-/** From a preset's name or a user's file to a telescope. */
+/** Loads a telescope by a preset's name or from a user's file. */
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, join, basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,8 +56,8 @@ function withElements(
 }
 
 /**
- * `nameOrPath`: a name of the registry, else the path of a .json description with its CSV beside it, of such a CSV alone, or of
- * an SSMIF. `polarisations` is what a recording has, for a CSV alone does not say it.
+ * `nameOrPath`: a name of the registry, else the path of a .json description with its CSV beside it, of such a CSV
+ * alone, or of an SSMIF. `polarisations` is the number in the recording, which a CSV alone does not give.
  */
 export async function loadTelescope(nameOrPath: string, polarisations: 1 | 2 = 2): Promise<Telescope> {
   const path = Object.hasOwn(presets, nameOrPath)
@@ -103,10 +103,10 @@ async function readText(path: string, what: string): Promise<string> {
 
 const isPlacesPath = (path: string): boolean => extname(path).toLowerCase() === '.csv';
 
-/** Where people build telescopes; numbers in other units lie elsewhere. */
+/** Heights of plausible telescope sites; others are probably in other units. */
 const [LOWEST_M, HIGHEST_M] = [-500, 10_000];
 
-/** No beam is assumed. */
+/** Assumes no beam. */
 function parsePlaces(text: string, path: string, polarisations: 1 | 2): Telescope {
   const site =
     siteOfPositions(text, path) ??
@@ -152,7 +152,7 @@ function parseSsmif(text: string, path: string): Telescope {
   if (!Number.isSafeInteger(count) || count < 1 || count > 10_000)
     refuse(path, `says N_STD ${count}`, 'give a whole SSMIF');
   const id = facts.get('STATION_ID') ?? 'LWA';
-  // Stands that are not listed stand at the centre, by the format's own word.
+  // By the format's definition, stands that are not listed are at the centre.
   const stations = Array.from({ length: count }, (_, k): Station => ({
     name: `stand${k + 1}`,
     eastM: number(`STD_LX[${k + 1}]`, 0),

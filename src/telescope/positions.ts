@@ -1,6 +1,6 @@
 /**
- * Station positions as a table of text, in the axes its header names: local east, north, up; ITRF x, y, z; or longitude,
- * latitude and height. Without a header: local metres, with or without a name in front.
+ * Station positions as a text table, in the axes named by its header: local east, north, up; ITRF x, y, z; or
+ * longitude, latitude and height. Without a header: local metres, with or without a name in the first column.
  */
 import { refuse } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
@@ -14,10 +14,10 @@ const forms = {
   geodetic: ['name', 'longitude_deg', 'latitude_deg', 'height_m'],
 } as const;
 type Form = keyof typeof forms;
-/** Farther than any array's local axes stay useful: a number in other units, or another frame. */
+/** Local axes are not useful beyond this: probably other units or another frame. */
 const farthestM = 1e6;
 
-/** `path` is only for messages: they name the file, the line and the column. */
+/** `path` is only for messages, which name the file, the line and the column. */
 export function parsePositions(text: string, path: string, site: Site): Station[] {
   const { lines, isBare, form } = formOf(text, path);
   const stations: Station[] = [];
@@ -44,7 +44,7 @@ export function parsePositions(text: string, path: string, site: Site): Station[
   return stations;
 }
 
-/** Lines of the table, and the axes they are in: those of its header, or local metres where there is none. */
+/** Lines of the table, and their axes: those of its header, or local metres without one. */
 function formOf(text: string, path: string): { lines: readonly string[]; isBare: boolean; form: Form } {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const header = lines[0].split(',').map((cell) => cell.trim());
@@ -62,11 +62,11 @@ function formOf(text: string, path: string): { lines: readonly string[]; isBare:
   return { lines, isBare, form: named ?? 'local' };
 }
 
-/** The middle of stations whose places are on Earth; undefined where they are in local metres. */
+/** The centre of stations given by positions on the Earth; undefined if they are in local metres. */
 export function siteOfPositions(text: string, path: string): Site | undefined {
   const { form, lines } = formOf(text, path);
   if (form === 'local') return undefined;
-  // Seen from the first of them, and so from the middle of all; a line that is no place is refused as it is read.
+  // Relative to the first station, then to the centre of all; an invalid line is refused when it is read.
   const [, x, y, z] = (lines.slice(1).find((row) => row.trim() !== '') ?? '').split(',').map(Number);
   const isPlace = [x, y, z].every(Number.isFinite);
   const there: Site =

@@ -1,4 +1,4 @@
-/** Telescopes we carry: one JSON description and one CSV of positions each in data/, one line here. */
+/** Telescope presets: one JSON description and one CSV of positions each in data/, one line here. */
 export const presets = {
   lwasv: 'lwasv.json',
   lwa1: 'lwa/lwa1.json',
@@ -26,5 +26,5 @@ export const presets = {
   'tart-mu-belair': 'tart/tart-mu-belair.json',
 } as const satisfies Record<string, string>;
 
-/** The presets, as `loadTelescope` takes them. */
+/** The presets, as accepted by `loadTelescope`. */
 export const telescopeNames = (): readonly string[] => Object.keys(presets);

@@ -1,12 +1,14 @@
-/** Whether two files are of one array: names alone do not tell, "stand1" stands at many a site. */
+/** Whether two files are of the same array: names do not determine it, since many sites have a "stand1". */
 import { siteToEcef } from './earth.js';
 import type { Telescope } from './telescope.js';
 
-/** Formats round a site's latitude and longitude more than they do stations around it. */
+/** Formats round a site's latitude and longitude more than the station positions around it. */
 const SITE_M = 1;
 const STATION_M = 0.1;
 
-/** What lies elsewhere in `two` than in `one`, in words that go on with the first one's name; undefined where all is as it was. */
+/**
+ * The difference of positions in `two` from `one`, in words that follow the name of `one`; undefined if there is none.
+ */
 export function elsewhere(
   one: Pick<Telescope, 'site' | 'stations'>,
   two: Pick<Telescope, 'site' | 'stations'>,

@@ -1,7 +1,7 @@
 import { wholeNumber } from '../core/errors.js';
 import type { Telescope } from './telescope.js';
 
-/** A smaller telescope: `count` stations spread evenly over the list, the first always among them. */
+/** A smaller telescope: `count` stations evenly spread over the list, always including the first. */
 export function selectStations(telescope: Telescope, count: number): Telescope {
   const total = telescope.stations.length;
   wholeNumber(telescope.name, 'stations', count, 1, total);

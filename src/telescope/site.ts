@@ -1,8 +1,8 @@
-/** A site from a file must be a place on the Earth, or everything computed with it is nonsense. */
+/** Refuses a site from a file that is no place on the Earth, which would make all results meaningless. */
 import { refuse } from '../core/errors.js';
 import type { Site } from './telescope.js';
 
-/** The middle of a telescope as wide as the Earth lies deep below the ground. */
+/** The centre of a telescope as wide as the Earth is deep below the ground. */
 const DEEPEST_M = -6.4e6;
 const HIGHEST_M = 1e7;
 

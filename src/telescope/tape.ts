@@ -1,12 +1,12 @@
 /**
- * Places as they are measured on a roof: "3.2 -1.5" metres to the east and north of the first antenna, "12.3@275" metres
+ * Positions as measured on a roof: "3.2 -1.5" metres to the east and north of the first antenna, "12.3@275" metres
  * along a bearing from true north through east; a third or second number is the height above it.
  */
 import { refuse } from '../core/errors.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 
-/** Beyond this it was no tape. */
+/** Longer than any tape. */
 const MOST_M = 10_000;
 const FORMS =
   'write "EAST NORTH [UP]" or "DISTANCE@BEARING [UP]" in metres and degrees, like 3.2 -1.5 or 12.3@275 0.4';
@@ -36,7 +36,10 @@ export interface TapedAntenna extends Vector3 {
   readonly name: string;
 }
 
-/** A telescope whose places were measured from its first antenna: its description, its positions, and what to check them with. */
+/**
+ * A telescope from positions measured from its first antenna: its description, its positions, and numbers to check
+ * them.
+ */
 export function describedByTape(
   antennas: readonly TapedAntenna[],
   {
@@ -47,7 +50,7 @@ export function describedByTape(
     readonly name: string;
     readonly title: string;
     readonly site: { readonly latitudeDeg: number; readonly longitudeDeg: number; readonly heightM: number };
-    /** The name of their file. */
+    /** The name of the positions file. */
     readonly positions: string;
     readonly polarisations: number;
     readonly centreFrequencyHz: number;

@@ -32,7 +32,7 @@ const parse = (given: unknown, positions = table) =>
     positions: { path: 'pair.csv', text: positions },
   });
 
-/** WGS84, written out again here so that the presets' sites are checked by other means than their making. */
+/** WGS84, written again here so that the presets' sites are checked by independent code. */
 function ecefM({ latitudeDeg, longitudeDeg, heightM }: Site): [number, number, number] {
   const e2 = 0.00669437999014;
   const lat = latitudeDeg * RADIANS_PER_DEGREE;
@@ -68,7 +68,7 @@ describe('telescopes we carry', () => {
       assert.equal(telescope.name, name);
       assert.equal(telescope.stations.length, count);
       assert.equal(telescope.polarisations, name.startsWith('tart-') ? 1 : 2);
-      // Up is local: no site is hilly enough for 15 m. Over kilometres the Earth falls away, and the plain rises.
+      // Up is local: no site has hills above 15 m. Over kilometres the Earth curves away and the plain rises.
       const mostM = name.startsWith('vla') ? 80 : name === 'meerkat' ? 25 : 15;
       assert.ok(
         telescope.stations.every(({ upM }) => Math.abs(upM) < mostM),
@@ -147,7 +147,7 @@ describe('positions in other axes', () => {
     });
   };
   it('ITRF, longitude and latitude, and bare numbers come out east, north and up', () => {
-    // The site itself, ten metres higher: by other code than the reader's.
+    // The site itself, ten metres higher: by code independent of the reader's.
     const [x, y, z] = ecefM({ ...site, heightM: 370 });
     near(`name,x_m,y_m,z_m\na,${x},${y},${z}\n`, [0, 0, 10]);
     const geodetic = 'name,longitude_deg,latitude_deg,height_m\n';
@@ -214,7 +214,7 @@ describe('a telescope of one’s own', () => {
       { name: 'second', eastM: 12.5, northM: -3, upM: 0.25 },
     ]);
     assert.equal(telescope.beamExponent, 1);
-    // A table may lie elsewhere: its whole path is taken as it is.
+    // The table may be in another folder: its absolute path is used unchanged.
     const elsewhere = { ...description, positions: join(folder, 'pair.csv') };
     await mkdir(join(folder, 'deeper'));
     await writeFile(join(folder, 'deeper', 'pair.json'), JSON.stringify(elsewhere));

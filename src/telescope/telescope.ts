@@ -1,4 +1,4 @@
-/** A telescope as the rest of the house sees it: where its stations stand and what they record. */
+/** A telescope as used by all modules: its station positions and its recording format. */
 
 export interface Station {
   readonly name: string;
@@ -6,10 +6,10 @@ export interface Station {
   readonly eastM: number;
   readonly northM: number;
   readonly upM: number;
-  /** What the file it came from calls it in its data, where that is no counting from the first. */
+  /** Its number in the data of the file it came from, if that does not count from the first. */
   readonly number?: number;
   readonly diameterM?: number;
-  /** The name of its beam, as --element has it, where the telescope says it station by station. */
+  /** The name of its beam, as for --element, if the telescope gives beams by station. */
   readonly element?: string;
 }
 
@@ -21,11 +21,11 @@ export interface Site {
   readonly heightM: number;
 }
 
-/** How feeds are held: dishes that follow a source by altitude and azimuth or about the pole, or dipoles fixed to the ground. */
+/** Mounts: dishes that follow a source by altitude and azimuth or about the pole, or dipoles fixed to the ground. */
 export const mounts = ['altaz', 'equatorial', 'fixed'] as const;
 export type Mount = (typeof mounts)[number];
 
-/** What a recording of this telescope looks like unless the user says otherwise. */
+/** Defaults for recordings of this telescope. */
 export interface RecordingDefaults {
   readonly centreFrequencyHz: number;
   /** Complex samples per second, equal to the recorded bandwidth. */
@@ -36,15 +36,15 @@ export interface RecordingDefaults {
 }
 
 /**
- * A delay that always applies to an input: by number, "NAME" or "NAME:X". `delayS` is what to put in, `cableM` the
- * electrical length of a cable to take out.
+ * A fixed delay of an input: by number, "NAME" or "NAME:X". `delayS` is the delay to apply, `cableM` the electrical
+ * length of a cable to correct for.
  */
 export type FixedDelay =
   | { readonly input: number | string; readonly delayS: number }
   | { readonly input: number | string; readonly cableM: number };
 
 export interface Telescope {
-  /** The registry's key, or the user's own word. */
+  /** The registry's key, or the user's own name. */
   readonly name: string;
   readonly title: string;
   readonly site: Site;
@@ -52,17 +52,20 @@ export interface Telescope {
   readonly polarisations: 1 | 2;
   readonly band: { readonly lowHz: number; readonly highHz: number };
   readonly recording: RecordingDefaults;
-  /** Exponent of the element's voltage beam, cos(zenith angle)^exponent: 0 sees the whole sky alike. */
+  /** Exponent of the element's voltage beam, cos(zenith angle)^exponent: 0 has the same response over the whole sky. */
   readonly beamExponent: number;
-  /** How its feeds are held; unknown where it is not stated. */
+  /** Mount of its feeds; undefined if unknown. */
   readonly mount?: Mount;
-  /** Position angle of X from the north of its mount (the ground's north for `fixed`) through east, Y being 90° less; 90, X east, by default. */
+  /**
+   * Position angle of X from the north of its mount (the ground's north for `fixed`) through east, Y being 90° less;
+   * 90, X east, by default.
+   */
   readonly feedAngleDeg?: number;
-  /** Cables and the like, which correlating takes out. */
+  /** Delays of cables and the like, which correlation corrects. */
   readonly delays?: readonly FixedDelay[];
 }
 
-/** "stand17:Y": input a = s·P + p as people name it; the station alone where it has one polarisation. */
+/** "stand17:Y": the name of input a = s·P + p; the station alone if it has one polarisation. */
 export function inputName(
   { stations }: Pick<Telescope, 'stations'>,
   input: number,

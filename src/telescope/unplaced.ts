@@ -1,11 +1,14 @@
-/** Stations of which nobody knows where they stand: those of a laboratory, or a lone dish. */
+/** Stations without known positions: in a laboratory, or a single dish. */
 import { refuse } from '../core/errors.js';
 import type { Telescope } from './telescope.js';
 
-/** The user's word for it. */
+/** The option value for this. */
 export const NO_TELESCOPE = 'none';
 
-/** All at one place, where the meridian of Greenwich meets the equator: no delay lies between them, and no sky is theirs. */
+/**
+ * All at one place, where the meridian of Greenwich meets the equator: without delays between them, and without a known
+ * sky.
+ */
 export const unplaced = (stations: number, polarisations: 1 | 2): Telescope => ({
   name: 'unplaced',
   title: 'stations of which nobody says where they stand',
@@ -22,7 +25,7 @@ export const unplaced = (stations: number, polarisations: 1 | 2): Telescope => (
   beamExponent: 0,
 });
 
-/** Files keep positions, not how they came to be: several stations at one place were never placed. */
+/** Files keep positions, not their origin: several stations at one place have no known positions. */
 export const isUnplaced = ({ stations }: Pick<Telescope, 'stations'>): boolean =>
   stations.length > 1 &&
   stations.every(
@@ -30,7 +33,7 @@ export const isUnplaced = ({ stations }: Pick<Telescope, 'stations'>): boolean =
       Math.hypot(eastM - stations[0].eastM, northM - stations[0].northM, upM - stations[0].upM) < 1e-3,
   );
 
-/** Where the sky is computed with: `what` cannot be done. */
+/** For computations that need the sky: `what` cannot be done. */
 export function refuseUnplaced(where: string, telescope: Pick<Telescope, 'stations'>, what: string): void {
   if (isUnplaced(telescope))
     refuse(

@@ -18,8 +18,8 @@ const close = (found: number, wanted: number, tolerance: number): void => {
 
 describe('beams', () => {
   it('of dipoles tell X from Y', async () => {
-    // Due east at 30°: X lies along it, so 1 − cos²30° = 1/4 of the power; Y sees all. 0.278 m at 150 MHz is
-    // 2πh/λ = 0.8740: sin(0.8740·0.5)/sin(0.8740) = 0.4232/0.7669 = 0.5519, squared 0.3046.
+    // Due east at 30°: X points at it, so 1 − cos²30° = 1/4 of the power; Y receives all. 0.278 m at 150 MHz is 2πh/λ =
+    // 0.8740: sin(0.8740·0.5)/sin(0.8740) = 0.4232/0.7669 = 0.5519, squared 0.3046.
     const [x, y] = await power('mwa-dipole', 150e6, 30, 90);
     close(y, 0.3046, 3e-4);
     close(x, 0.3046 / 4, 1e-4);
@@ -41,7 +41,7 @@ describe('beams', () => {
   });
 
   it('of dishes are half as strong where the literature says', async () => {
-    // J₁ by its table: J₁(1) = 0.4400505857, J₁(3.8317) = 0.
+    // J₁ from tables: J₁(1) = 0.4400505857, J₁(3.8317) = 0.
     close(besselJ1(1), 0.4400505857, 1e-9);
     close(besselJ1(3.8317059702), 0, 1e-9);
     close(besselJ1(20), 0.0668331242, 1e-9);
@@ -97,11 +97,12 @@ describe('beams', () => {
     close(pairs.xx, 1.25 / 3, 1e-12);
     close(pairs.yy, 0.25, 1e-12);
     close(pairs.xyRe, 2 / 6, 1e-12);
-    // With themselves, (Σx)²/9; and one of them without its X.
+    // With autocorrelations, (Σx)²/9; and without the X of one station.
     close(at({ weighting: 'alike', autos: 'include' }).xx, 4 / 9, 1e-12);
     const part = at({ weighting: 'alike', autos: 'leave-out', takesPart: (_, s, p) => s !== 0 || p === 1 });
     close(part.xx, 0.25, 1e-12);
-    // Weighed by the mean of X and Y, ¾ and ½, over the mean power ((1 + ¼)/2 + ¼ + ¼)/3 = 0.375: (¾ + ¼ + ¼)²/9/0.375.
+    // Weighted by the mean of X and Y, ¾ and ½, over the mean power ((1 + ¼)/2 + ¼ + ¼)/3 = 0.375: (¾ + ¼ +
+    // ¼)²/9/0.375.
     close(at({ weighting: 'own', autos: 'include' }).xx, 1.5625 / 9 / 0.375, 1e-5);
   });
 

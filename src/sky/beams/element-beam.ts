@@ -1,26 +1,29 @@
-/** How a station's element, tile or dish hears a direction, X and Y apart. */
+/** Primary beam of a station's element, tile or dish, separate for X and Y. */
 import type { Vector3 } from '../../core/vector.js';
 
-/** Voltages of X and Y; imaginary parts where a beam has phases of its own, else 0. */
+/** Voltages of X and Y; imaginary parts if the beam has its own phases, else 0. */
 export type Voltages = readonly [x: number, y: number, xIm?: number, yIm?: number];
 
 export interface ElementBeam {
-  /** As it is asked for: "mwa-tile@60:90". */
+  /** As requested: "mwa-tile@60:90". */
   readonly name: string;
-  /** Where it comes from, and how right it is, for people and headers. */
+  /** Its origin and accuracy, for users and file headers. */
   readonly title: string;
-  /** What it is pointed at: the zenith, one direction over the ground, or the place the telescope follows. */
+  /** Where it points: the zenith, one direction over the ground, or the direction the telescope follows. */
   readonly pointing: 'zenith' | 'followed' | { readonly directionEnu: Vector3 };
-  /** Of X and Y: each one's own voltage, or nothing (the whole sky alike); their mean power unless stated. */
+  /** What it states: the voltages of X and Y, or nothing (the whole sky equally); by default their mean power. */
   readonly states?: 'each' | 'nothing';
-  /** perStation : [s], where stations differ; then `voltage` is that of the array's pairs, for who takes one (powers.ts has all). */
+  /**
+   * perStation : [s], if stations differ; `voltage` is then that of the array's pairs, for callers that need one
+   * (powers.ts has all).
+   */
   readonly perStation?: readonly ElementBeam[];
-  /** At a frequency, 1 where it points: |x|² multiplies XX, |y|² YY, and x·conj(y) XY. */
+  /** At a frequency, 1 in the pointing direction: |x|² multiplies XX, |y|² YY, and x·conj(y) XY. */
   voltage(frequencyHz: number, directionEnu: Vector3, towardsEnu: Vector3): Voltages;
 }
 
 export const ZENITH: Vector3 = { x: 0, y: 0, z: 1 };
 
-/** Where a beam looks, given what the telescope follows. */
+/** The pointing direction of a beam, given the direction the telescope follows. */
 export const towardsOf = ({ pointing }: ElementBeam, followedEnu: Vector3): Vector3 =>
   pointing === 'zenith' ? ZENITH : pointing === 'followed' ? followedEnu : pointing.directionEnu;

@@ -1,4 +1,4 @@
-/** Beams by formula. All are 1 where they point, and hear nothing below the horizon. */
+/** Beams by formula. All are 1 in their pointing direction and 0 below the horizon. */
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
 import type { ElementBeam } from './element-beam.js';
@@ -7,7 +7,7 @@ type Voltage = ElementBeam['voltage'];
 
 const NOTHING = [0, 0] as const;
 
-/** cos(zenith angle)^exponent, X and Y alike. */
+/** cos(zenith angle)^exponent, the same for X and Y. */
 export const cosine =
   (exponent: number): Voltage =>
   (_frequencyHz, { z }) =>
@@ -15,7 +15,7 @@ export const cosine =
 
 /**
  * A short horizontal dipole above a conducting plane: √(1 − (ŝ·d)²) along the dipole d, times sin(2π h/λ cos θ) of the
- * dipole and its image, over its value overhead. X lies east–west, Y north–south.
+ * dipole and its image, relative to its value at the zenith. X is east–west, Y north–south.
  */
 export const dipoleOverGround =
   (heightM: number): Voltage =>
@@ -27,15 +27,15 @@ export const dipoleOverGround =
   };
 
 interface Tile {
-  /** Elements along each side, and metres between them. */
+  /** Elements along each side; spacing in metres. */
   readonly side: number;
   readonly spacingM: number;
-  /** Delays come in whole steps of this. */
+  /** Delays are whole multiples of this. */
   readonly stepS: number;
   readonly element: Voltage;
 }
 
-/** Elements on a square grid, added up with delays that point the tile; 1 where all are in phase. */
+/** Elements on a square grid, summed with delays that point the tile; 1 where all are in phase. */
 export const tile = ({ side, spacingM, stepS, element }: Tile): Voltage => {
   const places = Array.from({ length: side * side }, (_, n) => ({
     x: ((n % side) - (side - 1) / 2) * spacingM,
@@ -61,11 +61,11 @@ export const tile = ({ side, spacingM, stepS, element }: Tile): Voltage => {
   };
 };
 
-/** Sine of the angle between two directions, exact for small ones. */
+/** Sine of the angle between two directions, accurate for small ones. */
 const sineBetween = (a: Vector3, b: Vector3): number =>
   Math.hypot(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 
-/** A uniformly lit dish: 2·J₁(x)/x with x = π·D·sin θ/λ. Signs of sidelobes are kept. */
+/** A uniformly illuminated dish: 2·J₁(x)/x with x = π·D·sin θ/λ. Keeps the signs of sidelobes. */
 export const airy =
   (diameterM: number): Voltage =>
   (frequencyHz, direction, towards) => {
@@ -75,7 +75,7 @@ export const airy =
     return [voltage, voltage];
   };
 
-/** J₁(x) = (1/π)∫₀^π cos(τ − x sin τ) dτ: the trapezoid rule converges faster than any power on a period. */
+/** J₁(x) = (1/π)∫₀^π cos(τ − x sin τ) dτ: over a period the trapezoid rule converges faster than any power. */
 export function besselJ1(x: number): number {
   const steps = 32 + Math.ceil(2 * Math.abs(x));
   let sum = 0;
@@ -87,8 +87,8 @@ export function besselJ1(x: number): number {
 }
 
 /**
- * A dish lit with a cosine taper: cos(1.189π·ρ/θ)/(1 − 4(1.189·ρ/θ)²), θ the full width at half power, which shrinks as
- * 1/frequency (Condon & Ransom 2016; Mauch et al. 2020 for MeerKAT).
+ * A dish with cosine-tapered illumination: cos(1.189π·ρ/θ)/(1 − 4(1.189·ρ/θ)²), θ the full width at half power, which
+ * shrinks as 1/frequency (Condon & Ransom 2016; Mauch et al. 2020 for MeerKAT).
  */
 export const cosineTaper =
   (widthDeg: number, atHz: number): Voltage =>
@@ -96,7 +96,7 @@ export const cosineTaper =
     if (direction.z <= 0 || dot(direction, towards) <= 0) return NOTHING;
     const rho = Math.asin(Math.min(1, sineBetween(direction, towards))) * (180 / Math.PI);
     const x = (1.189 * rho * frequencyHz) / (widthDeg * atHz);
-    // At x = 1/2 both vanish: the limit is π/4.
+    // At x = 1/2 numerator and denominator vanish: the limit is π/4.
     const voltage = Math.abs(x - 0.5) < 1e-7 ? Math.PI / 4 : Math.cos(Math.PI * x) / (1 - 4 * x * x);
     return [voltage, voltage];
   };

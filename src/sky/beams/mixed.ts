@@ -1,4 +1,4 @@
-/** Arrays whose stations hear the sky each in its own way. */
+/** Arrays whose stations have different primary beams. */
 import { refuse } from '../../core/errors.js';
 import type { Vector3 } from '../../core/vector.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -8,11 +8,11 @@ import { PAIRS, powersOf } from './powers.js';
 /** Finds a beam by its name. */
 type Find = (name: string) => Promise<ElementBeam>;
 
-/** Whether the telescope's description says an element for some station. */
+/** Whether the telescope's description gives an element for any station. */
 export const hasElements = ({ stations }: Pick<Telescope, 'stations'>): boolean =>
   stations.some(({ element }) => element !== undefined);
 
-/** "dish0=airy:14,dish1=airy:25,*=airy:12": by name, and for all others. */
+/** "dish0=airy:14,dish1=airy:25,*=airy:12": by station name; * for all others. */
 export function parseElements(
   text: string,
   { stations }: Pick<Telescope, 'stations'>,
@@ -34,7 +34,7 @@ export function parseElements(
   return stations.map(({ name }) => known.get(name) ?? known.get('*'));
 }
 
-/** Each station's own; the array's is that of its pairs. */
+/** One beam per station; the array's beam is that of its pairs. */
 export async function beamOfElements(
   elements: readonly (string | undefined)[],
   { stations }: Pick<Telescope, 'stations'>,
@@ -53,7 +53,10 @@ export async function beamOfElements(
   return found.size === 1 ? beams[0] : mixed(beams);
 }
 
-/** Of an image of all pairs i ≠ j, alike in weight: the mean of x_i·conj(x_j), as the square of one voltage; 0 where it is negative. */
+/**
+ * For an image of all pairs i ≠ j with equal weights: the mean of x_i·conj(x_j), as the square of one voltage; 0 if
+ * negative.
+ */
 function mixed(beams: readonly ElementBeam[]): ElementBeam {
   const counts = new Map<ElementBeam, number>();
   for (const beam of beams) counts.set(beam, (counts.get(beam) ?? 0) + 1);

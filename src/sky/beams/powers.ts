@@ -1,4 +1,4 @@
-/** What an image shows of a source of flux 1: the beams of all stations that made it, taken together. */
+/** The response of an image to a source of flux 1: the joint beams of all stations in the image. */
 import type { Vector3 } from '../../core/vector.js';
 import { towardsOf, type ElementBeam, type Voltages } from './element-beam.js';
 
@@ -10,13 +10,15 @@ export interface ImagePowers {
   readonly xyIm: number;
 }
 
-/** How stations were put together, where they differ. */
+/** How stations were combined, if they differ. */
 export interface Gathering {
-  /** Alike, or each by how it hears a direction: then its gridding kernel is its own (image/station-patterns.ts). */
+  /**
+   * Equal weights, or each station by its own beam: then its gridding kernel is its own (image/station-patterns.ts).
+   */
   readonly weighting: 'alike' | 'own';
-  /** Whether stations were paired with themselves. */
+  /** Whether autocorrelations are included. */
   readonly autos: 'include' | 'leave-out';
-  /** Of a channel: whether an input is in the image. All are unless told. */
+  /** Whether an input is in the image at a channel. All are by default. */
   readonly takesPart?: (channel: number, station: number, polarisation: 0 | 1) => boolean;
 }
 
@@ -34,13 +36,13 @@ const conjugated = (x: Complex, y: Complex): Complex => ({
 const ofX = ([re, , im = 0]: Voltages): Complex => ({ re, im });
 const ofY = ([, re, , im = 0]: Voltages): Complex => ({ re, im });
 
-/** Far below what any image shows; keeps weights finite where nobody hears anything. */
+/** Far below the power of any image; keeps weights finite where no station receives anything. */
 const LEAST_MEAN_POWER = 1e-6;
 
 /**
- * What kinds of stations are weighed by in a direction, so that they add up in phase and those that hear it better count for
- * more: the conjugate of the mean of X and Y, over what stations hear of it in the mean. What all have in common is divided
- * out again in the end; without it weights are smooth down to the horizon, and 1 where all stations are alike.
+ * The weight of each kind of station in a direction, so that stations add in phase and more sensitive ones count more:
+ * the conjugate of the mean of X and Y, over the rms of all stations there. The common factor is divided out at
+ * the end. Weights are therefore smooth down to the horizon, and 1 if all stations are the same.
  */
 export function ownWeights(
   voltages: readonly Voltages[],
@@ -64,7 +66,7 @@ export interface StationKinds {
   readonly count: number;
 }
 
-/** Stations with the same beam are of a kind; all are where one beam is everybody's. */
+/** Stations with the same beam are one kind; one kind if all share a beam. */
 export function kindsOf(
   beam: ElementBeam,
   stations: number,
@@ -76,8 +78,8 @@ export function kindsOf(
 }
 
 /**
- * The mean over pairs by what they weigh in an image. weights : [kind of i][kind of j] of XX and YY; of XY, where X is i's.
- * Pairs are in an image in both orders, so of XX and YY the real part is left.
+ * The mean over pairs with their image weights. weights : [kind of i][kind of j] of XX and YY; of XY, where X is i's.
+ * An image has pairs in both orders, so XX and YY are real.
  */
 export function powersOfPairs(
   voltages: readonly Voltages[],
@@ -85,7 +87,7 @@ export function powersOfPairs(
   into: { xx: number; yy: number; xyRe: number; xyIm: number },
 ): void {
   if (weights.length === 1) {
-    // All stations alike, by far the most of what is asked: without anything to allocate.
+    // All stations the same, by far the most frequent case: without allocation.
     const [weight, [x, y, xIm = 0, yIm = 0]] = [weights[0], voltages[0]];
     into.xx += weight * (x * x + xIm * xIm);
     into.yy += weight * (y * y + yIm * yIm);
@@ -105,7 +107,7 @@ export function powersOfPairs(
   }
 }
 
-/** Of each channel: what a beam, or those of stations that differ, make of a direction. */
+/** For each channel: the powers of a beam, or of differing stations, in a direction. */
 type PowersTo = (
   channel: number,
   frequencyHz: number,
@@ -124,7 +126,7 @@ export function powersOf(beam: ElementBeam, gathering: Gathering = PAIRS): Power
   };
 }
 
-/** How many stations of a kind have X in the image, Y, and both. */
+/** Number of stations of a kind with X in the image, with Y, and with both. */
 interface Kind {
   readonly beam: ElementBeam;
   readonly hasX: number;
@@ -133,7 +135,7 @@ interface Kind {
 }
 
 function powersOfMany(beams: readonly ElementBeam[], { weighting, autos, takesPart }: Gathering): PowersTo {
-  // Weights are of the array, whoever takes part.
+  // Weights are those of the whole array, whichever inputs take part.
   const all = [...new Set(beams)].map((beam) => beams.filter((one) => one === beam).length);
   const known = new Map<number, readonly Kind[]>();
   const kindsIn = (channel: number): readonly Kind[] => {
@@ -153,7 +155,7 @@ function powersOfMany(beams: readonly ElementBeam[], { weighting, autos, takesPa
     return made;
   };
   return (channel, frequencyHz, directionEnu, followedEnu) => {
-    // Sums over stations of what each hears, and over stations of what each makes of itself.
+    // Sums over stations of their voltages, and of their autocorrelations.
     const sum = { x: [0, 0], y: [0, 0], ownX: 0, ownY: 0, ownRe: 0, ownIm: 0 };
     let [countX, countY, countBoth] = [0, 0, 0];
     const kinds = kindsIn(channel);

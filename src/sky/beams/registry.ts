@@ -8,7 +8,7 @@ import { readBeamTable } from './table.js';
 
 type Named = Pick<ElementBeam, 'title' | 'pointing' | 'voltage' | 'states'>;
 
-/** The MWA's bow-ties, which EDA2 has too: heights, spacing and delay steps of its own beam software. */
+/** Bow-ties of the MWA, also in EDA2: heights, spacing and delay steps from the MWA beam software. */
 const mwaDipole = dipoleOverGround(0.278);
 const named: Readonly<Record<string, Named>> = {
   'mwa-dipole': {
@@ -48,7 +48,7 @@ const named: Readonly<Record<string, Named>> = {
 export const beamWords = (): string =>
   `${Object.keys(named).join(', ')}; cosine:EXPONENT, airy:DIAMETER_M, none; the path of a CSV; @ALT:AZ after a name points it`;
 
-/** A beam by its name, with or without where it points, or a user's own by file. */
+/** A beam by its name, with or without a pointing direction, or a user's own from a file. */
 export async function findBeam(text: string): Promise<ElementBeam> {
   if (/\.csv$/i.test(text)) return readBeamTable(text);
   const [word, where] = text.split('@') as [string, string?];
@@ -78,7 +78,7 @@ function formulaOf(word: string): Named {
   return refuse('element', `'${word}' is no beam we know`, `choose ${beamWords()}`);
 }
 
-/** What the telescope itself says of its elements; nothing where it says that the whole sky is heard alike. */
+/** The beam given by the telescope's description; undefined if it gives the same response over the whole sky. */
 export function beamOfTelescope({ beamExponent }: Telescope): ElementBeam | undefined {
   if (beamExponent === 0) return undefined;
   const name = `cosine:${beamExponent}`;

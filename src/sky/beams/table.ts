@@ -1,7 +1,7 @@
 /**
- * A user's own beam: CSV with the columns za_deg, x_power, y_power, and az_deg and frequency_hz where it depends on them;
- * x_re, x_im, y_re, y_im instead of powers where it has phases. Rows make a full grid; between its points values are drawn
- * straight, outside it nothing is known.
+ * A user's own beam: CSV with the columns za_deg, x_power, y_power, and az_deg and frequency_hz if it depends on them;
+ * x_re, x_im, y_re, y_im instead of powers if it has phases. Rows form a full grid; values between grid points are
+ * interpolated linearly, values outside are unknown.
  */
 import { readFile } from 'node:fs/promises';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -72,7 +72,7 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
       `${rows.length} rows do not make a grid of ${frequencies.length} frequencies × ${zeniths.length} zenith angles × ${azimuths.length} azimuths${hasPhases ? '' : ' of powers'}`,
       `give each combination once${hasPhases ? '' : ', with powers of 0 or more'}`,
     );
-  /** Index below, and how far on to the next. */
+  /** The index below, and the fraction towards the next. */
   const between = (values: readonly number[], value: number): readonly [number, number, number] => {
     if (values.length === 1) return [0, 0, 0];
     if (!(value >= values[0] && value <= values[values.length - 1])) return [0, 0, Number.NaN];
@@ -85,7 +85,7 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
   const look = (frequencyHz: number, zenithDeg: number, azimuthDeg: number): number[] => {
     const f = between(frequencies, frequencyHz);
     const z = between(zeniths, zenithDeg);
-    // Azimuths go round: a table that starts at 0 need not say 360.
+    // Azimuths wrap: a table that starts at 0 need not include 360.
     const last = azimuths[azimuths.length - 1];
     const isGap = azimuths.length > 1 && azimuthDeg > last;
     const a = isGap

@@ -1,4 +1,4 @@
-/** Beams of stations whose X and Y are dipoles fixed to the ground: what each of the two receives. */
+/** Beams of stations whose X and Y are dipoles fixed to the ground: the response of each dipole. */
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -6,7 +6,7 @@ import { dipoleVoltage } from '../beam.js';
 import { X_EAST_DEG } from '../feeds.js';
 import type { ElementBeam } from './element-beam.js';
 
-/** The lengths of a dipole's projection across the line of sight, of X and of Y: √(1 − (ŝ·d)²). */
+/** The lengths of the projections of X and Y perpendicular to the line of sight: √(1 − (ŝ·d)²). */
 export function projectedLengths(
   { x, y }: Vector3,
   { feedAngleDeg = X_EAST_DEG }: Pick<Telescope, 'feedAngleDeg'>,
@@ -18,8 +18,8 @@ export function projectedLengths(
 }
 
 /**
- * A beam that is stated for X and Y alike is their mean power: each of them has its share by its projection. Beams that state
- * X and Y apart have it already, and dishes that follow a source have none.
+ * A beam stated for X and Y jointly is their mean power: each receives its share by its projection. Beams that state X
+ * and Y separately include this already, and dishes that follow a source need none.
  */
 export function withFeed(
   beam: ElementBeam,

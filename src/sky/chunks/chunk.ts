@@ -1,4 +1,4 @@
-/** Chunks of every input: the sky's signals here, the stations on as many threads as are given. */
+/** Chunks of every input: the sky's signals are made here, the stations' on the given number of threads. */
 import { allocateVoltages, type VoltagesAT } from '../../core/axes.js';
 import { startChunkTeam } from './team.js';
 import type { SimulationPlan } from '../simulation-plan.js';
@@ -6,14 +6,14 @@ import { prepareSkySignals } from '../sky-signals.js';
 import { prepareStations, stationPlan } from './station.js';
 
 export interface ChunkMaker {
-  /** voltages : [a][t], chunkSamples samples each; valid until the next make. */
+  /** voltages : [a][t], chunkSamples samples each; valid until the next call of make. */
   readonly voltages: VoltagesAT;
-  /** Makes chunk `chunk` of the recording; returns how many numbers were clipped within the recording. */
+  /** Makes chunk `chunk` of the recording; returns how many numbers of the recording were clipped. */
   make(chunk: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** The same bytes for any number of threads: a station's signal depends on its chunk alone. */
+/** The same bytes for any number of threads: a station's signal depends only on its chunk. */
 export function prepareChunks(plan: SimulationPlan, threads: number): ChunkMaker {
   const { type, inputs, grid } = plan;
   const stations = plan.telescope.stations.length;
@@ -28,7 +28,7 @@ export function prepareChunks(plan: SimulationPlan, threads: number): ChunkMaker
     make: async (chunk) => {
       sky.fill(chunk);
       const others = team?.start(chunk);
-      others?.catch(() => undefined); // told below; not as one that nobody awaits, should the work here fail first
+      others?.catch(() => undefined); // reported below; avoids an unhandled rejection if the work here fails first
       const nextStation = team === undefined ? counter() : team.nextStation;
       let clipped = 0;
       for (let s = nextStation(); s < stations; s = nextStation()) clipped += makeStation(chunk, s);

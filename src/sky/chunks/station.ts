@@ -3,8 +3,8 @@
  *
  *   x_a(t) = Σ_f e^(2πi (f − f₀) t) · g_a(f) · ( noise_a(f) + Σ_sources s(f) · e^(+2πi f r_a·ŝ/c) )
  *
- * exact at every frequency, fractions of a sample included. Each chunk is periodic in itself; all antennas share
- * the same period, so its edges align to within the delays (../simulation-plan.ts says what that costs).
+ * exact at every frequency, fractional sample delays included. Each chunk is periodic; all antennas have the same
+ * period, so chunk edges align to within the delays (../simulation-plan.ts gives the resulting loss).
  */
 import { elementsPerVoltage, isComplexVoltage, type VoltagesAT } from '../../core/axes.js';
 import { planFft } from '../../core/fft.js';
@@ -19,7 +19,7 @@ import type { SimulationPlan } from '../simulation-plan.js';
 import { rmsPerPart, type SkySignal } from '../sky-signals.js';
 import { addTone, addTurned, turn } from '../turn.js';
 
-/** What a station's inputs depend on beside the sky's signals: plain data, which another thread may be given. */
+/** What a station's inputs depend on beside the sky's signals: plain data, which can be passed to another thread. */
 export interface StationPlan extends Pick<
   SimulationPlan,
   | 'type'
@@ -52,7 +52,7 @@ export const stationPlan = (plan: SimulationPlan): StationPlan => ({
   tones: plan.interferers.filter((interferer) => interferer.kind === 'tone'),
 });
 
-/** How much earlier than at the origin a wavefront arrives; nothing for what reaches all at once. */
+/** How much earlier than at the origin a wavefront arrives; 0 for signals that reach all stations at once. */
 const earlyS = (station: Station, direction: Vector3 | undefined): number =>
   direction === undefined
     ? 0
@@ -89,7 +89,7 @@ export function prepareStations(
   }
 
   function toSamples(): void {
-    // A real signal's zero frequency is one real number where every other bin is complex: left out.
+    // The zero frequency of a real signal is one real number where every other bin is complex: left out.
     if (!isComplexVoltage(plan.type)) spectrum.fill(0, 0, 2);
     const unwrapped = 2 * (chunkSamples - grid.shift);
     signal.fill(0);
@@ -98,7 +98,7 @@ export function prepareStations(
     fft.inverse(signal);
   }
 
-  /** In time, since a tone must run on in step from one chunk to the next. */
+  /** In the time domain, since a tone must be continuous from one chunk to the next. */
   function addCarrier(tone: ToneInterferer, station: Station, a: number, chunk: number): void {
     const gain = plan.inputGains[a];
     const step = (tone.frequencyHz - grid.zeroHz) / plan.sampleRateHz;
@@ -106,7 +106,7 @@ export function prepareStations(
       step * chunk * chunkSamples +
       tone.frequencyHz * earlyS(station, tone.directionEnu) +
       gainTurns(gain, centreFrequencyHz, tone.frequencyHz);
-    // Of a real signal twice the real part is recorded, and (2A cos)² averages to 2A².
+    // Twice the real part of a real signal is recorded, and (2A cos)² averages to 2A².
     const power = isComplexVoltage(plan.type) ? tone.bandFluxJy : tone.bandFluxJy / 2;
     addTone(signal, gain.amplitude * Math.sqrt(power), { first, step });
   }

@@ -1,11 +1,11 @@
-/** Threads that make stations' signals beside the caller's: each takes the next station that nobody has begun. */
+/** Threads that make stations' signals beside the caller: each takes the next station not yet begun. */
 import { Worker } from 'node:worker_threads';
 import type { VoltagesAT } from '../../core/axes.js';
 import type { Vector3 } from '../../core/vector.js';
 import type { SkySignal } from '../sky-signals.js';
 import type { StationPlan } from './station.js';
 
-/** What a thread is started with. Spectra, voltages and the counter lie in shared memory. */
+/** Data to start a thread with. Spectra, voltages and the counter are in shared memory. */
 export interface TeamWork {
   readonly plan: StationPlan;
   readonly spectra: readonly (readonly Float64Array[])[];
@@ -14,16 +14,16 @@ export interface TeamWork {
   readonly counter: Int32Array;
 }
 
-/** A chunk to be made, and what of the sky is not in shared memory. */
+/** A chunk to make, and the parts of the sky that are not in shared memory. */
 export interface TeamChunk {
   readonly chunk: number;
   readonly sky: readonly { readonly directionEnu: Vector3 | undefined; readonly heard: boolean }[];
 }
 
 interface ChunkTeam {
-  /** Starts a chunk, once the one before has ended; resolves to how many numbers the threads clipped in it. */
+  /** Starts a chunk after the previous one has ended; resolves to how many numbers the threads clipped in it. */
   start(chunk: number): Promise<number>;
-  /** For the caller, who takes stations of the same chunk meanwhile. */
+  /** For the caller, which makes stations of the same chunk meanwhile. */
   readonly nextStation: () => number;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function startChunkTeam(
   const file = new URL('./worker.js', import.meta.url);
   const workers = Array.from({ length: threads }, () => {
     const worker = new Worker(file, { workerData: work });
-    worker.unref(); // a recording that nobody asks for any more keeps no program alive
+    worker.unref(); // an abandoned recording must not keep the program alive
     return worker;
   });
   return {

@@ -1,19 +1,21 @@
-/** The sky above the horizon in cells of nearly one size: rings round the zenith, each cut into as many as fit. */
+/**
+ * The sky above the horizon in cells of nearly equal size: rings round the zenith, each divided into as many as fit.
+ */
 import type { Vector3 } from '../../core/vector.js';
 
 export interface SkyCells {
-  /** Degrees across a cell. */
+  /** Cell size in degrees. */
   readonly cellDeg: number;
   readonly directionsEnu: readonly Vector3[];
   /** solidAnglesSr : [cell]; together 2π. */
   readonly solidAnglesSr: Float64Array;
-  /** The cell a direction above the horizon is in; −1 below it. */
+  /** The cell that contains a direction above the horizon; −1 below it. */
   cellOf(directionEnu: Vector3): number;
 }
 
 const RADIANS = Math.PI / 180;
 
-/** Rings a whole fraction of 90° wide, no wider than asked. */
+/** Rings of 90°/n, at most the requested width. */
 export function skyCells(mostDeg: number): SkyCells {
   const rings = Math.ceil(90 / mostDeg);
   const step = Math.PI / 2 / rings;
@@ -26,7 +28,7 @@ export function skyCells(mostDeg: number): SkyCells {
   const solidAnglesSr = new Float64Array(cells);
   counts.forEach((count, ring) => {
     const [above, below] = [Math.cos(ring * step), Math.cos((ring + 1) * step)];
-    // The middle of the cell's area, not of its angles.
+    // The cell's centre by area, not by angle.
     const z = (above + below) / 2;
     const flat = Math.sqrt(1 - z * z);
     for (let k = 0; k < count; k++) {

@@ -43,7 +43,7 @@ describe('a diffuse sky', () => {
       }
       close(galacticKelvin408(lDeg, bDeg) / sum, 1, 5e-3);
     }
-    // 100 K at 408 MHz, twice as low: 100·2^2.51 + 1.2·(0.204)^−2.58 = 569.6 + 72.5.
+    // 100 K at 408 MHz, at half the frequency: 100·2^2.51 + 1.2·(0.204)^−2.58 = 569.6 + 72.5.
     close(skyKelvin(100, 204e6), 569.6 + 72.5, 0.2);
   });
 

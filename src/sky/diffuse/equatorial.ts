@@ -1,7 +1,10 @@
 /** Galactic longitude and latitude, and J2000. */
 import type { SkyPosition } from '../frame.js';
 
-/** The Galaxy's north pole in J2000 and the longitude of the Earth's, by the definition of 1958 as the Hipparcos catalogue has it. */
+/**
+ * The north Galactic pole in J2000 and the longitude of the north celestial pole, by the definition of 1958 as in the
+ * Hipparcos catalogue.
+ */
 const POLE = { raDeg: 192.85948, decDeg: 27.12825 };
 const NORTH_POLE_LONGITUDE_DEG = 122.93192;
 const RADIANS = Math.PI / 180;
@@ -12,8 +15,8 @@ interface GalacticPlace {
 }
 
 /**
- * From one pole to another: latitude, and longitude counted from the meridian through both poles. The way back is the same
- * with longitudes counted the other way.
+ * From one pole to another: latitude, and longitude counted from the meridian through both poles. The inverse is the
+ * same with longitudes counted in the opposite sense.
  */
 function turned(
   fromMeridianDeg: number,

@@ -1,17 +1,18 @@
 /**
- * The Galaxy by formula: an axially symmetric emissivity fitted to the 408 MHz sky of Haslam et al. (1982, in the version of
- * Remazeilles et al. 2015) by Cong et al. (2021, ApJ, doi:10.3847/1538-4357/abf55c), and an isotropic extragalactic part.
+ * The Galaxy by formula: an axially symmetric emissivity fitted to the 408 MHz sky of Haslam et al. (1982, in the
+ * version of Remazeilles et al. 2015) by Cong et al. (2021, ApJ, doi:10.3847/1538-4357/abf55c), and an isotropic
+ * extragalactic part.
  *
  *   T(l, b) = ∫ A·((R + r₁)/R₀)^α · e^(−R/R₀) · e^(−(|Z|/Z₀)^γ) ds · (f/408 MHz)^−2.51  +  1.2 K·(f/GHz)^−2.58
  *
- * R and Z are distances from the Galaxy's axis and plane, the Sun at R = 8.5 kpc. A smooth disc: spurs, loops, arms, the
- * Magellanic Clouds and every remnant are not in it, and single directions are off by tens of per cent.
+ * R and Z are distances from the Galaxy's axis and plane, the Sun at R = 8.5 kpc. A smooth disc without spurs, loops,
+ * arms, the Magellanic Clouds and remnants; single directions are wrong by tens of per cent.
  */
 import type { Vector3 } from '../../core/vector.js';
 import type { DiffuseSky } from './diffuse.js';
 import { galactic } from './equatorial.js';
 
-/** Cong et al. (2021), as their published program (github.com/Yanping-Cong/ULSA) has them, rounded. */
+/** Rounded from the published program of Cong et al. (2021, github.com/Yanping-Cong/ULSA). */
 const EMISSIVITY = {
   ...{ kelvinPerKpc: 43.1, radiusKpc: 3.41, softeningKpc: 0.1, power: 0.46, heightKpc: 1.12, shape: 1.23 },
   ...{ sunKpc: 8.5, farKpc: 50, spectralIndex: -2.51, atHz: 408e6 },
@@ -20,10 +21,10 @@ const EXTRAGALACTIC = { kelvin: 1.2, spectralIndex: -2.58, atHz: 1e9 };
 
 const RADIANS = Math.PI / 180;
 
-/** Steps along a line of sight, short where it is near: s = far·t². Right to half a per cent. */
+/** Steps along a line of sight, shorter near the Sun: s = far·t². Accurate to 0.5 %. */
 const STEPS = 400;
 
-/** Of the Galaxy alone at 408 MHz, along a line of sight. */
+/** The Galaxy alone at 408 MHz, along a line of sight. */
 export function galacticKelvin408(lDeg: number, bDeg: number): number {
   const { kelvinPerKpc, radiusKpc, softeningKpc, power, heightKpc, shape, sunKpc, farKpc } = EMISSIVITY;
   const [cosL, cosB, sinB] = [
@@ -43,7 +44,7 @@ export function galacticKelvin408(lDeg: number, bDeg: number): number {
   return kelvinPerKpc * sum;
 }
 
-/** Of everything, at a frequency. */
+/** Total temperature at a frequency. */
 export function skyKelvin(kelvin408: number, frequencyHz: number): number {
   const { kelvin, spectralIndex, atHz } = EXTRAGALACTIC;
   return (

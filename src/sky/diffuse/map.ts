@@ -1,7 +1,7 @@
 /**
- * A user's own diffuse sky: CSV with the columns temperature_k and ra_deg, dec_deg (J2000) or l_deg, b_deg (Galactic), and
- * frequency_hz (408 MHz) and spectral_index (−2.55) where they are others. Places may lie anyhow, densely enough: a cell of
- * the model has the mean of those in it.
+ * A user's own diffuse sky: CSV with the columns temperature_k and ra_deg, dec_deg (J2000) or l_deg, b_deg (Galactic),
+ * and frequency_hz and spectral_index if not 408 MHz and −2.55. Positions need no grid but must be dense: a cell of the
+ * model has the mean of the positions in it.
  */
 import { readFileSync } from 'node:fs';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -70,7 +70,7 @@ function parseDiffuseMap(text: string, path: string): DiffuseSky {
   };
 }
 
-/** [cell], itself where it has values, else the nearest that has some; a map with larger holes is none of the sky. */
+/** [cell], its own mean if it has values, else the nearest cell with values; a map with larger holes is refused. */
 function filledCells({ directionsEnu, cellDeg }: SkyCells, hits: Float64Array, path: string): Int32Array {
   const filled = [...hits.keys()].filter((cell) => hits[cell] > 0);
   const nearEnough = Math.cos((2 * cellDeg * Math.PI) / 180);

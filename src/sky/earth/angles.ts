@@ -1,4 +1,4 @@
-/** Polynomials and rotations as the theories of the Earth's motion are written. */
+/** Polynomials and rotations in the form used by theories of the Earth's motion. */
 import type { Vector3 } from '../../core/vector.js';
 import { dot } from '../../core/vector.js';
 
@@ -21,7 +21,7 @@ export const apply = ({ x, y, z }: Rotation, vector: Vector3): Vector3 => ({
   z: dot(z, vector),
 });
 
-/** Back from the new axes to the old ones. */
+/** Inverse: from the new axes to the old ones. */
 export const applyInverse = ({ x, y, z }: Rotation, { x: a, y: b, z: c }: Vector3): Vector3 => ({
   x: a * x.x + b * y.x + c * z.x,
   y: a * x.y + b * y.y + c * z.y,
@@ -34,7 +34,7 @@ const mix = (a: number, first: Vector3, b: number, second: Vector3): Vector3 => 
   z: a * first.z + b * second.z,
 });
 
-/** The axes turned by an angle about one of them, from the first of the other two towards the second. */
+/** The axes rotated by an angle about one of them, from the first of the other two towards the second. */
 export function turned(axes: Rotation, about: 'x' | 'y' | 'z', angleRad: number): Rotation {
   const cos = Math.cos(angleRad);
   const sin = Math.sin(angleRad);

@@ -1,4 +1,4 @@
-/** The clocks that the Earth and the planets keep, read off UTC. */
+/** Time scales of the Earth's rotation and the planets, from UTC. */
 import { SECONDS_PER_DAY } from '../../core/units.js';
 import type { Instant } from '../../core/instant.js';
 import { taiMinusUtcS } from '../../core/leap-seconds.js';
@@ -7,7 +7,7 @@ export interface EarthClock {
   /** Terrestrial time from J2000.0, in Julian centuries and in days. */
   readonly centuries: number;
   readonly ttDays: number;
-  /** UT1 from 2000-01-01T12:00:00 UT1: whole days, and the rest; together they keep a nanosecond. */
+  /** UT1 from 2000-01-01T12:00:00 UT1: whole days and the fraction; together they resolve a nanosecond. */
   readonly ut1Days: number;
   readonly ut1Fraction: number;
 }

@@ -1,20 +1,20 @@
-/** What happens to a direction on the light's last way: the Sun bends it, and the observer's flight tilts it forward. */
+/** Gravitational deflection by the Sun and aberration by the observer's velocity. */
 import { dot, normalise, type Vector3 } from '../../core/vector.js';
 
 export interface Observer {
   /** In units of the speed of light. */
   readonly velocity: Vector3;
-  /** Towards the Sun, of length one, and how far it is in au. */
+  /** Unit vector towards the Sun, and its distance in au. */
   readonly towardsSun: Vector3;
   readonly sunAu: number;
 }
 
-/** The Sun's Schwarzschild radius, au: light is bent by 1.75″ at the limb. */
+/** The Sun's Schwarzschild radius, au: deflects light by 1.75″ at the limb. */
 const SUN_RADIUS_AU = 1.97412574336e-8;
-/** Within the disc, where no light comes past the Sun, the bending dies away. */
+/** Behind the disc no light passes the Sun, and the deflection is reduced to 0. */
 const LEAST = 1e-6;
 
-/** A source far behind the Sun is seen farther from it. */
+/** A source far behind the Sun appears farther from it. */
 function deflected(direction: Vector3, { towardsSun, sunAu }: Observer): Vector3 {
   const cosine = dot(direction, towardsSun);
   const bend = SUN_RADIUS_AU / sunAu / Math.max(1 - cosine, LEAST);
@@ -25,7 +25,7 @@ function deflected(direction: Vector3, { towardsSun, sunAu }: Observer): Vector3
   });
 }
 
-/** Special relativity's, whole: 20.5″ of the Earth's flight, 0.3″ of its spin. */
+/** Full special relativity: 20.5″ from the Earth's orbit, 0.3″ from its rotation. */
 function aberrated(direction: Vector3, { velocity }: Observer): Vector3 {
   const inverseGamma = Math.sqrt(1 - dot(velocity, velocity));
   const along = dot(direction, velocity);
@@ -37,11 +37,11 @@ function aberrated(direction: Vector3, { velocity }: Observer): Vector3 {
   });
 }
 
-/** From where a source is (ICRS) to where it is seen, on the same axes. */
+/** From the true direction of a source (ICRS) to the apparent one, on the same axes. */
 export const apparent = (direction: Vector3, observer: Observer): Vector3 =>
   aberrated(deflected(direction, observer), observer);
 
-/** Back. Each step shrinks what is left by 10⁴, beside the Sun's limb by 100. */
+/** The inverse. Each iteration shrinks the error by 10⁴, near the Sun's limb by 100. */
 export function unapparent(seen: Vector3, observer: Observer): Vector3 {
   let direction = seen;
   for (let step = 0; step < 6; step++) {

@@ -1,4 +1,4 @@
-/** Where the Sun stands and how fast the Earth flies: what bends and shifts the light of everything else. */
+/** Position of the Sun and velocity of the Earth, for deflection and aberration. */
 import { AstroTime, BaryState, Body } from 'astronomy-engine';
 import { SPEED_OF_LIGHT_M_PER_S, SECONDS_PER_DAY } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
@@ -7,7 +7,10 @@ import { carriedRows } from './table.js';
 export const METRES_PER_AU = 149_597_870_700;
 const AU_PER_DAY = METRES_PER_AU / SECONDS_PER_DAY / SPEED_OF_LIGHT_M_PER_S;
 
-/** Of the Earth's centre around the solar system's, in units of the speed of light, on ICRS axes. Right to 2e-8 of 1e-4. */
+/**
+ * Velocity of the Earth's centre about the solar system's barycentre, in units of the speed of light, on ICRS axes. Its
+ * error is 2e-8 of 1e-4.
+ */
 export function earthVelocity(ttDays: number): Vector3 {
   const { vx, vy, vz } = BaryState(Body.Earth, AstroTime.FromTerrestrialTime(ttDays));
   return { x: vx * AU_PER_DAY, y: vy * AU_PER_DAY, z: vz * AU_PER_DAY };
@@ -35,7 +38,7 @@ function readSeries(): Readonly<Record<Coordinate, readonly Term[]>> {
   return { longitude: of('longitude'), latitude: of('latitude'), distance: of('distance') };
 }
 
-/** From the Earth's centre to the Sun's, au on ICRS axes, by the light that arrives now; within 0.3″. */
+/** From the Earth's centre to the Sun's, au on ICRS axes, corrected for light time; within 0.3″. */
 export function sunVector(ttDays: number): Vector3 {
   const t = ttDays / 365_250;
   const { longitude, latitude, distance } = (series ??= readSeries());
@@ -48,11 +51,11 @@ export function sunVector(ttDays: number): Vector3 {
   const l = sum(longitude);
   const b = sum(latitude);
   const r = sum(distance);
-  // The Sun hardly moves in the light's 500 s: 6 km. Seen from the Earth it is where the Earth is not.
+  // The Sun moves only 6 km in the 500 s light time. Its direction from the Earth is opposite to the Earth's.
   const x = -r * Math.cos(b) * Math.cos(l);
   const y = -r * Math.cos(b) * Math.sin(l);
   const z = -r * Math.sin(b);
-  // The theory's ecliptic to the equator of J2000 (the authors' own angles).
+  // From the theory's ecliptic to the equator of J2000 (the authors' own angles).
   return {
     x: x + 0.00000044036 * y - 0.000000190919 * z,
     y: -0.000000479966 * x + 0.917482137087 * y - 0.397776982902 * z,

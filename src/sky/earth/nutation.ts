@@ -1,4 +1,4 @@
-/** How the Earth's axis nods under the Moon and the Sun: IAU 2000B, a milliarcsecond from the full theory. */
+/** Nutation of the Earth's axis: IAU 2000B, within a milliarcsecond of the full theory. */
 import { polynomial, RADIANS_PER_ARCSECOND } from './angles.js';
 import { carriedRows } from './table.js';
 
@@ -9,13 +9,13 @@ export interface Nutation {
 
 const UNIT_RAD = 1e-7 * RADIANS_PER_ARCSECOND;
 
-/** Of the planets, whose terms 2000B takes together as constants. */
+/** Planetary terms, which 2000B replaces by constants. */
 const PLANETS = {
   longitudeRad: -0.135e-3 * RADIANS_PER_ARCSECOND,
   obliquityRad: 0.388e-3 * RADIANS_PER_ARCSECOND,
 };
 
-/** Arcseconds and arcseconds a century: mean anomalies of Moon and Sun, F, D, the Moon's node. */
+/** Arcseconds and arcseconds per century: mean anomalies of Moon and Sun, F, D, the Moon's node. */
 const ARGUMENTS = [
   [485_868.249036, 1_717_915_923.2178],
   [1_287_104.79305, 129_596_581.0481],

@@ -1,10 +1,10 @@
-/** Reads the IERS's tables: finals2000A (Bulletin A), EOP C04 old and new, and the one that we carry. */
+/** Reads the IERS's tables: finals2000A (Bulletin A), EOP C04 old and new, and the table in the package. */
 import { readFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { orientationTable, type OrientationRow, type OrientationTable } from './orientation-table.js';
 
-/** A finals2000A or EOP C04 file, whichever it is. */
+/** A finals2000A or EOP C04 file; the format is detected. */
 export async function readEarthOrientation(path: string): Promise<OrientationTable> {
   let text: string;
   try {
@@ -32,10 +32,10 @@ export function parseEarthOrientation(text: string, origin: string): Orientation
   return orientationTable(origin, rows);
 }
 
-/** Year, month and day in two columns each, the date again as MJD with two decimals, whose the pole is. */
+/** Year, month and day in two columns each, the MJD with two decimals, the flag of the pole values. */
 const FINALS = /^[ \d]\d[ \d]\d[ \d]\d [ \d]{5}\.\d\d [IP ]/;
 
-/** Fixed columns. Rows beyond the predictions are blank. */
+/** Fixed columns. Rows after the last prediction are blank. */
 function finalsRows(lines: readonly string[]): OrientationRow[] {
   return lines
     .filter(
@@ -50,7 +50,7 @@ function finalsRows(lines: readonly string[]): OrientationRow[] {
     }));
 }
 
-/** Year, month, day, (since 2023) hour, MJD, x, y, UT1 − UTC. Leap seconds came in 1972; older rows are left out. */
+/** Year, month, day, (since 2023) hour, MJD, x, y, UT1 − UTC. Leap seconds began in 1972; older rows are left out. */
 function c04Rows(lines: readonly string[]): OrientationRow[] {
   return lines
     .filter((line) => /^\s*\d{4}\s+\d{1,2}\s+\d{1,2}\s/.test(line))

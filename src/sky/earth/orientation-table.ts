@@ -1,4 +1,4 @@
-/** UT1 − UTC and the pole's place day by day, as the IERS measures and foretells them; and between the days. */
+/** Daily UT1 − UTC and pole coordinates, measured and predicted by the IERS, with interpolation. */
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
 import { taiMinusUtcS } from '../../core/leap-seconds.js';
@@ -14,24 +14,24 @@ export interface OrientationRow {
 }
 
 export interface OrientationTable {
-  /** Whose it is and of when, for messages. */
+  /** Its author and date, for messages. */
   readonly origin: string;
   readonly firstMjd: number;
   readonly stepDays: number;
   readonly rows: number;
   /** Later rows are predictions. */
   readonly lastMeasuredMjd: number;
-  /** [row][3]: pole x and y in arcseconds, UT1 − TAI in seconds, which leap seconds leave alone. */
+  /** [row][3]: pole x and y in arcseconds, UT1 − TAI in seconds, which has no steps at leap seconds. */
   readonly values: Float64Array;
 }
 
 const MJD_OF_UNIX_EPOCH = 40_587;
 export const unixOfMjd = (mjd: number): number => (mjd - MJD_OF_UNIX_EPOCH) * SECONDS_PER_DAY;
 
-/** A day's length differs from 86 400 s by a few milliseconds; a leap second that we do not know by a thousand. */
+/** A day's length differs from 86 400 s by a few milliseconds; an unknown leap second changes it by a thousand. */
 const MOST_CHANGE_S_PER_DAY = 0.02;
 
-/** Rows at even steps, checked. */
+/** Rows at equal steps, checked. */
 export function orientationTable(origin: string, rows: readonly OrientationRow[]): OrientationTable {
   if (rows.length < 4) {
     refuse(
@@ -81,7 +81,7 @@ interface TableReading {
   readonly ut1MinusTaiS: number;
 }
 
-/** Through the four nearest rows; nothing outside the table. */
+/** Interpolated from the four nearest rows; undefined outside the table. */
 export function readTable(table: OrientationTable, moment: Instant): TableReading | undefined {
   const days = MJD_OF_UNIX_EPOCH + (moment.unixSeconds + moment.fraction) / SECONDS_PER_DAY;
   const place = (days - table.firstMjd) / table.stepDays;

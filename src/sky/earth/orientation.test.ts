@@ -5,7 +5,7 @@ import { carriedEarthOrientation, parseEarthOrientation } from './orientation-fi
 import { earthOrientation, onUnknownOrientation, useEarthOrientation } from './orientation.js';
 import { lastMjd, readTable, unixOfMjd } from './orientation-table.js';
 
-/** Around the leap second of 2016, as the IERS prints them. */
+/** Around the leap second of 2016, as printed by the IERS. */
 const FINALS = `161229 57751.00 I  0.084635 0.000052  0.264193 0.000037  I-0.4060885 0.0000079  0.8162 0.0055
 161230 57752.00 I  0.082883 0.000052  0.263539 0.000038  I-0.4069180 0.0000079  0.8286 0.0056
 161231 57753.00 I  0.081400 0.000052  0.263094 0.000039  I-0.4077601 0.0000078  0.8842 0.0055
@@ -62,7 +62,7 @@ describe("the Earth's orientation", () => {
     assert.match(table.origin, /^the built-in finals2000A of the IERS \(measured to 20\d\d-\d\d-\d\d\)$/);
     assert.deepEqual([table.firstMjd, table.stepDays], [41_684, 3]);
     assert.ok(lastMjd(table) > table.lastMeasuredMjd + 300);
-    // Rows of the days between are what four neighbours make of them.
+    // Rows of the days between are interpolated from four neighbours.
     const between = readTable(table, instant(unixOfMjd(57_753)));
     assert.ok(between);
     close(between.ut1MinusTaiS, -0.4077601 - 36, 2e-4);

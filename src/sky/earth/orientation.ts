@@ -1,6 +1,6 @@
 /**
- * How the Earth stands at a moment, by the table in use: the one in the package unless another was given. One table
- * serves the whole process, as one Earth serves every telescope.
+ * Orientation of the Earth at a moment, from the table in use: the one in the package by default. One table serves the
+ * whole process.
  */
 import { formatInstant, instant, type Instant } from '../../core/instant.js';
 import { taiMinusUtcS } from '../../core/leap-seconds.js';
@@ -10,12 +10,12 @@ import { lastMjd, readTable, unixOfMjd, type OrientationTable } from './orientat
 
 export interface EarthOrientation {
   readonly ut1MinusUtcS: number;
-  /** Of the Earth's axis in the ground, from ITRF's pole: x along Greenwich, y along 90° west. */
+  /** Position of the Earth's axis relative to ITRF's pole: x along Greenwich, y along 90° west. */
   readonly poleXRad: number;
   readonly poleYRad: number;
 }
 
-/** Where no table reaches: UT1 is held within 0.9 s of UTC. */
+/** Outside the table: UT1 stays within 0.9 s of UTC. */
 const UNKNOWN: EarthOrientation = { ut1MinusUtcS: 0, poleXRad: 0, poleYRad: 0 };
 
 let inUse: OrientationTable | undefined;
@@ -24,13 +24,13 @@ let tell: (words: string) => void = (words) => {
 };
 const told = new Set<string>();
 
-/** From now on, for everything in the process. */
+/** Sets the table for the whole process. */
 export function useEarthOrientation(table: OrientationTable | 'built-in'): void {
   inUse = table === 'built-in' ? undefined : table;
   told.clear();
 }
 
-/** Who hears of dates that the table does not reach, once for those before it and once for those after. */
+/** Sets the listener for dates outside the table; it is called once for dates before it and once for dates after it. */
 export function onUnknownOrientation(listener: (words: string) => void): void {
   tell = listener;
 }

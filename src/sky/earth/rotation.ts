@@ -1,6 +1,6 @@
 /**
- * From the axes of the sky (ICRS) to those fixed in the Earth (ITRF): precession of IAU 2006 with the frame's bias,
- * nutation, the turn since J2000, and where the pole stands in the ground.
+ * From the axes of the sky (ICRS) to those fixed in the Earth (ITRF): IAU 2006 precession with frame bias, nutation,
+ * Earth rotation since J2000, and polar motion.
  */
 import { polynomial, RADIANS_PER_ARCSECOND, sameAxes, turned, type Rotation } from './angles.js';
 import type { EarthClock } from './clock.js';
@@ -12,7 +12,7 @@ const GAMMA = [-0.052928, 10.556378, 0.4932044, -0.00031238, -0.000002788, 0.000
 const PHI = [84_381.412819, -46.811016, 0.0511268, 0.00053289, -0.00000044, -0.0000000176];
 const PSI = [-0.041775, 5038.481484, 1.5584175, -0.00018522, -0.000026452, -0.0000000148];
 const OBLIQUITY = [84_381.406, -46.836769, -0.0001831, 0.0020034, -0.000000576, -0.0000000434];
-/** What precession adds to the Earth's turn to make it mean sidereal time. */
+/** Precession terms added to the Earth rotation angle to give mean sidereal time. */
 const SIDEREAL = [0.014506, 4612.156534, 1.3915817, -0.00000044, -0.000029956, -0.0000000368];
 
 const angle = (centuries: number, coefficients: readonly number[]): number =>
@@ -30,7 +30,7 @@ const wholeTurns = (turns: number): number => turns - Math.floor(turns);
 
 /** Greenwich apparent sidereal time, radians in [0, 2π). */
 export function siderealTimeRad({ centuries, ut1Days, ut1Fraction }: EarthClock, nods: Nutation): number {
-  // The Earth turns once a sidereal day: 1.0027… times in a day of UT1.
+  // The Earth rotates once per sidereal day: 1.0027… times per day of UT1.
   const turns =
     wholeTurns(0.779057273264 + 0.00273781191135448 * (ut1Days + ut1Fraction) + ut1Fraction) +
     angle(centuries, SIDEREAL) / (2 * Math.PI);

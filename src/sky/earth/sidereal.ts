@@ -1,4 +1,4 @@
-/** Sidereal time: which right ascension of date stands in a meridian. */
+/** Sidereal time: the right ascension of date on a meridian. */
 import { formatInstant, instant, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SECONDS_PER_DAY } from '../../core/units.js';
 import { RADIANS_PER_ARCSECOND } from './angles.js';
@@ -15,10 +15,10 @@ export function localSiderealTimeRad(moment: Instant, longitudeDeg: number): num
   return (((greenwich + longitudeDeg * RADIANS_PER_DEGREE) % turn) + turn) % turn;
 }
 
-/** The Earth's turn in a day of UT1, degrees. */
+/** The Earth's rotation in a day of UT1, degrees. */
 export const DEGREES_PER_DAY = 360.9856438593;
 
-/** What files tell of the Earth: how it stood at the midnight, UTC, before a moment. */
+/** Earth orientation as given in files: at the UTC midnight before a moment. */
 export interface EarthAtMidnight {
   /** YYYY-MM-DD */
   readonly date: string;

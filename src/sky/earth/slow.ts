@@ -1,6 +1,6 @@
 /**
- * What changes slowly and costs 0.1 ms to work out: nutation, the Earth's velocity, the Sun. Worked out on the hour and
- * drawn straight between: 10 µas off at most in nutation and aberration, 0.02″ in the Sun.
+ * Quantities that change slowly and take 0.1 ms to compute: nutation, the Earth's velocity, the Sun. Computed every
+ * full hour and interpolated linearly: errors at most 10 µas in nutation and aberration, 0.02″ in the Sun.
  */
 import type { Vector3 } from '../../core/vector.js';
 import { earthVelocity, sunVector } from './motion.js';
@@ -8,14 +8,14 @@ import { nutation, type Nutation } from './nutation.js';
 
 interface SlowSky {
   readonly nutation: Nutation;
-  /** Of the Earth's centre, in units of the speed of light. */
+  /** Velocity of the Earth's centre, in units of the speed of light. */
   readonly velocity: Vector3;
   /** From the Earth's centre, au. */
   readonly sun: Vector3;
 }
 
 const PER_DAY = 24;
-/** A night's hours; the oldest go first. */
+/** Hours kept; the oldest are dropped first. */
 const KEPT = 48;
 const hours = new Map<number, SlowSky>();
 

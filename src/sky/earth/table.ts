@@ -1,7 +1,7 @@
-/** Numbers that the package carries as CSV: comment lines, a line of names, rows. */
+/** Numbers that the package carries as CSV: comment lines, a line of column names, rows. */
 import { readFileSync } from 'node:fs';
 
-/** Cells of every row of a file in data/, without comments and names. */
+/** Fields of every row of a file in data/, without comments and column names. */
 export function carriedRows(name: string): readonly (readonly string[])[] {
   const text = readFileSync(new URL(`data/${name}`, import.meta.url), 'utf8');
   return text

@@ -1,12 +1,12 @@
-/** Sky models of any length: the brightest components are kept, and what is left out is reported. */
+/** Sky models of any length: the brightest components are kept; the rest is reported. */
 import type { Source } from '../source.js';
 
-/** More take minutes and gigabytes to calibrate by. */
+/** More take minutes and gigabytes in calibration. */
 export const MOST_COMPONENTS = 100_000;
 
 export interface SkyModel {
   readonly sources: readonly Source[];
-  /** What was left out or assumed, each in a line for people. */
+  /** What was left out or assumed, one line each for users. */
   readonly notes: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export interface Component {
   readonly fluxJy: number;
 }
 
-/** Collects components in bounded memory. Up to `most` of them stay in the order they came in. */
+/** Collects components in bounded memory. Up to `most` of them stay in input order. */
 export function brightestOf(most = MOST_COMPONENTS): {
   add(component: Component): void;
   finish(): SkyModel;
@@ -24,7 +24,7 @@ export function brightestOf(most = MOST_COMPONENTS): {
   let kept: Component[] = [];
   let count = 0;
   let allJy = 0;
-  /** What is fainter is not among the brightest any more. */
+  /** Fainter components are no longer among the brightest. */
   let leastJy = 0;
   const cut = (): void => {
     kept.sort((one, other) => Math.abs(other.fluxJy) - Math.abs(one.fluxJy));

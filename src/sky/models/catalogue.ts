@@ -1,11 +1,14 @@
-/** Catalogues, ours or with GLEAM's own columns: a name, a place in degrees, a flux, a spectral index and its curvature. */
+/**
+ * Catalogues, ours or with GLEAM's own columns: a name, a position in degrees, a flux, a spectral index and its
+ * curvature.
+ */
 import { refuse } from '../../core/errors.js';
 import { unpolarised } from '../source.js';
 import type { Component } from './brightest.js';
 import { linesOf } from './component-list.js';
 import { fluxOf } from './spectrum.js';
 
-/** What we call a column, and what others do; fluxes by others' names are at the frequency beside them. */
+/** Our column names and those of others; fluxes by others' names are at the frequency beside them. */
 const names = {
   name: ['name', 'gleam'],
   ra: ['ra_deg', 'raj2000', 'ra'],
@@ -20,7 +23,7 @@ const names = {
   angle: ['pa_deg'],
 } as const;
 type Key = keyof typeof names;
-/** GLEAM's fitted fluxes, and its wide band's, are at 200 MHz. */
+/** GLEAM's fitted and wide-band fluxes are at 200 MHz. */
 const GLEAM_HZ = 200e6;
 const OWN_HZ = 100e6;
 /** The median of GLEAM's fits (Hurley-Walker et al. 2017), for sources that no power law fitted. */
@@ -28,14 +31,14 @@ const GLEAM_INDEX = -0.8;
 
 export interface CatalogueColumns {
   readonly path: string;
-  /** Where each column is, by the names of this file; −1 where it is not there. */
+  /** Index of each column in this file; −1 if absent. */
   readonly place: Readonly<Record<Key, number>>;
   readonly usualHz: number;
-  /** Rows of GLEAM without a fit: its flux in the wide band and GLEAM_INDEX are used. */
+  /** Number of rows of GLEAM without a fit: its flux in the wide band and GLEAM_INDEX are used. */
   unfitted: number;
 }
 
-/** By the names in the head, whatever their case. */
+/** By the names in the header, ignoring case. */
 export function catalogueColumns(path: string, head: readonly string[]): CatalogueColumns {
   const small = head.map((word) => word.trim().toLowerCase());
   const place = Object.fromEntries(
@@ -49,7 +52,7 @@ export function catalogueColumns(path: string, head: readonly string[]): Catalog
   return { path, place, usualHz: small[place.flux] === 'flux_jy' ? OWN_HZ : GLEAM_HZ, unfitted: 0 };
 }
 
-/** `cell` is undefined where the row leaves a column empty. */
+/** `cell` is undefined if the row leaves a column empty. */
 export function catalogueRow(
   columns: CatalogueColumns,
   where: string,

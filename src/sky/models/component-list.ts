@@ -1,5 +1,5 @@
 /**
- * Lists of components as WSClean and BBS (makesourcedb) write them: a line that says the columns, then one component a
+ * Component lists as written by WSClean and BBS (makesourcedb): a line that names the columns, then one component per
  * line, points and Gaussians, polarised or not, with any number of spectral terms.
  */
 import { refuse } from '../../core/errors.js';
@@ -9,7 +9,7 @@ import { fluxOf } from './spectrum.js';
 
 interface Format {
   readonly line: number;
-  /** In small letters, with what a column says where a line leaves it empty. */
+  /** In lower case, with the column's value for lines that leave it empty. */
   readonly columns: readonly { readonly name: string; readonly otherwise?: string }[];
 }
 
@@ -20,7 +20,7 @@ const FORMS = [/^#?\s*format\s*=\s*(.+)$/i, /^#\s*\((.+)\)\s*=\s*format\s*$/i];
 export const splitLine = (line: string): string[] =>
   (line.match(/(?:\[[^\]]*\]|'[^']*'|"[^"]*"|[^,])+|(?<=,)(?=,|$)|^(?=,)/g) ?? []).map((part) => part.trim());
 
-/** The line that says the columns is one of these. */
+/** The line that names the columns must be among these. */
 const MOST_LINES_BEFORE = 1000;
 
 export const isComponentList = (text: string): boolean =>
@@ -66,13 +66,13 @@ export function* parseComponentList(text: string, path: string): Generator<Compo
       const own = words.at(at) ?? '';
       return own === '' ? (format.columns[at].otherwise ?? '') : own;
     };
-    // A patch has a place and no component of its own.
+    // A patch has a position and no component of its own.
     if (word('name') === '' && word('type') === '') continue;
     yield componentOf(word, where);
   }
 }
 
-/** One by one: a list of a million lines is larger than its text. */
+/** One by one: the array of a million lines is larger than the text. */
 export function* linesOf(text: string): Generator<string> {
   for (let at = 0; at < text.length;) {
     const end = text.indexOf('\n', at);
@@ -124,7 +124,7 @@ function componentOf(word: (name: string) => string, where: string): Component {
   return { source, fluxJy };
 }
 
-/** 12:34:56.7, 12h34m56.7s, or degrees with deg or as plain as the file has them. */
+/** 12:34:56.7, 12h34m56.7s, or degrees, with or without "deg". */
 export function rightAscension(text: string, where: string): number {
   const degrees = /^([\d.]+)\s*deg$/i.exec(text);
   if (degrees) return Number(degrees[1]);
@@ -133,7 +133,9 @@ export function rightAscension(text: string, where: string): number {
   return refuse(where, `its Ra is '${text}'`, 'write 12:34:56.7 or 188.7deg');
 }
 
-/** -26.42.11.5 as BBS has it, +031.39.42.012 as DP3's tools do, -26:42:11.5, -26d42m11.5s, or degrees with deg. */
+/**
+ * -26.42.11.5 as in BBS, +031.39.42.012 as in DP3's tools, -26:42:11.5, -26d42m11.5s, or degrees with or without "deg".
+ */
 export function declination(text: string, where: string): number {
   const decDeg = degreesOf(text);
   return Math.abs(decDeg) <= 90

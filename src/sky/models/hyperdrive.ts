@@ -1,6 +1,6 @@
 /**
- * Source lists of hyperdrive (MWA): YAML, a list of components under each source's name. Places are in degrees, widths in
- * seconds of arc. A curved power law is S₀·(f/f₀)^si·e^(q·ln²(f/f₀)); a list is joined by power laws.
+ * Source lists of hyperdrive (MWA): YAML, a list of components under each source's name. Positions are in degrees,
+ * sizes in arcseconds. A curved power law is S₀·(f/f₀)^si·e^(q·ln²(f/f₀)); a list is joined by power laws.
  */
 import { parse } from 'yaml';
 import { refuse } from '../../core/errors.js';
@@ -13,7 +13,7 @@ type Table = Readonly<Record<string, unknown>>;
 const isTable = (value: unknown): value is Table =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** hyperdrive's own, for a list of one frequency. */
+/** hyperdrive's own default, for a list of one frequency. */
 const DEFAULT_INDEX = -0.8;
 
 export const isHyperdriveList = (text: string): boolean =>
@@ -126,7 +126,7 @@ function spectrumOf(type: Table, where: string): { readonly at: Flux; readonly f
 const spectrumFrom = ({ fluxJy, frequencyHz }: Flux) =>
   ({ fluxJy, referenceHz: frequencyHz, kind: 'logarithmic' }) as const;
 
-/** A source has one polarised fraction at all frequencies here. */
+/** Corella uses one polarised fraction at all frequencies of a source. */
 function refuseOtherStokes(fluxes: readonly Flux[], stokes: StokesFractions, where: string): void {
   for (const one of fluxes)
     for (const key of ['q', 'u', 'v'] as const)
@@ -138,7 +138,7 @@ function refuseOtherStokes(fluxes: readonly Flux[], stokes: StokesFractions, whe
         );
 }
 
-/** Between two frequencies, and beyond them from the two nearest, along a power law; a straight line where signs differ. */
+/** A power law between two frequencies, and beyond them from the two nearest; a straight line if signs differ. */
 export function joined(
   points: readonly { readonly frequencyHz: number; readonly fluxJy: number }[],
 ): (frequencyHz: number) => number {

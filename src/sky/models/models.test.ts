@@ -54,7 +54,7 @@ describe('sky models', () => {
     );
     assert.equal(list.length, 1);
     assert.deepEqual(list[0].stokes, { q: 0.1, u: -0.2, v: 0.05 });
-    // South of the equator by half a degree: the sign of −00 counts.
+    // South of the equator by half a degree: the sign of −00 must be kept.
     assert.deepEqual(place(list[0]), { raDeg: (19 + 59 / 60 + 28 / 3600) * 15, decDeg: -0.5 });
     const x = Math.log10(2);
     close(list[0].fluxJy(120e6), 100 * 10 ** (-0.8 * x - 0.1 * x * x));
@@ -102,7 +102,7 @@ describe('sky models', () => {
   });
 
   it('of hyperdrive: points and Gaussians, power laws, curved ones and lists', () => {
-    // The shape of a list as hyperdrive writes it, made by hand.
+    // A list in the format of hyperdrive, made by hand.
     const text = `
 one:
 - ra: 10.0

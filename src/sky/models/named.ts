@@ -1,9 +1,9 @@
-/** Sources as options name them, but for places that move with the sky. */
+/** Sources named by options, except those given by a position that moves with the sky. */
 import { parseSource, type Source } from '../source.js';
 import { findSources, withFlux } from '../sources.js';
 import { isSkyModelPath, readSkyModel } from './read.js';
 
-/** By name, by hand (NAME:RA_DEG:DEC_DEG:FLUX_JY), or the file of a sky model. */
+/** By name, by hand (NAME:RA_DEG:DEC_DEG:FLUX_JY), or from a sky model file. */
 export const sourcesNamed = (names: 'all' | readonly string[]): readonly Source[] =>
   names === 'all'
     ? findSources('all')

@@ -1,4 +1,4 @@
-/** Sky models by file: lists of WSClean, BBS and hyperdrive, catalogues as CSV; FITS and skyh5 where they were prepared. */
+/** Sky models from files: lists of WSClean, BBS and hyperdrive, catalogues as CSV; FITS and skyh5 if prepared. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { CorellaError, refuse } from '../../core/errors.js';
 import type { OnProgress } from '../../core/progress.js';
@@ -8,19 +8,19 @@ import { parseCatalogue } from './catalogue.js';
 import { isComponentList, parseComponentList } from './component-list.js';
 import { isHyperdriveList, parseHyperdrive } from './hyperdrive.js';
 
-/** A path, an ending or a file that is there: what is meant as a file is never looked up as a source's name. */
+/** A path, a known ending or an existing file: these are never looked up as source names. */
 export const isSkyModelPath = (text: string): boolean =>
   !/^[^/]*[:@]/.test(text) &&
   (/\.[a-z][a-z0-9]{1,9}$/i.test(text) ||
     text.includes('/') ||
     (existsSync(text) && statSync(text).isFile()));
 
-/** Models that were read before the options: those too long to be read twice, and those that only `formats` reads. */
+/** Models that were read before the options: those too long to read twice, and those that only `formats` reads. */
 const prepared = new Map<string, SkyModel>();
 
 export const keepSkyModel = (path: string, model: SkyModel): void => void prepared.set(path, model);
 
-/** Lists of others that are recognised, and refused. */
+/** Other lists that are recognised and refused. */
 const foreign: readonly { readonly what: string; readonly fix: string; readonly form: RegExp }[] = [
   {
     what: 'is a source list of WODEN, which is not read here',
@@ -39,7 +39,7 @@ const foreign: readonly { readonly what: string; readonly fix: string; readonly 
   },
 ];
 
-/** What it holds says which kind it is; read at once, while options are. */
+/** The content determines the format; read synchronously, while options are parsed. */
 export function readSkyModel(path: string): readonly Source[] {
   const known = prepared.get(path);
   if (known) return known.sources;
@@ -72,7 +72,7 @@ function componentsOf(text: string, path: string, notes: string[]): Iterable<Com
   return parseCatalogue(text, path, notes);
 }
 
-/** `notes` are complete once the last component was read. */
+/** `notes` are complete after the last component. */
 export function collect(
   path: string,
   components: Iterable<Component>,

@@ -1,12 +1,12 @@
-/** Spectra of components: a flux at a reference frequency, and how it changes. */
+/** Spectra of components: a flux at a reference frequency and its frequency dependence. */
 
 interface SpectrumTerms {
   readonly fluxJy: number;
   readonly referenceHz: number;
   readonly terms: readonly number[];
   /**
-   * `logarithmic`: log₁₀(S/S₀) = Σ cₖ·log₁₀(f/f₀)ᵏ, a spectral index, its curvature and so on.
-   * `ordinary`: S = S₀ + Σ cₖ·(f/f₀ − 1)ᵏ, as WSClean fits it. k counts from 1.
+   * `logarithmic`: log₁₀(S/S₀) = Σ cₖ·log₁₀(f/f₀)ᵏ, a spectral index, its curvature and so on. `ordinary`: S = S₀ + Σ
+   * cₖ·(f/f₀ − 1)ᵏ, as fitted by WSClean. k counts from 1.
    */
   readonly kind: 'logarithmic' | 'ordinary';
 }

@@ -1,6 +1,6 @@
 /**
- * Orbital elements as they are handed out: two-line elements (with or without a line of the name) and CCSDS Orbit Mean
- * Elements Messages as JSON, CSV, KVN or XML. What is damaged is refused: an orbit of wrong digits is somewhere else.
+ * Orbital elements as published: two-line elements (with or without a name line) and CCSDS Orbit Mean Elements Messages
+ * as JSON, CSV, KVN or XML. Damaged elements are refused, because wrong digits give a wrong orbit.
  */
 import { refuse } from '../../core/errors.js';
 import { instant, parseInstant, type Instant } from '../../core/instant.js';
@@ -8,7 +8,7 @@ import { SECONDS_PER_DAY } from '../../core/units.js';
 
 export interface ElementSet {
   readonly name: string;
-  /** The satellite's number in the catalogue, without leading zeros; letters stand for numbers above 99999. */
+  /** Catalogue number, without leading zeros; letters encode numbers above 99999. */
   readonly number: string;
   readonly epoch: Instant;
   readonly elements:
@@ -38,7 +38,7 @@ export function parseElements(text: string, path: string): ElementSet[] {
 
 const LINE = 69;
 
-/** The last digit: the sum of all digits before it, a minus for one, modulo 10. */
+/** The last digit: the sum of all digits before it, a minus counting as one, modulo 10. */
 const checksum = (line: string): number =>
   Array.from(line.slice(0, LINE - 1)).reduce(
     (sum, one) => sum + (one === '-' ? 1 : /\d/.test(one) ? Number(one) : 0),
@@ -54,7 +54,7 @@ function fromLines(text: string, path: string): ElementSet[] {
     if (line === '' || line.startsWith('#')) continue;
     const where = `${path}, line ${k + 1}`;
     if (!/^1 [ \dA-Z]{5}/.test(line)) {
-      // Of two names in a row, or a second line without its first, one belongs to elements that are missing.
+      // Two names in a row, or a second line without its first, mean that elements are missing.
       if (name !== '' || /^2 [ \dA-Z]{5} /.test(line))
         refuse(
           where,
@@ -88,7 +88,7 @@ function fromLines(text: string, path: string): ElementSet[] {
   return sets;
 }
 
-/** YYDDD.DDDDDDDD: years from 57 on are of the last century. */
+/** YYDDD.DDDDDDDD: years from 57 are 19YY. */
 function epochOfLine(line: string, where: string): Instant {
   const [, year, day, fraction] = /^(\d\d)([ \d]{3})(\.\d*)$/.exec(line.slice(18, 32).trim()) ?? [];
   if (!(Number(day) >= 1 && Number(day) <= 366)) refuse(where, 'has no epoch', 'it is damaged');
@@ -102,7 +102,7 @@ const NEEDED = [
   ...['NORAD_CAT_ID', 'EPOCH', 'MEAN_MOTION', 'ECCENTRICITY', 'INCLINATION', 'RA_OF_ASC_NODE'],
   ...['ARG_OF_PERICENTER', 'MEAN_ANOMALY', 'BSTAR'],
 ];
-/** Elements of another theory, frame or clock would put the satellite somewhere else. */
+/** Elements of another theory, frame or time scale would give wrong positions. */
 const FIXED: Readonly<Record<string, RegExp>> = {
   MEAN_ELEMENT_THEORY: /^SGP\/?4$|^SGP4$/i,
   REF_FRAME: /^TEME/i,

@@ -12,7 +12,10 @@ import { findSources } from '../sources.js';
 import { parseElements } from './elements.js';
 import { takeOrbitReport, useOrbits } from './orbits.js';
 
-/** Of the test cases of Vallado et al., Revisiting Spacetrack Report #3 (AIAA 2006-6753): elements and places in TEME, km. */
+/**
+ * From the test cases of Vallado et al., Revisiting Spacetrack Report #3 (AIAA 2006-6753): elements and positions in
+ * TEME, km.
+ */
 const published: readonly (readonly [
   string,
   string,
@@ -34,7 +37,7 @@ const ISS = [
   '2 25544  51.6416 247.4627 0006703 130.5360 325.0288 15.72125391563537',
 ] as const;
 
-/** Elements of a circle, by numbers worked out by hand: a satellite that stands still over the ground. */
+/** Elements of a circular orbit, computed by hand: a geostationary satellite. */
 const omm = (more: object = {}): object => ({
   ...{ OBJECT_NAME: 'STILL 1 (PRN 07)', NORAD_CAT_ID: 90001, EPOCH: '2026-06-21T00:00:00.000000' },
   ...{ MEAN_MOTION: 1.00273791, ECCENTRICITY: 0, INCLINATION: 0.01, RA_OF_ASC_NODE: 0, ARG_OF_PERICENTER: 0 },
@@ -130,7 +133,7 @@ describe('orbits', () => {
     ]) {
       const frame = skyFrame({ latitudeDeg, longitudeDeg: overDeg + east, heightM: 0 }, moment);
       const direction = frame.directionEnu(satellite.position(frame));
-      // By plane trigonometry over a sphere of the ellipsoid's radius there.
+      // By plane trigonometry over a sphere of the ellipsoid's local radius.
       const [phi, lambda] = [(latitudeDeg * Math.PI) / 180, (east * Math.PI) / 180];
       const normal = 6378.137 / Math.sqrt(1 - 0.00669438 * Math.sin(phi) ** 2);
       const here = [normal * Math.cos(phi), 0, normal * (1 - 0.00669438) * Math.sin(phi)];
@@ -167,7 +170,7 @@ describe('orbits', () => {
         /ISS: its elements are of 2008-09-20.*days.*old-orbits: true/,
       );
     takeOrbitReport();
-    // Among all it is left out, and where that leaves none, refused.
+    // It is left out of `all`; if that leaves none, `all` is refused.
     assert.throws(() => sourcesUp(findSources('all'), at(15), -90), /none of its satellites can be placed/);
     await use(`ISS\n${one}\n${two}\n`, 'accepted');
     findSources(['ISS'])[0].position(at(20));

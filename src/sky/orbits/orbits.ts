@@ -1,10 +1,10 @@
 /**
- * Satellites by name, of the files of orbital elements in use. As the Earth's orientation they serve the whole process.
- * SGP4 gives places on the true equator and mean equinox of date (TEME); sidereal time of 1982 and the pole's motion take
- * them to the ground.
+ * Satellites by name, from the orbital element files in use, which serve the whole process like the Earth's
+ * orientation. SGP4 gives positions on the true equator and mean equinox of date (TEME); sidereal time of 1982 and
+ * polar motion convert them to ITRF.
  *
- * Elements grow old: those of orbits below 2,000 km, where the air brakes, much sooner than others. The age of what was used
- * is kept for a report; above a limit a place is refused.
+ * Elements lose accuracy with age, much sooner below 2,000 km, where the atmosphere brakes. The ages used are kept for
+ * a report; above a limit a position is refused.
  */
 import { readFile } from 'node:fs/promises';
 import type { SatRec } from 'satellite.js';
@@ -40,7 +40,7 @@ interface Orbit {
   readonly limits: Limits;
 }
 
-/** Elements of several epochs: that nearest to the moment counts. */
+/** If there are elements of several epochs, the nearest to the moment is used. */
 interface Satellite {
   readonly name: string;
   readonly number: string;
@@ -54,16 +54,16 @@ interface Orbits {
   readonly old: 'refused' | 'accepted';
 }
 
-/** What was used since the last report. */
+/** Elements used since the last report. */
 export interface OrbitReport {
   readonly paths: readonly string[];
   readonly satellites: number;
   /** Days between the elements' epochs and the data. */
   readonly leastAgeDays: number;
   readonly mostAgeDays: number;
-  /** Above what is warned of. */
+  /** Older than the warning limit. */
   readonly old: readonly string[];
-  /** Not used, for their age or because they have come down. */
+  /** Not used, because they are too old or the satellite has decayed. */
   readonly leftOut: readonly string[];
 }
 
@@ -71,7 +71,7 @@ let inUse: Orbits | undefined;
 const ages = new Map<Satellite, number>();
 const leftOut = new Set<Satellite>();
 
-/** From now on, for everything in the process. Files that are not given any more are forgotten. */
+/** Sets the files for the whole process; earlier files are dropped. */
 export async function useOrbits(
   paths: readonly string[],
   { old }: { readonly old: Orbits['old'] } = { old: 'refused' },
@@ -124,8 +124,8 @@ function nearest(
 }
 
 /**
- * Metres on ITRF's axes of the moment `seen`, of where it was `lightS` before; undefined where the theory says that it has
- * come down.
+ * Metres on ITRF's axes of the moment `seen`, of the position `lightS` earlier; undefined if the theory says that the
+ * satellite has decayed.
  */
 function place({ set, satrec }: Orbit, seen: Instant, lightS: number, theory: Theory): Vector3 | undefined {
   const minutes = daysFrom(set.epoch, seen) * 1440 - lightS / 60;
@@ -139,7 +139,7 @@ function place({ set, satrec }: Orbit, seen: Instant, lightS: number, theory: Th
   return apply(ground, { x: 1e3 * found.x, y: 1e3 * found.y, z: 1e3 * found.z });
 }
 
-/** From a site, as it is seen: where it was when its signal left it. */
+/** Apparent direction from a site: the position when the signal left the satellite. */
 function directionFrom(site: Site, orbit: Orbit, moment: Instant, theory: Theory): Vector3 | undefined {
   const here = siteToEcef(site);
   const towards = (lightS: number): Vector3 | undefined => {
@@ -184,7 +184,7 @@ const sourceOfSatellite = (satellite: Satellite, orbits: Orbits): Source => ({
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
 
-/** By name, by number in the catalogue, or GPS satellites by their code: "PRN 13" where the name has it. */
+/** By name, by catalogue number, or GPS satellites by code: "PRN 13" if the name contains it. */
 export function satellitesNamed(asked: string): readonly Source[] {
   if (!inUse) return [];
   const orbits = inUse;
@@ -204,7 +204,7 @@ export function prnOf(name: string): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-/** All of the files in use; those whose elements are too old are left out, and reported. */
+/** All satellites of the files in use; those whose elements are too old are left out and reported. */
 export function allSatellites(): readonly Source[] {
   if (!inUse) return [];
   const orbits = inUse;
@@ -226,7 +226,7 @@ export function allSatellites(): readonly Source[] {
   }));
 }
 
-/** What was used since the last one; nothing where nothing was. */
+/** What was used since the last call; undefined if nothing was. */
 export function takeOrbitReport(): OrbitReport | undefined {
   const used = [...ages];
   const missing = [...leftOut].filter((one) => !ages.has(one));

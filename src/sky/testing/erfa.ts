@@ -1,4 +1,4 @@
-/** Numbers made by ERFA (scripts/erfa-places.py), for tests of every room that knows the sky. */
+/** Numbers made by ERFA (scripts/erfa-places.py), for tests of every module that uses sky positions. */
 import { readFileSync } from 'node:fs';
 import type { Site } from '../../telescope/telescope.js';
 
