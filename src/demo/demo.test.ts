@@ -8,7 +8,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import { beamPixels } from './demo.js';
 import { imageIntegration } from '../compose/index.js';
 
-/** 61 stations on a sunflower's spiral: a round field, evenly filled. */
+/** 61 stations on a sunflower spiral: a round field, evenly filled. */
 const stations = Array.from({ length: 61 }, (_, s) => {
   const radiusM = 20 * Math.sqrt((s + 0.5) / 61);
   const angle = s * Math.PI * (3 - Math.sqrt(5));
@@ -29,7 +29,7 @@ describe('the width of an array’s beam', () => {
   it('is that of a source at the zenith, measured in the image', async () => {
     const start = parseInstant('2026-06-21T04:00:00Z');
     const frequenciesHz = Float64Array.of(60e6);
-    // A source of 1 Jy at the zenith: flat stations see it in phase.
+    // A source of 1 Jy at the zenith: stations on flat ground receive it in phase.
     const baselines = baselineCount(61);
     const sky = await imageIntegration(
       {
@@ -54,12 +54,12 @@ describe('the width of an array’s beam', () => {
     const row = Array.from(plane.subarray(32 * 64, 33 * 64));
     const at = 32;
     const peak = row[at];
-    // Where it falls to half, between two pixels.
+    // The half-power point, between two pixels.
     let k = at;
     while (row[k + 1] > peak / 2) k++;
     const half = k + (row[k] - peak / 2) / (row[k] - row[k + 1]) - at;
     const told = beamPixels(telescope, sky.plan);
-    // A disc's beam is no Gaussian: they agree to some per cent.
+    // The beam of a disc is not Gaussian: they agree within a few per cent.
     assert.ok(Math.abs(told / (2 * half) - 1) < 0.1, `told ${told}, measured ${2 * half}`);
   });
 });

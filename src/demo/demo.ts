@@ -1,4 +1,4 @@
-/** What first light found, measured against the truth that was put in. */
+/** Compares the results of first light with the simulated truth. */
 import { compareGains, type GainComparison } from '../calibrate/index.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { gainsCA, type GainsCA, type ImageCPML } from '../core/axes.js';
@@ -12,8 +12,8 @@ import type { Telescope } from '../telescope/telescope.js';
 import type { CalibratedIntegration, SkyImage } from '../stages/index.js';
 
 /**
- * What the solver should have found: the simulated gains times every scale between the antenna and the spectra.
- * White noise of power S leaves the F-engine with power S·gain²·Σh² (channelise/plan.ts, defaultGain).
+ * The expected gains: the simulated gains times every scale between the antenna and the spectra. White noise of power S
+ * leaves the F-engine with power S·gain²·Σh² (channelise/plan.ts, defaultGain).
  */
 export function expectedGains(
   simulation: SimulationPlan,
@@ -43,21 +43,21 @@ export interface FoundSource {
   readonly decDeg: number;
   readonly altitudeDeg: number;
   readonly azimuthDeg: number;
-  /** Put in, through the element's beam. */
+  /** Simulated flux through the element's beam. */
   readonly apparentFluxJy: number;
-  /** Found in the image from visibilities, and in the direct one. */
+  /** Peak in the image from visibilities and in the direct image. */
   readonly peakJy: number;
   readonly errorPixels: number;
   readonly directErrorPixels: number;
 }
 
-/** A source fainter than this part of the brightest is lost among its sidelobes in a dirty image. */
+/** A source fainter than this fraction of the brightest is hidden by its sidelobes in a dirty image. */
 const BRIGHT_FRACTION = 0.2;
 const SEARCH_PIXELS = 3;
 
 /**
- * Width of the beam that an array's stations make, at half its height. Stations that scatter by σ make baselines that
- * scatter by √2·σ, and a Gaussian of those a beam of 2√(2 ln 2)/(2π)·λ/(√2·σ) = 0.265 λ/σ: 1.06 λ/D of a round field.
+ * Half-power width of an array's synthesised beam. Stations that scatter by σ make baselines that scatter by √2·σ, and
+ * a Gaussian of those a beam of 2√(2 ln 2)/(2π)·λ/(√2·σ) = 0.265 λ/σ: 1.06 λ/D for a round field.
  */
 export function beamPixels(telescope: Telescope, plan: ImageGeometry): number {
   const scatterM = Math.sqrt(
@@ -75,7 +75,7 @@ function variance(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
 }
 
-/** The bright sources, looked for where they should be in both images, within half a beam. */
+/** Finds the bright sources at their expected positions in both images, within half a beam. */
 export function findBrightSources(
   simulation: SimulationPlan,
   image: SkyImage,
@@ -114,14 +114,14 @@ export function findBrightSources(
   return { found, faint: up.filter(({ apparentFluxJy }) => apparentFluxJy < BRIGHT_FRACTION * brightest) };
 }
 
-/** Whether the pixel under a place is above the horizon and inside the field. */
+/** Whether the pixel at a position is above the horizon and inside the field. */
 function isShown({ pixels, pixelSize, shown }: ImageGeometry, { l, m }: { l: number; m: number }): boolean {
   const column = Math.round(l / pixelSize + pixels / 2);
   const row = Math.round(m / pixelSize + pixels / 2);
   return Math.min(row, column) >= 0 && Math.max(row, column) < pixels && shown[row * pixels + column] === 1;
 }
 
-/** The largest difference of two images, relative to the largest brightness. */
+/** The largest difference of two images, relative to the highest brightness. */
 export function largestDifference(x: ImageCPML, y: ImageCPML): number {
   let difference = 0;
   let largest = 0;

@@ -1,4 +1,7 @@
-/** First light in its order: a simulated sky through the whole chain by both roads, every product written on the way. */
+/**
+ * First light: a simulated sky through the whole chain, by direct imaging and from visibilities, with every product
+ * written.
+ */
 import { join } from 'node:path';
 import type { Backend } from '../backend/backend.js';
 import type { GainComparison } from '../calibrate/index.js';
@@ -45,7 +48,7 @@ import {
   type FoundSource,
 } from './demo.js';
 
-/** Of what the gains are solved with. */
+/** For the sources that the gains are solved with. */
 const MINIMUM_ALTITUDE_DEG = 1;
 
 interface FirstLightSettings {
@@ -53,12 +56,12 @@ interface FirstLightSettings {
   readonly channels: number;
   readonly taps: number;
   readonly image: ImageSettings;
-  /** Where the products go. */
+  /** Output folder. */
   readonly folder: string;
   readonly history: readonly string[];
 }
 
-/** Who is told of the steps as they come: a terminal. */
+/** Receives the steps as they happen, for a terminal. */
 interface Watcher {
   stage(title: string): { readonly update: OnProgress; done(note?: string): number };
 }
@@ -71,12 +74,15 @@ interface FirstLight {
   readonly beamPixels: number;
   readonly found: readonly FoundSource[];
   readonly faint: readonly SourceUp[];
-  /** Of the two images, relative to the brightest pixel; and what is predicted of the direct one, over a source's peak. */
+  /**
+   * Of the two images, relative to the brightest pixel; and the predicted error of the direct one, relative to a
+   * source's peak.
+   */
   readonly difference: number;
   readonly predicted: number;
 }
 
-/** An array too small to calibrate, too wide for the image, or without a sky is refused before the work. */
+/** Refuses, before the work, an array too small to calibrate, too wide for the image, or without a sky. */
 function check({ simulation, image }: FirstLightSettings): void {
   const { telescope, start, sources, centreFrequencyHz, sampleRateHz } = simulation;
   if (telescope.stations.length < 3) {
@@ -209,7 +215,7 @@ async function fromRecording(
   const onSky = <Sky extends SkyImage>(sky: Sky, autos: 'include' | 'leave-out'): Sky =>
     snapshotOnSky(sky, { kind: 'feeds' }, { telescope, autos, crossHands: pictures.crossHands });
   const imageStage = watcher.stage('image from visibilities');
-  // Both images are on the direct one's axes.
+  // Both images have the axes of the direct one.
   const onAxes = withCentre(telescope, frequenciesHz, settings.image);
   const image = await imageIntegration(integration, { ...road, autos: 'leave-out' }, onAxes);
   await writeSky(
@@ -223,7 +229,7 @@ async function fromRecording(
   const { sky: direct, roadError } = await imageDirectly(
     recording,
     plan,
-    // Its errors are measured beside the truth and told.
+    // Its errors are measured against the truth and reported.
     { ...common, calibrated: calibration, onProgress: directStage.update, beyond: 'accept' },
     onAxes,
   );
@@ -238,7 +244,7 @@ async function fromRecording(
   const directS = directStage.done(`${direct.samples} time steps`);
 
   const compareStage = watcher.stage('compare');
-  // A direct image has every antenna's product with itself, too.
+  // A direct image includes the autocorrelations, so this one does too.
   const same = await imageIntegration(integration, { ...road, autos: 'include', beam: 'leave-out' }, onAxes);
   const difference = largestDifference(same.image, direct.image);
   const { found, faint } = findBrightSources(simulation, image, direct);

@@ -13,13 +13,13 @@ export interface PlotFrame {
 
 export interface PanelAxis {
   readonly label: string;
-  /** May fall: what grows to the left, as east does on the sky. */
+  /** May be descending, for values that increase to the left, like east on the sky. */
   readonly range: Range;
-  /** Stations and inputs have whole numbers alone. */
+  /** Stations and inputs have whole numbers only. */
   readonly steps?: 'whole';
-  /** Where the numbers are; at round ones unless given. */
+  /** Positions of the tick labels; round numbers by default. */
   readonly ticks?: readonly number[];
-  /** What stands at 0, 1, 2, … in the place of their numbers. */
+  /** Labels shown instead of the numbers 0, 1, 2, … */
   readonly names?: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export interface Tick {
   readonly words: string;
 }
 
-/** How many numbers an axis may have so that they keep apart: the most of those tried whose words fit. */
+/** The number of ticks for an axis so that labels stay separate: the largest of those tried that fits. */
 function fitting(axis: PanelAxis, most: number, fits: (found: readonly Tick[]) => boolean): readonly Tick[] {
   if (axis.ticks) return withTexts(axis.ticks);
   let found: readonly Tick[] = [];
@@ -85,7 +85,7 @@ const widest = (found: readonly Tick[]): number => Math.max(0, ...found.map(tick
 
 export const xTicks = (axis: PanelAxis, width: number): readonly Tick[] =>
   fitting(axis, axis.names ? axis.names.length : Math.max(4, Math.round(width / 80)), (found) =>
-    // between the middles of two neighbours lies half of each
+    // between the centres of two neighbours there is half of each
     found.every(
       (tick, k) =>
         k === 0 ||
@@ -102,10 +102,10 @@ export const yTicks = (axis: PanelAxis, height: number): readonly Tick[] =>
       ((found[1].at - found[0].at) / Math.abs(axis.range[1] - axis.range[0])) * height > 1.2 * TICK_SIZE,
   );
 
-/** Below the middle of capitals, so that they stand level with what they name. */
+/** Below the centre of capitals, so that labels are level with their ticks. */
 export const levelWith = (y: number, size: number): number => y + (CAPITAL_HEIGHT / 2) * size;
 
-/** Ticks outside the frame, or as lines across it, which curves are read against. */
+/** Ticks outside the frame, or as grid lines across it for reading curves. */
 export function drawAxes(panel: Panel, frame: PlotFrame, grid: 'outside' | 'across' = 'outside'): Shape[] {
   const { x, y, title } = panel;
   const { left, top, width, height } = frame;
@@ -144,7 +144,7 @@ export function drawAxes(panel: Panel, frame: PlotFrame, grid: 'outside' | 'acro
   ];
 }
 
-/** Small arrows on the right of a panel that point at rows: what one should not overlook among many. */
+/** Small arrows on the right of a panel that point at important rows. */
 export function markRows(rows: readonly number[], panel: Pick<Panel, 'x' | 'y'>, frame: PlotFrame): Shape[] {
   const { up } = placesIn(panel, frame);
   const { right } = boxOf(frame);

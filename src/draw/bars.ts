@@ -4,7 +4,7 @@ import { seriesColour } from './palettes.js';
 import type { Shape } from './shapes.js';
 
 interface Bars extends Panel {
-  /** Middles of the bars, and how wide each is. */
+  /** Centres of the bars, and their widths. */
   readonly values: Float64Array;
   readonly width: number;
   readonly heights: Float64Array;
@@ -19,7 +19,7 @@ export function drawBars(bars: Bars, frame: PlotFrame): Shape[] {
   const ends = outline.length === 0 ? [] : [outline[outline.length - 1], outline[0]];
   const floor = ends.map(({ x }) => ({ x, y: bottom }));
   return [
-    // One outline for all: between areas of their own the paper would shine through.
+    // One outline for all: the background would show between separate areas.
     { kind: 'area', points: [...outline, ...floor], colour: seriesColour(0) },
     ...drawAxes(bars, frame),
   ];

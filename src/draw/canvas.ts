@@ -1,4 +1,4 @@
-/** What pictures are painted on. */
+/** The pixels that pictures are painted on. */
 
 /** rgb : [y][x][red, green, blue], row 0 on top. */
 export interface Canvas {
@@ -19,7 +19,7 @@ export const channelsOf = (colour: Colour): readonly [red: number, green: number
 export function makeCanvas(width: number, height: number, paper: Colour): Canvas {
   const rgb = new Uint8Array(3 * width * height);
   rgb.set(channelsOf(paper));
-  // Each copy doubles what is filled.
+  // Each copy doubles the filled part.
   for (let filled = 3; filled < rgb.length; filled *= 2) rgb.copyWithin(filled, 0, filled);
   return { width, height, rgb };
 }

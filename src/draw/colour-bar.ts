@@ -1,4 +1,4 @@
-/** What the colours of a picture mean: a bar of them, with numbers, lying or standing. */
+/** Colour bar of a picture, with numbers, horizontal or vertical. */
 import type { Canvas } from './canvas.js';
 import { boxOf, levelWith, xTicks, yTicks, type PanelAxis, type PlotFrame, type Tick } from './axes.js';
 import type { Box } from './cut.js';
@@ -11,24 +11,24 @@ import { numberText } from './ticks.js';
 
 export interface ColourScale extends Stretch {
   readonly palette: Palette;
-  /** What the numbers are: "power (dB)", "Jy/beam". */
+  /** Quantity and unit: "power (dB)", "Jy/beam". */
   readonly label: string;
-  /** Where the bar has its numbers; round ones unless told. */
+  /** Positions of the bar's numbers; round ones by default. */
   readonly ticks?: readonly number[];
-  /** The lowest and the highest number there is; the bar marks the end that they lie beyond, and says how far. */
+  /** The lowest and highest values; if they exceed the bar, its end is marked with the value. */
   readonly least?: number;
   readonly most?: number;
 }
 
 interface ColourBarOptions {
-  /** Lying below a picture, or standing beside a panel. */
+  /** Horizontal below a picture, or vertical beside a panel. */
   readonly stands: 'below' | 'beside';
-  /** Shows what stands for missing numbers, by another word where they are more than that. */
+  /** Shows the colour of missing numbers; a string replaces its label. */
   readonly missing?: true | string;
 }
 
 const TICK_SIZE = sizeOf('tick');
-/** Of the tip at an end that numbers lie beyond. */
+/** Size of the tip at an end that values exceed. */
 const TIP = 14;
 
 export function drawColourBar(scale: ColourScale, frame: PlotFrame, options: ColourBarOptions): Shape[] {
@@ -38,7 +38,7 @@ export function drawColourBar(scale: ColourScale, frame: PlotFrame, options: Col
 const isBelow = ({ low, least = low }: ColourScale): boolean => least < low;
 const isAbove = ({ high, most = high }: ColourScale): boolean => most > high;
 
-/** So few digits that they say no more than one sees. */
+/** No more digits than are visible. */
 const extreme = (value: number): string => numberText(value, 3);
 
 function lying(scale: ColourScale, frame: PlotFrame): Shape[] {
@@ -116,7 +116,7 @@ const stroke = (x1: number, y1: number, x2: number, y2: number): Shape => ({
   ],
 });
 
-/** A triangle in the colour of the end it stands on. */
+/** A triangle in the colour of the end it is at. */
 function tip({ palette }: ColourScale, end: 'low' | 'high', corners: readonly number[]): Shape[] {
   const points = [0, 2, 4].map((k) => ({ x: corners[k], y: corners[k + 1] }));
   return [
@@ -128,7 +128,7 @@ function tip({ palette }: ColourScale, end: 'low' | 'high', corners: readonly nu
 const ticksOf = (scale: ColourScale, find: (axis: PanelAxis) => readonly Tick[]): readonly Tick[] =>
   find({ label: '', range: [scale.low, scale.high], ...(scale.ticks && { ticks: scale.ticks }) });
 
-/** The palette from end to end; numbers are spread by the ticks. */
+/** The palette from end to end; the ticks show the spacing of numbers. */
 const colours = ({ palette }: ColourScale, frame: PlotFrame, direction: 'along x' | 'along y'): Shape => ({
   kind: 'raster',
   box: boxOf(frame),

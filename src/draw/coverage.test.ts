@@ -28,7 +28,7 @@ describe('areas', () => {
       none, 0.75 * 0.75 * all, 0.75 * all, 0.5 * 0.75 * all, none,
     ].map(Math.round);
     assert.deepEqual(cover(5, 3, [rectangle(box)]), wanted);
-    // either way round, and half seen through
+    // either direction of the ring, and with half opacity
     assert.deepEqual(cover(5, 3, [rectangle(box).reverse()]), wanted);
     assert.equal(cover(5, 3, [rectangle(box)], 0.5)[7], Math.round(0.5 * 0.5 * all));
   });
@@ -60,7 +60,7 @@ describe('areas', () => {
           const [x, y] = [(k % POINTS) + 0.5, Math.floor(k / POINTS) + 0.5].map((n) => n / POINTS);
           if (inside((pixel % 12) + x, Math.floor(pixel / 12) + y)) count++;
         }
-        // a pixel's diagonal crosses 2·16 cells of points, half of each in doubt, for at most three edges
+        // a pixel's diagonal crosses 2·16 sample cells, half of each uncertain, for at most three edges
         const off = Math.abs(found[pixel] / 255 - count / POINTS ** 2);
         assert.ok(off < 0.1, `trial ${trial}, pixel ${pixel}: ${found[pixel] / 255} ${count / POINTS ** 2}`);
       }
@@ -93,7 +93,7 @@ describe('lines', () => {
       k % 2 === 0 ? [{ x, y: all[k + 1] }] : [],
     );
     const pixels = cover(40, 20, strokeRings(corner, 4, 'open'));
-    // two beyond the corner at (30, 10) is the edge of its round end: half covered
+    // two pixels from the end at (30, 10) is the edge of its round cap: half covered
     assert.ok(pixels[10 * 40 + 31] > 200 && pixels[10 * 40 + 33] === 0);
     const square = rectangle({ left: 5, top: 5, right: 15, bottom: 15 });
     const ring = cover(20, 20, strokeRings(square, 2, 'closed'));

@@ -1,12 +1,12 @@
 /**
- * Areas filled to a fraction of a pixel. Each edge of a ring adds, in the rows it crosses, how much of every pixel
- * lies to its right; edges that go up take away what edges that go down have added, so that the running sum along a
- * row is how much of each pixel the area covers:
+ * Antialiased area filling. Each edge of a ring adds, in the rows it crosses, the fraction of every pixel to its right;
+ * upward edges subtract what downward edges add, so that the running sum along a row is the fraction of each pixel that
+ * the area covers:
  *
  *      ring         differences in a row        running sum
  *    ┌──────┐       0  +1  0  0  −1  0          0  1  1  1  0  0
  *
- * Rings of one direction may overlap: what is covered twice counts once.
+ * Rings of one direction may overlap: areas covered twice count once.
  */
 import { channelsOf, type Canvas, type Colour } from './canvas.js';
 import type { Point } from './cut.js';
@@ -14,19 +14,19 @@ import type { Point } from './cut.js';
 export interface Coverage {
   /** A closed ring in the canvas's pixels, (0, 0) its top left corner. */
   add(ring: readonly Point[]): void;
-  /** Paints what was added, and begins anew. */
+  /** Paints the added rings, then starts again. */
   paint(colour: Colour, opacity?: number): void;
 }
 
-/** Less is not seen. */
+/** Smaller coverage is invisible. */
 const LEAST_COVER = 1 / 512;
 
 export function prepareCoverage(canvas: Canvas): Coverage {
   const { width, height } = canvas;
-  // One cell more than pixels: what lies to the right of the last one.
+  // One element more than pixels: for area to the right of the last one.
   const stride = width + 2;
   const changes = new Float32Array(stride * height);
-  /** Of each row, the cells that changed: [first, last + 1). */
+  /** For each row, the range of changed elements: [first, last + 1). */
   const firsts = new Int32Array(height).fill(stride);
   const ends = new Int32Array(height);
   let [firstRow, endRow] = [height, 0];
@@ -51,7 +51,7 @@ export function prepareCoverage(canvas: Canvas): Coverage {
     }
   };
 
-  /** What is left of the canvas covers all of the row, what is right of it nothing. */
+  /** An edge left of the canvas covers the whole row, one to the right covers none of it. */
   const addClipped = (row: number, left: number, right: number, rise: number): void => {
     if (left >= 0 && right <= width) addRow(row, left, right, rise);
     else if (right <= 0) addRow(row, 0, 0, rise);
@@ -63,7 +63,7 @@ export function prepareCoverage(canvas: Canvas): Coverage {
     } else ends[row] = Math.max(ends[row], width);
   };
 
-  /** Part of an edge within one row: from x = left to right, `rise` of the row high, signed. */
+  /** Part of an edge within one row: from x = left to right; `rise` is the signed fraction of the row's height. */
   const addRow = (row: number, left: number, right: number, rise: number): void => {
     const first = Math.floor(left);
     const last = Math.max(first, Math.ceil(right) - 1);
@@ -76,7 +76,7 @@ export function prepareCoverage(canvas: Canvas): Coverage {
       changes[at + first + 1] += rise * beside;
       return;
     }
-    // Within a pixel the edge covers a triangle; from then on all that it has risen.
+    // Within a pixel the edge covers a triangle; to the right of it, its whole rise.
     const perPixel = rise / (right - left);
     let covered = (perPixel * (first + 1 - left) ** 2) / 2;
     changes[at + first] += covered;

@@ -1,4 +1,4 @@
-/** Lines cut to a box before they are drawn: what a renderer must clip away costs more than everything it shows. */
+/** Lines cut to a rectangle before they are drawn: clipping in the renderer can cost more than everything it shows. */
 
 export interface Point {
   readonly x: number;
@@ -12,8 +12,8 @@ export interface Box {
 }
 
 /**
- * The pieces of a polyline inside a box, its edges included. Points inside stay as they are; where a segment crosses
- * the edge a point is put on it. Coordinates must be finite.
+ * The pieces of a polyline inside a rectangle, its edges included. Points inside are unchanged; where a segment crosses
+ * the edge a point is added. Coordinates must be finite.
  */
 export function cutLine(points: readonly Point[], box: Box): Point[][] {
   const pieces: Point[][] = [];
@@ -44,10 +44,13 @@ const between = (from: Point, to: Point, fraction: number): Point => ({
   y: from.y + fraction * (to.y - from.y),
 });
 
-/** Which part of a segment, as fractions of its length, is in the box (Liang and Barsky's cut); a touch is none. */
+/**
+ * The part of a segment inside the rectangle, as fractions of its length (Liang and Barsky's algorithm); a touch does
+ * not count.
+ */
 function insidePart(from: Point, to: Point, box: Box): readonly [number, number] | undefined {
   const [dx, dy] = [to.x - from.x, to.y - from.y];
-  // Each edge: how fast the segment leaves through it, and how far inside it starts.
+  // For each edge: the segment's speed outwards, and its starting distance inside.
   const edges = [
     [-dx, from.x - box.left],
     [dx, box.right - from.x],

@@ -1,4 +1,4 @@
-/** Films taken apart by hand: chunks in their order, and every picture's pixels unpacked again. */
+/** Animations decoded by hand: chunks in order, and every picture's pixels. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inflateSync } from 'node:zlib';
@@ -38,7 +38,7 @@ describe('a sheet', () => {
       [red(0, 0), red(3, 1), red(4, 0), red(7, 1), red(0, 2), red(3, 3)],
       [16, 16, 64, 64, 112, 112],
     );
-    // Nothing there: the paper of the first.
+    // No value: the background of the first picture.
     assert.equal(red(4, 2), 16);
   });
 });

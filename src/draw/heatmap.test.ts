@@ -28,7 +28,7 @@ const NOTHING = [96, 104, 116];
 
 describe('heat maps', () => {
   it('draw row 0 at the bottom, column 0 at the left, and nothing in a colour of its own', () => {
-    // Bottom: strongest, nothing. Top: weakest, middle.
+    // Bottom: strongest, missing. Top: weakest, middle.
     const map = heat(2, 2, [10, Number.NaN, 0, 5]);
     const pixel = colourIn(drawHeatMap(map, frame), { width: 220, height: 200 });
     const [weakest, middle] = [pixel(105, 65), pixel(155, 65)];
@@ -37,7 +37,7 @@ describe('heat maps', () => {
     assert.ok(Math.min(...strongest) > 150 && strongest[0] > 240, `${strongest.join()} is a light yellow`);
     assert.ok(middle[0] > 150 && middle[2] < 120, `${middle.join()} is red`);
     assert.deepEqual(nothing, NOTHING);
-    // cells end where they end: no smoothing
+    // cells have sharp edges: no smoothing
     assert.deepEqual(pixel(129, 115), strongest);
     assert.deepEqual(pixel(131, 115), nothing);
   });

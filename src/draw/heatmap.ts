@@ -1,4 +1,4 @@
-/** Heat maps: a number in every cell of a grid, as its colour. */
+/** Heat maps: the number in every cell of a grid, as a colour. */
 import { boxOf, drawAxes, type Panel, type PlotFrame } from './axes.js';
 import { channelsOf, type Canvas, type Colour } from './canvas.js';
 import type { ColourScale } from './colour-bar.js';
@@ -10,19 +10,19 @@ import { stretchedTable } from './stretch.js';
 export interface HeatMap extends Panel {
   readonly rows: number;
   readonly columns: number;
-  /** [row][column]; row 0 lies at the start of y's range, column 0 at that of x's. NaN: nothing. */
+  /** [row][column]; row 0 is at the start of y's range, column 0 at that of x's. NaN: missing. */
   readonly values: Float64Array;
   readonly scale: ColourScale;
-  /** Where there is no number; a grey that no palette has unless given. */
+  /** Colour of missing numbers; by default a grey that is in no palette. */
   readonly nothing?: Colour;
 }
 
-/** A few damaged numbers may be so much stronger than the rest that no colour would be left for it. */
+/** A few damaged numbers may be so much stronger that the others would all have one colour. */
 const MOST_ABOVE_DB = 60;
 
 /**
- * From a hundredth of the cells, so that a few deep nulls do not take the colours, up to the strongest; or up to 95 %
- * of them where the strongest lie absurdly far above those.
+ * From the lowest hundredth of the cells, so that a few deep nulls do not use up the range, to the strongest; or to the
+ * 95th percentile if the strongest are far above it.
  */
 export function decibelScale(cells: readonly Float64Array[], label: string): ColourScale {
   const all = Float64Array.from(cells.flatMap((values) => Array.from(values).filter(Number.isFinite))).sort();
@@ -32,7 +32,7 @@ export function decibelScale(cells: readonly Float64Array[], label: string): Col
   const most = all[all.length - 1];
   const usual = all[Math.floor((all.length - 1) * 0.95)];
   const high = most - usual > MOST_ABOVE_DB ? usual : most;
-  // −∞ dB is a number, and the lowest, but nobody wants to read it.
+  // −∞ dB is the lowest number, but useless as a label.
   return { ...scale, ...(high - low >= 1 ? { low, high } : { low: high - 1, high }), least: all[0], most };
 }
 
@@ -45,7 +45,7 @@ export const angleScale: ColourScale = {
   ticks: [-180, -90, 0, 90, 180],
 };
 
-/** Drawn cell by cell at the picture's own resolution, so that no smoothing invents values between cells. */
+/** Drawn cell by cell at the picture's own resolution, without smoothing between cells. */
 export const drawHeatMap = (heat: HeatMap, frame: PlotFrame): Shape[] => [
   {
     kind: 'raster',
@@ -83,7 +83,7 @@ function paintCells({ width, rgb }: Canvas, box: Box, heat: HeatMap): void {
 
 type Cells = readonly [first: number, end: number];
 
-/** Which cells a pixel shows: one, or all of those that fall into it. */
+/** The cells shown by a pixel: one, or all that fall into it. */
 const cellRanges =
   (pixels: number, cells: number) =>
   (pixel: number): Cells => {
@@ -91,7 +91,7 @@ const cellRanges =
     return [first, Math.max(first + 1, Math.floor(((pixel + 1) * cells) / pixels))];
   };
 
-/** Of the cells in one pixel the strongest, so that none is lost; of angles, which have no strongest, the first. */
+/** The strongest of the cells in one pixel, so that none is lost; for angles, which have no strongest, the first. */
 function valueOf(
   values: Float64Array,
   columns: number,

@@ -1,4 +1,4 @@
-/** Names beside their markers, none on top of another. */
+/** Places names beside their markers without overlap. */
 
 import type { Box } from './cut.js';
 import { textWidth } from './letters.js';
@@ -9,12 +9,12 @@ interface Marker {
   readonly text: string;
 }
 interface PlacedLabel extends Marker {
-  /** Where the text is anchored, and how. */
+  /** Anchor position of the text, and its alignment. */
   readonly textX: number;
   readonly textY: number;
   readonly anchor: 'start' | 'middle' | 'end';
   readonly box: Box;
-  /** Whether it lies over something else, having found no free place. */
+  /** Whether it overlaps something, since no place was free. */
   readonly crowded: boolean;
 }
 type Candidate = Omit<PlacedLabel, 'crowded'>;
@@ -22,11 +22,11 @@ type Candidate = Omit<PlacedLabel, 'crowded'>;
 interface LabelOptions {
   readonly fontSize: number;
   readonly markerRadius: number;
-  /** Whether a point may carry text. */
+  /** Whether text may cover a point. */
   readonly isFree: (x: number, y: number) => boolean;
 }
 
-/** Tried in this order: beside first, as maps do. */
+/** Tried in this order: beside the marker first, as on maps. */
 const directions = [
   { dx: 1, dy: 0, anchor: 'start' },
   { dx: -1, dy: 0, anchor: 'end' },
@@ -43,7 +43,7 @@ export const overlap = (a: Box, b: Box): number =>
   Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) *
   Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
 
-/** Earlier markers choose first; each takes the free place nearest to it, or the least crowded. */
+/** Earlier markers choose first; each takes the nearest free place, or the least crowded. */
 export function placeLabels(markers: readonly Marker[], options: LabelOptions): PlacedLabel[] {
   const { fontSize, markerRadius } = options;
   const taken: Box[] = markers.map(({ x, y }) => around(x, y, markerRadius + 2));
@@ -90,6 +90,6 @@ function tryPlace(
   const middleY = marker.y + dy * (gap + fontSize * 0.35);
   const left = { start: textX, middle: textX - width / 2, end: textX - width }[anchor];
   const box = { left, right: left + width, top: middleY - fontSize * 0.6, bottom: middleY + fontSize * 0.6 };
-  // letters stand on a line about a third of their size below their middle
+  // the baseline is about a third of the size below the centre of the letters
   return { ...marker, textX, textY: middleY + fontSize * 0.36, anchor, box };
 }

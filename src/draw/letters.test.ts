@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Point } from './cut.js';
 import { textRings, textWidth } from './letters.js';
 
-/** Signed: rings of one direction have areas of one sign. */
+/** Signed: rings of one direction have areas of the same sign. */
 const areaOf = (ring: readonly Point[]): number =>
   ring.reduce((sum, { x, y }, k) => {
     const next = ring[(k + 1) % ring.length];
@@ -29,7 +29,7 @@ describe('letters', () => {
     assert.equal(Math.round(Math.min(...ys)), -729);
     const [inner, outer] = textRings('O', 1000).map(areaOf);
     assert.ok(outer * inner < 0 && Math.abs(outer) > Math.abs(inner));
-    // a g reaches below
+    // a g extends below the baseline
     assert.ok(
       textRings('g', 1000)
         .flat()
@@ -37,7 +37,7 @@ describe('letters', () => {
     );
   });
   it('are round where the font has curves', () => {
-    // the dot of DejaVu's i is square, the zero's outline is not
+    // the dot of DejaVu's i is square, the outline of the zero is not
     const [ring] = textRings('0', 300);
     assert.ok(ring.length > 40, `${ring.length} corners`);
   });

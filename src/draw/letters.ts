@@ -1,4 +1,4 @@
-/** Text as outlines, in fonts of our own so that every machine draws alike. */
+/** Text as outlines, in fonts from the package, so that pictures are the same on every machine. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Point } from './cut.js';
@@ -9,7 +9,7 @@ const files = { regular: 'DejaVuSans.ttf', bold: 'DejaVuSans-Bold.ttf' } as cons
 export type Weight = keyof typeof files;
 
 const loaded = new Map<Weight, Font>();
-/** Read when the first letter is asked for: it takes a few milliseconds. */
+/** Read at the first use: it takes a few milliseconds. */
 function fontOf(weight: Weight): Font {
   const known = loaded.get(weight);
   if (known) return known;
@@ -24,7 +24,7 @@ export const CAPITAL_HEIGHT = 0.729;
 
 interface SetGlyph {
   readonly glyph: number;
-  /** Where it begins, in the font's units. */
+  /** Its starting position, in the font's units. */
   readonly x: number;
 }
 
@@ -42,7 +42,7 @@ function set(words: string, font: Font): { readonly glyphs: readonly SetGlyph[];
   return { glyphs, width: x };
 }
 
-/** How wide words are at a size. */
+/** Width of text at a size. */
 export function textWidth(words: string, size: number, weight: Weight = 'regular'): number {
   const font = fontOf(weight);
   return (set(words, font).width / font.unitsPerEm) * size;
@@ -61,10 +61,10 @@ export function textRings(words: string, size: number, weight: Weight = 'regular
   );
 }
 
-/** Curves of small letters need few corners. */
+/** Small letters need few corners per curve. */
 const stepsOf = (size: number): number => Math.min(12, Math.max(2, Math.round(Math.sqrt(size) / 1.5)));
 
-/** Curves as corners. Between two control points lies a point of the curve, halfway, that the font leaves out. */
+/** Curves as polygons. Halfway between two control points is a point of the curve that the font omits. */
 function flatten(contour: Contour, size: number): Point[] {
   const steps = stepsOf(size);
   const count = contour.length;
@@ -80,7 +80,7 @@ function flatten(contour: Contour, size: number): Point[] {
     const after = contour[(k + 1) % count];
     const from = before.on ? before : halfway(before, here);
     const to = after.on ? after : halfway(here, after);
-    // A point that is in the font is added when its turn comes.
+    // A point in the font is added by its own iteration.
     const last = after.on ? steps - 1 : steps;
     for (let step = 1; step <= last; step++) {
       const t = step / steps;

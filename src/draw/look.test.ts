@@ -22,7 +22,7 @@ describe('the look of a picture', () => {
     assert.deepEqual(stretchOf(plane, { range: { high: 10 } }), { ...usual, high: 10 });
     assert.equal(stretchOf(plane, { scale: 'linear' }).exponent, 1);
     assert.equal(stretchOf(plane, { scale: 'sqrt' }).exponent, 0.5);
-    // An end beyond the pixels leaves one colour, and no division by nothing.
+    // A given end beyond the pixels results in one colour, without division by zero.
     const { low, high } = stretchOf(plane, { range: { low: 1000 } });
     assert.ok(low === 1000 && high > low);
   });

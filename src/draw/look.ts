@@ -1,4 +1,4 @@
-/** How a picture of the sky looks, where the user chooses: its range and scale of brightness, its colours, light or dark. */
+/** Appearance of a sky picture, where the user can choose: range and scale of brightness, colours, light or dark. */
 import type { PlaneML } from '../core/axes.js';
 import type { Colour } from './canvas.js';
 import type { SkyPalette } from './palettes.js';
@@ -9,7 +9,7 @@ import { ACCENT, FAINT, GROUND, INK, LINE, PAPER, QUIET, WARNING } from './style
 export const skyScales = { usual: 0.6, linear: 1, sqrt: 0.5 } as const;
 
 export interface SkyLook {
-  /** Brightness of the first and the last colour; an end that is not given is as usual. */
+  /** Brightness of the first and the last colour; an end not given has its default. */
   readonly range?: { readonly low?: number; readonly high?: number };
   readonly scale?: keyof typeof skyScales;
   readonly colours?: SkyPalette;
@@ -17,7 +17,7 @@ export interface SkyLook {
   readonly light?: boolean;
 }
 
-/** The range of the pixels where none is chosen. */
+/** The range of the pixels if none is chosen. */
 export function stretchOf(plane: PlaneML, { range, scale }: SkyLook, usual?: Stretch): Stretch {
   const found = usual ?? imageStretch(plane);
   const { low = found.low, high = found.high } = range ?? {};
@@ -37,12 +37,12 @@ const inLight = new Map<Colour, Colour>([
   [ACCENT, 0x00607f],
   [WARNING, 0xb34700],
 ]);
-/** Over an image that is dark where the sky is empty, its grid and its marks stay light. */
+/** Over an image that is dark where the sky is empty, the grid and markers stay light. */
 const OVER_IMAGE: readonly Colour[] = [LINE, ACCENT];
 
 export const lit = (colour: Colour): Colour => inLight.get(colour) ?? colour;
 
-/** The colours of a light picture are those of plates unless others are chosen. */
+/** Light pictures have the colours of photographic plates by default. */
 export const coloursOf = ({ colours, light }: SkyLook): SkyPalette =>
   colours ?? (light === true ? 'plate' : 'inferno');
 

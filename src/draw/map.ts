@@ -1,4 +1,4 @@
-/** Places on the ground by name: dots over two axes, each named where there is room. */
+/** Map of named positions on the ground: dots over two axes, each labelled if there is space. */
 import { boxOf, drawAxes, placesIn, type Panel, type PlotFrame } from './axes.js';
 import type { Colour } from './canvas.js';
 import { placeLabels } from './labels.js';
@@ -17,11 +17,11 @@ interface PointMap extends Panel {
   readonly points: readonly MapPoint[];
 }
 
-/** More names than this take longer to place than to look up. */
+/** Placing more names than this takes too long. */
 const MOST_NAMES = 600;
 const NAME_SIZE = sizeOf('small');
 
-/** A name that would lie over another, or over a dot, is left out. */
+/** Leaves out names that would cover another name or a dot. */
 export function drawMap(map: PointMap, frame: PlotFrame): Shape[] {
   const { across, up } = placesIn(map, frame);
   const box = boxOf(frame);

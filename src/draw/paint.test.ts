@@ -41,7 +41,7 @@ describe('painted sky', () => {
   const colour = (fraction: number): number => paletteColour('brightness', fraction);
 
   it('has north up and east to the left, and goes through the pixels’ own values', () => {
-    // row 10 lies 2 pixels north of the middle, column 11 lies 3 east: 6 canvas pixels up, 9 to the left
+    // row 10 is 2 pixels north of the centre, column 11 is 3 east: 6 canvas pixels up, 9 to the left
     const at = paint(spot(10, 11));
     assert.equal(at(20 - 9, 16 - 6), colour(1));
     assert.equal(at(20 - 9 + 3, 16 - 6), colour(0));
@@ -61,7 +61,7 @@ describe('painted sky', () => {
     const at = paint(plane);
     assert.equal(at(0, 0), PAPER);
     assert.equal(at(20 - 15, 16), Buffer.from(channels(colour(0), PAPER)).readUIntBE(0, 3));
-    // the sky ends with row 7, which is 3 canvas pixels below the middle; the two rows below borrow its value
+    // the sky ends with row 7, which is 3 canvas pixels below the centre; the two rows below repeat its value
     assert.deepEqual([at(20, 19), at(20, 22), at(20, 28)], [colour(0), colour(0), GROUND]);
   });
   const channels = (a: number, b: number): number[] =>

@@ -1,7 +1,6 @@
 /**
- * The sky painted at the picture's own resolution, north up and east to the left. Brightness is interpolated and
- * then coloured: between two pixels lies a brightness between theirs, where a mixture of their colours may be on
- * no colour map.
+ * The sky painted at the picture's own resolution, north up and east to the left. Brightness is interpolated first and
+ * then coloured, because a mixture of two colours may not be in the colour map.
  */
 import type { PlaneML } from '../core/axes.js';
 import { channelsOf, type Canvas, type Colour } from './canvas.js';
@@ -14,18 +13,18 @@ interface SkyPaint {
   readonly pixels: number;
   readonly stretch: Stretch;
   readonly palette: Palette;
-  /** Of the phase centre, from the canvas's top left corner, in its pixels. */
+  /** Of the phase centre, from the canvas's top left corner, in canvas pixels. */
   readonly centre: { readonly x: number; readonly y: number };
-  /** Canvas pixels from one pixel of the image to the next. */
+  /** Canvas pixels per image pixel. */
   readonly zoom: number;
-  /** How far this point of the canvas, x and y from the phase centre, is inside the sky (below zero: outside). */
+  /** Distance of a canvas point, x and y from the phase centre, inside the sky (negative: outside). */
   readonly depth: (x: number, y: number) => number;
-  /** Outside the sky, and where nothing is known of it. */
+  /** Colour outside the sky and where there are no values. */
   readonly paper: Colour;
   readonly ground: Colour;
 }
 
-/** Paints the canvas's pixels that a box touches. */
+/** Paints the canvas pixels that a rectangle touches. */
 export function paintSky({ width, height, rgb }: Canvas, box: Box, paint: SkyPaint): void {
   const { pixels, stretch, centre, zoom } = paint;
   const colours: Colours = {
@@ -35,7 +34,7 @@ export function paintSky({ width, height, rgb }: Canvas, box: Box, paint: SkyPai
   };
   const [left, right] = [Math.max(0, Math.floor(box.left)), Math.min(width, Math.ceil(box.right))];
   const [top, bottom] = [Math.max(0, Math.floor(box.top)), Math.min(height, Math.ceil(box.bottom))];
-  // l falls from left to right, m from top to bottom
+  // l decreases from left to right, m from top to bottom
   const alongX = cubicTaps(right - left, (x) => pixels / 2 + (centre.x - left - x) / zoom, pixels);
   const alongY = cubicTaps(bottom - top, (y) => pixels / 2 + (centre.y - top - y) / zoom, pixels);
   const stretched = stretchRows(fillBeside(paint.plane, pixels), pixels, alongX);
@@ -54,7 +53,7 @@ interface Colours {
   readonly ground: Uint8Array;
 }
 
-/** `first`: the first pixel's middle, from the phase centre. */
+/** `first`: the first pixel's centre, from the phase centre. */
 function paintRow(
   rgb: Uint8Array,
   values: Float64Array,
@@ -65,7 +64,7 @@ function paintRow(
   const last = table.length / 3 - 1;
   const perUnit = last / (stretch.high - stretch.low);
   for (let x = 0, to = 0; x < values.length; x++, to += 3) {
-    // Half a pixel either way at the rim: a smooth edge.
+    // Half a pixel either way at the rim: antialiasing.
     const cover = 0.5 + depth(first.x + x, first.y);
     let colours = paper;
     let from = 0;
@@ -98,13 +97,13 @@ function mixRows(values: Float64Array, stretched: Float64Array, { indices, weigh
   }
 }
 
-/** Four neighbours of each place and their weights. */
+/** Four neighbours of each position and their weights. */
 interface Taps {
   readonly indices: Int32Array;
   readonly weights: Float64Array;
 }
 
-/** Catmull–Rom, which passes through the pixels' own values; the middle of canvas pixel k is at k + ½. */
+/** Catmull–Rom, which passes through the pixels' own values; the centre of canvas pixel k is at k + ½. */
 function cubicTaps(count: number, placeOf: (at: number) => number, pixels: number): Taps {
   const indices = new Int32Array(4 * count);
   const weights = new Float64Array(4 * count);
@@ -113,7 +112,7 @@ function cubicTaps(count: number, placeOf: (at: number) => number, pixels: numbe
     const first = Math.floor(place);
     const f = place - first;
     for (let tap = 0; tap < 4; tap++) {
-      // Beyond the image is beyond the sky too, and never shown.
+      // Outside the image is outside the sky too, and never shown.
       indices[4 * k + tap] = Math.min(pixels - 1, Math.max(0, first + tap - 1));
     }
     weights[4 * k] = f * (-0.5 + f * (1 - 0.5 * f));
@@ -146,7 +145,7 @@ const neighbours = [-2, -1, 0, 1, 2]
   .flatMap((r) => [-2, -1, 0, 1, 2].map((c) => [r, c] as const))
   .sort(([ar, ac], [br, bc]) => ar * ar + ac * ac - br * br - bc * bc);
 
-/** Pixels without a value take that of the nearest one at most two away, so that the horizon's are not lost. */
+/** Pixels without a value take that of the nearest one at most two away, to keep pixels at the horizon. */
 function fillBeside(plane: PlaneML, pixels: number): Float64Array {
   const filled = Float64Array.from(plane);
   for (let row = 0; row < pixels; row++) {

@@ -15,7 +15,7 @@ const times = (matrix: readonly Rgb[], [r, g, b]: Rgb): Rgb => {
   const [x, y, z] = matrix.map((row) => row[0] * r + row[1] * g + row[2] * b);
   return [x, y, z];
 };
-/** What eyes without the red or the green cone see (Viénot, Brettel and Mollon, 1999), in linear light. */
+/** Colours as seen without the red or the green cone (Viénot, Brettel and Mollon, 1999), in linear light. */
 const eyes = {
   all: [
     [1, 0, 0],
@@ -48,7 +48,7 @@ function lab(light: Rgb): Rgb {
   const [fx, fy, fz] = [f(x / 0.9505), f(y), f(z / 1.089)];
   return [116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)];
 }
-/** How different two colours look; 2 is about the least one notices. */
+/** Difference of two colours; about 2 is just noticeable. */
 const difference = (a: Colour, b: Colour, seen: keyof typeof eyes): number => {
   const [p, q] = [a, b].map((colour) => lab(times(eyes[seen], linear(colour))));
   return Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);

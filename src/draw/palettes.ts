@@ -1,4 +1,4 @@
-/** Colours for numbers and for curves: told apart by colour-blind eyes, and in grey. */
+/** Colours for numbers and curves that remain distinct for colour-blind viewers and in grey. */
 import {
   interpolateCividis,
   interpolateGreys,
@@ -19,18 +19,18 @@ function channelsIn(text: string): Channels {
   return [red, green, blue];
 }
 
-/** Of brightness, ever lighter: from black through red to light yellow unless another is chosen. */
+/** For brightness, with rising lightness: from black through red to light yellow by default. */
 const brightness = (fraction: number): Channels => channelsIn(interpolateInferno(fraction));
 const viridis = (fraction: number): Channels => channelsIn(interpolateViridis(fraction));
 const cividis = (fraction: number): Channels => channelsIn(interpolateCividis(fraction));
 const grey = (fraction: number): Channels => channelsIn(interpolateGreys(1 - fraction));
-/** Bright is dark, as on plates. */
+/** Bright is dark, as on photographic plates. */
 const plate = (fraction: number): Channels => channelsIn(interpolateGreys(fraction));
 
 /**
- * Of angles from −180° to 180°, the same colour at both ends. Lightness tells how far from 0°, which is nearly white,
- * ±180° nearly black; yellow and orange are above 0°, blue below. All eyes keep blue and yellow apart, and no colour
- * is a middling grey, which stands for nothing.
+ * For angles from −180° to 180°, the same colour at both ends. Lightness shows the distance from 0°, which is nearly
+ * white; ±180° is nearly black; yellow and orange are above 0°, blue below. Blue and yellow are distinct in all colour
+ * vision, and no colour is a medium grey, which means missing.
  */
 function angle(fraction: number): readonly [number, number, number] {
   const turn = 2 * Math.PI * (fraction - 0.5);
@@ -40,7 +40,7 @@ function angle(fraction: number): readonly [number, number, number] {
   return fromOklab(lightness, colourfulness * Math.cos(hue), colourfulness * Math.sin(hue));
 }
 
-/** Oklab (Björn Ottosson, 2020) to 8-bit sRGB; what no screen shows is brought to the nearest edge. */
+/** Oklab (Björn Ottosson, 2020) to 8-bit sRGB; colours outside sRGB are clipped to its edge. */
 function fromOklab(lightness: number, a: number, b: number): readonly [number, number, number] {
   const [l, m, s] = [
     (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3,
@@ -61,7 +61,7 @@ function fromOklab(lightness: number, a: number, b: number): readonly [number, n
 const palettes = { brightness, angle, viridis, cividis, grey, plate } as const;
 export type Palette = keyof typeof palettes;
 
-/** Those of brightness, by the name that users choose. */
+/** Palettes for brightness, by the names that users choose. */
 export const skyPalettes = ['inferno', 'viridis', 'cividis', 'grey', 'plate'] as const;
 export type SkyPalette = (typeof skyPalettes)[number];
 export const paletteNamed = (name: SkyPalette = 'inferno'): Palette =>
@@ -79,17 +79,17 @@ export function paletteTable(palette: Palette): Uint8Array {
   return table;
 }
 
-/** At a fraction 0…1 of a palette. */
+/** Colour at a fraction 0…1 of a palette. */
 export function paletteColour(palette: Palette, fraction: number): Colour {
   const table = paletteTable(palette);
   const at = 3 * Math.round(fraction * (STEPS - 1));
   return table[at] * 65_536 + table[at + 1] * 256 + table[at + 2];
 }
 
-/** Where there is no number: told apart from every colour of the palettes. */
+/** For missing numbers: distinct from every colour of the palettes. */
 export const NOTHING: Colour = 0x606874;
 
-/** Of curves and dots (Okabe and Ito's set, light end). */
+/** For curves and dots (Okabe and Ito's set, light end). */
 export const seriesColours = [
   0x56b4e9, 0xe69f00, 0x009e73, 0xcc79a7, 0xf0e442, 0xd55e00,
 ] as const satisfies readonly Colour[];

@@ -23,9 +23,9 @@ describe('plots', () => {
       const [red, green, blue] = rgb.subarray(3 * (y * width + x));
       return red < 0x80 && green > 0x90 && blue > 0xb0;
     };
-    // frame: left 90, top 60, 770 × 380; y = 1 lies in the middle
+    // frame: left 90, top 60, 770 × 380; y = 1 is in the middle
     assert.ok(isBlue(200, 250) && !isBlue(200, 254) && !isBlue(200, 246));
-    // towards −∞ it leaves through the bottom, and stops there
+    // towards −∞ it leaves through the bottom and ends there
     for (let y = 443; y < 520; y++) for (let x = 0; x < 900; x++) assert.ok(!isBlue(x, y), `${x} ${y}`);
   });
   it('put dots on their places', () => {

@@ -12,18 +12,18 @@ export interface PlotSeries {
   readonly name: string;
   readonly x: ArrayLike<number>;
   readonly y: ArrayLike<number>;
-  /** A curve through the points unless told. */
+  /** By default a curve through the points. */
   readonly drawn?: 'line' | 'dashes' | 'dots';
   /** Radius of dots. */
   readonly size?: number;
-  /** The next of the set unless given: curve and dots of one thing share theirs. */
+  /** By default the next of the set; a curve and dots of the same data can share a colour. */
   readonly colour?: number;
   /** Left out of the legend. */
   readonly unnamed?: true;
 }
 
 export interface PlotAxis extends Omit<PanelAxis, 'range'> {
-  /** Taken from the data unless given. */
+  /** By default the range of the data. */
   readonly range?: Range;
 }
 
@@ -32,7 +32,7 @@ export interface LinePlot {
   readonly x: PlotAxis;
   readonly y: PlotAxis;
   readonly series: readonly PlotSeries[];
-  /** Where the curves leave room; top right unless told, or beside the title. */
+  /** Place with few curves; by default top right, or beside the title. */
   readonly legend?: LegendPlace;
 }
 
@@ -41,13 +41,13 @@ type LegendPlace = 'top-right' | 'bottom-right' | 'above';
 const WIDTH = 900;
 const HEIGHT = 520;
 
-/** A whole picture from drawn parts. */
+/** Combines drawn parts to a picture. */
 export const pictureOf = (
   { width, height }: { readonly width: number; readonly height: number },
   shapes: readonly Shape[],
 ): Picture => ({ width, height, paper: PAPER, shapes });
 
-/** A whole picture of one plot, or of several one above the other. */
+/** A picture of one plot, or of several one above the other. */
 export function linePlots(plots: readonly LinePlot[]): Picture {
   const shapes = plots.flatMap((plot, k) =>
     drawPlot(plot, { left: 90, top: 60 + k * HEIGHT, width: WIDTH - 130, height: HEIGHT - 140 }),
@@ -72,7 +72,7 @@ export function drawPlot(plot: LinePlot, frame: PlotFrame): Shape[] {
   return [
     ...drawAxes(panel, frame, 'across'),
     ...coloured.flatMap((series) => drawSeries(series, panel, frame)),
-    // After all curves, so that none crosses the words; a lone curve is named by the title.
+    // After all curves, so that none crosses the text; a single curve is named by the title.
     ...drawLegend(
       coloured.filter(({ unnamed }) => unnamed !== true),
       boxOf(frame),
@@ -90,7 +90,7 @@ function drawSeries(series: Coloured, panel: Panel, frame: PlotFrame): Shape[] {
   const points: Point[] = [];
   for (let n = 0; n < series.x.length; n++) {
     if (Number.isNaN(series.y[n])) continue;
-    // Infinite values (−∞ dB) stay finite for the drawing; the cut takes them away.
+    // Infinite values (−∞ dB) become finite for drawing; cutting removes them.
     const y = Math.min(Math.max(up(series.y[n]), box.top - HEIGHT), box.bottom + HEIGHT);
     points.push({ x: across(series.x[n]), y });
   }
@@ -127,7 +127,7 @@ function drawLegend(series: readonly Coloured[], box: Box, place: LegendPlace): 
   ];
 }
 
-/** A sample of how it is drawn, and its name. */
+/** A sample of the line or dot, and its name. */
 function legendEntry({ name, colour, drawn = 'line', size = 2.2 }: Coloured, { x, y }: Point): Shape[] {
   const { sample, gap } = LEGEND;
   const words = text('label', name, { x: x + sample + gap, y: y + 5 });

@@ -1,4 +1,4 @@
-/** Pixels as PNG (ISO/IEC 15948): 8-bit colours, packed by Node's own zlib off the main thread. */
+/** Pixels as PNG (ISO/IEC 15948): 8-bit colours, compressed by Node's own zlib off the main thread. */
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
 import type { Canvas } from './canvas.js';
@@ -6,7 +6,7 @@ import type { Canvas } from './canvas.js';
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 const BITS_A_COLOUR = 8;
 const COLOUR_TYPE_RGB = 2;
-/** zlib's level: beyond 3 a sky takes three times as long and is a seventh smaller. */
+/** zlib's level: above 3 a sky takes three times as long and is a seventh smaller. */
 const LEVEL = 3;
 
 const deflateAway = promisify(deflate) as (
@@ -32,7 +32,7 @@ function headerOf({ width, height }: Canvas): Uint8Array {
   return header;
 }
 
-/** Each row is preceded by its filter; 0 is none, which suits smooth skies as well as any. */
+/** Each row starts with its filter type; 0 is none, which suits smooth skies as well as the others. */
 function packed({ width, height, rgb }: Canvas): Promise<Uint8Array> {
   const rows = new Uint8Array(height * (1 + 3 * width));
   for (let y = 0; y < height; y++) {
@@ -41,12 +41,13 @@ function packed({ width, height, rgb }: Canvas): Promise<Uint8Array> {
   return deflateAway(rows, { level: LEVEL });
 }
 
-/** How long a picture of a film stands, in milliseconds. */
+/** Duration of one picture in an animation, milliseconds. */
 const FRAME_MS = 200;
 
 /**
- * A film (APNG, in the standard since its third edition): an acTL chunk with the count, before each picture an fcTL with
- * its size and time, and all data but the first picture's in fdAT chunks. Who does not know it shows the first.
+ * An animation (APNG, in the standard since its third edition): an acTL chunk with the count, before each picture an
+ * fcTL with its size and time, and all data after the first picture in fdAT chunks. Other decoders show the first
+ * picture.
  */
 export async function encodeFilm(frames: readonly Canvas[]): Promise<Uint8Array> {
   const numbers = (...values: readonly number[]): Buffer => {
@@ -61,7 +62,7 @@ export async function encodeFilm(frames: readonly Canvas[]): Promise<Uint8Array>
   ];
   let sequence = 0;
   for (const [k, frame] of frames.entries()) {
-    // Delay as a fraction of a second; each picture replaces the one before.
+    // Delay as a fraction of a second; each picture replaces the previous one.
     const delay = Buffer.from([FRAME_MS >> 8, FRAME_MS & 255, 1000 >> 8, 1000 & 255, 0, 0]);
     parts.push(chunk('fcTL', Buffer.concat([numbers(sequence++, frame.width, frame.height, 0, 0), delay])));
     const data = await packed(frame);

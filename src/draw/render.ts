@@ -1,4 +1,4 @@
-/** Pictures become pixels here, and pixels PNG. */
+/** Renders pictures to pixels, and pixels to PNG. */
 import { wholeNumber } from '../core/errors.js';
 import { makeCanvas, type Canvas } from './canvas.js';
 import { prepareCoverage, type Coverage } from './coverage.js';
@@ -9,7 +9,7 @@ import { dashes, strokeRings } from './stroke.js';
 import type { LineShape, Picture, Shape, TextShape } from './shapes.js';
 
 interface RenderOptions {
-  /** In pixels; as wide as the picture's own coordinates unless given. */
+  /** In pixels; by default the width of the picture's own coordinates. */
   readonly width?: number;
 }
 
@@ -24,7 +24,7 @@ export const renderPng = (picture: Picture, options: RenderOptions = {}): Promis
 export const renderFilm = (pictures: readonly Picture[], options: RenderOptions = {}): Promise<Uint8Array> =>
   encodeFilm(pictures.map((picture) => renderCanvas(picture, options)));
 
-/** Pictures of one size side by side as one PNG, row by row; each as wide as asked for. */
+/** Contact sheet: pictures of one size side by side as one PNG, row by row, each at the given width. */
 export function renderSheet(
   pictures: readonly Picture[],
   options: RenderOptions & { readonly columns: number },

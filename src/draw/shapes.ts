@@ -1,11 +1,11 @@
-/** What pictures are made of: plain data in the picture's own coordinates, y downwards, drawn in their order. */
+/** The elements of pictures: plain data in the picture's own coordinates, y downwards, drawn in order. */
 import type { Canvas, Colour } from './canvas.js';
 import type { Box, Point } from './cut.js';
 import type { Weight } from './letters.js';
 
 interface Inked {
   readonly colour: Colour;
-  /** 1 unless given. */
+  /** 1 by default. */
   readonly opacity?: number;
 }
 
@@ -26,19 +26,19 @@ interface AreaShape extends Inked {
 export interface TextShape extends Inked {
   readonly kind: 'text';
   readonly words: string;
-  /** Where the words begin, have their middle or end, on their baseline. */
+  /** Start, centre or end of the text, on its baseline. */
   readonly x: number;
   readonly y: number;
   readonly anchor?: 'start' | 'middle' | 'end';
   readonly size: number;
   readonly weight?: Weight;
-  /** Reads from below upwards. */
+  /** Vertical text, reading upwards. */
   readonly turned?: true;
-  /** Keeps words legible on any ground: an outline in this colour under them. */
+  /** An outline in this colour that keeps text legible on any background. */
   readonly halo?: Colour;
 }
 
-/** Pixels of its own, painted at the picture's final resolution. `box` is in the canvas's pixels, not always whole. */
+/** Pixels painted at the picture's final resolution. `box` is in canvas pixels, not always whole. */
 interface RasterShape {
   readonly kind: 'raster';
   readonly box: Box;

@@ -1,12 +1,12 @@
 /** Lines as areas: each segment becomes a ring, and neighbours share a side, so that nothing is covered twice. */
 import type { Point } from './cut.js';
 
-/** Turns sharper than this (cosine of 45°) get a round joint; gentler ones a mitre, which needs no more corners. */
+/** Corners sharper than this (cosine of 45°) have a round joint; others a mitre, which needs no more points. */
 const GENTLEST_ROUND = Math.SQRT1_2;
 
 type Ring = readonly Point[];
 
-/** Rings of one direction round a line this wide. `ends` says whether the last point is joined to the first. */
+/** Rings of one direction around a line of a width. `ends`: whether the last point is joined to the first. */
 export function strokeRings(points: readonly Point[], width: number, ends: 'open' | 'closed'): Ring[] {
   const line = withoutRepeats(points, ends);
   const half = width / 2;
@@ -15,7 +15,7 @@ export function strokeRings(points: readonly Point[], width: number, ends: 'open
   const segments = ends === 'closed' ? count : count - 1;
   const normals = Array.from({ length: segments }, (_, k) => normal(line[k], line[(k + 1) % count], half));
   const rings: Ring[] = [];
-  /** From a joint to the left side of the line there; undefined where it is too sharp. */
+  /** From a joint to the left side of the line; undefined if it is too sharp. */
   const mitres = Array.from({ length: segments + 1 }, (_, k): Point | undefined => {
     const isEnd = ends === 'open' && (k === 0 || k === segments);
     if (isEnd) return normals[k === 0 ? 0 : segments - 1];
@@ -35,7 +35,7 @@ export function strokeRings(points: readonly Point[], width: number, ends: 'open
   return rings;
 }
 
-/** Points on top of one another have no direction between them. */
+/** Coincident points have no direction between them. */
 const withoutRepeats = (points: readonly Point[], ends: 'open' | 'closed'): readonly Point[] =>
   points.filter((point, k) => {
     const next = k + 1 < points.length ? points[k + 1] : ends === 'closed' ? points[0] : undefined;
@@ -55,7 +55,7 @@ function mitre(a: Point, b: Point, half: number): Point | undefined {
   return { x: (a.x + b.x) / (1 + cosine), y: (a.y + b.y) / (1 + cosine) };
 }
 
-/** A circle as a ring of the same direction as a line's; corners so many that none shows. */
+/** A circle as a ring of the same direction as a line's, with enough corners to look round. */
 export function disc({ x, y }: Point, radius: number): Ring {
   const corners = Math.max(8, Math.ceil(4 * Math.sqrt(radius) * 2));
   return Array.from({ length: corners }, (_, k) => {
@@ -64,7 +64,7 @@ export function disc({ x, y }: Point, radius: number): Ring {
   });
 }
 
-/** A line as dashes: so much drawn, so much left out, from its start. */
+/** A dashed line: lengths drawn and skipped, from its start. */
 export function dashes(points: readonly Point[], [on, off]: readonly [number, number]): Point[][] {
   const pieces: Point[][] = [];
   let piece: Point[] | undefined = points.length > 0 ? [points[0]] : undefined;

@@ -1,13 +1,13 @@
-/** One set of colours and letters for all pictures: light on dark, as screens in a control room are. */
+/** One set of colours and letters for all pictures: light on dark, for screens in a control room. */
 import type { Colour } from './canvas.js';
 import type { Weight } from './letters.js';
 import type { TextShape } from './shapes.js';
 
 export const PAPER: Colour = 0x0b0d13;
-/** Where an image has no value. */
+/** Missing values of an image. */
 export const GROUND: Colour = 0x12151d;
 export const INK: Colour = 0xe8ecf4;
-/** For what is said beside the matter. */
+/** Secondary text. */
 export const QUIET: Colour = 0x9aa4b6;
 /** Lines behind curves. */
 export const FAINT: Colour = 0x343b4a;
@@ -15,7 +15,7 @@ export const FAINT: Colour = 0x343b4a;
 export const LINE: Colour = 0x9fb4d8;
 /** Sources. */
 export const ACCENT: Colour = 0x7fe3ff;
-/** What needs looking at. */
+/** Warnings. */
 export const WARNING: Colour = 0xff9e64;
 
 const styles = {

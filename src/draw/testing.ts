@@ -1,2 +1,2 @@
-/** For tests in other rooms: a picture as pixels, without PNG between. */
+/** For tests in other modules: a picture as pixels, without PNG. */
 export { renderCanvas } from './render.js';

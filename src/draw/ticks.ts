@@ -1,9 +1,9 @@
-/** Round numbers along an axis, and how they are written. */
+/** Round numbers along an axis, and their text. */
 import { withMinus } from '../core/units.js';
 
 export type Range = readonly [least: number, most: number];
 
-/** Inside a range, 1, 2 or 5 times a power of ten apart, about so many. */
+/** About this many numbers in a range, 1, 2 or 5 times a power of ten apart. */
 export function ticks([least, most]: Range, about: number): number[] {
   const step = roundStep((most - least) / about);
   const found: number[] = [];
@@ -11,7 +11,7 @@ export function ticks([least, most]: Range, about: number): number[] {
   return found;
 }
 
-/** The next of 1, 2, 5, 10, 20, … (or of a tenth of them, …) that is not below. */
+/** The smallest of 1, 2, 5, 10, 20, … (or a tenth of them, …) that is not below the limit. */
 export function roundStep(atLeast: number): number {
   const power = 10 ** Math.floor(Math.log10(atLeast));
   return power * ([1, 2, 5, 10].find((factor) => factor * power >= atLeast * (1 - 1e-9)) ?? 10);
@@ -21,7 +21,7 @@ export function roundStep(atLeast: number): number {
 const LARGEST_PLAIN = 1e6;
 const SMALLEST_PLAIN = 1e-4;
 
-/** All with as many decimals as their step needs: 59.8, 60.0, 60.2. */
+/** All with the number of decimals that their step needs: 59.8, 60.0, 60.2. */
 export function tickTexts(values: readonly number[]): string[] {
   const largest = Math.max(...values.map(Math.abs));
   const step = values.length > 1 ? Math.abs(values[1] - values[0]) : 0;
@@ -41,7 +41,7 @@ function decimalsOf(value: number): number {
 
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
-/** A lone number for people: 4512, 0.0312, 1.2×10⁷. */
+/** A single number for users: 4512, 0.0312, 1.2×10⁷. */
 export function numberText(value: number, digits = 6): string {
   const rounded = Number(value.toPrecision(digits));
   const size = Math.abs(rounded);

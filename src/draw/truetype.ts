@@ -6,10 +6,10 @@ export type Contour = readonly { readonly x: number; readonly y: number; readonl
 
 export interface Font {
   readonly unitsPerEm: number;
-  /** The glyph of a character; 0, an empty box, where the font has none. */
+  /** The glyph of a character; 0, an empty box, if the font has none. */
   glyphOf(codePoint: number): number;
   advance(glyph: number): number;
-  /** What the second of two glyphs is moved by. */
+  /** Offset of the second of two glyphs. */
   kerning(first: number, second: number): number;
   outline(glyph: number): readonly Contour[];
 }
@@ -36,7 +36,7 @@ export function readFont(bytes: Uint8Array, where: string): Font {
   return {
     unitsPerEm: head.getUint16(18),
     glyphOf: characterMap(table('cmap'), where),
-    // Glyphs beyond the last width all have that one.
+    // Glyphs beyond the last width all have that width.
     advance: (glyph) => hmtx.getUint16(4 * Math.min(glyph, widths - 1)),
     kerning: (first, second) => pairs.get(first * 65_536 + second) ?? 0,
     outline: (glyph) => {
@@ -52,7 +52,7 @@ export function readFont(bytes: Uint8Array, where: string): Font {
 const UNICODE = 3;
 const BASIC_PLANE = 1;
 
-/** Of the segments of format 4, which every font of the last decades has for Unicode's basic plane. */
+/** Reads the segments of format 4, which every modern font has for Unicode's basic plane. */
 function characterMap(cmap: DataView, where: string): (codePoint: number) => number {
   const count = cmap.getUint16(2);
   let start = -1;
@@ -75,7 +75,7 @@ function characterMap(cmap: DataView, where: string): (codePoint: number) => num
       const delta = cmap.getUint16(deltas + segment);
       const offset = cmap.getUint16(offsets + segment);
       if (offset === 0) return (codePoint + delta) & 0xffff;
-      // Counted from the offset's own place.
+      // Relative to the position of the offset itself.
       const glyph = cmap.getUint16(offsets + segment + offset + 2 * (codePoint - first));
       return glyph === 0 ? 0 : (glyph + delta) & 0xffff;
     }
@@ -83,7 +83,7 @@ function characterMap(cmap: DataView, where: string): (codePoint: number) => num
   };
 }
 
-/** Of horizontal pairs in format 0: first · 2¹⁶ + second → units. */
+/** Horizontal pairs in format 0: first · 2¹⁶ + second → units. */
 function kerningPairs(kern: DataView): Map<number, number> {
   const pairs = new Map<number, number>();
   const HORIZONTAL_FORMAT_0 = 1;
@@ -126,7 +126,7 @@ function outlineReader(table: Table, offsets: 'short' | 'long'): (glyph: number)
     const contours = glyf.getInt16(from);
     return contours >= 0 ? simple(glyf, from + 10, contours) : composite(from + 10);
   };
-  /** A letter and its accent, for instance: other glyphs, moved and scaled. */
+  /** A glyph composed of others, moved and scaled, such as a letter and its accent. */
   const composite = (start: number): Contour[] => {
     const parts: Contour[] = [];
     let at = start;
@@ -147,7 +147,7 @@ function outlineReader(table: Table, offsets: 'short' | 'long'): (glyph: number)
       if ((flags & ONE_SCALE) !== 0) xx = yy = fraction();
       else if ((flags & TWO_SCALES) !== 0) [xx, yy] = [fraction(), fraction()];
       else if ((flags & MATRIX) !== 0) [xx, xy, yx, yy] = [fraction(), fraction(), fraction(), fraction()];
-      // Parts may also be tied point to point; no letter of the fonts we carry is.
+      // Parts may also be aligned point to point; no letter of our fonts is.
       const [moveX, moveY] = (flags & OFFSETS) !== 0 ? [dx, dy] : [0, 0];
       parts.push(
         ...contours.map((contour) =>

@@ -21,7 +21,7 @@ const frameAt = (longitudeDeg: number) =>
   skyFrame({ latitudeDeg: 34, longitudeDeg, heightM: 0 }, instant(946_728_000));
 const frame = frameAt(-107);
 
-/** How far a place is from the nearest segment of a grid. */
+/** Distance of a point from the nearest segment of a grid. */
 function distanceFrom(grid: SkyGrid, { l, m }: Place): number {
   let least = Infinity;
   for (const line of grid.flatMap(({ pieces }) => pieces)) {
@@ -45,7 +45,7 @@ describe('grids', () => {
     );
     assert.ok(altitudes[3].pieces[0].every(({ l, m }) => Math.abs(Math.hypot(l, m) - 0.5) < 1e-9));
     const grid = equatorialGrid({ ...wholeSky, axes: frame.tangentAxes(frame.zenith) }, frame);
-    // declination +60° circles the pole, which stands at m = cos 34°, l = 0 (J2000 axes at J2000)
+    // declination +60° circles the pole, which is at m = cos 34°, l = 0 (J2000 axes at J2000)
     const circle = grid.find(({ text }) => text === '+60°')?.pieces[0];
     assert.ok(circle && circle.length > 200 && circle.every(({ m }) => m > 0));
     const middle = circle.reduce((sum, { l }) => sum + l, 0) / circle.length;
@@ -55,9 +55,9 @@ describe('grids', () => {
   const fields = [
     { widthDeg: 2, centre: frame.zenith, longitudeDeg: -107, decStep: 1 / 3, raStep: 0.5 },
     { widthDeg: 20, centre: frame.zenith, longitudeDeg: -107, decStep: 5, raStep: 5 },
-    // RA passes 0h in it, which is overhead at 80° E
+    // contains RA 0h, which is at the zenith at 80° E
     { widthDeg: 10, centre: { raDeg: 0.5, decDeg: 30 }, longitudeDeg: 80, decStep: 2, raStep: 2.5 },
-    // the pole in it, and just outside
+    // the pole inside the field, and just outside
     { widthDeg: 20, centre: { raDeg: 100, decDeg: 85 }, longitudeDeg: -107, decStep: 5, raStep: 30 },
     { widthDeg: 4, centre: { raDeg: 100, decDeg: 86 }, longitudeDeg: -107, decStep: 1, raStep: 15 },
   ];
@@ -72,9 +72,9 @@ describe('grids', () => {
         const direction = frame.directionEnu({ raDeg, decDeg });
         const place = direction.z > 0.02 ? placeOf(plan, direction) : undefined;
         if (!place || Math.max(Math.abs(place.l), Math.abs(place.m)) > half) return;
-        // one in five is enough, and comes round to every line
+        // every fifth point is enough, and covers every line
         if (seen++ % 5 !== 0) return;
-        // A tenth of what a pixel of the picture is.
+        // A tenth of a picture's pixel.
         const off = distanceFrom(grid, place) / (half / 405);
         assert.ok(off < 0.1, `RA ${raDeg}° Dec ${decDeg}°: ${off} pixels from any line`);
       };

@@ -1,4 +1,4 @@
-/** Lines of coordinates across an image, as polylines in direction cosines. */
+/** Coordinate grid lines across an image, as polylines in direction cosines. */
 import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
 import { altitudeDeg, azimuthDeg, directionFromAltAz, type SkyFrame } from '../../sky/frame.js';
@@ -9,20 +9,22 @@ import type { Place, SkyPlan } from './view.js';
 export interface GridLine {
   readonly kind: 'parallel' | 'meridian';
   readonly text: string;
-  /** Where the line leaves the sky and comes back there are several. */
+  /** Several if the line leaves the sky and re-enters it. */
   readonly pieces: readonly (readonly Place[])[];
-  /** Where on the whole sky its label is looked for first; it has none without. */
+  /** Preferred label position on the whole sky; without it the line has no label. */
   readonly labelNear?: Place;
 }
 export type SkyGrid = readonly GridLine[];
 
-/** What a grid needs of a frame. */
+/** The parts of a frame that a grid needs. */
 export type SkyDirections = Pick<SkyFrame, 'directionEnu' | 'positionOf'>;
 
-/** Most degrees between two points of a line, and that many steps across a narrow field: smooth at any size. */
+/**
+ * Largest step between two points of a line in degrees, and number of steps across a narrow field: smooth at any size.
+ */
 const STEP_DEG = 1.5;
 const STEPS_ACROSS = 40;
-/** Lines end a little above the horizon, where they would crowd. */
+/** Lines end slightly above the horizon, where they would crowd. */
 const LOWEST_UP = 0.02;
 
 const visiblePlace = (plan: SkyPlan, direction: Vector3): Place | undefined =>
@@ -33,11 +35,11 @@ const widthOf = ({ field }: Pick<SkyPlan, 'field'>): number =>
 
 type Degrees = readonly [fromDeg: number, toDeg: number];
 
-/** Follows a curve over a range of degrees and cuts it where it leaves the sky. */
+/** Follows a curve over a range of degrees and cuts it at the edge of the sky. */
 function trace(
   plan: SkyPlan,
   [fromDeg, toDeg]: Degrees,
-  /** Degrees of sky in a degree along the curve. */
+  /** Degrees on the sky per degree along the curve. */
   shortening: number,
   direction: (degrees: number) => Vector3,
 ): Place[][] {
@@ -56,13 +58,13 @@ function trace(
   return pieces;
 }
 
-/** The longitudes and latitudes of a sphere that a field can reach, and so how far its lines need to be followed. */
+/** The longitudes and latitudes that a field can reach, which limit how far its lines are followed. */
 interface Reach {
   readonly longitudes: Degrees;
   readonly latitudes: Degrees;
 }
 
-/** A little is added, so that no line ends within the field's corners. */
+/** A small margin, so that no line ends inside the field's corners. */
 const REACH_MARGIN = 1.02;
 
 /** `centre`: of the field, in the grid's own longitude and latitude. */
@@ -78,7 +80,7 @@ export function fieldReach(
     Math.max(-90, centre.latDeg - radiusDeg),
     Math.min(90, centre.latDeg + radiusDeg),
   ] as const;
-  // A circle of this radius touches two meridians, unless a pole lies in it.
+  // A circle of this radius touches two meridians, unless it contains a pole.
   const turn = toCorner / Math.cos(centre.latDeg * RADIANS_PER_DEGREE);
   if (Math.abs(centre.latDeg) + radiusDeg >= 90 || turn >= 1) return { ...everywhere, latitudes };
   const halfDeg = Math.asin(turn) * DEGREES_PER_RADIAN;
@@ -94,9 +96,9 @@ interface Sphere {
   readonly meridianStepDeg: number;
   readonly parallelText: (latitudeDeg: number) => string;
   readonly meridianText: (longitudeDeg: number) => string;
-  /** Where the whole sky's labels are looked for first: parallels' on a meridian, meridians', if any, on a parallel. */
+  /** Preferred positions of the whole sky's labels: parallels' on a meridian, meridians', if any, on a parallel. */
   readonly labelsAt: { readonly lonDeg: number; readonly latDeg?: number };
-  /** Meridians end there, before they crowd: this far from the equator. */
+  /** Meridians end at this distance from the equator, before they crowd. */
   readonly meridiansEndDeg: number;
   readonly lowestDeg?: number;
 }
@@ -139,24 +141,24 @@ function multiples(step: number, [from, to]: Degrees): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, k) => (first + k) * step);
 }
 
-/** Degrees, then minutes and seconds of them, down to what a telescope of this kind resolves. */
+/** Degrees, then minutes and seconds of them, down to the resolution of such telescopes. */
 const degreeSteps = [30, 20, 10, 5, 2, 1, 1 / 2, 1 / 3, 1 / 6, 1 / 12, 1 / 30, 1 / 60, 1 / 120, 1 / 360];
 /** Two hours, then minutes and seconds of time. */
 const hourSteps = [30, 15, 7.5, 5, 2.5, 1.25, 1 / 2, 1 / 4, 1 / 8, 1 / 12, 1 / 24, 1 / 48, 1 / 120, 1 / 240];
 const MOST_LINES = 6.5;
 
-/** The finest that leaves a readable number of lines. */
+/** The finest step with a readable number of lines. */
 const stepFor = (steps: readonly number[], rangeDeg: number): number =>
   [...steps].reverse().find((step) => rangeDeg / step <= MOST_LINES) ?? steps[0];
 
-/** Of meridians that pass the field's centre; all round where it holds a pole. */
+/** Range of meridians that pass the field's centre; the full circle if the field contains a pole. */
 function longitudeRange(widthDeg: number, latDeg: number): number {
   const poleDistanceDeg = 90 - Math.abs(latDeg);
   if (poleDistanceDeg <= widthDeg / 2) return 360;
   return widthDeg / Math.cos(latDeg * RADIANS_PER_DEGREE);
 }
 
-/** Circles of altitude and spokes of azimuth. */
+/** Circles of altitude and radial lines of azimuth. */
 export function horizontalGrid(plan: SkyPlan): SkyGrid {
   const widthDeg = widthOf(plan);
   const centre = { lonDeg: azimuthDeg(plan.axes.n), latDeg: altitudeDeg(plan.axes.n) };
@@ -175,7 +177,7 @@ export function horizontalGrid(plan: SkyPlan): SkyGrid {
   });
 }
 
-/** Right ascension every two hours, declination every thirty degrees; closer in a narrow field. */
+/** Right ascension every two hours, declination every thirty degrees; finer in a narrow field. */
 export function equatorialGrid(plan: SkyPlan, frame: SkyDirections): SkyGrid {
   const widthDeg = widthOf(plan);
   const { raDeg, decDeg } = frame.positionOf(plan.axes.n);
@@ -189,7 +191,7 @@ export function equatorialGrid(plan: SkyPlan, frame: SkyDirections): SkyGrid {
     meridianStepDeg: raStep,
     parallelText: (dec) => (dec > 1e-9 ? '+' : '') + degrees(dec),
     meridianText: hours,
-    // declinations are read halfway between two hours, hours halfway between two declinations
+    // declination labels are halfway between two hours, hour labels halfway between two declinations
     labelsAt: {
       lonDeg: (Math.round(raDeg / raStep) + 0.5) * raStep,
       latDeg: nearestDec + (nearestDec > 0 ? -0.5 : 0.5) * decStep,
@@ -206,23 +208,25 @@ const offsetUnits = [
   { unit: ' mas', perDegree: 3.6e6 },
 ] as const;
 
-/** The largest in which a length is 1 or more. */
+/** The largest unit in which a length is 1 or more. */
 export const unitFor = (degrees: number): (typeof offsetUnits)[number] =>
   offsetUnits.find(({ perDegree }) => degrees * perDegree >= 1) ?? offsetUnits[3];
 
-/** Of a length on the sky, to three digits, like 2.54 mas. */
+/** A length on the sky, to three digits, like 2.54 mas. */
 export function angleText(degrees: number): string {
   const { unit, perDegree } = unitFor(degrees);
   return `${Number((degrees * perDegree).toPrecision(3))}${unit}`;
 }
 
-/** Narrower fields have the offsets from their centre as numbers: right ascensions would differ in their last digits alone. */
+/**
+ * Narrower fields are labelled by offsets from their centre: right ascensions would differ only in their last digits.
+ */
 const OFFSETS_BELOW_DEG = 1;
 
 export const hasOffsets = ({ field }: Pick<SkyPlan, 'field'>): boolean =>
   field.kind === 'field' && field.widthDeg < OFFSETS_BELOW_DEG;
 
-/** Of a length on the sky: a round number of 1, 2 or 5 in the unit in which it reads best. */
+/** A round length on the sky: 1, 2 or 5 times a power of ten in the best unit. */
 export function roundAngle(mostDeg: number): {
   readonly degrees: number;
   readonly text: (k: number) => string;
@@ -252,7 +256,7 @@ export function offsetGrid(plan: SkyPlan): SkyGrid {
   });
 }
 
-/** The larger unit, then the next smaller ones as long as something is left of them. */
+/** The largest unit, then smaller ones until nothing remains. */
 function sexagesimal(units: number, [first, second, third]: readonly [string, string, string]): string {
   const seconds = Math.round(units * 3600);
   const [whole, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];

@@ -1,4 +1,4 @@
-/** The numbers of a sky's grid: outside a field, on the whole sky where nothing else is. */
+/** Labels of a sky's grid: outside a field, or in free places on the whole sky. */
 import { CAPITAL_HEIGHT, textWidth } from '../letters.js';
 import { cutLine, type Box, type Point } from '../cut.js';
 import { overlap } from '../labels.js';
@@ -8,10 +8,10 @@ import type { SkyView } from './view.js';
 import { LINE, PAPER, sizeOf, text } from '../style.js';
 
 const SIZE = sizeOf('small');
-/** Between a label and what it must keep clear of. */
+/** Distance between a label and other elements. */
 const CLEAR = 3;
 
-/** `taken`: sources, their names and the like, which are left free. */
+/** `taken`: areas of sources, their names and the like, which are kept free. */
 export function gridLabels(grid: SkyGrid, view: SkyView, taken: readonly Box[]): TextShape[] {
   const occupied = [...taken];
   const isFree = (box: Box): boolean => occupied.every((other) => overlap(box, other) === 0);
@@ -30,7 +30,7 @@ interface Candidate {
   readonly box: Box;
 }
 
-/** Best first, and made when asked for: the first will do for nearly every line. */
+/** Best first, generated lazily: the first suits nearly every line. */
 function* candidates(line: GridLine, view: SkyView): Generator<Candidate> {
   const pieces = line.pieces.flatMap((piece) => cutLine(piece.map(view.place), view.box));
   if (view.kind === 'field') {
@@ -55,13 +55,13 @@ const isOnSky = ({ box: { left, right, top, bottom } }: Candidate, view: SkyView
   [left, right].every((x) => [top, bottom].every((y) => view.isSky(x, y)));
 
 type Edge = 'left' | 'right' | 'top' | 'bottom';
-/** Where a line's label is looked for, one edge after the other. */
+/** Edges to search for a line's label, in order. */
 const edgesOf = {
   parallel: ['left', 'right', 'top', 'bottom'],
   meridian: ['bottom', 'top', 'left', 'right'],
 } as const satisfies Record<GridLine['kind'], readonly Edge[]>;
 
-/** Where pieces of a line end on an edge. */
+/** Points where pieces of a line end on an edge. */
 function crossings(pieces: readonly (readonly Point[])[], box: Box, edge: Edge): Point[] {
   const isThere = ({ x, y }: Point): boolean =>
     Math.abs((edge === 'left' || edge === 'right' ? x : y) - box[edge]) < 1e-6;

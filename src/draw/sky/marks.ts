@@ -1,4 +1,4 @@
-/** What is drawn over a sky's pixels beside its grid: the rim, the compass, sources and the beam. */
+/** Marks over a sky's pixels beside its grid: the rim, the compass, sources and the beam. */
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
 import { directionFromAltAz } from '../../sky/frame.js';
@@ -14,22 +14,22 @@ export interface NamedDirection {
   readonly name: string;
   /** Unit vector: x east, y north, z up. */
   readonly directionEnu: Vector3;
-  /** To how much it is known; no mark is drawn in fields that are narrower than a hundred times that. */
+  /** Accuracy of the position; no mark is drawn in fields narrower than a hundred times this. */
   readonly accuracyDeg?: number | undefined;
 }
 
-/** Across a picture, a mark is right to a hundredth of it. */
+/** A mark's position must be accurate to a hundredth of the picture. */
 const PARTS_OF_FIELD = 100;
 
 /** Half-power ellipse of the synthesised beam at the phase centre, as FITS has it (BMAJ, BMIN, BPA). */
 export interface BeamEllipse {
   readonly majorDeg: number;
   readonly minorDeg: number;
-  /** Of the long axis, from north through east. */
+  /** Position angle of the major axis, from north through east. */
   readonly positionAngleDeg: number;
 }
 
-/** Shapes, and where nothing else should be written. */
+/** Shapes, and the areas where nothing else should be written. */
 interface Marks {
   readonly shapes: readonly Shape[];
   readonly boxes: readonly Box[];
@@ -44,7 +44,7 @@ export function horizonMarks(plan: SkyPlan, view: SkyView): Marks {
   if (view.kind === 'field') {
     const letters = [
       ['N', centre.x, box.top - 16],
-      // Below the numbers of the grid.
+      // Below the grid labels.
       ['S', centre.x, box.bottom + 41],
       ['E', 16, centre.y],
       ['W', WIDTH - 16, centre.y],
@@ -77,7 +77,7 @@ function rimLines({ centre, scale, reach }: SkyView): Shape[] {
   const line = { kind: 'line', width: 1.5, colour: LINE } as const;
   const isHorizon = rim.map(({ x, y }) => reach(x, y) < scale);
   const from = isHorizon.findIndex((is, k) => is && !isHorizon[(k || rim.length) - 1]);
-  // Round the zenith the horizon is the rim itself.
+  // For an image centred on the zenith, the horizon is the rim itself.
   if (from < 0) return [{ ...line, points, closed: true }];
   const count = isHorizon.filter(Boolean).length;
   const inTurn = Array.from({ length: rim.length + 1 }, (_, k) => points[(from + k) % rim.length]);
@@ -89,7 +89,7 @@ function rimLines({ centre, scale, reach }: SkyView): Shape[] {
 
 const CROSS = 6;
 
-/** A cross where the zenith is, in images that have another centre. */
+/** A cross at the zenith, in images with another centre. */
 function zenithMarks(plan: SkyPlan, view: SkyView): Marks {
   if (isZenith(plan.axes.n)) return { shapes: [], boxes: [] };
   const { x, y } = view.place(alongImage(plan.axes, { x: 0, y: 0, z: 1 }));
@@ -106,7 +106,7 @@ function zenithMarks(plan: SkyPlan, view: SkyView): Marks {
 
 const MARKER_RADIUS = 18;
 
-/** A ring round each source that is up and in the field, and its name beside it. */
+/** A ring round each source above the horizon and in the field, with its name. */
 export function sourceMarks(sources: readonly NamedDirection[], plan: SkyPlan, view: SkyView): Marks {
   const widthDeg = plan.field.kind === 'field' ? plan.field.widthDeg : 180;
   const known = sources.filter(({ accuracyDeg = 0 }) => PARTS_OF_FIELD * accuracyDeg <= widthDeg);
@@ -134,7 +134,9 @@ export function sourceMarks(sources: readonly NamedDirection[], plan: SkyPlan, v
 
 const BEAM_PADDING = 10;
 
-/** The beam to scale in the lower left corner, which the whole sky leaves free; larger ones than it holds are left out. */
+/**
+ * The beam to scale in the lower left corner, which the whole sky leaves free; omitted if it is larger than the corner.
+ */
 export function beamMarks(beam: BeamEllipse, view: SkyView): Marks {
   const half = (degrees: number): number => Math.sin((degrees / 2) * RADIANS_PER_DEGREE) * view.scale;
   const [halfLong, halfShort] = [half(beam.majorDeg), half(beam.minorDeg)];
@@ -160,7 +162,7 @@ export function beamMarks(beam: BeamEllipse, view: SkyView): Marks {
   };
 }
 
-/** A line of a round length in the lower right corner, about a fifth of the field. */
+/** A line of round length in the lower right corner, about a fifth of the field. */
 export function scaleBar(view: SkyView): Marks {
   const { right, bottom } = view.box;
   const widthDeg = (2 * Math.asin(view.halfWidth)) / RADIANS_PER_DEGREE;
@@ -178,6 +180,6 @@ export function scaleBar(view: SkyView): Marks {
   };
 }
 
-/** The lowest line of a picture, in the middle. */
+/** The lowest line of a picture, centred. */
 export const footnote = (words: string): Shape =>
   text('remark', words, { x: WIDTH / 2, y: HEIGHT - 18, anchor: 'middle', size: sizeOf('tick') });

@@ -34,7 +34,7 @@ const linear = { low: 0, high: 1, exponent: 1 };
 const textsOf = ({ shapes }: Picture): TextShape[] =>
   shapes.flatMap((shape) => (shape.kind === 'text' ? [shape] : []));
 const wordsOf = (picture: Picture): string[] => textsOf(picture).map(({ words }) => words);
-/** Middles of closed lines as small as a marker. */
+/** Centres of closed lines of marker size. */
 const markersOf = ({ shapes }: Picture): { x: number; y: number }[] =>
   shapes.flatMap((shape) => {
     if (shape.kind !== 'line' || shape.closed !== true) return [];
@@ -58,7 +58,7 @@ describe('sky picture', () => {
   });
   it('marks a source in the east left of the middle, and none that has set', () => {
     const [{ x, y }] = markersOf(picture);
-    // the horizon's radius is 405/1.07 = 378.5, so l = 0.6 lies 227.1 left of 450
+    // the horizon's radius is 405/1.07 = 378.5, so l = 0.6 is 227.1 left of 450
     assert.ok(Math.abs(x - (450 - 227.1)) < 0.1);
     assert.ok(Math.abs(y - 517) < 0.1);
     assert.ok(wordsOf(picture).includes('East') && !wordsOf(picture).includes('Set'));
@@ -87,7 +87,7 @@ describe('sky picture', () => {
     assert.ok(!wordsOf(picture).includes('zenith'));
     const canvas = renderCanvas(tilted);
     const colourAt = (x: number): string => canvas.rgb.subarray(3 * (517 * canvas.width + x), 3 * (517 * canvas.width + x) + 3).join(); // prettier-ignore
-    // 9° below the eastern horizon there is no sky, 9° above the western rim there is.
+    // 9° below the eastern horizon there is no sky; 9° above the western rim there is.
     const paper = colourAt(3);
     assert.equal(colourAt(Math.round(450 - 0.995 * radius)), paper);
     assert.notEqual(colourAt(Math.round(450 + 0.98 * radius)), paper);
@@ -97,7 +97,7 @@ describe('sky picture', () => {
       ...{ plane: spot(8, 8), plan: narrow(60), title: ['x'], unit: 'Jy/beam', stretch: linear },
       sources: [{ name: 'North', directionEnu: { x: 0, y: 0.25, z: Math.sqrt(1 - 0.0625) } }],
     });
-    // sin 30° fills the half width of 362.5, so m = 0.25 lies 181.25 above the middle.
+    // sin 30° is the half width of 362.5, so m = 0.25 is 181.25 above the centre.
     const [{ x, y }] = markersOf(field);
     assert.ok(Math.abs(x - 457.5) < 0.1 && Math.abs(y - (496.5 - 181.25)) < 0.1, `${x} ${y}`);
   });
@@ -145,11 +145,11 @@ describe('sky picture', () => {
     // the zenith is at 11h34m +34°: these lines cross the field
     for (const words of ['+30°', '+35°', '+40°']) assert.ok(named(words).x < 95, words);
     for (const words of ['11h20m', '11h40m']) assert.ok(named(words).y > 859, words);
-    // north is up: +40° stands above +30°; east is left: 11h40m stands left of 11h20m
+    // north is up: +40° is above +30°; east is left: 11h40m is left of 11h20m
     assert.ok(named('+40°').y < named('+30°').y && named('11h40m').x < named('11h20m').x);
   });
   it('writes no number of its grid over a source, and all of them with a halo', () => {
-    // one on each circle of altitude where its number would be: azimuth 22.5°
+    // a source on each circle of altitude where its label would be: azimuth 22.5°
     const sources = [15, 30, 45, 60, 75].map((alt) => ({
       name: `at ${alt}`,
       directionEnu: directionFromAltAz(alt, 22.5),
@@ -203,7 +203,7 @@ describe('sky picture', () => {
     const wide = skyPicture({ plane: spot(8, 8), plan: narrow(60), title: [], unit: '', sources: [], beam });
     const { rgb, width } = renderCanvas(wide);
     const isLight = (x: number, y: number): boolean => rgb[3 * (Math.round(y) * width + Math.round(x))] > 60;
-    // the field's lower left corner is (95, 859); sin 5° of 362.5/sin 30° is 63.2, and 10 round it
+    // the field's lower left corner is (95, 859); sin 5° of 362.5/sin 30° is 63.2, and a margin of 10
     const [x, y] = [95 + 73.2, 859 - 73.2];
     const along = 50 * Math.SQRT1_2;
     assert.ok(isLight(x - along, y - along) && isLight(x + along, y + along), 'upper left and lower right');
@@ -214,11 +214,11 @@ describe('sky picture', () => {
     const { width, height, data, channels } = decode(await renderPng(picture, { width: 300 }));
     assert.deepEqual([width, height, channels], [300, 349, 3]);
     const at = (x: number, y: number): number[] => [...data.slice(3 * (y * 300 + x), 3 * (y * 300 + x) + 3)];
-    // the paper in a corner; the bright pixel in the middle, at (450, 517) of 900
+    // the background in a corner; the bright pixel in the middle, at (450, 517) of 900
     assert.deepEqual(at(1, 1), [0x0b, 0x0d, 0x13]);
     const [red, green] = at(152, 174);
     assert.ok(red > 200 && green > 200, `${red} ${green}`);
-    // white letters of the title lie over the paper undimmed
+    // white letters of the title keep their full brightness over the background
     const brightest = Array.from({ length: 300 * 20 }, (_, k) => data[3 * k]).reduce((a, b) =>
       Math.max(a, b),
     );

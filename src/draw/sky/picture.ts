@@ -1,4 +1,4 @@
-/** A picture of the sky: north up, east to the left, as seen lying on one's back with the head to the north. */
+/** A picture of the sky: north up, east to the left. */
 import { planeML, type PlaneML } from '../../core/axes.js';
 import { formatSeconds } from '../../core/units.js';
 import { drawColourBar, type ColourScale } from '../colour-bar.js';
@@ -35,18 +35,18 @@ import { numberText } from '../ticks.js';
 export interface SkyPicture {
   readonly plane: PlaneML;
   readonly plan: SkyPlan;
-  /** The first line is the headline; the others follow small: telescope, time, frequency, backend. */
+  /** The first line is the headline; the others are smaller: telescope, time, frequency, backend. */
   readonly title: readonly string[];
   /** "Jy/beam". */
   readonly unit: string;
-  /** Marked and named where they are above the horizon and inside the field. */
+  /** Marked and named if above the horizon and inside the field. */
   readonly sources: readonly NamedDirection[];
   /** Draws right ascension and declination; without it, altitude and azimuth. */
   readonly frame?: SkyDirections;
-  /** Default: from the 2nd percentile to the peak, or to the 99.95th where the peak is far above. */
+  /** Default: from the 2nd percentile to the peak, or to the 99.95th if the peak is far above it. */
   readonly stretch?: Stretch;
   readonly look?: SkyLook;
-  /** What the plane holds: "I", "V", "XX". */
+  /** Stokes parameter or product of the plane: "I", "V", "XX". */
   readonly stokes?: string;
   /** Whether gains were applied. */
   readonly calibration?: 'calibrated' | 'uncalibrated';
@@ -93,7 +93,7 @@ export function skyPicture(picture: SkyPicture): Picture {
   return look.light === true ? lightPicture(drawn, look) : drawn;
 }
 
-/** With how far the plane's own numbers go, so that the bar can say what lies beyond it. */
+/** Includes the plane's extremes, so that the bar can show values beyond its range. */
 function colourScale({ plane, stretch, stokes, unit, look = {} }: SkyPicture): ColourScale {
   let [least, most] = [Infinity, -Infinity];
   for (const value of plane) {
@@ -108,7 +108,7 @@ function colourScale({ plane, stretch, stokes, unit, look = {} }: SkyPicture): C
 const quantity = (stokes: string | undefined): string[] =>
   stokes === undefined ? [] : [/^[IQUV]$/.test(stokes) ? `Stokes ${stokes}` : stokes];
 
-/** What should be read beside an image before it is believed. */
+/** The facts needed to interpret an image. */
 function factsOf({ stokes, calibration, integrationS, beam }: SkyPicture): string {
   return [
     ...quantity(stokes),
@@ -118,7 +118,7 @@ function factsOf({ stokes, calibration, integrationS, beam }: SkyPicture): strin
   ].join(' · ');
 }
 
-/** "beam 3.2° × 2.9°, PA 12°", in minutes, seconds or thousandths of seconds of arc where degrees are too large. */
+/** "beam 3.2° × 2.9°, PA 12°", in arcminutes, arcseconds or milliarcseconds if smaller. */
 function beamText({ majorDeg, minorDeg, positionAngleDeg }: BeamEllipse): string {
   const { unit, perDegree } = unitFor(majorDeg);
   const size = (degrees: number): string => `${numberText(degrees * perDegree, 3)}${unit}`;
@@ -169,7 +169,7 @@ const drawTitle = ([headline = '', ...rest]: readonly string[]): Shape[] => {
   ];
 };
 
-/** In its style's size, or one at which the words fit the picture. */
+/** In its style's size, or smaller if the text would not fit the picture. */
 function fitted(style: TextStyle, words: string, y: number): Shape {
   const size = sizeOf(style);
   const width = textWidth(words, size, weightOf(style));

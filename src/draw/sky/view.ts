@@ -1,9 +1,9 @@
-/** Where on a picture the sky lies, and which way round: north up, east to the left. */
+/** Position and orientation of the sky on a picture: north up, east to the left. */
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import { skyReach, type ImagePlan } from '../../image/index.js';
 import type { Box, Point } from '../cut.js';
 
-/** What of an image's plan says where its pixels lie on the sky. */
+/** The parts of an image's plan that locate its pixels on the sky. */
 export type SkyPlan = Pick<ImagePlan, 'pixels' | 'pixelSize' | 'field' | 'axes'>;
 
 /** In direction cosines: l east, m north. */
@@ -18,24 +18,24 @@ export const MARGIN = 45;
 /** Below the title, above the colour bar. */
 const TOP = 112;
 const SIZE = 810;
-/** A field's labels stand outside it. */
+/** A field has its labels outside. */
 const FIELD = { left: 95, top: TOP + 22, size: 725 } as const;
 export const BAR = { left: 190, top: 962, width: 520, height: 14 } as const;
 
-/** The whole sky leaves a rim for the letters of the compass. */
+/** The whole sky has a rim for the letters of the compass. */
 const RIM = 1.07;
 
 export interface SkyView {
   readonly kind: 'all-sky' | 'field';
   readonly box: Box;
   readonly centre: Point;
-  /** Of the square that is shown, in direction cosines. */
+  /** Half width of the square shown, in direction cosines. */
   readonly halfWidth: number;
-  /** The picture's units in a direction cosine of 1: the horizon's radius round the zenith. */
+  /** Picture units per direction cosine of 1: the horizon's radius for an image centred on the zenith. */
   readonly scale: number;
-  /** From direction cosines; l grows east, which is to the left. */
+  /** From direction cosines; l increases eastwards, to the left. */
   readonly place: (place: Place) => Point;
-  /** Of a picture of the whole sky: how far the sky reaches from the centre towards a point, in the picture's units. */
+  /** For a picture of the whole sky: the extent of the sky from the centre towards a point, in the picture's units. */
   readonly reach: (x: number, y: number) => number;
   /** Whether a point of the picture is sky. */
   readonly isSky: (x: number, y: number) => boolean;
