@@ -19,7 +19,7 @@ async function* pieces(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array>
   for (const part of parts) yield await Promise.resolve(part);
 }
 
-/** A heap of one descriptor: feng_raw as numpy says it. */
+/** A heap of one descriptor: feng_raw in numpy's notation. */
 function descriptor(shape: string): Uint8Array {
   const numpy = new TextEncoder().encode(`{'shape': (${shape}), 'fortran_order': False, 'descr': '|i1'}`);
   const inner = writeSpead(

@@ -1,6 +1,6 @@
 /**
- * What is in a capture of packets: which formats, who sends, what arrived and what did not. Datagrams are taken apart by
- * where they were sent to; the first of each place tell the format and lead to a plan, by which all are decoded.
+ * Contents of a packet capture: formats, senders, and received and lost packets. Datagrams are grouped by destination;
+ * the first of each group determine the format and a plan that decodes all of them.
  */
 import type { Instant } from '../core/instant.js';
 import { instantOfTick } from '../core/clock/tick-clock.js';
@@ -12,13 +12,13 @@ import { parseFrame, type FrameFault } from '../packets/udp.js';
 import { StreamAccount, type LaneTally } from './stream-account.js';
 
 interface CaptureOptions {
-  /** Where the packets do not tell what they are. */
+  /** For packets that do not identify their format. */
   readonly format?: PacketFormat;
   readonly hints?: GuessHints;
   readonly onProgress?: (bytesRead: number) => void;
 }
 
-/** Datagrams sent to one place. */
+/** Datagrams sent to one destination. */
 export interface StreamLook {
   readonly destination: string;
   readonly senders: readonly string[];
@@ -26,23 +26,23 @@ export interface StreamLook {
   readonly payloadBytes: number;
   readonly firstNs: bigint;
   readonly lastNs: bigint;
-  /** Undefined where no format takes them for its own. */
+  /** Undefined if no format matches. */
   readonly format?: PacketFormat;
-  /** Of the first datagram, for whoever may know it. */
+  /** The first datagram, for identifying an unknown format. */
   readonly firstBytes: Uint8Array;
   readonly plan?: StreamPlan;
-  /** What the plan takes from the packets without their having told it. */
+  /** What the plan infers from the packets without an explicit statement in them. */
   readonly concluded?: string;
   /** Why there is no plan, and what would help. */
   readonly unknown?: { readonly what: string; readonly fix: string };
   readonly control: number;
   readonly refused: Readonly<Record<RefusalReason, number>>;
-  /** The first reasons that were met. */
+  /** The first reasons found. */
   readonly whys: readonly string[];
   readonly lanes: readonly LaneTally[];
-  /** Of tick 0, where the packets tell, and all the same. */
+  /** Time of tick 0, if the packets give it and agree. */
   readonly epoch?: Instant;
-  /** Of the earliest and the latest tick, where the rate is known too. */
+  /** Times of the earliest and the latest tick, if the rate is known too. */
   readonly start?: Instant;
   readonly end?: Instant;
 }
@@ -58,12 +58,14 @@ export interface CaptureLook {
   readonly ended?: CaptureEnd;
 }
 
-/** Datagrams of one place that a guess is made from, twice as many each time it fails; bytes of all places kept for it. */
+/**
+ * Datagrams of one destination used for a guess, doubled after each failure; bytes of all destinations kept for this.
+ */
 const FIRST_SURVEYED = 2048;
 const MOST_KEPT_BYTES = 2 ** 27;
 const MOST_WHYS = 3;
 
-/** A few different reasons, numbers aside. */
+/** Keeps a few different reasons; those that differ only in numbers count as one. */
 function remember(whys: Map<string, string>, why: string): void {
   const kind = why.replaceAll(/\d+/g, '#');
   if (whys.size < MOST_WHYS && !whys.has(kind)) whys.set(kind, why);
@@ -71,7 +73,7 @@ function remember(whys: Map<string, string>, why: string): void {
 
 class Stream {
   readonly senders = new Set<string>();
-  /** Until there is a plan. */
+  /** Undefined once there is a plan. */
   private survey: Uint8Array[] | undefined = [];
   private surveyed = FIRST_SURVEYED;
   private format: PacketFormat | undefined;
@@ -95,7 +97,7 @@ class Stream {
     this.firstBytes = first.slice(0, 16);
   }
 
-  /** Bytes more or fewer that are kept. */
+  /** Returns the change in the number of bytes kept. */
   add(datagram: Uint8Array, unixNs: bigint): number {
     this.datagrams++;
     this.payloadBytes += datagram.length;
@@ -111,8 +113,8 @@ class Stream {
   }
 
   /**
-   * Looks for the format and a plan, decodes what was kept, and says how many bytes that was. What cannot be told yet
-   * may wait: SPEAD's descriptors come every few seconds.
+   * Looks for the format and a plan, decodes the kept datagrams, and returns how many bytes they were. An undecided
+   * stream may wait: SPEAD descriptors are sent every few seconds.
    */
   decide(when: 'now' | 'if it can be told'): number {
     const { survey } = this;
@@ -171,7 +173,7 @@ export function tickSpan(lanes: readonly LaneTally[]): { readonly first: bigint;
   };
 }
 
-/** `chunks` are the capture's bytes from the first on; reading all of them is the caller's choice. */
+/** `chunks` are the capture's bytes from the start; the caller decides whether to read all of them. */
 export async function lookAtCapture(
   name: string,
   chunks: AsyncIterable<Uint8Array>,

@@ -5,7 +5,7 @@ import { imagePicture, lookAtImage } from './fits-image.js';
 import { wordsOf } from './testing.js';
 
 const PIXELS = 16;
-/** A tenth of a degree each, one bright pixel two columns east and three rows north of the centre. */
+/** Pixels of 0.1°, one bright pixel two columns east and three rows north of the centre. */
 const image = (details: Readonly<Record<string, unknown>> = {}): ReadFitsImage => {
   const values = Float32Array.from({ length: 2 * PIXELS ** 2 }, (_, k) => ((k % PIXELS ** 2) % 7) - 3);
   // both of two channels; a channel without data there does not count
@@ -30,11 +30,11 @@ describe('a look at a FITS image', () => {
     assert.ok(Math.abs(look.peakAt.raDeg - 120.2) < 1e-4, `${look.peakAt.raDeg}`);
     assert.ok(Math.abs(look.peakAt.decDeg - 0.3) < 1e-4);
     assert.deepEqual([look.stokes, look.channels, look.frequencyHz], [['I'], 2, 60e6]);
-    // −3 … 3 evenly: the middle two thirds spread by less than all of them
+    // −3 … 3 evenly: the middle two thirds have a smaller spread than all
     assert.ok(look.rms > 1.5 && look.rms < 3, `${look.rms}`);
   });
   it('minds the reference pixel, as other programs put it', () => {
-    // WSClean and CASA count n/2 + 1 on both axes: one column further in the file, one less of ours
+    // WSClean and CASA count n/2 + 1 on both axes: one column later in the file is one column less here
     const { facts: look } = lookAtImage('i.fits', image({ CRPIX1: 9 }));
     assert.ok(Math.abs(look.peakAt.raDeg - 120.3) < 1e-4, `${look.peakAt.raDeg}`);
     assert.throws(() => lookAtImage('i.fits', image({ CRPIX1: 8.5 })), /between two pixels/);

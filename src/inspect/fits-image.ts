@@ -1,4 +1,4 @@
-/** A look at a FITS image, ours or one of its kind: what it shows, how bright, and a picture of it. */
+/** Reads a FITS image, from Corella or other programs: contents, brightness, and a picture. */
 import { planeML, type PlaneML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatHz } from '../core/units.js';
@@ -13,7 +13,7 @@ import {
 import type { ReadFitsImage } from '../formats/index.js';
 import { positionFromJ2000, unitVectorJ2000, type SkyPosition } from '../sky/frame.js';
 
-/** What inspect tells of an image. */
+/** The facts of an image that inspect prints. */
 export interface ImageFacts {
   readonly pixels: number;
   readonly pixelDeg: number;
@@ -25,16 +25,16 @@ export interface ImageFacts {
   readonly frequencyHz?: number;
   readonly beam?: BeamEllipse;
   readonly integrationS?: number;
-  /** Of the first plane, averaged over channels. */
+  /** For the first plane, averaged over channels. */
   readonly peak: number;
   readonly peakAt: SkyPosition;
-  /** About zero, of the middle two thirds: noise and sidelobes rather than sources. */
+  /** About zero, over the middle two thirds: noise and sidelobes rather than sources. */
   readonly rms: number;
 }
 
 interface ImageLook {
   readonly facts: ImageFacts;
-  /** The first plane, its phase centre in pixel (n/2, n/2). */
+  /** The first plane, with its phase centre in pixel (n/2, n/2). */
   readonly plane: PlaneML;
   readonly plan: SkyPlan;
   readonly directions: SkyDirections;
@@ -46,7 +46,7 @@ const stokesNames: Readonly<Record<number, string>> = {
   ...{ [-1]: 'RR', [-2]: 'LL', [-3]: 'RL', [-4]: 'LR', [-5]: 'XX', [-6]: 'YY', [-7]: 'XY', [-8]: 'YX' },
 };
 
-/** The image's own axes take the place of east, north and up: all that is known of its horizon is its own edge. */
+/** The image's own axes replace east, north and up: its horizon is known only from its own edge. */
 const ownAxes = { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } } as const;
 
 export function lookAtImage(path: string, image: ReadFitsImage): ImageLook {
@@ -88,7 +88,7 @@ export function lookAtImage(path: string, image: ReadFitsImage): ImageLook {
   return { facts, plane, plan: { pixels, pixelSize, field, axes: ownAxes }, directions };
 }
 
-/** Pictures have north up, and one size of pixel. */
+/** Pictures have north up and square pixels. */
 function refuseTurned(
   path: string,
   { pixelSize }: ReadFitsImage,
@@ -109,13 +109,13 @@ function refuseTurned(
     );
 }
 
-/** The first plane, mean over channels, moved so that its reference pixel is (n/2, n/2). */
+/** The first plane, averaged over channels and moved so that its reference pixel is (n/2, n/2). */
 function centred(
   path: string,
   { values, pixels, channels }: ReadFitsImage,
   number: (keyword: string) => number | undefined,
 ): PlaneML {
-  // The file's columns count from 1 in the east; ours from 0 in the west.
+  // The file's columns count from 1 in the east; here they count from 0 in the west.
   const column = pixels - (number('CRPIX1') ?? pixels / 2);
   const row = (number('CRPIX2') ?? pixels / 2 + 1) - 1;
   const [right, up] = [column - pixels / 2, row - pixels / 2];
@@ -154,7 +154,7 @@ function brightest(
   return { peak: plane[best], l: cosine(best % pixels), m: cosine(Math.floor(best / pixels)) };
 }
 
-/** Of the values between the 17th and the 83rd percentile, which in Gaussian noise have 0.53 of its rms. */
+/** Rms of the values between the 17th and the 83rd percentile of Gaussian noise, relative to its full rms. */
 const GAUSSIAN = 0.5305;
 function spread(plane: PlaneML): number {
   const sorted = plane.filter((value) => !Number.isNaN(value)).sort();
@@ -164,7 +164,7 @@ function spread(plane: PlaneML): number {
   return Math.sqrt(square) / GAUSSIAN;
 }
 
-/** As wide as the pixels that have values; the whole sky where they reach the horizon. */
+/** As wide as the pixels with values; the whole sky if they reach the horizon. */
 function fieldOf(plane: PlaneML, pixels: number, pixelSize: number): SkyPlan['field'] {
   let most = 0;
   plane.forEach((value, at) => {
@@ -216,7 +216,7 @@ export function imagePicture(look: ImageLook, image: ReadFitsImage, title: strin
       ...(channels > 1 ? [`mean of ${channels} channels`] : []),
     ],
     unit,
-    // A beam is the array's answer to a point, of whatever polarisation.
+    // A beam is the array's response to a point, of any polarisation.
     ...(unit === 'beam' ? {} : { stokes: stokes[0] }),
     ...(integrationS === undefined ? {} : { integrationS }),
     ...(beam && { beam }),

@@ -1,13 +1,13 @@
-/** Folders in place of files: what of them can be looked at. */
+/** Files in a folder that can be inspected. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Pictures, reports and the data of a SigMF recording, which its description names. */
+/** Pictures, reports and the data of a SigMF recording, which is found by its metadata. */
 const NOT_READ = /\.(?:png|html|jsonl|ya?ml|sigmf-data|md|txt)$/i;
-/** Folders that are one set of data, and not files side by side. */
+/** Folders that are one data set rather than a collection of files. */
 const DATA_SET = /^(?:table\.dat|antenna|.*\.metafits)$/i;
 
-/** The files of a folder, by name; undefined for what is a file or a data set of many files. */
+/** The files of a folder, by name; undefined for a file or a data set of many files. */
 export async function filesOfFolder(path: string): Promise<readonly string[] | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory() !== true) return undefined;

@@ -12,7 +12,7 @@ describe('a look at gains', () => {
       look.inputs.map(({ name }) => name),
       ['s0:X', 's0:Y', 's1:X', 's1:Y', 's2:X', 's2:Y'],
     );
-    // Of two channels the louder one is the middle.
+    // Of two channels the stronger one is the median.
     assert.equal(look.inputs[0].amplitude, Math.hypot(6, 6.5));
     assert.equal(look.inputs[1].amplitude, Math.hypot(1, 1.5));
     assert.ok(Math.abs((look.inputs[0].phaseDeg ?? 0) - 47.29061004) < 1e-8);
@@ -22,7 +22,7 @@ describe('a look at gains', () => {
   it('counts channels that have no gains at all, and looks at the others', () => {
     const first = trioGains.solved.map((mark, at) => (at < 6 ? 0 : mark));
     const look = lookAtGains({ ...trioGains, solved: first });
-    // Channel 1 alone is left, in which input 1 is unsolved.
+    // Only channel 1 is left, in which input 1 is unsolved.
     assert.deepEqual([look.emptyChannels, look.solvedInputs, look.unsolved], [1, 5, ['s0:Y']]);
     const none = lookAtGains({ ...trioGains, solved: new Uint8Array(12) });
     assert.deepEqual([none.emptyChannels, none.solvedInputs, none.unsolved.length], [2, 0, 6]);

@@ -1,4 +1,4 @@
-/** A look at gains: how strong, how steady over the band, and which inputs have none. */
+/** Summary of gains: amplitudes, stability over the band, and unsolved inputs. */
 import type { Instant } from '../core/instant.js';
 import { median } from '../core/median.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
@@ -9,27 +9,27 @@ import { inDb } from './waterfall.js';
 export interface GainRow {
   readonly input: number;
   readonly name: string;
-  /** Over all channels; undefined where nothing is solved. */
+  /** Over all channels; undefined if nothing is solved. */
   readonly amplitude?: number;
-  /** From the middle of all inputs. */
+  /** Relative to the median of all inputs. */
   readonly amplitudeDb?: number;
-  /** At the middle channel, where that one is solved. */
+  /** At the middle channel, if that is solved. */
   readonly phaseDeg?: number;
 }
 
 export interface GainLook {
   readonly inputs: readonly GainRow[];
-  /** Channels in which no input is solved. */
+  /** Channels without any solved input. */
   readonly emptyChannels: number;
-  /** Solved in every other channel, and in none. */
+  /** Solved in every channel except empty ones, and in none. */
   readonly solvedInputs: number;
   readonly unsolved: readonly string[];
-  /** Middle amplitude of all inputs, and the spread about it in decibels: what half of the inputs keep within. */
+  /** Median amplitude of all inputs, and the spread about it in decibels, which contains half of the inputs. */
   readonly amplitude: number;
   readonly spreadDb: number;
 }
 
-/** Of several times one is looked at: the first that has any gains. */
+/** Selects one of several times: the first with any gains. */
 export const firstWithGains = (file: GainsFile): GainsFile => ({
   ...file,
   ...[file, ...(file.later ?? [])].find(({ solved }) => solved.includes(1)),
@@ -39,11 +39,11 @@ export interface GainTimes {
   readonly count: number;
   readonly from: Instant;
   readonly to: Instant;
-  /** Times at which no input has a gain. */
+  /** Number of times at which no input has a gain. */
   readonly without: number;
 }
 
-/** Of a file of several times; undefined of one. */
+/** For a file of several times; undefined for one. */
 export function timesOf(file: GainsFile): GainTimes | undefined {
   if (!file.later || file.later.length === 0) return undefined;
   const series = [file, ...file.later];
@@ -55,7 +55,7 @@ export function timesOf(file: GainsFile): GainTimes | undefined {
   };
 }
 
-/** amplitudeDb, phaseDeg : [a][c]; amplitudes from the middle of all; NaN where unsolved. */
+/** amplitudeDb, phaseDeg : [a][c]; amplitudes relative to the median of all; NaN if unsolved. */
 export function gainMatrices({ gains, solved, frequenciesHz }: GainsFile) {
   const channels = frequenciesHz.length;
   const inputs = solved.length / channels;

@@ -1,4 +1,4 @@
-/** Entry point of `inspect`: what is in a file or a folder, and whether two hold the same data. */
+/** Entry point of `inspect`: contents of a file or a folder, and comparison of the data of two. */
 export { type CaptureLook, type StreamLook, lookAtCapture, tickSpan } from './capture.js';
 export { type Comparison, compareFiles } from './compare/compare-files.js';
 export type { Difference } from './compare/tally.js';

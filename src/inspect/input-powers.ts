@@ -1,11 +1,11 @@
-/** Every input of a block over time: how strong it is, and how much of it is missing. */
+/** Power and missing fraction of every input of a block over time. */
 import type { SpectraType, VoltageType } from '../core/axes.js';
 import { sampleReader, type LookedBlock } from './voltages.js';
 import { inDb } from './waterfall.js';
 
 export interface InputPowers {
   readonly bins: number;
-  /** powerDb : [a][bin], over all channels; 0 dB is that of samples of rms 1, NaN where nothing arrived. */
+  /** powerDb : [a][bin], over all channels; 0 dB is rms 1, NaN where nothing arrived. */
   readonly powerDb: Float64Array;
   /** lost : [a][bin], the fraction of samples that did not arrive. */
   readonly lost: Float64Array;
@@ -23,7 +23,7 @@ export function inputPowers({ type }: Sampled, block: LookedBlock): InputPowers 
   const firstOf = (bin: number): number => Math.floor((bin * samples) / bins);
   const lost = lostSamples(block, bins, firstOf);
   const squares = sumsOfSquares(type, block, bins, firstOf);
-  // A complex sample carries two squares.
+  // A complex sample has two squares.
   const parts = type.startsWith('c') ? 2 : 1;
   const powerDb = new Float64Array(inputs * bins);
   for (let at = 0; at < powerDb.length; at++) {
@@ -35,7 +35,7 @@ export function inputPowers({ type }: Sampled, block: LookedBlock): InputPowers 
   return { bins, powerDb, lost };
 }
 
-/** [a][bin]; what is missing is zero, and so adds nothing. */
+/** [a][bin]; missing samples are zero and add nothing. */
 function sumsOfSquares(
   type: Sampled['type'],
   { samples, inputs, channels, elements }: LookedBlock,

@@ -1,4 +1,4 @@
-/** What a file holds, in a few numbers: the same words whatever the format. */
+/** Summary of a file's contents, with the same words for every format. */
 import { isComplexVoltage } from '../core/axes.js';
 import type { Instant } from '../core/instant.js';
 import type { EndsEarly, OpenedFile, Recording, UnknownFact } from '../formats/index.js';
@@ -21,7 +21,7 @@ export interface FileDescription {
   readonly inputs: number;
   readonly polarisations: 1 | 2;
   readonly type?: string;
-  /** Of each number as it was recorded. */
+  /** Bits per number as recorded. */
   readonly bits?: number;
   readonly samples?: number;
   readonly rateHz?: number;

@@ -12,7 +12,10 @@ import { histogramOf, inputSpectra, meanSpectrum, waterfallOf } from './waterfal
 const start = parseInstant('2026-01-01T00:00:00');
 const RATE_HZ = 1e6;
 
-/** A recording in memory; what lies in a gap is left zero. A value of `a` alone fills an input at once, gaps too. */
+/**
+ * A recording in memory; samples inside a gap stay zero. A value that depends only on `a` fills an input at once, gaps
+ * too.
+ */
 function recording(
   of: Pick<VoltageRecording, 'type' | 'inputs' | 'samples'> & Partial<Pick<VoltageRecording, 'bits'>>,
   value: (a: number, t: number, part: number) => number,
@@ -70,7 +73,7 @@ async function firstOf(file: VoltageRecording): Promise<LookedBlock> {
 
 describe('a look at a recording', () => {
   const gaps = [
-    // Across the edge between two blocks of 65536 samples, and one alone.
+    // Across the edge between two blocks of 65536 samples, and a separate one.
     { firstInput: 0, endInput: 2, firstSample: 65_000, endSample: 66_000 },
     { firstInput: 1, endInput: 2, firstSample: 3, endSample: 4 },
   ];
@@ -92,7 +95,7 @@ describe('a look at a recording', () => {
         [0, 65_000, 66_000],
       ],
     );
-    // (9 + 16)/2 whatever is missing.
+    // (9 + 16)/2 whichever samples are missing.
     assert.ok(Math.abs((look.rms ?? 0) - Math.sqrt(12.5)) < 1e-12);
     assert.deepEqual(look.rows[1].values.slice(2, 5), [{ re: 3, im: -4 }, null, { re: 3, im: -4 }]);
     assert.deepEqual(look.clipped, { numbers: 0, fraction: 0 });
@@ -175,7 +178,7 @@ describe('waterfalls', () => {
     assert.ok(Array.from(noisy.powerDb.subarray(64, 128)).every(Number.isNaN), 'samples 64 to 127');
     const seen = Array.from(noisy.powerDb).filter((value) => !Number.isNaN(value));
     const mean = seen.reduce((sum, value) => sum + 10 ** (value / 10), 0) / seen.length;
-    // A mean of 4032 powers, each as uncertain as itself.
+    // A mean of 4032 powers, each with an uncertainty equal to itself.
     assert.ok(Math.abs(10 * Math.log10(mean)) < 0.4, `${mean}`);
   });
 

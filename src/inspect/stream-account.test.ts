@@ -20,7 +20,7 @@ function tallied(stream: StreamPlan, packets: readonly PacketFacts[]) {
 
 describe('the account of a stream', () => {
   it('by hand', () => {
-    // Board 1 of one fragment: 10, 11, 13, 12, 13, 15. Its other fragment never comes.
+    // Board 1 of one fragment: 10, 11, 13, 12, 13, 15. Its other fragment never arrives.
     const single = chips.plan({ boards: [1], channels: 4, firstChannel: 0 });
     const [one] = tallied(
       single,

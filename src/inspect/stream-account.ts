@@ -1,40 +1,40 @@
 /**
- * What arrived of a stream and what did not, from packets in the order they came: in bounded memory, whatever the length.
- * A sender's clock counts once a second packet agrees with it, so that a damaged time is a stray and no loss.
+ * Received and lost packets of a stream, in order of arrival: in bounded memory, for any length. A sender's clock is
+ * accepted once a second packet agrees with it, so that a damaged time is a stray and no loss.
  */
 import { unwrapTick } from '../core/clock/tick-clock.js';
 import type { PacketFacts, StreamPlan } from '../packets/packet-format.js';
 
-/** Slots behind a sender's newest in which a packet is still told from its double. */
+/** Slots before a sender's newest for which duplicates are recognised. */
 const WINDOW = 1024;
-/** Further ahead is a new beginning: nobody loses so much in a row. */
+/** A larger step ahead is a new stream epoch: real losses in a row are smaller. */
 const MOST_SKIPPED = 2 ** 20;
 
 export interface LaneTally {
-  /** The number by which packets name it. */
+  /** The source number in its packets. */
   readonly source: number;
   readonly packets: number;
   /** Between its first packet and its last. */
   readonly lost: number;
   readonly duplicates: number;
-  /** Behind a later one of the same sender and channels. */
+  /** Arrived after a later one of the same sender and channels. */
   readonly reordered: number;
-  /** Times that no other packet agrees with. */
+  /** Times with which no other packet agrees. */
   readonly strays: number;
-  /** How often its clock was set anew. */
+  /** How often its clock was reset. */
   readonly restarts: number;
-  /** As sent; the last may lie beyond a wrap. */
+  /** As sent; the last may be after a wrap. */
   readonly firstTick: bigint;
   readonly lastTick: bigint;
 }
 
-/** What came of one sender and fragment; the newest of its slots, and which of those before it. */
+/** Packets of one sender and fragment: the newest slot, and which of the slots before it arrived. */
 interface Row {
   newest: number | undefined;
   readonly seen: Uint8Array;
 }
 
-/** One sender; slots count from where its clock was last set. */
+/** One sender; slots count from the last reset of its clock. */
 class LaneAccount {
   private readonly rows: Row[];
   private base: bigint;
@@ -42,10 +42,10 @@ class LaneAccount {
   private firstTick: bigint;
   private first = 0;
   private last = 0;
-  /** Since the clock was set. */
+  /** Since the clock was reset. */
   private here = 0;
   private candidate: PacketFacts | undefined;
-  /** Cells between the first and the last, before the clock was set. */
+  /** Packet slots between the first and the last, before the clock was reset. */
   private expected = 0;
   private distinct = 0;
   private duplicates = 0;
@@ -77,7 +77,7 @@ class LaneAccount {
     this.candidate = facts;
     this.strays++;
     if (!before || before.session !== facts.session || !agree(this.plan, before, facts)) return;
-    // Two agree: the clock is where they say.
+    // Two agree: their clock is accepted.
     this.candidate = undefined;
     this.strays -= 2;
     if (facts.session !== this.session || slot < this.last || slot - this.last > MOST_SKIPPED) {
@@ -98,7 +98,7 @@ class LaneAccount {
     return this.base + BigInt(slot) * BigInt(this.plan.ticksPerSlot);
   }
 
-  /** A number too large to be exact is far away all the same. */
+  /** A number too large to be exact is far away in any case. */
   private slotOf({ tick }: PacketFacts): number {
     const { wrapBits, ticksPerSlot } = this.plan;
     const meant = wrapBits === 64 ? tick : unwrapTick(tick, this.tickOf(this.last), wrapBits);
@@ -111,7 +111,7 @@ class LaneAccount {
 
   private restart(begin: PacketFacts): void {
     if (this.here === 1) {
-      // The very first was the one that was wrong.
+      // The very first packet was wrong.
       this.distinct--;
       this.strays++;
       if (this.restarts === 0) this.firstTick = begin.tick;
@@ -172,12 +172,12 @@ export class StreamAccount {
     lane.add(facts);
   }
 
-  /** In the order of the plan; senders that were never heard are left out. */
+  /** In the order of the plan; senders without packets are left out. */
   tallies(): LaneTally[] {
     return [...this.lanes].sort(([x], [y]) => x - y).map(([, lane]) => lane.tally());
   }
 
-  /** What packets said tick 0 is, in the order they said it. */
+  /** The times of tick 0 given by the packets, in order of arrival. */
   get sessionsTold(): readonly bigint[] {
     return [...this.sessions];
   }

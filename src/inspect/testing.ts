@@ -1,4 +1,4 @@
-/** Visibilities in memory, for tests of what inspect says and draws. */
+/** Visibilities in memory, for tests of inspect's text and pictures. */
 import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
@@ -14,7 +14,7 @@ export interface Sample {
   readonly p: number;
 }
 
-/** Of parallel products alone; the others are zero. `value` gives re and im, or nothing where there is no data. */
+/** Only parallel products; the others are zero. `value` returns re and im, or undefined for missing data. */
 export function integrationOf(
   startS: number,
   { stations, channels }: { readonly stations: number; readonly channels: number },

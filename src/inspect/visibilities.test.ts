@@ -82,8 +82,8 @@ describe('a look at visibilities', () => {
     assert.equal(look.extent, 'whole');
     // Input 1 has weight in the second.
     assert.deepEqual(look.flaggedInputs, []);
-    // Input 1, Y of station 0: of 00 three of four products, of 10 and 20 two, in both channels: 2·(3 + 2 + 2);
-    // in the second integration the four of one pair in one channel.
+    // Input 1, Y of station 0: of 00 three of four products, of 10 and 20 two, in both channels: 2·(3 + 2 + 2); in the
+    // second integration the four of one pair in one channel.
     assert.deepEqual(look.missing, { values: 14 + 4, fraction: 18 / 96 });
     assert.deepEqual(look.counts, [10, 30]);
     assert.deepEqual(look.rows[1], {
@@ -93,7 +93,8 @@ describe('a look at visibilities', () => {
   });
 
   it('calls flagged what has no weight in any integration, and absent what no row is of', async () => {
-    // Station 2 joins in the second integration; Y of station 0 is flagged throughout, X of station 1 in the first alone.
+    // Station 2 joins in the second integration; Y of station 0 is flagged throughout, X of station 1 only in the
+    // first.
     const alone = Uint8Array.from({ length: BASELINES }, (_, b) => (b < baselineIndex(2, 0) ? 1 : 0));
     const first = { ...integration(10, [1, 2, 4, 5]), pairs: alone };
     const second = integration(10, [1]);
@@ -115,7 +116,7 @@ describe('a look at visibilities', () => {
     assert.deepEqual([cut.durationS, cut.durationRangeS], [4, [1.5, 4]]);
     const alike = await lookAtVisibilities(fileOf([lasting(4 - 1e-9), lasting(4)]));
     assert.deepEqual([alike.durationS, alike.durationRangeS], [4, undefined]);
-    // What the file's index says holds for integrations that are not read.
+    // The file's index also covers integrations that are not read.
     const many = {
       ...fileOf([lasting(1.5)]),
       integrationCount: 2 ** 20,
@@ -158,7 +159,7 @@ describe('what a file holds', () => {
       bits: 4,
     });
     const { lowestHz, highestHz, durationS, stations, bits, rateHz } = describeFile(real);
-    // A real band is half as wide as its rate.
+    // A real band is half as wide as its sample rate.
     assert.deepEqual(
       [lowestHz, highestHz, durationS, stations, bits, rateHz],
       [58e6, 62e6, 10 / 8e6, 2, 4, 8e6],

@@ -1,4 +1,4 @@
-/** A look at a visibility file: its first values, what is flagged, and its band. */
+/** Summary of a visibility file: its first values, flags, and bandpass. */
 import type { OnProgress } from '../core/progress.js';
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
@@ -8,52 +8,52 @@ import type { VisibilityFile } from '../formats/index.js';
 import type { Complex } from './voltages.js';
 import { inDb } from './waterfall.js';
 
-/** The means of one pair and product in the first channels, unphased; null where flagged or missing. */
+/** Means of one pair and product in the first channels, unphased; null if flagged or missing. */
 interface FirstPair {
   readonly stations: readonly [i: number, j: number];
   readonly product: string;
   readonly values: readonly (Complex | null)[];
-  /** Which of those are flagged, the others of null being missing; left out where none is. */
+  /** Which null values are flagged, the others being missing; absent if none is. */
   readonly flagged?: readonly number[];
 }
 
 export interface VisibilityLook {
   readonly extent: 'whole' | 'first integration';
   readonly integrations: number;
-  /** Of the first integration. */
+  /** Start of the first integration. */
   readonly start?: Instant;
-  /** The median of the integrations that are known, the file's index included; the last of two. */
+  /** Median over the known integrations, including the file's index; the upper of two. */
   readonly durationS?: number;
-  /** Where integrations differ in length. */
+  /** Present if integrations differ in length. */
   readonly durationRangeS?: readonly [least: number, most: number];
   readonly rows: readonly FirstPair[];
-  /** Inputs with rows but without weight in every integration that was read. */
+  /** Inputs with rows but without weight in every integration read. */
   readonly flaggedInputs: readonly number[];
-  /** Inputs of stations without a row in any integration that was read. */
+  /** Inputs of stations without a row in any integration read. */
   readonly absentInputs: readonly number[];
-  /** Values of all pairs and products that carry no weight: flagged, or absent. */
+  /** Values of all pairs and products without weight: flagged or absent. */
   readonly missing: { readonly values: number; readonly fraction: number };
-  /** Of those, what was measured and is flagged: it has a weight that does not count. */
+  /** Of those, measured but flagged: their weight does not count. */
   readonly flagged: { readonly values: number; readonly fraction: number };
-  /** The least and the most samples behind a value that carries weight. */
+  /** The smallest and the largest number of samples of a value with weight. */
   readonly counts?: readonly [least: number, most: number];
   readonly frequenciesHz: Float64Array;
-  /** Mean autocorrelation of all inputs, or mean amplitude where there are none; 0 dB at its peak. */
+  /** Mean autocorrelation of all inputs, or mean amplitude without autocorrelations; 0 dB at its peak. */
   readonly spectrumDb: Float64Array;
 }
 
 const FIRST_VALUES = 8;
 const FIRST_PAIRS = 3;
-/** Values over all integrations: read within a second or so without being asked. */
+/** Values over all integrations: files up to this size are read whole, which takes about a second. */
 const WHOLE_VALUES = 2 ** 23;
 
-/** "XX", "RL": of the polarisations p_i, p_j. */
+/** "XX", "RL": product of the polarisations p_i, p_j. */
 export const productName = ({ header }: VisibilityFile, pi: number, pj: number): string => {
   const letters = header.feeds === 'circular' ? 'RL' : 'XY';
   return `${letters[pi]}${letters[pj]}`;
 };
 
-/** Weight of a product as its file said, else as the counts and flags do; above 0 it is good. */
+/** Weight of a product from its file, else from the counts and flags; above 0 is good. */
 export function weightOf(one: Integration, cell: number, a1: number, a2: number): number {
   const { polarisations: p, asStored, flaggedInputs } = one;
   const at = cell * p * p + (a1 % p) * p + (a2 % p);
@@ -61,14 +61,14 @@ export function weightOf(one: Integration, cell: number, a1: number, a2: number)
   return flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1 ? 0 : productCount(one, cell, a1 % p, a2 % p);
 }
 
-/** Whether a product was measured and is flagged, which is not the same as missing. */
+/** Whether a product was measured and is flagged, as opposed to missing. */
 export function isFlagged(one: Integration, cell: number, a1: number, a2: number): boolean {
   const { polarisations: p, asStored, flaggedInputs } = one;
   if (asStored) return asStored.weights[cell * p * p + (a1 % p) * p + (a2 % p)] < 0;
   return (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) && productCount(one, cell, a1 % p, a2 % p) > 0;
 }
 
-/** The size of its weight, flagged or not: 0 where it is missing. */
+/** The absolute value of its weight, flagged or not: 0 if it is missing. */
 export function measuredOf(one: Integration, cell: number, a1: number, a2: number): number {
   const { polarisations: p, asStored } = one;
   return asStored
@@ -76,7 +76,7 @@ export function measuredOf(one: Integration, cell: number, a1: number, a2: numbe
     : productCount(one, cell, a1 % p, a2 % p);
 }
 
-/** Mean of a product, undefined where it carries no weight. */
+/** Mean of a product, undefined if it has no weight. */
 export function meanOf(one: Integration, cell: number, a1: number, a2: number): Complex | undefined {
   const { polarisations: p, asStored } = one;
   if (!(weightOf(one, cell, a1, a2) > 0)) return undefined;
@@ -87,13 +87,13 @@ export function meanOf(one: Integration, cell: number, a1: number, a2: number): 
   return { re: visibilities[at] / count, im: visibilities[at + 1] / count };
 }
 
-/** Reads the first integration, or all where they are small or asked for. `onFirst` sees the first. */
+/** Reads the first integration, or all if they are small or requested. `onFirst` receives the first. */
 export async function lookAtVisibilities(
   file: VisibilityFile,
   options: {
     readonly extent?: 'whole';
     readonly onFirst?: (one: Integration) => void;
-    /** Sees every integration that is read. */
+    /** Receives every integration read. */
     readonly onEach?: (one: Integration) => void;
     /** From 0 to 1. */
     readonly onProgress?: OnProgress;
@@ -180,7 +180,7 @@ function inputCensus(stations: number, polarisations: number) {
   };
 }
 
-/** Lengths that differ by less than this are rounded numbers. */
+/** Smaller relative differences of durations are rounding. */
 const SAME_LENGTH = 1e-6;
 
 function durationFacts(durationsS: ArrayLike<number>): Pick<VisibilityLook, 'durationS' | 'durationRangeS'> {
@@ -204,7 +204,7 @@ export function visitPairs(one: Integration, see: (cell: number, a1: number, a2:
           see(c * baselines + baselineIndex(i, j), i * p + Math.floor(pair / p), j * p + (pair % p));
 }
 
-/** Every product of the first pairs that carry any weight, or of the very first where none does. */
+/** Every product of the first pairs with any weight, or of the very first if none has. */
 function firstPairs(file: VisibilityFile, one: Integration): FirstPair[] {
   const { polarisations: p, channels, stations } = one;
   const baselines = baselineCount(stations);
@@ -231,7 +231,7 @@ function firstPairs(file: VisibilityFile, one: Integration): FirstPair[] {
   return rows.length === 0 ? products(0, 0) : rows;
 }
 
-/** Mean over stations and both polarisations in each channel, in dB below the peak. */
+/** Mean over stations and both polarisations in each channel, in dB relative to the peak. */
 function bandOf(one: Integration): Float64Array {
   const { channels, stations, polarisations: p } = one;
   const baselines = baselineCount(stations);

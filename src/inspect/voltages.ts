@@ -1,4 +1,4 @@
-/** A look at a recording's samples: first values, power, clipping, what is missing and where. */
+/** Summary of a recording's samples: first values, power, clipping, and missing samples. */
 import type { OnProgress } from '../core/progress.js';
 import {
   elementsPerSpectra,
@@ -19,14 +19,14 @@ export interface Complex {
 }
 export type FirstValue = number | Complex;
 
-/** The first samples of one channel and input; null where nothing arrived. */
+/** The first samples of one channel and input; null if missing. */
 interface FirstRow {
   readonly channel?: number;
   readonly input: number;
   readonly values: readonly (FirstValue | null)[];
 }
 
-/** A stretch of samples with its gaps, voltages and spectra alike: elements : [c][a][t], one channel of voltages. */
+/** A time range of samples with its gaps, voltages or spectra: elements : [c][a][t], one channel for voltages. */
 export interface LookedBlock {
   readonly start: Instant;
   readonly samples: number;
@@ -41,24 +41,24 @@ export interface Look {
   /** Of each input, from the start. */
   readonly samples: number;
   readonly rows: readonly FirstRow[];
-  /** Of the numbers that arrived; re and im count apart. Undefined where none did. */
+  /** Over the received numbers; re and im count separately. Undefined if none was received. */
   readonly rms?: number;
-  /** Numbers at full scale, of integer samples of four bits or more. */
+  /** Numbers at full scale, for integer samples of four bits or more. */
   readonly clipped?: { readonly numbers: number; readonly fraction: number };
   readonly missing: {
     readonly samples: number;
     readonly fraction: number;
-    /** How many boxes, and the first of them; samples count from the recording's start. */
+    /** Number of gaps, and the first of them; samples count from the recording's start. */
     readonly gaps: number;
     readonly first: readonly SpectraGap[];
   };
-  /** What the frames did; complete where the whole recording was read. */
+  /** Frame statistics; complete if the whole recording was read. */
   readonly frames?: FrameTally;
 }
 
 const FIRST_VALUES = 8;
 const FIRST_INPUTS = 4;
-/** Samples over all channels and inputs: read within a second or so without being asked. */
+/** Samples over all channels and inputs: recordings up to this size are read whole, which takes about a second. */
 const WHOLE_SAMPLES = 2 ** 25;
 const BLOCK_SAMPLES = 2 ** 23;
 
@@ -70,13 +70,15 @@ const bitsOfType = { i8: 8, ci8: 8, i16: 16, ci16: 16, ci4: 4, f32: 32, cf32: 32
 >;
 export const bitsOf = (file: Recording): number => file.bits ?? bitsOfType[file.type];
 
-/** The largest number the recorder could write; none where two bits or one leave no room above the signal. */
+/**
+ * The largest number the recorder can write; undefined for one or two bits, which have no headroom above the signal.
+ */
 function fullScale(file: Recording): number | undefined {
   const bits = bitsOf(file);
   return bits >= 4 && bits <= 16 ? 2 ** (bits - 1) - 1 : undefined;
 }
 
-/** Fills target with (re, im) of every `stride`th sample from `first` on; im is 0 of real ones. */
+/** Fills target with (re, im) of every `stride`th sample from `first`; im is 0 for real ones. */
 type SampleReader = (target: Float64Array, first: number, stride?: number) => void;
 
 export function sampleReader(
@@ -102,7 +104,7 @@ export function sampleReader(
 
 export const isReal = (file: Recording): boolean => !file.type.startsWith('c');
 
-/** [first, end) of what is missing in one channel and input. */
+/** [first, end) of each gap in one channel and input. */
 export const holesOf = (
   { gaps }: LookedBlock,
   channel: number,
@@ -124,7 +126,7 @@ export const isHole = (
   end = first + 1,
 ): boolean => holes.some(([from, to]) => from < end && first < to);
 
-/** Blocks of a few megabytes whatever the telescope, at most 65536 samples and at least 256. */
+/** Blocks of a few megabytes for any telescope, at most 65536 samples and at least 256. */
 export async function* lookedBlocks(file: Recording): AsyncGenerator<LookedBlock> {
   const { inputs } = file;
   const channels = channelsIn(file);
@@ -140,7 +142,7 @@ export async function* lookedBlocks(file: Recording): AsyncGenerator<LookedBlock
   }
 }
 
-/** Reads the first block, or everything where that is little or asked for. `onFirst` sees the first block. */
+/** Reads the first block, or everything if that is little or requested. `onFirst` receives the first block. */
 export async function lookAt(
   file: Recording,
   options: {
@@ -200,7 +202,7 @@ type Counter = (
   sums: { squares: number; clipped: number },
 ) => void;
 
-/** What is missing is zero, and so adds nothing to either sum. */
+/** Missing samples are zero, and so add nothing to either sum. */
 const numberCounter =
   (limit: number): Counter =>
   (elements, sums) => {
@@ -261,11 +263,11 @@ const FIRST_GAPS = 8;
 const boxSamples = (gap: SpectraGap): number =>
   (gap.endChannel - gap.firstChannel) * (gap.endInput - gap.firstInput) * (gap.endSample - gap.firstSample);
 
-/** Counts missing samples and joins gaps that run on from one block into the next. */
+/** Counts missing samples and joins gaps that continue from one block into the next. */
 export function gapCollector() {
   let samples = 0;
   let boxes = 0;
-  /** Where the latest box of each place (inputs, channels) ends, and which of the first it is, if any. */
+  /** The end of the latest gap of each range of inputs and channels, and its index among the first gaps, if any. */
   const ends = new Map<string, { end: number; kept: number | undefined }>();
   const first: SpectraGap[] = [];
   return {
@@ -285,7 +287,7 @@ export function gapCollector() {
         const kept = first.length < FIRST_GAPS ? first.push(box) - 1 : undefined;
         ends.set(place, { end: box.endSample, kept });
       }
-      // Only what reaches the block's end can run on.
+      // Only gaps that reach the block's end can continue.
       for (const [place, { end }] of ends) if (end < offset + blockSamples) ends.delete(place);
     },
     samples: () => samples,

@@ -1,9 +1,9 @@
-/** A block of samples as power over time and frequency, and as a histogram: what inspect draws. */
+/** A block of samples as power over time and frequency, and as a histogram, for inspect's pictures. */
 import { planFft } from '../core/fft.js';
 import { sampleRateOf, type Recording } from '../formats/index.js';
 import { holesOf, isHole, isReal, sampleReader, type LookedBlock } from './voltages.js';
 
-/** Power of one input. 0 dB is that of samples whose numbers have an rms of 1; NaN where anything was missing. */
+/** Power of one input. 0 dB is samples whose numbers have an rms of 1; NaN where any sample was missing. */
 export interface Waterfall {
   readonly rows: number;
   readonly columns: number;
@@ -14,23 +14,23 @@ export interface Waterfall {
 }
 
 interface Histogram {
-  /** Middles of the bins, rising. */
+  /** Centres of the bins, rising. */
   readonly values: Float64Array;
   readonly binWidth: number;
-  /** Of all numbers of the input that arrived; re and im count apart. */
+  /** Over all received numbers of the input; re and im count separately. */
   readonly fractions: Float64Array;
 }
 
 const MOST_ROWS = 256;
 const MOST_COLUMNS = 1024;
 const SPECTRUM_POINTS = 256;
-/** Samples over all inputs that the mean spectrum looks at: enough for a smooth curve, done in a moment. */
+/** Samples over all inputs used for the mean spectrum: enough for a smooth curve, computed quickly. */
 const SPECTRUM_SAMPLES = 2 ** 22;
 const MOST_BINS = 128;
 
 export const inDb = (power: number): number => 10 * Math.log10(power);
 
-/** Spectra of one input, one after the other; NaN where a sample is missing. Complex numbers carry two squares. */
+/** Spectra of one input in succession; NaN if a sample is missing. Complex numbers have two squares. */
 interface Powers {
   readonly columns: number;
   readonly rows: number;
@@ -64,7 +64,8 @@ function powersOf(file: Recording, block: LookedBlock, input: number, points: nu
   const fft = planFft(points);
   const scratch = new Float64Array(2 * points);
   const holes = holesOf(block, 0, input);
-  // Hann's window keeps a strong tone out of other columns; divided by its own power, white noise keeps its level.
+  // A Hann window keeps a strong tone out of other columns; divided by its own power, it keeps the level of white
+  // noise.
   const window = Float64Array.from(
     { length: points },
     (_, n) => Math.sin((Math.PI * (n + 0.5)) / points) ** 2,
@@ -100,7 +101,7 @@ function powersOf(file: Recording, block: LookedBlock, input: number, points: nu
 
 const powerOfTwoBelow = (value: number): number => 2 ** Math.floor(Math.log2(Math.max(2, value)));
 
-/** Neighbouring rows and columns are averaged until the picture can show each: power, before it becomes dB. */
+/** Neighbouring rows and columns are averaged to the picture's size: in power, before conversion to dB. */
 export function waterfallOf(file: Recording, block: LookedBlock, input: number): Waterfall {
   const points = Math.min(1024, powerOfTwoBelow(Math.sqrt(block.samples)));
   const powers = powersOf(file, block, input, points);
@@ -129,7 +130,7 @@ export function waterfallOf(file: Recording, block: LookedBlock, input: number):
   };
 }
 
-/** Mean over time of the power of every input: [a][column] in dB, NaN where nothing arrived. */
+/** Mean power of every input over time: [a][column] in dB, NaN where nothing arrived. */
 export function inputSpectra(
   file: Recording,
   block: LookedBlock,
@@ -173,7 +174,7 @@ export function meanSpectrum(spectra: {
   return power.map((value) => inDb(value / most));
 }
 
-/** Of every number of one input (all its channels); whole numbers fall into bins of whole numbers. */
+/** Over every number of one input (all its channels); whole numbers have bins of whole numbers. */
 export function histogramOf(file: Recording, block: LookedBlock, input: number): Histogram {
   const { samples, inputs, channels } = block;
   const read = sampleReader(file.type, block.elements);

@@ -27,7 +27,7 @@ import { digestFile } from './digest-testing.js';
 const folder = temporaryFolder('compare');
 const named = (name: string): string => join(folder, name);
 
-/** What differs, in words, between two files; digests must say the same of exact comparisons. */
+/** The differences between two files, in words; digests must agree with exact comparisons. */
 async function differing(a: string, b: string, options: CompareOptions = {}): Promise<string[]> {
   const { differences, same, formats } = await compareFiles(named(a), named(b), options);
   assert.equal(same, differences.length === 0);
@@ -81,10 +81,10 @@ describe('visibilities are compared', () => {
     it(`in ${extension}: one value, one weight, one flag, one time`, async () => {
       await write('a', two());
       const [first, second] = two();
-      // XY of stations 1 and 0 in channel 1: cell (1 · 6 + 1) · 4 + 1, its imaginary part.
+      // XY of stations 1 and 0 in channel 1: product (1 · 6 + 1) · 4 + 1, its imaginary part.
       second.visibilities[2 * ((1 * BASELINES + 1) * 4 + 1) + 1] += 1;
       await write('value', [first, second]);
-      // UVFITS stops fringes, which mixes both parts.
+      // UVFITS stops fringes, which mixes the real and imaginary parts.
       assert.deepEqual(
         (await differing(file('a'), file('value'))).map((line) => line.replace(/, re \| 2$/, ', im | 1')),
         ['values | integration 1, channel 1, baseline s1–s0, product 01, im | 1'],
@@ -141,7 +141,7 @@ describe('visibilities are compared', () => {
     it(`in ${extension}: a tolerance is a part of the largest value, and not for whole weights`, async () => {
       await write('a', two());
       const [first, second] = two();
-      // The largest is 800 of 100 samples: 8. Rounded to floats; 8e-5 apart is 1e-5 of it.
+      // The largest value is 800 over 100 samples: 8. Rounded to floats; a difference of 8e-5 is 1e-5 of it.
       second.visibilities[0] += 8e-3;
       await write('near', [first, second]);
       assert.deepEqual(await differing(file('a'), file('near'), { tolerance: 2e-5 }), []);
@@ -217,7 +217,7 @@ describe('channelised recordings are compared', () => {
     assert.deepEqual(await differing('a.sigmf-meta', 'value.sigmf-meta'), [
       'values | samples 0 to 4, channel 1, input s1:X, spectrum 3, im | 1',
     ]);
-    // The value is zero already where it is missing.
+    // The value is already zero where it is missing.
     const zero = (numbers: Int8Array): void => void numbers.fill(0, 0, 2);
     await write('zero.sigmf-meta', zero);
     const box = { firstChannel: 0, endChannel: 1, firstInput: 0, endInput: 1, firstSample: 0, endSample: 1 };

@@ -1,4 +1,4 @@
-/** Whether two files hold the same data: every value, weight, flag, time, position and header card, without their history. */
+/** Compares the data of two files: every value, weight, flag, time, position and header card, except their history. */
 import { closingAfter } from '../../core/closing.js';
 import { realNumber, refuse } from '../../core/errors.js';
 import type { Content, ContentKind, Part, Piece } from './content.js';
@@ -7,18 +7,18 @@ import { addPart, addScale, differenceOf, newTally, type Difference, type Tally 
 import { cardParts, headerFacts, type Extent } from './header.js';
 
 export interface CompareOptions {
-  /** How far values may be apart, as a part of the largest value (images: of the peak). 0 by default: equal. */
+  /** Largest allowed difference, as a fraction of the largest value (images: of the peak). 0 by default: equal. */
   readonly tolerance?: number;
 }
 
 export interface Comparison {
   readonly same: boolean;
   readonly kind: ContentKind;
-  /** Of the first file and of the second. */
+  /** Formats of the first and the second file. */
   readonly formats: readonly [string, string];
   readonly tolerance: number;
   readonly differences: readonly Difference[];
-  /** By part, also where it is the same: how many numbers, and how far apart they are at most. */
+  /** For every part, also equal ones: how many numbers, and their largest difference. */
   readonly parts: readonly {
     readonly what: string;
     readonly of: number;
@@ -27,7 +27,7 @@ export interface Comparison {
   }[];
 }
 
-/** Refuses what cannot be compared: files that cannot be read, or of different kinds. */
+/** Refuses what cannot be compared: unreadable files, or files of different kinds. */
 export const compareFiles = (
   a: string,
   b: string,
@@ -44,7 +44,7 @@ export const compareFiles = (
       );
     const tallies = new Map<string, Tally>();
     const found: Difference[] = [...headerDifferences(ours, theirs)];
-    // A tolerance is a part of the largest value, which is known when all were read.
+    // A tolerance is relative to the largest value, which is known only after reading all.
     if (tolerance > 0)
       for (const content of [ours, theirs])
         for await (const { parts } of piecesOf(content, extentOf(ours, theirs)))
@@ -81,7 +81,7 @@ function tallyOf(tallies: Map<string, Tally>, name: string): Tally {
   return known;
 }
 
-/** Numbers of different formats are rounded in different ways on their way through a header. */
+/** Different formats round numbers differently in their headers. */
 const SAME_FACT = 1e-9;
 
 function headerDifferences(a: Content, b: Content): Difference[] {
@@ -107,7 +107,7 @@ async function* piecesOf(content: Content, extent: Extent): AsyncGenerator<Piece
   yield* content.pieces();
 }
 
-/** What only one of the two has; what both have goes to the tallies. */
+/** Returns pieces that only one file has; the tallies count the others. */
 async function comparePieces(
   a: Content,
   b: Content,

@@ -1,6 +1,6 @@
 /**
- * What a file holds, in a form that two files can be compared in: facts of the header, and numbers with their axes, piece
- * by piece (an integration, a block of samples, a plane), so that files larger than memory pass through.
+ * Contents of a file in a form for comparison: facts of the header, and numbers with their axes, piece by piece (an
+ * integration, a block of samples, a plane), so that files may be larger than memory.
  */
 import type { Closable } from '../../core/closing.js';
 import type { Instant } from '../../core/instant.js';
@@ -13,7 +13,7 @@ export type FactValue = string | number | boolean;
 export interface Axis {
   readonly name: string;
   readonly size: number;
-  /** What place k is called; its number by default. */
+  /** Label of element k; its number by default. */
   readonly label?: (k: number) => string;
 }
 
@@ -21,22 +21,22 @@ export type Numbers =
   Float64Array | Float32Array | Int32Array | Int16Array | Int8Array | Uint8Array | Uint16Array;
 
 export interface Part {
-  /** The same in every piece: 'values', 'flags'. */
+  /** The same name in every piece: 'values', 'flags'. */
   readonly name: string;
-  /** The slowest first. */
+  /** Slowest axis first. */
   readonly axes: readonly Axis[];
   readonly numbers: Numbers;
   /**
-   * What a tolerance is for: `measured` numbers may differ by that part of the largest one; `counted` ones too, but not where
-   * both are whole; anything else must be equal.
+   * How a tolerance applies: `measured` numbers may differ by that fraction of the largest one; `counted` ones too,
+   * unless both are whole; others must be equal.
    */
   readonly nature: 'measured' | 'counted' | 'exact';
-  /** Of files in different formats, which round differently: how far apart equal ones may be. */
+  /** For files in different formats, which round differently: the allowed difference of equal numbers. */
   readonly acrossFormats?: number;
 }
 
 export interface Piece {
-  /** 'integration 3'; '' for what belongs to the whole file. */
+  /** 'integration 3'; '' for the whole file. */
   readonly at: string;
   readonly parts: readonly Part[];
 }
@@ -49,13 +49,13 @@ export interface Content extends Closable {
   readonly format: string;
   /** By name. */
   readonly facts: ReadonlyMap<string, FactValue>;
-  /** Facts and numbers of the format's own header: compared where both files are in one format. */
+  /** Facts and numbers of the format's own header: compared only between files of one format. */
   readonly cards: Cards;
   /** Can be read more than once. */
   pieces(): AsyncIterable<Piece>;
 }
 
-/** Nested facts by their path: { site: { heightM: 3 } } is 'site.heightM'. What is undefined is left out. */
+/** Nested facts by path: { site: { heightM: 3 } } is 'site.heightM'. Undefined values are left out. */
 export function factsOf(nested: Readonly<Record<string, unknown>>): Map<string, FactValue> {
   const facts = new Map<string, FactValue>();
   const walk = (name: string, value: unknown): void => {
@@ -73,20 +73,20 @@ export function factsOf(nested: Readonly<Record<string, unknown>>): Map<string, 
   return facts;
 }
 
-/** History, creation dates, checksums and names of files are no data. */
+/** History, creation dates, checksums and file names are not data. */
 const leftOut = /(?:^|[: /])(?:HISTORY|DATE|CHECKSUM|DATASUM|FILENAME|history|filename)$/;
 
-/** Without what says how, when and under which name a file was made. */
+/** Removes cards that describe how, when and under which name a file was made. */
 export const dataCards = (cards: Iterable<readonly [string, CardContent]>): Cards =>
   new Map([...cards].filter(([name]) => !leftOut.test(name)));
 
-/** Facts of a telescope; positions of stations are numbers (`positionsPart`). */
+/** Facts of a telescope; station positions are numbers (`positionsPart`). */
 export const telescopeFacts = ({ stations, ...others }: Telescope): Record<string, unknown> => ({
   ...others,
   stations: stations.map(({ name, number, diameterM, element }) => ({ name, number, diameterM, element })),
 });
 
-/** Positions that two formats round differently are equal within a micrometre. */
+/** Positions that two formats round differently count as equal within a micrometre. */
 const SAME_PLACE_M = 1e-6;
 
 export const positionsPart = ({ stations }: Telescope): Part => ({
@@ -100,7 +100,7 @@ export const positionsPart = ({ stations }: Telescope): Part => ({
   acrossFormats: SAME_PLACE_M,
 });
 
-/** Some formats keep the first channel and a step. */
+/** Some formats store only the first channel and a step. */
 const SAME_FREQUENCY_HZ = 1e-3;
 
 export const frequenciesPart = (frequenciesHz: Float64Array): Part => ({
@@ -111,10 +111,10 @@ export const frequenciesPart = (frequenciesHz: Float64Array): Part => ({
   acrossFormats: SAME_FREQUENCY_HZ,
 });
 
-/** A Julian date in one double, as UVH5 keeps it, is true to 40 µs. */
+/** A Julian date in one double, as in UVH5, is accurate to 40 µs. */
 const SAME_TIME_S = 50e-6;
 
-/** The day apart from its seconds: one double of both would round to 0.2 µs. */
+/** The day and its seconds separately: one double of both would round to 0.2 µs. */
 export function timePart(name: string, time: Instant): Part {
   const day = Math.floor(time.unixSeconds / SECONDS_PER_DAY);
   return {
@@ -126,7 +126,7 @@ export function timePart(name: string, time: Instant): Part {
   };
 }
 
-/** A length of time. */
+/** A duration. */
 export const secondsPart = (name: string, seconds: number): Part => ({
   name,
   axes: [],

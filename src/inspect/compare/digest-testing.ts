@@ -1,4 +1,4 @@
-/** A file's data as short texts that are the same where `compareFiles` finds no difference between files of one format. */
+/** Digests of a file's data that are equal if `compareFiles` finds no difference between files of one format. */
 import { createHash, type Hash } from 'node:crypto';
 import { closingAfter } from '../../core/closing.js';
 import type { ContentKind, Part } from './content.js';
@@ -26,7 +26,7 @@ export const digestFile = (path: string): Promise<FileDigest> =>
     const add = (at: string, part: Part): void => {
       const hash = hashOf(part.name);
       hash.update(`${at} ${part.axes.map(({ size }) => size).join(' ')}\n`);
-      // One form of zero and of NaN, in little-endian doubles.
+      // One representation of zero and of NaN, in little-endian doubles.
       hash.update(
         new Uint8Array(Float64Array.from(part.numbers, (x) => (Number.isNaN(x) ? NaN : x + 0)).buffer),
       );

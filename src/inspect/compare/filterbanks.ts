@@ -1,4 +1,4 @@
-/** Filterbanks of beams as they are compared: what the header states, and every power. */
+/** Contents of beam filterbanks for comparison: header and every power. */
 import { formatInstant } from '../../core/instant.js';
 import { openFilterbank } from '../../formats/index.js';
 import { BLOCK_BYTES } from '../../stages/index.js';

@@ -1,4 +1,4 @@
-/** Gains as they are compared: every gain and leakage, which are solved, and how. */
+/** Contents of gains for comparison: every gain and leakage, whether it is solved, and how. */
 import { formatInstant } from '../../core/instant.js';
 import { readGainFile, type Cards, type GainsAt, type GainsFile } from '../../formats/index.js';
 import { factsOf, frequenciesPart, reIm, timePart, type Axis, type Content, type Part } from './content.js';

@@ -1,7 +1,7 @@
-/** Facts and numbers of a header, those of the format's own cards among them. */
+/** Facts and numbers of a header, including the format's own cards. */
 import type { Content, FactValue, Part } from './content.js';
 
-/** Each format has cards of its own: they are compared where both files are in one format. */
+/** Each format has its own cards, which are compared only between files of one format. */
 export type Extent = 'with cards' | 'without cards';
 
 export function headerFacts({ facts, cards }: Content, extent: Extent): Map<string, FactValue> {

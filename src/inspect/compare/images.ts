@@ -1,4 +1,4 @@
-/** FITS images and PNG pictures as they are compared: pixel for pixel. */
+/** Contents of FITS images and PNG pictures for comparison, pixel by pixel. */
 import { readFile } from 'node:fs/promises';
 import { decode } from 'fast-png';
 import { openFitsPlanes, type Cards } from '../../formats/index.js';
@@ -8,7 +8,7 @@ import type { Content } from './content.js';
 export async function imageContent(path: string, cards: Cards): Promise<Content> {
   const image = await openFitsPlanes(path);
   const { width, height, axes } = image;
-  /** 'stokes 0, freq 3' of the plane that comes k-th. */
+  /** 'stokes 0, freq 3': name of plane k in file order. */
   const nameOf = (k: number): string => {
     let rest = k;
     return [...axes]

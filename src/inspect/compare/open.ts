@@ -1,4 +1,4 @@
-/** Any product of ours, opened to be compared. */
+/** Opens any Corella product for comparison. */
 import { closingAfter } from '../../core/closing.js';
 import {
   holdsFilterbank,

@@ -1,4 +1,4 @@
-/** Recordings, of voltages or channelised, as they are compared: every number, and which of them are missing. */
+/** Contents of recordings, voltages or channelised, for comparison: every number, and which of them are missing. */
 import { elementsPerVoltage } from '../../core/axes.js';
 import type { CanonicalSpectra, VoltageBlock } from '../../core/blocks.js';
 import type { SpectraGap, VoltageGap } from '../../core/gaps.js';
@@ -50,7 +50,7 @@ const streamFacts = (file: Recording): Record<string, unknown> => {
   return { ...common, channels, spectrumRateHz, channelWidthHz, levels, overUsual, realChannels };
 };
 
-/** What SigMF's global object says beside what our reader takes from it; a telescope and missing samples are compared apart. */
+/** SigMF global fields that our reader does not use; telescope and missing samples are compared separately. */
 function sigmfCards({ details: { global, corella } }: Recording): Content['cards'] {
   if (typeof global !== 'object') return new Map();
   return new Map(
@@ -141,7 +141,7 @@ function unpacked(bytes: ArrayLike<number>): Int8Array {
   return numbers;
 }
 
-/** missing : [a][t], 1 inside gaps, however the file lists them. */
+/** missing : [a][t], 1 inside gaps, independent of how the file lists them. */
 function missingVoltages({ gaps, samples }: VoltageBlock, inputs: number): Uint8Array {
   const missing = new Uint8Array(inputs * samples);
   for (const gap of gaps) markRows(missing, gap, 0, samples);

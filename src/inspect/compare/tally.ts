@@ -1,19 +1,19 @@
-/** What differs between the numbers of two files, collected part by part while they are read. */
+/** Differences between the numbers of two files, collected by part while reading. */
 import type { Axis, Part } from './content.js';
 
-/** Numbers or facts of one name that differ. */
+/** Differing numbers or facts of one name. */
 export interface Difference {
   /** 'values', 'flags', 'times', 'positions', 'header', … */
   readonly what: string;
-  /** The first place, in words. */
+  /** The first difference, in words. */
   readonly where: string;
-  /** There, in the first file and in the second; undefined where it has none. */
+  /** Its values in the first file and in the second; undefined if absent. */
   readonly a: string | number | boolean | undefined;
   readonly b: string | number | boolean | undefined;
-  /** How many differ, of how many that were compared. */
+  /** How many differ, and how many were compared. */
   readonly count: number;
   readonly of: number;
-  /** Of numbers: the largest difference, where it is, and what part of the largest number it is. */
+  /** For numbers: the largest difference, its position, and its fraction of the largest number. */
   readonly largest?: number;
   readonly largestAt?: string;
   readonly relative?: number;
@@ -39,7 +39,7 @@ export const newTally = (what: string): Tally => ({
 interface Nearness {
   /** In the numbers' own unit. */
   readonly within: number;
-  /** Whether whole numbers must be equal all the same. */
+  /** Whether whole numbers must be equal regardless. */
   readonly wholeExactly: boolean;
 }
 
@@ -50,7 +50,7 @@ export function addScale(tally: Tally, { numbers }: Part): void {
   }
 }
 
-/** Two parts of one shape. */
+/** Compares two parts of one shape. */
 export function addPart(
   tally: Tally,
   at: string,
@@ -65,7 +65,7 @@ export function addPart(
     if (x === y || (x !== x && y !== y)) continue;
     const apart = Math.abs(x - y);
     if (!(apart <= tally.largest)) {
-      // NaN beside a number is as far as can be.
+      // NaN against a number counts as infinitely far.
       tally.largest = Number.isNaN(apart) ? Infinity : apart;
       tally.largestAt = placeOf(at, a.axes, k);
     }

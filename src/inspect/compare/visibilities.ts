@@ -1,4 +1,4 @@
-/** Visibilities as they are compared: unphased means, weights, flags, times, uvw, positions. */
+/** Contents of visibilities for comparison: unphased means, weights, flags, times, uvw, positions. */
 import { baselineCount } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { allProductCounts } from '../../core/product-counts.js';
@@ -49,7 +49,7 @@ function partsOf(one: Integration, baseline: Axis): Part[] {
     label: (k) => (p === 1 ? '0' : `${Math.floor(k / 2)}${k % 2}`),
   };
   const cells: readonly Axis[] = [{ name: 'channel', size: channels }, baseline, product];
-  // What a file stores twice for one pair and time has no single value: sums are compared.
+  // A pair stored twice for one time has no single value: sums are compared.
   const signed: Float64Array = asStored?.weights ?? allProductCounts(one);
   const uvw = asStored?.stopped?.uvwM;
   return [

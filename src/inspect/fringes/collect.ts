@@ -1,4 +1,4 @@
-/** The visibilities of a few stations over time, as the fringe view needs them. */
+/** The visibilities of a few stations over time, for the fringe view. */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -7,9 +7,9 @@ import type { Telescope } from '../../telescope/telescope.js';
 import { meanOf } from '../visibilities.js';
 
 export const MOST_STATIONS = 8;
-/** Of the cross-correlations; neighbouring channels are averaged to no more. */
+/** For the cross-correlations; neighbouring channels are averaged to at most this. */
 const MOST_CHANNELS = 128;
-/** Numbers kept: 256 MiB. */
+/** Limit of stored numbers: 256 MiB. */
 const MOST_VALUES = 2 ** 26;
 
 export interface FringeFacts {
@@ -41,7 +41,7 @@ export interface FringeCollector {
   series(): FringeSeries;
 }
 
-/** Of a run that goes on only the latest rows are kept, in fewer channels. */
+/** For a live run: only the latest rows are kept, in fewer channels. */
 export interface FringeLimits {
   readonly channels: number;
   readonly rows: number;

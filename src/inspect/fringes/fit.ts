@@ -1,54 +1,54 @@
 /**
- * A baseline fitted to the fringe of one source as it drifts. With e1 to the east and e2 in the plane of the equator, up the
- * meridian, the fringe is A(t) e^{i(2π/λ (b + x·e1 + y·e2)·ŝ(t) + φ)}: x, y and φ are fitted, A is the observed envelope, a
- * running mean, since beam and gain are unknown. A part of the baseline along the Earth's axis only adds to φ, as one
- * source keeps its declination: it stays as it is described.
+ * Fits a baseline to the fringe of one source as it drifts. With e1 to the east and e2 in the plane of the equator, up
+ * the meridian, the fringe is A(t) e^{i(2π/λ (b + x·e1 + y·e2)·ŝ(t) + φ)}: x, y and φ are fitted, A is the observed
+ * envelope, a running mean, since beam and gain are unknown. The component along the Earth's axis only adds to φ for
+ * one source, because its declination is constant: it keeps its nominal value.
  */
 import { normalEquations } from '../../core/least-squares.js';
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
 
 export interface DriftScan {
-  /** values : [t] complex, NaN where nothing was measured or the source is down. */
+  /** values : [t] complex, NaN without data or if the source is below the horizon. */
   readonly values: Float64Array;
   /** Unit vectors towards the source, east north up. */
   readonly directions: readonly Vector3[];
-  /** r_i − r_j as it is described, of V_ij. */
+  /** Nominal r_i − r_j, of V_ij. */
   readonly baselineM: Vector3;
   readonly frequencyHz: number;
   readonly latitudeDeg: number;
 }
 
 export interface FittedBaseline {
-  /** To be added to the baseline as it is described: east, and up the meridian in the plane of the equator. */
+  /** Correction to the nominal baseline: east, and up the meridian in the plane of the equator. */
   readonly eastM: number;
-  /** Undefined where the scan is too short for it. */
+  /** Undefined if the scan is too short for it. */
   readonly meridianM?: number;
   readonly eastErrorM: number;
   readonly meridianErrorM?: number;
   /** [[ee, em], [me, mm]], or [[ee]]. */
   readonly covarianceM2: readonly (readonly number[])[];
-  /** Against the described baseline, at the mean direction of the scan. */
+  /** Relative to the nominal baseline, at the mean direction of the scan. */
   readonly phaseDeg: number;
   readonly phaseErrorDeg: number;
   /** The whole baseline, east north up. */
   readonly baselineM: Vector3;
-  /** Of the sum of the fringe, its phase taken out, over the noise. */
+  /** Of the sum of the fringe after phase correction, over the noise. */
   readonly signalToNoise: number;
   /** envelope : [t], phasesRad : [t] of the fitted fringe. */
   readonly envelope: Float64Array;
   readonly phasesRad: Float64Array;
 }
 
-/** Why there is no fit: no fringe found; the search ended at its rim; the source moved too little. */
+/** Why there is no fit: no fringe found; the search ended at its limit; the source moved too little. */
 export type NotFitted = 'no-fringe' | 'at-rim' | 'too-short';
 
-/** Tapes err by less; of long baselines by a part. */
+/** Tape measurements err by less; for long baselines the limit is proportional to length. */
 const SEARCH_M = 2;
 const SEARCH_PART = 0.03;
 const MOST_STEPS = 30;
 const MOST_BINS = 512;
-/** The envelope is a mean over this part of the scan. */
+/** The envelope is a running mean over this fraction of the scan. */
 const ENVELOPE_PART = 1 / 16;
 const LEAST_SIGNAL = 6;
 const ROUNDS = 12;
@@ -71,7 +71,7 @@ export function fitBaseline(scan: DriftScan): FittedBaseline | NotFitted {
   const alongMeridian = centred((direction) => dot(direction, meridian));
   const nominal = Float64Array.from(directions, (direction) => k * dot(baselineM, direction));
   const searchM = Math.max(SEARCH_M, SEARCH_PART * Math.sqrt(dot(baselineM, baselineM)));
-  // In bins, the described fringe taken out: what is left turns slowly.
+  // In time bins, with the nominal fringe removed: the residual phase changes slowly.
   const bins = binned({ values, used, nominal, alongEast, alongMeridian });
   const found = search(bins, k, wavelengthM, searchM);
   if (typeof found === 'string') return found;
@@ -184,7 +184,7 @@ function binned(scan: {
     .map((bin) => ({ ...bin, east: bin.east / bin.count, meridian: bin.meridian / bin.count }));
 }
 
-/** Where the sum of the fringe, its phase taken out, is the largest. */
+/** Finds the largest sum of the fringe after phase correction. */
 function search(
   bins: readonly Bin[],
   k: number,
@@ -197,10 +197,10 @@ function search(
     return { stepM, most: Math.min(MOST_STEPS, Math.ceil(searchM / stepM)) };
   };
   const [east, north] = [steps(bins.map((one) => one.east)), steps(bins.map((one) => one.meridian))];
-  // A source that moves by less than a tenth of a fringe over all that is searched tells nothing.
+  // A source that moves by less than a tenth of a fringe over the whole search range has no information.
   if (east.stepM > 10 * searchM) return 'too-short';
   let best = { power: -1, x: 0, y: 0, phase: 0, atRim: false };
-  // A component that the scan cannot see stays as it is described.
+  // A component that the scan cannot measure keeps its nominal value.
   const mostNorth = north.stepM > searchM ? 0 : north.most;
   for (let n = -east.most; n <= east.most; n++)
     for (let m = -mostNorth; m <= mostNorth; m++) {

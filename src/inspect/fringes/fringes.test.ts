@@ -18,7 +18,7 @@ const START = '2026-06-21T09:30:00Z';
 const LATITUDE = 52.4;
 const LONGITUDE = 4.9;
 
-/** Described positions, and what must be added to them for the truth. */
+/** Nominal positions, and the corrections that give the true ones. */
 const stations = [
   { name: 'east', eastM: 12, northM: 0, upM: 0, off: [0, 0, 0] },
   { name: 'west', eastM: -8, northM: 3, upM: 0, off: [0.31, 0.12, -0.1] },
@@ -56,9 +56,9 @@ interface Scan {
   readonly times: number;
   readonly everyS: number;
   readonly noise: number;
-  /** Of the source over time, from 0 to 1. */
+  /** Beam on the source over time, from 0 to 1. */
   readonly beam: (x: number) => number;
-  /** Cable of each station. */
+  /** Cable delay of each station. */
   readonly delaysS: readonly number[];
   readonly isTrue: boolean;
   readonly seed?: number;
@@ -133,7 +133,7 @@ describe('fringes', () => {
           sun[2] * (one.upM - two.upM);
         const degrees = 360 * ((metres * (frequencies[0] + 7.5 * 150e3)) / C);
         assert.ok(apart(phasesDeg[t], degrees) < 0.01, `measured ${t}`);
-        // 0.01° of 20 m at 21 cm are 6°; the fit takes up what is alike at all times.
+        // 0.01° of 20 m at 21 cm is 6°; the fit absorbs a constant part.
         assert.ok(apart(expectedDeg?.[t] ?? Number.NaN, degrees) < 6, `expected ${t}`);
         assert.ok(Math.abs(amplitudes[t] - 1) < 1e-3);
       }
@@ -167,7 +167,7 @@ describe('fringes', () => {
         const meridianM =
           -Math.sin((LATITUDE * Math.PI) / 180) * off[1] + Math.cos((LATITUDE * Math.PI) / 180) * off[2];
         assert.ok(fit.eastErrorM < 0.01 && fit.meridianErrorM < 0.08);
-        // What the Almanac's Sun is off, 0.01°, is 4 mm of 20 m.
+        // The Almanac's error for the Sun, 0.01°, is 4 mm of 20 m.
         const pull = [
           (Math.abs(fit.eastM - off[0]) - 0.004) / fit.eastErrorM,
           (Math.abs(fit.meridianM - meridianM) - 0.004) / fit.meridianErrorM,

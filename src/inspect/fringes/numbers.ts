@@ -1,6 +1,6 @@
 /**
- * Fringes in numbers: of each baseline amplitude and phase over time, lags and the expected fringe of a source; of each
- * triangle the closure phase; of each input its power over time and frequency.
+ * Fringe data: for each baseline amplitude and phase over time, lags and the expected fringe of a source; for each
+ * triangle the closure phase; for each input its power over time and frequency.
  */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import { planFft } from '../../core/fft.js';
@@ -14,15 +14,15 @@ import { isUnplaced, refuseUnplaced } from '../../telescope/unplaced.js';
 import type { FringeSeries } from './collect.js';
 import { fitBaseline, wrapped, type FittedBaseline, type NotFitted } from './fit.js';
 
-/** The hydrogen line at rest. */
+/** Rest frequency of the hydrogen line. */
 export const HYDROGEN_HZ = 1_420_405_751.768;
 
 export interface Lags {
-  /** How much earlier a wave reaches the first station; with a source, beyond what its direction explains. */
+  /** How much earlier a wave reaches the first station; with a source, relative to its expected delay. */
   readonly lagsS: Float64Array;
   /** Root mean square over time. */
   readonly amplitudes: Float64Array;
-  /** Where a peak rises above the noise. */
+  /** Present if a peak is above the noise. */
   readonly peakS?: number;
 }
 
@@ -31,11 +31,14 @@ export interface BaselineFringe {
   readonly name: string;
   readonly product: string;
   readonly lengthM?: number;
-  /** Of V_ij over the band, its peak's lag taken out: [t], at the middle of the band; NaN without weight. */
+  /** V_ij over the band after removing the peak's lag: [t], at the band centre; NaN without weight. */
   readonly amplitudes: Float64Array;
   readonly phasesDeg: Float64Array;
   readonly lags?: Lags;
-  /** Of the source, NaN while it is down; with a fit as fitted, else as the positions say, from phase 0. */
+  /**
+   * Expected phase of the source, NaN below the horizon; fitted if there is a fit, else from the positions with phase
+   * 0.
+   */
   readonly expectedDeg?: Float64Array;
   readonly fit?: FittedBaseline;
   readonly notFitted?: NotFitted;
@@ -61,11 +64,11 @@ export interface InputPower {
 
 export interface Fringes {
   readonly startUtc: string;
-  /** Middles of the integrations, from the start of the first. */
+  /** Centres of the integrations, from the start of the first. */
   readonly timesS: Float64Array;
   readonly frequencyHz: number;
   readonly frequenciesHz: Float64Array;
-  /** Radial velocities of hydrogen by the radio convention, topocentric, where the band holds its line. */
+  /** Radial velocities of hydrogen by the radio convention, topocentric, if the band contains its line. */
   readonly velocitiesKmPerS?: Float64Array;
   readonly source?: { readonly name: string; readonly altitudesDeg: Float64Array };
   readonly baselines: readonly BaselineFringe[];
@@ -73,13 +76,13 @@ export interface Fringes {
   readonly powers: readonly InputPower[];
 }
 
-/** Of a source, where it is at each time; directions below the horizon count as down. */
+/** Directions of a source over time; below the horizon it counts as down. */
 interface Followed {
   readonly name: string;
   readonly directions: readonly Vector3[];
 }
 
-/** Baselines are fitted to the fringe of a source unless its expected phase is `asked` for alone. */
+/** Fits baselines to the fringe of a source, unless only its expected phase is `asked` for. */
 export function fringesOf(
   series: FringeSeries,
   source?: PhaseCentre,
@@ -172,7 +175,7 @@ function baselineFringe(
   const isUp = followed?.directions.map(({ z }) => z > 0);
   const geometricS = (t: number): number =>
     followed && isUp?.[t] === true ? dot(baselineM, followed.directions[t]) / SPEED_OF_LIGHT_M_PER_S : 0;
-  // Channels, the expected delay over the band taken out; at the middle of the band nothing changes.
+  // Channels with the expected delay over the band removed; the band centre is unchanged.
   const channelsOf = (t: number, lagS: number): Float64Array => {
     const values = Float64Array.from(rows[t].values.subarray(at, at + 2 * groups));
     for (let g = 0; g < groups; g++)
@@ -230,7 +233,7 @@ function rotate(values: Float64Array, n: number, angle: number): void {
   values[2 * n + 1] = re * s + im * c;
 }
 
-/** Finer than the lags that the band resolves. */
+/** Oversampling of the lags relative to the band's resolution. */
 const PADDING = 4;
 
 function lagsOf(
@@ -258,13 +261,13 @@ function lagsOf(
     for (let n = 0; n < length; n++) powers[n] += (padded[2 * n] ** 2 + padded[2 * n + 1] ** 2) / count ** 2;
   }
   if (counted === 0) return undefined;
-  // From the most negative lag on.
+  // From the most negative lag upwards.
   const lag = (n: number): number => (n - length / 2) / (length * widthHz);
   const amplitudes = Float64Array.from({ length }, (_, n) =>
     Math.sqrt(powers[(n + length / 2) % length] / counted),
   );
   const peak = amplitudes.reduce((best, value, n) => (value > amplitudes[best] ? n : best), 0);
-  // Powers of noise alone spread like a gamma distribution of `counted` squares.
+  // Powers of pure noise have a gamma distribution of `counted` squares.
   const noise = median(amplitudes.map((one) => one ** 2)) / (1 - 1 / (3 * counted));
   const isPeak = amplitudes[peak] ** 2 > noise * (1 + 6 / Math.sqrt(counted) + 8 / counted);
   const [before, here, after] = [-1, 0, 1].map((step) => amplitudes[(peak + step + length) % length]);

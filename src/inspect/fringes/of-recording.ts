@@ -1,11 +1,11 @@
-/** Fringes of a recording: correlated in memory, as corella correlate would with its defaults. */
+/** Fringes of a recording: correlated in memory, with the defaults of corella correlate. */
 import { refuse } from '../../core/errors.js';
 import { version } from '../../core/program/version.js';
 import type { OnProgress } from '../../core/progress.js';
 import { checkObservation, runObservation, type ObservationInput } from '../../observation/index.js';
 import { fringeCollector, type FringeCollector, type FringeSeries } from './collect.js';
 
-/** Where nothing says how many channels the telescope has. */
+/** If the telescope gives no number of channels. */
 const CHANNELS = 128;
 
 export async function fringesOfRecording(

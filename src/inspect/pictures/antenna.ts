@@ -1,4 +1,4 @@
-/** Where the stations of a telescope stand. */
+/** Picture of the station positions of a telescope. */
 import { withMinus } from '../../core/units.js';
 import {
   drawMap,
@@ -19,7 +19,7 @@ const fixed = (value: number, decimals: number): string => withMinus(value.toFix
 const SIDE = 560;
 const TOP = TITLE_HEIGHT + 26;
 
-/** All of them, and beside it the crowded middle where a few stand far out. `flagged`: stations that are left out. */
+/** All stations, and a second panel of the dense centre if a few are far out. `flagged`: stations that are left out. */
 export function antennaPicture(
   telescope: Telescope,
   title: string,
@@ -68,7 +68,7 @@ export function antennaPicture(
   ]);
 }
 
-/** Both with the same steps, as both have the same scale. */
+/** Both axes have the same steps, since they have the same scale. */
 function axisOf(label: string, middle: number, half: number): PanelAxis {
   const range = [middle - half, middle + half] as const;
   return { label, range, ticks: ticks(range, 12) };
@@ -92,7 +92,7 @@ function squareRound(points: readonly MapPoint[]): Square {
   };
 }
 
-/** Nine tenths of them, those nearest to the middle one. */
+/** The nine tenths of the stations nearest to the median one. */
 function inner(points: readonly MapPoint[]): readonly MapPoint[] {
   const middle = (of: (point: MapPoint) => number): number =>
     points.map(of).sort((a, b) => a - b)[Math.floor(points.length / 2)];

@@ -25,7 +25,7 @@ import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, timeAxis, TITLE_HEIGHT }
 import { meanOf, productName } from '../visibilities.js';
 import { inDb } from '../waterfall.js';
 
-/** Two stations of a file by their names, "stand1,stand17". */
+/** Two stations of a file by name, "stand1,stand17". */
 export function pairNamed(file: VisibilityFile, text: string): readonly [i: number, j: number] {
   const names = file.telescope.stations.map(({ name }) => name);
   const parts = text.split(',').map((part) => part.trim());
@@ -58,12 +58,12 @@ interface BaselineCollector {
 interface Row {
   readonly start: Instant;
   readonly durationS: number;
-  /** amplitudes, phasesDeg : [p][c]; NaN where the pair has no weight. */
+  /** amplitudes, phasesDeg : [p][c]; NaN if the pair has no weight. */
   readonly amplitudes: Float64Array;
   readonly phasesDeg: Float64Array;
 }
 
-/** V_ab of the parallel products, whichever of the two has the higher number; fringes run. */
+/** V_ab of the parallel products, in either order of the stations; fringes are not stopped. */
 export function baselineCollector(
   file: VisibilityFile,
   [a, b]: readonly [number, number],
@@ -181,7 +181,7 @@ function overBoth(
   return { drawn, bottom: TOP + products.length * (height + 100) - 20 };
 }
 
-/** Dots over the axis that has more than one value. */
+/** Dots along the axis that has more than one value. */
 function overOne(file: VisibilityFile, rows: readonly Row[], products: readonly Product[]): Drawn {
   const { frequenciesHz } = file.header;
   const byTime = rows.length > 1;

@@ -1,4 +1,4 @@
-/** What a filter does, drawn: scalloping and leakage beside those of a plain DFT, and of a wider passband. */
+/** Picture of a filter's response: scalloping and leakage, with those of a plain DFT, and of a wider passband. */
 import type { FilterResponse } from '../../channelise/index.js';
 import { linePlots, seriesColour, type Picture, type PlotSeries } from '../../draw/index.js';
 

@@ -1,4 +1,4 @@
-/** A filterbank as a picture: its dynamic spectrum, every channel against its own median. */
+/** Picture of a filterbank: its dynamic spectrum, every channel relative to its own median. */
 import { formatInstant } from '../../core/instant.js';
 import { formatSeconds } from '../../core/units.js';
 import {
@@ -15,23 +15,23 @@ import { frequencyAxis, heading, PICTURE_WIDTH, timeAxis, TITLE_HEIGHT } from '.
 
 const FRAME: PlotFrame = { left: 120, top: TITLE_HEIGHT + 40, width: 1080, height: 480 };
 const [MOST_COLUMNS, MOST_ROWS] = [1080, 480];
-/** Numbers that are looked at, where not all are asked for. */
+/** Numbers that are read unless all are requested. */
 const SOME_NUMBERS = 2 ** 26;
 const NUMBERS_AT_ONCE = 2 ** 22;
 
-/** Powers of the first plane in cells of time and frequency, lowest frequency first. */
+/** Powers of the first plane in bins of time and frequency, lowest frequency first. */
 export interface DynamicSpectrum {
   /** [row][column] means. */
   readonly cells: Float64Array;
   readonly rows: number;
   readonly columns: number;
   readonly valuesPerColumn: number;
-  /** That were read. */
+  /** Number of values read. */
   readonly values: number;
   readonly mean: number;
   readonly least: number;
   readonly most: number;
-  /** Numbers of all planes that are not finite. */
+  /** Number of non-finite values in all planes. */
   readonly notFinite: number;
 }
 
@@ -114,7 +114,7 @@ export function filterbankPicture(file: Filterbank, spectrum: DynamicSpectrum, t
   ]);
 }
 
-/** In percent; nothing where a channel's median is 0. */
+/** In per cent; NaN if a channel's median is 0. */
 function againstMedian({ cells, rows, columns }: DynamicSpectrum): Float64Array {
   const made = new Float64Array(cells.length);
   for (let row = 0; row < rows; row++) {

@@ -1,4 +1,4 @@
-/** Where flags are: the flagged share of all pairs and products, channel by time. */
+/** Picture of flags: the flagged fraction of all pairs and products, channel by time. */
 import type { Integration } from '../../core/blocks.js';
 import { baselineCount } from '../../core/axes.js';
 import { secondsBetween, addSeconds, type Instant } from '../../core/instant.js';
@@ -13,14 +13,14 @@ import {
 import { isFlagged, visitPairs, weightOf } from '../visibilities.js';
 import { frequencyAxis, stepHz, timeAxis } from './parts.js';
 
-/** More rows are joined: the picture has no more pixels. */
+/** More rows are averaged: the picture has no more pixels. */
 const MOST_ROWS = 240;
 
 interface FlagMap {
   add(one: Integration): void;
-  /** rows : [t][c], the flagged share of what was measured; NaN where nothing was. */
+  /** rows : [t][c], the flagged fraction of the measured data; NaN if nothing was measured. */
   rows(): Float64Array[];
-  /** Nothing where nothing is flagged. */
+  /** Empty if nothing is flagged. */
   draw(frame: PlotFrame): Shape[];
 }
 

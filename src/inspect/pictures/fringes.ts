@@ -15,7 +15,7 @@ import { inDb } from '../waterfall.js';
 const WIDTH = 1760;
 const LEFT = 100;
 const PANEL = { width: 330, height: 150, across: 430, down: 240 } as const;
-/** More would be drawn over each other. */
+/** More points would overlap. */
 const MOST_POINTS = 600;
 const MOST_CURVES = 10;
 
@@ -128,7 +128,7 @@ function overTime(fringes: Fringes, one: BaselineFringe): LinePlot[] {
   ];
 }
 
-/** Vermilion, beside the first curve's blue. */
+/** Vermilion, distinct from the blue of the first curve. */
 const EXPECTED = 0xd55e00;
 
 const fitWords = ({ fit, notFitted }: BaselineFringe): string =>
@@ -137,7 +137,7 @@ const fitWords = ({ fit, notFitted }: BaselineFringe): string =>
     : notFitted
       ? `fringe: ${NOT_FITTED[notFitted]}`
       : 'fringe';
-/** With so many digits of its error. */
+/** With this many digits of its error. */
 export function offset(value: number, error: number, digits = 2): string {
   const decimals = Math.min(9, Math.max(0, digits - 1 - Math.floor(Math.log10(error))));
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(decimals)} ± ${error.toFixed(decimals)}`;
@@ -179,7 +179,7 @@ function relativeDb(values: Float64Array): Float64Array {
   return values.map((one) => (one > 0 ? inDb(one / middle) : Number.NaN));
 }
 
-/** Every so manieth point. */
+/** Every n-th point. */
 function thinned(x: Float64Array, y: Float64Array): { readonly x: Float64Array; readonly y: Float64Array } {
   const step = Math.ceil(x.length / MOST_POINTS);
   const kept = (_: number, t: number): boolean => t % step === 0;

@@ -10,7 +10,7 @@ import { evenSide, listed } from './parts.js';
 const wordsOf = ({ shapes }: Picture): string[] =>
   shapes.flatMap((shape) => (shape.kind === 'text' ? [shape.words] : []));
 
-/** 256 stations of two polarisations, all gains 1 but those changed. */
+/** 256 stations of two polarisations, all gains 1 except those changed. */
 function many(channels: number, change: (solved: Uint8Array, gains: Float64Array) => void): GainsFile {
   const solved = new Uint8Array(channels * 512).fill(1);
   const gains = Float64Array.from({ length: channels * 1024 }, (_, k) => (k % 2 === 0 ? 1 : 0));

@@ -1,4 +1,4 @@
-/** Gains as a picture: amplitude and phase of every input over the band, or of one channel as dots. */
+/** Picture of gains: amplitude and phase of every input over the band, or of one channel as dots. */
 import { formatInstant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import type { GainsFile } from '../../formats/index.js';
@@ -21,7 +21,7 @@ import { evenSide, frequencyAxis, heading, listed, PICTURE_WIDTH, stepHz, TITLE_
 
 const LEFT = 120;
 const TOP = TITLE_HEIGHT + 26;
-/** Gains this far below the middle are those of inputs that hear next to nothing. */
+/** Gains this far below the median are those of inputs with almost no signal. */
 const WEAK_DB = -10;
 
 export function gainPicture(file: GainsFile, title: string): Picture {
@@ -90,7 +90,7 @@ function overBand(file: GainsFile, look: GainLook): Drawn {
   return { shapes, bottom: TOP + height + 60 };
 }
 
-/** One channel has no width that anybody told: inputs along the axis, a dot for each polarisation. */
+/** The width of a single channel is unknown: inputs along the axis, a dot for each polarisation. */
 function oneChannel(file: GainsFile, look: GainLook): Drawn {
   const { stations, polarisations } = file;
   const { amplitudeDb, phaseDeg } = gainMatrices(file);
@@ -132,7 +132,7 @@ function oneChannel(file: GainsFile, look: GainLook): Drawn {
   return { shapes, bottom: frame(1).top + frame(1).height + 60 };
 }
 
-/** A little room above and below; from −1 to 1 dB at least. */
+/** A small margin above and below; from −1 to 1 dB at least. */
 function amplitudeRange(values: Float64Array): readonly [number, number] {
   const known = values.filter(Number.isFinite);
   const least = known.reduce((a, b) => Math.min(a, b), -1);
@@ -140,7 +140,7 @@ function amplitudeRange(values: Float64Array): readonly [number, number] {
   return [least - 0.08 * (most - least), most + 0.08 * (most - least)];
 }
 
-/** An arrow from inside the frame at a station's place on the axis. */
+/** An arrow from inside the frame at a station's position on the axis. */
 function below(station: number, stations: number, { left, top, width, height }: PlotFrame): Shape {
   const x = left + ((station + 0.5) / stations) * width;
   const y = top + height;

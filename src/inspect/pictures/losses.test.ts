@@ -54,7 +54,7 @@ describe('what was lost or taken', () => {
   it('does not mean what is flagged, which came', () => {
     const flagged = integration(50);
     const weights = Float64Array.from(flagged.productCounts ?? []);
-    // All of channel 1, but for Y of station 1, which never came.
+    // All of channel 1, except Y of station 1, which never arrived.
     for (let at = 12; at < 24; at++) weights[at] *= -1;
     weights.fill(0, 21);
     const means = new Float64Array(2 * weights.length);

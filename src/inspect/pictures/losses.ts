@@ -1,6 +1,7 @@
 /**
- * What integrations lack: of each input and channel, and over time, the share of samples that never came or were taken out of
- * the voltages as interference. Counts say it: the fullest product of an integration lacks nothing. What is flagged came.
+ * Lost data of integrations: for each input and channel, and over time, the fraction of samples that never arrived or
+ * were removed from the voltages as interference. Computed from counts: the fullest product of an integration counts as
+ * complete. Flagged samples did arrive.
  */
 import { baselineCount } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
@@ -22,9 +23,9 @@ const MOST_ROWS = 240;
 
 interface LossMap {
   add(one: Integration): void;
-  /** overTime : [t][c] and ofInputs : [a][c], shares; NaN where nothing was measured. */
+  /** overTime : [t][c] and ofInputs : [a][c], lost fractions; NaN without data. */
   shares(): { readonly overTime: readonly Float64Array[]; readonly ofInputs: readonly Float64Array[] };
-  /** Two panels side by side; nothing where nothing is lost. */
+  /** Two panels side by side; empty if nothing is lost. */
   draw(frame: PlotFrame): Shape[];
 }
 
@@ -55,7 +56,7 @@ export function lossMap(file: VisibilityFile): LossMap {
       });
       if (most === 0) return;
       visitPairs(one, (cell, a1, a2) => {
-        // An input's own product says what it has; files without those tell it of pairs.
+        // An input's autocorrelation shows its samples; files without autocorrelations show them by pairs.
         if (hasAutos && a1 !== a2) return;
         const c = Math.floor(cell / baselines);
         const lost = 1 - measuredOf(one, cell, a1, a2) / most;

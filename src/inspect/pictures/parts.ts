@@ -1,4 +1,4 @@
-/** What the pictures of recordings and of visibilities share. */
+/** Common parts of the pictures of recordings and of visibilities. */
 import { text, type PanelAxis, type Shape } from '../../draw/index.js';
 
 export const PICTURE_WIDTH = 1400;
@@ -10,8 +10,8 @@ export const heading = (title: string, below: string): Shape[] => [
 ];
 
 /**
- * From the lower edge of the first cell to the upper edge of the last; cells have centres. A narrow band far up is
- * counted from its middle, where ticks would all read alike.
+ * From the lower edge of the first channel to the upper edge of the last; frequencies are channel centres. A narrow
+ * band at a high frequency is labelled relative to its centre, since absolute labels would all look the same.
  */
 export function frequencyAxis(frequenciesHz: Float64Array, widthHz: number) {
   const low = frequenciesHz[0] - widthHz / 2;
@@ -34,19 +34,19 @@ export const stepHz = (frequenciesHz: Float64Array, otherwise: number): number =
     ? (frequenciesHz[frequenciesHz.length - 1] - frequenciesHz[0]) / (frequenciesHz.length - 1)
     : otherwise;
 
-/** So many pixels that every one of `cells` has the same whole number of them. */
+/** A number of pixels that is a whole multiple of `cells`. */
 export const evenSide = (cells: number, about = 480): number =>
   cells * Math.max(1, Math.round(about / cells));
 
 const MOST_LISTED = 12;
 
-/** "a, b, c", or the first of many and how many more. */
+/** "a, b, c", or the first of many and the number of the rest. */
 export const listed = (names: readonly string[]): string =>
   names.length <= MOST_LISTED
     ? names.join(', ')
     : `${names.slice(0, MOST_LISTED).join(', ')} and ${names.length - MOST_LISTED} more`;
 
-/** From 0 on, in hours, minutes, seconds, milliseconds or microseconds, as the range asks. */
+/** From 0, in hours, minutes, seconds, milliseconds or microseconds, depending on the range. */
 export function timeAxis(durationS: number): PanelAxis {
   const [unit, perSecond] =
     durationS >= 7200

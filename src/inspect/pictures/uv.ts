@@ -1,4 +1,4 @@
-/** Where an observation samples the sky's Fourier transform: the uv plane, and how long its baselines are. */
+/** Picture of the uv coverage of an observation, and its baseline lengths. */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds } from '../../core/instant.js';
@@ -19,19 +19,19 @@ import { skyFrame } from '../../sky/frame.js';
 import { heading, PICTURE_WIDTH, TITLE_HEIGHT } from './parts.js';
 import { weightOf } from '../visibilities.js';
 
-/** Cells along either side of the plane; odd, so that the origin is the middle of one. */
+/** Grid cells along either side of the plane; odd, so that the origin is the centre of one. */
 const CELLS = 241;
 const SIDE = 3 * CELLS;
 const LENGTH_BINS = 40;
 
 interface UvCoverage {
-  /** Adds what an integration has of the plane, at its middle. */
+  /** Adds the uv points of an integration, at its central time. */
   add(one: Integration): void;
   picture(title: string): Picture;
 }
 
 /**
- * Gathers integration by integration; u and v are those of the file's phase centre as the Earth turns. Both V_ij and
+ * Collects integrations one by one; u and v are relative to the file's phase centre as the Earth rotates. Both V_ij and
  * its conjugate V_ji count, autocorrelations do not.
  */
 export function uvCoverage(file: VisibilityFile): UvCoverage {
@@ -94,7 +94,7 @@ export function uvCoverage(file: VisibilityFile): UvCoverage {
     const range = edge / perUnit;
     const map = {
       title: `uv plane, towards ${object}`,
-      // u grows to the east, which pictures of the sky have on the left.
+      // u increases to the east, which is on the left in pictures of the sky.
       x: { label: `u (${unit})`, range: [range, -range], ticks: ticks([-range, range], 12) },
       y: { label: `v (${unit})`, range: [-range, range], ticks: ticks([-range, range], 12) },
       rows: CELLS,
@@ -142,7 +142,7 @@ const hasWeight = (one: Integration, cell: number, i: number, j: number): boolea
   return false;
 };
 
-/** Of the corners of a box round all stations at most: exact enough for an axis, and quick for thousands. */
+/** At most the diagonal of a box round all stations: accurate enough for an axis, and fast for thousands. */
 function longestBaseline(positions: readonly Vector3[]): number {
   let most = 0;
   for (const [i, a] of positions.entries())

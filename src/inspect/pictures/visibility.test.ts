@@ -34,7 +34,7 @@ describe('a picture of baselines', () => {
 });
 
 describe('a picture of one baseline', () => {
-  /** The phase of V_20 is 40° in XX and −50° in YY, a little more each second channel. */
+  /** The phase of V_20 is 40° in XX and −50° in YY, slightly more in each second channel. */
   const value = ({ i, j, p, c }: { i: number; j: number; p: number; c: number }): [number, number] => {
     const angle = (((p === 0 ? 40 : -50) + 10 * c) * Math.PI) / 180;
     return i === 2 && j === 0 ? [3 * Math.cos(angle), 3 * Math.sin(angle)] : [1, 0];
@@ -105,7 +105,7 @@ describe('a picture of one baseline', () => {
 });
 
 describe('a picture of the uv plane', () => {
-  /** Two stations 30 m apart along the east, at the equator; straight up is where the telescope looks. */
+  /** Two stations 30 m apart along the east, at the equator; the phase centre is the zenith. */
   const pair = {
     ...trio,
     site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 },
@@ -149,7 +149,7 @@ describe('a map of the stations', () => {
       assert.ok(found?.kind === 'text', name);
       return found;
     };
-    // s2 stands 20 m east and 4 m north of s0
+    // s2 is 20 m east and 4 m north of s0
     assert.ok(place('s2').x > place('s0').x + 300 && place('s2').y < place('s0').y - 50);
     assert.ok(wordsOf(picture).includes('flagged: s2'));
   });

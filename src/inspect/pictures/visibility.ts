@@ -1,4 +1,4 @@
-/** The first integration of a file as a picture: matrices of baselines, and their bands. */
+/** Picture of the first integration of a file: matrices of baselines, and their bandpasses. */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { formatInstant } from '../../core/instant.js';
@@ -23,12 +23,12 @@ import { inDb } from '../waterfall.js';
 
 const LEFT = 120;
 const TOP = TITLE_HEIGHT + 26;
-/** From one panel's top to the next one's, beyond its height: title and axis. */
+/** Space between the bottom of one panel and the top of the next: title and axis. */
 const BETWEEN = 96;
 /** Flagged or missing. */
 const beside = { stands: 'beside', missing: 'no weight' } as const;
 
-/** Amplitude and phase of every pair, and over channels of the pairs with one station: of each parallel product. */
+/** Amplitude and phase of every pair, and over channels for the pairs with one station: of each parallel product. */
 export function visibilityPicture(file: VisibilityFile, one: Integration, title: string): Picture {
   const { channels, stations, polarisations } = one;
   const middle = middleChannel(one);
@@ -54,7 +54,7 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
   return pictureOf({ width, height: top - 20 }, [...heading(title, told), ...shapes]);
 }
 
-/** With flags below, or with what was lost, where there is any. */
+/** With flags below, or lost data, if there are any. */
 export function withPanel(
   picture: Picture,
   map: { readonly draw: (frame: PlotFrame) => Shape[] },
@@ -69,10 +69,10 @@ export function withPanel(
   ]);
 }
 
-/** Where the panel of phases begins. */
+/** Left edge of the panel of phases. */
 const right = (left: number, side: number): number => left + side + 210;
 
-/** Two panels side by side, amplitudes and phases, each with its bar. */
+/** Two panels side by side, amplitudes and phases, each with its colour bar. */
 function drawBoth(
   grid: Pick<HeatMap, 'x' | 'y' | 'rows' | 'columns'>,
   amplitude: Pick<HeatMap, 'title' | 'values'>,
@@ -147,13 +147,13 @@ function drawBands(
 }
 
 const degrees = (re: number, im: number): number => Math.atan2(im, re) * DEGREES_PER_RADIAN;
-/** Amplitudes as dB from the middle one: a few damaged values must not shift the rest. */
+/** Amplitudes in dB relative to the median: a few damaged values must not shift the rest. */
 const fromMedian = (amplitudes: Float64Array): Float64Array => {
   const middle = median(amplitudes.filter((value) => value > 0));
   return amplitudes.map((value) => 2 * inDb(value / middle));
 };
 
-/** [i][j] for all pairs both ways round: V_ji = conj(V_ij). NaN where a pair carries no weight. */
+/** [i][j] for all pairs in both orders: V_ji = conj(V_ij). NaN if a pair has no weight. */
 function pairMatrices(one: Integration, channel: number, pol: number) {
   const { channels, stations, polarisations: p } = one;
   const baselines = baselineCount(stations);
@@ -177,7 +177,7 @@ function pairMatrices(one: Integration, channel: number, pol: number) {
   return { amplitudeDb: fromMedian(amplitudes), phaseDeg };
 }
 
-/** The channel nearest the middle in which any pair has weight: the middle one itself is often flagged, for its DC. */
+/** The channel nearest the centre in which any pair has weight: the centre itself is often flagged, because of DC. */
 function middleChannel(one: Integration): number {
   const middle = Math.floor(one.channels / 2);
   const byNearness = Array.from({ length: one.channels }, (_, c) => c).sort(
@@ -186,7 +186,7 @@ function middleChannel(one: Integration): number {
   return byNearness.find((c) => referenceStation(one, c) !== undefined) ?? middle;
 }
 
-/** The first station with any good pair. */
+/** The first station with any valid pair. */
 function referenceStation(one: Integration, channel: number): number | undefined {
   const { stations, polarisations: p } = one;
   const first = channel * baselineCount(stations);

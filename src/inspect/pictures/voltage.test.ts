@@ -18,7 +18,7 @@ const file: VoltageRecording = {
   close: () => Promise.resolve(),
 };
 
-/** Noise-like, input 4 silent, input 5 a hundred times weaker than the rest; the last quarter of input 1 lost. */
+/** Noise-like, input 4 zero, input 5 a hundred times weaker than the rest; the last quarter of input 1 lost. */
 const elements = Int8Array.from({ length: 6 * SAMPLES }, (_, k) => {
   const [a, t] = [Math.floor(k / SAMPLES), k % SAMPLES];
   const value = Math.round(100 * Math.sin(t * t * 0.37));

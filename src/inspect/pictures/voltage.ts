@@ -1,4 +1,4 @@
-/** The first block of a recording as a picture: every input over time and frequency, and a closer look at some. */
+/** Picture of the first block of a recording: every input over time and frequency, and details of some. */
 import { formatInstant } from '../../core/instant.js';
 import { median } from '../../core/median.js';
 import { formatSeconds } from '../../core/units.js';
@@ -34,9 +34,9 @@ import {
 } from './parts.js';
 import { histogramOf, inputSpectra, waterfallOf, type Waterfall } from '../waterfall.js';
 
-/** Inputs that are looked at more closely. */
+/** Number of inputs shown in detail. */
 const CLOSE_LOOKS = 4;
-/** Inputs this far below the median hear next to nothing. */
+/** Inputs this far below the median have almost no signal. */
 const WEAK_DB = -15;
 const [LEFT, PANEL_WIDTH, NEXT_PANEL] = [120, 460, 680];
 const LOST = 'lost (%)';
@@ -72,11 +72,11 @@ const bar = (scale: ColourScale, frame: PlotFrame): Shape[] =>
   drawColourBar(
     scale,
     { ...frame, left: frame.left + frame.width + 18, width: 18 },
-    // How much is lost is known everywhere.
+    // The lost fraction is known everywhere.
     { stands: 'beside', ...(scale.label !== LOST && { missing: true as const }) },
   );
 
-/** Power of every input over time and over frequency, and what was lost; `bottom`: where the next panel may begin. */
+/** Power of every input over time and over frequency, and lost samples; `bottom`: where the next panel may begin. */
 function drawInputs(
   file: Recording,
   block: LookedBlock,
@@ -141,7 +141,7 @@ interface OddInputs {
   readonly weak: readonly number[];
 }
 
-/** Inputs of which nothing arrived or that are zero throughout, and those far below the median. */
+/** Inputs without data or with only zeros, and those far below the median. */
 function oddInputs({ powerDb, bins }: InputPowers, inputs: number): OddInputs {
   const levels = Array.from({ length: inputs }, (_, a) =>
     median(powerDb.subarray(a * bins, (a + 1) * bins).filter((value) => !Number.isNaN(value))),
