@@ -1,4 +1,4 @@
-/** corella apply: visibilities over gains, for other software to go on from. */
+/** corella apply: applies gains to visibilities, for use in other software. */
 import type { Command } from 'commander';
 import { runVisibilities, reportOfOne } from '../visibilities/index.js';
 import { CHANNELS_FLAG, notOfVisibilities, notWritten, ofVisibilities } from './options/of-visibilities.js';

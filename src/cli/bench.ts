@@ -1,4 +1,4 @@
-/** corella bench: each kernel's rate, and the fraction of this machine's own measured ceiling. */
+/** corella bench: each kernel's rate, and its fraction of this machine's measured ceiling. */
 import type { Command } from 'commander';
 import type { Backend } from '../backend/backend.js';
 import { parseIsa, type Isa } from '../backend/cpu/levels.js';
@@ -55,9 +55,12 @@ const benchOptions = z.strictObject({
 });
 type BenchOptions = Options<typeof benchOptions>;
 
-/** Their cases bring what they are compared with. */
+/** These cases include their own reference. */
 const ratioAlways = [integratedBench.kernel, receiveBench.kernel];
-/** A turn long enough to forget the timer, short enough that the machine's mood lasts through a round. */
+/**
+ * A turn long enough to make the timer's error negligible, and short enough that the machine's speed is stable in a
+ * round.
+ */
 const SECONDS_PER_TURN = 0.03;
 
 export function registerBench(program: Command): void {
@@ -88,7 +91,7 @@ async function run(kernel: string | undefined, options: BenchOptions): Promise<v
   const peers = options.peers ? await openPeers() : undefined;
   for (const { name, reason } of peers?.absent ?? []) terminal.say(`peer ${name} is left out: ${reason}`);
   const rows: BenchRow[] = [];
-  // People have seen the rows already; machines get what there is, as the document they expect, however it ends.
+  // On a terminal the rows are printed already; --json prints one complete document, however the run ends.
   const finish = (): void => {
     terminal.result({ rows }, []);
   };

@@ -1,4 +1,4 @@
-/** corella calibrate: visibilities and a model of the sky to gains. */
+/** corella calibrate: gains from visibilities and a sky model. */
 import { Command } from 'commander';
 import { z } from 'zod';
 import { gnss, registerGnss } from './calibrate/gnss.js';
@@ -25,7 +25,7 @@ import {
 import { reportSkyModels } from './options/sky-options.js';
 import { addHelp } from './startup/help.js';
 
-/** With --gnss gains come from a recording of navigation satellites, and its options are others. */
+/** With --gnss, gains come from a recording of navigation satellites, with a different set of options. */
 export function registerCalibrate(program: Command): void {
   const [gnss, visibilities] = [registerGnss(new Command(), []), registerVisibilities(new Command(), [])];
   if (process.argv.includes('--gnss')) registerGnss(program, visibilities.options);

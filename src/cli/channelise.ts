@@ -1,4 +1,4 @@
-/** corella channelise: the F-engine alone, or the response of its filter. */
+/** corella channelise: the F-engine alone, or its filter response. */
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import {
@@ -103,7 +103,7 @@ export function registerChannelise(program: Command): void {
 /** Fields that the response depends on. */
 const ofResponse = ['channels', 'filter', 'taps', 'window', 'passband', 'coefficients', 'float-taps'];
 
-/** Anything else that was given is refused, not ignored. */
+/** Refuses all other given options. */
 async function respond(
   flags: Flags,
   recording: string | undefined,

@@ -1,4 +1,4 @@
-/** corella check: the afternoon before an observation: is everything there, does it fit, what will it make. */
+/** corella check: checks before an observation that everything is present and fits, and what it will write. */
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -76,7 +76,7 @@ async function check(path: string, options: Options<typeof checkOptions>): Promi
     );
 }
 
-/** What is reported of a plan, whatever its source. */
+/** The reported facts of a plan, for any source. */
 interface Checked {
   readonly facts: object;
   readonly lines: readonly string[];

@@ -8,9 +8,9 @@ export interface CommandEntry {
   readonly summary: string;
   /** One or two sentences, above the command's own help. */
   readonly about: string;
-  /** Loaded when it is asked for, so that no command waits for the others' code. */
+  /** Loaded on demand, so that no command waits for the code of others. */
   readonly load: () => Promise<RegisterCommand>;
-  /** Exit code of a failure, where 1 has a meaning of its own. */
+  /** Exit code of a failure, for commands where 1 has another meaning. */
   readonly failure?: 2;
 }
 

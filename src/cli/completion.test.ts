@@ -16,7 +16,7 @@ describe('completion', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  /** What bash offers for the last of the words. */
+  /** The completions that bash offers for the last word. */
   async function offered(...words: readonly string[]): Promise<string[]> {
     const script = `source ${join(folder, 'bash')}; COMP_WORDS=(corella "$@"); COMP_CWORD=$#; _corella; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const { stdout } = await promisify(execFile)('bash', ['-c', script, 'corella', ...words]);

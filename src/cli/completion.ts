@@ -1,4 +1,4 @@
-/** corella completion: what a shell offers behind corella, for bash, zsh and fish. Made from the options themselves. */
+/** corella completion: shell completion for bash, zsh and fish, generated from the option declarations. */
 import type { Command, Option } from 'commander';
 import { refuse } from '../core/errors.js';
 import { choicesOf } from '../fields/index.js';
@@ -32,7 +32,7 @@ export function registerCompletion(program: Command, commands: Commands): void {
 }
 
 interface Offered {
-  /** Words behind corella: "farm submit". */
+  /** Words after corella: "farm submit". */
   readonly path: string;
   readonly commands: readonly string[];
   readonly options: readonly Option[];
@@ -63,7 +63,7 @@ export async function completionOf(shell: Shell, commands: Commands): Promise<st
     : `#compdef corella\nautoload -U +X bashcompinit && bashcompinit\n${script}`;
 }
 
-/** Of messages, for corella help. */
+/** Message codes, for corella help. */
 const codes = explained.map(({ code }) => code);
 
 const takesValue = ({ required, optional }: Option): boolean => required || optional;
@@ -78,7 +78,7 @@ function bash(all: readonly Offered[], commands: Commands): string {
       values.set(words, [...(values.get(words) ?? []), ...places]);
     }
   const cases = [...values].map(([words, places]) => {
-    // Where any value may come, the shell offers files.
+    // Where any value is allowed, the shell offers files.
     const reply = words === '' ? 'COMPREPLY=()' : `COMPREPLY=($(compgen -W '${words}' -- "$word"))`;
     return `    ${places.join('|')})\n      ${reply}\n      return ;;`;
   });

@@ -1,4 +1,4 @@
-/** corella correlate: recorded voltages, or already channelised data, to visibilities. */
+/** corella correlate: visibilities from recorded voltages or channelised data. */
 import type { Command } from 'commander';
 import {
   flagRules,

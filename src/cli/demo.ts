@@ -1,4 +1,6 @@
-/** corella demo: first light. A sky over a telescope through the whole chain, by both roads. */
+/**
+ * corella demo: first light. A sky over a telescope through the whole chain, by direct imaging and from visibilities.
+ */
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { BackendKind } from '../core/backend-kinds.js';
@@ -52,13 +54,13 @@ interface DemoSize {
   readonly pixels: number;
 }
 
-/** Options that change nothing of what is written. */
+/** Options that do not change the output. */
 const OF_THE_RUN = ['out', 'overwrite', 'json', 'quiet', 'page'];
 
-/** Gains further from the truth than this, rms, are no calibration. */
+/** Gains with a larger rms error count as failed calibration. */
 const CALIBRATED = 0.25;
 
-/** What each backend does in well under a minute. */
+/** Sizes that each backend processes in well under a minute. */
 const sizes: Readonly<Record<BackendKind, DemoSize>> = {
   reference: { stations: 64, channels: 8, spectra: 2048, pixels: 128 },
   cpu: { stations: 256, channels: 16, spectra: 2048, pixels: 256 },
@@ -216,7 +218,7 @@ const foundTable = (found: readonly FoundSource[]): string[] =>
     ]),
   );
 
-/** Only what the user said. */
+/** Only options given by the user. */
 function given({ stations, channels, spectra, pixels }: DemoOptions): Partial<DemoSize> {
   return Object.fromEntries(
     Object.entries({ stations, channels, spectra, pixels }).filter(([, value]) => value !== undefined),

@@ -1,4 +1,4 @@
-/** corella devices: what this machine offers, and which backend `auto` would take. */
+/** corella devices: the hardware of this machine, and which backend `auto` selects. */
 import type { Command } from 'commander';
 import { describeDevices, explainAuto } from '../backend/select.js';
 import { judge, networkFacts, telescopeRates } from '../receive/index.js';

@@ -1,4 +1,4 @@
-/** corella fold: a filterbank at the period of a pulsar. */
+/** corella fold: folds a filterbank at the period of a pulsar. */
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { formatSeconds } from '../core/units.js';

@@ -1,4 +1,4 @@
-/** corella help CODE: what a message or an error means, and what to do. Help of commands is commander's. */
+/** corella help CODE: the meaning of a message or an error, and what to do. Commander prints the help of commands. */
 import { meantName } from '../core/spelling.js';
 import { inFlags } from '../observation/flags.js';
 import { refuse } from '../core/errors.js';
@@ -6,7 +6,7 @@ import { explained, type Explained } from '../messages/index.js';
 
 const WIDTH = 80;
 
-/** Whether a word is a code, or meant to be one. */
+/** Whether a word is a code, or looks like one. */
 export const looksLikeCode = (word: string): boolean =>
   word.includes('.') || explained.some(({ code }) => code === word);
 
@@ -29,7 +29,7 @@ export function explanationOf(asked: string): string {
   );
 }
 
-/** By what follows the area: calibrate.leakage is calibrate.leakage-high. */
+/** By the part after the area: calibrate.leakage matches calibrate.leakage-high. */
 const nearest = (asked: string, codes: readonly string[]): string | undefined =>
   codes.find((code) => code.startsWith(asked) || asked.startsWith(code));
 

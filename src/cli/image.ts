@@ -1,4 +1,4 @@
-/** corella image: pictures of the sky, from visibilities or directly from voltages. */
+/** corella image: images of the sky, from visibilities or directly from voltages. */
 import { Command } from 'commander';
 import { crossHandFlag, directFlag } from '../observation/index.js';
 import { runVisibilities, reportOfOne } from '../visibilities/index.js';
@@ -16,7 +16,7 @@ import {
 import { reportSkyModels } from './options/sky-options.js';
 import { addHelp } from './startup/help.js';
 
-/** With --direct the image is of a recording, and its options are others; those of either are refused by name by the other. */
+/** With --direct the image is of a recording, with a different set of options; each set refuses the other's by name. */
 export function registerImage(program: Command): void {
   const [direct, visibilities] = [registerDirect(new Command(), []), registerVisibilities(new Command(), [])];
   if (process.argv.includes('--direct')) registerDirect(program, visibilities.options);

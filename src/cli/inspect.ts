@@ -1,4 +1,4 @@
-/** corella inspect: what is in this file, as text, JSON or pictures. */
+/** corella inspect: contents of a file, as text, JSON or pictures. */
 import type { OnProgress } from '../core/progress.js';
 import type { Command } from 'commander';
 import { reworded, type Line } from '../messages/index.js';
@@ -147,11 +147,11 @@ interface Report {
   readonly json: object;
   readonly lines: readonly string[];
   readonly spectrum: { readonly frequenciesHz: Float64Array; readonly powerDb: Float64Array };
-  /** Undefined where there is nothing to draw. */
+  /** Undefined if there is nothing to draw. */
   readonly pictures: Readonly<Record<Drawing, Picture | undefined>>;
 }
 
-/** Options that draw what a file holds. */
+/** Options that draw a file's contents. */
 const drawings = ['picture', 'uv', 'map', 'fringes'] as const;
 type Drawing = (typeof drawings)[number];
 
@@ -161,7 +161,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
   else await inspectFile(path, options, openTerminal(options));
 }
 
-/** Everything in a folder that can be read, one file after the other; the others are listed. */
+/** Inspects every readable file in a folder in turn; lists the others. */
 async function inspectFolder(
   folder: string,
   files: readonly string[],
@@ -255,7 +255,7 @@ async function inspectFile(path: string, options: InspectOptions, terminal: Term
   try {
     const description = describeFile(file);
     const checked = options.whole === true ? await checksumOf(file) : undefined;
-    // A glance needs no progress; all of a large file may take minutes.
+    // The first block needs no progress; all of a large file may take minutes.
     const stage = options.whole === true ? terminal.stage('read') : undefined;
     const { json, lines, spectrum, pictures } =
       file.kind === 'visibilities'
@@ -297,7 +297,7 @@ async function inspectFile(path: string, options: InspectOptions, terminal: Term
   }
 }
 
-/** What all of the data came to, where the file tells what they should. */
+/** The checksum of all data, if the file contains one to compare with. */
 async function checksumOf(file: OpenedFile): Promise<string | undefined> {
   if (file.kind === 'visibilities' || !file.verify) return undefined;
   await file.verify();
@@ -376,7 +376,7 @@ const wantsFringes = ({ fringes, fringeOf }: InspectOptions): boolean =>
 const fringesNamed = (series: FringeSeries, { fringeOf }: InspectOptions): Fringes =>
   fringesOf(series, fringeOf === undefined ? undefined : parsePhaseCentre(fringeOf, '--fringe-of'));
 
-/** Stations of which no input is left. */
+/** Stations with all inputs flagged. */
 const flaggedStations = ({ header, telescope }: VisibilityFile, inputs: readonly number[]): number[] =>
   telescope.stations.flatMap((_, s) =>
     Array.from({ length: header.polarisations }, (_unused, p) => s * header.polarisations + p).every((a) =>
@@ -386,7 +386,7 @@ const flaggedStations = ({ header, telescope }: VisibilityFile, inputs: readonly
       : [],
   );
 
-/** Of each of two panels side by side. */
+/** Width of each of two panels side by side. */
 const LOSS_WIDTH = 440;
 
 async function visibilityReport(

@@ -1,4 +1,4 @@
-/** corella live: packets or samples in, visibilities and images of the sky out, for as long as they arrive. */
+/** corella live: visibilities and images of the sky from packets or samples as they arrive. */
 import { refuse } from '../core/errors.js';
 import { connectQueue } from '../farm/index.js';
 import { runLive, tartAddress, watchLosses, type LiveOutcome, type LiveRunSettings } from '../live/index.js';
@@ -44,7 +44,7 @@ export async function run(origins: readonly string[], options: LiveOptions, flag
   await runLiveObservation(observation, options);
 }
 
-/** Options of machines that would have no effect. */
+/** Refuses options of joined machines that would have no effect. */
 function refuseMachines({ page }: Observation, { server, machine, night }: LiveOptions): void {
   if (server !== undefined && page?.address === false)
     refuse(
@@ -62,13 +62,13 @@ function refuseMachines({ page }: Observation, { server, machine, night }: LiveO
 
 export interface LiveReportOptions extends CommonOptions, MachineOptions {
   readonly into?: string;
-  /** Opens what is observed, in place of what the source names. */
+  /** Opens the input, replacing what the source names. */
   readonly openInput?: LiveRunSettings['openInput'];
-  /** With the page's address. */
+  /** Called with the page's address. */
   readonly onPage?: (page: Pick<Page, 'url' | 'steerUrl'>) => void;
 }
 
-/** Runs it with a report on the terminal and a page: of corella live, and of corella run. */
+/** Runs it with a report on the terminal and a page; used by corella live and corella run. */
 export async function runLiveObservation(
   observation: Observation,
   options: LiveReportOptions,
@@ -117,7 +117,7 @@ export async function runLiveObservation(
   reportOutcome(outcome, say);
 }
 
-/** A page or a server that cannot be is refused before anything is waited for. */
+/** Refuses a page or server that is not available, before anything waits. */
 async function checkBeforehand(
   { page, products }: Observation,
   options: MachineOptions,
@@ -128,7 +128,7 @@ async function checkBeforehand(
   if (address !== undefined && address !== false) await checkPageAddress(pageAddress(address));
   if (tokenFile !== undefined) await tokenOf(tokenFile);
   const access = await accessOf(options);
-  // A server that goes away later disturbs nothing; one that is not there at all is a slip.
+  // A server that disconnects later does no harm; one that is absent at the start is probably an error.
   if (access) await (await connectQueue(access, 'corella live')).close();
   for (const product of products)
     if ('visibilities' in product && product.visibilities !== null)

@@ -1,19 +1,16 @@
 #!/usr/bin/env node
-/** Where the command line comes in, and the exit code goes out. */
+/** Entry point of the command line; sets the exit code. */
 import { statSync } from 'node:fs';
 import type * as Program from './program.js';
 
 const LEAST_NODE = 20;
 
-/**
- * A reader that has seen enough closes the pipe (corella inspect … | head -1), which is no fault; a full disk under
- * standard output is.
- */
+/** A reader that closes the pipe early (corella inspect … | head -1) is no error; a full disk at standard output is. */
 function watchOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') return;
-      // Set at the very end, since runProgram gives an exit code of its own.
+      // Set at the very end, because runProgram returns an exit code of its own.
       process.once('exit', () => {
         process.exitCode = 1;
       });
@@ -27,8 +24,8 @@ function watchOutput(): void {
 }
 
 /**
- * The program with its modules joined into few files (scripts/build-cli.js), which start three times as fast; as tsc wrote
- * them where that was later, or nothing was joined.
+ * The program with its modules joined into few files (scripts/build-cli.js), which starts three times as fast; the
+ * output of tsc if that is newer or there are no joined files.
  */
 function programUrl(): string {
   const writtenMs = (name: string): number =>
@@ -41,7 +38,7 @@ function programUrl(): string {
 const runProgram = async (): Promise<number> => ((await import(programUrl())) as typeof Program).runProgram();
 
 watchOutput();
-// Before anything is loaded that an older one cannot read.
+// Checked before loading anything that an older version cannot parse.
 if (Number.parseInt(process.versions.node, 10) < LEAST_NODE) {
   process.stderr.write(
     `corella: Node ${process.versions.node} is too old; install Node ${LEAST_NODE} or newer (https://nodejs.org)\n`,
@@ -49,13 +46,13 @@ if (Number.parseInt(process.versions.node, 10) < LEAST_NODE) {
   process.exitCode = 1;
 } else {
   const code = await runProgram().catch((error: unknown) => {
-    // Modules are files, too, and many of them are opened at once.
+    // Modules are files too, and many of them are opened at once.
     if (!(error instanceof Error && 'code' in error && error.code === 'EMFILE')) throw error;
     process.stderr.write(
       'corella: too many files are open at once; allow more in this shell with ulimit -n 1024\n',
     );
     return 1;
   });
-  // What a command set itself stays: some products failed, or the disk is too small.
+  // Keeps an exit code that a command set itself: some products failed, or the disk is too small.
   if (code !== 0) process.exitCode = code;
 }

@@ -1,4 +1,4 @@
-/** Opening what a command was given, and saying plainly when it is the wrong kind of file. */
+/** Opens a command's input, with a clear error for the wrong kind of file. */
 import { openBackend } from '../backend/select.js';
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
@@ -34,7 +34,10 @@ export async function openVisibilities(path: string, options: OpenFileOptions = 
   return opened.kind === 'visibilities' ? opened : wrongKind(opened, kindTitles.visibilities);
 }
 
-/** Where the result would be wrong: fringes turn with frequency, and the sky with time; of several targets which is meant? */
+/**
+ * If the result would be wrong: fringes depend on frequency, and the sky on time; one of several targets must be
+ * chosen.
+ */
 export function refuseUnknown(file: OpenedFile): void {
   if (file.kind === 'visibilities') refuseSeveralTargets(file);
   for (const one of unknownIn(file)) {
@@ -43,7 +46,7 @@ export function refuseUnknown(file: OpenedFile): void {
   }
 }
 
-/** Where it would only be incomplete. */
+/** If the result would only be incomplete. */
 export const unknownFactLines = (file: OpenedFile): Message[] =>
   unknownIn(file).map((one) => {
     const [what, fix] = unknownFactWords[one];
@@ -53,7 +56,7 @@ export const unknownFactLines = (file: OpenedFile): Message[] =>
 const unknownIn = (file: OpenedFile): readonly UnknownFact[] =>
   file.kind === 'visibilities' ? [] : (file.unknownFacts ?? []);
 
-/** Opens the backend asked for, runs the work, and closes it whatever happens. */
+/** Opens the chosen backend, runs the work, and closes the backend in any case. */
 export async function withBackend<Result>(
   options: BackendOptions,
   work: (backend: Backend) => Promise<Result>,

@@ -1,4 +1,7 @@
-/** corella plan: which road is cheaper for a telescope, how busy a machine would be, and how many it takes. */
+/**
+ * corella plan: which imaging method is cheaper for a telescope, the load of a machine, and the number of machines
+ * needed.
+ */
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { formatSeconds } from '../core/units.js';
@@ -175,7 +178,7 @@ async function run(options: PlanOptions, command: Command): Promise<void> {
   });
 }
 
-/** On a card all of the workload is run: falling behind is an error. */
+/** On a GPU the whole workload is run: falling behind is an error. */
 function refuseLate(runs: readonly RoadRun[]): void {
   const late = runs.filter(({ card, elapsedS, dataS }) => card && elapsedS > dataS);
   if (late.length === 0) return;

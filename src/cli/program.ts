@@ -1,6 +1,6 @@
 /**
- * The program: finds the command, and runs it. It imports what --version and the list of commands need; everything else is
- * loaded when it is asked for.
+ * The program: finds the command and runs it. Imports only what --version and the list of commands need; everything
+ * else is loaded on demand.
  */
 import { Command, CommanderError } from 'commander';
 import { commands, type CommandEntry } from './commands.js';
@@ -8,7 +8,7 @@ import { withNewSpellings } from './startup/renamed.js';
 import { escaped } from './report/escaped.js';
 import { version } from '../core/program/version.js';
 
-/** Runs what process.argv asks for: exit code 0 where everything was written, 1 where nothing, 2 where some was left out. */
+/** Runs the command of process.argv: exit code 0 if everything was written, 1 if nothing, 2 if some was left out. */
 export async function runProgram(): Promise<number> {
   const program = new Command('corella')
     .description(
@@ -16,7 +16,7 @@ export async function runProgram(): Promise<number> {
     )
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this list')
-    // A command's own help shows its arguments; beside them here nothing would be left to wrap in 80 columns.
+    // A command's own help shows its arguments; here they would leave too little of the 80 columns.
     .configureHelp({
       subcommandTerm: (command) => command.name(),
       visibleCommands: (command) => [...command.commands],
@@ -40,7 +40,7 @@ export async function runProgram(): Promise<number> {
       }
     }
     if (entry) await addCommand(program, entry);
-    // For the list of commands, and for advice on what was meant, names and summaries do.
+    // The list of commands, and suggestions for misspelt names, need only names and summaries.
     else listCommands(program);
     await program.parseAsync(await askedWords());
     return 0;
@@ -60,7 +60,7 @@ function listCommands(program: Command): void {
   );
 }
 
-/** With its options, and the code behind them. */
+/** Adds a command with its options and code. */
 async function addCommand(program: Command, { load, about }: CommandEntry): Promise<void> {
   const register = await load();
   register(program);
@@ -69,7 +69,7 @@ async function addCommand(program: Command, { load, about }: CommandEntry): Prom
   finishProgram(program);
 }
 
-/** help of an unknown command is that command: commander knows what was meant, but says so of commands alone. */
+/** For help of an unknown command, run that name: commander suggests names only for commands. */
 async function askedWords(): Promise<string[]> {
   const old: { readonly from: string; readonly to: string }[] = [];
   process.argv = [

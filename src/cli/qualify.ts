@@ -1,4 +1,4 @@
-/** corella qualify: every figure of the instrument, measured on this machine, as a report. */
+/** corella qualify: every performance figure of the instrument, measured on this machine, as a report. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { openBackend } from '../backend/select.js';

@@ -1,4 +1,4 @@
-/** corella recover: what a run that was killed left behind, made whole or removed. */
+/** corella recover: completes or removes the partial files of a killed run. */
 import type { Command } from 'commander';
 import { formatBytes } from '../core/units.js';
 import { recover, type Recovered } from '../formats/index.js';

@@ -1,4 +1,4 @@
-/** corella run: an observation file, everything it asks for at once. */
+/** corella run: runs an observation file with all its products at once. */
 import type { Command } from 'commander';
 import { formatBytes, formatSeconds } from '../core/units.js';
 import type { Line } from '../messages/index.js';
@@ -59,7 +59,7 @@ export function registerRun(program: Command): void {
   });
 }
 
-/** Exit code where some products were made and others failed. */
+/** Exit code if some products failed. */
 const SOME_FAILED = 2;
 
 async function run(path: string, options: RunOptions, command: Command): Promise<void> {

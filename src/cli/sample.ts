@@ -1,4 +1,4 @@
-/** corella sample: a small simulated recording, or what is made of one, for trying each page of the documentation. */
+/** corella sample: a small simulated recording, or products of one, for the examples of each documentation page. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -81,7 +81,7 @@ function list(terminal: Terminal): void {
 
 const main = fileURLToPath(new URL('./main.js', import.meta.url));
 
-/** In a process of its own, as if it were typed: files then say in their history how they were made. */
+/** In a separate process, as if typed: the history in the files then shows how they were made. */
 function runCommand(words: readonly string[], cwd: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [main, ...words, '--quiet'], {

@@ -1,4 +1,4 @@
-/** corella search: single dispersed pulses in a filterbank. */
+/** corella search: searches a filterbank for single dispersed pulses. */
 import type { Command } from 'commander';
 import { formatSeconds } from '../core/units.js';
 import { renderPng } from '../draw/index.js';

@@ -1,4 +1,4 @@
-/** corella send: a recording or a simulated sky as packets, to a socket or a capture, with faults on request. */
+/** corella send: sends a recording or a simulated sky as packets, to a socket or a capture, with faults on request. */
 import { isIPv4 } from 'node:net';
 import type { Command } from 'commander';
 import { openBackend } from '../backend/select.js';
@@ -190,7 +190,7 @@ async function run(
     const source = await asWanted(opened, options, closers);
     const plan = streamFor(options.format, source);
     refuseSenders(options, plan);
-    // A sky of now begins on the next whole second after the first packets are ready to go.
+    // A sky of the current time starts at the next whole second after the first packets are ready.
     const isNow =
       options.restamp === true || (options.simulate === true && options.time === undefined && !toFile);
     let known: { readonly first: FirstTick; readonly start: Instant } | undefined;
@@ -289,13 +289,13 @@ async function openSource(
   return { source: file, path, ...(telescope && { telescope }), ...(assumed && { assumed }) };
 }
 
-/** What voltages are channelised to; undefined where packets hold voltages. */
+/** The sample type of channelised voltages; undefined if packets hold voltages. */
 function wantedSpectra(name: PacketFormatName): SpectraType | undefined {
   const { sends } = packetFormatNamed(name);
   return 'spectra' in sends ? sends.spectra[0] : undefined;
 }
 
-/** Voltages are channelised where the format wants spectra. */
+/** Channelises voltages if the format needs spectra. */
 async function asWanted(opened: OpenedSource, options: SendOptions, closers: Closers): Promise<Source> {
   const { source, telescope, path } = opened;
   const { sends, name } = packetFormatNamed(options.format);
@@ -320,7 +320,7 @@ async function asWanted(opened: OpenedSource, options: SendOptions, closers: Clo
 
 interface Sending {
   readonly first: () => FirstTick;
-  /** Until the first packet leaves. */
+  /** Seconds until the first packet is sent. */
   readonly waitS: () => number;
   readonly options: SendOptions;
   readonly opened: OpenedSource;
@@ -329,7 +329,7 @@ interface Sending {
   readonly onProgress: (progress: { readonly done: number; readonly unit: string }) => void;
 }
 
-/** By native threads where nothing is done to single packets. */
+/** With native threads, if single packets are not modified. */
 function sendFast(source: Source, plan: StreamPlan, sending: Sending): Promise<PackedSent> {
   const { first, waitS, options, closers, stop, onProgress } = sending;
   const { listen, interfaceAddress } = whereTo(options);
@@ -362,7 +362,7 @@ function sendFast(source: Source, plan: StreamPlan, sending: Sending): Promise<P
   });
 }
 
-/** Packet by packet: into captures, with faults, with the truth beside them. */
+/** Packet by packet: into captures, with faults, with the truth written beside them. */
 async function sendOneByOne(source: Source, plan: StreamPlan, sending: Sending): Promise<Sent> {
   const { first, waitS, options, opened, stop, onProgress } = sending;
   const { to, speed } = options;
@@ -433,7 +433,7 @@ const socketOf = ({
 const slotSecondsOf = ({ tickRateHz, ticksPerSlot }: StreamPlan): number =>
   tickRateHz ? ticksPerSlot / numberOf(tickRateHz) : 0;
 
-/** When the receiver will think that the first sample was. */
+/** The time that the receiver will derive for the first sample. */
 const firstStart = ({ tickRateHz }: StreamPlan, { epoch, tick }: FirstTick): Instant =>
   instantOfTick({ epoch, tickRateHz: tickRateHz ?? rational(1n) }, tick);
 

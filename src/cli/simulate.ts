@@ -1,4 +1,4 @@
-/** corella simulate: a sky over a telescope, as voltages. */
+/** corella simulate: voltages of a simulated sky over a telescope. */
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { parseInstant } from '../core/instant.js';
@@ -105,7 +105,7 @@ async function run(options: SimulateOptions): Promise<void> {
   const start = parseInstant(options.time, '--time');
   const frame = skyFrame(telescope.site, start);
   const centreFrequencyHz = options.frequency ?? telescope.recording.centreFrequencyHz;
-  // Real samples of the same band come twice as fast.
+  // Real samples of the same band have twice the rate.
   const sampleRateHz =
     options.rate ?? telescope.recording.sampleRateHz * (options.type.startsWith('c') ? 1 : 2);
   const samples = Math.round(options.duration * sampleRateHz);
@@ -206,7 +206,7 @@ function parseTone(text: string): Interferer {
   };
 }
 
-/** Of a period. */
+/** As a fraction of the period. */
 const PULSAR_WIDTH = '0.05';
 
 function parsePulsar(text: string): Parameters<typeof pulsate>[1][number] {

@@ -115,7 +115,7 @@ async function run(options: SkyOptions): Promise<void> {
   });
 }
 
-/** As long as a run may be; the simulation makes a chunk at a time. */
+/** The longest possible run; the simulation makes one chunk at a time. */
 const FOREVER_S = 30 * 86_400;
 
 function sourceOf(telescope: Telescope, start: Instant, options: SkyOptions): VoltageSource {
@@ -144,7 +144,7 @@ function sourceOf(telescope: Telescope, start: Instant, options: SkyOptions): Vo
   };
 }
 
-/** The desktop's own browser; where there is none, the address is printed all the same. */
+/** Opens the desktop's browser; the address is printed in any case. */
 function openBrowser(url: string): void {
   const [program, ...words] =
     process.platform === 'darwin'

@@ -1,4 +1,4 @@
-/** corella telescope: asks for the site and the antennas' places, and writes a telescope's description. */
+/** corella telescope: asks for the site and the antenna positions, and writes a telescope's description. */
 import { createInterface } from 'node:readline/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
@@ -33,7 +33,7 @@ export function registerTelescope(program: Command): void {
 }
 
 interface Asker {
-  /** Asks until the answer can be read; from a file the first that cannot is refused. */
+  /** Asks until the answer is valid; input from a file is refused at the first invalid answer. */
   readonly ask: <Answer>(
     question: string,
     preset: string | undefined,

@@ -1,4 +1,4 @@
-/** corella view: files that are there already, on the page of a night. */
+/** corella view: shows existing files on the live page. */
 import type { Command } from 'commander';
 import { basename } from 'node:path';
 import type { Backend } from '../backend/backend.js';
@@ -105,14 +105,14 @@ interface ShowSettings {
   readonly page?: string;
   readonly tokenFile?: string;
   readonly machine: Backend;
-  /** The whole sky unless given. */
+  /** The whole sky by default. */
   readonly fieldDeg?: number;
   readonly say: (line: Line) => void;
-  /** How a capture is read. */
+  /** Options for reading a capture. */
   readonly packets?: CaptureOptions;
 }
 
-/** Until a signal comes. */
+/** Runs until a signal arrives. */
 export async function showFiles(paths: readonly string[], settings: ShowSettings): Promise<void> {
   const { machine: backend, say } = settings;
   const kinds = await Promise.all(paths.map(async (path) => ({ path, kind: await shownKindOf(path) })));

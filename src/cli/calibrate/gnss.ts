@@ -1,4 +1,4 @@
-/** corella calibrate --gnss: gains of a recording by the codes of the navigation satellites in it. */
+/** corella calibrate --gnss: gains of a recording from the codes of navigation satellites. */
 import type { Command, Option } from 'commander';
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
@@ -80,7 +80,7 @@ export function registerGnss(program: Command, foreign: readonly Option[]): Comm
   });
 }
 
-/** Of what is used of it. */
+/** The middle of the part that is used. */
 const middleOf = (
   { start, samples, sampleRateHz }: Pick<VoltageRecording, 'start' | 'samples' | 'sampleRateHz'>,
   despreadS: number,

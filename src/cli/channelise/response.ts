@@ -1,4 +1,4 @@
-/** corella channelise --response: the scalloping and leakage of a filter beside those of a plain DFT. */
+/** corella channelise --response: the scalloping and leakage of a filter, with those of a plain DFT. */
 import {
   filterResponse,
   planChannelise,
@@ -37,7 +37,8 @@ export async function showResponse(front: FrontPart, options: ResponseOptions): 
       blockSamples: channels,
     });
   const response = filterResponse(planFor());
-  // Critically spaced channels must choose: −6 dB at the edge and quiet neighbours, or a flatter top and louder ones.
+  // Critically sampled channels have a trade-off: −6 dB at the edge and low leakage, or a flatter passband and more
+  // leakage.
   const wider =
     front.passband === undefined && coefficients === undefined && named === undefined
       ? filterResponse(planFor({ passbandChannels: WIDER_PASSBAND }))
@@ -70,7 +71,7 @@ export async function showResponse(front: FrontPart, options: ResponseOptions): 
   );
   openTerminal(options).result({ path: out, channels, taps, ...filterFacts, ...lists }, [
     `loss at a channel's edge: plain DFT ${response.dftEdgeLossDb.toFixed(2)} dB, ${name} ${response.edgeLossDb.toFixed(2)} dB`,
-    // Of few channels none lies so far.
+    // With few channels none is that far away.
     ...(channels < 7
       ? []
       : [

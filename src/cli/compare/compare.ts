@@ -1,4 +1,4 @@
-/** corella compare: whether two products hold the same data, whatever their history. */
+/** corella compare: whether two products hold the same data, ignoring their history. */
 import type { Command } from 'commander';
 import { compareFiles, type Comparison, type Difference } from '../../inspect/index.js';
 import { Differs } from '../report/outcome.js';

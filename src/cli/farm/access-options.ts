@@ -1,4 +1,4 @@
-/** How a NATS server is reached: options of every command that talks to one. */
+/** Options for access to a NATS server, for every command that uses one. */
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { refuse } from '../../core/errors.js';
@@ -8,7 +8,7 @@ import type { access } from '../options/shared.js';
 
 export type AccessOptions = Options<z.ZodObject<typeof access>>;
 
-/** Undefined where no server was named; what would go with one is then refused. */
+/** Undefined if no server was named; options that need one are then refused. */
 export async function accessOf(options: AccessOptions): Promise<Access | undefined> {
   const { server, token, serverTokenFile: tokenFile, nkey, creds, tlsCa, tlsCert, tlsKey } = options;
   if (server === undefined) {

@@ -1,4 +1,7 @@
-/** corella farm collect: results into the ledger, and when all are in, the file that one process would have written. */
+/**
+ * corella farm collect: adds results to the ledger, and once complete, writes the file that one process would have
+ * written.
+ */
 import { textOf } from '../../messages/index.js';
 import type { Command } from 'commander';
 import { stoppable } from '../../core/ending.js';
@@ -34,7 +37,7 @@ const collectOptions = z.strictObject({
   out: again(shared.out, { otherwise: 'as it was submitted' }),
   ...{ overwrite: shared.overwrite, patience: shared.patience, ...shared.access, ...shared.computing },
 });
-/** Not given, it is as it was submitted. */
+/** By default, the choice made at submission. */
 type CollectOptions = Omit<Options<typeof collectOptions>, 'overwrite'> & { readonly overwrite?: boolean };
 
 export function registerCollect(farm: Command): void {
@@ -64,7 +67,7 @@ async function run(folder: string, options: CollectOptions): Promise<void> {
   const { plan } = ledger;
   if (options.out !== undefined && plan.observation.products.length > 1)
     refuse('--out', 'renames one product, and the observation has several', 'leave it out');
-  // Images from visibilities are made here, as one process would make them.
+  // Images from visibilities are made here, as in one process.
   const backend =
     options.backend === 'auto' && plan.work.backend !== 'cuda' ? plan.work.backend : options.backend;
   await withBackend({ ...options, backend }, async (opened) => {
@@ -179,7 +182,7 @@ async function gather(
   };
 }
 
-/** A file with holes that nobody asked for is not written. */
+/** An incomplete file is written only on request. */
 function refuseUnfinished(ledger: Ledger): void {
   const { setAside, jobs, folder } = ledger;
   if (setAside.size > 0) {

@@ -1,4 +1,4 @@
-/** corella farm combine: parts of the band, from machines that each correlated theirs, as one file. */
+/** corella farm combine: joins parts of the band, correlated on separate machines, into one file. */
 import type { Command } from 'commander';
 import { Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';

@@ -1,4 +1,4 @@
-/** corella farm: work spread over machines. */
+/** corella farm: work distributed over machines. */
 import type { Command } from 'commander';
 import { addHelp } from '../startup/help.js';
 import { registerCollect } from './collect.js';

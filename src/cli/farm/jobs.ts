@@ -1,4 +1,4 @@
-/** What every submission has in common: options of the farm, jobs onto a queue or into files. */
+/** Common parts of all submissions: options of the farm, and writing jobs to a queue or into files. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -107,7 +107,7 @@ export async function submit(
   }
 }
 
-/** All of them, by number: Slurm counts from 0 to the last, and one that has its result says so and ends. */
+/** Writes all jobs by number: Slurm counts from 0 to the last, and a job that has its result prints so and ends. */
 async function writeJobs({ folder, jobs }: Ledger): Promise<void> {
   await mkdir(join(folder, 'jobs'), { recursive: true });
   for (const [n, job] of jobs.entries())

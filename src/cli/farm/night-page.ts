@@ -1,4 +1,4 @@
-/** corella farm night --page: the machines of a night on one page. */
+/** corella farm night --page: all machines of an observation on one page. */
 import { stoppable } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { listenToNight, steerAll, type Access, type Queue } from '../../farm/index.js';
@@ -20,7 +20,7 @@ interface PageOptions {
   readonly json?: boolean;
 }
 
-/** Until a signal comes. */
+/** Runs until a signal arrives. */
 export async function showNight(
   queue: Queue,
   night: string,
@@ -77,7 +77,7 @@ export async function showNight(
     stop: () => undefined,
     say,
   });
-  // A place has its spectrum on each machine's own page.
+  // Spectra are only on each machine's own page.
   page.state.spectra = () => [];
   let damaged = '';
   const ears = listenToNight(queue, night, {
@@ -96,7 +96,7 @@ export async function showNight(
         together.image(bytes);
       } catch (error) {
         if (!(error instanceof CorellaError)) throw error;
-        // Once: it would come every second.
+        // Logged once, since it repeats every second.
         if (error.message !== damaged) say(error.message);
         damaged = error.message;
       }

@@ -1,4 +1,4 @@
-/** corella farm night: the machines of a night, seen together, and steered all or none. */
+/** corella farm night: status of all machines of an observation, and commands to all or none of them. */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';

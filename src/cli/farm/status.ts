@@ -1,4 +1,4 @@
-/** corella farm status: how far the jobs of a farm are, and who works on them. */
+/** corella farm status: progress of the jobs of a farm, and which workers process them. */
 import type { Command } from 'commander';
 import { formatBytes, formatSeconds } from '../../core/units.js';
 import { connectQueue, openLedger, queueStatus, type Ledger, type WorkerStatus } from '../../farm/index.js';
@@ -69,7 +69,7 @@ const workerRow = (one: WorkerStatus): string[] => [
   ...[formatBytes(one.readBytes), formatBytes(one.sentBytes), one.job ?? '–'],
 ];
 
-/** What was dropped, each with its reason; equal results that came twice are no news. */
+/** Dropped results with reasons; identical duplicates are not reported. */
 export function droppedLines({
   dropped,
   wrongWorkers,

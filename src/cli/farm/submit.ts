@@ -1,4 +1,4 @@
-/** corella farm submit: an observation of a recording cut into jobs, on a queue or as files. */
+/** corella farm submit: divides the observation of a recording into jobs, on a queue or as files. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -38,7 +38,7 @@ import { addFields, type Options } from '../options/own.js';
 import { backend, common, overwrite } from '../options/shared.js';
 import { reportSkyModels } from '../options/sky-options.js';
 
-/** Fields that a farm of a recording has no use for. */
+/** Fields that do not apply to a farm of a recording. */
 const notOfFarms = [...notOfRecordings, 'machine.threads', 'machine.cards'];
 
 interface Shorthand {
@@ -48,7 +48,7 @@ interface Shorthand {
   /** Of the default output. */
   readonly ending: string;
   readonly settings: FlagSettings;
-  /** Filled in whatever is given. */
+  /** Added to the given fields. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** Options of the short help. */
   readonly usual: readonly string[];
@@ -165,7 +165,7 @@ export function registerSubmit(farm: Command): void {
     .description(
       'Splits the work on a recording into jobs, and puts those without a result on a queue or into files.',
     );
-  // Without a command's name, an observation is meant.
+  // Without a command name, an observation file is meant.
   const command = submitting
     .command('observation', { isDefault: true })
     .description('Makes everything that an observation file asks for, spread over workers.')

@@ -1,4 +1,4 @@
-/** corella worker: does jobs from a queue, one after the other; or one job from a file. */
+/** corella worker: processes jobs from a queue one by one, or one job from a file. */
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -83,7 +83,7 @@ async function run(options: WorkerOptions, command: Command): Promise<void> {
   if (options.job === undefined)
     refuseGiven(command, ['out'], 'is for --job: results of a queue go to its server');
   else refuseGiven(command, ['untilIdle'], 'is for --server: a job of a file is one');
-  // Before the job is done, not after it.
+  // Checked before the job runs.
   if (options.out !== undefined) await checkOutput(options.out);
   const places = roots.map((root) => (isRemote(root) ? root : resolve(root)));
   const release = await confineReading(places);

@@ -1,4 +1,4 @@
-/** corella image --direct: images of voltages or spectra, one or a series, without visibilities between. */
+/** corella image --direct: images of voltages or spectra, one or a series, without visibilities. */
 import type { Command, Option } from 'commander';
 import {
   crossHandFlag,

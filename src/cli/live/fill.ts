@@ -1,4 +1,4 @@
-/** The observation that the flags of corella live ask for. */
+/** Makes the observation from the flags of corella live. */
 import { refuse } from '../../core/errors.js';
 import { isFifo, isStreamName } from '../../live/index.js';
 import { checkObservation, type Observation } from '../../observation/index.js';
@@ -25,7 +25,7 @@ export async function fillObservation(
   );
 }
 
-/** Samples come one way. */
+/** Samples come from one source only. */
 async function sourceOf(origins: readonly string[], given: Given): Promise<Given> {
   const { capture, listen } = given;
   const ways = [origins.length > 0, capture !== undefined, listen !== undefined].filter(Boolean).length;
@@ -61,7 +61,7 @@ function productsOf({ observation, products }: GivenFields, flags: Flags): Given
   refuseIdle({ visibilities, images, gains: (observation.gains ?? {}) as Given }, flags);
   const { 'van-vleck': vanVleck, channels, align, ...others } = visibilities;
   return [
-    // Integrations of a length that was asked for are shown on the page, written or not.
+    // Integrations of a requested length are shown on the page, written or not.
     ...(isWritten || others.integration !== undefined ? [{ visibilities: null, ...visibilities }] : []),
     ...(isImaged
       ? [
@@ -77,7 +77,7 @@ function productsOf({ observation, products }: GivenFields, flags: Flags): Given
   ];
 }
 
-/** Flags that would have no effect. */
+/** Refuses flags that would have no effect. */
 function refuseIdle(
   { visibilities, images, gains }: Readonly<Record<'visibilities' | 'images' | 'gains', Given>>,
   { flagOf }: Flags,

@@ -1,4 +1,4 @@
-/** A machine among others of one night: it says how it fares, and is steered with them. */
+/** One of several machines of an observation: it publishes its status and receives commands. */
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import type { Closable } from '../../core/closing.js';
@@ -36,7 +36,7 @@ export const machineFields = z.strictObject({
 });
 export type MachineOptions = Options<typeof machineFields>;
 
-/** Joins the others; nothing where no server was named. A server that goes away disturbs nothing. */
+/** Joins the others; undefined without a server. A server that disconnects does no harm. */
 export async function joinMachines(
   options: MachineOptions,
   page: Steerable | undefined,
@@ -60,7 +60,7 @@ export async function joinMachines(
   const release = answerSteering(queue, night, machine, {
     proofs,
     rehearse: (command, body) => page.command(command, body, 'all machines', 'rehearse'),
-    // All who steer share the token: whose it was, only they themselves say.
+    // All users share the token, so names in commands are not verified.
     run: (command, body, who) => page.command(command, body, `${who} (name not verified)`, 'run'),
   });
   const book = (): Book => {
@@ -90,7 +90,7 @@ export async function joinMachines(
   };
 }
 
-/** Each second: who was away for less than this misses nothing. */
+/** Repeated each second: machines that were away for less than this receive everything. */
 const TOLD_MINUTES = 5;
 
 function healthOf(machine: string, page: Steerable): Health {

@@ -1,4 +1,4 @@
-/** The flags of corella live: fields of an observation, and what joins machines. */
+/** The flags of corella live: fields of an observation, and options that join machines. */
 import type { Command } from 'commander';
 import { addFlags, type Flags, type FlagSettings } from '../../observation/flags.js';
 import { directFlag, flagRules } from '../../observation/shorthands.js';
@@ -12,13 +12,13 @@ import { common, eop, plan } from '../options/shared.js';
 import { aboutField } from '../../fields/index.js';
 import { images } from '../../products/index.js';
 
-/** What is not part of an observation. */
+/** Options that are not part of an observation. */
 export interface LiveOptions extends CommonOptions, MachineOptions {
   readonly plan?: true;
   readonly eop?: string;
 }
 
-/** Of files alone. */
+/** Options that apply only to files. */
 const notLive = [
   ...['sample-bits', 'skip', 'near', 'tuning', 'metafits', 'remove-cables', 'sideband', 'duration'],
   ...['stored-pair', 'seconds-of', 'column', 'target'],

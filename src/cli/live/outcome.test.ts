@@ -18,7 +18,7 @@ describe('how a night ended', () => {
   it('well, where what was asked for is there', () => {
     end({ integrations: 3, files: ['night.uvh5'] });
     end({ integrations: 3, images: 3, pictures: 1 }, pictures as never);
-    // Recording was switched off on the page.
+    // Writing was switched off on the page.
     end({ integrations: 3 });
     assert.deepEqual(told, []);
   });

@@ -1,4 +1,4 @@
-/** How a night ended, for scripts: 0 where what was asked for is there, 1 where nothing is, 2 where something is missing. */
+/** Exit codes of a live run: 0 if all products are written, 1 if none is, 2 if some are missing. */
 import { textOf } from '../../messages/index.js';
 import { refuse } from '../../core/errors.js';
 import type { LiveOutcome, NightSummary } from '../../live/index.js';
@@ -13,7 +13,7 @@ interface Asked {
   readonly picture: string;
 }
 
-/** The same of what runLive gives; a product that failed by itself is reported. */
+/** The same for the result of runLive; reports each product that failed by itself. */
 export function reportOutcome(
   { summary, observation: { products }, isStopped, failures, products: made }: LiveOutcome,
   say: (line: string) => void,
@@ -36,7 +36,7 @@ export function reportOutcome(
   if (lacking.length > 0) throw new PartlyDone(lacking.map(textOf).join('; '));
 }
 
-/** `stopped`: somebody ended it, by a signal or on the page; whoever does so before anything came knows. */
+/** `stopped`: a user ended the run, by a signal or on the page; then no data is not an error. */
 export function tellOutcome(
   came: Came,
   { out, image, picture }: Asked,

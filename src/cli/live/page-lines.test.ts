@@ -25,7 +25,7 @@ describe('where a page is', () => {
     assert.deepEqual(pageLines(local, { ...settings, tokenIs: 'shown' }), [
       `the sky is at http://127.0.0.1:8080/; to steer, at http://127.0.0.1:8080/#token=${TOKEN}`,
     ]);
-    // From other machines one reads with the token, too.
+    // From other machines, reading needs the token too.
     assert.match(
       pageLines(wide, { ...settings, tokenIs: 'shown' })[0],
       /is at http:\/\/192\.0\.2\.7:8080\/#token=/,

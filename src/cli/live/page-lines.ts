@@ -1,8 +1,8 @@
-/** Where a page is, in lines for people. The token is shown on a terminal alone: logs are read by others. */
+/** The page's address, in lines for users. The token is shown only on a terminal, because others may read logs. */
 import type { Page } from '../../serve/index.js';
 
 export interface PageLineSettings {
-  /** Where the token is, if it is in a file. */
+  /** The file with the token, if there is one. */
   readonly tokenFile: string | undefined;
   /** The option that names such a file. */
   readonly tokenOption: string;
@@ -10,7 +10,7 @@ export interface PageLineSettings {
   readonly shows?: string;
 }
 
-/** Whether lines go to a person who looks at them now. */
+/** Whether lines go to a user at a terminal. */
 export const tokenIsFor = ({ json }: { readonly json?: boolean }): 'shown' | 'hidden' =>
   json !== true && process.stderr.isTTY ? 'shown' : 'hidden';
 

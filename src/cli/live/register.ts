@@ -1,4 +1,4 @@
-/** The options of corella live; what runs it is loaded when it runs. */
+/** The options of corella live; the code that runs it is loaded at run time. */
 import type { Command } from 'commander';
 import { addLiveOptions, type LiveOptions } from './options.js';
 

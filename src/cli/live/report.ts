@@ -1,4 +1,4 @@
-/** What a night says while it lasts: a line of progress for people, one JSON object a line for machines, and the summary. */
+/** Reports of a live run: a progress line for users, one JSON object per line for machines, and the summary. */
 import type { Source } from '../../core/sources.js';
 import { formatBytes, formatSeconds } from '../../core/units.js';
 import { isMessage, type Line } from '../../messages/index.js';
@@ -66,7 +66,7 @@ export function openReport(options: CommonOptions): Report {
       if (kind === 'integration') seen.integrations++;
       else if (kind === 'image') seen.images++;
       else if (kind === 'no-image') {
-        // Said once, and counted: a dead hour would fill the screen.
+        // Printed once and counted: an hour without data would fill the screen.
         if (seen.empty++ === 0 && !isJson) say(`no image: ${event.why}`);
       }
       if (!isJson && kind === 'session' && event.session > 0)
@@ -131,7 +131,7 @@ function cardLines(card: CardAccount): string[] {
   ];
 }
 
-/** Below this the way through the network may explain it. */
+/** Below this, network delays may explain the difference. */
 const NOTABLE_CLOCK_S = 0.1;
 
 const clockLines = (aheadS: number | undefined): string[] =>

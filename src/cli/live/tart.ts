@@ -1,4 +1,4 @@
-/** corella live tart:URL: a TART's API is polled, and what it hands out is imaged and written. */
+/** corella live tart:URL: polls a TART's API, and images and writes its data. */
 import { runTart, type TartOutcome } from '../../live/index.js';
 import { skyModelsOf, type Observation } from '../../observation/index.js';
 import { formatSeconds } from '../../core/units.js';

@@ -1,4 +1,4 @@
-/** What the options of corella view ask of a capture. */
+/** The observation that corella view makes of a capture. */
 import { resolveLive } from '../../live/index.js';
 import { checkObservation, type Observation } from '../../observation/index.js';
 import type { ChannelOptions } from '../options/channel-options.js';
@@ -10,7 +10,7 @@ export interface CaptureOptions extends ChannelOptions {
   readonly epoch?: string;
   readonly rate?: number;
   readonly frequency?: number;
-  /** From one image to the next, and of each integration. */
+  /** Interval between images, and length of each integration. */
   readonly image: number;
   /** Degrees round the zenith; the whole sky by default. */
   readonly field?: number;

@@ -1,4 +1,4 @@
-/** How voltages become channels, for commands that are no shorthand of an observation: fields of its front. */
+/** Channelisation options, for commands that are no shorthand of an observation: fields of its front. */
 import type { z } from 'zod';
 import type { SpectraType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
@@ -11,7 +11,7 @@ const { channels, filter, taps, window, bits, gain, passband, coefficients } = f
 export const channelFields = { channels, filter, taps, window, bits, gain, passband, coefficients };
 export type ChannelOptions = Pick<FrontPart, keyof typeof channelFields>;
 
-/** For refuseGiven, where nothing is channelised. */
+/** For refuseGiven, where there is no channelisation. */
 export const channelOptionNames = Object.keys(channelFields);
 
 const spectraTypes = { 8: 'ci8', 4: 'ci4', float: 'cf32' } as const satisfies Record<

@@ -1,4 +1,4 @@
-/** What all commands share: a way to join the program, common options. */
+/** Common parts of all commands: registration and common options. */
 import type { Command } from 'commander';
 import type { BackendChoice } from '../../core/backend-kinds.js';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -17,11 +17,11 @@ export interface BackendOptions extends CommonOptions {
   readonly threads?: number;
 }
 
-/** Of `openBackend`: threads where they were asked for. */
+/** Options for `openBackend`: threads if given. */
 export const threadsOf = ({ threads }: Pick<BackendOptions, 'threads'>): { readonly threads?: number } =>
   threads === undefined ? {} : { threads };
 
-/** What a parser refuses without knowing for which option is told with the option's name. */
+/** Adds the option's name to errors of parsers that do not know it. */
 export function nameOptionsInErrors(command: Command): void {
   command.commands.forEach(nameOptionsInErrors);
   for (const option of command.options) {
@@ -40,7 +40,7 @@ export function nameOptionsInErrors(command: Command): void {
   }
 }
 
-/** Commander counts the words it cannot place; which one it was, and why, is more use. */
+/** Commander only counts unexpected arguments; this reports which one it is, and why. */
 export function refuseExcess(program: Command): void {
   const allow = (command: Command): void => {
     command.allowExcessArguments();
@@ -50,7 +50,7 @@ export function refuseExcess(program: Command): void {
   program.hook('preAction', (_, command) => {
     const { registeredArguments: places, args } = command;
     if (args.length <= places.length || places.at(-1)?.variadic === true) return;
-    // A unit that stands apart is the last word, and may have been taken for a file.
+    // A unit after a space is the last word, and may have been parsed as a file.
     const apart = process.argv.findIndex(
       (word, k) => args.includes(word) && isUnit(word) && /^[\d.+-]+$/.test(process.argv[k - 1]),
     );
@@ -68,10 +68,10 @@ export function refuseExcess(program: Command): void {
   });
 }
 
-/** Where a parser that serves several options stands. */
+/** Placeholder for the name in errors of a parser that serves several options. */
 export const ANY_OPTION = 'option';
 
-/** Options that were given although they mean nothing here are refused: ignoring one would mislead. */
+/** Refuses given options that have no effect here: ignoring one would mislead. */
 export function refuseGiven(command: Command, names: readonly string[], why: string): void {
   for (const option of command.options) {
     const name = option.attributeName();

@@ -1,4 +1,4 @@
-/** Options of inspect that draw, and which files they are for. */
+/** Options of inspect that draw pictures, and the kinds of files they apply to. */
 import { refuse } from '../../core/errors.js';
 
 export interface DrawingOptions {
@@ -11,7 +11,7 @@ export interface DrawingOptions {
   readonly fringeOf?: string;
 }
 
-/** Refuses, before anything is written, what a kind of file has nothing for. */
+/** Refuses, before writing anything, drawings that a kind of file does not have. */
 export function refuseDrawings(
   options: DrawingOptions,
   which: readonly (keyof DrawingOptions)[],

@@ -1,11 +1,11 @@
-/** --eop and --orbits, for every command that depends on where the sky is; and a warning where no table covers a date. */
+/** --eop and --orbits, for every command that depends on sky positions; warns if no table covers a date. */
 import type { Command } from 'commander';
 import { message } from '../../messages/index.js';
 import { note } from '../report/terminal.js';
 import { onUnknownOrientation } from '../../sky/earth/orientation.js';
 import { useSky } from '../../sky/use-sky.js';
 
-/** Says once the command is done which dates no table reaches, where no line of progress is drawn over it. */
+/** Reports dates outside the tables after the command is done, when no progress line is drawn. */
 export function noteUnknownOrientation(command: Command): Command {
   const words: string[] = [];
   return command

@@ -14,7 +14,7 @@ describe('inputs to leave out', () => {
     assert.deepEqual(flagged(' 1, 3-5 '), [1, 3, 4, 5]);
     assert.deepEqual(flagged('s1'), [2, 3]);
     assert.deepEqual(flagged('s1:Y,s2:x'), [3, 4]);
-    // Circular feeds as calibrate names them.
+    // Circular feeds, named as in calibrate.
     assert.deepEqual(flagged('s0:R,s1:L'), [0, 3]);
     assert.deepEqual(flagged('s1', 1), [1]);
     assert.deepEqual(flagged('s1:X', 1), [1]);

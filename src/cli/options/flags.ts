@@ -1,9 +1,9 @@
-/** Inputs and stations to leave out, by number or by the station's name. */
+/** Inputs and stations to flag, by number or by the station's name. */
 import { refuse } from '../../core/errors.js';
 import { inputsNamed } from '../../stages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
-/** flags : [a], 1 where an input is to be left out. */
+/** flags : [a], 1 if an input is flagged. */
 export function parseFlags(
   text: string | undefined,
   inputs: number,

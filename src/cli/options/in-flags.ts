@@ -1,4 +1,6 @@
-/** The library names fields; whoever types a command reads its flags. The one place where that is done. */
+/**
+ * Replaces names of fields, used by the library, by flags in the messages of a command. The only place that does this.
+ */
 import type { Command } from 'commander';
 import { CorellaError } from '../../core/errors.js';
 import { reworded, type Line } from '../../messages/index.js';
@@ -6,15 +8,15 @@ import { inFlagsOf } from '../../observation/flags.js';
 
 let words = (text: string): string => text;
 
-/** From here on texts are in flags of this command. */
+/** Sets the command whose flags appear in texts from now on. */
 export const useFlagsOf = (command: Command): void => {
   words = inFlagsOf(command);
 };
 
-/** A line of a result, or a message, in flags. */
+/** A line of a result, or a message, with flags. */
 export const inFlags = <One extends Line>(line: One): One => reworded(line, words) as One;
 
-/** The same error, of the same class, in flags. */
+/** The same error, of the same class, with flags. */
 export function errorInFlags(error: unknown): unknown {
   if (!(error instanceof CorellaError)) return error;
   const [where, what] = [words(error.where), words(error.what)];

@@ -1,4 +1,4 @@
-/** What a killed run left of an output, reported by the next run. */
+/** Partial files of a killed run, reported by the next run. */
 import { dirname } from 'node:path';
 import { message, type Message } from '../../messages/index.js';
 import { findLeftovers } from '../../formats/index.js';

@@ -1,4 +1,4 @@
-/** Flags of commands whose source is visibilities, as observation/flags.ts takes them. */
+/** Flags of commands whose source is visibilities, for observation/flags.ts. */
 import { flagRules, timesFlag, type FlagSettings } from '../../observation/index.js';
 
 /** Fields of sources and of the chain before correlation. */
@@ -8,7 +8,7 @@ export const notOfVisibilities = [
   ...['flags.kurtosis', 'flags.kurtosis-spectra', 'flags.kurtosis-over', 'flags.kurtosis-bursts'],
 ] as const;
 
-/** Fields of correlations. */
+/** Fields of correlation. */
 export const notWritten = ['integration', 'align', 'values', 'van-vleck', 'file-every'].map(
   (name) => `products.visibilities.${name}`,
 );

@@ -1,4 +1,7 @@
-/** What the user knows and a file may not say: fields of an observation's source, for a command that is no shorthand. */
+/**
+ * Facts that a file may lack and the user can give: fields of an observation's source, for a command that is no
+ * shorthand.
+ */
 import type { z } from 'zod';
 import type { OpenFileOptions } from '../../formats/index.js';
 import { readingOptionsOf, source, type ObservationInput } from '../../observation/index.js';

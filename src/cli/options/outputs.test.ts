@@ -67,7 +67,7 @@ it('a demo takes a folder that is new, empty or of the same demo, and no other',
     /holds the demo of other options; name another folder/,
   );
   await checkDemoFolder(folder, { ...asked, stations: 16 }, { overwrite: true });
-  // Of an earlier version, which did not write its options, or somebody else's.
+  // Written by an earlier version without the options, or by another program.
   for (const text of ['{}', 'no JSON']) {
     await writeFile(join(folder, 'summary.json'), text);
     await assert.rejects(checkDemoFolder(folder, asked, {}), /other options/);

@@ -1,4 +1,4 @@
-/** What a command is about to write, refused before the work rather than after it. */
+/** Checks of a command's outputs before the work starts. */
 import { readFile, readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,7 +10,7 @@ export interface OutputOptions {
   readonly overwrite?: boolean;
 }
 
-/** The default name of a result: its first input's, in this folder, with another ending. */
+/** The default name of a result: its first input's name, in the current folder, with another ending. */
 export function namedAfter(input: string, ending: string): string {
   const file = basename(namesIn(input)[0].replace(/[?#].*$/, ''));
   const stem =
@@ -18,16 +18,19 @@ export function namedAfter(input: string, ending: string): string {
       .replace(/\.[^.]*$/, '')
       .replaceAll(/[*?]/g, '')
       .replace(/[._-]+$/, '') || 'corella';
-  // FITS may hold visibilities, too.
+  // FITS may also hold visibilities.
   return stem + ending === file ? `${stem}-result${ending}` : stem + ending;
 }
 
 export { checkOutputs, recordingPaths } from '../../formats/index.js';
 
-/** What a demo leaves last: a folder that has it is a demo's own. */
+/** The last file of a demo: it marks a folder as a demo's own. */
 const DEMO_MARK = 'summary.json';
 
-/** A folder for many products: new, empty, or of an earlier demo with the same options; anything else might hold what is kept. */
+/**
+ * A folder for many products: new, empty, or of an earlier demo with the same options; any other might hold files to
+ * keep.
+ */
 export async function checkDemoFolder(
   folder: string,
   asked: object,
@@ -54,7 +57,7 @@ export async function checkDemoFolder(
     );
 }
 
-/** Options that name what is written, wherever they are known, and the argument that does. */
+/** Options of all commands that name an output, and the argument that does. */
 const WRITTEN: readonly string[] = [
   'out',
   'output',
@@ -67,12 +70,12 @@ const WRITTEN: readonly string[] = [
   'antennas',
   'truth',
 ];
-/** Other options whose value may be a file; --bits float is none. */
+/** Other options whose value may be a file; --bits float is not one. */
 const MAY_NAME_A_FILE = /<[^>]*(?:path|file|place|capture|list|beam)|^--telescope/;
 const WRITTEN_ARGUMENT = 'to';
 const READ = 'what is read';
 
-/** One file named for two things: a result would replace what is read, or another result. */
+/** Refuses one file named twice: a result would replace an input or another result. */
 export async function refuseNamedTwice(command: Command): Promise<void> {
   const options = command.options.flatMap((option) => {
     const name = option.attributeName();
@@ -104,7 +107,7 @@ export async function refuseNamedTwice(command: Command): Promise<void> {
         );
 }
 
-/** By name, where nothing is there yet, or by what is there; the two files of a SigMF recording are one. */
+/** By name if the file does not exist, else by identity; the two files of a SigMF recording are one. */
 const isOne = async (x: string, y: string): Promise<boolean> => {
   const [a, b] = [x, y].map((path) => resolve(path).replace(/\.sigmf(?:-meta|-data)$/i, '.sigmf'));
   return a === b || sameFile(x, y);

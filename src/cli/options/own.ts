@@ -1,13 +1,16 @@
-/** Options of a command that are no field of an observation, declared as fields too: help, checks and defaults come from them. */
+/**
+ * Options of a command that are no fields of an observation, declared as fields too: these give help, checks and
+ * defaults.
+ */
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
 import { aboutField, alternatives, fromText, helpOf, withChoices, type Filled } from '../../fields/index.js';
 
-/** What a command's action is given: fields with a default are there. */
+/** Argument of a command's action: fields with a default are present. */
 export type Options<Part extends z.ZodObject> = Filled<Part>;
 
-/** Adds an option for each field. A key is the flag's name as commander has it: --start-tick is `startTick`. */
+/** Adds an option for each field. A key is the flag's name in commander's form: --start-tick is `startTick`. */
 export function addFields(command: Command, part: z.ZodObject): Command {
   for (const [key, schema] of Object.entries<z.core.$ZodType>(part.shape)) {
     const option = optionOf(command, schema);
@@ -31,7 +34,7 @@ function optionOf(command: Command, schema: z.core.$ZodType): Option {
       const isAgain = command.getOptionValueSource(option.attributeName()) === 'cli';
       return read(schema, option.long ?? flag, text, isAgain ? before : undefined);
     });
-  // A flag that is not given is absent, not false: who asks whether it was given looks for that.
+  // A flag not given is absent instead of false, so that code can test whether it was given.
   if (preset !== undefined && preset !== false)
     option.default(
       preset,
@@ -40,7 +43,7 @@ function optionOf(command: Command, schema: z.core.$ZodType): Option {
   return withChoices(option, schema).makeOptionMandatory(!(schema instanceof z.ZodExactOptional));
 }
 
-/** Lists are given by repeating the option. */
+/** A list is given by repeating the option. */
 function read(schema: z.core.$ZodType, flag: string, text: string, before: unknown): unknown {
   const list = alternatives(schema).find((form) => form instanceof z.ZodArray);
   if (list)

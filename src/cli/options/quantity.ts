@@ -1,9 +1,9 @@
-/** Quantities as people write them: 74MHz, 25 kHz, 40ms, 30°. Converted to SI at this edge and nowhere else. */
+/** Quantities with units: 74MHz, 25 kHz, 40ms, 30°. Converted to SI only here. */
 import { refuse } from '../../core/errors.js';
 import type { ImageField } from '../../image/index.js';
 import { angleUnits, frequencyUnits, readQuantity, timeUnits, type Units } from '../../fields/index.js';
 
-/** Of any quantity. */
+/** Whether a word is a unit of any quantity. */
 export const isUnit = (word: string): boolean =>
   [frequencyUnits, timeUnits, angleUnits].some((units) => Object.hasOwn(units, word.toLowerCase()));
 
@@ -13,7 +13,7 @@ function quantity(option: string, units: Units, form: string): (text: string) =>
 
 export const frequency = (option: string) =>
   quantity(option, frequencyUnits, 'write it like 74MHz, 25kHz or plain hertz');
-/** Samples a second, above 0. */
+/** Samples per second, above 0. */
 export const rate = (option: string) => {
   const hertz = frequency(option);
   return (text: string): number => {
@@ -35,7 +35,7 @@ export const angle = (option: string) => {
   };
 };
 
-/** Nothing here lasts no time, or less than none. */
+/** Must be above 0. */
 export const duration = (option: string) => {
   const seconds = quantity(option, timeUnits, 'write it like 40ms, 2s or plain seconds');
   return (text: string): number => {
@@ -45,6 +45,6 @@ export const duration = (option: string) => {
   };
 };
 
-/** The whole sky where no width is given. */
+/** The whole sky if no width is given. */
 export const fieldOf = (widthDeg: number | undefined): ImageField =>
   widthDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg };

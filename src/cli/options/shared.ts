@@ -1,4 +1,4 @@
-/** Options that several commands have beside the fields of an observation; each is declared here once. */
+/** Options shared by several commands beside the fields of an observation, each declared once. */
 import { z } from 'zod';
 import type { VoltageType } from '../../core/axes.js';
 import {
@@ -22,7 +22,7 @@ const running = 'Running';
 
 /** An option without a value. */
 export const given = withForm(z.literal(true), { words: 'nothing' });
-/** A list of words, the option repeated. */
+/** A list of words, by repeating the option. */
 export const repeated = (what: string) => z.array(words(what));
 
 export const json = field(given, {
@@ -48,7 +48,7 @@ export const { overwrite } = observation.shape;
 export const { sources, field: fieldWidth, pixels } = images.shape;
 
 export const out = field(outputPath, { flag: '-o, --out <path>', changes, help: OUT_HELP });
-/** A result of many files. */
+/** Output folder for a result of many files. */
 export const outFolder = field(words('the name of a folder'), {
   ...{ flag: '-o, --out <folder>', changes, help: OUT_HELP },
 });
@@ -60,7 +60,7 @@ export const picture = field(pngPath, {
   ...{ flag: '--picture <path>', changes, help: aboutField(images.shape.picture)?.help ?? '' },
 });
 
-/** The middle of the summer night at the Sevilleta: Cyg A, Vir A and Cas A are all up. */
+/** Midnight in summer at the Sevilleta: Cyg A, Vir A and Cas A are all up. */
 export const FIRST_LIGHT_TIME = '2026-06-21T04:00:00Z';
 export const time = field(utc, {
   ...{ flag: '--time <utc>', changes, help: 'when the simulated sky begins' },
@@ -96,7 +96,7 @@ export const pageAddress = field(words('PORT or HOST:PORT'), {
 const server = 'Server of the queue (NATS)';
 const path = (name: string, help: string) =>
   field(inputPath, { flag: `--${name} <path>`, group: server, changes, help });
-/** How a NATS server is reached. */
+/** Access to a NATS server. */
 export const access = {
   server: field(words('the address of a server'), {
     ...{ flag: '--server <url>', group: server, changes },

@@ -1,4 +1,6 @@
-/** Commands that are shorthands of an observation: filled from flags, printed with --plan, run, and told in flags. */
+/**
+ * Commands that are shorthands of an observation: filled from flags, printed with --plan, run, and reported in flags.
+ */
 import { Option, type Command } from 'commander';
 import { namesIn } from '../../formats/index.js';
 import {
@@ -23,7 +25,7 @@ import { z } from 'zod';
 import { addFields } from './own.js';
 import { common, plan } from './shared.js';
 
-/** Fields of a recording's observation that no shorthand of a recording takes. */
+/** Fields of a recording's observation that no shorthand of a recording has. */
 export const notOfRecordings = [
   ...[
     'stations',
@@ -38,7 +40,7 @@ export const notOfRecordings = [
   'source.duration',
 ] as const;
 
-/** What their help says otherwise than that of live data. */
+/** Differences of their help from that of live data. */
 export const ofRecordings: NonNullable<FlagSettings['renamed']> = {
   'source.start': { otherwise: 'as the recording says' },
   'front.gain': { otherwise: 'from the first samples; 8 bits at a good level keep their level' },
@@ -48,7 +50,7 @@ export interface ShorthandOptions extends CommonOptions {
   readonly plan?: true;
 }
 
-/** Flags of the schema, --plan, and what all commands have. */
+/** Flags of the schema, --plan, and the common options. */
 export function addShorthand(command: Command, settings: FlagSettings): Flags {
   const flags = addFlags(command, settings);
   addFields(command, z.strictObject({ ...common, plan }));
@@ -56,21 +58,21 @@ export function addShorthand(command: Command, settings: FlagSettings): Flags {
   return flags;
 }
 
-/** Options of a command of the same name for other sources, hidden: their names, to be refused where they are given. */
+/** Hidden options of a command of the same name for other sources: refused by name if given. */
 export function addForeign(command: Command, foreign: readonly Option[]): readonly string[] {
   const others = foreign.filter(({ long }) => !command.options.some((own) => own.long === long));
   for (const { flags } of others) command.addOption(new Option(flags).hideHelp());
   return others.map((option) => option.attributeName());
 }
 
-/** What the command line asks for. */
+/** The observation of the command line. */
 export const observationOf = (
   flags: Flags,
   product: ProductName,
   { recording, out }: { readonly recording: string; readonly out: string },
 ): Observation => filledFrom(flags, { recording }, { [product]: out });
 
-/** From the arguments: the source, and the product with what the command says of it. Flags add to both. */
+/** The source and product from the arguments, with the command's own settings. Flags add to both. */
 export function filledFrom(
   { given }: Flags,
   from: { readonly recording: string } | { readonly visibilities: string },
@@ -93,12 +95,12 @@ export function filledFrom(
   );
 }
 
-/** What --plan prints. */
+/** Prints the observation for --plan. */
 export const printPlan = (observation: Observation, { json }: CommonOptions): void => {
   process.stdout.write(writeObservation(observation, json === true ? 'json' : 'yaml'));
 };
 
-/** What killed runs left beside the files that will be written. */
+/** Reports partial files of killed runs beside the files that will be written. */
 const sayLeftovers =
   (terminal: Terminal) =>
   async ({
@@ -110,14 +112,14 @@ const sayLeftovers =
       for (const line of await leftoverLines(path)) terminal.say(line);
   };
 
-/** A result for machines and for people; `lacking` is what was asked for and is not in it. */
+/** A result as JSON and as lines; `lacking` is what was requested but is missing. */
 export interface Told {
   readonly facts: object;
   readonly lines: readonly Line[];
   readonly lacking?: readonly Message[];
 }
 
-/** Runs it, or prints it where --plan is given; `tell` makes the result of the outcome. */
+/** Runs the observation, or prints it for --plan; `tell` converts the outcome to a result. */
 export async function runShorthand(
   observation: Observation,
   options: ShorthandOptions,
@@ -143,7 +145,7 @@ export async function runShorthand(
   terminal.result(facts, lines, lacking);
 }
 
-/** The same of visibilities: `run` makes the products, `tell` the result of what came of them. */
+/** The same for visibilities: `run` makes the products, `tell` converts their outcome to a result. */
 export async function runOfVisibilities<Made>(
   observation: Observation,
   options: ShorthandOptions,
@@ -165,7 +167,7 @@ export async function runOfVisibilities<Made>(
   terminal.result(facts, lines, lacking);
 }
 
-/** How a run of visibilities is shown. */
+/** How a run of visibilities reports on the terminal. */
 export const settingsOf = (terminal: Terminal): VisibilitiesSettings => ({
   version: version(),
   stage: (title) => terminal.stage(title),

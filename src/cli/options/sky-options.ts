@@ -1,4 +1,4 @@
-/** Telescopes and sources that options name. */
+/** Telescopes and sources named by options. */
 import type { Command } from 'commander';
 import { prepareSkyModels } from '../../formats/index.js';
 import type { SkyFrame } from '../../sky/frame.js';
@@ -21,17 +21,17 @@ export async function chooseTelescope(options: TelescopeOptions): Promise<Telesc
   return options.stations === undefined ? whole : selectStations(whole, options.stations);
 }
 
-/** Reads the files of sky models that --sources names, before the work. */
+/** Reads the sky model files named by --sources, before the work. */
 export const prepareSources = (command: Command): Command =>
   command.hook('preAction', async () => {
     const options = command.opts<CommonOptions & { sources: string }>();
     await reportSkyModels(options.sources, options);
   });
 
-/** A stage is shown of long models alone. */
+/** Progress is shown only for models longer than this. */
 const LONG_COMPONENTS = 20_000;
 
-/** Reads the files of sky models that a list of sources names, with progress, and reports what was left out of them. */
+/** Reads the sky model files in a list of sources, with progress, and reports what was left out of them. */
 export async function reportSkyModels(sources: string, options: CommonOptions): Promise<void> {
   const terminal = openTerminal(options);
   let stage: ReturnType<typeof terminal.stage> | undefined;

@@ -1,18 +1,18 @@
-/** The table that corella bench prints as it measures: a column for each parameter that differs between the cases. */
+/** The table that corella bench prints while measuring: a column for each parameter that differs between the cases. */
 import type { Backend } from '../../backend/backend.js';
 import type { BenchCase, BenchRow, KernelCases } from '../../bench/index.js';
 import { openTable } from './terminal.js';
 
 export interface BenchTable {
-  /** What all cases share, and the heads of the columns. */
+  /** Parameters common to all cases, and the column headings. */
   readonly head: readonly string[];
   line(row: BenchRow): string;
-  /** A case in a few words: what sets it apart from the others. */
+  /** Short description of a case: its differences from the others. */
   describe(each: BenchCase): string;
 }
 
 const percent = (fraction: number): string => `${(100 * fraction).toFixed(0)} %`;
-/** Three figures, never as a power of ten. */
+/** Three digits, never as a power of ten. */
 const figures = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
 export function openBenchTable(

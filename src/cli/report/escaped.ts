@@ -1,6 +1,6 @@
-/** Text for a terminal. What comes from files, names and the network could hold commands to the terminal. */
+/** Escapes text for a terminal. Text from files, names and the network could contain terminal commands. */
 
-/** Control characters but the ends of lines and tabs, and marks that turn the direction of text round. */
+/** Control characters except line ends and tabs, and marks that change the text direction. */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Control characters as \x1b or \u202e. */

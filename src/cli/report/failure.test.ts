@@ -30,7 +30,7 @@ describe('what is said of a failure', () => {
     assert.match(failureText(error), /^corella: too many files are open at once; .*ulimit -n 1024\n$/);
   });
   it('is a sentence where not even the program itself can be loaded', async () => {
-    // main.js beside a program whose modules are too many to open; our own are joined into two files by a build.
+    // main.js with a program whose modules are too many to open; a build joins our own into two files.
     const folder = temporaryFolder('failure');
     await copyFile(program, join(folder, 'main.mjs'));
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');

@@ -1,12 +1,12 @@
-/** What is reported of an error that ends a command. */
+/** The report of an error that ends a command. */
 import { InterruptedError } from '../../core/ending.js';
 import { CorellaError, type ErrorCode } from '../../core/errors.js';
 import { escaped } from './escaped.js';
 
-/** More numbers than any array of the platform's holds: too large a wish, not a slip of ours. */
+/** More elements than any array of the platform can hold: a request that is too large, not a bug of ours. */
 const MOST_ELEMENTS = 2 ** 32;
 
-/** The platform says in its own words that an array did not fit. */
+/** Detects the platform's own errors for arrays that do not fit. */
 function isTooLarge(error: unknown): error is RangeError {
   if (!(error instanceof RangeError)) return false;
   const length = /^Invalid (?:typed )?array length: (\d+)$/.exec(error.message);
@@ -16,11 +16,11 @@ function isTooLarge(error: unknown): error is RangeError {
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
-/** Of the platform's own errors, those that the user can do something about. */
+/** Text for platform errors that the user can fix. */
 function platformText(error: unknown): string | undefined {
   if (isTooLarge(error))
     return `not enough memory (${error.message}); take fewer channels, stations or pixels at a time`;
-  // main.ts has the same words for where this file cannot be loaded.
+  // main.ts has the same text in case this file cannot be loaded.
   if (codeOf(error) === 'EMFILE')
     return 'too many files are open at once; allow more in this shell with ulimit -n 1024';
   if (
@@ -32,7 +32,7 @@ function platformText(error: unknown): string | undefined {
   return undefined;
 }
 
-/** What the system calls failures of files and the network, and what we do. */
+/** System error codes of files and the network, and our codes for them. */
 const SYSTEM_KINDS: Readonly<Partial<Record<string, ErrorCode>>> = {
   ...{ ENOENT: 'file.not-found', ENOTDIR: 'file.not-found', ENOSPC: 'disk.full', EDQUOT: 'disk.full' },
   ...{ EACCES: 'file.unreadable', EPERM: 'file.unreadable', EISDIR: 'file.unreadable' },
@@ -50,7 +50,7 @@ const SYSTEM_KINDS: Readonly<Partial<Record<string, ErrorCode>>> = {
   'commander.invalidArgument': 'value.invalid',
 };
 
-/** The code of an error, for machines and for corella help. */
+/** The code of an error, for JSON and for corella help. */
 export function kindOf(error: unknown): ErrorCode {
   if (error instanceof InterruptedError) return 'interrupted';
   if (error instanceof CorellaError)

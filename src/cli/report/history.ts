@@ -1,9 +1,9 @@
-/** What made a file: carried in its header, so that it can be made again. */
+/** Provenance of a file: written to its header, so that it can be made again. */
 import type { OpenedFile } from '../../formats/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { version } from '../../core/program/version.js';
 
-/** What the file at hand was made from says first how it came to be itself. */
+/** The histories of the inputs come first. */
 export const history = (
   made: { readonly from?: OpenedFile; readonly telescope?: Telescope } = {},
 ): string[] => {

@@ -1,4 +1,4 @@
-/** What inspect says of a capture of packets. */
+/** Report of inspect for a packet capture. */
 import { stat } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
 import { formatInstant, instant, type Instant } from '../../core/instant.js';
@@ -20,7 +20,7 @@ import type { OpenFlags } from '../options/open-options.js';
 import { leftOutWords } from '../../live/index.js';
 import type { Terminal } from './terminal.js';
 
-/** What is read of a large capture unless all is asked for. */
+/** Bytes read of a large capture, unless all is requested. */
 const FIRST_BYTES = 2 ** 28;
 const CHUNK_BYTES = 2 ** 20;
 const SHOWN = 8;
@@ -31,13 +31,13 @@ export interface CaptureFlags extends OpenFlags {
   readonly whole?: true;
 }
 
-/** Undefined where the file is no capture: then it is someone else's. */
+/** Undefined if the file is no capture. */
 export async function inspectCapture(
   path: string,
   flags: CaptureFlags,
   terminal: Terminal,
 ): Promise<{ readonly json: object; readonly lines: readonly string[] } | undefined> {
-  // A file format that is asked for by name reads anything (plain binary); what cannot be read others refuse.
+  // A file format given by name reads anything (plain binary); unreadable files are refused elsewhere.
   const { format } = flags;
   const asFile = formats.some(({ name }) => name === format) && !isPacketFormatName(format ?? '');
   if (asFile || !(await stat(path).catch(() => undefined))?.isFile()) return undefined;
@@ -57,7 +57,7 @@ export async function inspectCapture(
     stage?.done();
     const extent = end === file.sizeBytes ? 'whole' : 'first';
     const { ended, ...others } = all;
-    // Where a part alone is read it ends inside a record, and nothing is wrong.
+    // If only a part is read, it ends inside a record, which is no error.
     const look = ended && (extent === 'whole' || ended.cause === 'damaged') ? all : others;
     return { json: captureJson(path, look, extent), lines: captureLines(path, look, extent) };
   } finally {
@@ -65,7 +65,7 @@ export async function inspectCapture(
   }
 }
 
-/** Options that mean nothing for packets. */
+/** Options without meaning for packets. */
 const meaningless = [
   ...(['spectrum', 'picture', 'telescope', 'frequency', 'inputs', 'polarisations', 'sampleBits'] as const),
   ...([
@@ -106,7 +106,7 @@ const percent = (part: number, whole: number): string => `${Number(((100 * part)
 const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 const some = (words: readonly string[]): string =>
   `${words.slice(0, SHOWN).join(', ')}${words.length > SHOWN ? ` and ${words.length - SHOWN} more` : ''}`;
-/** A damaged clock may lie beyond every calendar. */
+/** A damaged clock may be outside the calendar. */
 const calendar = (moment: Instant): string =>
   Math.abs(moment.unixSeconds) < 8e12 ? formatInstant(moment, 9) : `${moment.unixSeconds} s from 1970`;
 
@@ -225,7 +225,7 @@ function timeText({ start, end, epoch, format }: StreamLook): string {
     : 'told, but not the same by all packets';
 }
 
-/** Ticks as text: they pass what a JSON number holds. */
+/** Ticks as text: they may exceed the range of a JSON number. */
 function captureJson(path: string, look: CaptureLook, extent: 'whole' | 'first'): object {
   const { kind, bytesRead, frames, frameFaults, ended } = look;
   return {

@@ -1,4 +1,4 @@
-/** What inspect reports of a filterbank. */
+/** Report of inspect for a filterbank. */
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
 import { renderPng } from '../../draw/index.js';
@@ -8,7 +8,7 @@ import { refuseDrawings, type DrawingOptions } from '../options/drawing-options.
 import type { OpenFlags } from '../options/open-options.js';
 import { line } from './inspect-text.js';
 
-/** Undefined where the file is no filterbank. */
+/** Undefined if the file is no filterbank. */
 export async function inspectFilterbank(
   path: string,
   flags: OpenFlags & DrawingOptions & { readonly whole?: true },

@@ -1,8 +1,8 @@
-/** Fringes for people and for machines. */
+/** Fringes as text and JSON. */
 import { NOT_FITTED, offset, type Fringes } from '../../inspect/index.js';
 import { line } from './inspect-text.js';
 
-/** NaN is null. */
+/** NaN becomes null. */
 const listOf = (values: ArrayLike<number>): (number | null)[] =>
   Array.from(values, (one) => (Number.isFinite(one) ? one : null));
 

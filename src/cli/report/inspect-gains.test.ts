@@ -23,7 +23,7 @@ it('gains of several times say how many, from when to when, and which are shown'
   );
   assert.match(text, /time +1970-01-01T00:00:10\S*, of which all that follows is/);
   assert.deepEqual(gainJson('gains.json', ...words).times?.count, 3);
-  // Of one time nothing is said.
+  // Nothing is printed for a single time.
   const one = [trioGains, lookAtGains(trioGains), timesOf(trioGains)] as const;
   assert.doesNotMatch(gainLines('gains.json', ...one).join('\n'), /times|follows/);
   assert.equal('times' in gainJson('gains.json', ...one), false);

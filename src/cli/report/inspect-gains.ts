@@ -1,14 +1,14 @@
-/** What inspect says of gains. */
+/** Report of inspect for gains. */
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, withMinus } from '../../core/units.js';
 import { crossHandKnown, type GainsFile } from '../../formats/index.js';
 import type { GainLook, GainTimes } from '../../inspect/index.js';
 import { line, nameList } from './inspect-text.js';
 
-/** Beyond these an antenna is worth a look: half or twice the others' amplitude. */
+/** Antennas beyond this need attention: half or twice the others' amplitude. */
 const ODD_DB = 6;
 
-/** `file` is the time that is looked at, of `times` where there are several. */
+/** `file` is the time shown, one of `times` if there are several. */
 export function gainLines(path: string, file: GainsFile, look: GainLook, times?: GainTimes): string[] {
   const { frequenciesHz, stations, polarisations } = file;
   const channels = frequenciesHz.length;
@@ -59,7 +59,7 @@ const timesText = ({ count, from, to, without }: GainTimes): string =>
   `${count}, from ${formatInstant(from, 9)} to ${formatInstant(to, 9)}` +
   (without === 0 ? '' : `, ${without} of them without gains`);
 
-/** How the phase between X and Y is known. */
+/** How the phase between X and Y was determined. */
 function crossHandText(file: GainsFile): string {
   const known = crossHandKnown(file, file.frequenciesHz.length).reduce((sum, one) => sum + one, 0);
   if (known === 0 && file.leakage) return 'matrices, a rotation of Q, U and V open: I alone is calibrated';

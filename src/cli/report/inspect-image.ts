@@ -1,4 +1,4 @@
-/** What inspect says of a FITS image. */
+/** Report of inspect for a FITS image. */
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
 import { renderPng } from '../../draw/index.js';
 import { holdsFitsImage, readFitsImage, writeFileWhole } from '../../formats/index.js';
@@ -8,7 +8,7 @@ import { refuseDrawings, type DrawingOptions } from '../options/drawing-options.
 import type { OpenFlags } from '../options/open-options.js';
 import { line } from './inspect-text.js';
 
-/** Undefined where the file is no image: then it is someone else's. */
+/** Undefined if the file is no image. */
 export async function inspectImage(
   path: string,
   flags: OpenFlags & DrawingOptions,

@@ -1,4 +1,4 @@
-/** What inspect says to people. */
+/** Text output of inspect. */
 import type { SpectraGap } from '../../core/gaps.js';
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
@@ -70,7 +70,7 @@ export function factLines(facts: FileDescription): string[] {
 
 const degrees = (value: number): string => `${withMinus(value.toFixed(4))}°`;
 
-/** As many digits as tell neighbouring channels apart. */
+/** Enough digits to distinguish neighbouring channels. */
 function band({ lowestHz, highestHz, channels, channelWidthHz, unknownFacts }: FileDescription): string {
   const most = Math.max(Math.abs(lowestHz), Math.abs(highestHz));
   const finest = channelWidthHz ?? highestHz - lowestHz;
@@ -83,12 +83,12 @@ function band({ lowestHz, highestHz, channels, channelWidthHz, unknownFacts }: F
   );
 }
 
-/** For people; JSON has every digit. */
+/** For text; JSON has every digit. */
 const short = (value: number, digits = 7): string => String(Number(value.toPrecision(digits)));
-/** Three complex numbers of five digits stand beside their names in 80 columns. */
+/** Three complex numbers of five digits and their names fit in 80 columns. */
 const VALUE_DIGITS = 5;
 
-/** null is missing. */
+/** null means missing. */
 type ShownValue = FirstValue | 'flagged' | null;
 
 const valueText = (value: ShownValue): string => {
@@ -101,7 +101,7 @@ const valueText = (value: ShownValue): string => {
 
 const SHOWN = 3;
 
-/** Rows one below the other, the first beside the title. */
+/** Rows below each other, the first beside the title. */
 export const rowLines = (title: string, rows: readonly (readonly [string, readonly ShownValue[]])[]) =>
   rows.map(([name, values], k) =>
     line(k === 0 ? title : '', `${name}: ${values.slice(0, SHOWN).map(valueText).join('  ')}`),
@@ -156,7 +156,7 @@ export function visibilityLines(file: VisibilityFile, look: VisibilityLook): str
   const namesOf = (inputs: readonly number[]): string[] =>
     inputs.map((a) => inputName(file.telescope, a, polarisations, feeds));
   const isWhole = look.extent === 'whole';
-  // Of a file of which one integration was read, that is all that is known.
+  // If only one integration of the file was read.
   const within = isWhole ? '' : ' (in the first integration)';
   return [
     ...(start === undefined ? [] : [line('start', formatInstant(start, 9))]),

@@ -1,16 +1,16 @@
-/** What machines read: one document a command, its fields in docs/json.md. */
+/** JSON output: one document per command, with the fields described in docs/json.md. */
 import { CorellaError } from '../../core/errors.js';
 import { kindOf } from './failure.js';
 
-/** Raised when a field goes or changes its meaning; new ones may come at any time. */
+/** Increased when a field is removed or changes its meaning; new fields may be added at any time. */
 export const JSON_VERSION = 1;
 
 const documentText = (json: unknown): string => JSON.stringify(json, null, 2);
 
-/** Every document says which version it is of. */
+/** Every document states its version. */
 export const resultText = (json: object): string => documentText({ jsonVersion: JSON_VERSION, ...json });
 
-/** In place of a result: the line of standard error in parts, with its code; as an event of `live`, which prints lines. */
+/** In place of a result: the error line in parts, with its code; as an event for `live`, which prints lines. */
 export function errorText(error: unknown, command?: string): string {
   const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
   const parts =

@@ -1,4 +1,4 @@
-/** What `corella devices --network` prints. */
+/** Output of `corella devices --network`. */
 import { formatBytes } from '../../core/units.js';
 import type { NetworkFacts, TelescopeVerdict } from '../../receive/index.js';
 

@@ -1,14 +1,14 @@
-/** How a command may end beside well and not at all. */
+/** Outcomes of a command between success and failure. */
 
-/** Exit code of a command that wrote what it could and left something out that was asked for. */
+/** Exit code of a command that wrote its products except some that were requested. */
 export const EXIT_PARTLY = 2;
 
-/** The result is written and told; this line says what is not in it, and the exit code says so to scripts. */
+/** The result is written and reported; this line names what is missing, and the exit code shows it to scripts. */
 export class PartlyDone extends Error {
   override readonly name = 'PartlyDone';
 }
 
-/** The work was done and told; what it found does not pass. */
+/** The work was done and reported; its result does not pass. */
 export class NotPassed extends Error {
   constructor(lines: readonly string[]) {
     super(
@@ -17,7 +17,7 @@ export class NotPassed extends Error {
   }
 }
 
-/** Two files were compared and reported; they are not the same. */
+/** Two files were compared and reported; they differ. */
 export class Differs extends Error {
   override readonly name = 'Differs';
 }

@@ -1,4 +1,4 @@
-/** What a plan says to people. */
+/** Text output of a plan. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -13,7 +13,7 @@ import { planLines } from './plan-report.js';
 
 const telescope = await loadTelescope('eda2');
 const measured = (secondsPerUnit: number) => ({ secondsPerUnit, basis: 'measured' }) as const;
-/** One channel of 10 kHz, an image a second, gains every ten: units a second are easily counted. */
+/** One channel of 10 kHz, an image per second, gains every ten: rates are easily computed by hand. */
 function planFor(costs: Partial<KernelCosts> = {}, options: Partial<WorkloadOptions> = {}): Plan {
   const workload = workloadOf({
     telescope,
@@ -73,13 +73,13 @@ describe('what a plan says', () => {
   });
 
   it('how many it takes where one is not enough', () => {
-    // 1e4 · 3e-4 = 300 % and more: 4 of them at 95 %; by visibilities 10 %
+    // 1e4 · 3e-4 = 300 % and more: 4 of them at 95 %; from visibilities 10 %
     const lines = planLines(planFor({ 'direct image': measured(3e-4) }));
     assert.deepEqual(rowOf(lines, 'direct image'), ['–', '300 %']);
     assert.deepEqual(rowOf(lines, 'cards needed'), ['1', '4']);
     assert.ok(lines.includes('cheaper at 1.0 s: correlate, then image, on 1 card; direct imaging takes 4'));
     const both = planLines(planFor({ image: measured(50), 'direct image': measured(1e-2) }));
-    assert.deepEqual(rowOf(both, 'image'), ['5000 %', '–']); // never "× real time", which reads as fast
+    assert.deepEqual(rowOf(both, 'image'), ['5000 %', '–']); // never "× real time", which suggests fast
     assert.ok(both.includes('none is planned busier than 95 %'));
   });
 

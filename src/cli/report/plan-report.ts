@@ -1,4 +1,4 @@
-/** What corella plan prints: the loads of both roads, the verdict, and how runs compared with it. */
+/** Output of corella plan: the loads of both imaging methods, the decision, and a comparison with test runs. */
 import { formatBytes, formatHz, formatSeconds } from '../../core/units.js';
 import {
   type RoadRun,
@@ -46,7 +46,7 @@ export const planLines = (plan: Plan): string[] => [
   ...manyLines(plan),
 ];
 
-/** Both ways of many machines; what each needs of the network. */
+/** Both ways to use many machines, and the network bandwidth of each. */
 function manyLines(plan: Plan): string[] {
   const { telescope, recordings } = manyMachines(plan);
   const { countedAs } = plan.machine;
@@ -60,7 +60,7 @@ function manyLines(plan: Plan): string[] {
   ];
 }
 
-/** On a card: what each step of an image took, beside what was predicted. */
+/** On a GPU: the time of each step of an image, measured and predicted. */
 function describeRun(run: RoadRun, cadenceS: number): string[] {
   const { card } = run;
   if (!card) return [];
@@ -112,7 +112,7 @@ function describeWorkload(workload: Workload): string[] {
   ];
 }
 
-/** What nobody would notice is not worth its decimals. */
+/** Negligible loads are printed without decimals. */
 const percent = (load: number): string =>
   load > 0 && load < 1e-4 ? '< 0.01 %' : `${Number((100 * load).toPrecision(3))} %`;
 

@@ -1,4 +1,4 @@
-/** What people see: progress on standard error when it is a terminal, results on standard output. */
+/** Terminal output: progress on standard error if it is a terminal, results on standard output. */
 import type { OnProgress, OnStep } from '../../core/progress.js';
 import { formatSeconds } from '../../core/units.js';
 import {
@@ -18,30 +18,30 @@ import { resultText } from './json.js';
 import { PartlyDone } from './outcome.js';
 
 export interface Stage {
-  /** Cheap to call often. A bar where the end is known, else a count. */
+  /** Cheap to call often. A bar if the total is known, else a count. */
   readonly update: OnProgress;
-  /** What it is at now, where that is worth a word of its own. */
+  /** The current step, if it should be named. */
   readonly at: (fraction: number, what: string) => void;
-  /** The same of steps that nobody waits for long: on a terminal alone. */
+  /** The same for short steps: only on a terminal. */
   readonly step: OnStep;
-  /** Seconds the stage took. */
+  /** Returns the seconds the stage took. */
   done(note?: string): number;
 }
 
 export interface Terminal {
   stage(title: string): Stage;
-  /** A line for people; silent with --json, which has messages in the result. */
+  /** A line for users; silent with --json, which has messages in the result. */
   say(line: Line): void;
-  /** Lines of a result that is still growing; silent with --json, which waits for all of it. */
+  /** Lines of an incomplete result; silent with --json, which prints it when complete. */
   show(lines: readonly Line[]): void;
   /**
-   * The result: JSON for machines when asked, with the messages among the lines; else the lines. Throws `PartlyDone` where
-   * something is `lacking`.
+   * The result: JSON if requested, with the messages among the lines; else the lines. Throws `PartlyDone` if something
+   * is `lacking`.
    */
   result(json: object, lines: readonly Line[], lacking?: readonly Message[]): void;
 }
 
-/** What became of the orbits in use since the last result. */
+/** Messages on the orbits used since the last result. */
 function orbitMessages(): Message[] {
   const report = takeOrbitReport();
   if (!report) return [];
@@ -53,7 +53,7 @@ function orbitMessages(): Message[] {
   ];
 }
 
-/** Messages beside a result that is made elsewhere: on standard error whatever was asked for, and in the next result's JSON. */
+/** Messages beside a result made elsewhere: always on standard error, and in the next result's JSON. */
 const noted: Message[] = [];
 export function note(given: Message): void {
   const one = inFlags(given);
@@ -64,12 +64,12 @@ export function note(given: Message): void {
 const REDRAW_MS = 100;
 const BAR_WIDTH = 24;
 
-/** The line that is drawn over and over while a stage lasts. */
+/** The line that is redrawn while a stage lasts. */
 interface LiveLine {
   draw(line: string): void;
-  /** The line stays as it is, and the next is a new one. */
+  /** Keeps the line; the next one is new. */
   leave(line: string): void;
-  /** Takes the line away while something else is written. */
+  /** Removes the line while other text is written. */
   aside(write: () => void): void;
 }
 
@@ -79,7 +79,7 @@ function openLiveLine(): LiveLine {
     process.stderr.write('\r\x1b[2K');
   };
   return {
-    // A line that wraps could not be taken back.
+    // A wrapped line cannot be erased.
     draw: (text) => {
       const line = escaped(text);
       drawn = process.stderr.columns > 0 ? line.slice(0, process.stderr.columns - 1) : line;
@@ -182,11 +182,11 @@ function openStage(
   };
 }
 
-/** Whole seconds: a guess has no digits to spare. */
+/** Whole seconds: an estimate needs no more digits. */
 const leftText = (seconds: number): string =>
   seconds < 1 ? '' : `, about ${seconds < 60 ? `${Math.round(seconds)} s` : formatSeconds(seconds)} left`;
 
-/** A table whose widths are settled before its rows are known; a cell that is wider pushes its row to the right. */
+/** A table whose widths are fixed before its rows are known; a wider cell shifts its row to the right. */
 export interface OpenTable {
   readonly head: readonly string[];
   readonly line: (cells: readonly string[]) => string;
@@ -205,7 +205,7 @@ export function openTable(columns: readonly { readonly head: string; readonly wi
   };
 }
 
-/** Columns padded to their widest cell; numbers should come ready formatted. */
+/** Columns padded to their widest cell; numbers should be formatted by the caller. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widthOf = (column: number): number => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0));
   const open = openTable(head.map((text, column) => ({ head: text, width: widthOf(column) })));

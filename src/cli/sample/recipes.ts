@@ -1,4 +1,4 @@
-/** What `corella sample` can write: each is a few command lines that anyone could type, and the page it is for. */
+/** The samples of `corella sample`: each is a few ordinary command lines, and the page it is for. */
 
 import type { Sample, Step } from '../../skies/index.js';
 
@@ -27,13 +27,13 @@ const ROOF = `{ "name": "roof", "title": "two dishes on a roof", "polarisations"
   "band": { "lowHz": 1.3e9, "highHz": 1.5e9 }, "beamExponent": 0,
   "recording": { "centreFrequencyHz": 1.42e9, "sampleRateHz": 2.4e6, "channels": 128, "bits": 8 } }
 `;
-/** By a tape. */
+/** Measured by tape. */
 const ROOF_PLACES = `name,east_m,north_m,up_m
 east,0,0,0
 west,-9.35,1.2,0
 `;
 
-/** 64 stands of LWA-SV, the small station of most pages. */
+/** 64 stands of LWA-SV, the small station on most pages. */
 const station = (out: string): Step => command(`simulate --stations 64 --duration 10ms -o ${out}`);
 
 export const samples: readonly Sample[] = [

@@ -1,4 +1,4 @@
-/** Faults that `send` may have, as options. */
+/** Options for deliberate faults of `send`. */
 import { refuse } from '../../core/errors.js';
 import type { FaultSettings, SourceLoss } from '../../send/index.js';
 import { duration } from '../options/quantity.js';

@@ -1,4 +1,4 @@
-/** corella send --format kraken: serves what a KrakenSDR would. */
+/** corella send --format kraken: serves data like a KrakenSDR. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import type { Source } from '../../core/sources.js';
@@ -8,7 +8,7 @@ import { now, serveKraken } from '../../send/index.js';
 import { refuseGiven } from '../options/command.js';
 import type { Terminal } from '../report/terminal.js';
 
-/** Formats that are served over TCP, in place of packets. */
+/** Formats served over TCP instead of packets. */
 export const served = { kraken: 1, kraken2: 2 } as const;
 export type ServedFormat = keyof typeof served;
 export const isServed = (name: string | undefined): name is ServedFormat =>

@@ -1,4 +1,4 @@
-/** What the options of send say against one another: refused before anything is sent, and nothing is ignored. */
+/** Refuses contradictory or ineffective options of send before anything is sent. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
@@ -44,7 +44,7 @@ export function refuseSending(options: Given, command: Command): void {
   if (/\.pcapng$/i.test(to)) refuse('--to', `'${to}': captures are written as pcap`, 'end the name in .pcap');
   if (isCapture(to)) {
     const idle = ['interface', 'sockets', ...(options.speed === Infinity ? [] : ['speed'])];
-    // As fast as it goes is what a capture does.
+    // A capture is always written at full speed.
     refuseGiven(command, idle, 'is for a socket, and packets go to a capture');
     if (options.loop === true && options.for === undefined)
       refuse('--loop', 'into a capture would never end', 'say how much of it with --for');
@@ -56,7 +56,7 @@ export function refuseSending(options: Given, command: Command): void {
     if (toS <= fromS) refuse('--lose-source', `${fromS} s to ${toS} s is no while`, 'write it like 3@5s-8s');
 }
 
-/** Once it is known who sends. */
+/** Called once the senders are known. */
 export function refuseSenders({ loseSource }: FaultOptions, { sources }: StreamPlan): void {
   for (const { source } of loseSource)
     if (source >= sources.length)
@@ -67,7 +67,7 @@ export function refuseSenders({ loseSource }: FaultOptions, { sources }: StreamP
       );
 }
 
-/** Faults that were asked for later than the data went. */
+/** Requested faults that lie after the end of the data. */
 export const faultsToCome = ({ restart, jump, loseSource }: FaultOptions, seconds: number): string[] =>
   [
     ...(restart === undefined ? [] : [['--restart', restart] as const]),

@@ -1,4 +1,4 @@
-/** A simulated sky to send, as options and as a source. */
+/** Options and source of a simulated sky to send. */
 import { nothingToClose } from '../../core/closing.js';
 import { instant, parseInstant } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
@@ -14,7 +14,7 @@ import type { Options } from '../options/own.js';
 import * as shared from '../options/shared.js';
 
 const group = 'A simulated sky';
-/** All but --for and --seed, which are of the sending, too. */
+/** Without --for and --seed, which also belong to sending. */
 export const simulationFields = {
   telescope: again(shared.skyTelescope, { group }),
   stations: again(shared.stations, { group }),
@@ -44,7 +44,7 @@ export async function simulatedSource(
   const centreFrequencyHz = options.frequency ?? telescope.recording.centreFrequencyHz;
   const sampleRateHz =
     options.rate ?? telescope.recording.sampleRateHz * (options.type.startsWith('c') ? 1 : 2);
-  // A filter's length more than asked for, so that no spectrum lacks at the end.
+  // A filter's length longer than requested, so that no spectrum is missing at the end.
   const seconds = Math.min(FOR_EVER_S, (options.duration ?? options.for ?? DEFAULT_S) + 0.1);
   const plan = planSimulation({
     telescope,

@@ -1,4 +1,4 @@
-/** What holds for every command, once its options are known. */
+/** Common setup of every command after its options are known. */
 import type { Command } from 'commander';
 import { formatHelp, HELP_OPTION } from './help.js';
 import { nameOptionsInErrors, refuseExcess } from '../options/command.js';

@@ -1,4 +1,4 @@
-/** Help of every command, as a new user sees it first. */
+/** Tests of the help of every command. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const withWidth = (command: Command): ReturnType<Command['createHelp']> => {
 const short = (command: Command): string => shortHelp(command, withWidth(command));
 const full = (command: Command): string => fullHelp(command, withWidth(command));
 
-/** Strings and parts of templates, but for declarations of flags and of command lines. */
+/** Strings and parts of templates, except declarations of flags and of command lines. */
 function textsIn(code: string): string[] {
   if (!code.includes('--')) return [];
   const texts: string[] = [];
@@ -49,7 +49,7 @@ describe('help', () => {
         const lines = short(command).trimEnd().split('\n');
         assert.ok(lines.length <= MOST_LINES, `${path}: ${lines.length} lines\n${lines.join('\n')}`);
         assert.equal(lines.at(-1), `${path} --help all shows every option and example.`);
-        // Command lines are copied, so they are not wrapped.
+        // Command lines are meant for copying, so they are not wrapped.
         for (const line of lines)
           assert.ok(line.length <= WIDTH || /^ +\$ corella /.test(line), `${path}: ${line}`);
         assert.equal(lines.filter((line) => /^ +\$ corella /.test(line)).length, 3, `${path}: examples`);
@@ -92,7 +92,7 @@ describe('options', () => {
     for (const { about } of [...fieldsOf(observation), ...fields])
       for (const word of about.flag?.split(/[ ,]+/) ?? []) if (word.startsWith('--')) flags.add(word);
     assert.ok(flags.size > 100, String(flags.size));
-    // The command line itself, and measurements, whose texts are command lines.
+    // The command line itself, and benchmarks, whose texts are command lines.
     const ofCommands = /^(?:cli|bench|qualify|acceptance)\//;
     const source = new URL('../../../src/', import.meta.url);
     const files = (await readdir(source, { recursive: true })).filter(

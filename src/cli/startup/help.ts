@@ -1,4 +1,4 @@
-/** Help of a command: on one screen what people use most, and with --help all every option by group. */
+/** Help of a command: the most used options on one screen, and with --help all every option by group. */
 import { Help, type Command, type Option } from 'commander';
 
 export const HELP_OPTION = ['-h, --help [all]', 'show help; all: every option, by group'] as const;
@@ -7,7 +7,7 @@ export const HELP_OPTION = ['-h, --help [all]', 'show help; all: every option, b
 export type Example = readonly [line: string, what: string];
 
 export interface CommandHelp {
-  /** Options of the short help, in its order: "--out". All of them where it is left out. */
+  /** Options of the short help, in its order: "--out". All if absent. */
   readonly common?: readonly string[];
   /** The short help shows the first three. */
   readonly examples: readonly Example[];
@@ -16,7 +16,7 @@ export interface CommandHelp {
 const SHORT_EXAMPLES = 3;
 const helps = new WeakMap<Command, CommandHelp>();
 
-/** Once the options of a command are declared. */
+/** Called after the options of a command are declared. */
 export function addHelp(command: Command, help: CommandHelp): Command {
   for (const name of help.common ?? [])
     if (!command.options.some(({ long }) => long === name))
@@ -39,7 +39,7 @@ export function fullHelp(command: Command, helper: Help): string {
   return Help.prototype.formatHelp.call(helper, command, helper) + exampleText(examples);
 }
 
-/** At most 40 lines of 80 columns, which a test holds. */
+/** At most 40 lines of 80 columns, which a test checks. */
 export function shortHelp(command: Command, helper: Help): string {
   const own = helps.get(command);
   if (!own) return Help.prototype.formatHelp.call(helper, command, helper);
@@ -73,7 +73,7 @@ function brief(text: string): string {
   return firstClause(all) + (preset === undefined ? '' : ` (default: ${firstClause(preset)})`);
 }
 
-/** Up to the first semicolon that is not in brackets. */
+/** Up to the first semicolon outside brackets. */
 const firstClause = (text: string): string => /^(?:\([^)]*\)|[^;(])*/.exec(text)?.[0] ?? text;
 
 const exampleText = (examples: readonly Example[]): string =>

@@ -1,10 +1,10 @@
-/** Spellings of the version before: they still work, with a warning that names the new one. */
+/** Option names of the previous version: they still work, with a warning that gives the new name. */
 
 interface Renamed {
   readonly commands: readonly string[];
   readonly from: string;
   readonly to: string;
-  /** Only where the value is like this. */
+  /** Only if the value matches this. */
   readonly value?: RegExp;
   /** The new option takes no value. */
   readonly withoutValue?: true;
@@ -34,7 +34,10 @@ export const renamedOptions: readonly Renamed[] = [
   { commands: ['farm', 'worker'], from: '--token-file', to: '--server-token-file' },
 ];
 
-/** The words with today's spellings; `warn` gets each old one and its new spelling. With --direct, image has options of its own. */
+/**
+ * The words with current names; `warn` receives each old name and its new one. With --direct, image has its own
+ * options.
+ */
 export function withNewSpellings(
   words: readonly string[],
   warn: (from: string, to: string) => void,

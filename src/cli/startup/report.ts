@@ -1,4 +1,4 @@
-/** What went wrong, as one line and an exit code. */
+/** Reports an error as one line and an exit code. */
 import { CommanderError } from 'commander';
 import { InterruptedError } from '../../core/ending.js';
 import { errorInFlags } from '../options/in-flags.js';
@@ -7,7 +7,7 @@ import { failureText } from '../report/failure.js';
 import { errorText } from '../report/json.js';
 import { Differs, EXIT_PARTLY, NotPassed, PartlyDone } from '../report/outcome.js';
 
-/** `failed`: the command's exit code where nothing came of it. */
+/** `failed`: the command's exit code if it produced nothing. */
 export function report(failure: unknown, { failed }: { readonly failed: 1 | 2 }): number {
   const error = errorInFlags(failure);
   if (error instanceof PartlyDone) {

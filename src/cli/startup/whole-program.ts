@@ -1,8 +1,8 @@
-/** Every command with its options, as whoever describes them all needs them: completion, the reference page, tests. */
+/** Every command with its options, for completion, the reference page and tests. */
 import { Command } from 'commander';
 import type { RegisterCommand } from '../options/command.js';
 
-/** What is needed of the registry; completion, a command itself, cannot import it. */
+/** The required part of the registry; completion, itself a command, cannot import it. */
 export type Commands = Readonly<
   Record<
     string,
@@ -10,7 +10,7 @@ export type Commands = Readonly<
   >
 >;
 
-/** A command and its own commands. `words` of the command line may decide what it offers, like --direct. */
+/** A command and its subcommands. `words` of the command line, like --direct, may determine its options. */
 export async function registered(
   commands: Commands,
   name: string,
@@ -33,7 +33,7 @@ export async function registered(
 export const pathOf = (command: Command): string =>
   command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 
-/** What commands offer, those with two sets of options twice. */
+/** All commands, with those that have two sets of options listed twice. */
 export const variantsOf = (
   commands: Commands,
 ): readonly { readonly name: string; readonly words: readonly string[] }[] => [
