@@ -1,4 +1,7 @@
-/** The beamformer over sizes: detected and averaged. The peer is OpenBLAS's matrix product, conversion to floats included. */
+/**
+ * The beamformer over sizes: detected and averaged. The peer is OpenBLAS's matrix product, including conversion to
+ * floats.
+ */
 import type { HostBackend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
@@ -15,7 +18,7 @@ import { callPeer, openblasOn, type Peers } from './peers.js';
 
 interface Size {
   readonly beams: number;
-  /** Of one polarisation. */
+  /** For one polarisation. */
   readonly inputs: number;
   readonly type: SpectraType;
   readonly weights: WeightType;
@@ -30,9 +33,9 @@ const sizes: readonly Size[] = [
   { beams: 64, inputs: 256, type: 'ci8', weights: 'cf32' },
 ];
 
-/** A complex multiply-add is 8. */
+/** A complex multiply-add is 8 operations. */
 const operationsPerChannel = ({ beams, inputs }: Size): number => 8 * beams * inputs * SAMPLES;
-/** Of one thread, in some milliseconds. */
+/** For one thread, a few milliseconds of work. */
 const operationsPerThread = { reference: 1e8, cpu: 4e9 } satisfies Record<HostBackend['kind'], number>;
 const MOST_CHANNELS = 64;
 
@@ -142,14 +145,14 @@ function openblas(
 }
 
 const CARD_SAMPLES = 8192;
-/** Well past the L2 cache. */
+/** Much larger than the L2 cache. */
 const CARD_BYTES = 2 ** 29;
 const cardSizes = [
   ...[16, 64, 128, 256].map((beams) => ({ beams, stations: 512, polarisations: 1 }) as const),
   { beams: 64, stations: 256, polarisations: 2 },
 ] as const;
 
-/** On a card, timed by it: beams detected, averaged over each block. */
+/** On a GPU, timed by GPU events: beams detected and averaged over each block. */
 const cudaCases = (backend: CudaBackend): BenchCase[] =>
   cardSizes.map(({ beams, stations, polarisations }): BenchCase => {
     const inputs = stations * polarisations;

@@ -1,4 +1,4 @@
-/** What a bench of a kernel is, and how its cases become rows. */
+/** The definition of a kernel benchmark, and how its cases become rows. */
 import type { Backend } from '../backend/backend.js';
 import { closingAfter, type Closers } from '../core/closing.js';
 import { measure, medianRatio, spreadOf, type Contestant, type MeasureOptions } from './measure.js';
@@ -10,19 +10,19 @@ export type Parameters = Readonly<Record<string, number | string>>;
 export interface BenchRow {
   readonly kernel: string;
   readonly backend: Backend['kind'];
-  /** Instruction-set level, or a card's path; null where the backend has none. */
+  /** Instruction-set level, or the kernel variant on a GPU; null if the backend has none. */
   readonly isa: string | null;
   readonly threads: number;
   readonly parameters: Parameters;
   readonly median: number;
-  /** The distance between the quartiles over the median. */
+  /** The interquartile range over the median. */
   readonly spread: number;
   readonly unit: string;
-  /** This machine's own limit, measured in turn with the kernel, in the same unit. */
+  /** This machine's own limit, measured alternately with the kernel, in the same unit. */
   readonly ceiling: number;
   readonly ceilingName: string;
   readonly fraction: number;
-  /** The peer's rate, and ours over it, from the same rounds. */
+  /** The peer's rate, and our rate over it, from the same rounds. */
   readonly peer?: number;
   readonly peerName?: string;
   readonly ratio?: number;
@@ -37,11 +37,11 @@ export interface PreparedCase {
 export interface BenchCase {
   readonly parameters: Parameters;
   readonly unit: string;
-  /** A round number of units: rates are divided by it. */
+  /** A round number of units by which rates are divided. */
   readonly scale: number;
-  /** Longer turns than asked for, where shorter ones would mislead. */
+  /** Longer turns than requested, where shorter ones would mislead. */
   readonly secondsPerTurn?: number;
-  /** What must be closed after the measurement goes to `closers`. */
+  /** Objects to be closed after the measurement are kept in `closers`. */
   prepare(closers: Closers, peers: Peers | undefined): Promise<PreparedCase>;
 }
 
@@ -88,7 +88,7 @@ export function runCase(
   });
 }
 
-/** Work of a call grows with them: a thread should have some milliseconds' worth, however many there are. */
+/** The work of a call grows with the threads, so that each has a few milliseconds of work. */
 export const threadsOf = (backend: Backend): number => (backend.kind === 'cpu' ? backend.threads : 1);
 
 function isaOf(backend: Backend): string | null {

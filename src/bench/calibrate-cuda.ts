@@ -1,4 +1,4 @@
-/** StEFCal's iterations on a card, timed by the card, beside float32 multiply-adds alone. */
+/** StEFCal iterations on a GPU, timed by GPU events, compared with float32 multiply-adds alone. */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
 import { prepareCudaSolver } from '../calibrate/on-card.js';
@@ -17,7 +17,7 @@ const sizes = [
   { stations: 256, solves: 264 },
   { stations: 128, solves: 768 },
 ] as const;
-/** A complex product and sum, and a real one: 10 operations for each pair of stations. */
+/** A complex and a real multiply-add: 10 operations for each pair of stations. */
 const OPERATIONS = 10;
 
 export const cudaCalibrateCases = (backend: CudaBackend): BenchCase[] =>
@@ -29,7 +29,7 @@ export const cudaCalibrateCases = (backend: CudaBackend): BenchCase[] =>
     prepare: (closers) => prepare(backend, size, closers),
   }));
 
-/** Gains of 1 and a model of noise: the work is the same whatever the data. */
+/** Gains of 1 and a model of noise: the work does not depend on the data. */
 function benchBatch(stations: number, solves: number): SolveBatch {
   const baselines = baselineCount(stations);
   const random = randomStream(1, 'calibrate bench', stations, solves);

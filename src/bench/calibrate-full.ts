@@ -1,4 +1,4 @@
-/** Full-polarisation StEFCal beside four solves of a gain an input, which it is to be held against. */
+/** Full-polarisation StEFCal compared with four solves of one gain per input. */
 import type { Backend } from '../backend/backend.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { prepareCudaFullSolver, prepareCudaSolver } from '../calibrate/on-card.js';
@@ -9,14 +9,14 @@ import { randomStream } from '../core/random.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
 
-/** What the model is made of: the simpler, the fewer products a pair takes. */
+/** Model content: a simpler sky needs fewer products per pair. */
 type Sky = 'unpolarised' | 'beams' | 'polarised';
 
 interface Size {
   readonly antennas: number;
   readonly solves: number;
   readonly sky: Sky;
-  /** Exactly so many, or until nothing moves by more than 1e-8. */
+  /** Exactly this many, or until no gain changes by more than 1e-8. */
   readonly iterations: number | 'until 1e-8';
 }
 
@@ -63,7 +63,7 @@ export const fullCalibrateBench: KernelBench = {
     })),
 };
 
-/** From a batch in memory to its gains there. */
+/** From a batch in host memory to its gains in host memory. */
 async function whole(size: Size, backend: Backend, closers: Closers): Promise<PreparedCase> {
   const { full, each } = samples(size);
   const [fullSolver, solver] = [
@@ -91,7 +91,7 @@ async function whole(size: Size, backend: Backend, closers: Closers): Promise<Pr
   };
 }
 
-/** Iterations alone, by the card's own clock. */
+/** Iterations alone, timed by GPU events. */
 async function onCard(
   size: Size,
   iterations: number,
@@ -120,7 +120,7 @@ const brightness = {
   polarised: [[[10, 0], [0, 0], [0, 0], [10, 0]], [[6.7, 0], [4.2, -0.7], [4.2, 0.7], [7.3, 0]], [[7, 0], [0.5, -1], [0.5, 1], [3, 0]]],
 } as const satisfies Record<Sky, readonly (readonly Complex[])[]>; // prettier-ignore
 
-/** The same array with leakage and without, three sources, some noise. */
+/** The same array with and without leakage, three sources, some noise. */
 function samples({ antennas, solves, sky, iterations: count }: Size): {
   readonly full: FullBatch;
   readonly each: SolveBatch;
@@ -179,7 +179,7 @@ function samples({ antennas, solves, sky, iterations: count }: Size): {
         const noise: Complex = [0.5 * random.gaussian(), 0.5 * random.gaussian()];
         full.model.set(model[n], 8 * b + 2 * n);
         full.data.set(plus(data[n], noise), 8 * b + 2 * n);
-        // XX, YY, XX, YY: what four solves would have of it, without leakage.
+        // XX, YY, XX, YY: the data of four scalar solves, without leakage.
         const own = n % 2 === 0 ? 0 : 3;
         each.model.set(model[own], 2 * (n * baselines + b));
         each.data.set(plus(times(times(jones[i][own], model[own]), conj(jones[j][own])), noise), 2 * (n * baselines + b)); // prettier-ignore

@@ -1,4 +1,4 @@
-/** StEFCal over sizes; the peer is the same in the processor's vectors over full matrices. */
+/** StEFCal over sizes; the peer is the same algorithm with vector instructions over full matrices. */
 import { cpuCeilings, type Ceiling } from '../backend/cpu/ceilings.js';
 import { prepareSolver, type SolveBatch } from '../calibrate/index.js';
 import { baselineCount, baselineIndex } from '../core/axes.js';
@@ -67,7 +67,7 @@ async function prepare(
   };
 }
 
-/** Unit gains of any phase on a model of random phases, and some noise: the time does not depend on it. */
+/** Unit gains of random phase on a model of random phases, and some noise: the time does not depend on the data. */
 function sample({ antennas, solves, iterations }: Size): SolveBatch {
   const random = randomStream(1, 'bench', antennas);
   const baselines = baselineCount(antennas);
@@ -102,7 +102,7 @@ function sample({ antennas, solves, iterations }: Size): SolveBatch {
 }
 
 /**
- * An iteration must read half of A and B, twelve bytes a baseline, from whichever cache they fit, and take five
+ * An iteration must read half of A and B, twelve bytes per baseline, from the cache that holds them, and takes five
  * multiply-adds for each of two triangles: the slower of the two is the ceiling.
  */
 function ceilingFor(
@@ -138,7 +138,7 @@ function ceilingFor(
   }
 }
 
-/** One run of a ceiling, in iterations that take `each` of its unit. */
+/** One run of a ceiling, in iterations that need `each` of its units. */
 async function timed(ceiling: Ceiling, each: number): Promise<{ work: number; seconds: number }> {
   const started = performance.now();
   const work = (await ceiling.run()) / each;

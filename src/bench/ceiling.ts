@@ -1,8 +1,8 @@
-/** What TypeScript itself can do: multiply-adds in float64 with nothing to load. */
+/** The limit of TypeScript itself: multiply-adds in float64 without loads. */
 
 const REPEATS = 1e6;
 
-/** Eight sums, because each step waits for the one before it in the same sum. */
+/** Eight sums, because each step depends on the previous one in the same sum. */
 function multiplyAdd(repeats: number, factor: number): number {
   let [a, b, c, d] = [0, 0, 0, 0];
   let [e, f, g, h] = [0, 0, 0, 0];

@@ -1,4 +1,4 @@
-/** The channeliser's kernels on a card, timed by the card, beside a copy of as many bytes as they must move. */
+/** The channeliser's kernels on a GPU, timed by GPU events, compared with a copy of the same number of bytes. */
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
@@ -18,7 +18,9 @@ interface Size {
   readonly inputType: VoltageType;
   readonly outputType: SpectraType;
   readonly kernels: 'best' | 'general';
-  /** Beside the same without: rows that all begin at one time, each read from its own delay on, and phases. */
+  /**
+   * Measured with and without: without, rows all begin at one time; with, each is read from its own delay, with phases.
+   */
   readonly delays?: 'tracked';
 }
 
@@ -34,7 +36,7 @@ const sizes: readonly Size[] = [
     delays: 'tracked' as const,
   })),
 ];
-/** Well past the L2 cache, and enough inputs to keep every multiprocessor busy to the end. */
+/** Much larger than the L2 cache, and enough inputs to keep every multiprocessor busy to the end. */
 const INPUTS = 66;
 const SAMPLES = 2 ** 28;
 
@@ -55,8 +57,8 @@ async function prepare(backend: CudaBackend, size: Size, closers: Closers): Prom
   const spectra = Math.max(64, Math.floor(SAMPLES / INPUTS / perSpectrum / 64) * 64);
   const samples = (spectra + taps - 1) * perSpectrum;
   const options = { channels, taps, inputType, outputType, inputs: INPUTS, polarisations: 1 as const };
-  // Every byte is equally likely, which is louder than any sky: a quarter of the usual gain sets the output as a
-  // receiver would be set, and hardly anything saturates.
+  // All byte values are equally likely, which is stronger than any sky: a quarter of the nominal gain sets the output
+  // level as in operation, so that hardly anything saturates.
   const usual = planChannelise({ ...options, blockSamples: samples }).gains;
   const gains = typeof usual === 'number' ? usual / 4 : usual;
   const plain = planChannelise({ ...options, gains, blockSamples: samples });

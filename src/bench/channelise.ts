@@ -27,7 +27,7 @@ interface Size {
   readonly taps: number;
   readonly inputType: VoltageType;
   readonly outputType: SpectraType;
-  /** Beside the same without. */
+  /** Measured with and without. */
   readonly delays?: 'tracked';
 }
 
@@ -50,16 +50,16 @@ const sizes: readonly Size[] = [
 
 const INPUTS = 32;
 const POLARISATIONS = 2;
-/** Some milliseconds' worth for each thread, and at least sixteen spectra: a vector's lanes are spectra. */
+/** A few milliseconds of work for each thread, and at least sixteen spectra, which fill the lanes of a vector. */
 const samplesPerThread = { reference: 2 ** 15, cpu: 2 ** 22 } satisfies Record<HostBackend['kind'], number>;
-/** A quarter of a gigabyte of bytes in and out. */
+/** A quarter of a gigabyte in and out. */
 const MOST_SAMPLES = 2 ** 26;
 const spectraOf = ({ channels }: Size, backend: HostBackend): number => {
   const samples = Math.min(samplesPerThread[backend.kind] * threadsOf(backend), MOST_SAMPLES);
   return Math.max(backend.kind === 'cpu' ? 16 : 1, Math.round(samples / (INPUTS * channels)));
 };
 
-/** A complex sample of each tap is two multiply-adds, and the transform's usual count is 5 log₂ C. */
+/** A complex sample of each tap is two multiply-adds; the conventional count of the transform is 5 log₂ C. */
 function operationsPerSample({ channels, taps, inputType }: Size): number {
   return isComplexVoltage(inputType)
     ? 4 * taps + 5 * Math.log2(channels)
@@ -152,7 +152,7 @@ function ceilingFor(backend: HostBackend): Contestant & { readonly title: string
   }
 }
 
-/** Noise of a sixth of full scale, as a well-set receiver gives it. */
+/** Noise of a sixth of full scale, as from a well-adjusted receiver. */
 function noise(type: VoltageType, samples: number): VoltagesAT {
   const voltages = allocateVoltages(type, INPUTS, samples);
   const level = { i8: 20, ci8: 20, i16: 5000, ci16: 5000, f32: 0.15, cf32: 0.15 } satisfies Record<

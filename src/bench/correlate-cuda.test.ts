@@ -4,7 +4,7 @@ import type { CudaSession, CudaEvent } from '../backend/cuda/session.js';
 import { closes } from '../core/closing.js';
 import { cardContestant } from './correlate-cuda.js';
 
-/** A card of paper: each launch takes as long as told, events remember when they were passed. */
+/** A mock GPU: each launch takes the given time, and events record when they were reached. */
 function paperCard(secondsOf: (launch: number) => number) {
   let clockS = 0;
   let launched = 0;

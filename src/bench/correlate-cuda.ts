@@ -1,4 +1,4 @@
-/** The X-engine's kernel on a card, timed by the card, beside products alone on the same card. */
+/** The X-engine's kernel on a GPU, timed by GPU events, compared with matrix products alone on the same GPU. */
 import { prepareCeilings, type Ceilings } from '../backend/cuda/ceilings.js';
 import { cudaPaths, type CudaBackend } from '../backend/cuda/cuda.js';
 import type { CudaSession } from '../backend/cuda/session.js';
@@ -16,15 +16,15 @@ import { quantile, type Contestant } from './measure.js';
 const STATIONS = [32, 64, 128, 256, 512] as const;
 const POLARISATIONS = 2;
 const SAMPLES = 2048;
-/** Well past the L2 cache. */
+/** Much larger than the L2 cache. */
 const INPUT_BYTES = 2 ** 30;
-/** Shorter turns measure the chip before its power limit bites. */
+/** Shorter turns would measure the GPU before its power limit takes effect. */
 export const SECONDS_PER_TURN = 0.25;
 
 /**
- * Launches back to back for a quarter of a second or more, a event between each, after half as many that are not
- * timed: the clock has settled under the power limit by then. The median launch counts, so that a stray interruption
- * of the host does not.
+ * Successive launches for a quarter of a second or more, with an event between them, after half as many untimed ones:
+ * by then the clock has settled under the power limit. The median launch counts, so that an interruption of the host
+ * has no effect.
  */
 export function cardContestant(session: CudaSession, launch: () => void, workPerLaunch: number): Contestant {
   const stream = session.streams.compute;
@@ -50,7 +50,7 @@ export function cardContestant(session: CudaSession, launch: () => void, workPer
   };
 }
 
-/** Each size by the variant it would get: replacing the sums, as a first block does, and adding to them. */
+/** Each size by its default variant: replacing the sums, as for a first block, and adding to them. */
 export const cudaCorrelateCases = (backend: CudaBackend): BenchCase[] =>
   STATIONS.flatMap((stations) =>
     (['replace', 'add'] as const).map((mode) => {
@@ -59,7 +59,7 @@ export const cudaCorrelateCases = (backend: CudaBackend): BenchCase[] =>
     }),
   );
 
-/** Every variant that can take a size, as table 3 of the xGPU paper compares levels of tiling. */
+/** Every variant that supports a size, as table 3 of the xGPU paper compares levels of tiling. */
 export const variantsBench: KernelBench = {
   kernel: 'correlate-variants',
   cases: (backend) => {

@@ -1,6 +1,6 @@
 /**
- * The X-engine fed from the host: every block uploaded, checked, unpacked where it is 4-bit, and added to the
- * integration, uploads overlapping the work. The ceiling is the slower of the bus alone and the kernel alone.
+ * The X-engine fed from the host: every block is uploaded, checked, unpacked if it is 4-bit, and added to the
+ * integration; uploads overlap the computation. The ceiling is the slower of the bus alone and the kernel alone.
  */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { CudaSpectraBlock, PinnedSpectra } from '../backend/cuda/spectra.js';
@@ -16,9 +16,9 @@ import type { Contestant, Work } from './measure.js';
 const POLARISATIONS = 2;
 const SAMPLES = 2048;
 const BLOCK_BYTES = 2 ** 28;
-/** One uploading, one being checked and unpacked, one being correlated. */
+/** One being uploaded, one checked and unpacked, one correlated. */
 const BLOCKS = 3;
-/** The bandwidth that the Murchison Widefield Array correlates. */
+/** The bandwidth correlated by the Murchison Widefield Array. */
 const MWA_BANDWIDTH_HZ = 30.72e6;
 
 export const integratedBench: KernelBench = {
@@ -86,12 +86,12 @@ async function prepare(
   return {
     ours: stream,
     ceiling: busIsSlower ? { ...bus, title: 'the bus alone' } : { ...kernel, title: 'the kernel alone' },
-    // Not a contest but a requirement: what this many stations deliver in a second.
+    // A requirement rather than a peer: the data rate of this many stations.
     peer: { name: 'real time at 30.72 MHz', run: () => Promise.resolve({ work: realTimeBytes, seconds: 1 }) },
   };
 }
 
-/** Each block goes round on its own: written, handed to the correlator, written again. */
+/** Each block cycles independently: written, passed to the correlator, written again. */
 async function streamBlocks(
   correlator: Correlator,
   blocks: readonly CudaSpectraBlock[],
@@ -109,7 +109,7 @@ async function streamBlocks(
   await Promise.all(blocks.map(goRound));
 }
 
-/** From the first call until every stream of the card is idle. */
+/** From the first call until every stream of the GPU is idle. */
 const timed = (backend: CudaBackend, work: number, run: () => Promise<void>): Contestant => ({
   run: async () => {
     const started = performance.now();

@@ -1,4 +1,4 @@
-/** The X-engine over sizes; the peer is OpenBLAS, conversion to floats included. */
+/** The X-engine over sizes; the peer is OpenBLAS, including conversion to floats. */
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { elementsPerSpectra, type SpectraCAT, type SpectraType, allocateSpectra } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
@@ -23,9 +23,9 @@ const sizes: readonly Size[] = [
   ...(['ci4', 'cf32'] as const).map((type) => ({ stations: 128, samples: 1024, type })),
 ];
 
-/** As many channels as make a call long enough to measure: operations by one thread in some milliseconds. */
+/** Enough channels for a measurable call: operations by one thread in a few milliseconds. */
 const operationsPerThread = { reference: 2e8, cpu: 8e9 } satisfies Record<HostBackend['kind'], number>;
-/** Of one thread; a small array's call is short all the same. */
+/** For one thread; the call of a small array stays short. */
 const MOST_CHANNELS = 64;
 const POLARISATIONS = 2;
 /** Useful operations only: a complex multiply-add is 8, on the lower triangle with its diagonal. */

@@ -1,4 +1,4 @@
-/** Gridding of visibilities and their transform, over sizes; nobody else's kernel does just this. */
+/** Gridding of visibilities and their transform, over sizes; no other library has exactly this kernel. */
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
@@ -79,8 +79,8 @@ async function prepare(
     flaggedInputs: new Uint8Array(stations * POLARISATIONS),
   };
   const imager = closers.keep(await prepareVisibilityImager(plan, backend));
-  // A pair's kernels multiplied, 8 operations for K⁴ products of taps, then added to an image and a beam for each
-  // of its visibilities, 12 operations a cell.
+  // A pair's kernels multiplied, 8 operations for K⁴ products of taps, then added to an image and a beam for each of
+  // its visibilities, 12 operations per grid cell.
   const operations = (8 * KERNEL ** 4) / POLARISATIONS ** 2 + 12 * (2 * KERNEL - 1) ** 2;
   const flops = backend.kind === 'reference' ? scriptCeiling() : cpuCeilings(backend).floats();
   return {
@@ -90,7 +90,7 @@ async function prepare(
         return length;
       },
     },
-    // half as many numbers fit a register in float64
+    // a register holds half as many numbers in float64
     ceiling:
       backend.kind === 'reference'
         ? { title: flops.title, run: async () => (await flops.run()) / operations }

@@ -1,4 +1,7 @@
-/** Direct imaging on a card: many channels, long and short images, gridding included, beside half-precision products alone. */
+/**
+ * Direct imaging on a GPU: many channels, long and short images, gridding included; compared with half-precision matrix
+ * products alone.
+ */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
@@ -48,7 +51,7 @@ const sizes: readonly Size[] = [
   { ...long, boxCells: 32, kernel: 7, steps: 25, precision: 'single' },
   { ...long, boxCells: 32, channels: 66, precision: 'plain' },
 ];
-/** Products of halves for each product of numbers. */
+/** Half-precision products per product of numbers. */
 const productsOf = { half: 1, single: 3, plain: 1 } satisfies Record<Size['precision'], number>;
 
 /**
@@ -58,13 +61,13 @@ const productsOf = { half: 1, single: 3, plain: 1 } satisfies Record<Size['preci
 const operationsPerStep = (box: number, n: number): number =>
   POLARISATIONS * 2 * (n * 2 * box * box + n * 2 * n * box);
 
-/** Stations at random in a square that fills the box at the highest of the channels. */
+/** Stations at random positions in a square that fills the box at the highest of the channels. */
 function planFor({ boxCells, channels, kernel }: Size): ImagePlan {
   const highestHz = 60e6;
   const cellM = SPEED_OF_LIGHT_M_PER_S / highestHz / (2 * MARGIN);
   const acrossM = (boxCells - kernel - 1) * cellM;
   const random = randomStream(7, 'stations', boxCells);
-  // Fitting kernels takes longer than anything measured here: a few channels are planned, and stand for all.
+  // Fitting kernels takes longer than the measurement: a few channels are planned and used for all.
   const few = planImage({
     pixels: PIXELS,
     field: { kind: 'all-sky' },

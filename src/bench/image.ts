@@ -1,4 +1,4 @@
-/** Direct imaging of a compact array over sizes; the peer is FFTW's dense transform and a square, no gridding. */
+/** Direct imaging of a compact array over sizes; the peer is FFTW's dense transform and a square, without gridding. */
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { allocateSpectra, type SpectraCAT } from '../core/axes.js';
 import { closes, type Closable, type Closers } from '../core/closing.js';
@@ -42,7 +42,7 @@ const sizes = {
 } satisfies Record<HostBackend['kind'], readonly Size[]>;
 
 const CHANNELS = 4;
-/** A call of some ten milliseconds, so that waking threads does not count: 512 steps of 128² pixels for four of them. */
+/** About ten milliseconds per call, so that waking threads is negligible: 512 steps of 128² pixels for four of them. */
 const samplesFor = (backend: HostBackend, pixels: number): number =>
   backend.kind === 'reference'
     ? 1
@@ -61,7 +61,7 @@ const hostCases = (backend: HostBackend): BenchCase[] =>
     prepare: (closers, peers) => prepare(size, backend, closers, peers),
   }));
 
-/** LWA-SV without its outrigger, some 290 m away from the other 255. */
+/** LWA-SV without its outrigger, which is some 290 m from the other 255. */
 async function coreStations(): Promise<Vector3[]> {
   const positions = stationPositions(await loadTelescope('lwasv'));
   return positions.filter(({ x, y }) => Math.hypot(x, y) < 100);
@@ -107,8 +107,8 @@ async function prepare(
 }
 
 /**
- * Operations that a field takes at least: gridding, 5 n log₂ n for each row of the box and each column shown, and
- * the products of the pixels shown.
+ * Minimum operations of a field: gridding, 5 n log₂ n for each row of the box and each column shown, and the products
+ * of the pixels shown.
  */
 function operationsPerField(plan: ImagePlan): number {
   const { pixels, stations, kernelSize, polarisations, shown } = plan;
@@ -120,7 +120,7 @@ function operationsPerField(plan: ImagePlan): number {
     columns.add(at % pixels);
   }
   const transforms = plan.endRow - plan.firstRow + columns.size;
-  // XX alone takes 4 operations a pixel, all four products 16 for two fields
+  // XX alone takes 4 operations per pixel, all four products 16 for two fields
   const products = polarisations === 1 ? 4 : 8;
   return (
     8 * stations * kernelSize ** 2 + 5 * pixels * Math.log2(pixels) * transforms + products * pixelsShown

@@ -1,4 +1,4 @@
-/** Benches: each kernel's rate, held against this machine's own ceiling and, when asked, against a peer. */
+/** Benchmarks: each kernel's rate relative to this machine's own ceiling and, on request, to a peer. */
 import { beamsBench } from './beams.js';
 import type { KernelBench } from './bench.js';
 import { calibrateBench } from './calibrate.js';
@@ -21,7 +21,7 @@ export { parseOnly, pickCases, type KernelCases } from './only.js';
 export { openPeers } from './peers.js';
 export { integratedBench, receiveBench };
 
-/** A new kernel's bench is one file and one line here. */
+/** The benchmark of a new kernel is one file and one line here. */
 export const benches: readonly KernelBench[] = [
   correlateBench,
   channeliseBench,

@@ -1,7 +1,7 @@
 /**
- * Spectral kurtosis on a card: sums and zeros there, the host decides meanwhile. So it
- * is timed by the wall, a run of blocks from the first launch until the card is idle; the peer is the filter alone, as many
- * blocks without room for powers, timed alike.
+ * Spectral kurtosis on a GPU: sums and zeroing there, decisions concurrently on the host. Therefore wall-clock time is
+ * measured, over a run of blocks from the first launch until the GPU is idle; the peer is the filter alone, as many
+ * blocks without memory for powers, timed the same way.
  */
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
@@ -34,15 +34,15 @@ const SAMPLES = 2 ** 28;
 const WINDOW = 256;
 const inputType = 'ci8' as const;
 
-/** In memory at once, as many as the flagger begins: two filtered, one coming down, four judged, one waited for. */
+/** Blocks in memory at once, as many as the flagger starts: two filtered, one downloaded, four tested, one awaited. */
 const BLOCKS = 8;
-/** Until the card is idle: waiting for it is a small part then. */
+/** Long enough that the final wait for the GPU is a small part. */
 const BLOCKS_A_RUN = 96;
 const SENT_A_RUN = 8;
-/** Waiting ends when the card is idle, and not up to a millisecond later. */
+/** Polls, so that the wait ends when the GPU is idle, and not up to a millisecond later. */
 const EAGER_POLLS = 20_000;
 
-/** Voltages that are on the card; and voltages that come up the bus, as the chain has them. */
+/** Voltages already on the GPU; and voltages uploaded from the host, as in the chain. */
 const PARTS = ['on the card', 'from the host'] as const;
 type Part = (typeof PARTS)[number];
 
@@ -70,7 +70,7 @@ async function prepare(
   const spectra = spectraOf(size);
   const samples = (spectra + taps - 1) * channels;
   const options = { channels, taps, inputType, outputType, inputs: INPUTS, polarisations: 2 as const };
-  // Every byte is equally likely, which is louder than any sky (channelise-cuda.ts).
+  // All byte values are equally likely, which is stronger than any sky (channelise-cuda.ts).
   const usual = planChannelise({ ...options, blockSamples: samples }).gains;
   const gains = typeof usual === 'number' ? usual / 4 : usual;
   const plan = planChannelise({ ...options, gains, blockSamples: samples });
@@ -78,7 +78,7 @@ async function prepare(
   const blocksOf = (asked: { readonly powers?: number }): CudaSpectraBlock[] =>
     Array.from({ length: BLOCKS }, () => closers.keep(backend.allocateSpectra({ ...plan.output, ...asked })));
   const blocks = blocksOf({ powers });
-  // The filter alone sums no powers.
+  // The filter alone computes no powers.
   const plain = blocksOf({});
   const pitchBytes = Math.ceil((samples * voltageSizeBytes(inputType) + 16) / 128) * 128;
   const voltages = closers.keep(session.allocate('voltages', INPUTS * pitchBytes));
@@ -108,7 +108,7 @@ async function prepare(
         run: async () => {
           for (let n = 0; n < SENT_A_RUN; n++) {
             const block = blocks[n % BLOCKS];
-            // It goes up while the host judges the one before, as in the chain.
+            // It is uploaded while the host tests the previous block, as in the chain.
             const begun = channeliser.run(given.block, block).then(() => {
               flagger.begin(block);
             });
@@ -164,7 +164,7 @@ async function prepare(
   };
 }
 
-/** The voltages in locked memory of the host, as a recorder's ring would have them. */
+/** The voltages in locked host memory, as in a recorder's ring. */
 function fromHost(
   { session }: CudaBackend,
   voltages: DeviceMemory,

@@ -1,4 +1,4 @@
-/** The F-engine with interference taken out by spectral kurtosis; the peer is the same without. */
+/** The F-engine with interference flagging by spectral kurtosis; the peer is the same without flagging. */
 import type { Backend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
@@ -32,7 +32,7 @@ const sizes: readonly Size[] = [
 
 const INPUTS = 32;
 const WINDOW = 256;
-/** As many windows as the commands' own blocks hold (stages/channels.ts). */
+/** Number of windows in the commands' own blocks (stages/channels.ts). */
 const windowsOf = ({ channels }: Size, { kind }: HostBackend): number =>
   kind === 'reference' ? 1 : Math.max(1, Math.round(2 ** 23 / (INPUTS * channels * WINDOW)));
 
@@ -71,7 +71,7 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
   const block = { type: 'ci8', inputs: INPUTS, samples, voltages, gaps: [], start: instant(0) } as const;
   const source = { start: instant(0), sampleRateHz: samples, polarisations } as const;
   const channelising = { backend, plan, source, clock: { cutAfter: () => Infinity } };
-  // As the commands have them, one for each contestant.
+  // As in the commands, one for each contestant.
   const flagged = closers.keep(
     chain(
       await prepareChannelise({ ...channelising, powers: WINDOW }),
@@ -83,7 +83,7 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
   );
   const alone = closers.keep(await prepareChannelise(channelising));
   const through = (stage: Stage<VoltageBlock, TimedSpectra>): (() => Promise<number>) => {
-    // A block lasts a second, so that the next begins with one.
+    // A block lasts a second, so that each starts at a full second.
     let second = 0;
     return async () => {
       for (let n = 0; n < blocksARun; n++) await stage.push({ ...block, start: instant(second++) }, nobody);
@@ -110,9 +110,9 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
   };
 }
 
-/** The last of a run is judged while nothing is filtered: so many that it does not count. */
+/** The last block of a run is tested while nothing is filtered: enough blocks to make that negligible. */
 const LEAST_BLOCKS = 16;
 const nobody = (): Promise<void> => Promise.resolve();
 
-/** Numbers before noise begins again: a prime, so that inputs differ. */
+/** Period of the noise: a prime, so that inputs differ. */
 const SEEDED = 1_000_003;

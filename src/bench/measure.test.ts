@@ -16,7 +16,7 @@ describe('measuring', () => {
   });
 
   it('divides within rounds, so that a slow round cancels', () => {
-    // twice as fast in every round, though the machine slowed tenfold in the middle one
+    // twice as fast in every round, although the machine slowed tenfold in the middle one
     assert.equal(medianRatio([20, 2, 18], [10, 1, 9]), 2);
   });
 
@@ -29,7 +29,7 @@ describe('measuring', () => {
       },
     });
     const rates = await measure([contestant('a'), contestant('b')], { rounds: 2, secondsPerTurn: 0 });
-    // The first pair warms up; then rounds, there and back.
+    // The first pair warms up; then rounds, forwards and backwards.
     assert.equal(order.join(''), 'ab' + 'abba' + 'abba');
     assert.deepEqual(
       rates.map((each) => each.length),

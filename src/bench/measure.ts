@@ -1,11 +1,11 @@
 /**
- * Rates that can be compared. A shared machine changes speed from one second to the next, so contestants take
- * turns in short rounds, and only what happened within a round is divided by each other. A round
- * goes there and back: a card at its power limit is slower for whoever comes after hard work, by 5 % and more.
+ * Comparable rates. A shared machine changes speed from one second to the next, so contestants alternate in short
+ * rounds, and ratios are computed within each round. A round goes forwards and backwards: a GPU at its power limit is
+ * slower after hard work, by 5 % and more.
  */
 import { setImmediate } from 'node:timers/promises';
 
-/** Work done, in units; with the seconds it took where someone nearer to it held the watch, as a card does. */
+/** Work done, in units; with the seconds it took if measured by a more precise clock, as on a GPU. */
 export type Work = number | { readonly work: number; readonly seconds: number };
 
 export interface Contestant {
@@ -15,13 +15,13 @@ export interface Contestant {
 
 export interface MeasureOptions {
   readonly rounds: number;
-  /** Each contestant works at least this long in a round. */
+  /** Minimum duration of each contestant in a round. */
   readonly secondsPerTurn: number;
 }
 
 interface Spread {
   readonly median: number;
-  /** The distance between the quartiles over the median. */
+  /** The interquartile range over the median. */
   readonly spread: number;
 }
 
@@ -31,7 +31,7 @@ export async function measure(
   { rounds, secondsPerTurn }: MeasureOptions,
 ): Promise<number[][]> {
   const rates = contestants.map((): number[] => []);
-  for (const contestant of contestants) await turn(contestant, secondsPerTurn / 4); // caches, pages, clocks
+  for (const contestant of contestants) await turn(contestant, secondsPerTurn / 4); // warms up caches, pages, clocks
   const there = [...contestants.entries()];
   const thereAndBack = [...there, ...[...there].reverse()];
   for (let round = 0; round < rounds; round++) {
@@ -39,7 +39,7 @@ export async function measure(
     for (const [n, contestant] of thereAndBack) {
       const { work, elapsedS } = await turn(contestant, secondsPerTurn / 2);
       done[n] = { work: done[n].work + work, elapsedS: done[n].elapsedS + elapsedS };
-      await setImmediate(); // a contestant that never waits would keep signals from being heard
+      await setImmediate(); // a contestant without any await would block signals
     }
     done.forEach(({ work, elapsedS }, n) => rates[n].push(work / elapsedS));
   }
@@ -63,7 +63,7 @@ async function turn(contestant: Contestant, seconds: number): Promise<Done> {
   return { work, elapsedS };
 }
 
-/** Linear between neighbours; `at` from 0 to 1. */
+/** Linear interpolation; `at` from 0 to 1. */
 export function quantile(values: readonly number[], at: number): number {
   const sorted = [...values].sort((x, y) => x - y);
   const place = at * (sorted.length - 1);

@@ -1,4 +1,4 @@
-/** Picks cases by their parameters, and says which there are where none is meant. */
+/** Selects cases by their parameters; the error lists the valid ones if none matches. */
 import { refuse } from '../core/errors.js';
 import type { BenchCase, Parameters } from './bench.js';
 
@@ -23,7 +23,7 @@ export function parseOnly(text: string): ReadonlyMap<string, string> {
   return wanted;
 }
 
-/** The cases that have every wanted value; kernels without one are left out. */
+/** The cases with every requested value; kernels without one are left out. */
 export function pickCases(
   kernels: readonly KernelCases[],
   wanted: ReadonlyMap<string, string>,
@@ -60,7 +60,7 @@ function refuseUnlessKnown(
   }
   const values = [...new Set(withIt.map((parameters) => String(parameters[name])))];
   if (!values.includes(value)) {
-    values.sort((a, b) => Number(a) - Number(b)); // words stay as they come
+    values.sort((a, b) => Number(a) - Number(b)); // words keep their order
     refuse(WHERE, `no case has ${name}=${value}`, `choose ${values.join(', ')}`);
   }
 }

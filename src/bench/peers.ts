@@ -1,4 +1,4 @@
-/** The same work by others' libraries (bench/peers/), built on demand where those are installed. */
+/** The same work by other libraries (bench/peers/), built on demand if those are installed. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ interface PeerFunction {
 export interface Peers {
   /** Peers that could not be built, and what to install. */
   readonly absent: readonly { readonly name: string; readonly reason: string }[];
-  /** A function of a peer by its C prototype, or nothing where the peer is absent. */
+  /** A function of a peer by its C prototype, or undefined if the peer is absent. */
   bind(peer: string, prototype: string): PeerFunction | undefined;
 }
 
@@ -49,14 +49,14 @@ export async function openPeers(): Promise<Peers> {
   };
 }
 
-/** Sets OpenBLAS's threads; which kernels it took, or nothing where it is absent. */
+/** Sets OpenBLAS's threads; returns the kernels that it selected, or undefined if it is absent. */
 export function openblasOn(peers: Peers, threads: number): string | undefined {
   peers.bind('openblas', 'void peer_openblas_threads(int32_t threads)')?.(threads);
   const core = peers.bind('openblas', 'const char *peer_openblas_core()');
   return core && String(core());
 }
 
-/** Runs a peer away from the event loop, as our own kernels do. */
+/** Runs a peer off the event loop, as our own kernels do. */
 export const callPeer = (peer: PeerFunction, ...args: readonly unknown[]): Promise<void> =>
   new Promise((resolve, reject) => {
     peer.async(...args, (error: unknown) => {

@@ -1,7 +1,7 @@
 /**
- * Packets a second by a loopback socket, one sender: what was placed in blocks, over the time until all that was sent is
- * accounted for. The peer is the same ring in TypeScript on Node's socket; the ceiling the sender with nobody reading.
- * Sender and receiver share the machine, and on loopback the sender pays for most of a packet's way.
+ * Packets per second by a loopback socket, one sender: the packets placed in blocks, over the time until all sent
+ * packets are counted. The peer is the same ring in TypeScript on Node's socket; the ceiling is the sender without a
+ * reader. Sender and receiver share the machine, and on loopback the sender pays for most of a packet's processing.
  */
 import { setTimeout } from 'node:timers/promises';
 import { chips } from '../packets/chips.js';
@@ -15,11 +15,11 @@ import type { Contestant } from './measure.js';
 interface Size {
   readonly channels: number;
   readonly unit: 'packets/s' | 'Gb/s';
-  /** Datagrams joined by the kernel on their way, or one by one. */
+  /** Datagrams joined by the kernel on the way, or single. */
   readonly coalesce: 'on' | 'off';
 }
 
-/** LWA-SV's own packets of 4240 bytes, and a quarter of them. */
+/** LWA-SV's own packets of 4240 bytes, and a quarter of that size. */
 const sizes: readonly Size[] = [
   { channels: 132, unit: 'Gb/s', coalesce: 'off' },
   { channels: 132, unit: 'Gb/s', coalesce: 'on' },
@@ -29,10 +29,10 @@ const sizes: readonly Size[] = [
 
 const BOARDS = 16;
 const SLOTS = 1000;
-/** Spectra sent at a time: as many as the socket's buffer holds, which Node cannot force beyond the system's limit. */
+/** Spectra sent at a time: as many as fit the socket's buffer, which Node cannot enlarge beyond the system's limit. */
 const burstSlots = { native: 256, typescript: 32 } as const;
 const BUFFER_BYTES = 2 ** 26;
-/** Of the socket that shall drop what comes. */
+/** For the socket that must drop all packets. */
 const LEAST_BUFFER_BYTES = 4096;
 
 export const receiveBench: KernelBench = {
@@ -68,7 +68,7 @@ async function prepare(stream: StreamPlan, size: Size, closers: Closers): Promis
   };
 }
 
-/** [slot][board] of packets that follow on what was sent before. */
+/** [slot][board] of packets that continue those sent before. */
 function burstMaker(stream: StreamPlan, slots: number): { readonly each: number; next(): Uint8Array } {
   const encode = packetFormatNamed(stream.format);
   const payload = new Uint8Array(stream.cellBytes).fill(0x12);
@@ -132,15 +132,15 @@ async function contestant(
   };
 }
 
-/** Blocks are given back at once: the ring is measured, not what comes after it. */
+/** Blocks are released at once: only the ring is measured. */
 async function consume(arrivals: Arrivals): Promise<void> {
   for (let block = await arrivals.next(); block; block = await arrivals.next()) block.release();
 }
 
 /**
- * To a socket like the contestant's own that nobody reads any more: the kernel drops nearly all. It must take joined
- * datagrams whole where the contestant's does: for any other the kernel cuts them up, at the sender's cost, and the
- * sender alone would be slower than with a receiver.
+ * Sends to a socket like the contestant's own without a reader: the kernel drops nearly all. It must accept joined
+ * datagrams if the contestant's does: for other sockets the kernel splits them, at the sender's cost, and the sender
+ * alone would be slower than with a receiver.
  */
 async function sendingAlone(stream: StreamPlan, { coalesce }: Size, closers: Closers): Promise<Contestant> {
   const plan = planRing(stream, { slotsPerBlock: SLOTS, blocks: 8, flushMs: 60_000 });

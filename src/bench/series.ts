@@ -1,4 +1,6 @@
-/** A series of images by one prepared composition, beside the imager alone and beside planning anew for every image. */
+/**
+ * A series of images with one prepared composition, compared with the imager alone and with planning every image anew.
+ */
 import type { HostBackend } from '../backend/backend.js';
 import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';

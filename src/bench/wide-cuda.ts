@@ -1,4 +1,6 @@
-/** Wide images on a card: visibilities that lie there sorted and gridded, and the planes' transforms and sums beside it. */
+/**
+ * Wide-field images on a GPU: visibilities already on it are sorted and gridded; also the planes' transforms and sums.
+ */
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
@@ -23,7 +25,7 @@ const steps = [
 ] as const;
 type Step = (typeof steps)[number];
 
-/** Rates of all are in visibilities, so that they can be added up as times. */
+/** All rates are in visibilities, so that their times can be added. */
 export const cudaWideCases = (backend: CudaBackend): BenchCase[] =>
   fields.flatMap((field) =>
     steps.map((step) => ({
@@ -103,9 +105,9 @@ async function prepare(
   };
 }
 
-/** For each visibility: a complex number times a real one added to each of its cells. */
+/** For each visibility: a complex number times a real one added to each of its grid cells. */
 const operationsOf = ({ support, w }: WidePlan): number => 4 * support ** 2 * w.support;
 
-/** At least: rows in and out, of columns the image's in; then each pixel of the image once. Complex float32. */
+/** Minimum: rows in and out, and the image's columns; then each pixel of the image once. Complex float32. */
 const transformBytes = ({ gridCells, pixels, w }: WidePlan): number =>
   w.planes * 8 * (2 * gridCells ** 2 + gridCells * pixels) + 8 * pixels ** 2;

@@ -1,4 +1,4 @@
-/** What benches of wide images grid: arrays that track a source, noise in every visibility. */
+/** Test data for benchmarks of wide-field images: arrays that track a source, noise in every visibility. */
 import { uvwR, visibilitiesRC, weightsRC } from '../core/axes.js';
 import { randomStream } from '../core/random.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
@@ -19,7 +19,7 @@ interface Array3 {
   readonly hours: number;
   readonly firstHz: number;
   readonly stepHz: number;
-  /** Half of the stations lie within it, the rest out to `reach` times as far. */
+  /** Half of the stations are within it, the rest up to `reach` times as far. */
   readonly coreM: number;
   readonly reach: number;
   readonly fieldDeg: number;
@@ -36,7 +36,7 @@ const arrays = {
   },
 } satisfies Record<WideField['name'], Array3>;
 
-/** Every pair at every time, u, v and w from hour angle and declination; hills of 3 m. */
+/** Every pair at every time, u, v and w from hour angle and declination; station heights vary by 3 m. */
 export function wideRows({ name, stations, times, channels }: WideField): WideRows {
   const array = arrays[name];
   const random = randomStream(5, 'wide', name);
@@ -90,6 +90,6 @@ export const planField = (field: WideField, rows: WideRows, costs: 'cpu' | 'cuda
     accuracy: field.accuracy,
     bounds: boundsOf([rows]),
     costs,
-    // All planes at once, so that steps can be timed one by one.
+    // All planes at once, so that steps can be timed separately.
     ...(costs === 'cuda' && { memoryBytes: 2 ** 35 }),
   });

@@ -1,4 +1,4 @@
-/** WSClean as a peer: the same rows as a Measurement Set, and its own word for how long gridding took. */
+/** WSClean as a peer: the same rows as a Measurement Set, and the gridding time that it reports. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,10 +13,10 @@ import { pixelCosineOf, type WideField } from './wide-field.js';
 
 const helper = fileURLToPath(new URL('../../scripts/wsclean.py', import.meta.url));
 const call = promisify(execFile);
-/** casacore's Python is Debian's. */
+/** Debian's Python has casacore. */
 const PYTHON = '/usr/bin/python3';
 
-/** Nothing where WSClean, or what makes a Measurement Set, is not installed. */
+/** Undefined if WSClean, or the software for Measurement Sets, is not installed. */
 export async function openWsclean(
   field: WideField,
   rows: WideRows,
@@ -63,7 +63,7 @@ export async function openWsclean(
   };
 }
 
-/** Of the day, at the line that says so: gridding, planes and transforms, without reading. */
+/** Time of the matching log line: gridding, planes and transforms, without reading. */
 function secondsOf(log: string, what: RegExp): number {
   const line = log.split('\n').find((one) => what.test(one)) ?? '';
   const match = /(\d+):(\d+):([\d.]+)/.exec(line);

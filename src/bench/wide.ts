@@ -1,4 +1,7 @@
-/** Wide images, planning and preparing included; the peer is WSClean's w-gridder on the same visibilities and cores. */
+/**
+ * Wide-field images, including planning and preparing; the peer is WSClean's w-gridder on the same visibilities and
+ * cores.
+ */
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import type { CpuBackend } from '../backend/cpu/cpu.js';
 import type { Closers } from '../core/closing.js';
@@ -63,8 +66,8 @@ async function prepare(
 }
 
 /**
- * For each visibility, at least: its cells in every plane, and its share of the planes' transforms and sums. Sums are
- * float64, of which a register holds half as many: they count twice.
+ * Minimum per visibility: its cells in every plane, and its share of the planes' transforms and sums. Sums are float64,
+ * of which a register holds half as many: they count twice.
  */
 function operationsFor({ support, w, gridCells, pixels }: WidePlan, visibilities: number): number {
   const gridding = 4 * support ** 2 * w.support;

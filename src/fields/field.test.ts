@@ -50,7 +50,7 @@ describe('fields', () => {
     const given = part.parse({ name: 'a' });
     assert.deepEqual(given, { name: 'a' });
     const filled = withDefaults(part, given);
-    // The type knows that it is there.
+    // The type contains the default.
     const taps: number = filled.taps;
     assert.equal(taps, 8);
     assert.deepEqual(withDefaults(part, part.parse({ name: 'a', taps: 4 })), { name: 'a', taps: 4 });

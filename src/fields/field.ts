@@ -1,10 +1,10 @@
 /**
- * A field: one thing that a user can choose. Its type, unit, range, default, help and flag are declared here, once. The
- * check of a file, the command line, --help, the JSON Schema and the reference page are all made from this declaration.
+ * A field: one option of the user. Its type, unit, range, default, help and flag are declared here, once. The check of
+ * a file, the command line, --help, the JSON Schema and the reference page are all made from this declaration.
  */
 import { z } from 'zod';
 
-/** From which point on a running observation may change a field: not at all, from a cut of a product, from any spectrum. */
+/** When a running observation may change a field: never, at a cut of a product, or from any spectrum. */
 type Changes = 'never' | 'cut' | 'spectrum';
 
 /** Bounds of a number, in the field's unit. */
@@ -20,18 +20,18 @@ export interface About {
   /** One sentence without a full stop, for --help, editors and the reference page. */
   readonly help: string;
   readonly changes: Changes;
-  /** As commander writes it: "--taps <number>". A field without a flag is for files and the library. */
+  /** In commander's form: "--taps <number>". A field without a flag is for files and the library. */
   readonly flag?: string;
   /** "--no-…" is offered beside the flag, with this help. */
   readonly negatable?: string;
   /** The heading in --help. */
   readonly group?: string;
-  /** Of the number that the check gives: "s", "Hz", "degrees". */
+  /** Unit of the checked number: "s", "Hz", "degrees". */
   readonly unit?: string;
   readonly range?: Range;
-  /** Used where the field is not given; `withDefaults` fills it in. */
+  /** Used if the field is not given; `withDefaults` fills it in. */
   readonly default?: unknown;
-  /** Where the default depends on the data: how it is chosen. */
+  /** How the default is chosen, if it depends on the data. */
   readonly otherwise?: string;
   /** For observations whose source is visibilities: other commands do not offer it, and other runs refuse it. */
   readonly of?: 'visibilities';
@@ -45,11 +45,11 @@ export interface Preset {
   readonly [HAS_DEFAULT]?: true;
 }
 
-/** A field that may be left out. With a default its type remembers so, for `withDefaults`. */
+/** An optional field. Its type includes the default, if any, for `withDefaults`. */
 export type Field<Schema extends z.ZodType, Said extends About> = z.ZodExactOptional<Schema> &
   (Said extends { readonly default: unknown } ? Preset : unknown);
 
-/** Declares a field that may be left out. */
+/** Declares an optional field. */
 export function field<Schema extends z.ZodType, const Said extends About>(
   schema: Schema,
   about: Said & { readonly default?: z.output<Schema> },
@@ -59,15 +59,15 @@ export function field<Schema extends z.ZodType, const Said extends About>(
   return own;
 }
 
-/** Declares a field that must be given. */
+/** Declares a required field. */
 export function requiredField<Schema extends z.ZodType>(schema: Schema, about: About): Schema {
-  // Schemas are shared, and metadata of a shared one would be overwritten: a field has a copy of its own.
+  // Schemas are shared, and metadata of a shared one would be overwritten: each field has its own copy.
   const own = within(schema, about.range).clone();
   declared.add(own, about);
   return own;
 }
 
-/** The same field in another command: only how it is used where it is not given, and its heading, may differ. */
+/** The same field in another command: only its default behaviour and its heading may differ. */
 export function again<
   Schema extends z.ZodType,
   const Changed extends Pick<About, 'default' | 'otherwise' | 'group'>,
@@ -82,7 +82,7 @@ export function again<
   return own;
 }
 
-/** What a field declares; undefined for a part that holds fields. */
+/** The declaration of a field; undefined for a part that holds fields. */
 export const aboutField = (schema: z.core.$ZodType): About | undefined =>
   declared.get(schema as z.ZodType) ?? undefined;
 
@@ -108,7 +108,7 @@ export function rangeWords(range: Range | undefined, unit = ''): string {
 }
 
 type FilledKeys<Shape> = { [Key in keyof Shape]: Shape[Key] extends Preset ? Key : never }[keyof Shape];
-/** A part whose fields with a default are all there. */
+/** A part with all its default fields present. */
 export type Filled<Part extends z.ZodObject> = z.output<Part> & {
   readonly [Key in FilledKeys<Part['shape']> & keyof z.output<Part>]-?: Exclude<
     z.output<Part>[Key],
@@ -116,7 +116,7 @@ export type Filled<Part extends z.ZodObject> = z.output<Part> & {
   >;
 };
 
-/** The part with the declared defaults of its own fields filled in; what depends on the data stays open. */
+/** The part with the declared defaults of its own fields filled in; defaults that depend on the data stay open. */
 export function withDefaults<Part extends z.ZodObject>(
   part: Part,
   given: z.output<Part> | undefined,

@@ -1,4 +1,4 @@
-/** What is wrong with a value, in words: which field, what is there, what is allowed. */
+/** Describes what is wrong with a value: which field, its value, and the allowed values. */
 import { z } from 'zod';
 import { meantName } from '../core/spelling.js';
 import { aboutField, rangeWords } from './field.js';
@@ -10,7 +10,7 @@ type Issue = z.core.$ZodIssue;
 
 export interface Problem {
   readonly path: readonly PropertyKey[];
-  /** The last step of the path is a key that should not be there. */
+  /** The last step of the path is an unknown key. */
   readonly unknownKey?: true;
   readonly what: string;
   readonly fix: string;
@@ -21,7 +21,7 @@ const listed = (values: readonly unknown[]): string => {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1) ?? ''}`;
 };
 
-/** What may be written there: "a whole number from 1 to 256". */
+/** The allowed values: "a whole number from 1 to 256". */
 export function allowedWords(schema: Schema): string {
   const about = aboutField(schema);
   const range = rangeWords(about?.range, about?.unit);
@@ -97,7 +97,7 @@ function explained(
   ];
 }
 
-/** The form that was meant has problems of its own; where none was, the choice is named. */
+/** Reports the problems of the intended form; if none can be identified, lists the forms. */
 function ofUnion(
   root: Schema,
   schema: Schema,

@@ -1,7 +1,7 @@
-/** Quantities as people write them: 74MHz, 25 kHz, 40ms, 30arcsec; or a plain number in the base unit. */
+/** Quantities with units: 74MHz, 25 kHz, 40ms, 30arcsec; or a plain number in the base unit. */
 import { z } from 'zod';
 
-/** How many of the base unit each unit is, by its name in small letters. */
+/** Size of each unit in the base unit, by its name in lower case. */
 export type Units = Readonly<Record<string, number>>;
 
 export const frequencyUnits: Units = { hz: 1, khz: 1e3, mhz: 1e6, ghz: 1e9 };
@@ -21,7 +21,7 @@ export const angleUnits: Units = {
 const NUMBER = '[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?';
 const quantityForm = new RegExp(`^(${NUMBER})\\s*([a-zµ°'"′″]*)$`, 'i');
 
-/** In the base unit; undefined where the text is no such quantity. */
+/** In the base unit; undefined if the text is no such quantity. */
 export function readQuantity(text: string, units: Units): number | undefined {
   const match = quantityForm.exec(text.trim());
   if (!match) return undefined;
@@ -34,7 +34,7 @@ export function readQuantity(text: string, units: Units): number | undefined {
 interface Form {
   /** "a time, like 40ms, 2s or plain seconds" */
   readonly words: string;
-  /** Of text, as JSON Schema takes it: no flags. */
+  /** Pattern of the text for JSON Schema, without flags. */
   readonly pattern?: string;
 }
 const forms = z.registry<Form>();
@@ -45,7 +45,7 @@ export function withForm<Schema extends z.ZodType>(schema: Schema, form: Form): 
   return schema;
 }
 
-/** Letters of either case, since patterns of JSON Schema know no flags. */
+/** Letters of either case, since JSON Schema patterns have no flags. */
 const eitherCase = (text: string): string =>
   text.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 

@@ -1,4 +1,4 @@
-/** Fields on a command line: their help, and the values of what is typed. */
+/** Fields on a command line: their help, and the parsing of their values. */
 import { z } from 'zod';
 import { refuse } from '../core/errors.js';
 import { rangeWords, type About } from './field.js';
@@ -13,7 +13,7 @@ export function helpOf({ help, range, unit, otherwise, default: preset }: About)
   return `${help}${within}${chosen === undefined ? '' : ` (default: ${chosen})`}`;
 }
 
-/** `form`: text, a number or a list, whichever the check accepts; `value`: what the check makes of it. */
+/** `form`: text, a number or a list, as the check accepts; `value`: the checked value. */
 export function fromText(
   schema: z.core.$ZodType,
   given: unknown,
@@ -33,7 +33,7 @@ export function fromText(
   const accepted = tried.find(({ problems }) => problems.length === 0);
   if (accepted) return { form: accepted.form, value: z.parse(schema, accepted.form) };
   const { what, fix } = tried[isList ? 0 : tried.length - 1].problems[0];
-  // A path of null is for files alone.
+  // null as a path is only for files.
   return refuse(flag, what, fix.replace(/, or null$/, ''), 'value.invalid');
 }
 
@@ -44,7 +44,7 @@ export function problemsFor(schema: z.core.$ZodType, value: unknown): readonly P
 
 const choices = new WeakMap<object, readonly string[]>();
 
-/** Remembers which words an option takes, for completion. */
+/** Stores the words that an option accepts, for completion. */
 export function withChoices<Option extends object>(option: Option, schema: z.core.$ZodType): Option {
   const forms = alternatives(schema).flatMap((form) =>
     form instanceof z.ZodArray ? alternatives(form.element) : [form],
@@ -56,5 +56,5 @@ export function withChoices<Option extends object>(option: Option, schema: z.cor
   return option;
 }
 
-/** None where any value may be given. */
+/** Empty if any value may be given. */
 export const choicesOf = (option: object): readonly string[] => choices.get(option) ?? [];

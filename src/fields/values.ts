@@ -14,11 +14,11 @@ const text = (words: string) =>
     { words },
   );
 
-/** A name, or other words that the plan looks at. */
+/** A name, or other words that the plan checks. */
 export const words = (what: string) => text(what);
-/** A file that is read. */
+/** An input file. */
 export const inputPath = text('the path of a file');
-/** A file that is written: not a folder. */
+/** An output file: not a folder. */
 export const outputPath = withForm(
   z
     .string()
@@ -26,7 +26,7 @@ export const outputPath = withForm(
     .refine((value) => !/(?:^|\/)\.{0,2}$/.test(value), 'is a folder'),
   { words: 'the path of a file to write' },
 );
-/** Where a product is written; null for one that is not written but shown or handed to the caller. */
+/** Path of a product; null if it is shown or returned instead of written. */
 export const productPath = outputPath.nullable();
 
 export const place = text('a source, "RA Dec", Sun or zenith');
@@ -40,10 +40,10 @@ const isInstant = (value: string): boolean => {
   }
 };
 const UTC_WORDS = 'a UTC time, like 2026-06-21T04:00:00Z';
-/** Kept as it was written: an observation is plain data. */
+/** Kept as text: an observation is plain data. */
 export const utc = withForm(z.string().refine(isInstant, 'is not a UTC time'), { words: UTC_WORDS });
 
-/** FROM..TO, either of which may be left out. */
+/** FROM..TO, either of which may be omitted. */
 const timeSpan = withForm(
   z.string().refine((value) => {
     const ends = value.split('..').map((end) => end.trim());
@@ -55,7 +55,7 @@ const timeSpan = withForm(
 );
 
 const isNumber = (text: string): boolean => text === '' || Number.isFinite(Number(text));
-/** LOW..HIGH of brightness, either of which may be left out. */
+/** LOW..HIGH of brightness, either of which may be omitted. */
 export const brightnessRange = withForm(
   z.string().refine((value) => {
     const ends = value.split('..').map((end) => end.trim());
@@ -78,7 +78,7 @@ const writtenWord = (what: string, pattern?: RegExp) =>
   );
 const channelWord = writtenWord(CHANNELS_WORDS, new RegExp(CHANNELS));
 
-/** A list of words; numbers are words too, since YAML reads 12 as one. A word alone is a list of one. */
+/** A list of words; numbers are words too, since YAML reads 12 as one. A single word is a list of one. */
 const listOf = <Word extends z.ZodType<string, string | number>>(word: Word, words: string) =>
   withForm(z.union([z.array(word), word.transform((one) => [one])]), { words });
 

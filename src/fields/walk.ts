@@ -1,4 +1,4 @@
-/** Ways through a schema: what a wrapper wraps, which fields a part has, what belongs at a path. */
+/** Navigation in a schema: what a wrapper wraps, the fields of a part, the schema at a path. */
 import { z } from 'zod';
 import { aboutField, type About } from './field.js';
 
@@ -17,7 +17,7 @@ export function bare(schema: Schema): Schema {
   return schema;
 }
 
-/** The forms that a value may have; one where there is no choice. */
+/** The forms that a value may have; a single one without a choice. */
 export const alternatives = (schema: Schema): readonly Schema[] => {
   const inner = bare(schema);
   return inner instanceof z.ZodUnion ? inner.options.flatMap(alternatives) : [inner];
@@ -29,7 +29,7 @@ export const shapeOf = (schema: Schema): Shape | undefined => {
   return inner instanceof z.ZodObject ? inner.shape : undefined;
 };
 
-/** The key that must be given, by which one of several kinds of object is known. */
+/** The required key that identifies one of several kinds of object. */
 export const ownKey = (schema: Schema): string | undefined =>
   Object.entries(shapeOf(schema) ?? {}).find(
     ([, inner]) => !(inner instanceof z.ZodExactOptional || inner instanceof z.ZodOptional),
@@ -38,7 +38,7 @@ export const ownKey = (schema: Schema): string | undefined =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Which of the forms a value was meant to have; undefined where it cannot be known. */
+/** The form that a value was intended to have; undefined if this cannot be determined. */
 export function meantForm(schema: Schema, value: unknown): Schema | undefined {
   const forms = alternatives(schema);
   if (Array.isArray(value)) return forms.find((form) => form instanceof z.ZodArray);
@@ -52,7 +52,7 @@ export function meantForm(schema: Schema, value: unknown): Schema | undefined {
   return named.length === 1 ? named[0] : undefined;
 }
 
-/** What belongs at a path of a value; undefined where the path leads out of the schema. */
+/** The schema at a path of a value; undefined if the path leaves the schema. */
 export function schemaAt(root: Schema, path: readonly PropertyKey[], input: unknown): Schema | undefined {
   let schema: Schema | undefined = root;
   let value = input;
@@ -77,7 +77,7 @@ export interface PlacedField {
   readonly about: About;
 }
 
-/** All fields of a part, depth first; parts of parts are walked, not listed. */
+/** All fields of a part, depth first; nested parts are entered, not listed. */
 export function fieldsOf(part: Schema, path: readonly string[] = []): readonly PlacedField[] {
   const shape = alternatives(part).map(shapeOf).find(Boolean);
   if (shape) return Object.entries(shape).flatMap(([key, inner]) => fieldsOf(inner, [...path, key]));

@@ -1,4 +1,4 @@
-/** From a recording to gains: search, refine, despread every input, solve. */
+/** Gains from a recording: search, refine, despread every input, solve. */
 import { refuse } from '../core/errors.js';
 import type { VoltageSource } from '../core/sources.js';
 import { formatHz } from '../core/units.js';
@@ -15,12 +15,12 @@ import { solveInputs, type Cosines, type SolvedInputs } from './solve.js';
 import { waveOf, type Wave } from './waves.js';
 
 export interface GnssSettings {
-  /** How much of the recording is used. */
+  /** Duration of the recording that is used. */
   readonly durationS: number;
   readonly mostDopplerHz: number;
-  /** Of satellites by PRN. */
+  /** Directions of satellites by PRN. */
   readonly directions: ReadonlyMap<number, Cosines>;
-  /** Those among them that are reported where they are not found. */
+  /** Satellites among them that are reported if not found. */
   readonly asked?: readonly number[];
   readonly positions: 'solved' | 'given';
   readonly onStep?: (fraction: number, what: string) => void;
@@ -33,7 +33,7 @@ export interface GnssCalibration {
   readonly solved: SolvedInputs;
   readonly positions?: SolvedPositions;
   readonly usedSamples: number;
-  /** Of all inputs together, within what was used. */
+  /** Of all inputs together, within the time range used. */
   readonly missingSamples: number;
   readonly warnings: readonly string[];
 }
@@ -76,7 +76,7 @@ export async function calibrateByGnss(
   const held: Held[] = [];
   for await (const { block, first } of numberedBlocks(source, BLOCK_SAMPLES, searchSamples)) {
     addToBins(block, first, source, inputs, bins);
-    // A reader's block lives until the next one.
+    // A reader's block is valid only until the next one.
     held.push({ block: { ...block, voltages: block.voltages.slice() as typeof block.voltages }, first });
   }
   const search = searchCodes(bins, settings.mostDopplerHz, (fraction) => {
@@ -136,9 +136,9 @@ function refuseNone(path: string, { rejected }: Search): never {
   );
 }
 
-/** The sidelobes of fewer antennas are nearly as high as the satellite itself. */
+/** With fewer antennas, sidelobes are nearly as high as the satellite itself. */
 const FEW_INPUTS = 12;
 
-/** Evenly over all. */
+/** Evenly distributed over all. */
 const spread = (total: number, count: number): number[] =>
   Array.from({ length: Math.min(total, count) }, (_, k) => Math.floor((k * total) / Math.min(total, count)));

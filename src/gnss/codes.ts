@@ -1,4 +1,7 @@
-/** GPS C/A codes by IS-GPS-200: two shift registers of ten stages; a satellite's code is G1 plus G2 delayed by its own chips. */
+/**
+ * GPS C/A codes from IS-GPS-200: two shift registers of ten stages; a satellite's code is G1 plus G2 delayed by its own
+ * number of chips.
+ */
 import { refuse } from '../core/errors.js';
 
 export const L1_HZ = 1575.42e6;
@@ -17,7 +20,7 @@ const G2_DELAYS = [
 export const prns: readonly number[] = Array.from({ length: 32 }, (_, k) => k + 1);
 export const unused: readonly number[] = [33, 34, 35, 36];
 
-/** Bits of a register that starts with ones everywhere; `feedback` names the stages that are added, from 1. */
+/** Output bits of a register that starts with all ones; `feedback` lists the stages that are added, from 1. */
 function register(feedback: readonly number[]): Uint8Array {
   const stages = new Array<number>(10).fill(1);
   return Uint8Array.from({ length: CHIPS }, () => {

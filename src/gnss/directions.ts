@@ -1,4 +1,6 @@
-/** Directions of satellites: by their orbits, or as people give them: "31@62.5:120", altitude and azimuth in degrees. */
+/**
+ * Directions of satellites: from their orbits, or given by the user: "31@62.5:120", altitude and azimuth in degrees.
+ */
 import { refuse } from '../core/errors.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import { prns } from './codes.js';
@@ -8,7 +10,7 @@ import { allSatellites, prnOf } from '../sky/orbits/orbits.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { Cosines } from './solve.js';
 
-/** Of the satellites above the horizon whose code is in their name in the orbits in use. */
+/** Satellites above the horizon whose names in the orbits contain their codes. */
 export function directionsByOrbits({ site }: Telescope, moment: Instant): Map<number, Cosines> {
   const frame = skyFrame(site, moment);
   const found = new Map<number, Cosines>();

@@ -1,4 +1,4 @@
-/** Gains by satellites as a file has them, and as figures. */
+/** Gains from satellites in the format of gain files, and as numbers. */
 import { gainsCA } from '../core/axes.js';
 import type { Instant } from '../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
@@ -41,7 +41,7 @@ export function gainsOf(
 
 const degrees = (angle: number): number => angle * DEGREES_PER_RADIAN;
 
-/** For machines. */
+/** For JSON. */
 export function gnssFacts(
   { search, acquired, waves, solved, positions: places, missingSamples, warnings }: GnssCalibration,
   telescope: Telescope,

@@ -64,7 +64,7 @@ const RATE_HZ = 4.4e6;
 const MS = 12;
 const SAMPLES = (RATE_HZ * MS) / 1000;
 const start = parseInstant('2026-06-12T11:20:40Z');
-/** On no grid, or shifts of the sky by whole grating lobes would fit as well. */
+/** Not on a grid, or shifts of the sky by whole grating lobes would fit equally well. */
 const places = [
   [0, 0],
   [0.313, 0.087],
@@ -88,7 +88,7 @@ const telescope: Telescope = {
 const phaseOf = (a: number): number => (a === 0 ? 0 : 2.1 * a - 0.3 * a * a);
 const sizeOf = (a: number): number => 1 + 0.1 * a;
 
-/** Complex samples whose band's middle is 0.4 MHz below L1, with data bits, noise and an antenna's gains. */
+/** Complex samples centred 0.4 MHz below L1, with data bits, noise and antenna gains. */
 function simulated(satellites: readonly Sent[], input7: 'alive' | 'dead' = 'alive') {
   const centreFrequencyHz = L1_HZ - 0.4e6;
   const voltages = new Float32Array(2 * places.length * SAMPLES);
@@ -103,7 +103,7 @@ function simulated(satellites: readonly Sent[], input7: 'alive' | 'dead' = 'aliv
       for (const [s, { prn, dopplerHz, codeStart }] of satellites.entries()) {
         const chip = ((t - codeStart) / RATE_HZ) * CHIP_RATE_HZ * (1 + dopplerHz / L1_HZ);
         const value = 0.35 * level * codes[prn][((Math.floor(chip) % CHIPS) + CHIPS) % CHIPS];
-        // A data bit turns after seven codes.
+        // A data bit changes sign after seven codes.
         const bit = chip > 7 * CHIPS ? -1 : 1;
         const phase = 2 * Math.PI * ((0.4e6 + dopplerHz) / RATE_HZ) * t + turns[s];
         re += bit * value * Math.cos(phase);
@@ -167,7 +167,7 @@ describe('gains by satellites', () => {
       assert.ok(Math.abs(size / sizeOf(a) - 1) < 0.05, `input ${a}: ${size}`);
     }
     assert.ok(made.solved.rmsRad < 4 * DEGREE);
-    // An image of each has its peak in its direction.
+    // The image of each peaks in its direction.
     const [wave] = made.waves;
     const { peak } = imageOf(
       wave,
@@ -245,7 +245,7 @@ describe('a real recording', { skip: existsSync(real) ? false : 'no tart/ in COR
       mostDopplerHz: 7000,
     });
     await file.close();
-    // Code phases and Dopplers (to 1 kHz) by a search of another make.
+    // Code phases and Dopplers (to 1 kHz) from an independent search program.
     const others = new Map([
       [31, [1826, 0]],
       [27, [2386, 1000]],

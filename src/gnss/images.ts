@@ -6,7 +6,7 @@ import type { Wave } from './waves.js';
 
 export interface SatelliteImage {
   readonly prn: number;
-  /** Of a source of 1 in the wave of the matrix's own power; NaN below the horizon. */
+  /** For a source of 1 in the power of the matrix's wave; NaN below the horizon. */
   readonly plane: PlaneML;
   readonly peak: Cosines;
 }

@@ -1,4 +1,4 @@
-/** Satellites, drawn. */
+/** Pictures of satellites. */
 import { renderSheet, skyPicture } from '../draw/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { GnssCalibration } from './calibrate.js';
@@ -6,7 +6,7 @@ import { imageOf, imagePixel, PIXELS } from './images.js';
 
 const SHEET_WIDTH = 600;
 
-/** An image of each satellite from its despread correlations, its fitted direction marked. */
+/** An image of each satellite from its despread correlations, with its fitted direction marked. */
 export function satellitePicture(
   made: GnssCalibration,
   telescope: Telescope,

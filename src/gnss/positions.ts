@@ -1,6 +1,6 @@
 /**
- * Where antennas are, by the phases of satellites in known directions. Of each antenna the phase, east and north (and up,
- * where there are satellites enough) are solved against the reference's.
+ * Antenna positions from the phases of satellites in known directions. For each antenna the phase, east and north (and
+ * up, with enough satellites) are solved relative to the reference's.
  */
 import { refuse } from '../core/errors.js';
 import { normalEquations } from '../core/least-squares.js';
@@ -10,7 +10,7 @@ import type { Wave } from './waves.js';
 
 export interface SolvedPosition {
   readonly input: number;
-  /** What is to be added to the position that was given, east and north. */
+  /** Correction to the given position, east and north. */
   readonly offsetM: readonly [number, number];
   /** [[ee, en], [ne, nn]]. */
   readonly covarianceM2: readonly (readonly [number, number])[];
@@ -18,7 +18,7 @@ export interface SolvedPosition {
 
 export interface SolvedPositions {
   readonly antennas: readonly SolvedPosition[];
-  /** Of the phases once positions are as solved. */
+  /** Of the phases after the position solution. */
   readonly rmsRad: number;
 }
 

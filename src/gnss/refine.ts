@@ -1,4 +1,4 @@
-/** From a bin of the search to a sample and to a few hertz. */
+/** Refines a bin of the search to a sample and to a few hertz. */
 import type { VoltageBlock } from '../core/blocks.js';
 import { CHIP_RATE_HZ, CODE_S } from './codes.js';
 import { meanPower, prepareDespreader, type Periods } from './correlate.js';
@@ -10,7 +10,7 @@ export interface Held {
   readonly first: number;
 }
 
-/** Offsets that are tried, in chips; the correlation's triangle is two chips wide. */
+/** Trial offsets in chips; the correlation's triangle is two chips wide. */
 const OFFSETS = Array.from({ length: 17 }, (_, k) => (k - 8) / 8);
 const HALF_CHIP = 4;
 
@@ -32,7 +32,7 @@ export function refine(
   });
   let { dopplerHz } = acquired;
   for (let k = 0; k < 3; k++) dopplerHz += phaseRateHz(despread([at(dopplerHz, coarse)])[0], inputs.length);
-  // Squares leave 500 Hz open.
+  // Squares leave an ambiguity of 500 Hz.
   const near = [-500, 0, 500].map((offset) => at(dopplerHz + offset, coarse));
   const strongest = largest(despread(near).map((one) => meanPower(one, inputs.length)));
   ({ dopplerHz } = near[strongest]);
@@ -51,7 +51,7 @@ export function refine(
   return at(dopplerHz, start - perCode * Math.floor(start / perCode));
 }
 
-/** How fast the periods' phase runs, by the phase of their squares, which have no data bits in them. */
+/** The phase rate of the periods, from the phase of their squares, which removes the data bits. */
 function phaseRateHz({ values }: Periods, inputs: number): number {
   const periods = values.length / (2 * inputs);
   let [re, im] = [0, 0];

@@ -1,4 +1,4 @@
-/** Samples of a recording with its carrier at 0 Hz, as acquisition wants them, and replicas of what satellites send. */
+/** Samples of a recording with its carrier at 0 Hz, for acquisition, and replicas of satellite signals. */
 import { elementsPerVoltage } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { secondsBetween } from '../core/instant.js';
@@ -8,17 +8,17 @@ import { BIN_RATE_HZ } from './search.js';
 
 export type Described = Pick<VoltageSource, 'type' | 'sampleRateHz' | 'centreFrequencyHz'>;
 
-/** Where L1 lies in the samples: from the lower edge of a real band, from the middle of a complex one. */
+/** Frequency of L1 in the samples: from the lower edge of a real band, from the centre of a complex one. */
 export const carrierHz = ({ type, sampleRateHz, centreFrequencyHz }: Described): number =>
   elementsPerVoltage(type) === 1 ? L1_HZ - (centreFrequencyHz - sampleRateHz / 4) : L1_HZ - centreFrequencyHz;
 
-/** Lower and upper edge of what the samples hold. */
+/** Lower and upper edge of the recorded band. */
 export function bandOf({ type, sampleRateHz, centreFrequencyHz }: Described): readonly [number, number] {
   const half = sampleRateHz / (elementsPerVoltage(type) === 1 ? 4 : 2);
   return [centreFrequencyHz - half, centreFrequencyHz + half];
 }
 
-/** Adds a block's samples of some inputs into bins : [input][bin] complex. */
+/** Adds a block's samples of some inputs to bins : [input][bin] complex. */
 export function addToBins(
   block: VoltageBlock,
   firstSample: number,
@@ -48,11 +48,11 @@ export function addToBins(
   }
 }
 
-/** What a satellite sends, conjugated: samples times this add up in phase. */
+/** A satellite's signal, conjugated: samples times this add up in phase. */
 export interface Replica {
   readonly prn: number;
   readonly dopplerHz: number;
-  /** When a code begins, in samples from the recording's first. */
+  /** Start of a code, in samples from the recording's first. */
   readonly codeStartSamples: number;
 }
 
@@ -72,7 +72,7 @@ export function replicaInto(
   let c = 1;
   let s = 0;
   for (let t = 0; t < into.samples; t++) {
-    // The recurrence starts anew before it drifts.
+    // The recurrence restarts before it drifts.
     if (t % 1024 === 0) {
       const turns = (first + t) * turnsPerSample;
       const phase = -2 * Math.PI * (turns - Math.floor(turns));

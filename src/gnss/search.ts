@@ -1,18 +1,19 @@
 /**
- * Which satellites a few inputs receive, and at which code phase and Doppler. Samples are brought to the carrier and added
- * up into 2048 bins a millisecond; each millisecond is correlated with every code at every phase by Fourier transforms, and
+ * Which satellites a few inputs receive, with code phase and Doppler. Samples are mixed to the carrier and summed into
+ * 2048 bins per millisecond; each millisecond is correlated with every code at every phase by Fourier transforms, and
  * powers are added over milliseconds and inputs.
  *
- * In noise the sum of K such powers over their mean follows a gamma law. A satellite is taken where the chance that the
- * largest of all cells of all codes would be so large is below 10⁻⁶. Strong satellites leak into other codes, so four codes
- * that no satellite sends are searched too: a satellite must be twice as far above the noise as the largest of these.
+ * In noise the sum of K such powers over their mean has a gamma distribution. A satellite is accepted if the
+ * probability that the largest of all bins of all codes would be so large is below 10⁻⁶. Strong satellites leak into
+ * other codes, so four codes without a satellite are searched too: a satellite must be twice as far above the noise as
+ * the largest of these.
  */
 import { planFft } from '../core/fft.js';
 import { median } from '../core/median.js';
 import { caCode, CHIP_RATE_HZ, CHIPS, prns, unused } from './codes.js';
 
 export const BINS = 2048;
-/** Millisecond pieces lose at most 0.9 dB half a step off. */
+/** Pieces of a millisecond lose at most 0.9 dB at half a step. */
 export const DOPPLER_STEP_HZ = 500;
 const LOG10_FALSE_ALARM = -6;
 const OVER_UNUSED = 2;
@@ -22,16 +23,16 @@ export interface Acquired {
   readonly dopplerHz: number;
   /** Bin at which a code begins. */
   readonly bin: number;
-  /** Power over the noise's, 1 in noise alone. */
+  /** Power relative to the noise; 1 for noise alone. */
   readonly ratio: number;
-  /** (ratio − 1) over the noise's spread. */
+  /** (ratio − 1) over the standard deviation of the noise. */
   readonly sigmas: number;
   readonly log10FalseAlarm: number;
 }
 
 export interface Search {
   readonly found: readonly Acquired[];
-  /** The strongest that was not taken. */
+  /** The strongest candidate that was rejected. */
   readonly rejected?: Acquired;
   readonly looks: number;
 }
@@ -109,7 +110,7 @@ function decide(
       sums.forEach((power, k) => {
         if (power > peak) [peak, best, bin] = [power, d, k];
       });
-    // The mean of the noise by the median, after Wilson and Hilferty.
+    // The mean of the noise from the median, after Wilson and Hilferty.
     const middle = median(powers[p].map((sums) => median(sums)));
     const ratio = (peak / middle) * (1 - 1 / (9 * looks)) ** 3;
     return {
@@ -124,7 +125,7 @@ function decide(
   return { found: sent.filter(isFound), rejected: sent.find((one) => !isFound(one)) };
 }
 
-/** log₁₀ of the chance that a sum of `looks` exponentials of mean 1 is above x: e^(−x) Σ xᵏ/k!. */
+/** log₁₀ of the probability that a sum of `looks` exponentials of mean 1 is above x: e^(−x) Σ xᵏ/k!. */
 export function log10Tail(x: number, looks: number): number {
   if (!(x > 0)) return 0;
   let term = 0;
@@ -140,5 +141,5 @@ export function log10Tail(x: number, looks: number): number {
   return Math.min(0, (scale + Math.log(sum) - x) / Math.LN10);
 }
 
-/** Bins a second. */
+/** Bins per second. */
 export const BIN_RATE_HZ = (BINS * CHIP_RATE_HZ) / CHIPS;

@@ -1,10 +1,11 @@
 /**
- * Gains of inputs from satellites' waves. A satellite in the direction u has at input a the phase θ + φ_a + 2π r_a·u/λ, with
- * θ common to all inputs. Directions that are not known are found too: the ratio of two satellites has no φ in it, and is
- * the pattern of one point at the difference of their directions.
+ * Gains of inputs from satellites' waves. A satellite in the direction u has at input a the phase θ + φ_a + 2π r_a·u/λ,
+ * with θ common to all inputs. Unknown directions are solved too: the ratio of two satellites does not contain φ, and
+ * is the pattern of one point at the difference of their directions.
  *
- * Of a flat array a tilt of the whole sky is a phase gradient over the antennas: without a known direction both are open.
- * The directions are then shifted so that the circle round all of them is centred on the zenith, and that is reported.
+ * For a flat array a tilt of the whole sky is a phase gradient over the antennas: without a known direction neither is
+ * determined. The directions are then shifted so that their enclosing circle is centred on the zenith, and that is
+ * reported.
  */
 import { refuse } from '../core/errors.js';
 import { normalEquations } from '../core/least-squares.js';
@@ -25,7 +26,7 @@ export interface SolvedSatellite extends Cosines {
   readonly isKnown: boolean;
   /** Between phases and model, over the inputs. */
   readonly rmsRad: number;
-  /** How well the inputs agree on one wave, 1 for all. */
+  /** Coherence of the inputs with one wave, 1 for perfect agreement. */
   readonly coherence: number;
 }
 
@@ -44,11 +45,11 @@ export interface SolvedInputs {
 }
 
 export const WAVENUMBER = (2 * Math.PI * L1_HZ) / SPEED_OF_LIGHT_M_PER_S;
-/** Positions are seldom known to better than a thirtieth of a wave: phases are not weighted more than that allows. */
+/** Positions are seldom known to better than a thirtieth of a wavelength, which limits the weights of phases. */
 const FLOOR_RAD = (2 * Math.PI) / 30;
-/** An input whose waves are this much weaker than the median's is dead. */
+/** An input whose waves are weaker than the median by this factor is dead. */
 const DEAD = 0.1;
-/** Direction cosines of the horizon, with room for positions that are a little off. */
+/** Direction cosines of the horizon, with a margin for position errors. */
 const BEYOND = 1.05;
 const FLAT_WAVES = 1 / 20;
 const MOST_CELLS = 4e6;
@@ -98,7 +99,7 @@ export function solveInputs(
     ),
   );
   const isFree = waves.map(({ prn }, s) => !known.has(prn) && (hasKnown || s !== anchor));
-  // Phases of inputs to begin with: the mean over satellites of what their directions leave.
+  // Initial phases of inputs: the mean over satellites after removing the phases of their directions.
   const inputRad = new Float64Array(inputs);
   const satelliteRad = new Float64Array(waves.length);
   const modelled = (s: number, a: number): number => WAVENUMBER * along(positions[a], directions[s]);
@@ -195,14 +196,14 @@ export function solveInputs(
   };
 }
 
-/** The model is straight but for wraps and heights. */
+/** The model is linear except for phase wraps and heights. */
 const STEPS = 12;
 
 const sizeAt = (values: Float64Array, a: number): number => Math.hypot(values[2 * a], values[2 * a + 1]);
 const rmsOf = (values: Float64Array): number =>
   Math.sqrt((2 * values.reduce((sum, one) => sum + one * one, 0)) / values.length);
 export const wrapped = (angle: number): number => angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
-/** Of a direction without a place in the sky the height counts as that of the zenith's plane. */
+/** A direction outside the sky has the height of the zenith's plane. */
 export const along = ({ x, y, z }: Vector3, { l, m }: Cosines): number =>
   x * l + y * m + z * Math.sqrt(Math.max(0, 1 - l * l - m * m));
 
@@ -232,7 +233,7 @@ function checkDetermined(
     );
 }
 
-/** Where a satellite is, from another: the point that explains the ratio of their waves best. */
+/** The direction of a satellite relative to another: the point that best explains the ratio of their waves. */
 function searchDifference(
   wave: Wave,
   anchor: Wave,
@@ -245,7 +246,7 @@ function searchDifference(
   const ys = used.map((a) => positions[a].y);
   const widest = Math.max(Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys));
   const step = (0.1 * 2 * Math.PI) / WAVENUMBER / Math.max(widest, 0.1);
-  // Two directions above the horizon differ by less than 2; from a known one the whole sky is tried.
+  // Two directions above the horizon differ by less than 2; from a known one the whole sky is searched.
   const reach = hasKnown ? 1 : 2;
   const side = 2 * Math.ceil(reach / step) + 1;
   if (side * side > MOST_CELLS)
@@ -259,7 +260,7 @@ function searchDifference(
     const [a2, b2] = [anchor.values[2 * a], anchor.values[2 * a + 1]];
     return Math.atan2(b1 * a2 - a1 * b2, a1 * a2 + b1 * b2);
   });
-  // From a known direction heights are known too; the anchor's own part is in the ratio already.
+  // From a known direction heights are known too; the anchor's own contribution is in the ratio already.
   const own = used.map((a) => (hasKnown ? WAVENUMBER * along(positions[a], origin) : 0));
   let [best, at] = [-1, { l: 0, m: 0 }];
   const half = (side - 1) / 2;
@@ -284,7 +285,7 @@ function searchDifference(
   return hasKnown ? at : { l: at.l + origin.l, m: at.m + origin.m };
 }
 
-/** Puts the middle of the smallest circle round all directions at the zenith, and the shift into the phases. */
+/** Shifts the smallest circle round all directions to the zenith, and corrects the phases for the shift. */
 function centred(
   directions: readonly Cosines[],
   positions: readonly Vector3[],
@@ -293,7 +294,7 @@ function centred(
   reference: number,
 ): Cosines[] {
   let [l, m] = [0, 0];
-  // Steps towards the farthest one, ever smaller.
+  // Steps of decreasing size towards the farthest direction.
   for (let step = 1; step <= 5000; step++) {
     let [farthest, size] = [directions[0], -1];
     for (const one of directions) {

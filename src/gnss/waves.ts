@@ -5,13 +5,13 @@ export interface Wave {
   readonly prn: number;
   readonly dopplerHz: number;
   readonly codeStartSamples: number;
-  /** [input] complex; the power of an input's wave is its square, in squared samples. */
+  /** [input] complex; the squared amplitude is the power of an input's wave, in squared samples. */
   readonly values: Float64Array;
-  /** Rms of what is no wave, of the real and imaginary part of `values` each. */
+  /** Rms of the residual, for the real and imaginary part of `values` each. */
   readonly noise: number;
   /** The largest eigenvalue over the mean of the others. */
   readonly eigenvalueRatio: number;
-  /** Matrix the wave was taken from: [input][input] complex, mean of p·conj(p). */
+  /** Matrix of the wave: [input][input] complex, mean of p·conj(p). */
   readonly matrix: Float64Array;
 }
 
@@ -22,7 +22,7 @@ export function waveOf({ replica, values, counts }: Periods, inputs: number): Wa
   const matrix = new Float64Array(2 * inputs * inputs);
   let periods = 0;
   counts.forEach((count, period) => {
-    // Parts of a code at the ends of the recording are left out.
+    // Incomplete codes at the ends of the recording are left out.
     if (count < 0.99 * most) return;
     periods++;
     for (let i = 0; i < inputs; i++)
@@ -48,10 +48,10 @@ export function waveOf({ replica, values, counts }: Periods, inputs: number): Wa
   };
 }
 
-/** By repeated multiplication: the first eigenvalue of a satellite is far above the others. */
+/** By power iteration: the first eigenvalue of a satellite is far above the others. */
 function strongest(matrix: Float64Array, inputs: number): { value: number; vector: Float64Array } {
   let vector = new Float64Array(2 * inputs);
-  // Begins with the column of the strongest input.
+  // Starts with the column of the strongest input.
   let first = 0;
   for (let i = 0; i < inputs; i++)
     if (matrix[2 * (i * inputs + i)] > matrix[2 * (first * inputs + first)]) first = i;

@@ -1,13 +1,13 @@
-/** Calibrates and images a file of visibilities: observations of one product, whose result is handed back. */
+/** Calibrates and images a file of visibilities: observations of one product, whose result is returned. */
 import type { GainsFile } from '../formats/index.js';
 import type { ObservationInput } from '../observation/index.js';
 import type { SolvedGains, WideProductOptions, WideSkyImage } from '../visibilities/index.js';
 import { observe, type Item, type ObserveOptions } from './observe.js';
 
 type ProductInput = ObservationInput['products'][number];
-/** The fields of a product, without where it is written. */
+/** The fields of a product, without its output path. */
 type FieldsOf<Name extends string> = Omit<Extract<ProductInput, Readonly<Record<Name, unknown>>>, Name>;
-/** What an observation says beside its source and products: telescope, flags, gains, machine. */
+/** The parts of an observation beside its source and products: telescope, flags, gains, machine. */
 export type ObservationSettings = Partial<Omit<ObservationInput, 'corella' | 'source' | 'products'>> &
   ObserveOptions;
 
@@ -31,7 +31,7 @@ async function only<Kind extends Item['kind']>(
   return made;
 }
 
-/** Solves the gains of a file of visibilities: gains as a file would have them, and everything known of them. */
+/** Solves the gains of a file of visibilities: gains in the form of a gain file, and all facts on the solution. */
 export async function calibrate(
   path: string,
   fields: FieldsOf<'gains'> = {},
@@ -41,7 +41,7 @@ export async function calibrate(
   return { gains, solved };
 }
 
-/** Images a file of visibilities: the image, and what `write` says of it. */
+/** Images a file of visibilities: the image, and the facts that `write` stores in its file. */
 export async function image(
   path: string,
   fields: FieldsOf<'images'> = {},

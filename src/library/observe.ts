@@ -40,7 +40,7 @@ export interface ObserveOptions {
   /** The folder of products without an absolute path. */
   readonly into?: string;
   readonly onProgress?: OnProgress;
-  /** Warnings, and what happens on the way. */
+  /** Warnings, and events during the run. */
   readonly onNote?: (line: string) => void;
 }
 
@@ -52,21 +52,21 @@ export type SteeredChange =
   | { readonly recording: boolean }
   | { readonly gains: string | null }
   | {
-      /** Other places of beams, more of them, or fewer; as `towards` of the product has them. */
+      /** New directions of beams, more or fewer of them; in the form of the product's `towards`. */
       readonly beams:
         | { readonly towards: readonly string[] }
         | { readonly add: readonly string[] }
         | { readonly stop: readonly string[] };
-      /** The number of the product, where several make beams. */
+      /** The number of the product, if several make beams. */
       readonly product?: number;
     };
 
 export interface ObservationOutcome {
-  /** Of what came; not of visibilities, which were counted when they were made. */
+  /** Received data; absent for visibilities, which were counted when they were made. */
   readonly account?: Account;
-  /** Files that were written. */
+  /** Files written. */
   readonly paths: readonly string[];
-  /** Products that ended before the others, and why. */
+  /** Products that ended early, and why. */
   readonly failures: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -74,22 +74,22 @@ export interface ObservationOutcome {
 /** A page in a browser. */
 export interface PageAddress {
   readonly url: string;
-  /** The same, for those who may steer. */
+  /** The same page with the right to steer. */
   readonly steerUrl: string;
 }
 
 /**
- * An observation that runs. Iterate over it for the items of products without a path: each is valid until the next is
- * asked for, and the data wait until then. Whoever leaves the loop stops the observation.
+ * A running observation. Iterate over it for the items of products without a path: each is valid until the next is
+ * requested, and the data wait until then. Leaving the loop stops the observation.
  */
 export interface RunningObservation extends AsyncIterable<Item> {
-  /** Changes live data from the next integration on, or from `from`; resolves to when it takes effect. */
+  /** Changes live data from the next integration on, or from `from`; resolves to when the change takes effect. */
   steer(change: SteeredChange, from?: Instant): Promise<Instant>;
-  /** Ends the observation: what has come is worked through. */
+  /** Ends the observation: data already received are processed. */
   stop(): void;
-  /** Where its page is, once it is open; undefined of what is not live, or has no `page.address`. */
+  /** Address of its page, once it is open; undefined if the source is not live, or without `page.address`. */
   readonly page: Promise<PageAddress | undefined>;
-  /** When everything is written. With products without a path it comes only after the loop over the items. */
+  /** Resolves when everything is written. With products without a path this is only after the loop over the items. */
   readonly done: Promise<ObservationOutcome>;
 }
 
@@ -110,7 +110,7 @@ export function observe(asked: ObservationInput | string, options: ObserveOption
     };
     for (const model of skyModelsOf(observation)) (await prepareSkyModels(model)).forEach(note);
     if (isOfLiveData(observation)) {
-      // A program has a page where it asks for one.
+      // A program has a page only on request.
       const wanted = observation.page?.address ?? false;
       return runFromLive(
         { ...observation, page: { ...observation.page, address: wanted } },
@@ -143,7 +143,7 @@ export function observe(asked: ObservationInput | string, options: ObserveOption
       throw error;
     },
   );
-  // Whoever iterates meets the failure there.
+  // The loop over the items throws the failure.
   const ended = (): void => {
     opened(undefined);
   };
@@ -240,14 +240,14 @@ async function changeOf(
   return { flags: { inputs, flag: isFlagged } };
 }
 
-/** Items from whoever makes them to whoever iterates over them, one at a time: the next is made when the last is done with. */
+/** Passes items from producers to the loop, one at a time: the next is made when the previous one is done. */
 class Handover<Item> {
   private readonly waiting: { readonly item: Item; readonly done: () => void }[] = [];
   private wake: () => void = () => undefined;
   private state: 'open' | 'ended' | 'left' = 'open';
   private failure: unknown;
 
-  /** Resolves when the item has been used; at once after the loop over them was left. */
+  /** Resolves when the item has been used; immediately after the loop was left. */
   offer(item: Item): Promise<void> {
     if (this.state === 'left') return Promise.resolve();
     return new Promise((done) => {
@@ -263,7 +263,7 @@ class Handover<Item> {
     this.wake();
   }
 
-  /** `onLeave` is called where the loop is left before the last item. */
+  /** Calls `onLeave` if the loop is left before the last item. */
   async *items(onLeave: () => void): AsyncGenerator<Item, void, undefined> {
     try {
       for (;;) {

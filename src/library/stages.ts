@@ -1,6 +1,7 @@
 /**
- * Corella's stages: the links of a chain, for programs that compose one by hand (`import … from 'corella/stages'`). What an
- * observation can say is better said there (`observe` of `corella`): units, flags, gains and missing data are then in order.
+ * Corella's stages: the links of a chain, for programs that compose one by hand (`import … from 'corella/stages'`).
+ * Prefer an observation (`observe` of `corella`) where it suffices: it takes care of units, flags, gains and missing
+ * data.
  */
 export {
   channelsOf,

@@ -1,4 +1,4 @@
-/** Writes what a program has: integrations, an image, gains. */
+/** Writes results of a program: integrations, an image, gains. */
 import type { Integration } from '../core/blocks.js';
 import { version } from '../core/program/version.js';
 import {
@@ -57,6 +57,6 @@ const isWide = (
 
 const pictureBeside = (path: string): string => path.replace(/\.fits?$/i, '.png');
 
-/** Everything that is written. */
+/** All paths that are written. */
 const pathsOf = (path: string, what: Writable): readonly string[] =>
   isWide(what) ? [path, pictureBeside(path)] : 'gains' in what ? gainPaths(path) : [path];

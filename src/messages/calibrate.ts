@@ -1,4 +1,4 @@
-/** Messages of gains: how they were solved, and how they fit what they are applied to. */
+/** Messages on gains: how they were solved, and how they fit the data they are applied to. */
 import { formatHz, formatSeconds } from '../core/units.js';
 import { count, declare, listed, percent } from './declare.js';
 

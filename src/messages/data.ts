@@ -1,4 +1,4 @@
-/** Messages of recordings and visibilities: what is missing, flagged, rounded or assumed. */
+/** Messages on recordings and visibilities: missing, flagged, rounded or assumed data. */
 import { formatBytes, formatSeconds } from '../core/units.js';
 import { count, declare, listed, percent } from './declare.js';
 

@@ -1,15 +1,17 @@
-/** What every command prints with --json, field by field: docs/json.md is made of it, and a test holds it to what is printed. */
+/**
+ * Fields of every document printed with --json: docs/json.md is made from this, and a test compares it with the output.
+ */
 
-/** What a field is, or when it is there and what it is. */
+/** The meaning of a field, or the condition for its presence and its meaning. */
 export type JsonField = string | readonly [when: string, what: string];
 
 interface JsonDocument {
   /** The command, or the event of live. */
   readonly of: string;
-  /** Above the table. */
+  /** Text above the table. */
   readonly about?: string;
   readonly fields: Readonly<Record<string, JsonField>>;
-  /** Of the objects in its list of that name. */
+  /** For the objects in its list of that name. */
   readonly rows?: { readonly about: string; readonly fields: Readonly<Record<string, JsonField>> };
 }
 

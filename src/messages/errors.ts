@@ -1,4 +1,4 @@
-/** What errors mean. Their text is written where they happen; a program acts on the code. */
+/** Explanations of errors. Their text is written where they occur; a program acts on the code. */
 import type { ErrorCode } from '../core/errors.js';
 
 export const errorMessages: Readonly<Record<ErrorCode, string>> = {

@@ -1,11 +1,11 @@
-/** Messages of images. */
+/** Messages on images. */
 import { formatHz, formatSeconds } from '../core/units.js';
 import { count, declare, percent } from './declare.js';
 
 const degrees = (value: number): string => `${value.toFixed(1)}°`;
 const lengthText = (metres: number): string =>
   metres >= 1000 ? `${(metres / 1000).toFixed(1)} km` : `${metres.toFixed(0)} m`;
-/** What is kept of an amplitude. */
+/** The remaining fraction of an amplitude. */
 const kept = (share: number): string => percent(share, share >= 0.99 ? 2 : 0);
 
 export const imageMessages = {

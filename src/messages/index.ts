@@ -1,6 +1,6 @@
 /**
- * Entry point of `messages`: everything that a user may be told beside the result, in one table. Codes are stable; whoever
- * finds a fact makes the message, the terminal prints its text, and --json prints code, severity and data too.
+ * Entry point of `messages`: all messages to the user beside the result, in one table. Codes are stable. The code that
+ * detects a fact makes the message, the terminal prints its text, and --json prints code, severity and data too.
  */
 import { calibrateMessages } from './calibrate.js';
 import { dataMessages } from './data.js';
@@ -22,7 +22,7 @@ export interface Message {
   readonly text: string;
 }
 
-/** A line for people: of a result, or a message. */
+/** A line of text: of a result, or a message. */
 export type Line = string | Message;
 
 export function message<Name extends Code>(
@@ -40,7 +40,7 @@ export const messagesIn = (lines: readonly Line[]): Message[] => lines.filter(is
 export const reworded = (line: Line, words: (text: string) => string): Line =>
   isMessage(line) ? { ...line, text: words(line.text) } : words(line);
 
-/** As a terminal shows it: a warning has its code, for corella help. */
+/** As printed on a terminal: a warning has its code, for corella help. */
 export const shown = (line: Line): string =>
   isMessage(line) && line.severity !== 'note'
     ? `${line.severity}: ${line.text} [${line.code}]`

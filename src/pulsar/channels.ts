@@ -1,15 +1,15 @@
-/** Mean and standard deviation of every channel of a filterbank, so that all of them count alike. */
+/** Mean and standard deviation of every channel of a filterbank, to normalise them. */
 import type { Filterbank } from '../formats/index.js';
 
 interface ChannelLevels {
   readonly mean: Float64Array;
-  /** 0 where a channel never changes: it is left out. */
+  /** 0 if a channel is constant: it is left out. */
   readonly deviation: Float64Array;
 }
 
 const NUMBERS_AT_ONCE = 2 ** 22;
 
-/** The first plane: I, or XX. Values that are not finite are left out. */
+/** The first plane: I, or XX. Non-finite values are left out. */
 export async function channelLevels(file: Filterbank): Promise<ChannelLevels> {
   const { channels } = file.header;
   const [sums, squares, counts] = [0, 1, 2].map(() => new Float64Array(channels));
@@ -18,7 +18,7 @@ export async function channelLevels(file: Filterbank): Promise<ChannelLevels> {
     for (let c = 0; c < channels; c++) {
       if (!Number.isFinite(row[c])) continue;
       if (Number.isNaN(first[c])) first[c] = row[c];
-      // Less the first, so that squares of large numbers keep their digits.
+      // Relative to the first value, so that squares of large numbers keep their digits.
       const value = row[c] - first[c];
       sums[c] += value;
       squares[c] += value * value;
@@ -32,7 +32,7 @@ export async function channelLevels(file: Filterbank): Promise<ChannelLevels> {
   return { mean, deviation };
 }
 
-/** The first plane of each value, in memory that is used again. */
+/** The first plane of each value, in memory that is reused. */
 export async function forEachValue(
   file: Filterbank,
   use: (value: number, row: Float32Array) => void,

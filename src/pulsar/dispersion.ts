@@ -1,12 +1,12 @@
-/** What electrons between the stars do to a pulse: lower frequencies arrive later. */
+/** Interstellar dispersion: lower frequencies arrive later. */
 import { DISPERSION_S_MHZ2 } from '../core/units.js';
 import type { FilterbankHeader } from '../formats/index.js';
 
-/** How much later than at a reference frequency. */
+/** The delay relative to a reference frequency. */
 export const dispersionS = (dm: number, frequencyHz: number, referenceHz: number): number =>
   DISPERSION_S_MHZ2 * dm * ((1e6 / frequencyHz) ** 2 - (1e6 / referenceHz) ** 2);
 
-/** Of a filterbank's channels, in their order in the file. */
+/** Of a filterbank's channels, in file order. */
 export const channelFrequenciesHz = ({
   firstChannelHz,
   channelStepHz,
@@ -14,7 +14,7 @@ export const channelFrequenciesHz = ({
 }: FilterbankHeader): Float64Array =>
   Float64Array.from({ length: channels }, (_, c) => firstChannelHz + c * channelStepHz);
 
-/** The upper edge of the band: where a pulse arrives first. */
+/** The upper edge of the band, where a pulse arrives first. */
 export const topHz = (header: FilterbankHeader): number =>
   channelFrequenciesHz(header).reduce((most, one) => Math.max(most, one), 0) +
   Math.abs(header.channelStepHz) / 2;

@@ -1,4 +1,4 @@
-/** A filterbank folded at a period: the profile, over time and over frequency. Times are those at the telescope. */
+/** Folds a filterbank at a period: the profile, over time and over frequency. Times are topocentric. */
 import { refuse, wholeNumber } from '../core/errors.js';
 import { secondsBetween, type Instant } from '../core/instant.js';
 import type { Filterbank } from '../formats/index.js';
@@ -6,10 +6,10 @@ import { channelLevels, forEachValue } from './channels.js';
 import { channelFrequenciesHz, dispersionS, topHz } from './dispersion.js';
 
 interface FoldOptions {
-  /** Turns a second at the epoch, and its change. */
+  /** Spin frequency at the epoch, and its derivative. */
   readonly frequencyHz: number;
   readonly frequencyRateHzS?: number;
-  /** Of the pulsar's phase 0; the start of the file unless given. */
+  /** Of the pulsar's phase 0; by default the start of the file. */
   readonly epoch?: Instant;
   readonly dm: number;
   readonly bins: number;
@@ -21,12 +21,12 @@ export interface Folded {
   readonly bins: number;
   /** [bin], in standard deviations of its noise, mean 0. */
   readonly profile: Float64Array;
-  /** [sub-integration][bin] and [sub-band][bin] alike; sub-bands from the lowest frequency up. */
+  /** [sub-integration][bin] and [sub-band][bin], in the same unit; sub-bands from the lowest frequency upwards. */
   readonly overTime: Float64Array;
   readonly overFrequency: Float64Array;
   /** Of the best boxcar. */
   readonly snr: number;
-  /** Its middle, 0 to 1, and its width in turns. */
+  /** Its centre, 0 to 1, and its width in turns. */
   readonly phase: number;
   readonly width: number;
 }
@@ -85,7 +85,7 @@ export async function foldFilterbank(file: Filterbank, options: FoldOptions): Pr
   };
 }
 
-/** The boxcar around the circle that stands out most from the bins outside it, whose noise is 1. */
+/** The circular boxcar with the highest signal-to-noise ratio against the bins outside it, whose noise is 1. */
 export function bestBoxcar(profile: Float64Array): Pick<Folded, 'snr' | 'phase' | 'width'> {
   const bins = profile.length;
   const total = profile.reduce((sum, one) => sum + one, 0);

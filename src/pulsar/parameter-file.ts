@@ -1,4 +1,4 @@
-/** A pulsar's parameters as TEMPO's files have them: F0 or P0, F1, DM, PEPOCH. */
+/** Reads pulsar parameters from TEMPO files: F0 or P0, F1, DM, PEPOCH. */
 import { refuse } from '../core/errors.js';
 import { fromJulianDate, type Instant } from '../core/instant.js';
 
@@ -10,7 +10,7 @@ interface PulsarParameters {
   readonly name?: string;
 }
 
-/** Others of its lines are of orbits, positions and clocks: the file is folded as the telescope's clock saw it. */
+/** Ignores the lines on orbits, positions and clocks: the file is folded with topocentric times. */
 export function parseParameters(text: string, path: string): PulsarParameters {
   const found = new Map<string, string>();
   for (const line of text.split(/\r?\n/)) {

@@ -1,4 +1,4 @@
-/** What folding and searching found, as pictures. */
+/** Pictures of folding and searching. */
 import {
   drawColourBar,
   drawHeatMap,
@@ -79,7 +79,7 @@ export function foldPicture(
   ]);
 }
 
-/** Candidates over time and DM, where there are any, and the best of each DM. */
+/** Candidates over time and DM, if there are any, and the best of each DM. */
 export function searchPicture({ candidates, dms, bestSnr }: Searched, title: string): Picture {
   const found: LinePlot = {
     title,

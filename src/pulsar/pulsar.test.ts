@@ -18,7 +18,7 @@ const [CHANNELS, VALUES, VALUE_S, PERIOD_S, DM, WIDTH_S] = [32, 12_000, 1e-3, 0.
 const HEIGHT = 0.3;
 const frequencyOf = (c: number): number => 150e6 - c * 0.5e6;
 
-/** Noise, and a pulse every period or once at 5 s; each channel with a level and a deviation of its own. */
+/** Noise, and a pulse every period or once at 5 s; each channel with its own level and deviation. */
 async function written(kind: 'pulsar' | 'burst' | 'noise'): Promise<string> {
   const path = join(temporaryFolder('pulsar'), `${kind}.fil`);
   const writer = await createFilterbank(path, {
@@ -56,7 +56,7 @@ describe('folding', () => {
     assert.ok(Math.abs(found.snr / theory - 1) < 0.1, `${found.snr}, not ${theory}`);
     assert.ok(Math.abs(found.phase - duty / 2) < 1 / 64, String(found.phase));
     assert.ok(Math.abs(found.width - duty) < 1.5 / 64, String(found.width));
-    // Each of the four sub-bands and eight sub-integrations holds it.
+    // Each of the four sub-bands and eight sub-integrations contains it.
     for (let band = 0; band < 4; band++) {
       const { phase } = bestBoxcar(found.overFrequency.slice(band * 64, (band + 1) * 64));
       assert.ok(Math.abs(phase - duty / 2) < 2 / 64, `sub-band ${band}: ${phase}`);
@@ -99,7 +99,7 @@ describe('searching', () => {
     const file = await openFilterbank(await written('noise'));
     const found = await searchFilterbank(file, range);
     assert.deepEqual(found.candidates, []);
-    // Nothing found is drawn too.
+    // A search without candidates can be drawn too.
     assert.ok((await renderPng(searchPicture(found, 'noise'), { width: 300 })).length > 0);
     await file.close();
   });

@@ -1,4 +1,6 @@
-/** Single pulses in a filterbank: dedispersed over a range of DM, summed over boxcars. Simple, on one thread. */
+/**
+ * Searches a filterbank for single pulses: dedispersed over a range of DM, summed over boxcars. Simple, on one thread.
+ */
 import { refuse } from '../core/errors.js';
 import type { Filterbank } from '../formats/index.js';
 import { channelLevels, forEachValue } from './channels.js';
@@ -8,16 +10,16 @@ import { channelFrequenciesHz, dispersionS, topHz } from './dispersion.js';
 interface SearchOptions {
   readonly lowDm: number;
   readonly highDm: number;
-  /** One value of delay across the band unless given. */
+  /** By default one sample of delay across the band. */
   readonly dmStep?: number;
   /** Longest boxcar. */
   readonly widestS?: number;
-  /** Candidates above this are kept. */
+  /** Minimum signal-to-noise ratio of candidates. */
   readonly snr: number;
 }
 
 interface Candidate {
-  /** From the start of the file to the middle of the pulse at the upper edge of the band. */
+  /** From the start of the file to the centre of the pulse at the upper edge of the band. */
   readonly timeS: number;
   readonly dm: number;
   readonly widthS: number;
@@ -32,7 +34,7 @@ export interface Searched {
   readonly bestSnr: Float64Array;
 }
 
-/** Of floats in memory. */
+/** Limit of floats in memory. */
 const MOST_NUMBERS = 2 ** 29;
 const MOST_DMS = 20_000;
 const WIDEST_S = 0.1;
@@ -96,7 +98,7 @@ function trialsOf(
   return Float64Array.from({ length: count }, (_, k) => lowDm + k * step);
 }
 
-/** spectra : [c][t], each channel with mean 0 and deviation 1; 0 where a channel is left out. */
+/** spectra : [c][t], each channel with mean 0 and deviation 1; 0 if a channel is left out. */
 async function normalised(file: Filterbank): Promise<Float32Array> {
   const { values, header } = file;
   const { mean, deviation } = await channelLevels(file);
@@ -109,7 +111,7 @@ async function normalised(file: Filterbank): Promise<Float32Array> {
   return spectra;
 }
 
-/** Calls `take` for the best place of each width in windows of that width; gives the best of all. */
+/** Calls `take` for the best position of each width in windows of that width; returns the best of all. */
 function boxcars(
   series: Float64Array,
   widest: number,
@@ -117,7 +119,7 @@ function boxcars(
 ): number {
   const sorted = Float64Array.from(series).sort();
   const median = sorted[Math.floor(sorted.length / 2)];
-  // Between the quartiles, so that pulses do not count as noise.
+  // From the quartiles, so that pulses do not count as noise.
   const deviation =
     (sorted[Math.floor(0.75 * (sorted.length - 1))] - sorted[Math.floor(0.25 * (sorted.length - 1))]) / 1.349;
   if (!(deviation > 0)) return 0;
@@ -143,7 +145,10 @@ function boxcars(
   return best;
 }
 
-/** The strongest of those that overlap: a pulse is seen at wrong DMs too, as much earlier or later as its delay differs. */
+/**
+ * The strongest of overlapping candidates: a pulse also appears at wrong DMs, shifted in time by the difference in
+ * delay.
+ */
 function apart(found: readonly Candidate[], { header }: Filterbank): readonly Candidate[] {
   const kept: Candidate[] = [];
   const top = topHz(header);

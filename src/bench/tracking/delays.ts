@@ -1,11 +1,11 @@
-/** Delays for the bench: inputs far apart under a turning sky, as whole samples and phases. */
+/** Delays for the benchmark: distant inputs under a rotating sky, as whole samples and phases. */
 import { delayModels, spectrumDelays, type RunDelays } from '../../delay/index.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
 
-/** Whole samples either way. */
+/** Whole samples in either direction. */
 export const MOST_DELAY = 1000;
 
-/** Two kilometres at 1.4 GHz, 20 MHz of it. */
+/** Two kilometres at 1.4 GHz, 20 MHz bandwidth. */
 export function benchDelays(plan: ChannelisePlan): RunDelays {
   const sampleRateHz = 20e6;
   const law = delayModels(plan.inputs);

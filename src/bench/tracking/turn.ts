@@ -1,4 +1,4 @@
-/** The X-engine of channelised recordings whose delays are tracked; the peer is the same without turning. */
+/** The X-engine for channelised recordings with delay tracking; the peer is the same without phase rotation. */
 import type { HostBackend } from '../../backend/backend.js';
 import { cpuCeilings } from '../../backend/cpu/ceilings.js';
 import { planTurning, prepareTurner } from '../../channelise/index.js';
@@ -22,15 +22,15 @@ const sizes: readonly Size[] = [
 ];
 
 const POLARISATIONS = 2;
-/** As blocks of a recording of some hundred channels are. */
+/** As in blocks of a recording of some hundred channels. */
 const SAMPLES = 256;
 const SPECTRUM_RATE_HZ = 25_600;
-/** Some milliseconds' worth for a thread. */
+/** A few milliseconds of work for a thread. */
 const samplesPerThread = { reference: 2 ** 15, cpu: 2 ** 21 } satisfies Record<HostBackend['kind'], number>;
 
 export const turnBench: KernelBench = {
   kernel: 'turn',
-  // A card works on while the host goes on: what this one waits for would be measured, not what it costs.
+  // A GPU works concurrently with the host: this would measure waiting instead of the cost.
   cases: (backend) =>
     backend.kind === 'cuda'
       ? []
@@ -87,7 +87,7 @@ async function prepare(
       title: ceiling.title,
       run: async () => {
         const done: Work = await ceiling.run();
-        // A complex multiply-add is 8, with half of all inputs.
+        // A complex multiply-add is 8 operations, with half of all inputs.
         const perSample = 4 * (inputs + 1);
         return typeof done === 'number' ? done / perSample : { ...done, work: done.work / perSample };
       },
