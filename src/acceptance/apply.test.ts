@@ -1,4 +1,4 @@
-/** corella apply: visibilities over gains, and flags where there are none. */
+/** corella apply: visibilities divided by gains, and flagged where there are none. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -65,9 +65,9 @@ describe('apply', () => {
             ),
           );
       });
-      // Noise of 0.1 Jy a part through gains of 0.8 and more: five times it at the most.
+      // Noise of 0.1 Jy per part through gains of 0.8 and more: at most five times that.
       assert.ok(worst < 1, `${to}: ${worst} Jy off`);
-      // In each of two channels s5:Y takes part in two products of seven pairs, and in three of its own station's.
+      // In each of two channels s5:Y is in two products of seven pairs, and in three of its own autocorrelation.
       const byHand = 2 * (7 * 2 + 3);
       assert.equal(flagged, byHand, to);
     }

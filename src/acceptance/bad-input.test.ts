@@ -1,4 +1,4 @@
-/** What users get wrong: one line that says what, where and how to fix it; exit code 1; nothing half-written. */
+/** User errors: one line with what, where and how to fix it; exit code 1; no partial output. */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ describe('bad input', () => {
     assert.equal(made.code, 0, made.stderr);
   });
 
-  /** Runs what must fail, and checks the manner of it. */
+  /** Runs a command that must fail, and checks how it fails. */
   async function refused(says: RegExp, ...words: readonly string[]): Promise<void> {
     const before_ = (await readdir(folder)).sort();
     const ran = await corellaHere(folder, ...words);
@@ -204,7 +204,7 @@ describe('bad input', () => {
   });
 
   it('a recording that ends before its header says, in every command and for machines', async () => {
-    // Two inputs of complex bytes: 500 samples are there, and 750 were asked for.
+    // Two inputs of complex bytes: the file has 500 samples of the 750 requested.
     const keys = 'HEADER DADA|HDR_SIZE 4096|FILE_SIZE 3000|UTC_START 2026-06-21-04:00:00|FREQ 58|BW 0.1|TSAMP 10|NBIT 8|NDIM 2|NPOL 2|NCHAN 1|'; // prettier-ignore
     const bytes = new Uint8Array(4096 + 4 * 500).fill(1, 4096);
     bytes.set(Buffer.from(keys.replaceAll('|', '\n')));

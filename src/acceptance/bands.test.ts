@@ -1,4 +1,4 @@
-/** Two machines with half the band each: together what one with all of it makes. */
+/** Two machines with half the band each: their combined result equals that of one machine with all of it. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -49,7 +49,7 @@ describe('parts of the band', () => {
       one.forEach((value, k) => {
         assert.ok(Number.isNaN(value) ? Number.isNaN(both[k]) : Math.abs(value - both[k]) <= 1e-6 * peak);
       });
-      // The high half was away for a while.
+      // The high half was missing for a while.
       const { start } = whole.all[2];
       const from = new Date(1000 * (start.unixSeconds + start.fraction)).toISOString();
       await well(folder, `convert high.uvh5 late.uvh5 --times ${from}..`);

@@ -1,4 +1,4 @@
-/** Beams by the command line and against ERFA's geometry. */
+/** Beams by the command line, compared with ERFA's geometry. */
 import assert from 'node:assert/strict';
 import { appendFile, copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ describe('a tone and a pulse, followed over a pass of an hour', () => {
       const start = parseInstant(erfa.start);
       const samples = 3600 * rateHz + 8;
       const values = new Float32Array(2 * channels * stations * samples);
-      // Spectra in the second around each of ERFA's directions hold a tone; the pulse is 20 times as strong.
+      // Spectra in the second around each of ERFA's directions contain a tone; the pulse is 20 times as strong.
       const marks = erfa.directions.map(([seconds]) => seconds * rateHz + 1);
       for (const [n, [seconds, east, north, up, eastRate, northRate, upRate]] of erfa.directions.entries())
         for (let t = Math.max(0, marks[n] - 3); t <= marks[n] + 3; t++)
@@ -131,7 +131,7 @@ describe('beams of recordings and captures', () => {
   });
 
   it('of a capture with 5 % of the packets lost are those of a recording of what arrived', async () => {
-    // Weights of a direction over the ground stay as they are; a place that moves is followed from other first spectra.
+    // Weights of a direction over the ground do not change; a moving direction is tracked from different first spectra.
     const made = [
       beams('fixed.fil', 'towards: "az 30 el 70", detection: IQUV'),
       beams('moving.fil', 'towards: Cyg A, weights: float'),
@@ -154,7 +154,7 @@ describe('beams of recordings and captures', () => {
         else assert.equal(live.values[n + shift], batch.values[n], `${name}: value ${n}`);
     }
     const { values } = await valuesOf('live/fixed-samples.fil');
-    // Of IQUV a station counts with both polarisations or not at all: station 1 has no Y.
+    // For IQUV a station counts with both polarisations or not at all: station 1 has no Y.
     const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
     assert.ok(mean > 0.9 * 6 && mean < 0.99 * 6 && Math.max(...values) === 6, String(mean));
   });
@@ -210,7 +210,7 @@ describe('beams of recordings and captures', () => {
     wanted.values.forEach((one, n) => {
       if (Math.abs(sixteen.values[n] - one) < 1e-3 * most) within++;
     });
-    // Others are beyond the range.
+    // Others are outside the range.
     assert.ok(within > 0.99 * wanted.values.length, `${within} of ${wanted.values.length}`);
     assert.match(
       await ran('inspect', 'psrfits/q.sf', '--picture', 'q.png'),
@@ -256,7 +256,7 @@ describe('beams of recordings and captures', () => {
     assert.equal(file.kind, 'voltages');
     // Threads X and Y of four channels each.
     assert.equal(file.inputs, 8);
-    // A frame begins on its second's own grid; samples before the first one are zeros.
+    // A frame begins on the grid of its second; samples before the first one are zeros.
     const before = Math.round((secondsBetween(file.start, header.start) + described.shiftS) * 25e3);
     assert.ok(before >= 0 && Math.abs(described.shiftS) <= 0.5 / 25e3);
     const [{ scale }] = described.beams;
@@ -270,7 +270,7 @@ describe('beams of recordings and captures', () => {
             const at = 2 * ((p * 4 + c) * samples + t);
             const power = (voltages[at] ** 2 + voltages[at + 1] ** 2) / scale ** 2;
             const wanted = powers[(v * 2 + p) * 4 + 3 - c];
-            // Rounded by half a step in each part; what is cut to ±127 is smaller.
+            // Rounded by half a step in each part; clipping at ±127 is smaller.
             const slack = (Math.sqrt(2 * wanted) * scale + 0.5) / scale ** 2;
             if (Math.abs(voltages[at]) < 127 && Math.abs(voltages[at + 1]) < 127) {
               assert.ok(Math.abs(power - wanted) <= slack, `${power}, not ${wanted}`);
@@ -328,7 +328,7 @@ describe('beams of recordings and captures', () => {
     assert.deepEqual(described.nulls, ['Cas A', 'az 90 el 40']);
     assert.ok(Math.abs(described.beams[0].nullDepthDb - 10 * Math.log10(said.data.depth)) < 1e-9);
     assert.ok(!messages?.some(({ code }) => code === 'beams.inefficient'));
-    // So narrow that about one of four stations is left.
+    // So narrow that about one in four stations is left.
     await observation(
       'narrow.yaml',
       '{ recording: sky.sigmf-meta }',
@@ -366,7 +366,7 @@ describe('beams of recordings and captures', () => {
       assert.equal(code, 1, more);
       assert.match(stderr, said);
     }
-    // Nothing is left of any of them.
+    // No files of any of them remain.
     assert.deepEqual(await readdir(join(folder, 'no')).catch(() => []), []);
   });
 });
@@ -382,11 +382,12 @@ describe('a simulated pulsar of DM 30 in noise', () => {
     await ran(...sky, ...band, ...pulsar, '--noise', String(noiseJy), '--seed', '4', '-o', 'pulsar');
   });
 
-  /** Of a boxcar of the pulse's width: what stands out over the noise, and over the pulse's own, which is noise too. */
+  /** For a boxcar of the pulse's width: signal over the noise, including the noise of the pulse itself. */
   const expected = (of: number): number => {
     const on = (of * fluxJy) / width / noiseJy;
     const samples = 2 * bandHz * seconds;
-    // The deviation of all values over that of the noise (half its power's square, of two polarisations), the pulse among them.
+    // The deviation of all values over that of the noise (half its squared power, of two polarisations), the pulse
+    // included.
     const deviation = Math.sqrt(1 - width + width * (1 + on) ** 2 + 2 * width * (1 - width) * on ** 2);
     return (on * Math.sqrt(samples * width * (1 - width))) / deviation;
   };
@@ -407,7 +408,7 @@ describe('a simulated pulsar of DM 30 in noise', () => {
       };
       const snr = await fold(30);
       made.push(snr);
-      // Noise alone adds one standard deviation to the one or to the other.
+      // Noise alone adds one standard deviation to either.
       assert.ok(Math.abs(snr / expected(of) - 1) < 0.1, `${of}: ${snr}, not ${expected(of)}`);
       assert.ok((await fold(0)) < 0.9 * snr, 'the delays of other channels are taken out');
     }

@@ -1,4 +1,4 @@
-/** A bench shows its rows as it measures them, and what it has when it is stopped. */
+/** bench prints its rows as it measures them, and keeps them when it is stopped. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { describe, it } from 'node:test';
@@ -9,7 +9,7 @@ const isRow = (line: string): boolean => /^\d+ .* %/.test(line);
 
 describe('a bench', () => {
   it('shows each row when it is measured, and ends when told to', async () => {
-    // Rounds enough that the cases after the first take far longer than a signal on its way.
+    // Enough rounds that the cases after the first take much longer than a signal's delivery.
     const child = spawn(process.execPath, [program, ...words, '--rounds', '20'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -32,7 +32,7 @@ describe('a bench', () => {
   });
 
   it('gives machines what it has', async () => {
-    // Stops itself as soon as it can answer a signal.
+    // Stops itself as soon as it can handle a signal.
     const stop = `const wait = setInterval(() => {
       if (process.listenerCount('SIGTERM') === 0) return;
       clearInterval(wait);

@@ -1,4 +1,4 @@
-/** Where an image is brightest, by its own coordinates. */
+/** Position of the brightest pixel of an image, by its own coordinates. */
 import { dot } from '../core/vector.js';
 import { readFitsImage } from '../formats/index.js';
 import { positionFromJ2000, unitVectorJ2000, type SkyPosition } from '../sky/frame.js';

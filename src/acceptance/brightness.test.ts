@@ -1,4 +1,4 @@
-/** Brightness: apparent or the sky's own, and which of the two is told. */
+/** Brightness: apparent or corrected for the beam, and which of the two is reported. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const C = 299_792_458;
 const STATIONS = 10;
 type Beam = (altDeg: number, azDeg: number, frequencyHz: number) => readonly [x: number, y: number];
 
-/** Voltages written out anew, none of them by the program's own code. */
+/** Voltages computed independently of the program's code. */
 const sine = (degrees: number): number => Math.sin((degrees * Math.PI) / 180);
 const cosine = (degrees: number): number => Math.cos((degrees * Math.PI) / 180);
 const mwaDipole: Beam = (alt, az, f) => {
@@ -61,7 +61,7 @@ const lowTile: Beam = (alt, az, f) => {
   const part = arrayTo(alt, az) / arrayTo(30, 70);
   return [(part * x) / x0, (part * y) / y0];
 };
-/** A dish of 25 m that looks two degrees above the source, and MeerKAT's a third of a degree above it. */
+/** A dish of 25 m that points two degrees above the source, and MeerKAT's a third of a degree above it. */
 const airy25: Beam = (_alt, _az, f) => {
   const x = (Math.PI * 25 * f * sine(2)) / C;
   let [term, sum] = [1, 0];
@@ -83,14 +83,14 @@ interface Case {
   readonly beam: Beam;
   readonly frequencyHz: number;
   readonly altitudes: readonly number[];
-  /** Where it points, and where the calibrator stands; the zenith unless told. */
+  /** Where it points, and the position of the calibrator; the zenith by default. */
   readonly towards?: (altDeg: number) => readonly [altDeg: number, azDeg: number];
 }
 
 const cases: readonly Case[] = [
   { element: 'lwa-dipole', beam: power16, frequencyHz: 60e6, altitudes: [90, 60, 30, 15] },
   { element: 'mwa-dipole', beam: mwaDipole, frequencyHz: 150e6, altitudes: [90, 60, 30, 15] },
-  // In its main lobe, in its first sidelobe, and further out.
+  // In its main lobe, in its first sidelobe, and farther out.
   { element: 'mwa-tile', beam: mwaTile, frequencyHz: 150e6, altitudes: [90, 80, 50, 40] },
   { element: 'hera', beam: airy14, frequencyHz: 150e6, altitudes: [90, 87, 84] },
   { element: 'skala', beam: (alt) => [sine(alt) ** 1.2, sine(alt) ** 1.2], frequencyHz: 150e6, altitudes: [60, 30, 15] },
@@ -99,7 +99,7 @@ const cases: readonly Case[] = [
   { element: 'mwa-tile@30:70', beam: lowTile, frequencyHz: 150e6, altitudes: [40, 30, 20, 15], towards: () => [30, 70] },
   { element: 'airy:25', beam: airy25, frequencyHz: 150e6, altitudes: [88, 60, 30, 15], towards: (alt) => [alt + 2, 70] },
   { element: 'meerkat', beam: meerkat, frequencyHz: 1.4e9, altitudes: [89, 60, 30, 15], towards: (alt) => [alt + 0.3, 70] },
-  // Straight between its points, X and Y apart.
+  // Linear between its points, X and Y separate.
   { element: 'table.csv', beam: (alt) => [Math.sqrt(0.2 + (0.8 * alt) / 90), Math.sqrt(0.4 + (0.6 * alt) / 90)], frequencyHz: 60e6, altitudes: [90, 60, 15] },
 ]; // prettier-ignore
 const START = parseInstant('2026-03-01T12:00:00Z', 'brightness');
@@ -165,7 +165,7 @@ describe('brightness', () => {
     assert.match(await header('true.fits'), /PBCOR {3}= +T .*the sky's: divided by the element's beam \(mwa-dipole/s); // prettier-ignore
     const { values, pixels } = await readFitsImage(file('true.fits'));
     const apparent = (await readFitsImage(file('apparent.fits'))).values;
-    // Where it is brightest before the division: beside it the beam's slope would move the peak.
+    // The brightest pixel before the division: after it, the beam's slope would shift the peak.
     let peak = (pixels / 2) * pixels + pixels / 2;
     for (let at = 0; at < pixels * pixels; at++) if (apparent[at] > apparent[peak]) peak = at;
     assert.ok(Math.abs(values[peak] / 100 - 1) < 0.03, `I ${values[peak]}`);
@@ -184,7 +184,7 @@ describe('brightness', () => {
     const ran = await corellaHere(folder, 'image', 'jy.uvh5', '--beam-corrected', '-o', 'no.fits', '--quiet');
     assert.equal(ran.code, 1);
     assert.match(ran.stderr, /--beam-corrected: nothing is known of the beam of its stations/);
-    // A table of one's own: power 0.5 everywhere but overhead.
+    // A user's table: power 0.5 everywhere except at the zenith.
     await writeFile(file('own.csv'), 'za_deg,x_power,y_power\n0,1,1\n1,0.5,0.5\n90,0.5,0.5\n');
     await corella(
       'image',

@@ -1,4 +1,7 @@
-/** calibrate --over delay finds the cables that were put in to a picosecond, and correlate --delays takes them out; --every follows time. */
+/**
+ * calibrate --over delay measures simulated cables to a picosecond, and correlate --delays corrects them; --every
+ * follows time.
+ */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +14,7 @@ import { source } from './erfa-tracking.js';
 
 const place = `${source.raDeg} ${source.decDeg}`;
 const model = `there:${source.raDeg}:${source.decDeg}:1`;
-// Channels that hear nothing of their neighbours' middles, where the tones are.
+// Channels without leakage from the centres of their neighbours, where the tones are.
 const plain = ['--taps', '1', '--window', 'rectangular'];
 const common = ['--backend', 'cpu', '--json'];
 
@@ -44,7 +47,7 @@ it('cable lengths come out as they were put in', () =>
     };
     assert.ok(Math.abs(written.fixed[5].cableM / SPEED_OF_LIGHT_M_PER_S - cablesS[5]) < 1e-12);
 
-    // Once they are taken out, next to nothing is left.
+    // After the correction, almost no delay remains.
     assert.equal((await corella(folder, ...track, '--delays', 'cables.json', '-o', 'mended.uvh5')).code, 0);
     const second = await corella(folder, 'calibrate', 'mended.uvh5', ...solve, '-o', 'again.json');
     assert.equal(second.code, 0, second.stderr);

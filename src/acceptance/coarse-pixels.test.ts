@@ -1,4 +1,7 @@
-/** Pixels that just hold an array are as wide as its beam: what a source between them loses is told, and is what it loses. */
+/**
+ * The coarsest pixels for an array are as wide as its beam: the reported loss of a source between them is the actual
+ * loss.
+ */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** corella compare as a script sees it: exit codes, and what is printed. */
+/** corella compare in scripts: exit codes and output. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What did not converge is not solved: told, by the exit code too, and used by nobody. */
+/** A solve that did not converge is not solved: reported, also by the exit code, and its gains are not used. */
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ describe('convergence', () => {
       assert.match(ran.stderr, /^corella: calibrate: none of 16 solves converged within 2 iterations, so there are no gains to write; .*--most-iterations/); // prettier-ignore
       assert.ok(!(await readdir(folder)).includes('none.json'));
     }
-    // What is close enough for the user is close enough.
+    // The user's tolerance decides.
     const rough = await corella(...calibrate, '--iterations', '20', '--tolerance', '0.5', '-o', 'rough.json');
     assert.equal(rough.code, 0, rough.stderr);
   });
@@ -82,7 +82,7 @@ describe('convergence', () => {
   it('of a channel in an older file: image leaves it out and says so', async () => {
     const old = await gainsIn('whole.json');
     const solutions = old.solutions.map((one) => ({ ...one, converged: one.channel !== 0 }));
-    // Gains of nonsense, as a band's edge may have.
+    // Nonsense gains, as at a band's edge.
     const gains = old.gains.map((row, c) => (c === 0 ? row.map(() => [1e-9, 0]) : row));
     await writeFile(file('old.json'), JSON.stringify({ ...old, solutions, gains }));
     const peaks: number[] = [];
@@ -99,7 +99,7 @@ describe('convergence', () => {
   });
 
   it('of channels unlike the others: told and left out', async () => {
-    // A carrier of 100 kJy over eight channels at the model's own place: √(1 + 8 · 100 / 5) = 12.7 times the gain.
+    // A carrier of 100 kJy over eight channels at the model's own position: √(1 + 8 · 100 / 5) = 12.7 times the gain.
     const made = await corella('simulate', '--telescope', 'eda2', '--stations', '6', '--time', '2026-03-01T12:00:00Z', '--sources', 'spot@60:90:5000', '--rate', '100kHz', '--frequency', '160MHz', '--tone', '160.0125MHz:100000:60:90', '--duration', '60ms', '-o', 'tone.sigmf-meta', '--quiet'); // prettier-ignore
     assert.equal(made.code, 0, made.stderr);
     const correlated = await corella('correlate', 'tone.sigmf-meta', '--channels', '8', '--bits', 'float', '-o', 'tone.uvfits', '--quiet'); // prettier-ignore

@@ -30,8 +30,8 @@ export function corella(folder: string, ...words: readonly string[]): Promise<Ra
 }
 
 /**
- * The same in this very process, which saves half a second of starting each: for the many ways to be refused, one after
- * another, beside one in a process of its own.
+ * Runs it in this process, which saves half a second of startup each: for the many refusals, together with one in a
+ * separate process.
  */
 export async function corellaHere(folder: string, ...words: readonly string[]): Promise<Ran> {
   watchStreams();
@@ -49,7 +49,7 @@ export async function corellaHere(folder: string, ...words: readonly string[]): 
   }
 }
 
-/** Where the program's words go while it runs here; what the tests' own reporter writes meanwhile goes its way. */
+/** Collects the program's output while it runs here; the output of the test reporter is not affected. */
 const speaking = new AsyncLocalStorage<Record<'stdout' | 'stderr', string>>();
 let watched = false;
 

@@ -1,4 +1,4 @@
-/** U and V are written as calibrated only where the phase between X and Y is known. */
+/** U and V are written as calibrated only if the phase between X and Y is known. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ describe('the phase between X and Y', () => {
     const common = { stations: STATIONS, radiusM: 12, frequenciesHz: FREQUENCIES, noiseJy: 1, sources };
     const jones = randomGains(3, STATIONS, 3);
     await writeKnownSky(join(folder, 'sky.uvfits'), { ...common, jones });
-    // Another night: more noise.
+    // Another observation: more noise.
     await writeKnownSky(join(folder, 'later.uvfits'), { ...common, jones, seed: 5, noiseJy: 1.1 });
     const linear = [{ altDeg: 90, azDeg: 0, stokes: [100, 5, 60, 0] as const }];
     await writeKnownSky(join(folder, 'linear.uvfits'), { ...common, sources: linear, jones });
@@ -125,7 +125,7 @@ describe('the phase between X and Y', () => {
   it('that the data do not show is refused where it is asked for', async () => {
     const none = await corella('calibrate', 'sky.uvfits', ...SPOT, '--cross-hand', 'model', '-o', 'x.json');
     assert.match(none.stderr, /no source of the model is polarised/);
-    // A model of a tenth of the polarised flux is not this sky's.
+    // A model with a tenth of the polarised flux does not fit this sky.
     const wrong = await corella('calibrate', 'sky.uvfits', ...SPOT, '--polarise', 'spot:0.05:0.06:0.01', '--cross-hand', 'model', '-o', 'x.json'); // prettier-ignore
     assert.equal(wrong.code, 1);
     assert.match(wrong.stderr, /the cross hands are 10 times what the model says/);

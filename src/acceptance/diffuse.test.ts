@@ -1,4 +1,7 @@
-/** A diffuse sky in the model: without it gains are another sky's, with it they are right. The data are a plain sum over the sky. */
+/**
+ * A diffuse sky in the model: without it gains are wrong, with it they are right. The data are a plain sum over the
+ * sky.
+ */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,14 +23,17 @@ const RADIANS = Math.PI / 180;
 const SPOT = { altDeg: 70, azDeg: 40, jy: 4000 };
 const sky = { stations: STATIONS, radiusM: 15, frequenciesHz: [FREQUENCY], sources: [] };
 
-/** J2000 to Galactic axes, by the matrix that textbooks print. */
+/** J2000 to Galactic axes, by the matrix in textbooks. */
 const GALACTIC = [
   [-0.0548755604, -0.8734370902, -0.4838350155],
   [0.4941094279, -0.44482963, 0.7469822445],
   [-0.867666149, -0.1980763734, 0.4559837762],
 ] as const;
 
-/** Kelvin of the formula of Cong et al. (2021): Simpson's rule in steps that grow with distance, beside the program's own sum. */
+/**
+ * Temperature by the formula of Cong et al. (2021): Simpson's rule in steps that grow with distance, independent of the
+ * program's own sum.
+ */
 function kelvinAt(raDeg: number, decDeg: number): number {
   const [ra, dec] = [raDeg * RADIANS, decDeg * RADIANS];
   const equatorial = [Math.cos(dec) * Math.cos(ra), Math.cos(dec) * Math.sin(ra), Math.sin(dec)];
@@ -170,7 +176,7 @@ describe('a diffuse sky', () => {
     await writeFile(join(folder, 'map.csv'), `ra_deg,dec_deg,temperature_k,frequency_hz\n${rows.join('\n')}\n`); // prettier-ignore
     const ran = await calibrate('--diffuse', 'map.csv');
     assert.equal(ran.code, 0, ran.stderr);
-    // Four values a cell: their mean is of a place a little beside its middle.
+    // Four values per cell: their mean is of a position slightly off its centre.
     assert.ok((await worstGain()) < 0.08, String(await worstGain()));
     for (const [name, text, reason] of [
       [

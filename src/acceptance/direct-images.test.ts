@@ -1,4 +1,6 @@
-/** image --direct through the command line: channelised data of 4 bits, autocorrelations left out, arrays it is not for. */
+/**
+ * image --direct through the command line: channelised data of 4 bits, without autocorrelations, and unsuitable arrays.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +18,7 @@ it('4-bit spectra imaged directly without autocorrelations are what their visibi
       assert.equal(code, 0, stderr);
       return stdout;
     };
-    // One source and equal antennas: the bound is on the error of a source, over its peak.
+    // One source and equal antennas: the bound is on the error of a source, relative to its peak.
     const source = ['--sources', 'A@70:120:100000', '--perfect'];
     const simulation = ['--telescope', onSlope(folder, 'level', 0, 0), '--duration', '1ms', ...source];
     assert.equal((await corellaHere(folder, 'simulate', ...simulation, '-o', 'v.sigmf-meta')).code, 0);
@@ -49,7 +51,7 @@ it('4-bit spectra imaged directly without autocorrelations are what their visibi
       assert.equal((await corellaHere(folder, 'image', 'v.uvh5', ...option, ...image)).code, 1);
   }));
 
-/** Stations in a circle of 12 m whose heights differ from a slope by so much. */
+/** Stations in a circle of 12 m whose heights deviate from a slope by the given amounts. */
 function onSlope(folder: string, name: string, heightsM: number, slopeDeg = 10): string {
   const random = randomStream(5, 'slope');
   const rows = Array.from({ length: 24 }, (_, s) => {

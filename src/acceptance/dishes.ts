@@ -1,6 +1,6 @@
 /**
- * Eight dishes that hear one source from ERFA's own places: noise as a sum of tones, each late or early at every dish as
- * the geometry has it, made outside the chain.
+ * Eight dishes that receive one source at ERFA's positions: noise as a sum of tones, each with the geometric delay at
+ * every dish, made independently of the chain.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,23 +28,23 @@ export interface Dishes {
   readonly centreFrequencyHz: number;
   readonly sampleRateHz: number;
   readonly samples: number;
-  /** How far apart, against the eight over 2 km. */
+  /** Scale of the array, relative to the eight over 2 km. */
   readonly scale?: number;
-  /** Seconds by which each dish's cable makes it late. */
+  /** Cable delay of each dish in seconds. */
   readonly cablesS?: readonly number[];
-  /** One tone in the very middle of each of 64 channels, instead of some anywhere in each. */
+  /** One tone in the exact centre of each of 64 channels, instead of several at random frequencies. */
   readonly tones?: 'centred';
   /**
-   * As digitisers send them: real or complex samples of 8 bits, whose first is at ERFA's moment, on a whole second.
-   * Unless given, complex floats about that moment.
+   * As sent by digitisers: real or complex samples of 8 bits, the first at ERFA's moment, on a whole second. By
+   * default, complex floats centred on that moment.
    */
   readonly samplesAs?: 'i8' | 'ci8';
 }
 
-/** Of full scale: 24 levels, so that rounding adds little and none is cut off. */
+/** Of full scale: 24 levels, so that rounding adds little and no sample is clipped. */
 const DIGITISED_RMS = 24;
 
-/** Their description, its path. */
+/** Writes their description; returns its path. */
 export async function describeDishes(folder: string, dishes: Dishes): Promise<string> {
   await mkdir(folder, { recursive: true });
   const { centreFrequencyHz, sampleRateHz, scale = 1 } = dishes;
@@ -61,7 +61,7 @@ export async function describeDishes(folder: string, dishes: Dishes): Promise<st
   return path;
 }
 
-/** A stretch about the moment of ERFA's direction `index`; the recording's path. */
+/** Records a time range around the moment of ERFA's direction `index`; returns the recording's path. */
 export async function recordDishes(
   folder: string,
   index: number,
@@ -75,11 +75,11 @@ export async function recordDishes(
   const uniform = (): number => random.below(2 ** 24) / 2 ** 24;
   const digitised = dishes.samplesAs;
   const isReal = digitised === 'i8';
-  // Real samples hold half as wide a band, from its lower edge on.
+  // Real samples have half the bandwidth, from its lower edge.
   const bandwidthHz = isReal ? sampleRateHz / 2 : sampleRateHz;
   const count = dishes.tones === 'centred' ? 64 : 192;
   const tones = Array.from({ length: count }, (_, n) => ({
-    // Some in every channel, none on a fraction of the rate.
+    // Several in every channel, none at a simple fraction of the rate.
     offsetHz: ((n + (dishes.tones === 'centred' ? 0 : uniform())) / count - 0.5) * bandwidthHz,
     turns: uniform(),
   }));
@@ -89,7 +89,7 @@ export async function recordDishes(
     const early = (along: readonly number[]): number =>
       ((eastM * along[0] + northM * along[1] + upM * along[2]) * scale) / SPEED_OF_LIGHT_M_PER_S;
     const rate = early(rates);
-    // At the first sample; ERFA's moment is the stretch's middle, or its first sample. A cable makes it late.
+    // At the first sample; ERFA's moment is the centre of the range, or its first sample. A cable adds delay.
     const sinceFirstS = digitised ? 0 : samples / 2 / sampleRateHz;
     const delayS = early([east, north, up]) - rate * sinceFirstS - (cablesS?.[a] ?? 0);
     sums.fill(0);
@@ -129,7 +129,7 @@ export async function recordDishes(
   return path;
 }
 
-/** To 8 bits; of real samples the real parts alone. */
+/** Rounds to 8 bits; for real samples only the real parts. */
 function rounded(voltages: Float32Array, isReal: boolean): Int8Array {
   const kept = isReal ? voltages.filter((_, n) => n % 2 === 0) : voltages;
   const rms = Math.sqrt(kept.reduce((sum, value) => sum + value ** 2, 0) / kept.length);

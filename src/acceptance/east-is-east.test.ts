@@ -1,7 +1,7 @@
 /**
- * The field's most common complaint is an image mirrored or conjugated by a slip of convention. One source
- * 30° from the zenith goes through every command; east must be east in the fringes, in the FITS by its own
- * coordinates, and in the PNG, by both roads; north likewise.
+ * The most common error in this field is an image mirrored or conjugated by a wrong convention. One source 30° from the
+ * zenith goes through every command; east must be east in the fringes, in the FITS by its own coordinates, and in the
+ * PNG, in direct images and in those from visibilities; likewise north.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -69,7 +69,7 @@ for (const { name, azimuthDeg, l, m } of places) {
   });
 }
 
-/** V_ij = I e^(+2πi f (r_i − r_j)·ŝ/c): checked on the visibilities that come back from the file. */
+/** V_ij = I e^(+2πi f (r_i − r_j)·ŝ/c): checked on visibilities read back from the file. */
 async function fringesPoint(path: string, { l, m }: { l: number; m: number }): Promise<void> {
   const file = await openFile(path);
   assert.ok(file.kind === 'visibilities');
@@ -99,7 +99,7 @@ async function fringesPoint(path: string, { l, m }: { l: number; m: number }): P
   await file.close();
 }
 
-/** The brightest pixel's direction by the file's own CRVAL, CDELT and CRPIX, as an astronomer's program reads it. */
+/** The brightest pixel's direction by the file's own CRVAL, CDELT and CRPIX, as other programs read it. */
 async function fitsPoints(path: string, expected: { l: number; m: number }): Promise<void> {
   const { details, pixels, planes } = await readFitsImage(path);
   const bytes = await readFile(path);
@@ -115,7 +115,7 @@ async function fitsPoints(path: string, expected: { l: number; m: number }): Pro
   }
   const cosine = (axis: 1 | 2, pixel: number): number =>
     ((pixel + 1 - Number(details[`CRPIX${axis}`])) * Number(details[`CDELT${axis}`]) * Math.PI) / 180;
-  // FITS's x grows where CDELT1 is positive, towards the east of right ascension: SIN's x is our l.
+  // FITS's x increases with positive CDELT1, towards the east of right ascension: SIN's x is our l.
   const l = cosine(1, best % pixels);
   const m = cosine(2, Math.floor(best / pixels));
   const pixel = (Number(details.CDELT2) * Math.PI) / 180;
@@ -125,7 +125,7 @@ async function fitsPoints(path: string, expected: { l: number; m: number }): Pro
   );
 }
 
-/** North is up and east to the left: the brightest part of the picture lies on that side. */
+/** North is up and east to the left: the brightest part of the picture is on that side. */
 async function pngPoints(path: string, expected: { l: number; m: number }): Promise<void> {
   const { width, data, channels } = decode(await readFile(path));
   let sumX = 0;
@@ -134,7 +134,7 @@ async function pngPoints(path: string, expected: { l: number; m: number }): Prom
   for (let k = 0; k < data.length / channels; k++) {
     const [red, green, blue] = [data[k * channels], data[k * channels + 1], data[k * channels + 2]];
     const y = Math.floor(k / width);
-    // The top of the inferno map is yellow; text is white or grey, the colour bar lies below the sky.
+    // The top of the inferno map is yellow; text is white or grey, the colour bar is below the sky.
     if (red > 240 && green > 150 && blue < 120 && y < width * 1.02) {
       sumX += k % width;
       sumY += y;
@@ -142,7 +142,7 @@ async function pngPoints(path: string, expected: { l: number; m: number }): Prom
     }
   }
   assert.ok(bright > 0, `${path}: nothing bright in the picture`);
-  // The zenith stands in the middle of the width, and (96 + 405)/900 of the width from the top.
+  // The zenith is in the middle of the width, and (96 + 405)/900 of the width from the top.
   const right = sumX / bright / width - 0.5;
   const down = sumY / bright / width - (96 + 405) / 900;
   assert.ok(Math.abs(-right - 0.42 * expected.l) < 0.06, `${path}: ${right} of the width to the right`);

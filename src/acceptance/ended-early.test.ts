@@ -1,4 +1,4 @@
-/** Runs that are ended early keep the integrations that they finished, and say so. */
+/** Runs that end early keep their finished integrations, and report so. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { appendFile, readdir, stat, writeFile } from 'node:fs/promises';
@@ -30,7 +30,9 @@ function start(folder: string, ...words: readonly string[]): { child: ChildProce
   return { child, end };
 }
 
-/** Waits until the hidden file holds some integrations; a child that ends by itself makes the test fail, not wait. */
+/**
+ * Waits until the hidden file has some integrations; a child that ends by itself makes the test fail instead of wait.
+ */
 async function someWritten(folder: string, child: ChildProcess): Promise<void> {
   while (child.exitCode === null) {
     const [part] = (await readdir(folder)).filter((name) => name.endsWith('.part'));
@@ -93,7 +95,7 @@ describe('ended early', () => {
       assert.ok(told, recovered.stdout);
       assert.ok(Number(told[1]) > 0);
       assert.equal(await integrationsIn(folder, 'v.uvh5'), Number(told[1]));
-      // As live leaves it when it is killed in the middle of a write; and another run that had finished nothing.
+      // The state after live is killed in the middle of a write; and another run without finished integrations.
       const { size } = await stat(join(folder, 'v.uvh5'));
       await appendFile(join(folder, 'v.uvh5'), new Uint8Array(5000).fill(7));
       await writeFile(join(folder, '.v.uvh5.999999999-0123456789ab.part'), new Uint8Array(96));

@@ -1,8 +1,10 @@
-/** Where a source stands during an hour, by ERFA (scripts/erfa-tracking.py): unit vectors and their change in a second. */
+/**
+ * Positions of a source during an hour, by ERFA (scripts/erfa-tracking.py): unit vectors and their change per second.
+ */
 export const site = { latitudeDeg: 34.348358, longitudeDeg: -106.885783, heightM: 1477.8 };
 export const source = { raDeg: 234.5, decDeg: 22.25 };
 export const start = '2024-05-11T04:00:00Z';
-/** [seconds after the start, east, north, up, and what they change by in a second] */
+/** [seconds after the start, east, north, up, and their change per second] */
 export const directions: readonly (readonly [number, number, number, number, number, number, number])[] = [
   [
     0, 0.731971560106509, -0.008557404535547, 0.681281444061746, -0.00004136876901758, -0.000030116078341,

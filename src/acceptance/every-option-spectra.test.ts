@@ -1,4 +1,4 @@
-/** Every option and every pair of them, of channelised data: see every-option.ts. */
+/** Every option and every pair of options for channelised data: see every-option.ts. */
 import { everyOption } from './every-option.js';
 
 everyOption('spectra');

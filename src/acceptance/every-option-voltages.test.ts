@@ -1,4 +1,4 @@
-/** Every option and every pair of them, of voltages: see every-option.ts. */
+/** Every option and every pair of options for voltages: see every-option.ts. */
 import { everyOption } from './every-option.js';
 
 everyOption('voltages');

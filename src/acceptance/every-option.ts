@@ -1,7 +1,7 @@
 /**
- * Every option of the chain, alone and with every other one, for every product: a recording, ranges of it on a farm, and
- * packets give the same data, on every backend; or the table of unsupported combinations lists the refusal, and it is
- * exactly that one. Options come from the schema; one whose values cannot be listed needs a line in `named`.
+ * Every option of the chain, alone and with every other one, for every product: a recording, ranges of it on a farm,
+ * and packets give the same data, on every backend; or the table of unsupported combinations lists the refusal, and the
+ * error is exactly that. Options come from the schema; one whose values cannot be enumerated needs a line in `named`.
  */
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ import { compareFiles, type Comparison } from '../inspect/index.js';
 import { images, productFields, productName, visibilities } from '../products/index.js';
 import { corellaHere } from './corella.js';
 
-/** Packets of voltages begin a block then. */
+/** Packets of voltages begin a block at this time. */
 const START = '2026-06-21T04:00:40Z';
 const VERSION = '0.1.0';
 const at = (ms: number): string => new Date(Date.parse(START) + ms).toISOString();
@@ -38,12 +38,12 @@ const at = (ms: number): string => new Date(Date.parse(START) + ms).toISOString(
 type Kind = 'voltages' | 'spectra';
 type Plain = Readonly<Record<string, unknown>>;
 
-/** Product fields that change the data on their way; the others say where and how often. */
+/** Product fields that change the data; the others only choose position and cadence. */
 const OF_PRODUCTS = ['van-vleck', 'values'];
-/** Any gains will do: 4 stations and 2.5 ms of noise hide the sky. */
+/** Any gains suffice: 4 stations and 2.5 ms of noise hide the sky. */
 const ANY_GAINS = { 'accept-model': true, tolerance: 10, iterations: 4, odd: 0 } as const;
 
-/** Everything that may be chosen, by name. */
+/** All options, by name. */
 const fields = [
   ...fieldsOf(front, ['front']),
   ...fieldsOf(flags, ['flags']).filter(({ about }) => about.of === undefined),
@@ -57,7 +57,7 @@ const fields = [
     .filter(({ path }) => OF_PRODUCTS.includes(path[1])),
 ];
 
-/** How many channels an observation has: files of gains and coefficients are made for that. */
+/** The number of channels of an observation, for files of gains and coefficients. */
 const channelsOf = (kind: Kind, { front: part = {} }: { readonly front?: Plain }): number =>
   kind === 'voltages' ? Number(part.channels ?? CHANNELS) : CHANNELS * Number(part.finer ?? 1);
 
@@ -92,7 +92,7 @@ const named: Readonly<Record<string, readonly Value[]>> = {
   'flags.kurtosis-spectra': [always(32)],
   'gains.file': [(kind, of) => `gains-${channelsOf(kind, of)}.json`],
 };
-/** With every other field more values than one. */
+/** Fields with more than one value in pairs. */
 const inPairs: Readonly<Record<string, number>> = { 'front.bits': 2, 'front.equaliser': 2 };
 const CHANNELS = 8;
 
@@ -156,15 +156,15 @@ const put = (into: Plain, [key, ...rest]: readonly string[], value: unknown): Pl
 function asked(kind: Kind, set: readonly Choice[], wanted: readonly Name[]): Plain {
   let of: Plain = kind === 'voltages' ? { front: { channels: CHANNELS } } : {};
   let own: Plain = {};
-  // Files are made for the channels that the others choose.
+  // Files are made for the channels chosen by the other fields.
   for (const { path, value } of [...set].sort((a, b) => value0(a) - value0(b))) {
     const made = value(kind, of);
     if (['visibilities', 'images', 'products.gains'].includes(path[0])) own = put(own, path, made);
     else of = put(of, path, made);
   }
   const part = (of.front ?? {}) as Plain;
-  // No simple fraction: halves, which backends may round either way, are rare.
-  // Of a recording the gain would be found from its first samples, which packets do not have beforehand.
+  // No simple fraction: values half way, which backends may round either way, are then rare. For a recording the gain
+  // would be derived from its first samples, which packets do not provide in advance.
   const isRounded = kind === 'voltages' || part.finer !== undefined;
   if (isRounded && part.gain === undefined && part.equaliser === undefined && part.bits !== 'float')
     of = put(of, ['front', 'gain'], part.bits !== 4 ? 0.8317 : part.finer === undefined ? 0.0917 : 0.4917);
@@ -173,13 +173,13 @@ function asked(kind: Kind, set: readonly Choice[], wanted: readonly Name[]): Pla
     products: wanted.map((name) => ({
       ...products[name],
       ...(ownOf(own, name) as Plain | undefined),
-      // Sums are written as UVH5 alone, which takes longer to read.
+      // Sums are written only as UVH5, which takes longer to read.
       ...((own.visibilities as Plain | undefined)?.values === 'sums' &&
         name === 'visibilities' && { visibilities: 'made.uvh5' }),
     })),
   };
 }
-/** Fields of a product, which may be that of others. */
+/** Fields of a product, which may be shared with others. */
 const ownOf = (own: Plain, name: Name): unknown =>
   own[name === 'direct' ? 'images' : name === 'gains' ? 'products.gains' : name];
 const value0 = ({ path }: Choice): number => (/coefficients|equaliser|gains/.test(path.join('.')) ? 1 : 0);
@@ -233,7 +233,7 @@ const recorded = ({ folder, kind, backend }: Place, observation: Plain): Observa
 
 /** 16 × a prime number: the largest frame that divides a second has 16 samples. */
 const RATE_HZ = { voltages: 17_744, spectra: 20_000 } as const;
-/** Of voltages whole blocks of packets, two. */
+/** For voltages, two whole blocks of packets. */
 const DURATION = { voltages: '79.3508ms', spectra: '80ms' } as const;
 const known = {
   voltages: { format: 'vdif', rate: RATE_HZ.voltages, frequency: '58MHz' },
@@ -285,7 +285,7 @@ const renamed = (product: Observation['products'][number], into: string): object
     ]),
   );
 
-/** What "the same" means, by DESIGN: whole numbers bit for bit; floats within 1e-6 of the largest, images 1e-5 of the peak. */
+/** Tolerances, by DESIGN: whole numbers bit for bit; floats within 1e-6 of the largest, images 1e-5 of the peak. */
 function toleranceOf(name: Name, { front: part = {} }: { readonly front?: Plain }): number {
   if (name === 'images' || name === 'direct') return 1e-5;
   // The solver of some backends has float32, and follows visibilities that have it.
@@ -301,7 +301,7 @@ const fileOf = (name: Name, { products: all }: Plain): string =>
         path === Object.values(products[name])[0] || (name === 'visibilities' && path === 'made.uvh5'),
     ) as string;
 
-/** Equaliser gains that a backend measures have its own rounding, which moves some samples by a level. */
+/** Equaliser gains measured by a backend have its own rounding, which moves some samples by a level. */
 interface Asked extends Plain {
   readonly front?: Plain & { readonly delays?: Plain };
 }
@@ -309,12 +309,12 @@ interface Asked extends Plain {
 const isMeasured = ({ front: part = {} }: { readonly front?: Plain }): boolean =>
   part.equaliser === 'measured';
 
-/** Backends agree before spectra are rounded, and a value that is nearly half way may go to either level (docs/machines.md). */
+/** Backends agree before spectra are rounded, and a value nearly half way may go to either level (docs/machines.md). */
 const isRoundedElse = (differences: Comparison['differences']): boolean =>
   differences.every(
     ({ what, largest = Infinity, count, of }) => what === 'values' && largest <= 1 && count <= 1e-3 * of,
   );
-/** Of the largest value, where some samples have the next level. */
+/** Relative to the largest value, if some samples have the next level. */
 const ROUNDED_ELSE = 1e-3;
 
 const messageOf = ({ field, why, fix }: { field: string; why: string; fix: string }): string =>
@@ -339,8 +339,8 @@ export function everyOption(kind: Kind): void {
 }
 
 /**
- * Pairs are made by one backend in turn, of the recording and of ranges or packets in turn; with CORELLA_EVERY_PAIR=1 by every
- * backend of every source, which takes four times as long.
+ * Pairs are run on the backends in turn, with the recording and with ranges or packets in turn; with
+ * CORELLA_EVERY_PAIR=1 on every backend with every source, which takes four times as long.
  */
 const isTurnOf = (
   number: number,
@@ -376,7 +376,7 @@ async function trial(
           about,
         );
         if (!listed) allowed.push(name);
-        // A refusal does not depend on where it would be computed.
+        // A refusal does not depend on the backend.
         else if (backend === backends[0] || set.length === 2) {
           const error = await run(place, observation, join(folder, 'refused')).then(
             () => undefined,
@@ -408,7 +408,7 @@ async function trial(
           : backend;
       const other = join(folder, `recording-${by.kind}`);
       if (other === into || (isMeasured(observation) && by !== backend)) continue;
-      // Tracked spectra are not written: some of their samples may have the next level, too.
+      // Tracked spectra are not written: some of their samples may have the next level too.
       let rounded = by !== backend && observation.front?.delays?.track !== undefined ? 1e-2 : 0;
       for (const name of productNames) {
         if (!allowed.includes(name) || made.get(other)?.includes(name) !== true) continue;
@@ -427,7 +427,7 @@ async function trial(
   return wrong;
 }
 
-/** A recording and packets of the same data with losses, and the files that options name. */
+/** A recording, packets of the same data with losses, and the files named by options. */
 async function makeSources(folder: string, kind: Kind): Promise<void> {
   const ran = async (...words: readonly string[]): Promise<void> => {
     const { code, stdout, stderr } = await corellaHere(folder, ...words);
@@ -451,7 +451,8 @@ async function makeSources(folder: string, kind: Kind): Promise<void> {
     await ran('channelise', 'sky.sigmf-meta', '--channels', String(CHANNELS), '--bits', '4', '-o', 'nibbles');
   const [from, format] = kind === 'voltages' ? ['sky', 'vdif'] : ['nibbles', 'snap2'];
   await ran('send', `${from}.sigmf-meta`, '--format', format, ...lossy);
-  // Packets of spectra begin and end with blocks of their senders' clock: the recording is what arrived, block by block.
+  // Packets of spectra begin and end with blocks of their senders' clock: the recording is what arrived, block by
+  // block.
   if (kind === 'spectra') {
     const source = { capture: 'spectra.pcap', ...known.spectra };
     const recording = {
@@ -478,7 +479,7 @@ async function makeSources(folder: string, kind: Kind): Promise<void> {
     const taps = Array.from({ length: count }, (_, n) => Math.sin((Math.PI * (n + 0.5)) / count) ** 2);
     await writeFile(join(folder, `coefficients-${count}.txt`), taps.join('\n'));
   }
-  // Out of channels delays are taken by phases alone: longer ones are refused.
+  // In channelised data delays are corrected only by phases: longer ones are refused.
   const scale = kind === 'voltages' ? 1 : 0.01;
   await json('cables.json', {
     fixed: [

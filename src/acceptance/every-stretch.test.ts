@@ -1,4 +1,4 @@
-/** Of gains every so often each stretch is judged as it would be alone. */
+/** With gains per solution interval, each interval is tested as it would be alone. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -32,7 +32,7 @@ describe('gains every so often', () => {
       ...{ stations: STATIONS, radiusM: 40, frequenciesHz: [150e6], sources: spots, noiseJy: 0.1 },
       ...{ jones: randomGains(3, STATIONS, 1), times: 6 },
     };
-    /** A sky of which the model knows nothing, stronger than that of the model. */
+    /** A sky that is not in the model, stronger than that of the model. */
     const other =
       (from: number) =>
       (time: number, _: number, [i, j]: readonly [number, number]) =>
@@ -58,7 +58,7 @@ describe('gains every so often', () => {
     const file = await readGainFile(join(folder, 'gains.json'));
     const series = [file, ...(file.later ?? [])].map(({ solved }) => solved.includes(1));
     assert.deepEqual(series, [true, true, false]);
-    // Taken at one's word, told of the worst.
+    // Accepted on request, with the worst interval reported.
     const accepted = await calibrate('late.uvfits', '--solve-every', '4s', '--accept-model');
     assert.equal(accepted.code, 0, accepted.stderr);
     assert.match(accepted.stdout, /the model explains \d+ % of the sky's power, at 2026-03-01T12:00:1\d.*\[calibrate\.model-poor\]/); // prettier-ignore

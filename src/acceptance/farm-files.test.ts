@@ -1,4 +1,4 @@
-/** Work spread by files, without any server: as under Slurm. */
+/** Work distributed by files, without a server, as under Slurm. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -32,7 +32,7 @@ const well = async (folder: string, ...words: string[]): Promise<string> => {
   return stdout;
 };
 
-/** The folder's files under /data, by ranges, as a web server has them. */
+/** Serves the folder's files under /data, by ranges, like a web server. */
 async function served(
   folder: string,
   work: (url: string, version: { etag: string }) => Promise<void>,
@@ -79,7 +79,7 @@ describe('a farm of files', () => {
         later.stderr,
         /not the recording that was submitted: start 2026-01-01T00:00:00\.0+Z, not 20/,
       );
-      // In the middle of the file, which stays as long.
+      // In the middle of the file; its length is unchanged.
       const data = await readFile(join(folder, 'there/sky.sigmf-data'));
       data[data.length >> 1] ^= 1;
       await writeFile(join(folder, 'there/sky.sigmf-data'), data);
@@ -102,7 +102,7 @@ describe('a farm of files', () => {
       const cut = ['--job-time', '8ms', '--job-channels', '3', '--root', 'data', '--json'];
       const { jobs } = JSON.parse(await well(folder, ...submit, ...cut)) as Submitted;
       assert.ok(jobs > 15, `${jobs} jobs`);
-      // In any order, one of them twice, one in a process of its own.
+      // In any order, one of them twice, one in a separate process.
       for (let n = jobs - 1; n >= 2; n--)
         await well(
           folder,
@@ -239,7 +239,7 @@ describe('a farm of files', () => {
         );
         assert.ok(one.equals(farm), ending);
       }
-      // All of the FITS but its history, which names the commands.
+      // The whole FITS except its history, which names the commands.
       const [one, farm] = await Promise.all(
         ['one', 'farm'].map(async (name) => {
           const bytes = await readFile(join(folder, `${name}.fits`));

@@ -1,4 +1,4 @@
-/** An observation on a farm: jobs of ranges, cut here and there, give the files of one process, byte for byte. */
+/** An observation on a farm: jobs of different ranges give the files of one process, byte for byte. */
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const well = async (folder: string, ...words: string[]): Promise<string> => {
   return stdout;
 };
 
-/** Runs an observation whole, and on a farm of files; both folders hold the same bytes. */
+/** Runs an observation whole, and on a farm of files; both folders have the same bytes. */
 async function isSame(folder: string, observation: object, ...cut: string[]): Promise<number> {
   await writeFile(join(folder, 'o.json'), JSON.stringify({ corella: 1, ...observation }));
   await well(folder, 'run', 'o.json', '--backend', 'reference', '--overwrite');

@@ -1,4 +1,4 @@
-/** Channels made finer, by the command line: tones at known frequencies, in a file written here from formulae. */
+/** Finer channels, by the command line: tones at known frequencies, in a file made from formulae. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const CHANNELS = 4;
 const INPUTS = 2;
 const SAMPLES = 16 * 60;
 const FIRST_HZ = 150e6;
-/** Input 1 is ahead by a quarter of a turn. */
+/** Input 1 leads by a quarter of a turn. */
 const AHEAD = Math.PI / 2;
 
 interface Tone {
@@ -22,8 +22,8 @@ interface Tone {
 }
 
 /**
- * Every channel as a filterbank leaves it: the tones that it hears, about its own centre, all of them of amplitude as sent
- * (a flat filter, which hears half a sampling rate either way).
+ * Every channel as from a filterbank: the tones within it, relative to its own centre, with their full amplitude (a
+ * flat filter, half a sampling rate to either side).
  */
 async function record(
   folder: string,
@@ -123,7 +123,7 @@ void describe('channels made finer', () => {
 
   void it('sampled faster than they lie apart: finer ones up to where the next begins', async () => {
     const spacingHz = 0.75 * RATE_HZ;
-    // Heard by channel 1 and, beyond its half, by channel 2 too: there it is left out.
+    // Received in channel 1 and, beyond its half, also in channel 2: there it is left out.
     const tone = { hz: FIRST_HZ + spacingHz + (5 / 16) * RATE_HZ, amplitude: 1 };
     await record(folder, 'faster', spacingHz, [tone]);
     const made = await products('faster.sigmf-meta', '--fine-channels', '16', '--filter', 'sharp');
@@ -196,7 +196,7 @@ void describe('channels made finer', () => {
     const { frequenciesHz, powers } = await products('coarse.sigmf-meta', '--fine-channels', '16');
     assert.equal(powers.lastIndexOf(Math.max(...powers.slice(8))), 10);
     assert.ok(Math.abs(frequenciesHz[10] - (FIRST_HZ + RATE_HZ / 8)) < 1e-3);
-    // In one step and in two the same is corrected, channel 0 included.
+    // One step and two steps correct the same, including channel 0.
     const two = await products('coarse.sigmf-meta', '--van-vleck', '--integration', '1s');
     const one = await products(
       ...['real.sigmf-meta', '--channels', '4', '--bits', '4', '--van-vleck', '--integration', '1s'],

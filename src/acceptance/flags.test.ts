@@ -1,4 +1,7 @@
-/** Flags through the command line: interference found, told and kept out of gains and images; weights of products; bad values. */
+/**
+ * Flags through the command line: interference found, reported and kept out of gains and images; weights of products;
+ * bad values.
+ */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +24,7 @@ const sky: KnownSky = {
   ...{ stations: STATIONS, radiusM: 15, frequenciesHz, sources, times: 6, noiseJy: 1 },
   jones: randomGains(6, STATIONS, CHANNELS),
 };
-/** A transmitter nearby, 81 times the sky: its wave comes to each station by a way of its own. */
+/** A nearby transmitter, 81 times as strong as the sky: its wave reaches each station by a different path. */
 const transmitter = (i: number, j: number): Complex => {
   const turn = 2.399 * (i * i - j * j);
   return [8100 * Math.cos(turn), 8100 * Math.sin(turn)];
@@ -58,7 +61,7 @@ describe('two channels of sixteen hit', () => {
   it('their gains are not written, and the others are those of a clean night', async () => {
     await corella('calibrate', 'hit.uvh5', ...SPOT, '--odd', '0', '-o', 'wrong.json');
     const wrong = await readGainFile(path('wrong.json'));
-    // What happens without: gains nine times too large.
+    // Without flags, gains are nine times too large.
     const size = (gains: Float64Array, at: number): number => Math.hypot(gains[2 * at], gains[2 * at + 1]);
     assert.ok(size(wrong.gains, HIT[0] * 2 * STATIONS) > 5);
 
@@ -67,7 +70,7 @@ describe('two channels of sixteen hit', () => {
     )) as { flags: { interference: number; byChannel: number[]; byInput: number[]; byTime: object[] } };
     told.flags.byChannel.forEach((share, c) => {
       if (HIT.includes(c)) assert.equal(share, 1, `channel ${c}`);
-      // Gains of every channel are at random here, which is rougher than any band.
+      // Here the gains of every channel are random, which is rougher than any real band.
       else assert.ok(share < 0.01, `channel ${c}: ${share}`);
     });
     assert.equal(told.flags.byInput.length, 2 * STATIONS);
@@ -169,7 +172,7 @@ describe('two channels of sixteen hit', () => {
 
 describe('a burst', () => {
   before(async () => {
-    // 500 Jy from the zenith for 2 s: in every channel and pair alike.
+    // 500 Jy from the zenith for 2 s: the same in every channel and pair.
     await writeKnownSky(path('burst.uvh5'), {
       ...{
         ...sky,

@@ -1,4 +1,6 @@
-/** Weights of other programs count no samples: a wrong model is noticed all the same, and where nothing tells, that is told. */
+/**
+ * Weights of other programs do not count samples: a wrong model is detected anyway, or the output says it cannot be.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -20,7 +22,7 @@ void describe('weights that count no samples', () => {
   const folder = temporaryFolder('foreign-weights');
   const calibrate = (name: string, sources: string, ...more: string[]) =>
     corellaHere(folder, 'calibrate', name, '--sources', sources, '-o', 'gains.json', '--overwrite', ...more);
-  /** The same means with weights of `weight`, as a program writes them that counts integrations, or inverse variances. */
+  /** The same means with weights of `weight`, as in programs that count integrations, or use inverse variances. */
   const weighed = async (name: string, weight: number): Promise<void> => {
     const file = await openFile(join(folder, 'counted.uvh5'));
     assert.ok(file.kind === 'visibilities');

@@ -1,4 +1,4 @@
-/** What is left of a source's fringes on every pair of dishes once ERFA's place is taken out of them. */
+/** The residual of a source's fringes on every pair of dishes after correction for ERFA's position. */
 import type { Integration } from '../core/blocks.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -9,7 +9,9 @@ export interface Correlated {
   readonly integration: Integration;
 }
 
-/** Of each baseline of two: what is left of a correlation of 1 once ERFA's fringes are stopped, over the band. */
+/**
+ * For each baseline of two stations: what remains of a correlation of 1 after stopping ERFA's fringes, over the band.
+ */
 export function stopped(
   { telescope, frequenciesHz, integration }: Correlated,
   [east, north, up]: readonly number[],
@@ -19,7 +21,7 @@ export function stopped(
     (place) => (place.eastM * east + place.northM * north + place.upM * up) / SPEED_OF_LIGHT_M_PER_S,
   );
   const baselines = (stations * (stations + 1)) / 2;
-  // Means: at the ends of a stretch inputs that are delayed differently lack different spectra.
+  // Means: at the ends of a time range, inputs with different delays lack different spectra.
   const mean = (c: number, i: number, j: number): [number, number] => {
     const at = c * baselines + (i * (i + 1)) / 2 + j;
     return [integration.visibilities[2 * at] / counts[at], integration.visibilities[2 * at + 1] / counts[at]];

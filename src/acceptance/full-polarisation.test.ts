@@ -1,4 +1,6 @@
-/** Matrices of full polarisation through the command line: leakage, random phases of X and Y, and a sky nobody solved on. */
+/**
+ * Full-polarisation gain matrices through the command line: leakage, random phases of X and Y, and a sky not solved on.
+ */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,9 +13,9 @@ import { writeKnownSky, type Complex, type Jones } from './known-sky.js';
 
 const STATIONS = 14;
 const FREQUENCIES = [150e6, 150.1e6];
-/** I, Q, U, V of a source overhead that no model holds: U/I = 0.6, V/I = 0.1. */
+/** I, Q, U, V of a source at the zenith that is in no model: U/I = 0.6, V/I = 0.1. */
 const TRUTH = [100, 5, 60, 10] as const;
-/** What is solved on: three sources, each polarised in its own way. */
+/** The solved field: three sources with different polarisations. */
 const field = [
   { altDeg: 60, azDeg: 20, stokes: [100, 0, 0, 0] as const },
   { altDeg: 75, azDeg: 150, stokes: [80, 4, 48, 8] as const },
@@ -22,7 +24,7 @@ const field = [
 const FIELD = ['--sources', 'a@60:20:100,b@75:150:80,c@50:260:70'] as const;
 const POLARISED = ['--polarise', 'b:0.05:0.6:0.1', '--polarise', 'c:-0.3:0.1:0.3'] as const;
 
-/** Gains of 0.8 to 1.2 of any phase, and leakage of one size and any phase. */
+/** Gains of 0.8 to 1.2 of any phase, and leakage of one amplitude and any phase. */
 function leaky(seed: number, leakage: number): (s: number, c: number) => Jones {
   const random = randomStream(seed, 'leaky');
   const part = (): number => random.below(2 ** 24) / 2 ** 24;
@@ -116,7 +118,7 @@ describe('full polarisation', () => {
       const off = Math.hypot(fixed.means[2 * at] - truth.means[2 * at], fixed.means[2 * at + 1] - truth.means[2 * at + 1]); // prettier-ignore
       worst = Math.max(worst, off);
     });
-    // 0.5 Jy of noise in 100 Jy over 14 stations: a gain is known to 0.3 %, and a product has two.
+    // 0.5 Jy of noise in 100 Jy over 14 stations: a gain has an error of 0.3 %, and a product contains two.
     assert.ok(worst < 2.5, `${worst} Jy off`);
   });
 
@@ -148,7 +150,7 @@ describe('full polarisation', () => {
       assert.equal(calh5.gains[n], json.gains[n]);
     });
     assert.equal(calh5.crossHand?.how, 'model');
-    // By the truth, referred to the phase of s0's X: what station 3 hears across.
+    // The true leakage of station 3, relative to the phase of s0's X.
     const jones = leaky(3, 0.2);
     const [[re, im]] = jones(0, 1);
     const size = Math.hypot(re, im);
@@ -179,7 +181,7 @@ describe('full polarisation', () => {
       assert.match(made.stdout, /plane I alone/);
       const planes = await atZenith('open.fits');
       assert.deepEqual(Object.keys(planes), ['1']);
-      // I needs no polarisation: it is the trace.
+      // I needs no polarisation calibration: it is the trace.
       assert.ok(Math.abs(planes[1] - 100) < 1, JSON.stringify(planes));
       const header = (await readFile(join(folder, 'open.fits'))).toString('latin1');
       assert.match(header, /Stokes Q, U and V are left out: the model of the gains/);

@@ -1,4 +1,4 @@
-/** Gains are for the data they were solved from: of others they are refused, or what differs is told. */
+/** Gains apply to the data they were solved from: for other data they are refused, or the difference is reported. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -116,9 +116,9 @@ describe('gains of an observation', () => {
     await ran(
       `calibrate of-recording/r.uvh5 --sources ${model} --solve-every 80ms --keep-channels 1-6 -o file.json`,
     );
-    // A file holds float32, 6e-8 of a value; the solver goes to 1e-8 of a gain.
+    // A file has float32, 6e-8 of a value; the solver is accurate to 1e-8 of a gain.
     const { stdout } = await here('compare of-recording/r.json file.json --tolerance 1e-6');
-    // Julian dates in a file are of a microsecond.
+    // Julian dates in a file are accurate to a microsecond.
     assert.match(stdout, /^times: .* 2 of 4 differ, by at most [\d.]+e-7 [^\n]*\n$/);
     await of(
       'capture.yaml',

@@ -1,4 +1,4 @@
-/** A recording that lacks one polarisation of a station for a while: the other keeps its samples, in the file too. */
+/** A recording without one polarisation of a station for a while: the other keeps its samples, in the file too. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ void describe('half a station missing', () => {
     await writeFile(join(folder, 'array.json'), JSON.stringify(description));
   });
 
-  /** Spectrum k of input a is there if none of its samples is missing. */
+  /** Spectrum k of input a is valid if none of its samples is missing. */
   const spectra = SAMPLES / CHANNELS - TAPS + 1;
   const isThere = (a: number, k: number): boolean =>
     !gaps.some(
@@ -78,7 +78,7 @@ void describe('half a station missing', () => {
                   const weight: number = asStored.weights[4 * (6 * c + baselineIndex(i, j)) + product];
                   assert.equal(weight, count, `channel ${c}, inputs ${x} and ${y}`);
                 }
-          // X of station 1 lost nothing by its Y.
+          // X of station 1 lost nothing through its Y.
           assert.equal(asStored.weights[4 * baselineIndex(1, 1)], spectra);
           assert.ok(asStored.weights[4 * baselineIndex(1, 1) + 3] < spectra);
         }

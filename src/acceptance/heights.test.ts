@@ -1,6 +1,7 @@
 /**
- * Images of arrays with heights and slopes by every command, against a Fourier sum over the correlated visibilities that is
- * written out here. From visibilities within 0.1 % of the peak; direct within the reported bound, or refused with a number.
+ * Images of arrays with heights and slopes by every command, compared with an independent Fourier sum over the
+ * correlated visibilities. From visibilities within 0.1 % of the peak; direct within the reported bound, or refused
+ * with a number.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ const SITE = { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 };
 const PIXELS = 48;
 const COMMON = ['--pixels', String(PIXELS), '--no-picture'];
 
-/** Stations in a circle of 20 m: heights of so many wavelengths rms over a slope that rises to the east. */
+/** Stations in a circle of 20 m: heights with the given rms in wavelengths over a slope that rises to the east. */
 function writeArray(folder: string, heightWavelengths: number, slopeDeg: number): void {
   const random = randomStream(4, 'heights');
   const rows = Array.from({ length: 16 }, (_, s) => {
@@ -56,7 +57,7 @@ async function readTruth(path: string): Promise<Truth> {
   }
 }
 
-/** The first plane of a FITS file, and the place that its header gives a pixel. */
+/** The first plane of a FITS file, and the position of a pixel by its header. */
 function readPlane(path: string) {
   const bytes = readFileSync(path);
   const cards = new Map<string, number>();
@@ -92,7 +93,7 @@ async function errorOf(
   const { start, durationS, visibilities, counts, stations } = integration;
   const frame = skyFrame(telescope.site, addSeconds(start, durationS / 2));
   const { pixels, centre, valueAt, cosinesOf } = readPlane(join(folder, name));
-  // The scale within an image is the apparent sky's (docs/conventions.md).
+  // The scale within an image is that of the apparent sky (docs/conventions.md).
   const axes = frame.tangentAxes(centre);
   let [worst, peak, shown] = [0, 0, 0];
   const exact = new Float64Array(pixels * pixels).fill(Number.NaN);
@@ -125,7 +126,8 @@ async function errorOf(
     peak = Math.max(peak, Math.abs(exact[at]));
   }
   assert.ok(shown > 800, `${shown} pixels are shown`);
-  // Plans hold while the edge is where the header has it to a hundredth of a pixel: that is no error of brightness.
+  // Plans are valid while the edge is within a hundredth of a pixel of its header position: that is no brightness
+  // error.
   const steps = exact.map((here, at) =>
     Math.max(Math.abs(here - exact[at + 1]), Math.abs(here - exact[at + pixels])),
   );
@@ -147,10 +149,10 @@ describe('heights and slopes, by every command', () => {
             assert.equal(code, 0, `corella ${words.join(' ')}\n${stderr}${stdout}`);
             return stdout;
           };
-          // The reference is slow: for the first array alone.
+          // The reference is slow: only for the first array.
           const backend = ['--backend', heights + slopeDeg === 0 ? 'reference' : 'cpu'];
           writeArray(folder, heights, slopeDeg);
-          // One source and equal antennas: bounds are of a source, over its peak.
+          // One source and equal antennas: bounds are for a source, relative to its peak.
           const sky = ['--sources', 'A@55:200:100000', '--perfect', '--time', '2026-06-21T04:00:00Z'];
           await must('simulate', '--telescope', 'array.json', '--duration', '4ms', ...sky, '-o', 'v.sigmf-meta'); // prettier-ignore
           await must('channelise', 'v.sigmf-meta', '--channels', '4', '--bits', '4', '-o', 's.sigmf-meta', ...backend); // prettier-ignore
@@ -161,7 +163,7 @@ describe('heights and slopes, by every command', () => {
             const error = await errorOf(folder, name, of, autos);
             assert.ok(error <= bound, `${name}: ${(100 * error).toFixed(3)} %, at most ${(100 * bound).toFixed(3)} %`); // prettier-ignore
           };
-          /** From the recording, and from packets of it; packets do not hold the gain that the recording does. */
+          /** From the recording, and from packets of it; packets do not contain the gain that the recording does. */
           const observed = async (product: string, bound?: number, autos = false): Promise<void> => {
             for (const source of ['{ recording: s.sigmf-meta }', '{ capture: p.pcap, rate: 25kHz }']) {
               const images = `{ images: o.fits, every: 4ms, pixels: ${PIXELS}, picture: false, ${product} }`;

@@ -1,4 +1,4 @@
-/** A run while somebody forges packets: it goes on, in one file, and every packet that was sent is in its account. */
+/** A run with forged packets: it continues, in one file, and every packet sent is in its account. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -35,7 +35,7 @@ interface Summary {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Whether somebody else is bound to it. */
+/** Whether another process is bound to it. */
 const isBound = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = createSocket('udp4');
@@ -86,7 +86,7 @@ describe('a run while packets are forged', { skip }, () => {
         snap2.encode({ tick: BigInt(tick), lane, fragment: 0, session: BigInt(epoch) }, payload, plan),
       );
     let tick = 0;
-    /** Sends what is due until something has happened, or the program has ended. */
+    /** Sends due packets until a condition is met, or the program has ended. */
     const streamUntil = async (isDone: () => boolean): Promise<void> => {
       while (!isDone() && child.exitCode === null) {
         for (; tick < (Date.now() / 1000 - sync) * SPECTRA_A_SECOND; tick++)
@@ -98,7 +98,7 @@ describe('a run while packets are forged', { skip }, () => {
       const end = tick + ticks;
       return streamUntil(() => tick >= end);
     };
-    /** Two packets each in the names of three senders. */
+    /** Two packets each with the source numbers of three senders. */
     const forge = (first: number, epoch = sync): Promise<void> =>
       send([first, first + 1].flatMap((one) => at(one, [0, 1, 2], epoch)));
     await streamUntil(() => said.includes('"started"'));
@@ -109,7 +109,7 @@ describe('a run while packets are forged', { skip }, () => {
     await streamFor(300);
     await forge(tick, sync - DAY);
     await streamFor(700);
-    // All is read by now: what the kernel holds is taken within milliseconds.
+    // All is read by now: the kernel's buffer empties within milliseconds.
     await pause(300);
     child.kill('SIGINT');
     code = ((await ended) as [number | null])[0];
@@ -128,7 +128,7 @@ describe('a run while packets are forged', { skip }, () => {
     assert.deepEqual([sessions, files.length, packets.resyncs], [1, 1, 0]);
     const { invalid, early, other_epoch } = packets.outcomes;
     assert.deepEqual([invalid, early, other_epoch], [6, 6, 6]);
-    // Clocks that went there and back once are not moved by the second.
+    // Clocks that jumped away and back once ignore a second jump.
     assert.ok(packets.refusedResyncs >= 1);
   });
 

@@ -1,4 +1,4 @@
-/** A misspelt input is reported before an output that is there already; results are named after their inputs. */
+/** A misspelt input is reported before an existing output; results are named after their inputs. */
 import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

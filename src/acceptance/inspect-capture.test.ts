@@ -1,4 +1,4 @@
-/** What `corella inspect` says of captured packets: of one made here, and of the samples where they are. */
+/** Output of `corella inspect` for captured packets: for a generated capture, and for sample files if present. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -59,7 +59,8 @@ describe('inspect of a capture', () => {
   it('two formats, faults, and what is not UDP', async () => {
     await withFolder(async (folder) => {
       const path = join(folder, 'capture.pcap');
-      // SNAP2: 3 boards × 2 blocks of channels, 20 slots. The second packet of slot 5 and all of slot 7 are lost; one comes twice.
+      // SNAP2: 3 boards × 2 blocks of channels, 20 slots. The second packet of slot 5 and all of slot 7 are lost; one
+      // is duplicated.
       const snap2 = packetsOf(testStreams.snap2, 20).filter((_, n) => n !== 31 && (n < 42 || n >= 48));
       const doubled = [...snap2, snap2[100]];
       const digitiser = packetsOf(testStreams['spead-digitiser'], 10);
@@ -108,7 +109,7 @@ describe('inspect of a capture', () => {
       );
       assert.equal(first.startUtc, '2023-11-14T22:13:20.401240816Z');
       assert.deepEqual([second.lost, second.reordered, second.plan.inputs], [0, 4, 4]);
-      // A capture that was cut short gives what comes before.
+      // A truncated capture gives what comes before the cut.
       const whole = await captureOf(frames);
       await writeFile(path, whole.subarray(0, whole.length - 20));
       const short = await inspected(path);

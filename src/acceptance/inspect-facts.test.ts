@@ -1,7 +1,7 @@
 /**
- * What `corella inspect --json` says of real files, against what other people's readers (baseband, LSL, astropy,
- * h5py, pyuvdata) say of the same ones. The files are not part of the project: CORELLA_TEST_DATA names a folder
- * that holds them, and without it these tests say that they were skipped.
+ * `corella inspect --json` of real files, compared with other readers (baseband, LSL, astropy, h5py, pyuvdata) for the
+ * same files. The files are not part of the project: CORELLA_TEST_DATA names a folder with them; without it these tests
+ * are reported as skipped.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { visibilityFacts } from './visibility-facts.js';
 
 const folder = process.env.CORELLA_TEST_DATA ?? '';
 
-/** The value at "a.0.b"; undefined where there is none. */
+/** The value at "a.0.b"; undefined if there is none. */
 const at = (json: unknown, place: string): unknown =>
   place
     .split('.')

@@ -1,4 +1,4 @@
-/** The pictures that inspect draws: written whole, of voltages, visibilities and gains, with what is missing in grey. */
+/** Pictures drawn by inspect: complete, for voltages, visibilities and gains, with missing data in grey. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import { decode } from 'fast-png';
 import { corella, withFolder } from './corella.js';
 
-/** How much of a picture has exactly this colour. */
+/** The fraction of a picture with exactly this colour. */
 async function share(path: string, colour: readonly number[]): Promise<number> {
   const { data, channels, width, height } = decode(await readFile(path));
   let same = 0;
@@ -30,7 +30,7 @@ it('inspect draws voltages, their gaps in grey, visibilities and gains', async (
     for (const name of ['sound.sigmf-meta', 'lossy.sigmf-meta', 'v.uvh5', 'g.json', 'g.calh5'])
       await run('inspect', name, '--picture', `${name}.png`);
     const grey = (name: string): Promise<number> => share(join(folder, `${name}.png`), GREY);
-    // The key to the colours alone is grey in a sound recording.
+    // In a complete recording only the key of the colours is grey.
     const sound = await grey('sound.sigmf-meta');
     assert.ok(sound > 0 && sound < 0.01, `${sound}`);
     const lossy = await grey('lossy.sigmf-meta');

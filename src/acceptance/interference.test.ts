@@ -1,4 +1,4 @@
-/** Interference in voltages goes, by the command line: out of the sums and the counts, and told. */
+/** Interference in voltages is removed, by the command line: from the sums and the counts, and reported. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ interface Told {
   readonly episodes: readonly { readonly kind: string; readonly fate: string }[];
 }
 
-/** Noise with a source that all hear; a radar in channel 6, or a pulse that is everywhere. */
+/** Noise with a source that all inputs receive; with a radar in channel 6, or a pulse at all frequencies. */
 async function record(folder: string, name: string, added: 'nothing' | 'radar' | 'pulse'): Promise<void> {
   const data = new Int8Array(2 * STATIONS * SAMPLES);
   const common = new Float64Array(2 * SAMPLES);
@@ -33,7 +33,7 @@ async function record(folder: string, name: string, added: 'nothing' | 'radar' |
       const spectrum = Math.floor(t / CHANNELS);
       const radar = added === 'radar' && spectrum % 64 < 6 ? 20 : 0;
       const louder = added === 'pulse' && spectrum >= 1100 && spectrum < 1150 ? 3 : 1;
-      // Channel 6 lies 2 of 8 above the middle: a quarter of a turn a sample.
+      // Channel 6 is 2 of 8 above the centre: a quarter of a turn per sample.
       for (let part = 0; part < 2; part++) {
         const carrier = radar * Math.cos((Math.PI / 2) * (t - part) + 2 * a);
         const value = Math.round(louder * (common[2 * t + part] + own[2 * t + part]) + carrier);
@@ -75,7 +75,7 @@ void describe('interference in voltages', () => {
     return (JSON.parse(stdout) as { interference?: Told }).interference;
   };
 
-  /** Of each channel the mean product of all pairs, and the samples of one of them. */
+  /** For each channel the mean product of all pairs, and the samples of one of them. */
   async function products(): Promise<{ readonly flux: number[]; readonly counts: number[] }> {
     const file = await openFile(join(folder, 'out.uvh5'));
     try {
@@ -108,7 +108,7 @@ void describe('interference in voltages', () => {
     assert.ok(told.byChannel[6] > 0.97 * SPECTRA * STATIONS, told.byChannel.join(' '));
     for (const c of [0, 1, 2, 3, 4])
       assert.ok(told.byChannel[c] < 0.02 * SPECTRA * STATIONS, told.byChannel.join(' '));
-    // Each count is of what both stations of a pair have left.
+    // Each count is the number of samples that both stations of a pair still have.
     assert.equal(clean.counts[6], SPECTRA);
     assert.ok(flagged.counts[6] < 0.06 * SPECTRA && flagged.counts[0] > 0.95 * SPECTRA);
     const mean = ({ flux, counts }: typeof clean): number =>

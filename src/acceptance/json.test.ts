@@ -1,4 +1,7 @@
-/** What every command prints with --json is as declared: of each document's own fields none more, and none less. docs/json.md is made of the declarations. */
+/**
+ * Output of every command with --json against its declaration: each document has exactly the declared fields.
+ * docs/json.md is made from the declarations.
+ */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +10,7 @@ import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { jsonDocuments } from '../messages/index.js';
 import { corellaHere } from './corella.js';
 
-/** Fields by document; true where they are always there. */
+/** Fields by document; true if always present. */
 const documented = new Map(
   jsonDocuments.map(({ of, fields, rows }) => [
     of,
@@ -20,7 +23,7 @@ const documented = new Map(
   ]),
 );
 
-/** Of every document, and not in its table. */
+/** In every document, and not in its table. */
 const IN_ALL = ['jsonVersion', 'messages'];
 
 describe('JSON', () => {
@@ -28,7 +31,7 @@ describe('JSON', () => {
   const corella = (words: string) => corellaHere(folder, ...words.split(' '));
   const SPOT = '--sources spot@60:90:5000';
 
-  /** Each section with the commands that show it, in an order in which their inputs are there. */
+  /** Each section with the commands that show it, ordered so that their inputs exist. */
   const shown: readonly (readonly [section: string, ...lines: string[]])[] = [
     ['simulate', `simulate --telescope eda2 --stations 6 --time 2026-03-01T12:00:00Z ${SPOT} --rate 100kHz --duration 60ms --drop 0.1 -o t.sigmf-meta`],
     ['channelise', 'channelise t.sigmf-meta --channels 8 -o c.sigmf-meta'],
@@ -64,7 +67,7 @@ describe('JSON', () => {
   ]; // prettier-ignore
 
   before(async () => {
-    // Two inputs of complex bytes, cut short; and what a killed run would leave behind.
+    // Two inputs of complex bytes, truncated; and partial files of a killed run.
     const keys = 'HEADER DADA|HDR_SIZE 4096|FILE_SIZE 3000|UTC_START 2026-06-21-04:00:00|FREQ 58|BW 0.1|TSAMP 10|NBIT 8|NDIM 2|NPOL 2|NCHAN 1|'; // prettier-ignore
     const bytes = new Uint8Array(4096 + 4 * 500).fill(1, 4096);
     bytes.set(Buffer.from(keys.replaceAll('|', '\n')));
@@ -76,7 +79,7 @@ describe('JSON', () => {
     const sections = documented;
     const untold = [...sections.keys()].filter((title) => !shown.some(([section]) => section === title));
     assert.deepEqual(
-      // That of telescope, which asks, in roof.test.
+      // telescope asks questions; its document is in roof.test.
       untold.filter((title) => !title.startsWith('live') && title !== 'telescope'),
       [],
       'every section is shown',
@@ -90,7 +93,7 @@ describe('JSON', () => {
         if (code !== 0) faults.push(`corella ${line}: ${stderr}`);
         if (code !== 0) continue;
         const json = JSON.parse(stdout) as { readonly rows?: readonly object[] };
-        // A bench's rows are told with it, as they are what it is about.
+        // The rows of a bench are part of its table.
         for (const field of IN_ALL) assert.ok(field in json, `corella ${line}: ${field}`);
         const printed = [json, ...(json.rows?.slice(0, 1) ?? [])].flatMap((one) => Object.keys(one));
         for (const field of printed)
@@ -132,7 +135,7 @@ describe('JSON', () => {
     }
     assert.deepEqual([...faults], []);
     const told = [...sections.keys()].flatMap((title) => /^live: (.+)$/.exec(title)?.[1] ?? []);
-    // Nothing is wrong here, so that every image is one of something.
+    // Every image here has data, so the event for an empty one does not occur.
     assert.deepEqual(
       told.filter((event) => !seen.has(event)),
       ['no-image'],

@@ -1,6 +1,6 @@
 /**
- * Every product of the registry, while its run is killed, its disk fills up, or a second process writes the same: a file
- * under its own name can be read, and the next run makes the same bytes.
+ * Every product of the registry, while its run is killed, its disk fills up, or a second process writes the same: a
+ * file under its final name is readable, and the next run makes the same bytes.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -15,7 +15,7 @@ import { corella, corellaHere, program } from './corella.js';
 const folder = temporaryFolder('killed');
 const MODEL = 'CygA';
 
-/** A new product has no line here, and the first test fails. */
+/** A new product without a line here makes the first test fail. */
 const trials: Readonly<Record<ProductName, readonly string[]>> = {
   visibilities: ['visibilities: v.uvh5, integration: 5ms', 'visibilities: v.uvfits, integration: 5ms'],
   images: [
@@ -26,7 +26,7 @@ const trials: Readonly<Record<ProductName, readonly string[]>> = {
   spectra: ['spectra: s.sigmf-meta'],
   gains: [`gains: g.json, sources: ${MODEL}, every: 50ms, integration: 25ms`],
 };
-/** Of its bytes, when it is killed. */
+/** Fraction of its bytes when it is killed. */
 const PART = 0.3;
 const all = Object.values(trials).flat();
 
@@ -47,17 +47,17 @@ async function bytesIn(into: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** Whatever has its own name is a file that can be read. */
+/** Every file under its final name is readable. */
 async function assertReadable(into: string): Promise<void> {
   for (const name of await namesIn(into)) {
     if (isLeftover(name) || /\.(?:fil\.json|sigmf-data)$/.test(name)) continue;
     const path = join(into, name);
-    // Which reads all that there is.
+    // This reads the whole file.
     await ran('compare', path, path);
   }
 }
 
-/** The run again, over what is there, beside the one that nothing disturbed. */
+/** Repeats the run over the existing files, and compares with an undisturbed one. */
 async function assertRepeats(product: string, into: string): Promise<void> {
   await ran('recover', into, '--remove');
   await ran(...words(product, into));

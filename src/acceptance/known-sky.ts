@@ -1,6 +1,6 @@
 /**
- * Visibilities written straight from the formulae of docs/conventions.md, outside the simulator and the chain: sources at
- * altitude and azimuth with all Stokes parameters, a Jones matrix for each station, noise.
+ * Visibilities made directly from the formulae of docs/conventions.md, independent of the simulator and the chain:
+ * sources at altitude and azimuth with all Stokes parameters, a Jones matrix for each station, noise.
  */
 import { visibilitiesCBPP, countsCB } from '../core/axes.js';
 import { addSeconds, parseInstant } from '../core/instant.js';
@@ -12,7 +12,7 @@ import type { Telescope } from '../telescope/telescope.js';
 export interface KnownSource {
   readonly altDeg: number;
   readonly azDeg: number;
-  /** Apparent, in Jy: XX = x·x(I − Q) and so on, by the voltages x and y of the element's beam, 1 unless given. */
+  /** Apparent, in Jy: XX = x·x(I − Q) and so on, with the voltages x and y of the element's beam, 1 by default. */
   readonly stokes: readonly [i: number, q: number, u: number, v: number];
   readonly beam?: (frequencyHz: number) => readonly [x: number, y: number];
   /** Full width at half maximum of a round Gaussian. */
@@ -29,19 +29,19 @@ export interface KnownSky {
   readonly radiusM: number;
   readonly frequenciesHz: readonly number[];
   readonly sources: readonly KnownSource[];
-  /** What the station makes of (X, Y): unity unless given. */
+  /** Jones matrix of the station for (X, Y): unity by default. */
   readonly jones?: (station: number, channel: number) => Jones;
   /** Rms of each part of each product, Jy. */
   readonly noiseJy?: number;
   readonly telescope?: Partial<Telescope>;
   readonly seed?: number;
-  /** What it follows, by altitude and azimuth at the start; the zenith unless given. */
+  /** Tracked direction, by altitude and azimuth at the start; the zenith by default. */
   readonly towards?: readonly [altDeg: number, azDeg: number];
-  /** Said in the file; nothing unless given. */
+  /** Unit in the file; absent by default. */
   readonly unit?: 'Jy';
-  /** Integrations of 2 s, one after the other under the same sky over the ground; 1 unless given. */
+  /** Successive integrations of 2 s with the sky fixed over the ground; 1 by default. */
   readonly times?: number;
-  /** What comes on top of a product of stations i ≥ j, Jy: interference. */
+  /** Interference added to a product of stations i ≥ j, Jy. */
   readonly added?: (
     time: number,
     channel: number,
@@ -80,7 +80,7 @@ const times = ([a, b]: Complex, [c, d]: Complex): Complex => [a * c - b * d, a *
 const plus = ([a, b]: Complex, [c, d]: Complex): Complex => [a + c, b + d];
 const conj = ([a, b]: Complex): Complex => [a, -b];
 
-/** Writes integrations of 2 s; their telescope. */
+/** Writes integrations of 2 s; returns their telescope. */
 export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telescope> {
   const { frequenciesHz, sources, noiseJy = 0, jones } = sky;
   const telescope = knownTelescope(sky);
@@ -114,7 +114,7 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
               places[i].upM - places[j].upM,
             ];
             const early = dx * east + dy * north + dz * up;
-            // Across the line of sight, in wavelengths.
+            // Projected baseline, in wavelengths.
             const across =
               (Math.sqrt(Math.max(0, dx * dx + dy * dy + dz * dz - early ** 2)) * frequencyHz) / C_M_PER_S;
             const size = Math.exp(-((Math.PI * widthDeg * RADIANS * across) ** 2) / (4 * Math.log(2)));
@@ -177,7 +177,7 @@ function followedBy({ towards }: KnownSky, { site }: Telescope): SkyPosition {
   return towards ? frame.positionOf(directionFromAltAz(...towards)) : frame.zenith;
 }
 
-/** Samples behind each visibility. */
+/** Samples per visibility. */
 const COUNT = 1000;
 
 /** A gain of each input, of amplitude 0.8 to 1.2 and any phase: no leakage. */

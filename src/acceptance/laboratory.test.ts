@@ -1,4 +1,4 @@
-/** A recording of which nobody says where its inputs stand: correlated, told, and never imaged. */
+/** A recording with unknown input positions: correlated with a report, and never imaged. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { openFile } from '../formats/index.js';
 import { encodeVdif } from '../formats/testing/encoders.js';
 import { corellaHere, withFolder } from './corella.js';
 
-/** Two threads of the same noise, the second turned round: their correlation is −1 in every channel. */
+/** Two threads of the same noise, the second inverted: their correlation is −1 in every channel. */
 const bench = encodeVdif({
   ...{ bits: 8, parts: 2, threads: [0, 1], channels: 1, samplesPerFrame: 1024, framesPerSecond: 8 },
   ...{ frames: 8, epoch: 28, seconds: 100, firstFrame: 0, extension: 0 },

@@ -1,6 +1,6 @@
 /**
- * A band that slopes by 40 dB, in four bits: with a level for each input and channel nothing of it is lost. And a level that
- * changes: silence at first, and a fall by 20 dB behind the samples that the gain was measured on.
+ * A band with a slope of 40 dB, in four bits: with equaliser gains per input and channel nothing is lost. And a level
+ * that changes: silence at first, and a drop of 20 dB after the samples on which the gain was measured.
  */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -15,9 +15,9 @@ const INPUTS = 2;
 const CHANNELS = 8;
 const SPECTRA = 3000;
 const SAMPLES = (SPECTRA + 7) * CHANNELS;
-/** What both inputs hear alike, in power. */
+/** Power common to both inputs. */
 const LIKE = 0.5;
-/** rms of a channel, and what input 1 has of input 0's. */
+/** Rms of a channel, and the level of input 1 relative to input 0. */
 const rmsOf = (c: number): number => 8 * 10 ** (c / 3.5);
 const WEAKER = 0.2;
 
@@ -27,7 +27,7 @@ void describe('levels by input and channel', () => {
     const data = new Int16Array(2 * INPUTS * SAMPLES);
     const random = randomStream(2, 'levels');
     const values = new Float64Array(data.length);
-    // Noise well within each channel: drawn for every eighth spectrum, and straight lines between.
+    // Noise well within each channel: drawn for every eighth spectrum, with linear interpolation between.
     const step = 8 * CHANNELS;
     const knots = Math.ceil(SAMPLES / step) + 1;
     const drawn = (): Float64Array => Float64Array.from({ length: 2 * knots }, () => random.gaussian());
@@ -101,7 +101,7 @@ void describe('levels by input and channel', () => {
       '--levels-out',
       'levels.json',
     );
-    // One gain for all leaves the weak channels of the weak input next to nothing.
+    // One gain for all leaves almost nothing in the weak channels of the weak input.
     assert.ok(!(Math.abs(coefficient(plain[0]) / coefficient(floats[0]) - 1) < 0.3));
     // Four bits, 7 for 32767.
     const unit = (7 / 32767) ** 2;
@@ -117,7 +117,7 @@ void describe('levels by input and channel', () => {
     const { levels } = JSON.parse(await readFile(join(folder, 'levels.json'), 'utf8')) as {
       levels: number[][];
     };
-    // The weaker input has five times the gain, the first channel a hundred times the last one's.
+    // The weaker input has five times the gain, the first channel a hundred times that of the last.
     assert.ok(Math.abs(levels[1][3] / levels[0][3] / 5 - 1) < 0.1);
     assert.ok(Math.abs(levels[0][0] / levels[0][7] / 100 - 1) < 0.2);
 
@@ -126,7 +126,7 @@ void describe('levels by input and channel', () => {
       'channelise slope.sigmf-meta --channels 8 --taps 8 --bits 4 --levels levels.json -o c.sigmf-meta';
     const { code, stderr } = await corellaHere(folder, ...line.split(' '));
     assert.equal(code, 0, stderr);
-    // The file's own middle, and with it the zenith, is a hair further on.
+    // The file's own middle, and thus the zenith, is slightly later.
     const again = await products('c');
     leveled.forEach((row, c) => {
       row.forEach((value, pair) => {
@@ -231,7 +231,7 @@ void describe('a level that changes', () => {
   });
 
   void it('is measured on enough samples where a part of the recording begins just before a block ends', async () => {
-    // Blocks of 2¹⁸ samples: the part's first one has two.
+    // Blocks of 2¹⁸ samples: the first block of the part has two levels.
     const { stdout } = await run(`${CORRELATE} --times 2026-06-01T04:00:02.62142Z.. -o a.uvh5 --json`);
     const { level } = JSON.parse(stdout) as { readonly level: { readonly inputRms: number } };
     // 27858 samples of rms 20 and 30000 of 2.

@@ -1,4 +1,4 @@
-/** The library as programs use it: the programs of docs/library.md as they stand there, and observations from a program. */
+/** The library in programs: the programs of docs/library.md, unchanged, and observations from a program. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ describe('docs/library.md', { skip }, () => {
           .replace("'corella/stages'", `'${here('library/stages')}'`);
         await writeFile(join(folder, 'program.mjs'), program);
         const { stdout } = await promisify(execFile)(process.execPath, ['program.mjs'], { cwd: folder });
-        // 12 ms less the filter's own length are two whole integrations of 5 ms, and a little.
+        // 12 ms minus the filter's length are two whole integrations of 5 ms, and a remainder.
         assert.match(stdout, said);
         const made = (await readdir(folder)).filter((name) => name.endsWith('.png'));
         assert.deepEqual(

@@ -1,4 +1,6 @@
-/** What a shell, a file or a name can do to a command: it ends in a sentence, never in a stack, and colours no terminal. */
+/**
+ * Effects of shells, files and names on a command: it ends with a sentence, never a stack trace, and no terminal codes.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -9,7 +11,7 @@ import { program } from './corella.js';
 
 const folder = temporaryFolder('limits');
 
-/** In a shell that allows so many open files. */
+/** In a shell with a limit on open files. */
 function ran(files: number, ...words: readonly string[]): { code: number | null; all: string } {
   const script = `ulimit -n ${files}; exec "$@"`;
   const { status, stdout, stderr } = spawnSync(

@@ -1,4 +1,7 @@
-/** Live images of packets on the network: made where this machine keeps the cadence, refused with the number where it cannot. */
+/**
+ * Live images of packets from the network: made if this machine keeps the cadence, else refused with the possible
+ * cadence.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** The same packets give the same bits, by wire or as a recording; and a night outlives what senders do. */
+/** The same packets give the same bits, live or as a recording; and a run survives faults of the senders. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -88,10 +88,10 @@ const accountHolds = ({ packets }: Summary): void => {
   );
 };
 
-/** The level is said: batch would choose one by the recording's first samples, which live cannot look at. */
+/** The gain is given: batch would derive one from the recording's first samples, which live cannot read. */
 const FOUR = ['--channels', '4', '--gain', '1'];
 const DIGITISERS = ['--epoch', START, '--rate', '200kHz', '--frequency', '58MHz'];
-/** Format, what is sent, of how many stations, what live must be told, integrations of so long. */
+/** Format, data sent, number of stations, options of live, integration time. */
 const trials = [
   ['chips', 'nibbles', '16', ['--epoch', START], [], '100ms'],
   ['snap2', 'nibbles', '16', ['--rate', '25kHz'], [], '100ms'],
@@ -102,7 +102,7 @@ const trials = [
   ['mwa', 'coarse', '4', [], FOUR, '40ms'],
 ] as const;
 
-/** Where there is one: packets of spectra then go straight to it. */
+/** If there is a GPU: packets of spectra then go directly to it. */
 const card = describeCuda().present ? ['cuda'] : [];
 
 describe('live equals batch', () => {
@@ -192,14 +192,14 @@ describe('live equals batch', () => {
       assert.equal(ours.length, batch.length);
       batch.forEach((one, k) => {
         assert.deepEqual(ours[k].counts, one.counts);
-        // Files are phased at places of their own, in float32.
+        // Files are phased at different centres, in float32.
         const most = one.visibilities.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
         ours[k].visibilities.forEach((value, at) => {
           assert.ok(Math.abs(value - one.visibilities[at]) < 1e-6 * most);
         });
       });
     }
-    // Sums stay as they were summed, and equaliser gains could not be divided out of them.
+    // Sums are kept unchanged, and equaliser gains could not be divided out of them.
     const words = ['--values', 'sums', '-o', 'unit.uvh5', '--overwrite'];
     const { code, stderr } = await corella(folder, 'live', 'leveled.sigmf-meta', ...words);
     assert.notEqual(code, 0);
@@ -265,13 +265,13 @@ describe('a night outlives', () => {
     accountHolds(summary);
     assert.equal(summary.sessions, 1);
     assert.equal(summary.packets.resyncs, 0);
-    // A second at 25 000 spectra a second of 32 inputs and 4 channels, and what is missing at the blocks' ends.
+    // A second at 25 000 spectra per second of 32 inputs and 4 channels, plus the missing ends of blocks.
     assert.ok(Math.abs(summary.missingSamples / (25_000 * 32 * 4) - 1) < 0.1, String(summary.missingSamples));
   });
 
   it('the wrap of a 48-bit clock: no gap at all', async () => {
     const turn = 2 ** 48;
-    // Four heaps of 256 spectra are a block, a spectrum is 8 ticks.
+    // Four heaps of 256 spectra are a block; a spectrum is 8 ticks.
     const blockTicks = 4 * 256 * 8;
     await send('wrap', 'spead-feng', 'bytes', '--start-tick', String(turn - 4 * blockTicks));
     const epoch = /tick 0 is (\S+),/.exec((await corella(folder, 'send', 'bytes.sigmf-meta', '--format', 'spead-feng', '--to', 'w2.pcap', '--start-tick', String(turn - 4 * blockTicks))).stderr)?.[1]; // prettier-ignore
@@ -289,7 +289,7 @@ describe('a night outlives', () => {
     const summary = await live('--from', 'silent.pcap', '--epoch', START, '--rate', '200kHz', '--frequency', '58MHz', ...ARRAY, '-o', 'silent.uvh5', '--values', 'sums', '--integration', '20ms'); // prettier-ignore
     accountHolds(summary);
     const all = await integrationsIn('silent.uvh5');
-    // Pairs with station 3 count nothing while it is silent; the others everything.
+    // Pairs with station 3 count nothing while it is silent; the others count everything.
     const pair = (i: number, j: number): number => (i * (i + 1)) / 2 + j;
     assert.equal(all[7].counts[pair(3, 0)], 0);
     assert.equal(all[7].counts[pair(4, 3)], 0);

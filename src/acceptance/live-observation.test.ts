@@ -1,4 +1,4 @@
-/** An observation of packets: several products at once, each with the same data as the one made alone. */
+/** An observation of packets: several products at once, each with the same data as when made alone. */
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -90,7 +90,7 @@ describe('several products at once', () => {
   });
 });
 
-/** Steers at the first integration, as a page would. */
+/** Steers at the first integration, like a page. */
 async function steered(path: string, into: string, steer: (steering: Steering) => void): Promise<void> {
   const { observation } = await readObservation(join(folder, path));
   let steering: Steering | undefined;
@@ -203,7 +203,7 @@ describe('a run that was steered', () => {
         made.sort(),
         [...wanted, 'b.fil.json', 'v-1.vdif', 'v-2.vdif', 'v-3.vdif', 'v-samples.fil', 'v.vdif.json'].sort(),
       );
-      // Again, by the log.
+      // Repeated from the log.
       assert.match(
         await ran('inspect', `${folderOf('steered')}/b-1.fil`, '--plan'),
         /log: run\.changes\.jsonl/,

@@ -1,4 +1,7 @@
-/** Every option of the front and of the flags gives the same data live, from a recording or from packets, as in correlate. */
+/**
+ * Every option of the front and of the flags gives the same data live, from a recording or from packets, as in
+ * correlate.
+ */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +14,7 @@ import { corellaHere as corella, type Ran } from './corella.js';
 
 const START = '2026-06-21T04:00:00Z';
 const EVERY = ['--integration', '100ms', '--align', 'utc', '--overwrite'];
-/** Batch would choose a gain by the first samples, which live cannot look at. */
+/** Batch would derive a gain from the first samples, which live cannot read. */
 const FOUR = ['--channels', '4', '--gain', '1'];
 
 let folder = '';
@@ -25,7 +28,7 @@ before(async () => {
     { input: 8, delayS: -13e-6 },
   ];
   await writeFile(join(folder, 'cables.json'), JSON.stringify({ fixed }));
-  // Of phases alone the loss must stay small: 25 kHz · 2 µs.
+  // With correction by phases only, the loss must stay small: 25 kHz · 2 µs.
   const short = fixed.map(({ input, delayS }) => ({ input, delayS: delayS / 20 }));
   await writeFile(join(folder, 'short.json'), JSON.stringify({ fixed: short }));
   const rules = [
@@ -59,7 +62,7 @@ async function read(
   return { header: file.header, all };
 }
 
-/** Files are phased at places of their own, in float32. */
+/** Files are phased at different centres, in float32. */
 function assertSame(ours: readonly Integration[], theirs: readonly Integration[]): void {
   assert.ok(theirs.length >= 3);
   assert.equal(ours.length, theirs.length);
@@ -76,7 +79,7 @@ function assertSame(ours: readonly Integration[], theirs: readonly Integration[]
   });
 }
 
-/** Of voltages or of spectra; what correlate makes without it is something else. */
+/** For voltages or for spectra; the result of correlate without it differs. */
 const trials: readonly (readonly [string, 'sky' | 'nibbles', readonly string[]])[] = [
   ['fixed delays', 'sky', ['--delays', 'cables.json']],
   ['fixed delays by phases', 'nibbles', ['--delays', 'short.json']],

@@ -1,4 +1,7 @@
-/** What `corella live`, `send`, `view` and `worker` can know to be wrong is refused before anything is waited for, and no option is ignored. */
+/**
+ * Errors that `corella live`, `send`, `view` and `worker` can detect are refused before waiting, and no option is
+ * ignored.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -12,7 +15,7 @@ const here = (...words: readonly string[]): ReturnType<typeof corellaHere> => co
 const words = (line: string): string[] => line.split(' ');
 
 const CAPTURE = '--from c.pcap --telescope lwasv --stations 2 --rate 12500';
-/** Nobody sends there: what is not refused beforehand would wait. */
+/** Without any sender: an error that is not refused beforehand would wait. */
 const LISTEN = '--listen 4399 --telescope lwasv --stations 2 --rate 12500 --for 200ms';
 
 before(async () => {
@@ -30,7 +33,7 @@ before(async () => {
   await writeFile(join(folder, 'wireless.pcap'), wireless);
 });
 
-/** Every n-th frame of a capture of Ethernet says that IP cut its datagram. */
+/** Marks every n-th frame of an Ethernet capture as a fragment of an IP datagram. */
 function fragmented(capture: Buffer, every: number): Buffer {
   const copy = Buffer.from(capture);
   for (let at = 24, n = 0; at < copy.length; at += 16 + copy.readUInt32LE(at + 8), n++)

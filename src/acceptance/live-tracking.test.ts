@@ -1,6 +1,6 @@
 /**
- * Live tracking of packets of voltages: eight dishes over 2 km at 1.4 GHz, whose signals are made from ERFA's places, sent
- * as a digitiser and as a VLBI recorder send them. Amplitudes within 0.2 % and phases within 0.3° of the truth.
+ * Live tracking of packets of voltages: eight dishes over 2 km at 1.4 GHz, whose signals are made from ERFA's positions
+ * and sent like a digitiser and a VLBI recorder. Amplitudes within 0.2 % and phases within 0.3° of the truth.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ async function correlatedIn(path: string): Promise<Correlated & { readonly objec
   return { telescope, frequenciesHz, object, integration: all[0] };
 }
 
-/** Of the worst baseline. */
+/** For the worst baseline. */
 function worstOf(made: Correlated): { readonly amplitude: number; readonly phaseDeg: number } {
   const { start: begins, durationS } = made.integration;
   const sinceS = secondsBetween(moment, begins) + durationS / 2;

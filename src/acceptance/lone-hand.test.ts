@@ -1,4 +1,6 @@
-/** Files of one hand: Y alone is Y, in images, gains and their beams, and what is left of nothing is no image. */
+/**
+ * Files of a single polarisation: Y alone is Y, in images, gains and their beams; without any data there is no image.
+ */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +9,7 @@ import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { corellaHere } from './corella.js';
 import { writeKnownSky } from './known-sky.js';
 
-/** Real and imaginary part of each input in the first channel; null where there is none. */
+/** Real and imaginary part of each input in the first channel; null if absent. */
 type FileGains = readonly (readonly [number, number] | null)[];
 
 void describe('one hand alone', () => {
@@ -21,7 +23,7 @@ void describe('one hand alone', () => {
   const gainsOf = async (name: string): Promise<FileGains> =>
     (JSON.parse(await readFile(join(folder, name), 'utf8')) as { gains: FileGains[] }).gains[0];
   before(async () => {
-    // In the north Y's dipole, which lies along north, hears a source much worse than X's does.
+    // In the north Y's dipole, which points north, receives a source much more weakly than X's.
     await writeKnownSky(join(folder, 'both.uvh5'), {
       ...{ stations: 8, radiusM: 60, frequenciesHz: [150e6, 150.1e6], unit: 'Jy' },
       sources: [{ altDeg: 40, azDeg: 10, stokes: [100, 20, 0, 0] }],

@@ -76,7 +76,7 @@ describe('recordings made of recordings', () => {
       assert.deepEqual(read.gaps, [gap]);
     }
     await opened.close();
-    // Channels of the copy are as loud as those of the original: 7 is full scale in both.
+    // Channels of the copy have the levels of the original: 7 is full scale in both.
     const settings = { channels: 4, taps: 2, outputType: 'ci8' } as const;
     assert.equal(planChannels(opened, settings).gains, planChannels(recording, settings).gains);
   });
@@ -100,7 +100,7 @@ describe('recordings made of recordings', () => {
         { samples: 5, spectra, gaps: [lost], start },
         { type: 'ci4', inputs: 2, polarisations: 2, spectrumRateHz: 20e3, frequenciesHz, stretch: 2 },
       );
-      // Whoever correlates the copy undoes them as of the original.
+      // Correlating the copy undoes them as for the original.
       const gains = {
         levels: Float64Array.from({ length: 2 * channels }, (_, k) => 1 + k),
         overUsual: 2.5,
@@ -143,7 +143,7 @@ describe('recordings made of recordings', () => {
     const facts = await channelised('channels.sigmf-meta', 4);
     // 12 spectra of 4 samples, one less under two taps.
     assert.deepEqual([facts.spectra, facts.missingSamples], [11, 6]);
-    // Numbers of up to seven stay within 127 through a gain of four, and most do not through four thousand.
+    // Numbers of up to seven stay within 127 with a gain of four, and most do not with four thousand.
     assert.equal(facts.saturated, 0);
     const clipped = await channelised('loud.sigmf-meta', 4000);
     assert.ok(clipped.saturated > 11 * 4 * INPUTS, `${clipped.saturated}`);
@@ -152,10 +152,10 @@ describe('recordings made of recordings', () => {
     assert.deepEqual(opened.telescope, trio);
     assert.deepEqual([...opened.frequenciesHz], [59.5e6, 59.75e6, 60e6, 60.25e6]);
     assert.equal(opened.spectrumRateHz, 250e3);
-    // The first window's middle is 3.5 samples in; half a spectrum, 2 samples, before it the first begins.
+    // The centre of the first window is 3.5 samples in; the first begins half a spectrum, 2 samples, before it.
     assert.ok(Math.abs(secondsBetween(start, opened.start) - 1.5e-6) < 1e-12);
     for await (const read of opened.blocks(11)) {
-      // Samples 20…22 lie under windows of eight that start at 16 and 20: spectra 4 and 5.
+      // Samples 20…22 are in windows of eight that start at 16 and 20: spectra 4 and 5.
       const { firstInput, endInput } = gap;
       assert.deepEqual(read.gaps, [
         { firstChannel: 0, endChannel: 4, firstInput, endInput, firstSample: 4, endSample: 6 },

@@ -8,7 +8,7 @@ import { readVisibilities } from '../formats/testing/visibility-files.js';
 import { corellaHere } from './corella.js';
 
 describe('Measurement Sets of several fields and columns', () => {
-  // Of each test: a file in which all is passed over still has tests in it.
+  // For each test: a file with all tests skipped still contains tests.
   const skip = noAlteredSets;
   const folder = temporaryFolder('measurement-sets');
   const corella = (words: string) => corellaHere(folder, ...words.split(' '));
@@ -26,7 +26,7 @@ describe('Measurement Sets of several fields and columns', () => {
       'image two.ms --target other --backend reference --no-picture --out one.fits --json',
     );
     assert.equal(code, 0, stderr);
-    // What was taken to be so is told by every command, not by convert alone.
+    // Every command reports the assumption, not only convert.
     assert.match(stdout, /it has CORRECTED_DATA beside DATA/);
   });
 

@@ -1,4 +1,4 @@
-/** Mistakes that users made, and what they are told: the option by its name, what is wrong with it, and what would do. */
+/** Error messages for user mistakes: the option by its name, what is wrong with it, and what would work. */
 import assert from 'node:assert/strict';
 import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Arrays of unlike stations: each station's own beam in the model, and the mean of its pairs in images. */
+/** Arrays with different stations: each station's own beam in the model, and the mean of its pairs in images. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,10 @@ const STATIONS = 9;
 const FREQUENCY = 150e6;
 const START = parseInstant('2026-03-01T12:00:00Z', 'mixed');
 const RADIANS = Math.PI / 180;
-/** Every third station is a dipole over ground, the others see cos(z)³, or another power: voltages of X and Y, written out anew. */
+/**
+ * Every third station is a dipole over ground, the others have cos(z)³, or another power: voltages of X and Y, computed
+ * independently.
+ */
 const voltage = (s: number, altDeg: number, azDeg: number, power = 3): readonly [number, number] => {
   const up = Math.sin(altDeg * RADIANS);
   if (s % 3 !== 0) return [up ** power, up ** power];
@@ -26,7 +29,7 @@ const voltage = (s: number, altDeg: number, azDeg: number, power = 3): readonly 
   const [east, north] = [Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS), Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS)]; // prettier-ignore
   return [ground * Math.sqrt(1 - east ** 2), ground * Math.sqrt(1 - north ** 2)];
 };
-/** What kernels can follow: direct images refuse stations less alike. */
+/** Within the accuracy of kernels: direct images refuse stations that differ more. */
 const KERNELS_POWER = 1.5;
 const gain = (s: number, p: number): readonly [number, number] => {
   const [size, turn] = [1 + 0.1 * Math.sin(3 * s + p), 2.1 * s + 0.7 * p];
@@ -84,7 +87,7 @@ async function write(
   await writer.finish();
 }
 
-/** The same sky as voltages, channelised: x_i = g_i Σ b_i √S·n(t) e^(+2πi f r_i·ŝ/c), n of size 1, X and Y apart. */
+/** The same sky as channelised voltages: x_i = g_i Σ b_i √S·n(t) e^(+2πi f r_i·ŝ/c), n of size 1, X and Y separate. */
 async function record(path: string, spots: readonly Spot[]): Promise<void> {
   const telescope = knownTelescope(sky);
   const samples = 64;
@@ -150,7 +153,7 @@ describe('an array of unlike stations', () => {
   it('is calibrated with a beam for each, from the command line or the telescope’s description', async () => {
     await corella('calibrate', 'sky.uvfits', ...SPOTS, ...MIXED, '-o', 'mixed.json');
     assert.ok((await worstGain('mixed.json')) < 1e-4, String(await worstGain('mixed.json')));
-    // One beam for all is wrong by what stations hear differently low in the sky.
+    // One beam for all is wrong by the differences between stations low in the sky.
     await corella('calibrate', 'sky.uvfits', ...SPOTS, '--element', 'cosine:3', '-o', 'alike.json');
     assert.ok((await worstGain('alike.json')) > 0.05);
     const { stations, site, band, recording } = knownTelescope(sky);
@@ -187,7 +190,7 @@ describe('an array of unlike stations', () => {
 
   for (const autos of ['--autos', '--no-autos'] as const)
     it(`is imaged directly with a kernel for each, ${autos}`, async () => {
-      // In the middle of a pixel, about 30° up in the south-east.
+      // In the centre of a pixel, about 30° up in the south-east.
       const { site } = knownTelescope(sky);
       const frame = skyFrame(site, START);
       const { l, m, n } = frame.tangentAxes(frame.zenith);
@@ -200,7 +203,7 @@ describe('an array of unlike stations', () => {
       const peakOf = async (...element: readonly string[]) => {
         await corella('image', '--direct', `one${autos}.sigmf-meta`, '--gains', 'mixed.json', '--no-picture', '--pixels', '256', '--kernel', '7', '--feeds', 'corrected', '--beam-corrected', ...element, autos, '-o', 'direct.fits', '--overwrite'); // prettier-ignore
         const { values, pixels } = await readFitsImage(join(folder, 'direct.fits'));
-        // Planes I and Q, at the highest pixel of I within four of its place.
+        // Planes I and Q, at the highest pixel of I within four of its position.
         let best = { I: -Infinity, Q: 0, off: 0 };
         for (let r = row - 4; r <= row + 4; r++)
           for (let k = column - 4; k <= column + 4; k++) {
@@ -215,7 +218,7 @@ describe('an array of unlike stations', () => {
         `s0=mwa-dipole,s3=mwa-dipole,s6=mwa-dipole,*=${cosine}`,
       );
       assert.ok(Math.abs(I / 100 - 1) < 0.01, `${I} Jy/beam where 100 belong`);
-      // X and Y are told apart by dipoles alone; the sky is unpolarised.
+      // X and Y differ only in dipoles; the sky is unpolarised.
       assert.ok(Math.abs(Q) < 0.6, `Q ${Q}`);
       assert.ok(off < 1.5, `${off} pixels from its place`);
       const swapped = await peakOf('--element', `s0=${cosine},s3=${cosine},s6=${cosine},*=mwa-dipole`);
@@ -229,7 +232,7 @@ describe('an array of unlike stations', () => {
   });
 
   it('is calibrated with beams that have phases', async () => {
-    // Every third station is late low in the sky: e^(1.2i·sin z), X, and half of it, Y.
+    // Every third station has a phase low in the sky: e^(1.2i·sin z), X, and half of it, Y.
     const phases = (s: number, altDeg: number): readonly [number, number] =>
       s % 3 === 0 ? [1.2 * Math.cos(altDeg * RADIANS), 0.6 * Math.cos(altDeg * RADIANS)] : [0, 0];
     const rows = Array.from({ length: 46 }, (_, n) => {

@@ -1,4 +1,4 @@
-/** An MWA observation from the telescope's files to a picture: found by its metafits, its cables taken out. */
+/** An MWA observation from the telescope's files to a picture: found by its metafits, with cable corrections. */
 import assert from 'node:assert/strict';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ async function observation() {
       const frequencyHz = 128 * 1.28e6 - 625e3 + c * 40e3;
       const pathM = lateM[a1 >> 1] - lateM[a2 >> 1];
       const phase = (-2 * Math.PI * frequencyHz * pathM) / SPEED_OF_LIGHT_M_PER_S;
-      // The flagged tile hears something else, loudly.
+      // The flagged tile receives another, strong signal.
       const size =
         (a1 === a2 ? 5 : a1 % 2 === a2 % 2 ? 1 : 0) * ([a1, a2].some((a) => a >> 1 === 5) ? 100 : 1);
       return [size * Math.cos(phase), size * Math.sin(phase)];
@@ -62,7 +62,7 @@ describe('an MWA observation', () => {
       const { converged, solvedInputs } = z
         .object({ converged: z.number(), solvedInputs: z.number() })
         .parse(JSON.parse(solved));
-      // Two channels of two polarisations; 32 tiles less the flagged one.
+      // Two channels of two polarisations; 32 tiles minus the flagged one.
       assert.deepEqual([converged, solvedInputs], [4, 62]);
       await ok('image', GPUBOX, '--gains', 'gains.json', '-o', 'gains.fits', ...small);
       await ok('convert', '1061315448.metafits', 'all.uvfits', '--remove-cables', '--quiet');

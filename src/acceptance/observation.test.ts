@@ -25,7 +25,7 @@ const write = (name: string, made: readonly string[], more = ''): Promise<void> 
     `corella: 1\nsource: { recording: v.sigmf-meta }\nfront: { channels: 16, bits: 4 }\nflags: { inputs: [3] }\n${more}products:\n${made.map((one) => `  - ${one}\n`).join('')}`,
   );
 
-/** FITS of the same header, and numbers alike. */
+/** FITS files with the same header, and nearly equal numbers. */
 function assertAlike(x: Buffer, y: Buffer): void {
   const data = x.indexOf('END     ', 0, 'latin1');
   assert.ok(x.subarray(0, data).equals(y.subarray(0, data)));
@@ -74,7 +74,7 @@ describe('an observation', () => {
       const [together, alone] = await Promise.all(
         ['all', 'alone'].map((one) => readFile(join(folder, one, name))),
       );
-      // Sums of floats depend on where they are cut: images are the same within 1e-5 of the peak.
+      // Sums of floats depend on how they are divided: images are the same within 1e-5 of the peak.
       if (name.endsWith('.fits')) assertAlike(together, alone);
       else if (!name.endsWith('.png')) assert.ok(together.equals(alone), `${name} differs`);
     }

@@ -1,4 +1,6 @@
-/** Gains that pairs leave open are refused, or their stations left out: another sky of gains would fit as well. */
+/**
+ * Gains that the pairs do not determine are refused, or their stations left out: other gains would fit equally well.
+ */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +12,7 @@ import { corellaHere } from './corella.js';
 import { writeKnownSky, type Jones, type KnownSky } from './known-sky.js';
 
 const FREQUENCIES_HZ = [150e6, 151e6];
-/** Four stations here, and as many 300 m to the east with twice the gain. */
+/** Four stations here, and four 300 m to the east with twice the gain. */
 const places = Array.from({ length: 8 }, (_, s) => ({
   name: `s${s}`,
   eastM: (s < 4 ? 0 : 300) + [0, 9, 3, 14][s % 4],
@@ -47,7 +49,7 @@ describe('gains that pairs leave open', () => {
 
   it('two clusters with the pairs between them alone are refused, in both ways of solving', async () => {
     await writeKnownSky(file('two.uvfits'), clusters);
-    // With all pairs both clusters' gains are known.
+    // With all pairs the gains of both clusters are determined.
     const whole = await calibrate('two.uvfits', '--min-baseline', '0');
     assert.equal(whole.code, 0, whole.stderr);
     const found = await sizes();
@@ -73,7 +75,7 @@ describe('gains that pairs leave open', () => {
   });
 
   it('a cluster that no pair leads to goes, and is told', async () => {
-    // Pairs between the clusters are flagged: each has a phase of its own.
+    // Pairs between the clusters are flagged: each has an independent phase.
     const apart = [0, 1, 2, 3].flatMap((i) => [4, 5, 6, 7].map((j) => `s${i}&s${j}`)).join(',');
     await writeKnownSky(file('apart.uvfits'), clusters);
     const ran = await calibrate('apart.uvfits', '--min-baseline', '0', '--flag', apart, '--json');

@@ -1,4 +1,4 @@
-/** Where results go: closed pipes, full disks, devices; and Ctrl-C, which leaves nothing half-written. */
+/** Output of results: closed pipes, full disks, devices; and Ctrl-C, which leaves no partial file. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -54,7 +54,7 @@ describe('output', () => {
       const words = ['simulate', '--duration', '20s', '--stations', '8', '--quiet'];
       const child = spawn(process.execPath, [program, ...words], { cwd: folder, stdio: 'ignore' });
       const end = ended(child);
-      // A child that ends on its own writes no more: the test then fails below instead of waiting for it.
+      // A child that ends by itself writes no more: the test then fails below instead of waiting for it.
       while (child.exitCode === null && (await readdir(folder)).length === 0) {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }

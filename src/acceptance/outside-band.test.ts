@@ -1,9 +1,9 @@
-/** A frequency that the telescope does not hear is told: with a wrong one every place on the sky is wrong. */
+/** A frequency outside the telescope's band is reported: with a wrong one every position on the sky is wrong. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { corella, withFolder } from './corella.js';
 
-// Of channels the middle is half of one below the band’s.
+// With channels, the centre is half a channel below that of the band.
 const words = /1\.(4|3999\d*) GHz is outside the band of lwasv, 3 MHz to 88 MHz/;
 const short = ['--telescope', 'lwasv', '--stations', '4', '--rate', '100kHz', '--duration', '40ms'];
 

@@ -1,4 +1,4 @@
-/** Gains over the band as fewer numbers: what is told is of those that are written. */
+/** Gains over the band with fewer parameters: reported values are those that are written. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -11,7 +11,7 @@ import { writeKnownSky, type Complex, type Jones } from './known-sky.js';
 const [STATIONS, CHANNELS, STEP_HZ] = [10, 16, 500e3];
 const frequenciesHz = Array.from({ length: CHANNELS }, (_, c) => 150e6 + c * STEP_HZ);
 const NONE: Complex = [0, 0];
-/** Delays from −1 to 1 times `delayS`, sizes that rise by a factor of 1 ± `slope` over the band. */
+/** Delays from −1 to 1 times `delayS`, amplitudes that rise by a factor of 1 ± `slope` over the band. */
 const behind =
   (delayS: number, slope = 0) =>
   (s: number, c: number): Jones => {

@@ -1,4 +1,7 @@
-/** What an install from the registry brings: all that runs, all that builds the native library, and nothing else. */
+/**
+ * Contents of an install from the registry: everything that runs, everything that builds the native library, nothing
+ * else.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -60,7 +63,7 @@ describe('the package', () => {
       /\.test\.|testing|acceptance|dist\/native|tsbuildinfo|\.map$/.test(path),
     );
     assert.deepEqual(spare, []);
-    // Nothing that stays asks for what was left out.
+    // No remaining file needs one that was left out.
     const kept = new Set(paths);
     for (const path of paths.filter((one) => one.endsWith('.js') && one.startsWith('dist/'))) {
       const text = readFileSync(`${root}/${path}`, 'utf8');
@@ -90,7 +93,7 @@ describe('the package', () => {
     const manifest = z
       .object({ dependencies: pinned })
       .parse(JSON.parse(readFileSync(`${root}/package.json`, 'utf8')));
-    // lit and uplot are in the page's script, and h5wasm's licence is not one of SPDX's.
+    // lit and uplot are in the page's script, and h5wasm's licence is not in the SPDX list.
     const wanted = [
       ...Object.keys(manifest.dependencies),
       'lit',
@@ -108,7 +111,7 @@ describe('the package', () => {
     for (const absent of ['typescript', 'eslint', '@koromix/koffi-win32-x64'])
       assert.ok(!names.includes(absent));
     assert.ok(names.includes('node'));
-    // Every reference leads somewhere.
+    // Every reference resolves.
     const refs = new Set([...components.map((one) => one['bom-ref']), dependencies[0].ref]);
     for (const { ref, dependsOn } of dependencies)
       for (const one of [ref, ...dependsOn]) assert.ok(refs.has(one), one);
@@ -116,7 +119,7 @@ describe('the package', () => {
   });
 
   it('tells an old Node in one line', () => {
-    // The version that this one says it is, before the program looks.
+    // The version that the process reports, set before the program reads it.
     const hook = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"18.20.8"})';
     const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', hook, program, 'demo'], {
       encoding: 'utf8',

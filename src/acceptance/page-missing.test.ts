@@ -1,4 +1,4 @@
-/** Views of the page in a real browser when numbers are missing: NaN comes as null, and a field may not come at all. */
+/** Views of the page in a real browser when numbers are missing: NaN becomes null, and a field may be absent. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -79,7 +79,7 @@ describe('the page, where numbers are missing', { skip }, () => {
   });
 
   it('says where it cannot show what came, and no view fails for good', async () => {
-    // The page's own files, and a socket that has nothing to say.
+    // The page's own files, and a socket that sends nothing.
     const server = createServer((request, response) => {
       void fetch(new URL(request.url ?? '/', page.url)).then(async (file) => {
         response.writeHead(file.status, { 'content-type': file.headers.get('content-type') ?? '' });

@@ -1,4 +1,4 @@
-/** The page in a real browser, over a night that `corella send` makes. */
+/** The page in a real browser, during a run with packets from `corella send`. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -65,7 +65,7 @@ const faults: string[] = [];
 before(async () => {
   if (browserPath === undefined) return;
   const port = await freePort();
-  // One source in the east, half way up, that outshines all else.
+  // One source in the east, at half altitude, much stronger than all others.
   const sky = [
     '--perfect',
     '--sources',
@@ -142,7 +142,7 @@ describe('the page', { skip }, () => {
         return best > 500 ? { x: (2 * x) / width - 1, y: (2 * y) / height - 1, corner: pixels[3] } : undefined;
       })()`),
     );
-    // l = cos 45° east is left of the middle, drawn out to 1.1; it moves by a degree in four minutes.
+    // l = cos 45° east is left of the centre, scaled to 1.1; it moves by a degree in four minutes.
     const { x, y, corner } = brightest as { x: number; y: number; corner: number };
     assert.ok(Math.abs(x + Math.SQRT1_2 / 1.1) < 0.05 && Math.abs(y) < 0.06, JSON.stringify(brightest));
     assert.equal(corner, 0, 'below the horizon nothing is drawn');
@@ -168,7 +168,7 @@ describe('the page', { skip }, () => {
   it('flags an antenna by keyboard alone, from the tick that it answers; the file has it from there', async () => {
     await tab.keyboard.press('3');
     await tab.waitForSelector('button.flag');
-    // From the top of the page the Tab key comes to the first flag button.
+    // From the top of the page the Tab key reaches the first flag button.
     await tab.evaluate('document.activeElement.blur()');
     await until('the flag button under the focus', async () => {
       await tab.keyboard.press('Tab');
@@ -218,14 +218,14 @@ describe('the page', { skip }, () => {
     for await (const one of file.integrations()) {
       const isFlagged = one.flaggedInputs.some((flag) => flag === 1);
       if (isFlagged) flagged++;
-      // UVH5 keeps times to microseconds.
+      // UVH5 times are accurate to microseconds.
       const start = formatInstant(one.start, 6);
       const isAfter = start >= from || Math.abs(Date.parse(start) - Date.parse(from)) < 2;
       assert.equal(isFlagged, isAfter, `${start}, flagged from ${from}`);
     }
     await file.close();
     assert.ok(flagged > 0);
-    // What the browser says of a server that went away is no fault of the page.
+    // Browser errors about a server that has ended are no fault of the page.
     assert.deepEqual(
       faults.filter((fault) => !/ERR_CONNECTION|WebSocket/.test(fault)),
       [],

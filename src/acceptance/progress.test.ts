@@ -1,4 +1,4 @@
-/** What a terminal sees while a command works, and images without a picture. */
+/** Terminal output while a command works, and images without a picture. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, it, before } from 'node:test';
@@ -8,7 +8,7 @@ import { corellaHere, type Ran } from './corella.js';
 describe('progress', () => {
   const folder = temporaryFolder('progress');
   const corella = (words: string): Promise<Ran> => corellaHere(folder, ...words.split(' '));
-  /** As if standard error were a terminal. */
+  /** With standard error as a terminal. */
   async function watched(words: string): Promise<string> {
     const { isTTY } = process.stderr;
     process.stderr.isTTY = true;

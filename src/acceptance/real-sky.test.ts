@@ -1,4 +1,4 @@
-/** Recordings of the real sky, where they are: CORELLA_TEST_DATA names the folder that holds ska-low/. */
+/** Recordings of the real sky, if present: CORELLA_TEST_DATA names the folder with ska-low/. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -54,7 +54,7 @@ describe('the real sky', () => {
         })
         .parse(JSON.parse(gains.stdout));
       assert.equal(solved.converged, solved.solves);
-      // Every input that has no gain is named, with the reason.
+      // Every input without a gain is named, with the reason.
       assert.equal(solved.oddInputs.length, solved.inputs - solved.solvedInputs);
       assert.equal(solved.oddInputs[0].name, 'Ant086:X');
       assert.ok(
@@ -86,7 +86,7 @@ describe('the real sky', () => {
     });
   });
 
-  /** What calibrate --json says of its model. */
+  /** Output of calibrate --json on its model. */
   const told = z.looseObject({
     worstResidual: z.number(),
     model: z.looseObject({

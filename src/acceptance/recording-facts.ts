@@ -1,11 +1,11 @@
-/** What other people's readers (baseband, LSL) say of real recordings. */
+/** Results of other readers (baseband, LSL) for real recordings. */
 
 export interface Facts {
   readonly path: string;
   readonly flags?: readonly string[];
-  /** Places in the JSON, "details.frames" or "first.0.values", and what must stand there. */
+  /** Paths in the JSON, "details.frames" or "first.0.values", and their required values. */
   readonly says: Readonly<Record<string, unknown>>;
-  /** The same, of numbers known to fewer digits: [value, tolerance]. */
+  /** The same, for numbers known to fewer digits: [value, tolerance]. */
   readonly near?: Readonly<Record<string, readonly [number, number]>>;
 }
 
@@ -255,7 +255,7 @@ export const recordingFacts: readonly Facts[] = [
       bits: 8,
       type: 'ci8',
       startUtc: '2015-10-03T20:49:45.000000000Z',
-      // Bytes 201 252, 26 3 … of input 0, 224 25, 44 232 … of input 1, less 128.
+      // Bytes 201 252, 26 3 … of input 0, 224 25, 44 232 … of input 1, minus 128.
       'first.0.values.0': { re: 73, im: 124 },
       'first.0.values.1': { re: -102, im: -125 },
       'first.1.values.0': { re: 96, im: -103 },

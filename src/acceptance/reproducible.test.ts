@@ -1,4 +1,4 @@
-/** The native library is the same bytes wherever it is built. */
+/** The native library has the same bytes on every build machine. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';

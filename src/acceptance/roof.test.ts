@@ -1,4 +1,4 @@
-/** Two dishes on a roof: a drift scan tells by how much the tape and a cable were off, a recording shows its fringes. */
+/** Two dishes on a roof: a drift scan measures the errors of the tape and a cable; a recording shows its fringes. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -46,7 +46,7 @@ describe('a telescope on a roof', () => {
     assert.ok(Math.abs(fit.meridianM - meridianM) < 5 * fit.meridianErrorM && fit.meridianErrorM < 1e-3);
     assert.ok(Math.abs(fit.covarianceM2[0][0] / fit.eastErrorM ** 2 - 1) < 1e-9);
     assert.ok(lags.peakS !== null && Math.abs(lags.peakS + DRIFT.cableS) < 3e-9, String(lags.peakS));
-    // 1420.4058 MHz lies in the band: velocities fall with frequency, through 0.
+    // 1420.4058 MHz is in the band: velocities fall with frequency, through 0.
     const velocities = fringes.velocitiesKmPerS ?? [];
     assert.ok(velocities[0] > 0 && velocities[velocities.length - 1] < 0);
     const spectrum = fringes.powers[0].spectrum;

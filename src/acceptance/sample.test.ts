@@ -1,4 +1,4 @@
-/** corella sample writes what its pages use: all of it or nothing, and nothing over anything. */
+/** corella sample writes the files of its pages: all or nothing, and overwrites nothing. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';

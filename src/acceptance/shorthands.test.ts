@@ -14,7 +14,7 @@ const ran = async (line: string): Promise<string> => {
   return stdout;
 };
 
-/** What the command makes; its plan, run, makes the same; and the history of either says the plan again. */
+/** The command's result equals that of its plan when run; and the history of either contains the plan. */
 async function sameByPlan(line: string, out: string): Promise<void> {
   const planned = await ran(`${line} -o ${out} --plan`);
   assert.ok(!(await readdir(folder)).includes(out), `${line} --plan wrote ${out}`);

@@ -1,4 +1,4 @@
-/** calibrate by a sky model's file: extended, curved and polarised sources. */
+/** calibrate with a sky model file: extended, curved and polarised sources. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ it('a sky model by file describes the sky that a formula wrote', async () => {
     return told.parse(JSON.parse(ran.stdout));
   };
   const right = await calibrate('model.txt');
-  // No noise: what is left is what places and shapes are off by, and float32 of the file.
+  // No noise: the residual is the error of positions and shapes, and float32 of the file.
   assert.ok(right.worstResidual < 1e-4, String(right.worstResidual));
   assert.equal(right.crossHand.how, 'model');
   assert.deepEqual(right.sources.sort(), ['point', 'wide']);
@@ -57,7 +57,7 @@ it('a sky model by file describes the sky that a formula wrote', async () => {
 
 it('calibrators are named by their catalogue numbers, and have the places and fluxes that others list', async () => {
   const folder = temporaryFolder('calibrators');
-  // NED's places; fluxes at 150 MHz after Scaife & Heald (2012): 83.1 and 66.7 Jy.
+  // Positions from NED; fluxes at 150 MHz after Scaife & Heald (2012): 83.1 and 66.7 Jy.
   const listed = [
     { raDeg: 15 * (8 + 13 / 60 + 36.03 / 3600), decDeg: 48 + 13 / 60 + 2.6 / 3600, jy: 83.1 },
     { raDeg: 15 * (5 + 42 / 60 + 36.14 / 3600), decDeg: 49 + 51 / 60 + 7.2 / 3600, jy: 66.7 },
@@ -79,12 +79,12 @@ it('calibrators are named by their catalogue numbers, and have the places and fl
   assert.equal(ran.code, 0, ran.stderr);
   const { worstResidual, sources } = told.parse(JSON.parse(ran.stdout));
   assert.deepEqual(sources.sort(), ['3C147', '3C196']);
-  // Perley & Butler (2017) and Scaife & Heald differ by a few per cent; gains hold what both have in common.
+  // Perley & Butler (2017) and Scaife & Heald differ by a few per cent; gains absorb the common part.
   assert.ok(worstResidual < 0.03, String(worstResidual));
   const { gains } = await readGainFile(join(folder, 'g.json'));
   for (let at = 0; at < gains.length; at += 2)
     assert.ok(Math.abs(Math.hypot(gains[at], gains[at + 1]) - 1) < 0.03, `gain ${at / 2}`);
-  // One of them alone leaves the other's fringes.
+  // One of them alone leaves the fringes of the other.
   const alone = told.parse(JSON.parse((await calibrate('--sources', '3C196', '--accept-model')).stdout));
   assert.ok(alone.worstResidual > 0.3, String(alone.worstResidual));
 });

@@ -1,4 +1,4 @@
-/** corella sky for a moment, steered as its page steers it; and folders in place of files. */
+/** corella sky for a short time, steered like its page does; and folders instead of files. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ describe('corella sky', () => {
       while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 100));
     };
     await until(async () => ((await get<Status>('status'))?.image?.number ?? 0) > 0);
-    // The account is looked at every second.
+    // The account is updated every second.
     await until(async () => (await get<SendersView>('sources')) !== undefined);
     const before = await get<SendersView>('sources');
     assert.deepEqual(before?.losses, { percent: 0, silent: [] });

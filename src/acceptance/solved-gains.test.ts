@@ -1,4 +1,4 @@
-/** Gains that are solved while an observation runs: in force by the time of the data, the same in every run of them. */
+/** Gains solved while an observation runs: they take effect by the time of the data, the same in every run. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ describe('gains that are solved while an observation runs', () => {
     );
   });
 
-  /** One tap: spectra do not depend on what is before them. */
+  /** One tap: spectra do not depend on earlier samples. */
   const observe = async (
     name: string,
     source: string,
@@ -57,12 +57,12 @@ describe('gains that are solved while an observation runs', () => {
 
   it('calibrate the images that begin after their interval and the lag, and all are written', async () => {
     const source = `{ recording: sky.sigmf-meta, to: "${at(0.16)}" }`;
-    // Spectra begin half a sample before the second: the first image is of one of them.
+    // Spectra begin half a sample before the second: the first image has one of them.
     const said = await made('solved', source, solve(), `{ images: i.fits, ${IMAGE} }`);
     assert.match(said, /solved\/i-gains\.json, solved\/i-gains\.calh5: gains of \d+ of 16 inputs/);
     assert.match(said, /i\.fits: 2 images .*\n3 images left out: there were no gains yet, or/);
     assert.equal((await readGainFile(join(folder, 'solved', 'i-gains.json'))).later?.length, 1);
-    // The gains of the first 80 ms as a file: images with them are the same before and after they are solved again.
+    // The gains of the first 80 ms as a file: images with them are the same until they are solved again.
     await writeFile(
       join(folder, 'first.yaml'),
       `corella: 1\nsource: { recording: sky.sigmf-meta, to: "${at(0.08)}" }\ntelescope: eda2\nstations: 8\n` +
@@ -73,13 +73,13 @@ describe('gains that are solved while an observation runs', () => {
     await made('filed', source, 'first.json', `{ images: i.fits, ${IMAGE} }`);
     await made('both', source, solve('file: first.json, every: 80ms'), `{ images: i.fits, ${IMAGE} }`);
     await ran('compare filed/i.fits both/i.fits --tolerance 1e-6');
-    // Those of the next 80 ms are others.
+    // Those of the next 80 ms differ.
     const next = `{ recording: sky.sigmf-meta, to: "${at(0.2)}" }`;
     await made('next', next, solve('file: first.json, every: 80ms'), `{ images: i.fits, ${IMAGE} }`);
     await made('next-filed', next, 'first.json', `{ images: i.fits, ${IMAGE} }`);
     const { stdout } = await here('compare next/i.fits next-filed/i.fits --tolerance 1e-6');
     assert.match(stdout, /^pixels: utc 5, /);
-    // A lag of 40 ms leaves one image more without gains.
+    // A lag of 40 ms leaves one more image without gains.
     const late = await made('lag', source, solve('every: 80ms, lag: 40ms'), `{ images: i.fits, ${IMAGE} }`);
     assert.match(late, /i\.fits: 1 image .*\n4 images left out/);
   });

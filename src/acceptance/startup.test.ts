@@ -1,4 +1,4 @@
-/** What a command line loads: little, where little was asked for. How long it takes is measured by npm run bench:startup. */
+/** Modules loaded by a command line: few for simple requests. npm run bench:startup measures the time. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { stat, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { program } from './corella.js';
 const folder = temporaryFolder('startup');
 const modules = join(folder, 'modules.mjs');
 
-/** Runs it in a process that prints every ES module it loads, and what it printed itself. */
+/** Runs it in a process that prints every ES module it loads, and its own output. */
 async function loading(
   ...words: readonly string[]
 ): Promise<{ readonly loaded: string[]; readonly stdout: string }> {
@@ -35,7 +35,7 @@ async function loading(
   return { loaded: loaded.filter((url) => !url.endsWith('/modules.mjs')), stdout };
 }
 
-/** Of the light part, joined into one file or not. */
+/** The light part, joined into one file or not. */
 const light =
   /\/cli\/(?:main|program|commands|joined\/program|startup\/renamed|report\/(?:version|escaped))\.js$|\/node_modules\/commander\//;
 
@@ -47,7 +47,7 @@ describe('starting', () => {
     );
     assert.ok(joined, 'npm run build joins the modules of the command line');
     const { loaded } = await loading('--version');
-    // After tsc alone they would be old.
+    // After tsc alone they would be outdated.
     const isOld = compiled !== undefined && compiled.mtimeMs > joined.mtimeMs;
     assert.equal(
       loaded.some((url) => url.endsWith('/cli/joined/program.js')),

@@ -1,4 +1,6 @@
-/** Stokes parameters of images are the sky's: against visibilities summed here with Jones matrices of their own. */
+/**
+ * Stokes parameters of images are the sky's: compared with visibilities summed here with independent Jones matrices.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -26,7 +28,7 @@ const unit = (a: Three): Three => {
   return [a[0] / size, a[1] / size, a[2] / size];
 };
 
-/** Where a place is seen, and how its east and north run there: by going a little way along each. */
+/** Apparent direction of a position, and its east and north there, by small steps along each. */
 function seen(telescope: Telescope, moment: Instant, { raDeg, decDeg }: SkyPosition) {
   const frame = skyFrame(telescope.site, moment);
   const at = (ra: number, dec: number): Three => {
@@ -42,13 +44,13 @@ function seen(telescope: Telescope, moment: Instant, { raDeg, decDeg }: SkyPosit
 /** [[X of a field along east, along north], [Y of both]]. */
 type Jones = readonly (readonly [number, number])[];
 
-/** Dipoles on the ground, one towards east and one towards north, record what of the field is along them. */
+/** Dipoles on the ground, one pointing east and one north, receive the component of the field along them. */
 const dipoles = ({ east, north }: ReturnType<typeof seen>): Jones => [
   [east[0], north[0]],
   [east[1], north[1]],
 ];
 
-/** A dish has X across and Y along the vertical. */
+/** A dish has X horizontal and Y vertical. */
 function dish({ east, north }: ReturnType<typeof seen>): Jones {
   // The vertical has the components east_up and north_up on the sky; to its left, from north through east, is X.
   const size = Math.hypot(east[2], north[2]);
@@ -146,7 +148,7 @@ const dishes = knownTelescope({ stations: 8, radiusM: 400, frequenciesHz: [FREQU
 const STOKES: Stokes = [10, 3, -1.5, 0.8];
 const WIDE = ['--stokes', 'IQUV', '--centre', 'zenith', '--field', '180', '--pixels', '128', '--no-picture'];
 
-/** A source in the very middle of a pixel of such an image: so many east and north of the centre. */
+/** A source in the exact centre of a pixel of such an image, at an offset east and north of the centre. */
 function onPixel(east: number, north: number): SkyPosition {
   const frame = skyFrame(array.site, addSeconds(START, 1));
   const { l, m, n } = frame.tangentAxes(frame.zenith);
@@ -193,11 +195,11 @@ describe('Stokes parameters of a snapshot of fixed dipoles', () => {
       assert.equal(code, 0);
       assert.match(stdout, /Q and U are left out: the file does not state/);
       assert.deepEqual([...(await planesAt(join(folder, 'v.fits'))).keys()], [1, 4]);
-      // Taken as corrected, its values are those of the feeds: what images had before.
+      // Treated as corrected, its values are those of the feeds: the earlier behaviour of images.
       await corellaHere(folder, 'image', 'v.uvh5', ...WIDE, '--feeds', 'corrected', '-o', 'raw.fits');
       const raw = await planesAt(join(folder, 'raw.fits'), -35, 30);
       assert.ok(Math.hypot((raw.get(2) ?? 0) - STOKES[1], (raw.get(3) ?? 0) - STOKES[2]) > 1);
-      // Rotated already, by the file's own statement or by the user's word.
+      // Already rotated, by the file's own statement or by an option.
       const header = { feedFrame: 'sky' } as const;
       await write(join(folder, 'sky.uvh5'), { ...snapshot(position), jones: () => IDEAL, header });
       await corellaHere(folder, 'image', 'sky.uvh5', ...WIDE, '-o', 'sky.fits');
@@ -241,7 +243,7 @@ describe('Stokes parameters of a field that dishes follow', () => {
   it('are those of the sky after six hours, in every format', () =>
     inTemporaryFolder('stokes', async (folder) => {
       for (const name of ['t.uvh5', 't.uvfits', ...(noAlteredSets ? [] : ['t.ms'])]) {
-        // As we write what we correlate: mount and frame are in the file.
+        // As in our own correlated files: mount and frame are in the file.
         const telescope: Telescope = { ...dishes, mount: 'altaz' };
         await write(join(folder, name), { ...track, telescope, header: { feedFrame: 'feeds' } });
         const { code, stdout, stderr } = await corellaHere(folder, 'image', name, ...field, '--overwrite');
@@ -304,7 +306,7 @@ describe('a simulated polarised source', () => {
     }));
 });
 
-/** Debian's; skipped plainly where there is none. */
+/** Debian's; skipped if absent. */
 const python = '/usr/bin/python3';
 function hasModule(name: string): boolean {
   try {

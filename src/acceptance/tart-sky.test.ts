@@ -1,7 +1,7 @@
 /**
- * A TART's snapshot through the command line: imaged with the telescope's own gains and with gains solved from its named
- * satellites, these stand where the catalogue says; with a wrong sign anywhere they do not. A made snapshot always, a public
- * one where it is there.
+ * A TART's snapshot through the command line: imaged with the telescope's own gains and with gains solved from its
+ * named satellites, these appear at their catalogue positions; with any wrong sign they do not. Always a simulated
+ * snapshot, and a public one if present.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,10 @@ interface Snapshot {
 const RADIAN = Math.PI / 180;
 const HIGH_DEG = 25;
 
-/** The mean, over the catalogued satellites above 25°, of the brightest pixel within two, over the rms within 0.9 of the horizon. */
+/**
+ * The mean, over the catalogued satellites above 25°, of the brightest pixel within two, over the rms within 0.9 of the
+ * horizon.
+ */
 function overRms(fits: string, { data: [[, catalogue]] }: Snapshot): number {
   const bytes = readFileSync(fits);
   const cards = bytes.toString('latin1', 0, 2880 * 20);
@@ -79,7 +82,7 @@ const turnedBack = (snapshot: Snapshot): Snapshot => ({
   gains: { ...snapshot.gains, phase_offset: snapshot.gains.phase_offset.map((one) => -one) },
 });
 
-/** Images with its own gains, of all signs, and with gains of its satellites, right and applied to conjugates. */
+/** Images with its own gains, of all signs, and with gains of its satellites, correct and applied to conjugates. */
 async function imaged(snapshot: Snapshot): Promise<{
   readonly right: number;
   readonly solved: number;
@@ -125,7 +128,9 @@ async function imaged(snapshot: Snapshot): Promise<{
   };
 }
 
-/** Twelve satellites of one flux over an array that exists, gains at random, noise as strong as a satellite on each pair. */
+/**
+ * Twelve satellites of equal flux over an existing array, random gains, noise as strong as a satellite on each pair.
+ */
 async function made(): Promise<Snapshot> {
   const { stations, site } = await loadTelescope('tart-mg-tana');
   const draw = randomStream(7);

@@ -1,4 +1,7 @@
-/** What the command line says where nothing follows the sky, and what --track, --delays and --phase-centre do. */
+/**
+ * Warnings of the command line if delays do not follow the sky, and the effects of --track, --delays and
+ * --phase-centre.
+ */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +26,7 @@ interface Told {
   readonly phaseCentre: { readonly object: string; readonly raDeg: number; readonly decDeg: number };
 }
 
-/** The least correlation coefficient of any two, channel 32. */
+/** The smallest correlation coefficient of any two, channel 32. */
 async function leastCoherence(path: string): Promise<number> {
   const file = await openFile(path);
   assert.ok(file.kind === 'visibilities');
@@ -50,7 +53,7 @@ it('dishes over 2 km: told what is lost, and tracking saves it', () =>
     const plain = await corella(folder, 'correlate', recording, '-o', 'plain.uvh5', ...common);
     assert.equal(plain.code, 0, plain.stderr);
     const said = plain.stdout + plain.stderr;
-    // 2.004 km / c × 250 kHz is 1.67: more than a turn from edge to edge of a channel.
+    // 2.004 km / c × 250 kHz is 1.67: more than a turn across a channel.
     assert.match(
       said,
       /the longest baseline, 2\.0 km, keeps 0 % .* \(delay × width 1\.7\); use --track SOURCE.*\[sky\.not-tracked-channel\]/,
@@ -76,7 +79,7 @@ it('dishes over 2 km: told what is lost, and tracking saves it', () =>
     assert.equal(tracked.code, 0, tracked.stderr);
     const facts = JSON.parse(tracked.stdout) as Told;
     assert.deepEqual(facts.tracked, { towards: place });
-    // Fringes are stopped where it was tracked, unless another place is asked for.
+    // Fringes are stopped at the tracked position, unless another is requested.
     assert.deepEqual([facts.phaseCentre.raDeg, facts.phaseCentre.decDeg], [source.raDeg, source.decDeg]);
     assert.ok((await leastCoherence(join(folder, 'plain.uvh5'))) < 0.3);
     assert.ok((await leastCoherence(join(folder, 't.uvh5'))) > 0.99);
@@ -92,7 +95,7 @@ it('a fringe that turns within an integration is told, and the default integrati
     const recording = await recordDishes(folder, 6, slow);
     const words = ['correlate', recording, '--channels', '16', '--backend', 'cpu'];
     const long = await corella(folder, ...words, '-o', 'long.uvh5', '--integration', '1.2s');
-    // 1.4 GHz · 7.29e-5/s · 2.00 km / c: 0.68 turns a second, of which sinc(0.82) = 0.21 is left.
+    // 1.4 GHz · 7.29e-5/s · 2.00 km / c: 0.68 turns per second, of which sinc(0.82) = 0.21 remains.
     assert.match(
       long.stdout + long.stderr,
       /over 1\.2\d* s its fastest fringe turns 0\.8\d times, .* keeps 2\d % of the amplitude; use --track SOURCE, or --integration 100.*\[sky\.not-tracked-time\]/,

@@ -1,6 +1,6 @@
 /**
- * Eight dishes over 2 km at 1.4 GHz follow a source for an hour, 47° to 35° off the zenith; and its fringes say where it
- * stands. The signals are made from ERFA's places.
+ * Eight dishes over 2 km at 1.4 GHz track a source for an hour, 47° to 35° off the zenith; its fringes give its
+ * position. The signals are made from ERFA's positions.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -75,7 +75,7 @@ it('an hour: amplitudes within 1 %, phases flat within 1° on every baseline', (
     test.diagnostic(
       `worst amplitude ${worst.amplitude.toFixed(5)}, worst phase ${worst.phaseDeg.toFixed(3)}°`,
     );
-    // Untracked the same lose nearly everything on the longest baselines.
+    // Without tracking, the longest baselines lose nearly all correlation.
     const lost = stopped(await correlated(folder, 6, wide, { track: false }), directions[6].slice(1));
     assert.ok(Math.min(...lost.map(({ amplitude }) => amplitude)) < 0.3);
   }));
@@ -97,13 +97,13 @@ it('a second of integration: fringes that would turn once stand still', () =>
     assert.ok(Math.min(...lost.map(({ amplitude }) => amplitude)) < 0.6);
   }));
 
-/** Where the fringes say that the source is, in beams from where we say it stands. */
+/** Offset of the position given by the fringes from ours, in beams. */
 function offsetInBeams({ telescope, frequenciesHz, integration }: Correlated, lengthM: number): number {
   const middle = addSeconds(integration.start, integration.durationS / 2);
   const { l, m, n } = skyFrame(telescope.site, middle).tangentAxes(source);
   const { stations, channels, visibilities } = integration;
   const baselines = (stations * (stations + 1)) / 2;
-  // Phases left after our own fringes are stopped, fitted by u·l + v·m.
+  // Residual phases after stopping our own fringes, fitted by u·l + v·m.
   let [uu, uv, vv, up, vp] = [0, 0, 0, 0, 0];
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j < i; j++) {
@@ -146,7 +146,7 @@ for (const [title, dishes, lengthM] of [
     }));
 }
 
-// 25 m at 150 MHz: across a channel of 16 MHz the source's delay, up to 0.06 µs, turns nearly once.
+// 25 m at 150 MHz: across a channel of 16 MHz the source's delay, up to 0.06 µs, is nearly one turn.
 const level: Dishes = { centreFrequencyHz: 150e6, sampleRateHz: 128e6, samples: 2000, scale: 0.0125 };
 const towards = `${source.raDeg} ${source.decDeg}`;
 
@@ -207,9 +207,9 @@ it('image --direct --track: a source far off the zenith lies where ERFA has it a
       `power ${power.toFixed(1)}: ${followed.peak.toFixed(1)} tracked, ${visibilities.peak.toFixed(1)} by ` +
         `visibilities, ${left.peak.toFixed(1)} untracked; ${followed.awayDeg.toFixed(2)}° from its place`,
     );
-    // Within a pixel, of a beam of 4.6°, whose middle may lie half a pixel off.
+    // Within a pixel, for a beam of 4.6°, whose centre may be half a pixel off.
     assert.ok(followed.awayDeg < 1, `${followed.awayDeg}° away`);
-    // Half of the lowest channel comes from above the band's upper end, and is lost: a sixteenth.
+    // Half of the lowest channel comes from above the band's upper end and is lost: a sixteenth.
     const kept = followed.peak / power / (15 / 16);
     assert.ok(kept > 0.95 && kept < 1.01, `${followed.peak} of ${power}`);
     assert.ok(Math.abs(followed.peak / visibilities.peak - 1) < 0.02, `${visibilities.peak} by visibilities`);

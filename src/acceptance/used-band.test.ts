@@ -1,4 +1,4 @@
-/** The frequency of an image is that of the channels it is made of. */
+/** The frequency of an image is that of its channels. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ void describe('the band of an image', () => {
   for (const [road, words] of Object.entries(roads))
     for (const [flag, frequencyHz, widthHz] of [
       ['', 80.35e6, 8e5],
-      // Channels 4 to 7, and 0 with 5 to 7, in 0.1 MHz each.
+      // Channels 4 to 7, and 0 with 5 to 7, of 0.1 MHz each.
       ['--flag channels=0-3', 80.55e6, 4e5],
       ['--flag channels=1-4', 80.45e6, 4e5],
     ] as const)

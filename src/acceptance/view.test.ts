@@ -1,4 +1,4 @@
-/** A capture on the page of corella view: the sky of its packets, who sent them, a picture made again. */
+/** A capture on the page of corella view: the sky of its packets, their senders, and an image made again. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { it } from 'node:test';
@@ -47,7 +47,7 @@ it('corella view shows a capture, and ends at a signal', async () => {
   assert.equal(again.status, 200);
   assert.match(Buffer.from(await again.arrayBuffer()).toString('latin1'), /"weight":"uniform"/);
   for (let packets = 0; packets === 0;) {
-    // The account is looked at every second.
+    // The account is updated every second.
     const sources = await fetch(`${url}api/v1/sources`);
     if (sources.ok) packets = ((await sources.json()) as SendersView).packets;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,4 +1,4 @@
-/** What other people's readers (astropy, h5py, pyuvdata, casacore) say of real visibilities. */
+/** Results of other readers (astropy, h5py, pyuvdata, casacore) for real visibilities. */
 import { complex, type Facts } from './recording-facts.js';
 
 export const visibilityFacts: readonly Facts[] = [
@@ -53,7 +53,7 @@ export const visibilityFacts: readonly Facts[] = [
       'details.firstGroup.firstVisibility': [44_255.03515625, 0, 0],
       'details.lastGroup.parameters.4': 32_896,
       'details.lastGroup.lastVisibility': [-688.9938354492188, -1782.2099609375, 0],
-      // Wholly flagged.
+      // Completely flagged.
       'read.missing.fraction': 1,
     },
     near: { integrationS: [2.000713, 5e-7], 'telescope.site.latitudeDeg': [-26.703319, 5e-8] },
@@ -164,7 +164,7 @@ export const visibilityFacts: readonly Facts[] = [
       'details.products': ['XX', 'YY'],
       channels: 4,
       integrations: 20,
-      // Its X lies north, ours east: what it calls XX is our YY.
+      // Its X points north, ours east: its XX is our YY.
       'first.3.product': 'YY',
       'first.3.values.0': { re: 1_313_158, im: 0 },
     },

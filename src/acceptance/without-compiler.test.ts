@@ -1,4 +1,6 @@
-/** Images anywhere in the sky on `reference`, which is all there is without a C++ compiler: gridded or summed, and told. */
+/**
+ * Images anywhere in the sky on `reference`, the only backend without a C++ compiler: gridded or summed, and reported.
+ */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +30,7 @@ it('a field of the MWA on reference: CLEANed by gridding, a small image by the f
     const cleaned = JSON.parse(await image('cleaned.fits', ...field, '--json')) as Told;
     assert.equal(cleaned.method, 'gridded');
     assert.ok((cleaned.planes ?? 0) > 1);
-    // The brightest of five sources was given 10 Jy, all of them 27.
+    // The brightest of five sources has 10 Jy, all of them together 27.
     assert.ok(Math.abs(cleaned.peak - 10) < 0.2, `${cleaned.peak}`);
     const [{ fluxJy, majorCycles }] = cleaned.clean ?? [];
     assert.ok(majorCycles > 1 && Math.abs(fluxJy - 27) < 1, `${fluxJy} in ${majorCycles} cycles`);

@@ -1,4 +1,4 @@
-/** A model of another sky is noticed: by what it explains, and by sources that are not in it. */
+/** A model of another sky is detected: by the power it explains, and by sources that are not in it. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const sky = (sources: readonly KnownSource[]) => ({
   ...{ stations: STATIONS, radiusM: 20, frequenciesHz: [FREQUENCY], sources, noiseJy: 1 },
   jones: randomGains(9, STATIONS, 1),
 });
-/** The sky alone makes these powers, with little noise. */
+/** The sky alone produces these powers, with little noise. */
 const told = z.looseObject({
   minimumBaselineM: z.number(),
   model: z.object({

@@ -1,4 +1,4 @@
-/** The kernels' rooms as a figure uses them: samples in, all results out, by the same doors as everyone else. */
+/** The kernels as used by qualification figures: samples in, all results out, by the public entry points. */
 import type { Backend } from '../backend/backend.js';
 import {
   planChannelise,
@@ -15,7 +15,7 @@ import type { KnownLength, VoltageSource } from '../core/sources.js';
 import { planCorrelation, prepareCorrelator, type CorrelationResult } from '../correlate/index.js';
 import { correlateVoltages, type CorrelationSettings } from '../compose/index.js';
 
-/** When everything that needs a time was observed. */
+/** The observing time for everything that needs one. */
 export const START = parseInstant('2026-06-01T04:00:00Z');
 
 export interface Channelised {
@@ -85,7 +85,7 @@ export interface SampleSet {
   readonly gaps?: readonly VoltageGap[];
 }
 
-/** Samples at hand as a source that ends. */
+/** Samples in memory as a source that ends. */
 function sourceOf(set: SampleSet): VoltageSource & KnownLength {
   const { type, inputs, samples, voltages, gaps = [] } = set;
   const block: VoltageBlock = { type, inputs, samples, voltages, gaps, start: START };

@@ -1,33 +1,33 @@
-/** What a figure of the qualification is: a question to the instrument, its measured answer, and where it must lie. */
+/** A qualification figure: a question, its measured answer, and the required range. */
 import type { Backend } from '../backend/backend.js';
 import type { Picture } from '../draw/index.js';
 
-/** Whatever a figure may use. */
+/** The equipment of a figure. */
 export interface Rig {
   readonly backend: Backend;
-  /** Under a minute on two cores for all figures together; else smaller errors and more cases. */
+  /** All figures together take less than a minute on two cores; otherwise errors are smaller and cases more. */
   readonly quick: boolean;
-  /** An empty folder for files, gone afterwards. */
+  /** An empty folder for files, removed afterwards. */
   readonly folder: string;
 }
 
-/** One measurement beside its threshold. */
+/** One measurement with its threshold. */
 export interface Check {
   readonly what: string;
   readonly measured: number;
   readonly unit: string;
-  /** What passes, in words; nothing where it is only told. */
+  /** The pass criterion, in words; absent if there is none. */
   readonly wanted?: string;
   readonly verdict: 'pass' | 'fail' | 'told';
 }
 
 export interface Plot {
-  /** Said by screen readers, and where pictures are not shown. */
+  /** For screen readers, and where pictures are not shown. */
   readonly caption: string;
   readonly picture: Picture;
 }
 
-/** Numbers that no threshold belongs to. */
+/** Numbers without a threshold. */
 export interface FigureTable {
   readonly caption: string;
   readonly head: readonly string[];
@@ -42,12 +42,12 @@ export interface Findings {
 }
 
 export interface Figure {
-  /** As `--only` takes it. */
+  /** Name for `--only`. */
   readonly name: string;
   readonly title: string;
-  /** What is done, and why it would show a fault. */
+  /** The method, and why it would reveal a fault. */
   readonly about: string;
-  /** Takes a machine that does nothing else, so it is measured where somebody asks for it. */
+  /** Needs an otherwise idle machine, so it is measured only on request. */
   readonly onRequest?: true;
   readonly measure: (rig: Rig) => Promise<Findings>;
 }
@@ -57,7 +57,7 @@ const check = (what: string, measured: number, unit: string, wanted: string, pas
   measured,
   unit,
   wanted,
-  // Not a number is no measurement: it never passes.
+  // NaN means that nothing was measured: it never passes.
   verdict: passes && !Number.isNaN(measured) ? 'pass' : 'fail',
 });
 
@@ -76,11 +76,11 @@ export const within = (what: string, measured: number, least: number, most: numb
     measured >= least && measured <= most,
   );
 
-/** A count of what must be so: all of them. */
+/** A count of properties that must all hold. */
 export const all = (what: string, right: number, of: number): Check =>
   check(what, right, `of ${of}`, `all ${of}`, right === of && of > 0);
 
-/** No threshold: the number is told. */
+/** No threshold: the number is only reported. */
 export const told = (what: string, measured: number, unit = ''): Check => ({
   what,
   measured,
@@ -88,7 +88,7 @@ export const told = (what: string, measured: number, unit = ''): Check => ({
   verdict: 'told',
 });
 
-/** Four digits say a threshold that was itself worked out. */
+/** Four digits suffice for a computed threshold. */
 const limit = (value: number, unit = ''): string => {
   const words = `${Number(value.toPrecision(4))}`.replace('-', '−');
   return unit === '' ? words : `${words} ${unit}`;

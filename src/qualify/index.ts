@@ -1,4 +1,4 @@
-/** Qualification: what an instrument is asked before it is trusted, measured through the doors that observers use. */
+/** Qualification: tests of the instrument before it is trusted, through its public entry points. */
 export {
   checkLine,
   figureNames,

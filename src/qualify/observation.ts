@@ -1,4 +1,4 @@
-/** A lone source over noisy receivers, by formula: every input hears the same signal through a gain of its own. */
+/** A single source over noisy receivers, by formula: every input receives the same signal with its own gain. */
 import type { Integration } from '../core/blocks.js';
 import { randomStream } from '../core/random.js';
 import { correlateSamples } from './engines.js';
@@ -9,14 +9,14 @@ import { overlapFactor } from './theory.js';
 export const STATIONS = 16;
 export const CHANNELS = 32;
 const TAPS = 8;
-/** Of the source over each receiver's noise: weak, as sources are, so that noise of baselines is independent. */
+/** Source power relative to each receiver's noise: weak, as in reality, so that baselines have independent noise. */
 export const SOURCE_POWER = 0.1;
 
 export interface Observation {
   readonly integration: Integration;
   /** truth : [a] complex, the same in all channels. */
   readonly truth: Float64Array;
-  /** Independent samples behind every visibility. */
+  /** Independent samples per visibility. */
   readonly samples: number;
 }
 

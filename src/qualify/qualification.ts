@@ -1,4 +1,4 @@
-/** Runs the figures one after the other, and says what came out as plain data. */
+/** Runs the figures one after the other, and returns the results as plain data. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { arch, availableParallelism, cpus, platform, release, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -31,9 +31,9 @@ import { toneFigure } from './figures/tone.js';
 interface QualifyOptions {
   readonly backend: Backend;
   readonly quick: boolean;
-  /** Figures by name; all unless given. */
+  /** Figures by name; all by default. */
   readonly only?: readonly string[];
-  /** Packets by sockets in real time too. */
+  /** Includes packets by sockets in real time. */
   readonly live?: boolean;
   /** Of this program. */
   readonly version: string;
@@ -45,7 +45,7 @@ export interface QualifiedFigure extends Findings {
   readonly title: string;
   readonly about: string;
   readonly seconds: number;
-  /** Where it could not be measured: what went wrong. It counts as missed. */
+  /** The error if it could not be measured, which counts as a miss. */
   readonly failure?: string;
 }
 
@@ -55,7 +55,7 @@ interface Machine {
   readonly cores: number;
   readonly memoryBytes: number;
   readonly node: string;
-  /** Each backend that is there. */
+  /** All available backends. */
   readonly backends: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export interface Qualification {
 
 export const figureNames = (): readonly string[] => figures.map(({ name }) => name);
 
-/** Everything that was asked for; a figure that breaks does not keep the others from being measured. */
+/** Measures everything requested; a figure that fails does not stop the others. */
 export async function qualify(options: QualifyOptions): Promise<Qualification> {
   const { backend, quick, version, onStep } = options;
   const chosen = choose(options);
@@ -135,7 +135,7 @@ function machine(): Machine {
   };
 }
 
-/** A line for each threshold that was missed, and for each figure that could not be measured. */
+/** A line for each threshold missed, and for each figure that could not be measured. */
 export const missed = ({ figures: all }: Qualification): readonly string[] =>
   all.flatMap(({ name, checks, failure }) => [
     ...(failure === undefined ? [] : [`${name}: could not be measured: ${failure}`]),
@@ -145,7 +145,7 @@ export const missed = ({ figures: all }: Qualification): readonly string[] =>
 export const checkLine = ({ what, measured: value, unit, wanted }: Check): string =>
   `${what}: ${figureText(value)}${unit === '' ? '' : ` ${unit}`}${wanted === undefined ? '' : `, wanted ${wanted}`}`;
 
-/** Whole numbers as they are, others to four digits. */
+/** Whole numbers in full, others to four digits. */
 export const figureText = (value: number): string =>
   Number.isInteger(value) || !Number.isFinite(value) ? `${value}` : `${Number(value.toPrecision(4))}`;
 

@@ -1,11 +1,11 @@
-/** The kernels' rates, measured once for all figures that tell of them. */
+/** The kernels' rates, measured once for all figures that use them. */
 import type { Backend } from '../backend/backend.js';
 import { benches, runCase, type BenchCase, type BenchRow } from '../bench/index.js';
 import type { Rig } from './figure.js';
 
 const measured = new WeakMap<Backend, Promise<readonly BenchRow[]>>();
 
-/** Kernels of the five works; others have benches of their own. */
+/** The kernels of the five main operations; others have their own benchmarks. */
 const kernels = [
   'correlate',
   'correlate-integrated',
@@ -28,7 +28,7 @@ async function measureAll({ backend, quick }: Rig): Promise<readonly BenchRow[]>
   for (const { kernel, cases } of benches.filter(({ kernel: name }) => kernels.includes(name))) {
     const chosen = quick ? fewOf(cases(backend)) : cases(backend);
     for (const one of chosen) {
-      // A turn must outlast the machine's noise; a quick look may be off by some per cent.
+      // A turn must be long relative to the machine's noise; a quick run may be off by some per cent.
       const options = quick ? { rounds: 3, secondsPerTurn: 0.01 } : { rounds: 5, secondsPerTurn: 0.03 };
       rows.push(await runCase(kernel, backend, one, undefined, options));
     }
@@ -36,5 +36,5 @@ async function measureAll({ backend, quick }: Rig): Promise<readonly BenchRow[]>
   return rows;
 }
 
-/** The first of each kernel's list are the usual sizes. */
+/** The first cases of each kernel are the default sizes. */
 const fewOf = (cases: readonly BenchCase[]): readonly BenchCase[] => cases.slice(0, 3);

@@ -1,8 +1,8 @@
-/** What goes into the engines: tones and noise, made by formula and independent of the sky's own simulation. */
+/** Input signals of the engines: tones and noise, made by formula and independent of the sky simulation. */
 import { allocateVoltages, type VoltagesAT, type VoltageType } from '../core/axes.js';
 import { randomStream } from '../core/random.js';
 
-/** One complex tone an input: x_a[t] = amplitude · e^(2πi · cycles_a · t), `cycles` in cycles a sample. */
+/** One complex tone per input: x_a[t] = amplitude · e^(2πi · cycles_a · t), `cycles` in cycles per sample. */
 export function tones(cycles: readonly number[], samples: number, amplitude = 1): VoltagesAT {
   const voltages = allocateVoltages('cf32', cycles.length, samples);
   cycles.forEach((perSample, a) => {
@@ -15,7 +15,7 @@ export function tones(cycles: readonly number[], samples: number, amplitude = 1)
   return voltages;
 }
 
-/** The same of real samples: cosines. */
+/** The same for real samples: cosines. */
 export function cosines(cycles: readonly number[], samples: number, amplitude = 1): VoltagesAT {
   const voltages = allocateVoltages('f32', cycles.length, samples);
   cycles.forEach((perSample, a) => {
@@ -25,21 +25,21 @@ export function cosines(cycles: readonly number[], samples: number, amplitude = 
   return voltages;
 }
 
-/** Gaussian numbers of an rms; every number (re and im) is a draw of its own. */
+/** Gaussian numbers of an rms; every number (re and im) is an independent draw. */
 export function noise(length: number, rms: number, seed: string): Float64Array {
   const values = new Float64Array(length);
   randomStream(20260601, seed).addGaussians(values, rms);
   return values;
 }
 
-/** Rounded to whole levels and held at the rails, as a converter does. */
+/** Rounded to whole levels and clipped at the rails, as in a converter. */
 export function digitise(values: ArrayLike<number>): Int8Array {
   const levels = new Int8Array(values.length);
   for (let n = 0; n < levels.length; n++) levels[n] = Math.max(-127, Math.min(127, Math.round(values[n])));
   return levels;
 }
 
-/** An array of a type with these values. */
+/** An array of a type with the given values. */
 export function voltagesOf(
   type: VoltageType,
   inputs: number,

@@ -1,4 +1,4 @@
-/** A calibration whose truth is known: visibilities of a known sky through known gains, with noise. */
+/** A calibration with known truth: visibilities of a known sky through known gains, with noise. */
 import type { Backend } from '../backend/backend.js';
 import { planCalibration, prepareCalibrator, type Calibration } from '../calibrate/index.js';
 import { baselineCount, baselineIndex, countsCB, modelCBP, visibilitiesCBPP } from '../core/axes.js';
@@ -6,7 +6,7 @@ import { closingAfter } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 
 export const STATIONS = 24;
-/** Of a visibility over its noise, amplitudes of 1. */
+/** Of a visibility over its noise, for amplitudes of 1. */
 export const SIGNAL_TO_NOISE = 3;
 
 export function drawGains(): Float64Array {
@@ -14,7 +14,7 @@ export function drawGains(): Float64Array {
   const truth = new Float64Array(2 * STATIONS);
   for (let a = 0; a < STATIONS; a++) {
     const amplitude = Math.exp(0.2 * random.gaussian());
-    // The reference's phase is zero, as the solver will have it.
+    // The reference's phase is zero, as in the solver.
     const phase = a === 0 ? 0 : 2 * Math.PI * random.uniform();
     truth[2 * a] = amplitude * Math.cos(phase);
     truth[2 * a + 1] = amplitude * Math.sin(phase);
@@ -24,7 +24,7 @@ export function drawGains(): Float64Array {
 
 interface Data {
   readonly visibilities: Float64Array;
-  /** [b] complex, of two sources that interfere: its strength changes from pair to pair. */
+  /** [b] complex, of two interfering sources: its amplitude differs between pairs. */
   readonly model: Float64Array;
 }
 

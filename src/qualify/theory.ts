@@ -1,4 +1,4 @@
-/** What the filter alone makes of white noise: the figures' theory. */
+/** The effect of the filter alone on white noise, as theory for the figures. */
 import type { ChannelisePlan } from '../channelise/index.js';
 
 /** Σ h[n] h[n + lag·P] of the prototype. */
@@ -9,7 +9,7 @@ function energyAt({ prototype, samplesPerSpectrum }: ChannelisePlan, lag: number
   return sum;
 }
 
-/** The variance of a sum of N products over that of independent ones: both factors repeat by ρ. */
+/** The variance of a sum of N products relative to independent ones: both factors are correlated by ρ. */
 export function overlapFactor(plan: ChannelisePlan, spectra: number): number {
   const all = energyAt(plan, 0);
   let factor = 1;
@@ -18,6 +18,6 @@ export function overlapFactor(plan: ChannelisePlan, spectra: number): number {
   return factor;
 }
 
-/** White noise of power 1 leaves the channeliser with this. */
+/** Output power of the channeliser for white noise of power 1. */
 export const noisePower = (plan: ChannelisePlan): number =>
   (typeof plan.gains === 'number' ? plan.gains ** 2 : NaN) * energyAt(plan, 0);

@@ -1,4 +1,4 @@
-/** Entry point of `skies`: samples: small recordings and visibilities to try things with. */
+/** Entry point of `skies`: small sample recordings and visibilities for trying things out. */
 export { writePayloads } from './sample/frames.js';
 export { DRIFT, recordDrift } from './sample/drift.js';
 export { recordHour } from './sample/hour.js';

@@ -1,4 +1,6 @@
-/** The same data on this backend and on the reference: bit for bit where numbers are whole, else within the stated step. */
+/**
+ * The same data on this backend and on the reference: identical bits for whole numbers, else within the stated step.
+ */
 import { solveCase } from '../solve-case.js';
 import { openBackend } from '../../backend/select.js';
 import { channelise, correlate } from '../engines.js';

@@ -1,4 +1,4 @@
-/** Tied-array beams of known waves and of noise, through the kernel of this backend. */
+/** Tied-array beams of known waves and of noise, with the kernel of this backend. */
 import {
   inverseGains,
   nulledWeights,
@@ -16,7 +16,7 @@ import { decibels, digitise, noise } from '../signals.js';
 const [STATIONS, CHANNELS, BEAMS, AMPLITUDE] = [48, 16, 5, 100];
 const LEVELS = [4, 8, 16, 32] as const;
 const frequenciesHz = Float64Array.from({ length: CHANNELS }, (_, c) => 50e6 + c * 1e6);
-/** [b][s], up to some hundred nanoseconds: stations of 100 m. */
+/** [b][s], up to some hundred nanoseconds: stations within 100 m. */
 const random = randomStream(20260601, 'beams');
 const delaysS = Float64Array.from({ length: BEAMS * STATIONS }, () => 150e-9 * random.gaussian());
 const none = inverseGains(undefined, new Uint8Array(CHANNELS * STATIONS).fill(1));
@@ -36,7 +36,7 @@ export const beamsFigure: Figure = {
   }),
 };
 
-/** A wave of each beam's direction, one after the other: [c][a][t]. */
+/** A wave from the direction of each beam in turn: [c][a][t]. */
 function wavesOf(type: 'ci8' | 'cf32', of: Float64Array, many: number): SpectraCAT {
   const values = new (type === 'ci8' ? Int8Array : Float32Array)(2 * CHANNELS * STATIONS * many);
   for (let c = 0; c < CHANNELS; c++)

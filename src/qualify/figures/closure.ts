@@ -1,4 +1,4 @@
-/** Closure phases and amplitudes of a lone source: gains fall out of them, so only noise may be left. */
+/** Closure phases and amplitudes of a single source: gains cancel, so only noise may be left. */
 import { baselineIndex } from '../../core/axes.js';
 import { within, type Figure } from '../figure.js';
 import { CHANNELS, observe, SOURCE_POWER, STATIONS, type Observation } from '../observation.js';
@@ -19,7 +19,7 @@ export const closureFigure: Figure = {
   },
 };
 
-/** A pair of a loop, and whether it is gone through forwards. */
+/** A pair of a loop, and whether it is traversed forwards. */
 interface Side {
   readonly i: number;
   readonly j: number;
@@ -75,9 +75,9 @@ function valueOf({ integration }: Observation, of: 'phase' | 'amplitude', c: num
 }
 
 /**
- * Of two pairs' phases or log amplitudes. The noise of V_ij = ⟨x_i conj(x_j)⟩ over N samples of Gaussian signals with
- * covariance R has E[δV_ij conj(δV_kl)] = R_ik R_lj / N and E[δV_ij δV_kl] = R_il R_kj / N: pairs that share a station
- * share some of it, where the source is heard above the receivers.
+ * Covariance of two pairs' phases or log amplitudes. The noise of V_ij = ⟨x_i conj(x_j)⟩ over N samples of Gaussian
+ * signals with covariance R has E[δV_ij conj(δV_kl)] = R_ik R_lj / N and E[δV_ij δV_kl] = R_il R_kj / N: pairs with a
+ * common station have partly common noise, if the source is strong relative to the receivers.
  */
 function covariance(observation: Observation, of: 'phase' | 'amplitude', x: Side, y: Side): number {
   const { truth, samples } = observation;

@@ -1,4 +1,4 @@
-/** One noise in two inputs, the second late by a known part of a sample: found in the phases, and taken out again. */
+/** The same noise in two inputs, the second with a known fractional delay: measured in the phases, and corrected. */
 import { planFft } from '../../core/fft.js';
 import { linePlot } from '../../draw/index.js';
 import { delayModels } from '../../delay/index.js';
@@ -11,7 +11,7 @@ const CHANNELS = 64;
 const TAPS = 8;
 const RATE_HZ = 1e6;
 const CENTRE_HZ = 60e6;
-/** Samples by which inputs are late: none, within a sample, several and a part. */
+/** Delays of inputs in samples: none, within a sample, several and a fraction. */
 const LATE = [0, 0.37, -0.5, 5.21] as const;
 
 export const delayFigure: Figure = {
@@ -32,7 +32,7 @@ export const delayFigure: Figure = {
     );
     const before = LATE.map((_, a) => phasesOf(plain.integration.visibilities, a));
     const after = LATE.map((_, a) => phasesOf(taken.integration.visibilities, a));
-    // A signal that is late by τ turns by −2π f τ: input over reference falls along the band.
+    // A signal delayed by τ has the phase −2π f τ: input over reference falls along the band.
     const slopes = before.map((phases) => -slopeOf(phases) * (CHANNELS / 360));
     const errors = slopes.map((found, a) => Math.abs(found - LATE[a]));
     const left = after.map((phases) => slopeOf(phases) * (CHANNELS / 360));
@@ -71,7 +71,7 @@ export const delayFigure: Figure = {
   },
 };
 
-/** x_a(t) = x(t − late_a) of periodic noise, exact at every frequency; the carrier turns with it. */
+/** x_a(t) = x(t − late_a) of periodic noise, exact at every frequency; the carrier's phase included. */
 function lateNoise({ quick }: Rig): SampleSet {
   const samples = 2 ** (quick ? 17 : 19);
   const fft = planFft(samples);
@@ -106,7 +106,7 @@ function lateNoise({ quick }: Rig): SampleSet {
   };
 }
 
-/** What is to be added so that all are as late as each other. */
+/** Delays to add so that all inputs are equally late. */
 function theirDelays(): RequestedDelays {
   const addedS = Float64Array.from(LATE, (late) => -late / RATE_HZ);
   return {
@@ -117,11 +117,11 @@ function theirDelays(): RequestedDelays {
   };
 }
 
-/** The channel on the band's edge holds both its ends, which turn apart: it is left out. */
+/** The channel at the band's edge contains both ends, which have different phases: it is left out. */
 const FIRST = 1;
 const channels = Array.from({ length: CHANNELS - FIRST }, (_, n) => FIRST + n);
 
-/** Degrees along the band of pair (a, 0). */
+/** Phase of pair (a, 0) along the band, in degrees. */
 function phasesOf(visibilities: Float64Array, a: number): number[] {
   const baselines = visibilities.length / 2 / CHANNELS;
   return channels.map((c) => {
@@ -130,7 +130,7 @@ function phasesOf(visibilities: Float64Array, a: number): number[] {
   });
 }
 
-/** Degrees a channel, by least squares through the phases unwrapped from one channel to the next. */
+/** Degrees per channel, by least squares through phases unwrapped from one channel to the next. */
 function slopeOf(phases: readonly number[]): number {
   const middle = (phases.length - 1) / 2;
   let [up, across, unwrapped] = [0, 0, phases[0]];

@@ -1,4 +1,4 @@
-/** A lone tone, and the loudest thing it makes anywhere else: by float samples, and through an 8-bit converter. */
+/** A single tone, and the strongest spurious response elsewhere: with float samples, and through an 8-bit converter. */
 import type { FilterWindow } from '../../channelise/index.js';
 import { channelise, type Channelised } from '../engines.js';
 import { atLeast, type Check, type Figure, type Rig } from '../figure.js';
@@ -33,7 +33,7 @@ export const dynamicRangeFigure: Figure = {
   },
 };
 
-/** A tone that lies in channel 40 of 64. */
+/** A tone in channel 40 of 64. */
 const CYCLES = 8 / CHANNELS;
 
 async function measureFloat({ backend }: Rig, { name, taps, window, leastDb }: Case): Promise<Check> {
@@ -59,7 +59,7 @@ async function measureQuantised({ backend, quick }: Rig, { name, taps, window }:
     voltagesOf('ci8', 1, samples, levels),
     samples,
   );
-  // The receiver's noise and the rounding's, equally in all channels, is no spur.
+  // Noise of receiver and rounding, equal in all channels, is no spur.
   const floor = 2 * (2 ** 2 + 1 / 12) * noisePower(made.plan);
   return atLeast(`${name}, 8 bits`, rangeDb(made, floor), 53, 'dB');
 }

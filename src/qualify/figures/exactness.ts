@@ -1,4 +1,4 @@
-/** Sums of integers against the same sums by big integers, which cannot round or overflow. */
+/** Sums of integers compared with the same sums in big integers, which cannot round or overflow. */
 import { allocateSpectra, baselineIndex, elementsPerSpectra } from '../../core/axes.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { zeroGaps } from '../../core/gaps.js';
@@ -72,7 +72,7 @@ function blockOf(type: 'ci8' | 'ci4', kind: Kind, samples: number, random: Rando
     numbers[n] =
       kind === 'extreme' ? (random.below(4) === 0 ? rail : -rail) : random.below(2 * rail + 1) - rail;
   const gaps = kind === 'gappy' ? Array.from({ length: 12 }, () => gapIn(samples, random)) : [];
-  // Canonical boxes hold zeros; the plain sum below reads the same numbers.
+  // Gaps hold zeros; the plain sum below reads the same numbers.
   zeroGaps(numbers, { type: 'ci8', inputs: INPUTS, samples }, gaps);
   const spectra = allocateSpectra(type, CHANNELS, INPUTS, samples);
   if (elementsPerSpectra(type) === 2) spectra.set(numbers);
@@ -83,7 +83,7 @@ function blockOf(type: 'ci8' | 'ci4', kind: Kind, samples: number, random: Rando
   };
 }
 
-/** A station, or several, for some channels and some time. */
+/** One or several stations, for some channels and some time. */
 function gapIn(samples: number, random: RandomStream): SpectraGap {
   const station = random.below(STATIONS);
   const stations = 1 + random.below(Math.min(3, STATIONS - station));

@@ -1,4 +1,6 @@
-/** A source in the east through every file we write, read back by our own readers and by others' where they are installed. */
+/**
+ * A source in the east through every file format we write, read back by our own readers and by others' if installed.
+ */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -53,7 +55,7 @@ async function someStations(): Promise<Telescope> {
   return { ...whole, stations: whole.stations.filter((_, s) => s % every === 0).slice(0, STATIONS) };
 }
 
-/** Unpolarised: XX and YY alike, nothing crossed. */
+/** Unpolarised: XX and YY equal, cross products 0. */
 function eastern({ stations }: Telescope): Integration {
   const towards = directionFromAltAz(EAST.altitudeDeg, EAST.azimuthDeg);
   const count = stations.length;
@@ -113,7 +115,7 @@ async function throughVisibilities(
     for await (const read of file.integrations()) {
       integrations++;
       let off = 0;
-      // Sums of 1000 samples each; floats of 24 bits, phased and unphased on the way.
+      // Sums of 1000 samples each; floats of 24 bits, phased and unphased during the conversion.
       integration.visibilities.forEach((value, n) => {
         const b = Math.floor(n / 8);
         const mean = read.counts[b] > 0 ? read.visibilities[n] / read.counts[b] : NaN;
@@ -159,7 +161,7 @@ async function throughVisibilities(
 
 interface Placed {
   readonly checks: readonly Check[];
-  /** Where the source is, J2000. */
+  /** Position of the source, J2000. */
   readonly position: { readonly raDeg: number; readonly decDeg: number };
 }
 
@@ -198,7 +200,7 @@ async function throughImage(
 
 const run = promisify(execFile);
 
-/** Astropy's own reading of the file's coordinates, where it is installed. */
+/** Astropy's own reading of the file's coordinates, if it is installed. */
 async function byAstropy(
   path: string,
   { raDeg, decDeg }: Placed['position'],

@@ -1,4 +1,4 @@
-/** Solved gains against those put in, their scatter over the least that any solver could have: the Cramér–Rao bound. */
+/** Solved gains compared with the true ones, and their scatter relative to the Cramér–Rao bound. */
 import { baselineIndex } from '../../core/axes.js';
 import { linePlot } from '../../draw/index.js';
 import { all, atMost, within, type Figure, type Plot, type Rig } from '../figure.js';
@@ -43,7 +43,7 @@ function errorsOf(
   return { square, worst };
 }
 
-/** Trace of the inverse of Fisher's information over Re g and Im g, the reference's imaginary part known. */
+/** Trace of the inverse of the Fisher information over Re g and Im g, with the reference's imaginary part known. */
 function boundOf(truth: Float64Array, model: Float64Array): number {
   const size = 2 * STATIONS - 1;
   // Re g_0, then Re and Im of each other station.
@@ -55,7 +55,7 @@ function boundOf(truth: Float64Array, model: Float64Array): number {
       const [re, im] = model.subarray(2 * baselineIndex(i, j));
       const strength = re * re + im * im;
       const [gi, gj] = [i, j].map((a) => ({ re: truth[2 * a], im: truth[2 * a + 1] }));
-      // ∂(g_i conj(g_j)) by each of the four numbers it depends on; the model turns and scales all alike.
+      // Derivatives of g_i conj(g_j) by the four numbers it depends on; the model rotates and scales all equally.
       const slopes = [
         { at: place(i, 0), re: gj.re, im: -gj.im },
         { at: place(i, 1), re: gj.im, im: gj.re },
@@ -68,7 +68,7 @@ function boundOf(truth: Float64Array, model: Float64Array): number {
   return traceOfInverse(information);
 }
 
-/** StEFCal's first figure: the change from one iteration to the next, which averaging every second one makes fall fast. */
+/** StEFCal's first figure: the change between iterations, which averaging every second one makes fall fast. */
 async function convergence(rig: Rig, truth: Float64Array): Promise<Plot> {
   const counts = Array.from({ length: 20 }, (_, n) => 2 * n + 2);
   const changes: number[] = [];
@@ -87,7 +87,7 @@ async function convergence(rig: Rig, truth: Float64Array): Promise<Plot> {
   };
 }
 
-/** Of the inverse of a square matrix, by Gauss and Jordan with the largest pivot. */
+/** Of the inverse of a square matrix, by Gauss–Jordan elimination with the largest pivot. */
 export function traceOfInverse(matrix: readonly Float64Array[]): number {
   const size = matrix.length;
   const rows = matrix.map((row, k) => {

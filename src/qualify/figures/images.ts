@@ -1,4 +1,7 @@
-/** Lone sources all over the sky by both roads, each image against the plain Fourier sum over its visibilities. */
+/**
+ * Single sources over the whole sky, imaged directly and from visibilities, and compared with a plain Fourier sum over
+ * the visibilities.
+ */
 import {
   allocateSpectra,
   baselineCount,
@@ -60,7 +63,7 @@ export const imagesFigure: Figure = {
 interface Sky {
   readonly plan: ImagePlan;
   readonly stationsM: readonly Vector3[];
-  /** One for each channel, which holds that source alone. */
+  /** One for each channel, which contains only that source. */
   readonly directions: readonly Vector3[];
   readonly frequenciesHz: Float64Array;
   readonly beamPixels: number;
@@ -101,7 +104,7 @@ function arrange({ quick }: Rig): Sky {
   return { ...sky, beamPixels: (Math.sqrt(majorDeg * minorDeg) * Math.PI) / 180 / plan.pixelSize };
 }
 
-/** Each station's phase for a wave from a direction: it hears earlier what it is nearer to. */
+/** Each station's phase for a wave from a direction: nearer stations receive it earlier. */
 const phaseOf = ({ stationsM, frequenciesHz, directions }: Sky, c: number, s: number): number =>
   (2 * Math.PI * frequenciesHz[c] * dot(stationsM[s], directions[c])) / SPEED_OF_LIGHT_M_PER_S;
 
@@ -135,7 +138,7 @@ async function byVisibilities({ backend }: Rig, sky: Sky): Promise<ImageCPML> {
 
 async function directly({ backend }: Rig, sky: Sky): Promise<ImageCPML> {
   const channels = places.length;
-  // A few time steps: the same wave at other phases.
+  // A few time steps: the same wave with different phases.
   const samples = 8;
   const spectra = allocateSpectra('cf32', channels, STATIONS, samples);
   for (let c = 0; c < channels; c++)

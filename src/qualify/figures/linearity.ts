@@ -1,4 +1,4 @@
-/** Noise at many levels in, its power out: a straight line of the right slope, through rounding on both sides. */
+/** Output power for noise of many input levels: a straight line of the right slope, with rounding at both ends. */
 import { linePlot } from '../../draw/index.js';
 import { correlateSamples } from '../engines.js';
 import { atMost, type Figure } from '../figure.js';
@@ -16,7 +16,7 @@ export const linearityFigure: Figure = {
   measure: async ({ backend, quick }) => {
     const spectra = quick ? 2048 : 16_384;
     const samples = CHANNELS * (TAPS + spectra - 1);
-    // One stretch of noise at all levels: what differs is the instrument's doing.
+    // The same noise at all levels: any difference comes from the instrument.
     const unit = noise(2 * samples, 1, 'linearity');
     let unitPower = 0;
     for (const value of unit) unitPower += value * value;

@@ -1,4 +1,7 @@
-/** Packets with every fault on their way, through the receiver and the correlator: the same sums as the samples that arrived. */
+/**
+ * Packets with every kind of fault, through the receiver and the correlator: the same sums as from the samples that
+ * arrived.
+ */
 import { join } from 'node:path';
 import { allocateSpectra, spectraCAT } from '../../core/axes.js';
 import type { CanonicalSpectra, Integration } from '../../core/blocks.js';
@@ -46,7 +49,7 @@ export const liveFigure: Figure = {
     await capture.finish();
     const batch = await correlated(rig, spectraSource(arrived));
     const checks: Check[] = [told('packets on their way', sent.sent)];
-    // The ring in C++, where it is built, and the one in TypeScript that it is held to.
+    // The ring in C++, if it is built, and the reference in TypeScript.
     for (const by of ['auto', 'typescript'] as const)
       checks.push(...judge(by, batch, await received(rig, by, path, plan, first.epoch)));
     return { checks };

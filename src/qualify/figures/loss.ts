@@ -1,4 +1,4 @@
-/** Samples that never came, in every shape a gap has: what is counted must be what a plain count finds. */
+/** Lost samples in gaps of every shape: the counts must equal a plain count. */
 import { baselineIndex } from '../../core/axes.js';
 import type { VoltageGap } from '../../core/gaps.js';
 import { productCount } from '../../core/product-counts.js';

@@ -1,4 +1,7 @@
-/** Independent noise in two inputs: what is left of its correlation after an integration, beside the radiometer equation. */
+/**
+ * Independent noise in two inputs: the remaining correlation after an integration, compared with the radiometer
+ * equation.
+ */
 import { planChannelise } from '../../channelise/index.js';
 import { channelise, correlateSamples } from '../engines.js';
 import { atMost, told, type Check, type Figure, type Rig } from '../figure.js';
@@ -46,13 +49,13 @@ async function radiometer({ backend, quick }: Rig, taps: number): Promise<Check[
     for (let i = 0; i < STATIONS; i++)
       for (let j = 0; j < i; j++) {
         const b = c * baselines + (i * (i + 1)) / 2 + j;
-        // |V/N|²·N of unit noise has the mean 1 where spectra are independent.
+        // |V/N|²·N of unit noise has mean 1 if spectra are independent.
         sum += (visibilities[2 * b] ** 2 + visibilities[2 * b + 1] ** 2) / counts[b] / power ** 2;
         pairs++;
       }
   const measured = Math.sqrt(sum / pairs);
   const theory = Math.sqrt(overlapFactor(plan, spectra));
-  // |V|² of a complex Gaussian scatters by its own mean. Pairs of channels are hardly correlated.
+  // The standard deviation of |V|² of a complex Gaussian equals its mean. Pairs of channels are hardly correlated.
   const sigma = measured / (2 * Math.sqrt(pairs));
   return [
     told(`T = ${taps}: scatter over 1/√N`, measured),
@@ -60,7 +63,7 @@ async function radiometer({ backend, quick }: Rig, taps: number): Promise<Check[
   ];
 }
 
-/** ⟨x_c conj(x_c+1)⟩ over ⟨|x|²⟩, which the filter's overlap makes: Σ h² e^(−2πi n/P) / Σ h². */
+/** ⟨x_c conj(x_c+1)⟩ over ⟨|x|²⟩, caused by the filter's overlap: Σ h² e^(−2πi n/P) / Σ h². */
 async function neighbours({ backend, quick }: Rig): Promise<Check> {
   const taps = 8;
   const spectra = quick ? 512 : 4096;

@@ -1,4 +1,4 @@
-/** The papers' own figures, redrawn from this run, with what the papers say. */
+/** Figures of the papers, redrawn from this run, with the papers' values. */
 import type { BenchRow } from '../../bench/index.js';
 import { filterResponse, planChannelise } from '../../channelise/index.js';
 import { linePlot, type PlotSeries } from '../../draw/index.js';
@@ -20,7 +20,7 @@ export const papersFigure: Figure = {
   },
 };
 
-/** As the papers print them. */
+/** As printed in the papers. */
 const theirs: FigureTable = {
   caption: 'What the papers measured',
   head: ['paper', 'figure', 'value', 'hardware'],
@@ -86,7 +86,7 @@ interface Axis {
   readonly parameter: string;
   readonly x: string;
   readonly y: string;
-  /** Other parameters must be those of the first case that is left. */
+  /** Other parameters must be those of the first remaining case. */
   readonly fixed: readonly string[];
   readonly value?: (row: BenchRow) => number;
 }
@@ -125,7 +125,7 @@ const axes: readonly Axis[] = [
     ...{ kernel: 'calibrate', title: 'StEFCal over antennas (figures 1 and 2)' },
     ...{ parameter: 'antennas', x: 'log₂ of the antennas', y: 'log₁₀ of Gflop/s' },
     fixed: [],
-    // A complex multiply-add (8) and a real one (2) for each pair of antennas, either way.
+    // A complex multiply-add (8) and a real one (2) for each pair of antennas, in both orders.
     value: ({ median, unit, parameters }) =>
       Math.log10(unit === 'GFLOPS' ? median : (median * 10 * Number(parameters.antennas) ** 2) / 1e9),
   },
@@ -142,7 +142,7 @@ const axes: readonly Axis[] = [
   },
 ];
 
-/** A plot for each axis along which at least two cases were measured. */
+/** A plot for each axis with at least two measured cases. */
 function drawn(rows: readonly BenchRow[]): Plot[] {
   return axes.flatMap((axis) => {
     const own = rows.filter(({ kernel, parameters }) => kernel === axis.kernel && !('delays' in parameters));

@@ -1,4 +1,4 @@
-/** Each kernel's rate beside this machine's own ceiling, and what that means for a telescope. */
+/** Each kernel's rate relative to this machine's own ceiling, and the consequence for a telescope. */
 import type { BenchRow } from '../../bench/index.js';
 import { told, type Check, type Figure } from '../figure.js';
 import { rates } from '../rates.js';
@@ -35,7 +35,7 @@ export const performanceFigure: Figure = {
 const STANDS = 256;
 const BAND_HZ = 132 * 25e3;
 
-/** Real-time margins that the measured cases allow to be told. */
+/** Real-time margins that the measured cases give. */
 function margins(rows: readonly BenchRow[]): Check[] {
   const inputs = 2 * STANDS;
   const neededTops = (8 * BAND_HZ * inputs * (inputs + 1)) / 2 / 1e12;

@@ -1,4 +1,4 @@
-/** What rounding spectra to 8 and 4 bits costs, beside the integrals that say what it must. */
+/** The loss from rounding spectra to 8 and 4 bits, compared with the theoretical integrals. */
 import { elementsPerSpectra } from '../../core/axes.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { linePlot } from '../../draw/index.js';
@@ -9,7 +9,7 @@ import { noise, voltagesOf } from '../signals.js';
 const CHANNELS = 64;
 const TAPS = 8;
 const rails = { ci8: 127, ci4: 7 } as const;
-/** Rms of a spectrum's real or imaginary part, in levels; the wanted efficiency there. */
+/** Rms of a spectrum's real or imaginary part, in levels, and the required efficiency. */
 const cases = [
   { type: 'ci8', level: 4, least: 0.99 },
   { type: 'ci8', level: 20, least: 0.995 },
@@ -56,7 +56,7 @@ async function measureCase(
   const bias = yy / xx - 1;
   const theory = staircase(level, rails[type]);
   const name = `${type === 'ci8' ? 8 : 4} bits, ${level} levels rms`;
-  // What is lost scatters by about its own size over √n. Neighbouring spectra overlap a little: √2 more.
+  // The loss scatters by about its own size over √n. Neighbouring spectra overlap a little: √2 more.
   const tolerance = 3 * Math.max((3 * (1 - theory.efficiency)) / Math.sqrt(n), 1e-6);
   return [
     within(`${name}: efficiency`, efficiency, least, 1),
@@ -74,20 +74,20 @@ async function measureCase(
   ];
 }
 
-/** E[x·q(x)], E[q²] of a Gaussian of rms σ through the staircase, by its steps: exact but for erf. */
+/** E[x·q(x)], E[q²] of a Gaussian of rms σ through the quantiser, by its steps: exact except for erf. */
 function staircase(sigma: number, rail: number): { readonly efficiency: number; readonly bias: number } {
   let cross = 0;
   let square = 0;
   for (let k = 1; k <= rail; k++) {
     const edge = (k - 0.5) / sigma;
-    // Each step up adds 1 to |q| beyond its edge, on either side.
+    // Each step adds 1 to |q| beyond its edge, on both sides.
     cross += (2 * Math.exp(-(edge * edge) / 2)) / Math.sqrt(2 * Math.PI);
     square += (2 * k - 1) * tail(edge) * 2;
   }
   return { efficiency: cross ** 2 / square, bias: square / sigma ** 2 - 1 };
 }
 
-/** √ of the variance of (q² − (1 + bias)·x²)/σ²: how far one number's ratio of powers scatters. */
+/** √ of the variance of (q² − (1 + bias)·x²)/σ²: the scatter of the power ratio of one number. */
 function biasScatter(sigma: number, rail: number): number {
   const { bias } = staircase(sigma, rail);
   const steps = 20_000;
@@ -101,7 +101,7 @@ function biasScatter(sigma: number, rail: number): number {
   return Math.sqrt(variance);
 }
 
-/** The part of a Gaussian beyond x: Simpson's rule as far as it matters. */
+/** The probability of a Gaussian above x: Simpson's rule over the relevant range. */
 function tail(x: number): number {
   const steps = 400;
   const reach = 9;

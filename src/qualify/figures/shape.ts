@@ -1,4 +1,4 @@
-/** What a channel hears of a tone that walks past it, beside what the filter's own formula promises. */
+/** Response of a channel to a tone swept across it, compared with the filter's formula. */
 import { filterResponse, type FilterWindow } from '../../channelise/index.js';
 import { linePlot } from '../../draw/index.js';
 import { channelise } from '../engines.js';
@@ -19,7 +19,7 @@ const filters: readonly Filter[] = [
 const CHANNELS = 32;
 const STEPS_PER_CHANNEL = { quick: 64, full: 256 } as const;
 const REACH_CHANNELS = 3;
-/** Below it rounding of single floats shows beside the promise. */
+/** Below this, rounding of single floats is visible in the comparison. */
 const COMPARED_DB = -80;
 
 export const shapeFigure: Figure = {
@@ -59,7 +59,7 @@ async function measureShape(
     ),
     samples,
   );
-  // The channel at the band's middle; tones stand to its right.
+  // The channel at the band centre; tones are to its right.
   const row = (CHANNELS / 2) * offsets.length;
   const powers = offsets.map((_, a) => {
     const at = 2 * (row + a) * made;
@@ -67,7 +67,7 @@ async function measureShape(
   });
   const levelsDb = powers.map((power) => decibels(power / powers[0]));
   const promise = filterResponse(plan);
-  // At the promise's own points: a line between two of them is no promise.
+  // Only at the computed points: interpolation between them is not accurate enough.
   const promised = new Map(
     Array.from(promise.curveOffsetChannels, (offset, n) => [offset.toFixed(9), promise.curveDb[n]]),
   );
@@ -103,14 +103,14 @@ async function measureShape(
   };
 }
 
-/** Along a straight line between the two points about a place. */
+/** Linear interpolation between the two points around a position. */
 function between(x: ArrayLike<number>, y: ArrayLike<number>, place: number): number {
   let n = 0;
   while (n < x.length - 2 && x[n + 1] < place) n++;
   return y[n] + ((y[n + 1] - y[n]) * (place - x[n])) / (x[n + 1] - x[n]);
 }
 
-/** Where a curve first falls below a level. */
+/** The first position where a curve falls below a level. */
 function firstBelow(x: readonly number[], y: readonly number[], level: number): number {
   const n = y.findIndex((value) => value < level);
   if (n < 1) return NaN;

@@ -1,4 +1,4 @@
-/** Every input with a value of its own: each baseline, product, sign and channel must be just where it belongs. */
+/** Every input has its own value: each baseline, product, sign and channel must be in its place. */
 import { allocateSpectra, baselineIndex } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
 import { correlate } from '../engines.js';

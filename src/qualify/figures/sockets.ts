@@ -1,4 +1,4 @@
-/** Packets by loopback in real time, through the whole night: nothing lost, images young, the event loop free. */
+/** Packets by loopback in real time, through the whole live chain: no loss, small image delays, the event loop free. */
 import { allocateSpectra } from '../../core/axes.js';
 import type { CanonicalSpectra } from '../../core/blocks.js';
 import { closingAfter, nothingToClose } from '../../core/closing.js';
@@ -18,10 +18,10 @@ const STATIONS = 16;
 const CHANNELS = 32;
 const RATE_HZ = 25_000;
 const IMAGE_S = 0.1;
-/** Sent over and over. */
+/** Sent repeatedly. */
 const TURN_SAMPLES = 25_000;
 const SHORT_SAMPLES = 5000;
-/** Until everything is prepared and the first packet leaves. */
+/** Time for preparation before the first packet is sent. */
 const BEFORE_S = 2;
 const MOST_AGE_S = 0.4;
 const MOST_LOOP_MS = 20;
@@ -46,7 +46,7 @@ export const socketsFigure: Figure = {
         told('rate', megabits, 'Mb/s'),
         all('packets that were placed', account.outcomes.placed, sent),
         atMost('packets that found no room', lost, 0),
-        // The first and the last may be cut short.
+        // The first and the last may be incomplete.
         atLeast('images', summary.images, seconds / IMAGE_S - 1),
         atMost('age of images, 99 of 100', summary.imageAgeS?.p99 ?? NaN, MOST_AGE_S, 's'),
         told('age of images, median', summary.imageAgeS?.median ?? NaN, 's'),
@@ -75,7 +75,7 @@ const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
         image: { pixels: 128, field: { kind: 'all-sky' }, kernelSize: 5 },
       },
     };
-    // As `live` does: kernels are compiled while nothing is lost yet.
+    // As in `live`: kernels are compiled before data can be lost.
     await rehearse(noise(SHORT_SAMPLES), live);
     const begin = instant(Math.ceil(Date.now() / 1000) + BEFORE_S);
     const first = firstTickOf(plan, begin);
@@ -112,7 +112,7 @@ const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
       describe: () => Promise.resolve(),
       onProgress: () => undefined,
     });
-    // What is in the socket's buffer is still to be read.
+    // The data in the socket's buffer must still be read.
     await new Promise((resolve) => setTimeout(resolve, 500));
     reception.stop();
     const summary = await watched;
@@ -123,7 +123,7 @@ function noise(samples: number): SpectraSource {
   const inputs = 2 * STATIONS;
   const random = randomStream(29, 'sockets');
   const spectra = allocateSpectra('ci4', CHANNELS, inputs, samples);
-  // A megabyte of it, again and again.
+  // A megabyte, used repeatedly.
   const some = Uint8Array.from({ length: 2 ** 20 }, () =>
     packNibbles(random.below(9) - 4, random.below(9) - 4),
   );

@@ -1,11 +1,14 @@
-/** A tone in the middle of every channel, one input for each: it must be loudest in that channel, and nowhere else. */
+/**
+ * A tone in the centre of every channel, one input for each: it must be strongest in that channel, and absent
+ * elsewhere.
+ */
 import { channelFrequenciesHz, planChannelise } from '../../channelise/index.js';
 import { channelise, type Channelised } from '../engines.js';
 import { all, atLeast, atMost, type Check, type Figure, type Rig } from '../figure.js';
 import { cosines, decibels, tones } from '../signals.js';
 
 const TAPS = 8;
-/** Any rate and band: labels are checked in Hz. */
+/** Arbitrary rate and band: channel labels are checked in Hz. */
 const RATE_HZ = 1e6;
 const CENTRE_HZ = 60e6;
 

@@ -1,4 +1,7 @@
-/** Part of `images`: a hilly array, a field 40° off the zenith, pure noise: the hard case for gridding. */
+/**
+ * Part of `images`: an array with height differences, a field 40° off the zenith, pure noise: the hard case for
+ * gridding.
+ */
 import { planeML, uvwR, visibilitiesRC, weightsRC, type PlaneML } from '../../core/axes.js';
 import { closingAfter } from '../../core/closing.js';
 import { randomStream } from '../../core/random.js';
@@ -22,7 +25,7 @@ export async function wideChecks(rig: Rig): Promise<Check[]> {
     const image = await closingAfter(async (closers) => {
       const plan = planWide({ pixels: PIXELS, pixelCosine, bounds: boundsOf([rows]), accuracy });
       const imager = closers.keep(await prepareWideImager(plan, rig.backend));
-      // Doubles below what single floats hold; rows are kept in the plan's own kind.
+      // The doubles contain values representable as single floats; rows have the plan's own type.
       const { visibilities } = rows;
       await imager.accumulate({
         ...rows,

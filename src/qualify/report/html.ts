@@ -1,4 +1,4 @@
-/** The report as one page that needs nothing else: text, tables and pictures in a single file. */
+/** The report as a self-contained page: text, tables and pictures in a single file. */
 import { renderPng } from '../../draw/index.js';
 import { formatBytes, formatSeconds } from '../../core/units.js';
 import type { Check, FigureTable, Plot } from '../figure.js';

@@ -1,4 +1,4 @@
-/** The report for machines, and what moved since an earlier one. */
+/** The report as JSON, and the differences from an earlier one. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
@@ -28,7 +28,7 @@ const reportSchema = z.object({
 });
 type EarlierReport = z.infer<typeof reportSchema>;
 
-/** Everything but the pictures. */
+/** Everything except the pictures. */
 export const reportJson = (qualification: Qualification): Record<string, unknown> => ({
   report: 'corella qualification',
   reportVersion: VERSION,
@@ -74,7 +74,7 @@ export interface Moved {
   readonly worse: boolean;
 }
 
-/** What was measured by both and is no longer the same; and verdicts that changed. Small wander is not told. */
+/** Measurements in both reports that differ, and results that changed. Small fluctuations are not reported. */
 export function movedSince(earlier: EarlierReport, now: Qualification): readonly Moved[] {
   const known = new Map(
     earlier.figures.flatMap(({ name, checks }) => checks.map((check) => [`${name}\0${check.what}`, check])),
@@ -101,5 +101,5 @@ export function movedSince(earlier: EarlierReport, now: Qualification): readonly
   );
 }
 
-/** Seeds are fixed: what moves by more than this, moved for a reason (rates aside, which follow the machine's mood). */
+/** Seeds are fixed, so larger differences have a cause (except rates, which depend on the load of the machine). */
 const WANDER = 0.01;

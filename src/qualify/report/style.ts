@@ -1,4 +1,4 @@
-/** The page's looks: calm, readable in the dark and on paper. Pictures are drawn light on dark; paper gets them turned round. */
+/** The page's style, for dark screens and paper. Pictures are drawn light on dark; for paper they are inverted. */
 export const style = `
 :root { color-scheme: light dark; --ink: #1b2330; --quiet: #5a6678; --line: #d5dbe4; --paper: #ffffff; --good: #0b6b4f; --bad: #a8321a; --link: #1f5fa8; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8ecf4; --quiet: #9aa4b6; --line: #2c3342; --paper: #0b0d13; --good: #5ed0a4; --bad: #ff9e64; --link: #8ec5ff; } }

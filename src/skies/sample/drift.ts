@@ -1,6 +1,7 @@
 /**
- * A drift scan of the Sun by two dishes on a roof: what two receivers with one clock bring in three hours, correlated, in a
- * second. The dishes stand a little off where the tape put them, and one cable is longer than the other.
+ * A drift scan of the Sun by two dishes on a roof: the correlated data of two receivers with one clock over three
+ * hours, made in a second. The dish positions differ slightly from the tape measurement, and one cable is longer than
+ * the other.
  */
 import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import { addSeconds, parseInstant } from '../../core/instant.js';
@@ -17,14 +18,14 @@ export const DRIFT = {
   times: 540,
   channels: 32,
   bandHz: 2.4e6,
-  /** Of the second dish, east, north, up, beside the description. */
+  /** Offset of the second dish from its description: east, north, up. */
   offM: { x: 0.06, y: -0.04, z: 0.03 },
   cableS: 35e-9,
-  /** Fluxes: of the Sun, of each dish's noise. */
+  /** Fluxes of the Sun and of each dish's noise. */
   sunJy: 6e5,
   systemJy: 4e6,
   beamDeg: 15,
-  /** Hydrogen of the Milky Way, over the noise of a dish. */
+  /** Hydrogen of the Milky Way, relative to the noise of a dish. */
   hydrogen: { part: 0.03, restHz: 1_420_405_752, atKmPerS: -12, widthKmPerS: 40 },
 } as const;
 
@@ -53,7 +54,7 @@ export async function recordDrift(
   const random = randomStream(7, 'drift');
   const frameAt = (t: number) =>
     frameAtMiddle(telescope, { start: addSeconds(parseInstant(DRIFT.start), everyS * t), durationS: everyS });
-  // The dishes point where the Sun stands in the middle of the scan, and stay there.
+  // The dishes stay pointed at the Sun's position in the middle of the scan.
   const middle = frameAt(times / 2);
   const pointing = middle.directionEnu(middle.sun);
   const samples = everyS * widthHz;

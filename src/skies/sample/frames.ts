@@ -1,10 +1,10 @@
-/** What the datagrams of a capture hold, one after another: a capture of VDIF becomes a VDIF file. */
+/** Writes the payloads of a capture's datagrams to a file: a capture of VDIF becomes a VDIF file. */
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { readCapture } from '../../packets/pcap.js';
 import { parseFrame } from '../../packets/udp.js';
 
-/** Whole in memory: for captures of a few megabytes. */
+/** Reads all into memory: for captures of a few megabytes. */
 export async function writePayloads(capture: string, path: string): Promise<void> {
   const stream = createReadStream(capture) as AsyncIterable<Uint8Array>;
   const { batches } = await readCapture(capture, stream);

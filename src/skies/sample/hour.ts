@@ -1,6 +1,6 @@
 /**
- * An hour of visibilities of a few points in the sky, by the formula of docs/conventions.md and with noise: what would
- * take days to correlate from voltages, in a second. For trying weights, CLEAN and series.
+ * An hour of visibilities of a few point sources, by the formula of docs/conventions.md and with noise, made in a
+ * second instead of days of correlating voltages. For trying weights, CLEAN and series.
  */
 import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import { modelVisibilities } from '../../calibrate/index.js';
@@ -69,7 +69,7 @@ export async function recordHour(path: string, history: readonly string[]): Prom
         { length: 2 * CHANNELS * baselines * POLARISATIONS ** 2 },
         () => NOISE_JY * random.gaussian(),
       );
-      // The model has XX and YY alone; XY and YX lie between them.
+      // The model has XX and YY only; XY and YX are between them in memory.
       for (let row = 0; row < CHANNELS * baselines; row++) {
         for (let p = 0; p < POLARISATIONS; p++) {
           const to = 2 * (row * POLARISATIONS ** 2 + p * (POLARISATIONS + 1));
@@ -92,7 +92,7 @@ export async function recordHour(path: string, history: readonly string[]): Prom
   }
 }
 
-/** values : [c][b][p][p] (re, im). A station with itself: XX and YY are real, YX is the conjugate of XY. */
+/** values : [c][b][p][p] (re, im). For autocorrelations XX and YY are real, and YX is the conjugate of XY. */
 export function hermitianAutos(values: Float64Array, stations: number): void {
   const perBaseline = 2 * POLARISATIONS ** 2;
   const channels = values.length / perBaseline / baselineCount(stations);

@@ -1,4 +1,6 @@
-/** Makes a sample in a folder beside where it shall lie, so that it is there whole or not at all. */
+/**
+ * Makes a sample in a folder beside its destination and then moves it, so that it is there completely or not at all.
+ */
 import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rmSync } from 'node:fs';
@@ -9,24 +11,24 @@ import { recordHour } from './hour.js';
 import { recordTart } from './tart.js';
 
 export type Step =
-  /** A command line, as a user would type it after `corella`. */
+  /** A command line, as typed by a user after `corella`. */
   | { readonly kind: 'command'; readonly words: readonly string[] }
   | { readonly kind: 'text'; readonly path: string; readonly text: string }
-  /** An hour of visibilities by their formula. */
+  /** An hour of visibilities by formula. */
   | { readonly kind: 'hour'; readonly path: string }
   /** Three hours of the Sun drifting over dishes. */
   | { readonly kind: 'drift'; readonly path: string; readonly telescope: string }
   /** Raw samples of a TART with true C/A codes; the antennas' positions are written beside it. */
   | { readonly kind: 'satellites'; readonly path: string }
-  /** What a capture's datagrams hold, as a file. */
+  /** The payloads of a capture's datagrams, as a file. */
   | { readonly kind: 'payloads'; readonly capture: string; readonly path: string };
 
 export interface Sample {
   readonly name: string;
   readonly what: string;
-  /** Where it is used. */
+  /** The page that uses it. */
   readonly page: string;
-  /** What is left in the end, in the order it is told. */
+  /** The remaining files, in the order of the report. */
   readonly files: readonly string[];
   readonly steps: readonly Step[];
   /** A first command to try on it. */
@@ -34,9 +36,9 @@ export interface Sample {
 }
 
 interface Making {
-  /** A command line, in a folder. */
+  /** Runs a command line in a folder. */
   readonly command: (words: readonly string[], folder: string) => Promise<void>;
-  /** Of what is made by a formula. */
+  /** History of files that are made by a formula. */
   readonly history: readonly string[];
   readonly onStep: (fraction: number, what: string) => void;
 }
@@ -69,7 +71,7 @@ export async function makeSample(sample: Sample, folder: string, making: Making)
   }
 }
 
-/** A step for people: the command line, where it is one. */
+/** A step as text: the command line, if it is one. */
 export function stepText(step: Step): string {
   switch (step.kind) {
     case 'command':

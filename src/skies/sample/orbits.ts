@@ -1,4 +1,4 @@
-/** Two-line elements of satellites that stand in given directions at a moment, on circles as high as those of GPS. */
+/** Two-line elements of satellites in given directions at a moment, on circular orbits as high as those of GPS. */
 import type { Instant } from '../../core/instant.js';
 import { formatInstant, parseInstant, secondsBetween } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SECONDS_PER_DAY } from '../../core/units.js';
@@ -32,7 +32,7 @@ function linesOf(site: Site, moment: Instant, { number, altitudeDeg, azimuthDeg 
   const declination = Math.asin(z / RADIUS_M);
   const ascension = Math.atan2(y, x) + localSiderealTimeRad(moment, 0);
   const inclination = Math.max(INCLINATION_DEG * RADIANS_PER_DEGREE, Math.abs(declination) + 0.01);
-  // Along the circle from its ascending node.
+  // Along the orbit from its ascending node.
   const way = Math.asin(Math.sin(declination) / Math.sin(inclination));
   const node = ascension - Math.atan2(Math.cos(inclination) * Math.sin(way), Math.cos(way));
   const turnsADay = (Math.sqrt(GRAVITY / RADIUS_M ** 3) * SECONDS_PER_DAY) / (2 * Math.PI);
@@ -50,6 +50,6 @@ function linesOf(site: Site, moment: Instant, { number, altitudeDeg, azimuthDeg 
   ];
 }
 
-/** With its checksum. */
+/** Appends the checksum. */
 const summed = (line: string): string =>
   line + String(Array.from(line).reduce((sum, one) => sum + (one === '-' ? 1 : Number(one) || 0), 0) % 10);

@@ -13,7 +13,7 @@ const TART_SKY = {
   telescope: 'tart-mg-tana',
   start: '2026-06-12T11:20:40Z',
   durationS: 20e-3,
-  /** Of a sample's noise; real satellites are half as strong. */
+  /** Relative to a sample's noise; real satellites are half as strong. */
   amplitude: 0.2,
   satellites: [
     { prn: 5, altitudeDeg: 72, azimuthDeg: 40, dopplerHz: 310 },
@@ -39,7 +39,7 @@ export async function recordTart(path: string): Promise<void> {
     const l = Math.cos(altitude) * Math.sin(azimuth);
     const m = Math.cos(altitude) * Math.cos(azimuth);
     const codeStart = (RATE_HZ / 1000) * random.uniform();
-    // cos and sin of the carrier, the code on them.
+    // cos and sin of the carrier, with the code.
     const [re, im] = [new Float32Array(samples), new Float32Array(samples)];
     const chips = caCode(prn);
     const perSample = (CHIP_RATE_HZ * (1 + dopplerHz / L1_HZ)) / RATE_HZ;
