@@ -1,6 +1,6 @@
-// The library's reference, made of the comments on what src/index.ts exports:
-//   npm run --silent api > api.md      every exported function, its signature and what it does, as Markdown
-//   node scripts/api-reference.js --check   fails where a function has no comment
+// The library's reference, made from the comments on the exports of src/index.ts:
+//   npm run --silent api > api.md      every exported function, its signature and its comment, as Markdown
+//   node scripts/api-reference.js --check   fails if a function has no comment
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 

@@ -1,5 +1,5 @@
-// How long corella takes to start, in CPU time (user and system) over that of `node -e 0`, run in turn: npm run bench:startup.
-// `-- --runs 20 --only correlate,live` for more runs, or some commands. Fails above the limits.
+// Startup time of corella, in CPU time (user and system) relative to that of `node -e 0`, run alternately: npm run
+// bench:startup. `-- --runs 20 --only correlate,live` for more runs, or some commands. Fails above the limits.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ const folder = mkdtempSync(join(tmpdir(), 'corella-startup-'));
 process.once('exit', () => {
   rmSync(folder, { recursive: true, force: true });
 });
-// Of the whole process up to its end, in microseconds.
+// Of the whole process until its end, in microseconds.
 const hook = join(folder, 'usage.cjs');
 writeFileSync(
   hook,

@@ -1,6 +1,6 @@
-// Builds casacore/measurement-set.cpp, which reads and writes Measurement Sets through casacore, into build/casacore/, and
-// casacore/try-set.cpp, which opens one in a process of its own.
-// Where casacore is not installed it says what to install, in one line, and fails. About a minute of one core, once.
+// Builds casacore/measurement-set.cpp, which reads and writes Measurement Sets through casacore, into build/casacore/,
+// and casacore/try-set.cpp, which opens one in a separate process. If casacore is not installed, prints one line with
+// what to install, and fails. Takes about a minute of one core.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

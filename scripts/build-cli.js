@@ -1,7 +1,7 @@
-// Joins the modules that tsc wrote for the command line into two files: Node takes longer to find and read a thousand small
-// modules than to run them. dist/cli/joined/program.js is what --version and the list of commands need, code.js everything
-// else, each module in it run when it is first imported. dist/cli/main.js takes them where they are no older than what tsc wrote.
-// Workers, the library and tests use the modules themselves.
+// Joins the modules that tsc wrote for the command line into two files: Node takes longer to find and read a thousand
+// small modules than to run them. dist/cli/joined/program.js is the part for --version and the list of commands,
+// code.js everything else; each module in it runs when it is first imported. dist/cli/main.js uses them unless the
+// output of tsc is newer. Workers, the library and tests use the modules themselves.
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
@@ -11,10 +11,10 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cli = join(root, 'dist/cli');
 const joined = join(cli, 'joined');
-/** As tsc writes it, and as esbuild does. */
+/** Imports as written by tsc and by esbuild. */
 const importCall = /\bimport\(['"](\.[^'"]+)['"]\)/g;
 
-/** Modules of the light part whose dynamic imports lead to the rest. */
+/** Modules of the light part whose dynamic imports load the rest. */
 const gates = ['program.js', 'commands.js'].map((name) => join(cli, name));
 const behind = (
   await Promise.all(
@@ -24,7 +24,7 @@ const behind = (
   )
 ).flat();
 
-/** Data, kernels and workers are found beside the module that names them; English is the one of zod's languages in use. */
+/** Data, kernels and workers are found beside the module that names them; of zod's languages only English is used. */
 const asBefore = {
   name: 'as-before',
   /** @param {import('esbuild').PluginBuild} build */
@@ -44,13 +44,13 @@ const asBefore = {
 /** @type {import('esbuild').BuildOptions} */
 const common = {
   ...{ bundle: true, format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning', metafile: true },
-  // Half the text is read in half the time; names stay, for stack traces.
+  // Half the text is read in half the time; names are kept for stack traces.
   ...{ minifyWhitespace: true, minifySyntax: true },
   // Positions in src/, for node --enable-source-maps.
   ...{ sourcemap: 'linked', sourcesContent: false, absWorkingDir: root },
-  // commander too: errors that it throws must be of one class in both files.
+  // commander too: its error classes must be the same in both files.
   external: ['commander', 'koffi', 'h5wasm', 'h5wasm/*', 'h5wasm-plugins', './code.js'],
-  // Some dependencies are CommonJS and ask for modules of Node's by `require`.
+  // Some dependencies are CommonJS and load Node's modules by `require`.
   banner: {
     js: "import { createRequire as requireOfNode } from 'node:module'; const require = requireOfNode(import.meta.url);",
   },
@@ -70,7 +70,7 @@ const made = await Promise.all([
   }),
 ]);
 
-/** Of the packages whose code is in there. */
+/** Packages whose code is included. */
 const packages = new Set(
   made.flatMap(({ metafile }) =>
     Object.keys(metafile?.inputs ?? {}).flatMap(
@@ -84,7 +84,7 @@ const notices = await Promise.all(
       .map((name) => resolve(root, folder, name))
       .find((path) => existsSync(path));
     const name = folder.replace(/^.*node_modules\//, '');
-    // Some name their licence in package.json alone.
+    // Some give their licence only in package.json.
     const text = await readFile(file ?? resolve(root, folder, 'package.json'), 'utf8');
     return `${name}\n\n${text}`;
   }),

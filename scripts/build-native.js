@@ -1,10 +1,9 @@
-// Builds the native library of the cpu backend: every .cpp under src/, once, or once for each instruction-set
-// level that its first line names, into dist/native/. Objects are kept by the hash of all that made them, so a
-// second build costs nothing. A first line `// rounding: every step` keeps products and sums from being fused.
-// The same sources, flags and compiler make the same bytes in any folder. The library says what it was built from
-// (`corella_build`), so that an older one under a newer build.json is refused (src/backend/prototype.ts).
-// Where there is no compiler the install still succeeds: dist/native/build.json says why the library is absent, and
-// `corella devices` repeats it.
+// Builds the native library of the cpu backend: every .cpp under src/, once, or once for each instruction-set level
+// named in its first line, into dist/native/. Objects are cached by the hash of all their inputs, so a second build
+// costs nothing. A first line `// rounding: every step` prevents fused multiply-adds. The same sources, flags and
+// compiler make the same bytes in any folder. The library contains the hash of its inputs (`corella_build`), so that an
+// older one with a newer build.json is refused (src/backend/prototype.ts). Without a compiler the install still
+// succeeds: dist/native/build.json gives the reason, and `corella devices` repeats it.
 //
 //   node scripts/build-native.js             the library, with all instruction-set levels of this architecture
 //   node scripts/build-native.js --lenient   for an installation: the levels that this processor uses (all of them with
@@ -31,11 +30,11 @@ const sanitize = /** @type {const} */ (['sanitize', 'threads']).find((flavour) =
 );
 const strict = process.argv.includes('--strict');
 const lenient = process.argv.includes('--lenient');
-/** The package has no sources but C++'s. */
+/** The package contains only the C++ sources. */
 const buildCommand = existsSync(join(root, 'tsconfig.json')) ? 'npm run build' : 'npm rebuild corella';
 const asked = process.env.CORELLA_ARCH?.trim() ?? '';
 const architecture = asked === '' ? arch() : asked;
-/** Tools for another processor than this one. */
+/** Tools for other processors. */
 const cross =
   architecture === arch()
     ? undefined
@@ -62,15 +61,15 @@ if (wantedLevels !== 'own' && wantedLevels !== 'all') {
   console.error(`corella: CORELLA_LEVELS is '${wantedLevels}'; choose own or all`);
   process.exit(1);
 }
-/** Levels that are compiled. */
+/** Levels to compile. */
 const built = wantedLevels === 'own' && !cross && !sanitize ? ownLevels() : Object.keys(levels);
 
 const common = [
   '-std=c++17',
   ...['-O3', '-g1', '-fPIC', '-pthread', '-fvisibility=hidden'],
-  // Nobody reads errno or floating-point exceptions; a·b+c may become one fused step wherever that is there.
+  // No code reads errno or floating-point exceptions; a·b+c may be fused where supported.
   ...['-fno-math-errno', '-fno-trapping-math', '-ffp-contract=fast'],
-  // GCC 12 takes its own intrinsics, which start from an undefined vector, for uninitialised ones.
+  // GCC 12 reports its own intrinsics, which start from an undefined vector, as uninitialised.
   ...[
     '-Wall',
     '-Wextra',
@@ -79,16 +78,16 @@ const common = [
     '-Wno-uninitialized',
     '-Wno-maybe-uninitialized',
   ],
-  // From the project's folder, so that none of its bytes depend on where it is.
+  // Relative to the project's folder, so that the bytes do not depend on its path.
   '-Isrc',
 ];
-/** Packets come from anyone: what parses them is watched. Sanitizers watch more. */
+/** Packets come from untrusted sources: their parsers are hardened. Sanitizers check more. */
 const hardened = sanitize ? [] : ['-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=2'];
-/** Not in kernels of an instruction-set level: their arrays are our own, and their loops are the ones that are timed. */
+/** Not in kernels of an instruction-set level: their arrays are internal, and their loops are time-critical. */
 const guardedStack = sanitize ? [] : ['-fstack-protector-strong'];
-/** Debug information names sources from here, wherever that is. */
+/** Debug information names sources relative to this folder. */
 const samePaths = [`-ffile-prefix-map=${root}=./`, `-ffile-prefix-map=${root.replace(/\/$/, '')}=.`];
-/** The table of imported functions is filled at load and read-only afterwards. */
+/** The table of imported functions is filled at load time and then read-only. */
 const linking = system === 'linux' ? ['-Wl,-z,relro', '-Wl,-z,now', '-Wl,--build-id=none'] : [];
 const sanitizersOf = {
   sanitize: ['-fsanitize=address,undefined', '-fno-sanitize-recover=undefined', '-fno-omit-frame-pointer'],
@@ -98,7 +97,7 @@ const sanitizers = sanitize ? sanitizersOf[sanitize] : [];
 const flags = sanitize ? [...common.filter((flag) => flag !== '-O3'), '-O1', ...sanitizers] : common;
 
 /**
- * The first compiler that is there and new enough, or why there is none.
+ * The first available compiler that is new enough, or why there is none.
  * @returns {Compiler | { problem: string, fix: string }}
  */
 function findCompiler() {
@@ -172,7 +171,7 @@ function sourcesWith(ending) {
 const hashOf = (...parts) => createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16);
 
 /**
- * A source and all of our headers that it includes, by whatever road.
+ * A source and all of our headers that it includes, directly or not.
  * @param {string} source
  * @param {string[]} seen
  */
@@ -189,7 +188,7 @@ function withHeaders(source, seen = []) {
 }
 
 /**
- * For sources that pick the code of a level: which levels are left out (native.h).
+ * For sources that select the code of a level: which levels are left out (native.h).
  * @param {readonly string[]} included
  */
 function leftOut(included) {
@@ -203,7 +202,7 @@ function leftOut(included) {
 }
 
 /**
- * Every object to be made: its source, its flags and the file named after all that decides its bytes.
+ * Every object to be made: its source, its flags, and its file, named by the hash of all its inputs.
  * @param {Compiler} compiler
  * @param {readonly string[]} included the levels
  * @returns {Unit[]}
@@ -237,9 +236,9 @@ function planObjects(compiler, included) {
 }
 
 /**
- * Two objects may hold the same inline function, compiled for different levels, and the linker keeps one of
- * them: a portable caller would run into AVX-512. So code of a level may leave no shared symbol without the
- * level's name in it.
+ * Two objects may contain the same inline function, compiled for different levels, and the linker keeps only one:
+ * portable code could then run AVX-512. Therefore code of a level may not export a shared symbol without the level's
+ * name in it.
  * @param {Unit} unit
  */
 async function checkSymbols({ object, level, source }) {
@@ -277,7 +276,7 @@ async function compile(compiler, unit) {
 }
 
 /**
- * What the compiler had to say of an object is kept beside it, so that a later strict build sees it too.
+ * The compiler's warnings for an object are stored beside it, so that a later strict build reports them too.
  * @param {string} object
  */
 const warningsOf = (object) => `${object}.warnings`;
@@ -294,7 +293,7 @@ function refuseWarnings(units) {
   process.exit(1);
 }
 
-/** Whoever binds a function compares its prototype with these (src/backend/prototype.ts). */
+/** Code that binds a function compares its prototype with these (src/backend/prototype.ts). */
 function exportedFunctions() {
   const prototypes = sourcesWith(/\.cpp$/).flatMap((source) => exportedBy(readFileSync(source, 'utf8')));
   /** @type {Record<string, string>} */
@@ -327,7 +326,7 @@ async function main() {
     rmSync(library, { force: true });
     record(compiler);
     console.error(`corella: the cpu backend is left out: ${compiler.problem}; ${compiler.fix}`);
-    if (cross) process.exitCode = 1; // whoever asks for another processor's library wants that one
+    if (cross) process.exitCode = 1; // a library for another processor was requested explicitly
     return;
   }
   mkdirSync(objectFolder, { recursive: true });
@@ -339,7 +338,7 @@ async function main() {
   const units = planObjects(compiler, built);
   const objects = units.map((unit) => unit.object);
   const hash = hashOfAll(units);
-  // An installation takes a library with more levels, too: a developer has built it.
+  // An installation accepts a library with more levels too: a developer has built it.
   const enough = lenient ? [hash, hashOfAll(planObjects(compiler, Object.keys(levels)))] : [hash];
   if (enough.some((one) => one === recordedHash()) && existsSync(library)) {
     if (strict) refuseWarnings(units);
@@ -351,7 +350,7 @@ async function main() {
     `corella: compiling the cpu backend for ${built.join(', ')}: ${missing} of ${units.length} files, by ${compiler.title}`,
   );
   await inParallel(units.map((unit) => () => compile(compiler, unit)));
-  // A new file under the old name: a program that has the old library open keeps it whole.
+  // A new file replaces the old name: programs that have the old library open keep it intact.
   const half = `${library}.${process.pid}`;
   const name = join(objectFolder, 'build.cpp');
   writeFileSync(

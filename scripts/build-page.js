@@ -1,5 +1,5 @@
-// The browser's half: src/page → dist/page, one script and one style sheet, nothing loaded from elsewhere. Types are
-// checked beforehand by tsc; a page that grew beyond its bound fails.
+// The browser's part: src/page → dist/page, one script and one style sheet, without external resources. tsc checks the
+// types beforehand; a page larger than its limit fails.
 //   node scripts/build-page.js [--lenient]   with --lenient a machine without esbuild goes on without the page
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ async function build() {
     minify: true,
     logLevel: 'warning',
   });
-  // Tests of single modules, for Node: the page itself is tried in a browser (scripts/test-page.js).
+  // Tests of single modules, for Node: the page itself is tested in a browser (scripts/test-page.js).
   await bundle({
     entryPoints: readdirSync(from)
       .filter((name) => name.endsWith('.test.ts'))

@@ -1,6 +1,6 @@
-// Builds bench/peers/NAME.cpp, each against a library of somebody else's, into build/peers/, for this very
-// processor. The head of a source names its library and the Debian package that brings it. build.json says what
-// was built, and what to install for the rest.
+// Builds bench/peers/NAME.cpp, each with another project's library, into build/peers/, for this processor. The head of
+// a source names its library and the Debian package that contains it. build.json lists what was built, and what to
+// install for the rest.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

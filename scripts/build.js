@@ -1,8 +1,9 @@
 // Builds everything into dist/, step by step, and prints each step with its time.
 //   node scripts/build.js             npm run build: types are checked, the native library has all instruction-set levels
 //   node scripts/build.js --strict    the same; a warning of the C++ compiler is a failure
-//   node scripts/build.js --install   npm ci and npm start: types are not checked (scripts/transpile.js), the native library is for this processor
-//                                     (scripts/build-native.js); nothing where the sources are as they were
+//   node scripts/build.js --install   npm ci and npm start: types are not checked (scripts/transpile.js), the native
+//                                     library is for this processor (scripts/build-native.js); nothing if the
+//                                     sources are unchanged
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -15,7 +16,7 @@ const install = process.argv.includes('--install');
 const stamp = join(root, 'dist', '.built');
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 
-/** Sources by name, size and time: what the stamp says of them is as they were built. */
+/** Sources by name, size and time: unchanged if they equal those in the stamp. */
 function sources() {
   const hash = createHash('sha256').update(process.version);
   const names = ['src', 'scripts'].flatMap((folder) =>

@@ -1,4 +1,4 @@
-// What a bundle for another machine needs and this one has not: packages of the npm registry, kept in build/packages/.
+// Parts of a bundle for another machine that this one lacks: packages of the npm registry, cached in build/packages/.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -8,8 +8,7 @@ import { fileURLToPath } from 'node:url';
 const folder = fileURLToPath(new URL('../build/packages', import.meta.url));
 
 /**
- * The folder of a package, unpacked. `integrity` is the lock file's; without it npm's own check of what the registry
- * says is all there is.
+ * The folder of a package, unpacked. `integrity` is from the lock file; without it only npm's own check applies.
  * @param {string} name
  * @param {string} version
  * @param {string} [integrity]

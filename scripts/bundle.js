@@ -1,9 +1,9 @@
-// Makes build/bundle/: everything Corella needs on a bare Linux machine, with no Node and no network there.
+// Makes build/bundle/: everything Corella needs on a bare Linux machine, without Node and network there.
 //   target           what machine it is for, as linux-x64
 //   node             the runtime: this one, or npm's of the same version for another machine
-//   lib/             its C++ library, used only where the machine has none that suits
+//   lib/             its C++ library, used only if the machine has no suitable one
 //   app/             the compiled project with its tests, the CPU library, and production dependencies
-//   sbom.cdx.json    what of other people's is in it (CycloneDX); THIRD-PARTY-NOTICES.txt their licences
+//   sbom.cdx.json    third-party components (CycloneDX); THIRD-PARTY-NOTICES.txt their licences
 //   corella          the command
 //   corella-test     the tests: corella-test [WORD …]
 // and build/bundle.tar.xz, the same packed. Run `npm run build` first.
@@ -51,7 +51,7 @@ const target =
 const foreign = values.target !== here;
 if (!existsSync(join(root, 'dist', 'cli', 'main.js'))) stop('nothing is built yet: run npm run build');
 
-// The library of another processor comes from its own compiler, and lies beside this machine's.
+// The library of another processor comes from its own compiler, and is beside this machine's.
 const native = foreign ? `native-${target.architecture}` : 'native';
 if (foreign) {
   const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'build-native.js')], {
@@ -65,7 +65,7 @@ rmSync(bundle, { recursive: true, force: true });
 mkdirSync(app, { recursive: true });
 writeFileSync(join(bundle, 'target'), `${values.target}\n`);
 
-// The runtime, without the symbols that only a debugger reads.
+// The runtime, without debug symbols.
 const nodeVersion = process.version.slice(1);
 const runtime = foreign
   ? join(unpackPackage(`node-${values.target}`, nodeVersion), 'bin', 'node')
@@ -78,7 +78,7 @@ for (const path of foreign ? compilersLibraries() : librariesOf(process.execPath
   copyFileSync(path, join(bundle, 'lib', basename(path)));
 
 /**
- * The C++ library that a program of this machine is linked with.
+ * The C++ library that a program on this machine is linked with.
  * @param {string} program
  */
 function librariesOf(program) {
@@ -86,7 +86,7 @@ function librariesOf(program) {
   return [...said.matchAll(/=> (\S*(?:libstdc\+\+|libgcc_s)\S*)/g)].map(([, path]) => path);
 }
 
-/** The same of another machine: its compiler's. */
+/** The same for another machine: from its compiler. */
 function compilersLibraries() {
   return ['libstdc++.so.6', 'libgcc_s.so.1'].map((name) => {
     const said = execFileSync(`${target.prefix}g++`, [`-print-file-name=${name}`], { encoding: 'utf8' });
@@ -95,7 +95,7 @@ function compilersLibraries() {
   });
 }
 
-// The project. Source maps and declarations are for those who have the sources.
+// The project. Source maps and declarations are useful only with the sources.
 cpSync(join(root, 'dist'), join(app, 'dist'), {
   recursive: true,
   filter: (path) => !/(?:\.map|\.d\.ts|\.tsbuildinfo|\.built)$|[/\\]dist[/\\]native(?:-\w+)*$/.test(path),
@@ -108,8 +108,8 @@ for (const name of ['package.json', 'LICENSE', 'CHANGELOG.md', 'README.md', 'scr
   copyFileSync(from, join(app, name));
 }
 
-// Production dependencies: what the lock file does not call dev and what suits the target.
-/** Parts of packages that nothing here reads at run time. */
+// Production dependencies: not dev in the lock file, and suitable for the target.
+/** Parts of packages that are not used at run time. */
 const unread = [
   /^koffi\/(?:vendor|doc|lib|cnoke)/,
   /^koffi\/.*\.(?:cc|hh|inc|S|asm)$/,
@@ -146,7 +146,7 @@ for (const [path, facts] of Object.entries(packages)) {
   });
 }
 
-// What of other people's is in it, beside the command.
+// Third-party components, beside the command.
 writeBill(bundle, values.target);
 
 /** @param {string} script */
@@ -171,8 +171,8 @@ for (const [name, words] of [
   chmodSync(join(bundle, name), 0o755);
 }
 
-// It must start with nothing around it: no Node on the PATH, no home, another folder. Another machine's is started in
-// an emulator where there is one.
+// It must start in an empty environment: no Node on the PATH, no home, another folder. For another machine, in an
+// emulator if there is one.
 const bare = /** @type {const} */ ({ cwd: '/', env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8' });
 if (!foreign) console.log(execFileSync(join(bundle, 'corella'), ['devices'], bare).trim());
 else if (spawnSync(target.emulator, ['--version']).status === 0) {

@@ -1,6 +1,6 @@
-// Checks the CUDA side on a machine without a card: the bindings against the toolkit's headers, and every kernel
-// compiled over a set of plans, its arguments and structures compared with what TypeScript hands it. Needs nvcc (or
-// CUDA_HOME); says so and succeeds where there is none, unless --require. Run `npm run build` first.
+// Checks the CUDA code on a machine without a GPU: the bindings against the toolkit's headers, and every kernel
+// compiled over a set of plans, with its arguments and structures compared with those in TypeScript. Needs nvcc (or
+// CUDA_HOME); reports and succeeds if there is none, unless --require. Run `npm run build` first.
 //   --headers     stops before the kernels
 //   --only WORD   kernels of sources with this in their name
 //   --short       each source for every card once, its other plans for one card each, in turn: half the time
@@ -49,7 +49,7 @@ if (problems.length > 0) {
 }
 
 /**
- * Every prototype we bind, word for word; every renamed symbol as the header renames it.
+ * Every bound prototype, word for word; every renamed symbol as in the header.
  * @param {string} header
  * @param {Readonly<Record<string, string>>} prototypes
  * @param {Readonly<Record<string, string | undefined>>} symbols
@@ -76,7 +76,7 @@ function checkBindings(header, prototypes, symbols = {}, kept = {}) {
     const theirText = `${result} ${name}(${theirs[2].trim()})`;
     if (normal(ours) !== normal(theirText))
       problems.push(`${name} differs from ${path}:\n  ours   ${ours}\n  theirs ${theirText}`);
-    for (const { type } of parsePrototype(ours).parameters) koffiType(type); // throws where a type has no binding
+    for (const { type } of parsePrototype(ours).parameters) koffiType(type); // throws if a type has no binding
     const symbol = symbols[name] ?? name;
     const renamed = symbolOf(name, text);
     if (!(name in kept) && symbol !== renamed)
@@ -95,7 +95,7 @@ function normal(prototype) {
 }
 
 /**
- * What the header's name stands for: itself, `cuX_v2`, or a macro that adds a suffix only for per-thread streams.
+ * The symbol of a name in the header: itself, `cuX_v2`, or a macro that adds a suffix only for per-thread streams.
  * @param {string} name
  * @param {string} text
  */
@@ -104,7 +104,7 @@ function symbolOf(name, text) {
   return found ? found[1] : name;
 }
 
-/** Offsets in the driver's own structures that TypeScript writes to, by the compiler's own word. */
+/** Offsets in the driver's own structures that TypeScript writes to, checked by the compiler. */
 async function checkStructures() {
   const s = structs;
   const source = [
@@ -143,7 +143,7 @@ async function compileKernels() {
 }
 
 /**
- * Plans that come to the same kernel, once.
+ * Removes plans with the same kernel.
  * @param {readonly KernelJob[]} jobs
  */
 function distinct(jobs) {
@@ -158,7 +158,7 @@ function distinct(jobs) {
 }
 
 /**
- * Of each source the first plan for every card; of its other plans one card each, another one each time.
+ * For each source the first plan for every card; its other plans for one card each, in turn.
  * @param {readonly KernelJob[]} jobs
  */
 function shortened(jobs) {
@@ -174,7 +174,7 @@ function shortened(jobs) {
   });
 }
 
-/** What compiles kernels on a card's machine, where it is installed: it takes a little less than nvcc does. */
+/** The run-time compiler that GPU machines use, if it is installed: it accepts slightly less than nvcc. */
 function runtimeCompiler() {
   try {
     return openCompiler();
@@ -184,7 +184,7 @@ function runtimeCompiler() {
 }
 
 /**
- * C75xx are the assembler's notes that it runs wgmmas one by one: no error, but a tenth of the speed.
+ * C75xx are notes of the assembler that it serialises wgmmas: no error, but a tenth of the speed.
  * @param {KernelJob} job
  * @param {number} n
  * @param {RuntimeCompiler | undefined} runtime

@@ -7,10 +7,10 @@ const ground = ['core', 'messages', 'telescope', 'sky', 'delay', 'backend'];
 const kernels = ['channelise', 'kurtosis', 'correlate', 'calibrate', 'image', 'beamform'];
 const edges = ['formats', 'draw', 'packets', 'receive'];
 const working = [...ground, ...kernels, ...edges];
-/** From a stage up to an observation that can be run. */
+/** From a stage to an observation that can be run. */
 const composing = [...working, 'stages', 'compose'];
 const observing = [...composing, 'fields', 'products', 'observation'];
-/** What is done with observations, recordings and visibilities. */
+/** Operations on observations, recordings and visibilities. */
 const tasks = [
   'live',
   'farm',
@@ -26,7 +26,7 @@ const tasks = [
 ];
 const used = [...observing, ...tasks, 'bench', 'qualify'];
 /**
- * Which rooms each room may import. Anything not listed is forbidden.
+ * Allowed imports of each module. All others are forbidden.
  * @type {Record<string, readonly string[] | undefined>}
  */
 const below = {
@@ -58,18 +58,18 @@ const below = {
   pulsar: working,
   gnss: [...working, 'fields'],
   bench: [...composing, 'planner'],
-  // The browser's code: of the server it knows what is said over the wire alone.
+  // The browser's code: of the server it uses only the message types.
   page: ['serve'],
   qualify: [...composing, 'visibilities', 'skies', 'send', 'live', 'bench'],
   cli: used,
   acceptance: [...used, 'cli', 'index.ts'],
-  // What programs import: src/index.ts, and the doors to stages and kernels.
+  // What programs import: src/index.ts, and the entry points to stages and kernels.
   library: [...observing, ...tasks],
   'index.ts': [...observing, ...tasks, 'library'],
 };
 
 /**
- * Files through which a room is entered from outside; the others' files are all doors.
+ * Entry points of a module for imports from outside; in modules not listed every file is one.
  * @type {Record<string, readonly string[] | undefined>}
  */
 const doors = {
@@ -79,18 +79,18 @@ const doors = {
   receive: ['index.ts', 'on-card.ts'],
   fields: ['index.ts'],
   messages: ['index.ts'],
-  // What a live run makes products with is loaded when it runs.
+  // Code that makes products in a live run is loaded when it runs.
   products: ['index.ts', 'making/images.ts', 'making/visibilities.ts', 'solve/index.ts', 'report/index.ts'],
-  // A command's help needs its flags, and none of what runs it.
+  // A command's help needs its flags, but not the code that runs it.
   observation: ['index.ts', 'flags.ts', 'shorthands.ts'],
   ...Object.fromEntries(['stages', 'compose', ...tasks].map((room) => [room, ['index.ts']])),
   serve: ['index.ts', 'messages.ts'],
   qualify: ['index.ts'],
 };
-/** What a card's door leads to is for those who keep data on a card. */
+/** Modules that keep data on a GPU, and may import the GPU entry points. */
 const mayUseCards = /^(?:planner|stages\/card|stages\/take-cells|compose\/front|bench)/;
 /**
- * Shared cases and sample files are for tests, wherever they are.
+ * Shared cases and sample files are for tests, in any module.
  * @param {string} file
  */
 const isForTests = (file) => /(?:^|\/)(?:testing\/.*|cases\.ts|compare\.ts|[^/]*testing\.ts)$/.test(file);
@@ -125,7 +125,7 @@ for (const [file, targets] of graph) {
   }
 }
 
-// A format's name is compared in its own folder alone: elsewhere a property of the format decides.
+// Only its own folder compares a format's name: other code uses a property of the format.
 const ofFormats = [...modules]
   .filter((file) => /^(?:packets|formats)\//.test(file) && !isTest(file))
   .flatMap((file) => [...readFileSync(join(source, file), 'utf8').matchAll(/^ {2}name: '([\w-]+)',$/gm)])
@@ -148,7 +148,7 @@ const ofChains = [...modules].filter(
 if (ofChains.join() !== 'compose/front.ts')
   faults.push(`spectra are made by src/compose/front.ts alone, and here: ${ofChains.join(', ')}`);
 
-// Depth-first walk; a file met again while still on the path closes a circle.
+// Depth-first search; reaching a file that is still on the path closes a cycle.
 /** @type {Set<string>} */
 const done = new Set();
 /**

@@ -1,6 +1,6 @@
-// Our own C interface, both sides of it. Every function that the native library and the benchmarks' peers export is
-// compared word for word with the prototype that TypeScript binds it by, and the numbers both sides know (codes, types,
-// levels, sizes) are asserted by the C++ compiler. Part of every build; needs dist/.
+// Checks both sides of our own C interface. Every function that the native library and the benchmarks' peers export is
+// compared word for word with its prototype in TypeScript, and the C++ compiler asserts the numbers that both sides use
+// (codes, types, levels, sizes). Part of every build; needs dist/.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const filesBelow = (folder, ending) =>
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
 
-/** Name and prototype of each function, and where it stands: { name: [{ prototype, place }] } */
+/** Name and prototype of each function, and its location: { name: [{ prototype, place }] } */
 class Prototypes {
   /** @type {Map<string, { prototype: string, place: string }[]>} */
   byName = new Map();
@@ -52,7 +52,7 @@ function checkPrototypes() {
   const exported = new Prototypes();
   for (const path of [...filesBelow('src', /\.cpp$/), ...filesBelow('bench', /\.cpp$/)])
     for (const prototype of exportedBy(readFileSync(path, 'utf8'))) exported.add(prototype, path);
-  // casacore's wrapper exports all that stands in one block.
+  // casacore's wrapper exports everything in one block.
   for (const path of filesBelow('casacore', /\.cpp$/)) {
     const [, block = ''] = readFileSync(path, 'utf8').split('extern "C" {');
     for (const [, text] of block.matchAll(/^((?:int|void|const char) ?\*? ?ms_\w+\([^{};]*\)) \{/gm))
@@ -60,7 +60,7 @@ function checkPrototypes() {
   }
   const bound = new Prototypes();
   for (const path of filesBelow('src', /(?<!\.test)\.ts$/)) {
-    // Literals, and those joined by +, that read like a prototype.
+    // Literals, and those joined by +, that look like a prototype.
     for (const [, text] of readFileSync(path, 'utf8').matchAll(/`([\w* ]+\bcorella_\w+\([^`]*\))`/g))
       if (!path.endsWith('c-arguments.ts')) bound.add(text, path);
     for (const [, first, more] of readFileSync(path, 'utf8').matchAll(
@@ -78,20 +78,20 @@ function checkPrototypes() {
     }
   }
   for (const [name, [{ place }]] of bound.byName)
-    // corella_build is written by the build itself.
+    // The build itself writes corella_build.
     if (!exported.byName.has(name) && name !== 'corella_build')
       problems.push(`${place}: ${name} is exported by no C++ source`);
   return exported.byName.size;
 }
 
 /**
- * A name of ours as C++ writes it.
+ * One of our names in its C++ form.
  * @param {string} name
  */
 const camel = (name) =>
   name.replaceAll(/[-_](\w)/g, (_, /** @type {string} */ letter) => letter.toUpperCase());
 
-/** Numbers that both sides know, as the compiler's assertions. */
+/** Numbers that both sides use, as assertions for the compiler. */
 function numberAssertions() {
   /**
    * @param {string} left
@@ -157,7 +157,7 @@ function checkNumbers() {
     ...assertions,
     '',
   ].join('\n');
-  // What was found right stays right until something of it changes.
+  // A passed check remains valid until its inputs change.
   const headers = filesBelow('src', /\.h$/).map((path) => readFileSync(path, 'utf8'));
   const hash = createHash('sha256')
     .update([source, ...headers].join('\0'))
@@ -186,7 +186,7 @@ function checkNumbers() {
   return 0;
 }
 
-/** The levels that are built are those that TypeScript asks for. */
+/** The levels that are built must be those that TypeScript requests. */
 function checkLevels() {
   for (const [architecture, levels] of Object.entries(builtLevels)) {
     const [built, asked] = [Object.keys(levels ?? {}).join(', '), levelsOf(architecture).join(', ')];

@@ -1,6 +1,6 @@
 // Checks that C++ and CUDA sources are formatted by .clang-format, or with --write formats them. Versions of
-// clang-format differ in small things: 14, Debian 12's, is the measure. Where it is not installed this says so and
-// succeeds, unless --require.
+// clang-format differ slightly: the reference is 14, of Debian 12. If it is not installed this reports so and succeeds,
+// unless --require.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// Carries what tsc leaves behind (tables of positions, kernel sources) from src/ to dist/, beside the compiled code that
-// opens it, and takes out of dist/ what has no source any more: a test of a file that moved would still be run.
+// Copies files that tsc does not handle (tables of positions, kernel sources) from src/ to dist/, beside the compiled
+// code that opens them, and removes files without a source from dist/: otherwise a test of a moved file would still
+// run.
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
@@ -15,11 +16,11 @@ const filesBelow = (folder) =>
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
 
 for (const name of filesBelow(source)) {
-  // The page is built by build-page.js.
+  // build-page.js builds the page.
   if (assets.test(name) && !name.startsWith('page/')) cpSync(join(source, name), join(built, name));
 }
 for (const name of filesBelow(built)) {
-  // Native libraries, the page and the joined command line are built by others.
+  // Other scripts build native libraries, the page and the joined command line.
   if (/^(?:native|page|cli\/joined)/.test(name)) continue;
   const from = compiled.test(name) ? name.replace(compiled, '.ts') : assets.test(name) ? name : undefined;
   if (from !== undefined && !existsSync(join(source, from))) rmSync(join(built, name));

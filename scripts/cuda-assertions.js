@@ -1,11 +1,11 @@
-// What TypeScript says of a kernel's arguments and structures, as assertions that the compiler checks when they stand
-// at the end of the kernel's source.
+// The kernel arguments and structures of TypeScript, as assertions for the compiler, placed at the end of the kernel's
+// source.
 
 /** @typedef {import('../dist/backend/cuda/kernels.js').KernelRequest} KernelRequest */
 /** @typedef {import('../dist/backend/cuda/arguments.js').ArgumentKind} ArgumentKind */
 /** @typedef {import('../dist/backend/cuda/arguments.js').StructureLayout} StructureLayout */
 
-/** Parameters of a kernel, one by one; the headers that would do this are not the compiler's at run time. */
+/** Parameters of a kernel, one by one; the run-time compiler lacks the headers for this. */
 const tools = `
 #include <stddef.h>
 namespace corella_check {
@@ -45,7 +45,7 @@ export function layoutAssertions(type, { bytes, ...fields }) {
 /**
  * @param {string} at the type of the argument
  * @param {ArgumentKind} kind
- * @param {string} where for people
+ * @param {string} where for messages
  */
 function argumentAssertions(at, kind, where) {
   if (kind === 'pointer')
@@ -63,7 +63,7 @@ function argumentAssertions(at, kind, where) {
 
 /**
  * @param {KernelRequest} request
- * @returns {string} lines to stand at the end of its source
+ * @returns {string} lines for the end of its source
  */
 export function assertionsOf({ entries, tables = {} }) {
   const kernels = Object.entries(entries).flatMap(([name, kinds]) => {

@@ -1,4 +1,4 @@
-// Every kernel over a set of plans, and what cards it is for: what check-cuda.js compiles. A new kernel is a line here.
+// Every kernel over a set of plans, with its GPU architectures, for check-cuda.js. A new kernel is a line here.
 import { ceilingRequest } from '../dist/backend/cuda/ceilings.js';
 import { plainCeilingRequest } from '../dist/backend/cuda/plain-ceilings.js';
 import { spectraRequest } from '../dist/backend/cuda/spectra.js';
@@ -74,7 +74,7 @@ const ceilings = () => [
   ...jobs(hopper, ceilingRequest('hopper'), halfCeilingRequest()),
 ];
 
-/** A packet of many inputs, of two, and one of bytes in parts of a band. */
+/** Packets of many inputs, of two, and of bytes in parts of a band. */
 function turns() {
   const streams = [
     chips.plan({ boards: [1, 2], channels: 132, firstChannel: 0 }),
@@ -114,7 +114,7 @@ function correlators() {
   ]);
 }
 
-/** Every width of a tile, one and two polarisations; integers, and floats by each. */
+/** Every tile width, one and two polarisations; integers, and floats for each. */
 function beamformers() {
   /** @type {[number, 1 | 2, number][]} */
   const shapes = [
@@ -237,7 +237,7 @@ function channelisers() {
     [102, 3, 'i8', 'ci8'],
     [2 ** 20, 4, 'ci8', 'ci8'],
   ];
-  /** Those that sum powers on the way. @type {[number, number, VoltageType, SpectraType][]} */
+  /** Those that also sum powers. @type {[number, number, VoltageType, SpectraType][]} */
   const summed = [
     [256, 8, 'ci8', 'ci8'],
     [1000, 4, 'i8', 'ci4'],
@@ -279,7 +279,7 @@ function channelisers() {
   ];
 }
 
-/** StEFCal as the chip of several cards would hold it. */
+/** StEFCal in the on-chip memory of several GPUs. */
 function calibrators() {
   const sizes = [
     { stations: 3, solves: 2 },
@@ -311,7 +311,7 @@ function calibrators() {
 }
 
 /**
- * Every form of model: a block by itself, many of one solve, and steps that are mixed.
+ * Every form of model: a single block, several blocks per solve, and mixed steps.
  * @param {readonly { architecture: string, multiprocessors: number, sharedBytesPerBlock: number }[]} cards
  */
 const fullChips = (cards) =>

@@ -1,5 +1,5 @@
-// Makes src/sky/earth/data/earth-orientation.csv of the IERS's finals2000A.all: every third day, which is within 0.2 ms
-// of UT1 and 1.1 mas of the pole on the days between.
+// Makes src/sky/earth/data/earth-orientation.csv from the IERS's finals2000A.all: every third day, which is within 0.2
+// ms of UT1 and 1.1 mas of the pole on the days between.
 //   node scripts/earth-orientation.js finals2000A.all
 import { readFileSync, writeFileSync } from 'node:fs';
 import { formatInstant, instant } from '../dist/core/instant.js';

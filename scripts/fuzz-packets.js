@@ -1,8 +1,8 @@
-// Feeds damaged packets to every decoder: npm run fuzz:packets [-- --packets 100000 --seed 1 --only chips,vdif]
-// and nights of any trouble to both rings, as many packets in all: --only ring for those alone.
-// Each must be placed inside its plan, be control, or be refused with a reason; nothing may throw, and what can be
-// parsed must be written again byte for byte. The native parser must say the same of each. The same seed makes the
-// same packets; a failure names the packet. With CORELLA_NATIVE=dist/native-sanitize it is watched by sanitizers.
+// Feeds damaged packets to every decoder: npm run fuzz:packets [-- --packets 100000 --seed 1 --only chips,vdif] and
+// runs with random faults to both rings, with the same total number of packets: --only ring for those alone. Each must
+// be placed inside its plan, be control, or be refused with a reason; nothing may throw, and parsed packets must be
+// written again byte for byte. The native parser must agree on each. The same seed makes the same packets; a failure
+// names the packet. CORELLA_NATIVE=dist/native-sanitize runs it with sanitizers.
 import assert from 'node:assert/strict';
 import { parseArgs } from 'node:util';
 import { verdictOf } from '../dist/packets/verdict.js';
@@ -57,7 +57,7 @@ console.log(failures === 0 ? told : `${failures} decoders fell`);
 process.exit(failures === 0 && (chosen.length > 0 || values.only === 'ring') ? 0 : 1);
 
 /**
- * Nights until there were so many packets, each on two new rings.
+ * Runs until this many packets were sent, each on two new rings.
  * @param {number} packets
  * @param {number} seed
  */

@@ -1,7 +1,7 @@
-// Feeds damaged files to every reader: npm run fuzz [-- --inputs 10000 --seed 1 --only vdif,guppi --processes 2]
-// Each must end in a recording whose gaps and lengths add up, or in a CorellaError, within two seconds,
-// and may ask for no more memory at once than a small multiple of the file's own size. The slowest input and the largest request are told.
-// The same seed makes the same inputs; a failure names the reader and the input's number.
+// Feeds damaged files to every reader: npm run fuzz [-- --inputs 10000 --seed 1 --only vdif,guppi --processes 2] Each
+// must end in a recording whose gaps and lengths add up, or in a CorellaError, within two seconds, and may allocate at
+// once no more memory than a small multiple of the file's size. The slowest input and the largest allocation are
+// printed. The same seed makes the same inputs; a failure names the reader and the input's number.
 import { fork } from 'node:child_process';
 import {
   mkdirSync,
@@ -20,21 +20,21 @@ const TIME_LIMIT_MS = 60_000;
 /** A hang is ended after a minute; an input that takes longer than this has failed. */
 const SLOWEST_MS = 2000;
 /**
- * What one array may take: buffers of a few megabytes that every reader has, and so much for each byte of the file. Samples of
- * one bit become floats of 32, and a block holds some hundred of them that a damaged header may say to be there.
+ * Limit of one array: buffers of a few megabytes that every reader has, plus an amount for each byte of the file.
+ * Samples of one bit become floats of 32, and a block holds some hundred of them that a damaged header may claim.
  */
 const BUFFER_BYTES = 16 * 2 ** 20;
 const BYTES_PER_BYTE = 1024;
-/** Making the sound files takes a busy machine a while. */
+/** On a busy machine, making the valid files takes a while. */
 const START_LIMIT_MS = 120_000;
-/** A process's share of a reader's inputs: what a damaged file makes libhdf5 leave behind ends with it. */
+/** A process's share of a reader's inputs: what libhdf5 leaks after a damaged file ends with the process. */
 const SLICE = 500;
 
 /** @typedef {{ name: string, folder: string, inputs: string, seed: string, first: string }} Task */
 /** @typedef {{ read: number, refused: number, slowestMs: number, largestBytes: number }} Counted */
 /** @typedef {{ failure?: string, counted?: Counted }} Slice */
 
-// A process of its own for each slice of a reader's inputs: what it spends and where it falls is its own.
+// A separate process for each slice of a reader's inputs: its memory and crashes are its own.
 if (process.send) {
   const send = process.send.bind(process);
   process.once('message', (/** @type {Task} */ task) => {
@@ -60,7 +60,7 @@ async function main() {
   process.once('exit', () => {
     rmSync(folder, { recursive: true, force: true });
   });
-  // What a reader's thread makes for itself lies there too: a thread that is ended clears nothing up.
+  // Temporary files of a reader's threads are there too: a terminated thread does not clean up.
   process.env.TMPDIR = join(folder, 'temporary');
   mkdirSync(process.env.TMPDIR);
   const { subjects } = await import('../dist/formats/testing/subjects.js');
@@ -68,7 +68,7 @@ async function main() {
   const chosen = values.only === '' ? names : values.only.split(',');
   let failures = 0;
   const started = performance.now();
-  // Slices of all readers, taken by whichever process is free; a reader that failed is not gone on with.
+  // Slices of all readers, each taken by a free process; a reader that failed is not continued.
   const [from, to] = [Number(values.first), Number(values.inputs)];
   const readers = chosen.map((name) => ({
     name,
@@ -135,7 +135,7 @@ function words({ read, refused, slowestMs, largestBytes }, inputs) {
 }
 
 /**
- * One slice, so that a hang can be ended and told.
+ * One slice, so that a hang can be ended and reported.
  * @param {Task} task
  * @returns {Promise<Slice>}
  */
@@ -171,7 +171,7 @@ function run(task) {
 
 /**
  * @param {Task} task
- * @param {(k: number) => void} begin is told of each input
+ * @param {(k: number) => void} begin called for each input
  * @returns {Promise<Slice>}
  */
 async function fuzzOne({ name, folder, inputs, seed, first }, begin) {
@@ -181,7 +181,7 @@ async function fuzzOne({ name, folder, inputs, seed, first }, begin) {
   const { randomStream } = await import('../dist/core/random.js');
   const subject = (await subjects()).find((one) => one.name === name);
   if (!subject) return { failure: 'there is no such reader' };
-  // Libraries are loaded by a sound file, which is no part of any input's time.
+  // A valid file loads the libraries, which count to no input's time.
   const sound = join(folder, `${name}-sound-${first}${subject.extension}`);
   writeFileSync(sound, subject.bytes);
   await tryReading(subject, sound);
@@ -190,7 +190,7 @@ async function fuzzOne({ name, folder, inputs, seed, first }, begin) {
   const tally = { refused: 0, read: 0 };
   for (let k = Number(first); k < Number(inputs); k++) {
     begin(k);
-    // A file of its own for each: libhdf5 knows a file again that it failed to close.
+    // A separate file for each: libhdf5 recognises a file that it failed to close.
     const path = join(folder, `${name}-${k}${subject.extension}`);
     const damaged = mutate(subject.bytes, randomStream(Number(seed), name, k));
     writeFileSync(path, damaged);
@@ -199,7 +199,7 @@ async function fuzzOne({ name, folder, inputs, seed, first }, begin) {
       const started = performance.now();
       const before = spentMs();
       tally[await tryReading(subject, path)]++;
-      // On a busy machine the clock runs on while nothing is done: then what the processor spent counts.
+      // On a busy machine the wall clock includes waiting: then CPU time counts.
       const ms = Math.min(performance.now() - started, spentMs() - before);
       most.ms = Math.max(most.ms, ms);
       most.bytes = Math.max(most.bytes, asked.largest);
@@ -216,7 +216,7 @@ async function fuzzOne({ name, folder, inputs, seed, first }, begin) {
   return { counted: { ...tally, slowestMs: most.ms, largestBytes: most.bytes } };
 }
 
-/** By this process and those it started and saw end (Linux tells, in ticks of 10 ms). */
+/** CPU time of this process and its ended children (from Linux, in ticks of 10 ms). */
 function spentMs() {
   const { user, system } = process.cpuUsage();
   const stat = existsSync('/proc/self/stat') ? readFileSync('/proc/self/stat', 'utf8') : ') ';
@@ -229,7 +229,7 @@ function spentMs() {
 }
 
 /**
- * Every array that is made from now on is seen: the largest of them in bytes.
+ * From now on records the largest array allocated, in bytes.
  * @returns {{ largest: number }}
  */
 function countAllocations() {
@@ -255,7 +255,7 @@ function countAllocations() {
         /** @type {unknown} */
         const built = Reflect.construct(target, words, as === everything[name] ? target : as);
         const made = /** @type {{ byteLength: number }} */ (built);
-        // Views of what is there already take nothing.
+        // Views of existing buffers allocate nothing.
         if (!(words[0] instanceof ArrayBuffer) && !(words[0] instanceof SharedArrayBuffer))
           seen.largest = Math.max(seen.largest, made.byteLength);
         return made;

@@ -7,7 +7,7 @@ export const source = new URL('../src/', import.meta.url).pathname;
 const importLine =
   /(?:^|\n)\s*(?:import|export)\b[^'";]*?\bfrom\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g;
 
-/** Every file below src/, from there. */
+/** Every file below src/, relative to it. */
 export const sourceFiles = () =>
   readdirSync(source, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -37,8 +37,8 @@ export function importGraph(modules) {
 }
 
 /**
- * Tests that a change reaches. Inside the changed files' own modules imports are followed all the way; a test of another
- * module is near where it imports a changed module itself, and far where it does so through others.
+ * Tests affected by a change. Inside the changed files' own modules imports are followed recursively; a test of another
+ * module is near if it imports a changed module directly, and far if it does so through others.
  * @param {ReadonlyMap<string, readonly string[]>} graph
  * @param {readonly string[]} changed
  * @returns {{ near: string[], far: string[] }}

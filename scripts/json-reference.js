@@ -1,4 +1,5 @@
-// Writes docs/json.md: what every command prints with --json, and every message. With --check: compares it with what is there.
+// Writes docs/json.md: what every command prints with --json, and every message. With --check: compares it with the
+// existing file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { explained, jsonDocuments } from '../dist/messages/index.js';

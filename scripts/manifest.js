@@ -1,7 +1,7 @@
-// A manifest of what commands make: npm run manifest -- DIR runs the chains of scripts/manifest/chains.js, leaves their outputs
-// in DIR and a digest of each, as `corella compare` sees it (without history), in DIR.json.
-// npm run manifest -- --check DIR.json [DIR2] runs them again and compares: what differs, and by how much where DIR is still there.
-// --only live,image takes chains by name.
+// A manifest of command outputs: npm run manifest -- DIR runs the chains of scripts/manifest/chains.js, leaves their
+// outputs in DIR and a digest of each, as `corella compare` sees it (without history), in DIR.json. npm run manifest --
+// --check DIR.json [DIR2] runs them again and compares: what differs, and by how much if DIR still exists. --only
+// live,image selects chains by name.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -89,7 +89,7 @@ function manifestIn(path) {
 }
 
 /**
- * A line that fails is part of the manifest by its exit code: a refusal that goes, or comes, is a difference.
+ * A failing line is part of the manifest by its exit code: a removed or new refusal is a difference.
  * @param {import('./manifest/chains.js').Chain} chain
  */
 async function runChain({ name, lines, write = {} }) {
@@ -97,7 +97,7 @@ async function runChain({ name, lines, write = {} }) {
   mkdirSync(here, { recursive: true });
   for (const [path, text] of Object.entries(write)) writeFileSync(join(here, path), text);
   for (const line of lines) {
-    // A place's own blank is an underscore here.
+    // An underscore here is a blank within a position.
     const words = line.split(/ +/).map((word) => word.replaceAll('_', ' '));
     const { code, stderr } = await corella(here, words);
     codes[`${name}: ${line}`] = code;
@@ -125,7 +125,7 @@ function corella(cwd, words) {
   });
 }
 
-/** Of every output, by its path in the folder. */
+/** Digests of every output, by its path in the folder. */
 async function digests() {
   /** @type {Record<string, Digest>} */
   const files = {};

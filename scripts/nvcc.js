@@ -1,4 +1,4 @@
-// CUDA's compiler and its headers, where they are.
+// Location of CUDA's compiler and its headers.
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ function findNvcc() {
 
 export const nvcc = findNvcc();
 
-/** Folders of headers: the toolkit's, and those of the run-time compiler's Python package beside it. */
+/** Header folders: the toolkit's, and those of the run-time compiler's Python package beside it. */
 export function headerFolders() {
   const real =
     nvcc === undefined ? [] : [execFileSync('readlink', ['-f', nvcc], { encoding: 'utf8' }).trim()];

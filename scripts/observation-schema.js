@@ -1,5 +1,5 @@
-// Writes what is made from the fields of an observation: its JSON Schema, and the tables of docs/observation.md.
-// With --check: compares them with what is there.
+// Writes the files made from the fields of an observation: its JSON Schema, and the tables of docs/observation.md. With
+// --check: compares them with the existing files.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { fieldReference, observationJsonSchema, supportTable } from '../dist/observation/index.js';
@@ -11,7 +11,7 @@ const page = inDocs('observation.md');
 const settings = await resolveConfig(schema);
 
 /**
- * The page with what is made between a pair of marks.
+ * The page with generated text between a pair of marks.
  * @param {string} text
  * @param {string} what
  * @param {string} made

@@ -1,4 +1,5 @@
-// Writes docs/options.md: every option once, with the commands that have it. With --check: compares it with what is there.
+// Writes docs/options.md: every option once, with the commands that have it. With --check: compares it with the
+// existing file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { commands } from '../dist/cli/commands.js';
@@ -10,7 +11,7 @@ const page = new URL('../docs/options.md', import.meta.url).pathname;
  * @typedef {object} Row
  * @property {string} flags
  * @property {string} group
- * @property {Set<string>} helps With its default, as each command has it.
+ * @property {Set<string>} helps With its default, for each command.
  * @property {string[]} commands
  */
 /**
@@ -36,7 +37,7 @@ for (const { name, words } of variantsOf(commands))
       rows.set(long, row);
     }
 
-/** The default where it is the same in every command. @param {Set<string>} helps */
+/** The default if it is the same in every command. @param {Set<string>} helps */
 function helpOf(helps) {
   const [first] = helps;
   return helps.size === 1 ? first : first.replace(/ \(default: .*\)$/s, '');

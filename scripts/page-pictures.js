@@ -1,7 +1,8 @@
-// Pictures of every view with live data: 32 stations of LWA-SV under the catalogued sky, gains solved, an antenna flagged.
+// Pictures of every view with live data: 32 stations of LWA-SV under the catalogued sky, gains solved, an antenna
+// flagged.
 //   node scripts/page-pictures.js [FOLDER] [--all]
-// Without --all the eight that docs/page.md shows, dark, into docs/; with it every view in dark and light on a desktop, a
-// phone and a wall, to be looked at.
+// Without --all the eight in docs/page.md, dark, into docs/; with it every view in dark and light on a desktop, a phone
+// and a wall, for inspection.
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode, encode } from 'fast-png';
@@ -16,7 +17,7 @@ const SIZES = {
   wall: { width: 2560, height: 1440 },
 };
 
-/** Few colours fit into a palette of 256: the nearest of them by a coarse cube, most frequent first. @param {Buffer} png */
+/** Reduces a picture to a palette of 256 colours: the most frequent on a coarse cube first. @param {Buffer} png */
 function smaller(png) {
   const { width, height, channels, data } = decode(png);
   /** @type {Map<number, number>} */
@@ -27,7 +28,7 @@ function smaller(png) {
   const kept = [...counts].sort((x, y) => y[1] - x[1]).slice(0, 96).map(([key]) => key); // prettier-ignore
   const colourOf = (/** @type {number} */ key) =>
     [key >> 12, (key >> 6) & 63, key & 63].map((six) => Math.round((six * 255) / 63));
-  // The rest go, one after the other, to what is farthest from those that are there: gradients keep their steps.
+  // The other entries are the colours farthest from those chosen, one by one: gradients keep their steps.
   const left = [...counts.keys()].map((key) => ({ key, far: Infinity, colour: colourOf(key) }));
   for (let k = 0; k < 255; k++) {
     const [r, g, b] = colourOf(kept[k]);
@@ -62,7 +63,7 @@ function smaller(png) {
 const night = await openNight({
   send: [
     ...['--simulate', '--stations', '32', '--rate', '3.2kHz', '--duration', '5s', '--loop'],
-    // The sky of now, for that is the time that packets get: gains by the sky of another hour are not taken.
+    // The current sky, because packets get the current time: gains from the sky of another hour are refused.
     ...['--noise', '2000', '--time', new Date().toISOString(), '--restamp'],
     ...['--format', 'snap2', '--channels', '8'],
   ],

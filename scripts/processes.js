@@ -1,11 +1,11 @@
-// The harness of the long scripts: starts the program and other processes, waits for what they do, and kills them.
+// Common functions of the long scripts: start the program and other processes, wait for them, and kill them.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
-/** Debian puts nats-server where only root looks. */
+/** Debian installs nats-server outside the PATH of ordinary users. */
 export const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` };
 
 /**
@@ -91,7 +91,7 @@ export function start(command, words, cwd, onText) {
 }
 
 /**
- * The program, under way.
+ * The program, running.
  * @param {string} cwd
  * @param {readonly string[]} words
  * @param {(text: string) => void} [onText]
@@ -99,7 +99,7 @@ export function start(command, words, cwd, onText) {
 export const startCorella = (cwd, words, onText) => start(process.execPath, [program, ...words], cwd, onText);
 
 /**
- * A script of this folder, in a process of its own.
+ * A script of this folder, in a separate process.
  * @param {string} path from scripts/
  * @param {readonly string[]} words
  */
@@ -107,7 +107,7 @@ export const startScript = (path, words) =>
   start(process.execPath, [fileURLToPath(new URL(path, import.meta.url)), ...words]);
 
 /**
- * The program, to its end: what it printed.
+ * Runs the program to its end; returns its output.
  * @param {string} cwd
  * @param {readonly string[]} words
  */

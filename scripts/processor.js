@@ -1,4 +1,4 @@
-// Which instruction-set levels a library for this very processor needs. Where the processor cannot be asked, all of them.
+// Instruction-set levels that a library for this processor needs; all of them if the processor cannot be queried.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { arch, platform } from 'node:os';
@@ -7,7 +7,7 @@ import { levelsOf } from './targets.js';
 const avx2 = ['avx2', 'fma', 'f16c', 'bmi2'];
 const avx512 = [...avx2, 'avx512f', 'avx512dq', 'avx512bw', 'avx512vl', 'avx512_vnni'];
 /**
- * What /proc/cpuinfo names, of each level; processor.cpp asks the processor itself for the same.
+ * Names in /proc/cpuinfo, for each level; processor.cpp queries the processor itself for the same.
  * @type {Record<string, Record<string, string[]> | undefined>}
  */
 const featuresOf = {
@@ -26,8 +26,8 @@ export const levelsWith = (architecture, features) =>
     .map(([level]) => level);
 
 /**
- * Of the levels that a processor has, those that its library uses. On x64 every source has a version for the widest
- * vectors; the narrower ones are never called. On arm64 many sources have the portable version alone.
+ * The levels of a processor that its library uses. On x64 every source has a version for the widest vectors; the
+ * narrower ones are never called. On arm64 many sources have only the portable version.
  * @param {string} architecture
  * @param {readonly string[]} present
  */

@@ -1,7 +1,8 @@
-// The C prototypes of what our C++ sources export, as they are compared and recorded.
+// The C prototypes exported by our C++ sources, in the form used for comparison.
 
 /**
- * A prototype as it is compared: koffi's notes on direction are not C's, nor are ours on lengths. src/backend/prototype.ts does the same.
+ * Normalises a prototype for comparison: removes koffi's notes on direction and our notes on lengths.
+ * src/backend/prototype.ts does the same.
  * @param {string} text
  */
 export const normal = (text) =>
@@ -14,13 +15,13 @@ export const normal = (text) =>
     .trim();
 
 /**
- * The name of the function that a prototype is of.
+ * The name of a prototype's function.
  * @param {string} prototype
  */
 export const nameOf = (prototype) => /(\w+)\(/.exec(prototype)?.[1];
 
 /**
- * Of every function that a source exports.
+ * Prototypes of every function that a source exports.
  * @param {string} source
  */
 export function exportedBy(source) {

@@ -1,10 +1,10 @@
-// Runs every compiled test, or those whose path contains one of the words given, on all cores:
+// Runs every compiled test, or those whose path contains one of the given words, on all cores:
 //   npm test                     every test
 //   npm test -- correlate        those with 'correlate' in their path
 //   npm test -- --apart [WORD…]  each file in a process of its own
 // The files of a folder share a process, since starting one costs more than most of them take; acceptance tests, which
-// start the program many times over, have one each. What failed is printed in full, what passed in a line. Every
-// process gets a temporary folder of its own and fails if it leaves anything in it.
+// start the program many times, have one each. Failures are printed in full, passes in a line. Every process has its
+// own temporary folder and fails if it leaves files in it.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ if (words[0] === HERE) await importAll(words.slice(1));
 else process.exitCode = await main(words);
 
 /**
- * A file that cannot even be loaded is a failed test, and the others still run.
+ * A file that cannot be loaded is a failed test, and the others still run.
  * @param {readonly string[]} files
  */
 async function importAll(files) {
@@ -80,7 +80,7 @@ async function main(given) {
 }
 
 /**
- * Those that take longest first, so that no core is left with one at the end: acceptance tests, then by size.
+ * The longest first, so that all cores stay busy to the end: acceptance tests, then by size.
  * @param {readonly string[]} wanted
  * @param {boolean} apart
  * @returns {Batch[]}
@@ -155,7 +155,7 @@ function report({ title, files }, { text, code, signal, left, seconds }, totals)
     totals.set('tests', (totals.get('tests') ?? 0) + 1);
     totals.set('fail', (totals.get('fail') ?? 0) + 1);
   }
-  // Without its closing lines, which would be taken for those of the whole run.
+  // Without its closing lines, which would look like those of the whole run.
   if (faults.length > 0) process.stdout.write(text.replaceAll(/^# (?:\w+) [\d.]+\n/gm, ''));
   const what = `${files.length === 1 ? '' : `${files.length} files, `}${counted('tests')} ${counted('tests') === 1 ? 'test' : 'tests'}`;
   const verdict = faults.length === 0 ? 'ok  ' : 'FAIL';

@@ -1,5 +1,6 @@
-// What of other people's is shipped with us, from package-lock.json alone, so that the same lock file makes the same bytes:
-//   sbom.cdx.json             CycloneDX 1.5: every package with its version, licence, hash and what needs it
+// The third-party components shipped with Corella, from package-lock.json alone, so that the same lock file makes the
+// same bytes:
+//   sbom.cdx.json             CycloneDX 1.5: every package with its version, licence, hash and dependents
 //   THIRD-PARTY-NOTICES.txt   their licences, word for word
 // Those of a bundle name Node as well. Into dist/ by `npm run prepare`, and into the bundle for its target.
 //   node scripts/sbom.js [--out DIR] [--target linux-x64]
@@ -33,7 +34,7 @@ const lock = lockFile.parse(JSON.parse(readFileSync(join(root, 'package-lock.jso
 /** @typedef {z.infer<typeof lockFile>['packages'][string]} Locked */
 /** @typedef {{ name: string, path: string, facts: Locked }} Shipped */
 
-/** Those in the page, and all that they need. */
+/** The packages in the page, with their dependencies. */
 function pagePackages() {
   const found = new Set(inPage);
   const byPath = new Map(Object.entries(lock));
@@ -44,7 +45,7 @@ function pagePackages() {
 }
 
 /**
- * What is shipped: production dependencies that suit the target (any, where there is none), and the page's.
+ * What is shipped: production dependencies that suit the target (all if there is none), and the page's.
  * @param {string | undefined} target
  * @returns {Shipped[]}
  */
@@ -67,7 +68,7 @@ const purl = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${version}`
 /** @param {Shipped} one */
 function component({ name, facts: { version, license, integrity } }) {
   const [algorithm, digest] = integrity?.split(/-(.*)/s) ?? [];
-  // SPDX's identifiers have no spaces; anything else is words.
+  // SPDX identifiers have no spaces; other text is a name.
   const named =
     license === undefined ? undefined : /^[\w.+-]+$/.test(license) ? { id: license } : { name: license };
   return {
@@ -133,7 +134,7 @@ function notice({ name, path, facts: { version, license } }) {
 export function writeBill(folder, target) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(bill(target), null, 2)}\n`);
-  // A package of another machine's is not here; its licence is that of the package it belongs to.
+  // A package for another machine is not installed here; its licence is that of its parent package.
   const words = shipped(target).map(notice);
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), `${words.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);
 }

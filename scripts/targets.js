@@ -1,7 +1,7 @@
-// The machines that a library or a bundle can be made for, wherever it is made.
+// The machines that a library or a bundle can be made for, on any machine.
 import { arch, platform } from 'node:os';
 
-/** This machine, in the words of npm and Node. */
+/** This machine, in the notation of npm and Node. */
 export const here = `${platform()}-${arch()}`;
 
 /**
@@ -10,8 +10,8 @@ export const here = `${platform()}-${arch()}`;
  */
 
 /**
- * Of each machine that a bundle can be made for: what `uname -m` says there, the prefix of Debian's cross compiler and
- * the package that brings it, and the emulator that runs its programs elsewhere.
+ * For each machine that a bundle can be made for: the output of `uname -m`, the prefix of Debian's cross compiler and
+ * its package, and the emulator that runs its programs elsewhere.
  * @type {Record<string, Target | undefined>}
  */
 export const targets = {
@@ -38,7 +38,7 @@ export const targets = {
 const avx2 = ['-mavx2', '-mfma', '-mf16c', '-mbmi2'];
 const avx512 = [...avx2, '-mavx512f', '-mavx512dq', '-mavx512bw', '-mavx512vl', '-mavx512vnni'];
 /**
- * What each level of an architecture may use; a processor has a level only if it has all of it (processor.cpp).
+ * Features that each level of an architecture may use; a processor has a level only with all of them (processor.cpp).
  * @type {Record<string, Record<string, string[]> | undefined>}
  */
 export const levelsOf = {

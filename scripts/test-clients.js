@@ -1,7 +1,8 @@
-// What others' software makes of our files, and we of theirs: npm run test:clients [-- --debian]. With --debian only what
-// Debian's packages provide; else checkers in the folder that CORELLA_CLIENTS names, real files (CORELLA_TEST_DATA) against
-// baseband and pyuvdata (PYTHONPATH), rephasing against pyuvdata's. What is not here is passed over and said; the table of docs/formats.md
-// is written where all of it is, and must have what agreed in this run.
+// Compatibility of files with other software, in both directions: npm run test:clients [-- --debian]. With --debian
+// only software in Debian's packages; else checkers in the folder named by CORELLA_CLIENTS, real files
+// (CORELLA_TEST_DATA) against baseband and pyuvdata (PYTHONPATH), rephasing against pyuvdata's. Missing software is
+// skipped and reported; the table of docs/formats.md is written if all of it is installed, and must contain what agreed
+// in this run.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

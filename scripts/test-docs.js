@@ -1,5 +1,5 @@
-// Runs every command line of README.md and docs/ in order, each page in an empty folder as a newcomer would, and fails
-// where one fails, or prints other lines than the page shows. docs/page.js says how a page marks what cannot run here.
+// Runs every command line of README.md and docs/ in order, each page in an empty folder as a new user would, and fails
+// if one fails or prints other lines than the page shows. docs/page.js describes how a page marks what cannot run here.
 //   node scripts/test-docs.js                     all pages; npm run test:docs builds first
 //   node scripts/test-docs.js live imaging        those with a word in their name
 //   node scripts/test-docs.js --without live       all but those with this word
@@ -41,13 +41,13 @@ const { values: options, positionals: words } = parseArgs({
 /** What programs of a page import. */
 const library = options.corella === undefined ? root : join(realpathSync(options.corella), '..', '..', '..');
 const MOST_MS = 180_000;
-/** What a page may need that an installation without a compiler has not. */
+/** What a page may need that an installation without a compiler lacks. */
 const COMPILED = 'the compiled library';
 
 const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
   .filter((name) => options.without === undefined || !name.includes(options.without))
   .filter((name) => name.endsWith('.md') && (words.length === 0 || words.some((word) => name.includes(word))))
-  // The longest first, so that no core waits for one at the end.
+  // The longest first, so that all cores stay busy to the end.
   .sort((x, y) => Number(y.includes('first')) - Number(x.includes('first')) || x.localeCompare(y));
 const scratch = mkdtempSync(join(tmpdir(), 'corella-docs-'));
 const programs = join(scratch, 'bin');
@@ -100,7 +100,7 @@ async function walk(page, known) {
   const began = performance.now();
   const folder = join(scratch, basename(page, '.md'));
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
-  // For programs of the page: as npm link would.
+  // For programs of the page, like npm link.
   symlinkSync(library, join(folder, 'node_modules', 'corella'));
   const text = readFileSync(join(root, page), 'utf8');
   const { items, faults: unmarked } = parsePage(text);
@@ -141,7 +141,7 @@ async function walk(page, known) {
 }
 
 /**
- * A file of a real telescope, where there are such: laid into the reader's folder.
+ * Copies a file of a real telescope, if available, into the reader's folder.
  * @param {string} name
  * @param {string} folder
  */
@@ -158,7 +158,7 @@ function bring(name, folder) {
 }
 
 /**
- * A command line as a shell runs it. Each way to wait for it resolves to what went wrong, or nothing.
+ * A command line, run by a shell. Each way to wait for it resolves to the error, or undefined.
  * @param {PageCommand} item
  * @param {string} folder
  */
@@ -167,7 +167,7 @@ function start(item, folder) {
     cwd: folder,
     env: { ...process.env, PATH: `${programs}${delimiter}${process.env.PATH ?? ''}` },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, which Ctrl-C reaches as a whole.
+    // A separate process group, which Ctrl-C reaches as a whole.
     detached: true,
   });
   let said = '';
@@ -188,7 +188,7 @@ function start(item, folder) {
       signal('SIGKILL');
     }, MOST_MS).unref();
   };
-  // Another terminal stays open for as long as its page takes.
+  // A background terminal stays open until its page ends.
   if (!item.background) waitNoLonger();
   /** @type {Promise<string | undefined>} */
   const end = new Promise((resolve) => {

@@ -1,12 +1,13 @@
-// The same recording by one process and by three workers, identical bit for bit, whatever is killed meanwhile: workers, the
-// server and the collector by kill -9 at random moments, the server's store deleted, a duplicate and a late result sent.
+// The same recording by one process and by three workers, identical bit for bit, while processes are killed: workers,
+// the server and the collector by kill -9 at random moments, the server's store deleted, a duplicate and a late result
+// sent.
 //   npm run test:farm                     20 seeds, a row each
 //   npm run test:farm -- --seeds 2        a short one, as CI does
-//   npm run test:farm -- --figures        jobs and bytes a second, and what of the time is not correlation
-//   npm run test:farm -- --bands          a telescope by channels: nights by multicast on loopback, and one page for all
+//   npm run test:farm -- --figures        jobs and bytes per second, and the time not spent on correlation
+//   npm run test:farm -- --bands          a telescope by channels: runs by multicast on loopback, and one page for all
 //   npm run test:farm -- --secured        TLS, tokens and NKeys alone
 //   npm run test:farm -- --verified       --verify with a worker whose results are wrong, alone
-// Without nats-server nothing is tested, and that is said.
+// Without nats-server nothing is tested, and this is reported.
 import {
   mkdirSync,
   mkdtempSync,
@@ -88,7 +89,7 @@ try {
 }
 process.exit(bad === 0 ? 0 : 1);
 
-/** A recording, and what one process makes of it. */
+/** A recording, and its result from one process. */
 async function prepare() {
   await corella(
     folder,
@@ -150,7 +151,7 @@ function dropped(place) {
 }
 
 /**
- * One result that is there already, sent again; and once more as if another worker had done the job, too.
+ * Sends an existing result again; and once more as if another worker had done the job too.
  * @param {string} place
  * @param {string} url
  */
@@ -184,7 +185,7 @@ async function chaos(seed) {
     while (done(place).length < 2 && Date.now() < until) await sleep(50);
     await inject(place, farm.url);
     while ((dropped(place).duplicate < 1 || dropped(place).late < 1) && Date.now() < until) await sleep(50);
-    // Each at least once, in an order that the seed chooses.
+    // Each at least once, in an order chosen by the seed.
     const blows = ['worker', 'server', 'collector', 'store', 'two', 'server', 'worker']
       .map((what) => ({ what, at: random.uniform() }))
       .sort((x, y) => x.at - y.at);
@@ -241,12 +242,15 @@ async function chaos(seed) {
   return isRight;
 }
 
-/** A job that fails three times is set aside and told; another version's worker is refused. Put right, it goes on. */
+/**
+ * A job that fails three times is set aside and reported; a worker of another version is refused. After repair, it
+ * continues.
+ */
 async function poison() {
   const place = join(folder, 'poison');
   mkdirSync(place);
   const farm = await openFarm(place, { backend: 'reference' });
-  // A recording that ends too early, as while it is still copied: no job of it can be done. Few, for each fails three times.
+  // A truncated recording, as during a copy: no job of it can be done. Few jobs, since each fails three times.
   const few = '--job-time 500ms --job-channels 32';
   const path = join(folder, 'sky.sigmf-data');
   const whole = readFileSync(path);

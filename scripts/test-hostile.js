@@ -1,7 +1,7 @@
-// An observation under attack: corella send and corella live on loopback, four SNAP2 senders with 58 Mb/s, and in turn
-// nothing and an attack. With an attack no more packets may be lost than without it plus 0.01 %, none for a full ring;
-// every packet must be in the account, and memory must stay where it was. Attacks: clients that subscribe without end,
-// 500 pages that open at once, forged packets, and wrong jobs and results on the queue of a farm that works meanwhile: its
+// An observation under attack: corella send and corella live on loopback, four SNAP2 senders with 58 Mb/s, alternately
+// without and with an attack. With an attack the packet loss may be at most 0.01 % higher, with none for a full ring;
+// every packet must be in the account, and memory must not grow. Attacks: clients that subscribe without end, 500 pages
+// that open at once, forged packets, and wrong jobs and results on the queue of a farm that works meanwhile: its
 // product must be that of one process. --seconds N in all (600 by default, 60 in CI), --only subscribes,ticks.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
@@ -17,11 +17,11 @@ const ATTACKS = /** @type {const} */ (['subscribes', 'pages', 'jobs', 'ticks']);
 const asked = option('only', ATTACKS.join()).split(',');
 const attacks = ATTACKS.filter((one) => asked.includes(one) && (one !== 'jobs' || hasServer()));
 if (asked.includes('jobs') && !hasServer()) console.log(NO_SERVER);
-/** Each attack has two turns (four where no other comes between), and each of those one without it before. */
+/** Each attack has two turns (four if it is the only one), each after a turn without it. */
 const TURN_S = SECONDS / (4 * attacks.length);
-/** The ring has been through all of its memory, and what was compiled is. */
+/** By then the ring has used all of its memory, and code is compiled. */
 const WARM_S = 12;
-/** Until what the ring holds is counted. */
+/** Until the contents of the ring are counted. */
 const SETTLE_S = 3;
 const MOST_MORE_LOST = 1e-4;
 const MOST_GROWTH = 0.1;
@@ -49,7 +49,7 @@ const row = (what, isGood, found) => {
   console.log(`${isGood ? 'ok ' : 'RED'}  ${what.padEnd(46)} ${found}`);
 };
 
-/** What has become of the packets so far. @param {Night} night */
+/** Packet counts so far. @param {Night} night */
 async function counted(night) {
   const { senders, outcomes, kernelDrops = 0 } = await night.sources();
   const sum = (/** @type {(sender: typeof senders[number]) => number} */ of) =>
@@ -72,7 +72,7 @@ function attack(words) {
     if (!running.isRunning()) throw new Error(`the attack ended:\n${running.errors()}`);
   };
   return {
-    /** It does something: a busy machine may take seconds to start it. */
+    /** Wait until it acts: a busy machine may take seconds to start it. */
     begun: until('the attack', () => {
       mustRun();
       return did().includes(':') ? true : undefined;
@@ -86,14 +86,14 @@ function attack(words) {
 }
 
 /**
- * An attack, and what else goes on while it does.
+ * An attack, and what else happens during it.
  * @typedef {object} Plan
  * @property {readonly string[]} words
  * @property {() => void} [meanwhile]
  * @property {(did: string, title: string) => Promise<void>} [after]
  */
 
-/** One turn: what was lost in it, and what was done meanwhile. @param {Night} night @param {Plan} [plan] */
+/** One turn: its losses and actions. @param {Night} night @param {Plan} [plan] */
 async function turn(night, plan) {
   const before = await counted(night);
   const running = plan && attack(plan.words);
@@ -104,7 +104,7 @@ async function turn(night, plan) {
   await sleep(1000 * SETTLE_S);
   const after = await counted(night);
   const [placed, missing] = [after.placed - before.placed, after.missing - before.missing];
-  /** Packets that are in no sum, by what became of them. @type {[string, number][]} */
+  /** Packets in no sum, by outcome. @type {[string, number][]} */
   const aside = Object.entries(after.outcomes)
     .map(
       ([kind, count]) =>
@@ -141,7 +141,7 @@ const summaryOf = z.object({
 /** @param {string} did */
 const forgedIn = (did) => z.object({ forged: z.number() }).parse(JSON.parse(did)).forged;
 
-/** Ends it in good order, and looks at the account of the whole. @param {Night} night */
+/** Ends it in good order, and checks the whole account. @param {Night} night */
 async function closed(night) {
   await night.post('stop', {});
   const line = await until('the summary', () =>
@@ -170,7 +170,7 @@ async function observation(kinds, planOf) {
     await sleep(1000 * WARM_S);
     /** @type {number[]} */
     const memory = [];
-    // Memory grows while the process warms up, so the second half of four turns or more is held against the first.
+    // Memory grows while the process warms up, so the second half of four turns or more is compared with the first.
     const rounds = 2 * Math.max(1, Math.ceil(2 / kinds.length));
     for (let round = 1; round <= rounds; round++)
       for (const kind of kinds) {
@@ -213,19 +213,23 @@ async function observation(kinds, planOf) {
   }
 }
 
-/** Packets as the senders make them, to forge others by. @param {Night} night */
+/** The senders' packets, as a basis for forged ones. @param {Night} night */
 async function capturePath({ folder }) {
   const path = join(folder, 'genuine.pcap');
   await corella(folder, 'send', ...sky, '--for', '20ms', '--to', path, '--overwrite');
   return path;
 }
 
-/** How the farm correlates; job by job of 50 ms. */
+/** The farm's correlation options; each job is 50 ms. */
 const HOW = '--channels 16 --integration 100ms --bits 8 --values sums --backend reference';
 
 const workerOf = z.object({ jobs: z.number(), failed: z.number() });
 
-/** A farm with a server of its own: its jobs wait, and are done while the queue is attacked. @param {Night} night @returns {Promise<Plan>} */
+/**
+ * A farm with a server of its own: its jobs wait, and run while the queue is attacked.
+ * @param {Night} night
+ * @returns {Promise<Plan>}
+ */
 async function farmUnder({ folder }) {
   const place = join(folder, `farm-${performance.now().toFixed(0)}`);
   mkdirSync(place);
@@ -273,7 +277,7 @@ await observation(
   attacks.filter((one) => one !== 'ticks'),
   (night, kind) => (kind === 'jobs' ? farmUnder(night) : Promise.resolve({ words: [kind, night.url] })),
 );
-// Of its own: packets that are believed may end it.
+// A separate run: accepted packets may end it.
 await observation(
   attacks.filter((one) => one === 'ticks'),
   async (night) => ({ words: ['ticks', String(night.port), await capturePath(night)] }),

@@ -1,13 +1,16 @@
-// Interference of known kinds and strengths in noise made here: what is found, what noise loses, and whether the sky keeps
-// its flux, as tables beside theory. Each part is a file of scripts/interference/ and a line below; -- voltages runs one, and
-// -- voltages radar drifting one kind or two of it.
+// Interference of known kinds and strengths in simulated noise: detection rates, losses of clean data, and whether the
+// sky keeps its flux, as tables beside theory. Each part is a file of scripts/interference/ and a line below; --
+// voltages runs one, and -- voltages radar drifting one kind or two of it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run as visibilities } from './interference/visibilities.js';
 import { run as voltages } from './interference/voltages.js';
 
-/** Each tells its table and returns what it found wrong. @type {Record<string, (folder: string, kinds: string[]) => Promise<string[]>>} */
+/**
+ * Each prints its table and returns its failures.
+ * @type {Record<string, (folder: string, kinds: string[]) => Promise<string[]>>}
+ */
 const parts = { voltages, visibilities };
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('-'));

@@ -1,6 +1,6 @@
-// kill -9 at random moments of a running observation: 16 stations on the cpu, an integration every
-// 200 ms, a new file every 2 s. Every integration that was finished must be readable: as the file is, or after
-// `corella recover` where the kill fell into a write. --kills N (20 unless said), --seed N.
+// kill -9 at random moments of a running observation: 16 stations on the cpu, an integration every 200 ms, a new file
+// every 2 s. Every finished integration must be readable: directly, or after `corella recover` if the kill interrupted
+// a write. --kills N (20 by default), --seed N.
 import { mkdtempSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const sending = `send sky.sigmf-meta --format chips --channels 16 --to 127.0.0.1
 const sender = startCorella(folder, sending.split(' '));
 
 /**
- * Integrations in a file, and whether their times go on; undefined where it cannot be read.
+ * Integrations in a file, and whether their times are continuous; undefined if it cannot be read.
  * @param {string} path
  */
 async function read(path) {
@@ -64,12 +64,12 @@ for (let kill = 1; kill <= kills; kill++) {
   let timer;
   const night = startCorella(place, words.split(' '), () => {
     told = night.text().match(/^\{"event":"integration".*\n/gm)?.length ?? 0;
-    // So that something was finished.
+    // So that some integrations are finished.
     if (told >= 2) timer ??= setTimeout(() => void night.kill(), 1000 * waitS);
   });
   await night.ended;
   clearTimeout(timer);
-  // Each is told before it is written: all but the last were written when the next was told.
+  // Each is reported before it is written: all but the last were written when the next was reported.
   const finished = told - 1;
   const before = await readAll(place);
   if (before.unreadable > 0) await corella(folder, 'recover', place);

@@ -1,6 +1,6 @@
-// The native library on processors that are not this one, in qemu's emulators: calls recorded from the shared cases are
-// made again at every level there, and must give the same.
-//   npm run test:machines                            what compilers and emulators are here for; a minute or two
+// The native library on other processors, in qemu's emulators: calls recorded from the shared cases are repeated at
+// every level there, and must give the same results.
+//   npm run test:machines                            for the installed compilers and emulators; a minute or two
 //   npm run test:machines -- --whole linux-x64 WORD  whole test files in that machine's own Node, out of its bundle
 //                                                    (npm run bundle -- --target linux-x64); many minutes
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** @typedef {NonNullable<(typeof targets)[keyof typeof targets]>} Target */
 
 /**
- * Processors that qemu knows and the best level that must be found there; AVX-512 and AMX are in no qemu.
+ * Processors of qemu and the best level that must be detected on each; qemu has no AVX-512 or AMX.
  * @type {Record<string, Record<string, string> | undefined>}
  */
 const processors = {
@@ -33,7 +33,7 @@ const runs = (program) => spawnSync(program, ['--version']).status === 0;
  */
 const numberOf = (target, level) => Object.keys(levelsOf[target.architecture] ?? {}).indexOf(level);
 /**
- * The words that run a program in an emulator.
+ * The command line that runs a program in an emulator.
  * @param {Target} target
  * @param {string} cpu
  * @param {string[]} words
@@ -49,7 +49,7 @@ const emulated = (target, cpu, words) => {
 const targetOf = (name) => Object.entries(targets).find(([key]) => key === name)?.[1];
 
 /**
- * Builds for a machine; returns what is to be tried in its emulator.
+ * Builds for a machine; returns the programs to run in its emulator.
  * @param {string} name
  * @param {Target} target
  * @param {string[]} recordings
@@ -69,10 +69,10 @@ function planMachine(name, target, recordings) {
   const library = join(root, 'dist', own ? 'native' : `native-${target.architecture}`);
   const file = join(library, `libcorella-${target.architecture}.so`);
   const program = buildReplay(compiler, target.architecture);
-  // What this very processor has, npm test has tried.
+  // npm test covers the levels of this processor.
   const tried = own ? nativeLevel() + 1 : 0;
   return Object.entries(processors[name] ?? {}).flatMap(([cpu, best]) => {
-    // One processor takes everything; the others must find their level, and hold it.
+    // One processor has every level; the others must detect and respect their own.
     const all = cpu === 'max';
     const least = all ? tried : numberOf(target, best);
     return (all ? recordings : recordings.slice(0, 1)).map((recording) => ({
@@ -84,7 +84,7 @@ function planMachine(name, target, recordings) {
 }
 
 /**
- * As many at a time as there are cores; what each says comes out in one piece.
+ * As many at a time as there are cores; the output of each is printed in one piece.
  * @param {ReturnType<typeof planMachine>} tasks
  */
 async function runAll(tasks) {
@@ -131,7 +131,7 @@ function testWhole(name, words) {
     );
   for (const file of files) {
     console.log(`${name}, ${file}:`);
-    // node --test would start children that no emulator catches; a file by itself is run where it is.
+    // node --test would start children outside the emulator; a single file runs in its own process.
     execFileSync(target.emulator, emulated(target, 'max', [join(bundle, 'node'), join(dist, file)]), {
       stdio: 'inherit',
       env: { ...process.env, QEMU_SET_ENV: `LD_LIBRARY_PATH=${join(bundle, 'lib')}` },

@@ -1,6 +1,6 @@
-// An eight-hour night compressed: as many blocks of packets as 8 h have, through the ring, the correlator, images and
-// files by time, as fast as they go. After the first hour's worth memory must stay where it is, within 1 %, and no file
-// descriptor may be added. --blocks N makes it shorter.
+// A compressed run of eight hours: the blocks of packets of 8 h through the ring, the correlator, images and files by
+// time, at full speed. After the first hour's worth memory must stay constant within 1 %, and no file descriptor may be
+// added. --blocks N makes it shorter.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const blocks = Number(option('blocks', String(Math.round((HOURS * 3600) / BLOCK_
 const INTEGRATION_S = 10;
 const MOST_GROWTH = 0.01;
 
-/** The young generation is of one size: V8 would let it grow and shrink by some 20 MB as it sees fit. */
+/** A young generation of fixed size: V8 would otherwise vary it by some 20 MB. */
 const FLAGS = ['--expose-gc', '--min-semi-space-size=8', '--max-semi-space-size=8'];
 if (!globalThis.gc) {
   const again = spawnSync(process.execPath, [...FLAGS, ...process.argv.slice(1)], { stdio: 'inherit' });
@@ -47,7 +47,7 @@ const reception = await receivePackets({
 });
 
 /**
- * Held: what is resident, less what V8 keeps in reserve, which comes and goes by 20 MB as it sees fit.
+ * Memory held: the resident size minus V8's reserve, which varies by 20 MB.
  * @typedef {{ heldBytes: number, rssBytes: number, heapBytes: number, externalBytes: number, descriptors: number }} Sample
  */
 /** @type {Sample[][]} */
@@ -56,7 +56,7 @@ const SAMPLES_AN_HOUR = 36;
 const integrationsAnHour = Math.max(SAMPLES_AN_HOUR, Math.floor((blocks * BLOCK_S) / INTEGRATION_S / HOURS));
 let integrations = 0;
 const measure = () => {
-  // What heaps keep in reserve is given back first, JavaScript's and C's.
+  // Returns the reserves of the JavaScript and C heaps first.
   globalThis.gc?.();
   trim(0);
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
@@ -74,8 +74,8 @@ const measure = () => {
   });
 };
 /**
- * Files grow and are closed within an hour, and a moment's buffers come and go: the lower quarter of an hour's samples
- * is what the program holds on to.
+ * Files grow and are closed within an hour, and temporary buffers vary: the lower quartile of an hour's samples is the
+ * memory that the program keeps.
  * @param {readonly Sample[]} hour
  * @param {keyof Sample} name
  */
@@ -108,7 +108,7 @@ const files = new FilesByTime(
     },
   },
   ({ kind, path }) => {
-    // The night's files are looked at by other tests; here they would only fill the disk.
+    // Other tests check the run's files; here they would only fill the disk.
     if (kind === 'closed') rmSync(path);
   },
 );

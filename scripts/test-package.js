@@ -1,10 +1,10 @@
-// Packs the project, installs the tarball into empty folders as users do, and tries what came: `npm install -g` with a
-// C++ compiler and without one, and `npx`, on Node 20, 22 and 24; Node 18 must be told in one line. Prints a table.
-// Needs the npm registry, for the runtimes (kept in build/packages/) and the dependencies.
+// Packs the project, installs the tarball into empty folders like users, and tests it: `npm install -g` with a C++
+// compiler and without one, and `npx`, on Node 20, 22 and 24; Node 18 must be refused in one line. Prints a table.
+// Needs the npm registry, for the runtimes (cached in build/packages/) and the dependencies.
 //   node scripts/test-package.js               npm run test:package builds first
 //   node scripts/test-package.js --docs        also runs every command line of every page on each installation
 //   node scripts/test-package.js --nodes 20,24
-// The library does not depend on Node's version: it is compiled once, and that installation is tried on each.
+// The library does not depend on Node's version: it is compiled once, and that installation is tested on each.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,7 +71,7 @@ for (const row of rows)
   );
 if (rows.some(([outcome]) => outcome !== 'ok')) process.exit(1);
 
-/** The tarball's path. Scripts are left out: the project is built already. */
+/** The tarball's path. Scripts are skipped: the project is already built. */
 function pack() {
   const { status, stderr } = run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', scratch], usualPath, root); // prettier-ignore
   const name = readdirSync(scratch).find((file) => file.endsWith('.tgz'));
@@ -92,7 +92,7 @@ function install(name, tarball, path) {
 }
 
 /**
- * What a user tries first: which backends there are, and from a sample to an image.
+ * The first steps of a user: list the backends, and make an image of a sample.
  * @param {string} major
  * @param {'compiler' | 'none'} compiler
  * @param {string} corella
@@ -140,7 +140,7 @@ function tryOut(major, compiler, corella, path) {
  */
 function tell(what, command, good, said) {
   rows.push([good ? 'ok' : 'FAILED', what, command, good ? lastLine(said) : said.trim()]);
-  // The whole takes long: who waits sees where it is.
+  // Shows progress, since the whole takes long.
   console.error(`${rows.length}: ${what}: ${command}: ${good ? 'ok' : `FAILED\n${said.trim()}`}`);
 }
 
@@ -160,7 +160,7 @@ function run(program, words, path, cwd, interpreter) {
 }
 
 /**
- * A PATH whose `node` is of that version.
+ * A PATH whose `node` has that version.
  * @param {string} major
  * @param {string} others
  */
@@ -177,7 +177,7 @@ function pathOf(major, others) {
   return [named, others].join(delimiter);
 }
 
-/** A folder with what npm and a shell need, and no compiler. */
+/** A folder with the tools of npm and a shell, without a compiler. */
 function folderOfTools() {
   const folder = join(scratch, 'tools');
   mkdirSync(folder);

@@ -1,7 +1,7 @@
-// The page as a browser and a crowd see it: corella send, corella live and Debian's chromium on this machine, and a
-// table of what passes. --only paint,frames,quiet,keys,crowd for a part, --minutes N instead of ten without a fault,
-// --seconds N instead of a minute of frames. Drawing is by the processor (swiftshader): frames are judged without it, and
-// told with it. For a machine that does nothing else.
+// The page in a browser and with many clients: corella send, corella live and Debian's chromium on this machine, and a
+// table of results. --only paint,frames,quiet,keys,crowd for a part, --minutes N instead of ten without a fault,
+// --seconds N instead of a minute of frames. Drawing is on the CPU (swiftshader): the limits apply to frames without
+// it; frames with it are only reported. For an otherwise idle machine.
 import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,10 @@ const row = (what, isGood, found) => {
   console.log(`${isGood ? 'ok ' : 'RED'}  ${what.padEnd(52)} ${found}`);
 };
 
-/** Sixteen stations, light enough for two cores to correlate beside a browser. @param {{ pixels: number, imageMs: number, fileMs?: number }} of */
+/**
+ * Sixteen stations, few enough for two cores to correlate beside a browser.
+ * @param {{ pixels: number, imageMs: number, fileMs?: number }} of
+ */
 const nightOf = ({ pixels, imageMs, fileMs = 1000 }) =>
   openNight({
     send: [
@@ -105,10 +108,9 @@ async function paint(browser) {
 }
 
 /**
- * Frames that came and were drawn, counted in the page second by second. The larger sky comes without a chain before
- * it: two cores do not make so many, and the page is what is looked at here.
- * Twice: as it is, and with the card's work left out, which a processor does here: what is then counted is the page's
- * own.
+ * Frames received and drawn, counted in the page every second. The larger sky comes without a processing chain: two
+ * cores cannot make so many, and this tests the page. Twice: with drawing, and without the GPU's work, which a CPU does
+ * here: the second count is the page's own.
  * @param {import('playwright-core').Browser} browser @param {number} pixels @param {boolean} isRendered
  */
 async function frames(browser, pixels, isRendered) {
@@ -143,7 +145,7 @@ async function frames(browser, pixels, isRendered) {
       await sleep(1000);
     }
     await tab.close();
-    /** @param {'came' | 'drawn' | 'made'} what over the slowest ten seconds, or all where they are fewer */
+    /** @param {'came' | 'drawn' | 'made'} what over the slowest ten seconds, or all if they are fewer */
     const slowest = (what) => {
       const span = Math.min(10, SECONDS);
       return Math.min(
@@ -154,7 +156,7 @@ async function frames(browser, pixels, isRendered) {
     const found = `made ${made.toFixed(1)}, came ${came.toFixed(1)}, drawn ${drawn.toFixed(1)} a second in the slowest ten seconds`;
     const what = `${pixels}² skies at 25 a second, ${SECONDS} s${pixels > 128 ? ', no chain' : ''}`;
     if (isRendered) console.log(`     ${what}, by the processor`.padEnd(57), found);
-    // Two that came within one frame of the screen are one to the eye.
+    // Two that arrive within one frame of the screen are seen as one.
     else row(what, came >= 0.98 * LEAST_FRAMES && drawn >= 0.96 * LEAST_FRAMES, found);
   } finally {
     await night.close();
@@ -188,7 +190,7 @@ async function quiet(browser) {
   }
 }
 
-/** Everything that a mouse can do is under the Tab key, in every view. @param {import('playwright-core').Browser} browser */
+/** Every mouse action is reachable by the Tab key, in every view. @param {import('playwright-core').Browser} browser */
 async function keys(browser) {
   const night = await nightOf({ pixels: 64, imageMs: 500 });
   try {
@@ -197,7 +199,7 @@ async function keys(browser) {
     const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await tab.goto(`${night.url}#token=${night.token}`);
     await tab.waitForSelector('corella-sky[data-drawn]', { timeout: 60_000 });
-    // The slider comes with the third image that is kept.
+    // The slider appears with the third image kept.
     await tab.waitForSelector('.scrub input', { timeout: 60_000 });
     /** @type {string[]} */
     const missed = [];
@@ -219,7 +221,7 @@ async function keys(browser) {
         await tab.keyboard.press('Tab');
         await tab.evaluate('window.wanted.delete(document.activeElement)');
       }
-      // What was drawn anew meanwhile is another element: it counts as missed only while it is there.
+      // An element redrawn meanwhile is another one: it counts as missed only while it exists.
       const left = /** @type {string[]} */ (
         await tab.evaluate(
           '[...window.wanted].filter((one) => one.isConnected).map((one) => one.outerHTML.slice(0, 60))',
@@ -253,7 +255,7 @@ async function crowd() {
   const night = await nightOf({ pixels: 128, imageMs: 200 });
   try {
     await until('images', async () => ((await night.status()).image ? true : undefined));
-    // The account is looked at every second: before the first there is none.
+    // The account is updated every second: before the first update there is none.
     const before = await until('the account of packets', async () => {
       const seen = await night.sources();
       return 'outcomes' in seen ? seen : undefined;

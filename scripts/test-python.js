@@ -1,5 +1,5 @@
-// python/corella.py: its tests, and its notebooks where Jupyter is installed. What is missing is named, and not a failure;
-// a test or a notebook that fails is.
+// python/corella.py: its tests, and its notebooks if Jupyter is installed. Missing software is named and is no failure;
+// a failed test or notebook is.
 //   npm run test:python
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../python', import.meta.url));
-// Debian's own, with Debian's modules, unless another one is named.
+// Debian's own, with Debian's modules, by default.
 const python = process.env.PYTHON ?? '/usr/bin/python3';
 /** @param {string} module */
 const has = (module) => spawnSync(python, ['-c', `import ${module}`]).status === 0;

@@ -1,5 +1,6 @@
-// Shows that the thresholds of `corella qualify` bite: breaks a copy of the built program in one place at a time, runs the
-// figure that should see it, and prints which rows went red. Fails where a break goes unseen. Run `npm run build` first.
+// Shows that the thresholds of `corella qualify` detect faults: breaks a copy of the built program in one place at a
+// time, runs the matching figure, and prints which rows failed. Fails if a fault is not detected. Run `npm run build`
+// first.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 const root = new URL('..', import.meta.url).pathname;
 
 /**
- * `file` under dist, a piece of text in it that is replaced, the figure that must go red.
+ * `file` under dist, a piece of text in it that is replaced, the figure that must fail.
  * @type {readonly { figure: string, what: string, file: string, from: string, to: string, backend?: string }[]}
  */
 const breaks = [

@@ -1,7 +1,8 @@
-// Every sample of the real recordings in CORELLA_TEST_DATA (and of those that come with baseband) against baseband's
-// reading; every visibility, uvw, flag, weight, time, antenna, unit and keyword of the real visibilities against pyuvdata's,
-// both ways: what we copy is read by pyuvdata, and what pyuvdata writes is read by us. A line a file: how much was compared and
-// the largest difference. What is not here is said: PYTHONPATH says where baseband and pyuvdata are.
+// Every sample of the real recordings in CORELLA_TEST_DATA (and of those distributed with baseband) compared with
+// baseband; every visibility, uvw, flag, weight, time, antenna, unit and keyword of the real visibilities compared with
+// pyuvdata, both ways: pyuvdata reads our copies, and we read files of pyuvdata. One line per file: how much was
+// compared and the largest difference. Missing software is reported: PYTHONPATH gives the location of baseband and
+// pyuvdata.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +50,7 @@ const visibilityAnswer = z
   .catchall(z.number());
 
 /**
- * Jobs to a script, answers by lines.
+ * Sends jobs to a script and reads its answers by line.
  * @template Answer
  * @param {string} script
  * @param {readonly object[]} jobs
@@ -77,16 +78,16 @@ function ask(script, jobs, schema) {
  * @property {string[]} paths
  * @property {import('../dist/formats/index.js').OpenFileOptions} [options] for us
  * @property {object} [open] for baseband
- * @property {[number, number]} [levels] what baseband's numbers times and plus are ours
+ * @property {[number, number]} [levels] factor and offset from baseband's numbers to ours
  * @property {string} [name]
  * @property {string | string[][]} [raw] baseband's files of samples
- * @property {number} [unreadS] what of the start baseband does not read (PICOSECONDS)
+ * @property {number} [unreadS] time at the start that baseband does not read (PICOSECONDS)
  */
 
 /** @returns {RecordingJob[]} */
 function recordings() {
   const at = (/** @type {string} */ name) => join(data, name);
-  // Of 8 bits baseband takes (b − 127.5)/35.5, we b − 128; of 4 bits (b − 8)/2.95, we b − 8.
+  // For 8 bits baseband uses (b − 127.5)/35.5, we b − 128; for 4 bits (b − 8)/2.95, we b − 8.
   const eight = /** @type {[number, number]} */ ([35.5, -0.5]);
   /** @type {RecordingJob[]} */
   const shared = [
@@ -126,7 +127,7 @@ function rawDump(path) {
 }
 
 /**
- * Recordings of real telescopes that baseband is shipped with.
+ * Recordings of real telescopes that are distributed with baseband.
  * @returns {RecordingJob[]}
  */
 function peersOwn() {
@@ -150,7 +151,7 @@ function peersOwn() {
         name: 'sample_vlbi.vdif (threads that lie)',
       },
       options: { secondsOfThread: 1 },
-      // baseband reads the same recording once its seconds are mended.
+      // baseband reads the same recording after a correction of its seconds.
       raw: at('sample.vdif'),
     },
     {
@@ -311,7 +312,7 @@ function convert(from, to, options = []) {
   return ran.status === 0 ? '' : ran.stderr.trim().split('\n').slice(-3).join(' ');
 }
 
-/** What UVFITS has no room for, in its own single precision: uvw, and keywords of eight letters. */
+/** Limits of UVFITS in its single precision: uvw, and keywords of eight letters. */
 const limits = {
   visibility: 2e-7,
   weights: 2e-7,
@@ -326,7 +327,7 @@ const limits = {
 /**
  * @param {string} title
  * @param {z.infer<typeof visibilityAnswer>} found
- * @param {readonly string[]} allowed words of differences that the formats themselves make
+ * @param {readonly string[]} allowed words of differences that the formats themselves cause
  */
 function judged(title, found, allowed = []) {
   if (found.said !== undefined) {
@@ -382,7 +383,7 @@ function compareVisibilities() {
       }
       rmSync(fits, { force: true });
     }
-    // What pyuvdata makes of it, copied by us and read by it again, is what it wrote.
+    // A file of pyuvdata, copied by us and read by pyuvdata again, is unchanged.
     for (const extension of ['uvh5', 'uvfits']) {
       const written = join(work, `${k}-theirs.${extension}`);
       const again = join(work, `${k}-again.uvh5`);
@@ -405,7 +406,7 @@ function compareVisibilities() {
         [{ title: name, original: written, read: { run_check: false }, copy: again }],
         visibilityAnswer,
       );
-      // astropy 5.2 loses text of long cards at a quotation mark, which we read as pyuvdata meant it.
+      // astropy 5.2 loses text of long cards at a quotation mark, which we read as pyuvdata intended.
       if (
         judged(`${extension.padEnd(6)} ${name} → pyuvdata's ${extension} → ours`, back, ['keywords: FINFO'])
       )

@@ -1,13 +1,13 @@
-// Compares files that we rephase with pyuvdata's own rephasing of the same visibilities: 3 km at 150 MHz, from the zenith to a
-// source and from there to another, UVH5 and UVFITS. And every kind of file that we write is read by it: drifting, stopped at
-// the zenith, rephased, tracked, of one polarisation and of two, gains of one time and of several. A warning of its own on
-// any of them fails. Without pyuvdata (PYTHONPATH says where it is) this says so and passes.
+// Compares files that we rephase with pyuvdata's own rephasing of the same visibilities: 3 km at 150 MHz, from the
+// zenith to a source and from there to another, UVH5 and UVFITS. pyuvdata also reads every kind of file that we write:
+// drifting, stopped at the zenith, rephased, tracked, of one polarisation and of two, gains of one time and of several.
+// Any warning of pyuvdata is a failure. Without pyuvdata (PYTHONPATH gives its location) this reports so and passes.
 import { compareDishes, correlated, needPyuvdata, sources } from './clients/dishes.js';
 import { record } from './clients/peers.js';
 
 needPyuvdata('rephasing not checked');
 
-/** Every uvw and every phase of our file against pyuvdata's; no warning of its on either. */
+/** Every uvw and every phase of our file compared with pyuvdata's; without a warning on either. */
 const compare = `
 import sys, warnings
 import numpy as np
@@ -41,7 +41,7 @@ for one in said: print('  pyuvdata: ' + one)
 sys.exit(0 if uvw < 1 and phase < 0.1 and not said and longest > 2000 else 1)
 `;
 
-/** Reads a file as anyone would; what pyuvdata says of it by itself, its own checks run and all. */
+/** Reads a file in the ordinary way, with pyuvdata's own checks and warnings. */
 const read = `
 import sys, warnings
 from astropy.utils import iers
@@ -100,7 +100,7 @@ compareDishes('rephasing', places, ['--noise', '10', '--perfect', '--type', 'cf3
     bench.corella('correlate', 'voltages.sigmf-meta', '-o', tracked, '--track', '200 40', ...correlated);
     readAll(zenith, first, second, tracked);
   }
-  // Whole numbers, with fringes running: drifting.
+  // Whole numbers, with running fringes: drifting.
   const whole = ['--values', 'sums', '--bits', '8'];
   bench.corella('correlate', 'voltages.sigmf-meta', '-o', 'sums.uvh5', ...whole, ...correlated);
   readAll('sums.uvh5');

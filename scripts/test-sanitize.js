@@ -1,7 +1,7 @@
-// Builds the native library with AddressSanitizer and UndefinedBehaviorSanitizer and runs the tests of the cpu
-// backend against it: an index out of bounds or an overflow ends the run with a report. Then the pool under load, and,
-// with ThreadSanitizer, the same calls without Node, which that one does not suffer: two threads that touch the same
-// memory unordered end the run too.
+// Builds the native library with AddressSanitizer and UndefinedBehaviorSanitizer and runs the tests of the cpu backend
+// against it: an index out of bounds or an overflow ends the run with a report. Then the pool under load, and, with
+// ThreadSanitizer, the same calls without Node, which ThreadSanitizer does not support: a data race between two threads
+// ends the run too.
 //   npm run test:sanitize            every test of the cpu backend
 //   npm run test:sanitize -- WORD    those whose path contains WORD; 'threads' for ThreadSanitizer, the pool, blocks that
 //                                    are followed, the receive ring and the paced sender alone
@@ -31,7 +31,7 @@ if (threads) watchThreads();
 if (words.length === 0 || words.some((word) => word !== 'threads')) await watchMemory();
 
 function watchThreads() {
-  // ThreadSanitizer wants its memory where it is; a kernel that shuffles addresses widely may be in the way.
+  // ThreadSanitizer needs fixed memory addresses; a kernel with strong address randomisation may prevent this.
   const canHold = spawnSync('setarch', ['-R', 'true']).status === 0;
   /**
    * @param {string} program
@@ -45,7 +45,7 @@ function watchThreads() {
   /** @type {Record<string, string[]>} */
   const stresses = {
     'pool-stress': ['scripts/replay/pool_stress.cpp', 'src/backend/cpu/pool.cpp'],
-    // A sender, the receive thread, a consumer and someone who reads the counters.
+    // A sender, the receive thread, a consumer and a reader of the counters.
     'ring-stress': ['scripts/replay/ring_stress.cpp', ...ring],
     'pace-stress': ['scripts/replay/pace_stress.cpp', 'src/receive/native/pace.cpp'],
   };
@@ -81,7 +81,7 @@ function watchThreads() {
 async function watchMemory() {
   run(process.execPath, [join(root, 'scripts', 'build-native.js'), '--sanitize']);
 
-  // Node itself is not instrumented, so the runtime must come in before it.
+  // Node itself is not instrumented, so the runtime must be loaded before it.
   const runtimes = ['libasan.so', 'libubsan.so'].map((name) =>
     spawnSync(compiler, [`-print-file-name=${name}`], { encoding: 'utf8' }).stdout.trim(),
   );
@@ -112,8 +112,8 @@ async function watchMemory() {
 }
 
 /**
- * Without --test a file runs in the very process that has the runtime preloaded. Node leaks by design at exit, so leaks
- * are not looked for; a refused allocation must come back as one, not end the run.
+ * Without --test a file runs in the process with the preloaded runtime. Node leaks by design at exit, so leaks are not
+ * checked; a refused allocation must be reported as such and not end the run.
  * @param {string} test
  * @param {readonly string[]} runtimes
  * @returns {Promise<{ output: string, code: number | null, seconds: number }>}

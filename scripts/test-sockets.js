@@ -1,7 +1,7 @@
-// The same packets by a capture and by loopback: the integrations that live wrote from its socket must be, bit for bit,
-// those that it makes of the capture, nothing lost. First a 16-station array in real time (205 Mb/s of CHIPS, an image
-// every 100 ms, the event loop's p99 below 20 ms), then every other format for a few seconds. Two processors that do
-// nothing else are enough: the load of the machine is told. --only FORMAT, --seconds N.
+// The same packets by a capture and by loopback: the integrations that live wrote from its socket must be bit for bit
+// those that it makes from the capture, without loss. First a 16-station array in real time (205 Mb/s of CHIPS, an
+// image every 100 ms, the event loop's p99 below 20 ms), then every other format for a few seconds. Two otherwise idle
+// processors suffice: the load of the machine is printed. --only FORMAT, --seconds N.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ async function integrationsOf(name) {
 /** @param {Float64Array} x @param {Float64Array} y */
 const areSame = (x, y) => x.length === y.length && x.every((value, k) => Object.is(value, y[k]));
 
-/** Format, stations, how its sky is simulated, what is said to send and to live, seconds, whether images are made. */
+/** Format, stations, how its sky is simulated, options of send and live, seconds, whether images are made. */
 const trials = /** @type {const} */ ([
   ['chips', 16, '--rate 800kHz', '--channels 32', `--epoch ${START}`, SECONDS, true],
   ['snap2', 4, '--rate 100kHz', '--channels 4', '--rate 25kHz', 4, false],
@@ -50,7 +50,7 @@ const trials = /** @type {const} */ ([
   ['vdif-vtp', 4, '--rate 100kHz', '', '--rate 100kHz --frequency 58MHz --channels 4', 4, false],
   ['mwa', 4, '--rate 1.28MHz --frequency 58.88MHz', '', '--channels 4', 4, false],
 ]); // prettier-ignore
-/** Until senders were heard, everything is prepared, and the last packets are worked through. */
+/** Time to detect senders, prepare everything, and process the last packets. */
 const BEFORE_S = 8;
 
 const summaryOf = z.object({
@@ -93,7 +93,7 @@ for (const [format, stations, sky, toSend, toLive, seconds, hasImages] of trials
     const [mine, batch] = [ours.get(start), theirs.get(start)];
     if (mine && batch && areSame(mine.counts, batch.counts) && areSame(mine.visibilities, batch.visibilities))
       same++;
-    // What came before the first packet heard, and after the last, is missing.
+    // Packets before the first received, and after the last, are missing.
     else if (k === 0 || k === starts.length - 1) partial++;
     else other++;
   });

@@ -1,6 +1,6 @@
-// Compares corella apply with pyuvdata's uvcalibrate: the same visibilities and the same CalH5, every value within 1e-6 of the
-// largest and every flag alike, in UVH5 and UVFITS. It takes no matrices of full polarisation; those are read by pyuvdata and
-// undone in numpy. Without pyuvdata (PYTHONPATH says where it is) this says so and passes.
+// Compares corella apply with pyuvdata's uvcalibrate: the same visibilities and the same CalH5, every value within 1e-6
+// of the largest and every flag equal, in UVH5 and UVFITS. uvcalibrate has no full-polarisation matrices; these are
+// read by pyuvdata and applied in numpy. Without pyuvdata (PYTHONPATH gives its location) this reports so and passes.
 import { compareDishes, correlated, needPyuvdata, sources } from './clients/dishes.js';
 
 needPyuvdata('uvcalibrate not compared');

@@ -1,5 +1,6 @@
-// Our images against WSClean's (-use-wgridder), pixel by pixel, and CLEANed fluxes of ten sources: of UVFITS that we
-// write, and of the real files that CORELLA_TEST_DATA holds. Without wsclean, astropy or casacore this says so and passes.
+// Our images compared with WSClean's (-use-wgridder), pixel by pixel, and CLEANed fluxes of ten sources: of UVFITS that
+// we write, and of the real files in CORELLA_TEST_DATA. Without wsclean, astropy or casacore this reports so and
+// passes.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,8 +64,8 @@ function check(title, value, most) {
  * @property {number} pixels
  * @property {number} cellDeg
  * @property {string} [pol]
- * @property {'ms' | 'joint'} [as] `joint` where the parallel hands' weights differ: we weigh their mean by 2/(1/a + 1/b), and a hand
- *   alone by half its weight, WSClean by the lesser of the two
+ * @property {'ms' | 'joint'} [as] `joint` if the parallel hands' weights differ: we weight their mean by
+ *   2/(1/a + 1/b), and a hand alone by half its weight, WSClean by the smaller of the two
  */
 
 /**
@@ -80,7 +81,7 @@ function compareDirty(title, uvfits, { pixels, cellDeg, pol = 'I', as = 'ms' }, 
   must('wsclean', '-name', 'theirs', '-size', pixels, pixels, '-scale', `${cellDeg}deg`, '-niter', 0, '-pol', pol,
     '-use-wgridder', '-wgridder-accuracy', 1e-5, '-no-small-inversion', '-no-update-model-required', '-reorder',
     ...weights.theirs, ms); // prettier-ignore
-  // Files phased at the zenith have a zenith of their own by default, a little off that of the file.
+  // Files phased at the zenith are imaged at their own zenith by default, slightly off that of the file.
   const centre = must(python, helper, 'centre', 'theirs-dirty.fits').trim();
   corella(
     'image',
@@ -99,7 +100,7 @@ function compareDirty(title, uvfits, { pixels, cellDeg, pol = 'I', as = 'ms' }, 
   check(title, Number(must(python, helper, 'compare', 'ours.fits', 'theirs-dirty.fits')), 1e-4);
 }
 const natural = { ours: [], theirs: ['-weight', 'natural'] };
-/** Cells of the uv plane are the same, and lone visibilities stay as they are. */
+/** The grid cells of the uv plane are the same, and isolated visibilities are unchanged. */
 const asOurs = ['-padding', '1', '-weighting-rank-filter', '0'];
 const uniform = { ours: ['--weights', 'uniform'], theirs: ['-weight', 'uniform', ...asOurs] };
 const briggs = { ours: ['--weights', 'briggs:0.5'], theirs: ['-weight', 'briggs', '0.5', ...asOurs] };

@@ -1,9 +1,9 @@
 // npm test: builds, then runs tests.
 //   npm test                            every test
 //   npm test -- correlate               those with 'correlate' in their path
-//   npm test -- --affected              what the changes since HEAD touch, by the import graph; only what those tests need
+//   npm test -- --affected              tests of changes since HEAD, by the import graph; only what those tests need
 //                                       is built, and types are not checked
-//   npm test -- --affected --since main what the changes since another commit touch
+//   npm test -- --affected --since main tests of the changes since another commit
 //   npm test -- --affected --far        also tests that reach a change through other modules
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const words = process.argv.slice(2);
 
 /**
- * Ends with the code of what failed.
+ * Runs a program; on failure ends with its exit code.
  * @param {string} program
  * @param {readonly string[]} args
  */
@@ -28,7 +28,7 @@ const node = (...args) => {
   must(process.execPath, args);
 };
 
-/** Files that differ from a commit, those that git does not know yet among them. @param {string} since */
+/** Files that differ from a commit, including untracked ones. @param {string} since */
 function changedSince(since) {
   /** @param {readonly string[]} args */
   const git = (...args) =>
@@ -42,7 +42,7 @@ function affected() {
   const since = words.includes('--since') ? words[words.indexOf('--since') + 1] : 'HEAD';
   const changed = changedSince(since).filter((path) => path.startsWith('src/'));
   const modules = new Set(sourceFiles().filter((name) => name.endsWith('.ts')));
-  // What is not TypeScript is read or bound by what is beside it, or in the folder above.
+  // Files other than TypeScript are read or bound by code beside them, or in the parent folder.
   const touched = changed.flatMap((path) => {
     const file = path.slice('src/'.length);
     if (modules.has(file)) return [file];
@@ -59,7 +59,7 @@ function affected() {
       (left > 0 ? `; ${left} more reach them through other modules (--far)` : ''),
   );
   if (chosen.length === 0) return;
-  // Leaves the checking of types to the next build.
+  // Leaves type checking to the next build.
   node('scripts/transpile.js');
   node('scripts/copy-assets.js');
   if (changed.some((path) => path.startsWith('src/page/'))) node('scripts/build-page.js');

@@ -1,4 +1,4 @@
-// src/ → dist/ without looking at types, in a second or two: for an installation in a clone. `npm run build` checks types
+// src/ → dist/ without type checking, in a second or two: for an installation in a clone. `npm run build` checks types
 // and writes declarations (tsc).
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

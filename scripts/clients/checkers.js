@@ -1,6 +1,6 @@
-// Reads what we write with checkers of our own around astropy, casacore, WSClean and h5py, which look at every item of the
-// formats' memos. They are found in the folder that CORELLA_CLIENTS names (check_uvfits.sh, check_uvh5.py, check_fits_image.py, image_with_wsclean.sh);
-// without it, or without the software, this says so and passes.
+// Checks our files with our own checkers based on astropy, casacore, WSClean and h5py, which test every item of the
+// formats' memos. They are in the folder named by CORELLA_CLIENTS (check_uvfits.sh, check_uvh5.py, check_fits_image.py,
+// image_with_wsclean.sh); without it, or without the software, this reports so and passes.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ if (spawnSync(python, ['-c', 'import astropy, casacore, h5py']).status !== 0)
   skip('astropy, casacore or h5py is not installed');
 if (spawnSync('which', ['wsclean']).status !== 0) skip('wsclean is not installed');
 
-/** UVH5's law, V = Σ I e^(+2πi (u·l + v·m + w·(n − 1))) with uvw = r₂ − r₁, inverted on a grid by plain sums. */
+/** UVH5's convention, V = Σ I e^(+2πi (u·l + v·m + w·(n − 1))) with uvw = r₂ − r₁, inverted on a grid by plain sums. */
 const uvh5Transform = `
 import sys, json
 import numpy as np, h5py
@@ -55,7 +55,7 @@ off = np.degrees(np.arccos(min(1, c))); print('found', np.degrees([found_ra, fou
 sys.exit(0 if off < tolerance else 1)
 `;
 
-/** Every item the CalH5 memo requires, its kind and its shape; then the gains applied as pyuvdata applies them. */
+/** Every item that the CalH5 memo requires, its kind and its shape; then the gains applied as in pyuvdata. */
 const calh5Check = `
 import sys, json
 import numpy as np, h5py
@@ -107,7 +107,7 @@ out.close()
 print('gains of', ants, 'antennas,', freqs, 'channels')
 `;
 
-/** Whole sums in integers, fringes running, against means in floats, fringes stopped: the same sizes. */
+/** Whole sums in integers with running fringes, and means in floats with stopped fringes: the same amplitudes. */
 const sumsCheck = `
 import sys
 import numpy as np, h5py
@@ -126,7 +126,7 @@ const folder = mkdtempSync(join(tmpdir(), 'corella-clients-'));
 let failures = 0;
 
 /**
- * Which file was checked by whom, by what the check is called.
+ * Which software checked which file, by the title of the check.
  * @param {string} title
  */
 function checkedBy(title) {
@@ -159,8 +159,8 @@ function run(title, program, ...words) {
 const corella = (...words) =>
   run(`corella ${words.slice(0, 2).join(' ')}`, process.execPath, join(root, 'dist/cli/main.js'), ...words);
 
-// One bright source away from every symmetry, and a fainter one, so that a mirrored image cannot pass. AAVS2's
-// size and 100 MHz give a beam of about 4.5°: half of it is the tolerance.
+// One bright source away from every symmetry, and a fainter one, so that a mirrored image cannot pass. AAVS2's size and
+// 100 MHz give a beam of about 4.5°: half of it is the tolerance.
 const TOLERANCE_DEG = 2.2;
 const sky = [
   '--sources',
@@ -174,7 +174,7 @@ const simulated = z.object({
 });
 
 /**
- * Where the bright source stands in a recording made here.
+ * Position of the bright source in a recording made here.
  * @param {string} name
  * @param {string} telescope
  * @param {number} stations
@@ -191,7 +191,8 @@ function simulate(name, telescope, stations, duration, words) {
 }
 
 try {
-  // Antennas with unknown gains: as they are the sky is scrambled; over what CalH5 holds the source stands in its place.
+  // Antennas with unknown gains: uncorrected the sky is scrambled; with the gains from CalH5 the source is at its
+  // position.
   const scrambled = sky.filter((word) => word !== '--perfect');
   const main = simulate('raw', 'aavs2', 48, '5ms', scrambled);
   corella('correlate', 'raw.sigmf-meta', '--channels', 8, '--taps', 4, '-o', 'raw.uvh5', '--quiet');
@@ -289,7 +290,7 @@ try {
       }
     }
   }
-  // An MWA observation with a coarse channel missing between two, and a time in one file alone.
+  // An MWA observation with a coarse channel missing between two, and a time present in only one file.
   const { encodeGpubox, encodeMetafits, smallMwa } = await import('../../dist/formats/testing/mwa-files.js');
   const mwa = smallMwa(32);
   writeFileSync(join(folder, '1061315448.metafits'), encodeMetafits(mwa));

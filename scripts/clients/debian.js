@@ -1,6 +1,6 @@
-// What we write, read with what Debian's packages alone provide: the same visibilities as UVH5, UVFITS and Measurement Set by
-// h5py, astropy and casacore; an image by astropy; the set imaged by WSClean as it is. What is not installed is passed over
-// and said.
+// Our files, read with software from Debian's packages only: the same visibilities as UVH5, UVFITS and Measurement Set
+// by h5py, astropy and casacore; an image by astropy; the set imaged unchanged by WSClean. Missing software is skipped
+// and reported.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ function corella(...words) {
   process.exit(1);
 }
 
-/** The brightest pixel of an image, by astropy's own coordinates, against a place: how far off, in degrees. */
+/** The brightest pixel of an image by astropy's coordinates, compared with a position: the offset in degrees. */
 const peakCheck = `
 import sys
 import numpy as np
@@ -93,7 +93,7 @@ const { raDeg, decDeg } = simulated.parse(JSON.parse(made)).sources[0];
 const words = ['--channels', 8, '--taps', 4, '--integration', '1ms', '--quiet'];
 for (const extension of ['uvh5', 'uvfits'])
   corella('correlate', 'sky.sigmf-meta', ...words, '-o', `sky.${extension}`);
-// Casacore's headers may not be here: then there is no set.
+// Without casacore's headers there is no set.
 const set = run(process.execPath, join(root, 'dist/cli/main.js'), 'convert', 'sky.uvh5', 'sky.ms', '--quiet');
 const hasSet = set.status === 0 && existsSync(join(folder, 'sky.ms'));
 if (!hasSet) console.log(`      passed over: Measurement Sets (${set.stderr.trim().split('\n')[0]})`);
@@ -111,7 +111,7 @@ if (with_('h5py') && with_('astropy'))
       ...(files.length > 2 ? [{ format: 'ms', peer: 'casacore' }] : []),
     ],
   );
-// 32 of AAVS2's elements see 4.5° at 100 MHz; half of it is the tolerance.
+// 32 of AAVS2's elements have a beam of 4.5° at 100 MHz; half of it is the tolerance.
 const where = [raDeg, decDeg, 2.2];
 if (with_('astropy')) {
   corella('image', 'sky.uvh5', '--pixels', 128, '-o', 'sky.fits', '--quiet');

@@ -1,5 +1,5 @@
-// What the comparisons with pyuvdata stand on: a folder with a few dishes at 150 MHz and 60 ms of their sky, the command,
-// and a Python that may have pyuvdata (PYTHONPATH says where it is).
+// Common parts of the comparisons with pyuvdata: a folder with a few dishes at 150 MHz and 60 ms of their sky, the
+// command, and a Python that may have pyuvdata (PYTHONPATH gives its location).
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,13 +8,13 @@ import { join } from 'node:path';
 const root = new URL('../..', import.meta.url).pathname;
 const python = '/usr/bin/python3';
 
-/** Sources of every comparison, as `--sources` takes them. */
+/** Sources of every comparison, in the form of `--sources`. */
 export const sources = ['--sources', 'one:200:40:2000,two:190:30:3000'];
-/** How they are correlated: three integrations of sixteen channels. */
+/** Their correlation: three integrations of sixteen channels. */
 export const correlated = ['--channels', '16', '--integration', '20ms', '--backend', 'cpu'];
 
 /**
- * Says what is left unchecked, and passes, where pyuvdata is not there.
+ * Without pyuvdata, reports what is unchecked, and passes.
  * @param {string} unchecked
  */
 export function needPyuvdata(unchecked) {
@@ -24,8 +24,8 @@ export function needPyuvdata(unchecked) {
 }
 
 /**
- * Runs a comparison in a folder that is gone afterwards, over `voltages.sigmf-meta` of dishes at these places, and exits: 0
- * where nothing was red.
+ * Runs a comparison in a temporary folder, over `voltages.sigmf-meta` of dishes at these places, and exits: 0 if no
+ * check failed.
  * @param {string} name
  * @param {readonly (readonly [eastM: number, northM: number, upM: number])[]} places
  * @param {readonly string[]} simulated options of `corella simulate` beside time and sources
@@ -70,7 +70,7 @@ export class Bench {
   }
 
   /**
-   * The command as it is built; throws with all it said where it fails.
+   * The built command; on failure throws with all its output.
    * @param {string[]} words
    */
   corella(...words) {
@@ -82,7 +82,7 @@ export class Bench {
   }
 
   /**
-   * A Python program, which prints what it found and exits with 0 where that is right. Whether it did.
+   * A Python program, which prints its result and exits with 0 on success. Returns whether it succeeded.
    * @param {string} program
    * @param {readonly string[]} words
    */
@@ -90,7 +90,7 @@ export class Bench {
     const made = spawnSync(python, ['-c', program, ...words], { cwd: this.folder, encoding: 'utf8' });
     console.log(made.stdout.trim());
     if (made.status === 0) return true;
-    // What it found red it has printed; where it broke down it has not.
+    // It prints failed checks itself, but not its own crash.
     if (made.stdout.trim() === '' || made.stderr.includes('Traceback')) console.error(made.stderr);
     this.failed = true;
     return false;

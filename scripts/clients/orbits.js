@@ -1,5 +1,6 @@
-// Places of satellites against python3-sgp4 and python3-skyfield: 1,000 element sets made here, low, navigation, stationary
-// and eccentric orbits, each seen from its own site at its own time. What is not installed is passed over and said.
+// Satellite positions compared with python3-sgp4 and python3-skyfield: 1,000 element sets made here, low, navigation,
+// stationary and eccentric orbits, each seen from its own site at its own time. Missing software is skipped and
+// reported.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ if (spawnSync(python, ['-c', 'import sgp4, skyfield']).status !== 0) {
   console.log('passed over: python3-sgp4 and python3-skyfield are not installed');
   process.exit(0);
 }
-/** A small generator of its own (mulberry32): the same sets in every run. */
+/** A small generator (mulberry32): the same sets in every run. */
 let state = 20261;
 const random = () => {
   state = (state + 0x6d2b79f5) | 0;
@@ -30,7 +31,7 @@ const summed = (line) =>
 /** @param {number} value @param {number} decimals @param {number} width */
 const padded = (value, decimals, width) => value.toFixed(decimals).padStart(width);
 
-/** Revolutions a day and eccentricity of each kind. @type {(() => readonly [number, number])[]} */
+/** Revolutions per day and eccentricity of each kind. @type {(() => readonly [number, number])[]} */
 const kinds = [
   () => [between(13, 15.6), between(0, 0.01)],
   () => [between(1.98, 2.12), between(0, 0.02)],
@@ -73,7 +74,7 @@ const places = parseElements(lines, 'all.tle').map((set, k) => {
     longitudeDeg: between(-180, 180),
     heightM: between(0, 4000),
   };
-  // To the millisecond, as it is written.
+  // To the millisecond, as written.
   const utc = formatInstant(addSeconds(set.epoch, between(-2, 2) * 86_400), 3);
   const frame = skyFrame(site, parseInstant(utc));
   const [satellite] = findSources([set.number]);

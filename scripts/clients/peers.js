@@ -1,10 +1,10 @@
-// The field's own software on this machine: which of it is here, in which version, and what was checked against it.
+// Other software of the field on this machine: what is installed, in which version, and what was checked against it.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 
 const python = process.env.CORELLA_PYTHON ?? '/usr/bin/python3';
 
-/** Each says its version, or fails. */
+/** Commands that print each version, or fail. */
 const modules = {
   baseband: 'import baseband, baseband.data; print(getattr(baseband, "__version__", "?"))',
   pyuvdata: 'import pyuvdata; from pyuvdata import UVData; print(pyuvdata.__version__)',
@@ -17,7 +17,7 @@ const modules = {
 /** @type {Map<string, string | undefined>} */
 const known = new Map();
 
-/** What builds from a repository's tree do not know themselves: "baseband=4.4.dev (617ecae),pyuvdata=…". */
+/** Versions that builds from a repository do not know: "baseband=4.4.dev (617ecae),pyuvdata=…". */
 const told = new Map(
   (process.env.CORELLA_PEER_VERSIONS ?? '')
     .split(',')
@@ -26,7 +26,7 @@ const told = new Map(
 );
 
 /**
- * The version of a peer, undefined where it is not here.
+ * The version of a peer, undefined if it is not installed.
  * @param {string} name
  * @returns {string | undefined}
  */
@@ -59,7 +59,7 @@ export const peers = {
 };
 
 /**
- * Writes down that something agreed, for the table in docs/formats.md.
+ * Records an agreement, for the table in docs/formats.md.
  * @param {{ format: string, direction: 'read' | 'written', peer: string, files?: number, numbers?: number }} what
  */
 export function record(what) {

@@ -1,5 +1,6 @@
-// Files in the shape of those that others publish, made by hand with astropy and h5py (shapes.py), read by us and compared
-// with what those libraries read: GLEAM's catalogue, a skyh5 model, CalFITS, ehtim's and Astrogeo's UVFITS.
+// Files with the structure of published ones, made by hand with astropy and h5py (shapes.py), read by Corella and
+// compared with the results of those libraries: GLEAM's catalogue, a skyh5 model, CalFITS, ehtim's and Astrogeo's
+// UVFITS.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -47,7 +48,7 @@ const close = (found, wanted) => {
 for (const name of /** @type {const} */ (['gleam.fits', 'model.skyh5'])) {
   const path = join(folder, name);
   await prepareSkyModels(path);
-  // Fixed places: no frame is asked for.
+  // Fixed positions: no frame is needed.
   const sources = parseSources(path)(/** @type {never} */ (undefined));
   assert.equal(sources.length, told[name].length);
   told[name].forEach(([source, raDeg, decDeg, fluxJy], k) => {

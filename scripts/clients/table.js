@@ -1,9 +1,9 @@
-// The table "checked against whom" of docs/formats.md, from what this run of the checks wrote down. It is written only where
-// every peer was here: a machine that lacks one would take away what others saw.
+// The table "checked against whom" of docs/formats.md, from the results of this run of the checks. It is written only
+// if every peer is installed: a machine that lacks one would remove the results of others.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { peers } from './peers.js';
 
-/** What each format is called, whether it is written, and what holds it where no peer of ours reads it. */
+/** Title of each format, whether it is written, and how it is tested if no peer reads it. */
 const rows = [
   { format: 'sigmf', title: 'SigMF', read: true, written: true, otherwise: 'its own schema' },
   { format: 'vdif', title: 'VDIF', read: true },
@@ -99,7 +99,7 @@ const resultsIn = (path) =>
       return /** @type {Result} */ (result);
     });
 
-/** Where the table is in the page. @param {string} page @param {string} path */
+/** Position of the table in the page. @param {string} page @param {string} path */
 function placeIn(page, path) {
   const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`${path} has no place for the table`);
@@ -107,8 +107,8 @@ function placeIn(page, path) {
 }
 
 /**
- * What the page's table lacks: rows of formats, and peers that agreed in this run. Versions and counts are of the machine that
- * wrote it, and are not compared.
+ * What the page's table lacks: rows of formats, and peers that agreed in this run. Versions and counts depend on the
+ * machine that wrote it, and are not compared.
  * @param {string} resultsPath
  * @param {string} pagePath
  */

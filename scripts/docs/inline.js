@@ -1,4 +1,4 @@
-// Command lines inside sentences and tables are not run, but what they say must be there: the command and its options.
+// Command lines inside sentences and tables are not run, but their command and options must exist.
 import { Command } from 'commander';
 import { commands } from '../../dist/cli/commands.js';
 
@@ -15,7 +15,7 @@ export async function knownOptions() {
 }
 
 /**
- * Of a command, and of those inside it.
+ * Options of a command and its subcommands.
  * @param {Command} command
  * @returns {string[]}
  */

@@ -1,4 +1,4 @@
-// Links of a page to other pages, their headings and other files of the repository.
+// Links of a page to other pages, headings and files of the repository.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
@@ -20,7 +20,7 @@ export function linkFaults(file) {
 }
 
 /**
- * Headings of a page as links name them.
+ * Headings of a page in the form used by links.
  * @param {string} page
  */
 function headings(page) {

@@ -1,6 +1,5 @@
-// What a page of the documentation asks its reader to type. Fenced blocks of `sh` are command lines; in `console` blocks
-// those after `$ `, and the lines below are what they print. A comment before a block, which readers do not see, says
-// more of it:
+// The commands that a page of the documentation shows. Fenced blocks of `sh` are command lines; in `console` blocks
+// those after `$ `, and the lines below are their output. A comment before a block, invisible to readers, adds to it:
 //   <!-- needs: a card -->         not run: why. Where it is the name of a file, run if CORELLA_TEST_DATA holds it; the compiled library: run where there is one
 //   <!-- file: garden.json -->     not a command: the reader writes this file
 //   <!-- background -->            another terminal: goes on until the page ends, then Ctrl-C
@@ -76,9 +75,8 @@ function commandsOf(body, first, prompted, said) {
 }
 
 /**
- * Lines that a page shows and the command did not print. Numbers may differ by a twentieth, those of seconds by
- * anything, and those of iterations, which backends of other precision take fewer or more of; a line of `…` stands for
- * any.
+ * Lines that a page shows and the command did not print. Numbers may differ by a twentieth, seconds by any amount, and
+ * iterations too, since their number depends on a backend's precision; a line of `…` stands for any lines.
  * @param {readonly string[]} shown
  * @param {string} printed
  */

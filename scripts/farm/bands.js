@@ -1,6 +1,6 @@
-// Nights side by side from one sender by multicast on loopback: one of all channels, and one of two machines with half of
-// them each. The halves together must be the whole: sums bit for bit and images to 1e-6 where all were listening. One is
-// killed and comes back; the page for all tells what is missing; all are steered at once.
+// Parallel runs from one sender by multicast on loopback: one of all channels, and one of two machines with half of
+// them each. The combined halves must equal the whole: sums bit for bit and images to 1e-6 while all were receiving.
+// One is killed and restarted; the common page reports what is missing; all are steered at once.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const missingOf = z.object({
   machines: z.array(z.object({ machine: z.string(), missing: z.array(z.object({ seconds: z.number() })) })),
 });
 
-/** Of one machine for so long that the page for all tells it while the minute is under way. */
+/** One machine is down long enough that the common page reports it within the minute. */
 const AWAY_MS = 9000;
 const TOKEN = 'a-token-that-steers-the-night';
 
@@ -54,7 +54,7 @@ const get = async (url, what) => {
 const json = async (url, what) => (await get(url, what)).json();
 
 /**
- * Every picture that a page has kept, by its time.
+ * Every image that a page has kept, by its time.
  * @param {string} url
  */
 async function pictures(url) {
@@ -69,7 +69,11 @@ async function pictures(url) {
   return all;
 }
 
-/** The largest difference of two planes, of the brightest pixel. @param {Float32Array} one @param {Float32Array} other */
+/**
+ * The largest difference of two planes, relative to the brightest pixel.
+ * @param {Float32Array} one
+ * @param {Float32Array} other
+ */
 function apart(one, other) {
   let [most, peak] = [one.length === other.length ? 0 : Infinity, 0];
   one.forEach((value, at) => {
@@ -131,7 +135,7 @@ export async function bands(folder) {
         if (tries === 30) throw new Error(`the nights did not begin: ${JSON.stringify(machines)} ${nights.map((one) => one.errors()).join('\n')}`); // prettier-ignore
       }
     await sleep(3000);
-    // By the page for all, and the lone machine by its own word, from the same moment on.
+    // By the common page, and on the single machine directly, from the same moment on.
     const body = JSON.stringify({ inputs: [3], flag: true, from: new Date(Date.now() + 5000).toISOString() });
     const post = async (
       /** @type {string} */ url,
@@ -168,7 +172,7 @@ export async function bands(folder) {
     let [compared, differing, images, after, most] = [0, 0, 0, 0, 0];
     for (const [key, one] of whole) {
       const other = both.get(key);
-      // Where all were listening from beginning to end.
+      // While all were receiving from beginning to end.
       if (!other || Math.min(...other.counts.filter((_, k) => one.counts[k] > 0)) < full) continue;
       compared++;
       if (one.sums.some((value, k) => value !== other.sums[k])) differing++;
@@ -197,7 +201,7 @@ export async function bands(folder) {
       partly >= 3 &&
       away?.awaySinceUnixS !== undefined &&
       back?.returns === 1 && // prettier-ignore
-      back.awaySinceUnixS === undefined && // Who began a moment later than the other lacks that moment, too.
+      back.awaySinceUnixS === undefined && // A run that began slightly later than the other lacks that time too.
       Math.abs(secondsOf(missing) - filesS) < 3 &&
       secondsOf(missingOn('low')) < 5;
     console.log(

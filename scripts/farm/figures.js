@@ -1,4 +1,4 @@
-// What a farm costs beside its work: jobs a second, bytes a second, the share of time that is not correlation.
+// Overheads of a farm: jobs per second, bytes per second, and the fraction of time not spent on correlation.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -50,18 +50,18 @@ async function measure(folder, { name, simulate, how, workers }) {
   }
 }
 
-/** As docs/machines.md has it. */
+/** Table head of docs/machines.md. */
 const HEAD =
   '| jobs | done a second | submitted a second | MB of results a second | MB read a second | neither reading nor computing | of it preparing, handing over | one process, one thread, and the farm |';
 
 /** @param {string} folder */
 export async function figures(folder) {
   const runs = [
-    // Jobs of a few milliseconds: what the queue itself does.
+    // Jobs of a few milliseconds: the cost of the queue itself.
     { name: 'small', title: 'of milliseconds', simulate: '--stations 2 --rate 200kHz --duration 2s', how: '--channels 16 --integration 2ms --values sums --job-time 2ms', workers: 2 }, // prettier-ignore
     // Results of megabytes.
     { name: 'large', title: 'large results', simulate: '--stations 64 --rate 200kHz --duration 1s', how: '--channels 64 --integration 50ms --values sums --job-time 50ms', workers: 2 }, // prettier-ignore
-    // Jobs as they are meant to be: a second or more each.
+    // Jobs of the intended size: a second or more each.
     { name: 'usual', title: 'of half a second of the recording', simulate: '--stations 48 --rate 200kHz --duration 2s', how: '--channels 64 --integration 500ms --values sums --job-time 500ms', workers: 2 }, // prettier-ignore
   ];
   console.log(HEAD);

@@ -4,14 +4,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, freePort, start, startCorella } from '../processes.js';
 
-/** How to get what is missing. */
+/** How to install what is missing. */
 export const NO_SERVER =
   'nats-server is not installed (Debian: apt-get install nats-server): nothing of the queue was tested';
 
 export const hasServer = () => spawnSync('nats-server', ['--version'], { env }).status === 0;
 
 /**
- * A farm in a folder. Whoever makes one ends it.
+ * A farm in a folder. The caller must end it.
  * @param {string} folder
  * @param {{ words?: readonly string[], backend?: string, patience?: string, config?: readonly string[] }} [options]
  */

@@ -1,5 +1,5 @@
-// A farm as it is secured: TLS with an authority of our own, and a token or an NKey. Who has the right papers works as one
-// process does; who has not is refused in plain words.
+// A secured farm: TLS with its own certificate authority, and a token or an NKey. With valid credentials it works as
+// one process does; without them it is refused with a clear message.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -17,7 +17,7 @@ function openssl(folder, words) {
   if (status !== 0) throw new Error(`openssl ${words}: ${String(stderr)}`);
 }
 
-/** An authority, and what it signed for 127.0.0.1. @param {string} folder @param {string} name */
+/** An authority, and its certificate for 127.0.0.1. @param {string} folder @param {string} name */
 function authority(folder, name) {
   openssl(folder, `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=${name} -keyout ${name}.key -out ${name}.pem`); // prettier-ignore
   writeFileSync(join(folder, `${name}.ext`), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
@@ -84,10 +84,10 @@ export async function secured(where) {
     const server = start('nats-server', ['-c', `${kind}.conf`], folder);
     const url = `tls://127.0.0.1:${port}`;
     try {
-      /** How it is refused. @param {string} words */
+      /** The message of its refusal. @param {string} words */
       const refusal = (words) => corella(folder, ...words.split(' ')).then(() => 'NOT REFUSED', String);
       const submit = `farm submit correlate ${how} -o ${kind}.uvh5 --job-time 10ms --server ${url}`;
-      // Until it listens.
+      // Waits until it listens.
       for (let tries = 0; tries < 100 && !(await listens(port)); tries++) await sleep(100);
       const refused = {
         authority: await refusal(

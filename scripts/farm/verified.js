@@ -1,5 +1,5 @@
-// farm submit --verify over a real queue: a worker whose numbers are wrong, with the checksums that they should have, beside
-// two honest ones. Every job is done by two; the product must be that of one process, and the worker named.
+// farm submit --verify over a real queue: a worker with wrong numbers and matching checksums, beside two correct ones.
+// Two workers do every job; the product must be that of one process, and the wrong worker be named.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ async function answerWrongly(server, root, version) {
     if (!message) continue;
     const job = checkJob(message.json(), version, 'a job');
     if (answered.has(job.id)) {
-      // Its second copy is for another worker.
+      // Another worker must do its second copy.
       message.nak(5000);
       continue;
     }
@@ -50,7 +50,7 @@ async function answerWrongly(server, root, version) {
 export async function verified(folder, { how, version, contents }) {
   const place = join(folder, 'verified');
   mkdirSync(place);
-  // Long enough for the third answer: where none comes, jobs whose answers differ are set aside.
+  // Long enough for the third answer: without one, jobs with different answers are set aside.
   const farm = await openFarm(place, { backend: 'reference', patience: '60s' });
   try {
     const submit = `farm submit correlate ../sky.sigmf-meta ${how} -o farm.uvh5 --job-time 250ms --verify 1/1`;

@@ -1,5 +1,5 @@
-// One attack on a running observation, from a process of its own, until it is killed. What it prints at the end of a
-// second is JSON: what it did so far.
+// One attack on a running observation, in a separate process, until it is killed. Once per second it prints JSON: what
+// it did so far.
 //   node scripts/hostile/attack.js subscribes URL
 //   node scripts/hostile/attack.js pages URL
 //   node scripts/hostile/attack.js ticks PORT CAPTURE
@@ -44,7 +44,10 @@ function open(url, onOpen, onEnd) {
   return socket;
 }
 
-/** Every topic again and again, from a few sockets that come back, and the API beside them. @param {string} url */
+/**
+ * Subscribes to every topic repeatedly, from a few sockets that reconnect, and uses the API too.
+ * @param {string} url
+ */
 function subscribes(url) {
   const all = JSON.stringify({ subscribe: TOPICS });
   const none = JSON.stringify({ unsubscribe: TOPICS });
@@ -79,7 +82,7 @@ function subscribes(url) {
   for (let k = 0; k < 8; k++) ask();
 }
 
-/** 500 pages that open at once, read, leave and open again. @param {string} url */
+/** 500 pages that open at once, read, close and open again. @param {string} url */
 function pages(url) {
   const STAYS_MS = 5000;
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
@@ -103,7 +106,7 @@ function pages(url) {
   for (let k = 0; k < 500; k++) page();
 }
 
-/** Packets in the senders' names with times of their own. @param {number} port @param {string} path */
+/** Packets with the senders' source numbers and wrong times. @param {number} port @param {string} path */
 async function ticks(port, path) {
   /** @type {Uint8Array[]} */
   const datagrams = [];
@@ -136,13 +139,16 @@ async function ticks(port, path) {
 /** @typedef {import('../../dist/farm/job.js').FarmPlan} FarmPlan */
 /** @typedef {import('../../dist/farm/job.js').Job} Job */
 
-/** Ranges outside the recording and empty ones, inputs that are not there, and what is no job. @param {FarmPlan} plan */
+/**
+ * Ranges outside the recording and empty ones, inputs that do not exist, and data that is no job.
+ * @param {FarmPlan} plan
+ */
 function wrongJobs(plan) {
   const [genuine] = jobsOf(plan);
   /** @param {Partial<Job['range']>} changed @param {object} [observation] */
   const wrong = (changed, observation = {}) => {
     const range = { ...genuine.range, ...changed };
-    // Of a plan of its own: a failure of a genuine job's name would be believed.
+    // With a plan of its own: a failure with a genuine job's name would be accepted.
     const own = { ...genuine, plan: 'run-0000000000000000', range, id: jobName(range) };
     return { ...own, observation: { ...genuine.observation, ...observation } };
   };
@@ -157,7 +163,7 @@ function wrongJobs(plan) {
   ];
 }
 
-/** Results whose parts are not those of their job, with the checksum that they should have; others are damaged. @param {FarmPlan} plan */
+/** Results whose parts are not those of their job, with valid checksums; others are damaged. @param {FarmPlan} plan */
 function wrongResults(plan) {
   const all = jobsOf(plan);
   /** @param {string} job @param {import('../../dist/farm/result.js').Part[]} parts @param {number} sizeBytes */
@@ -182,7 +188,11 @@ function wrongResults(plan) {
   ];
 }
 
-/** Two wrong jobs a second, twenty wrong results and failures of jobs that no plan has. @param {string} server @param {string} folder */
+/**
+ * Per second, two wrong jobs and twenty wrong results and failures of jobs in no plan.
+ * @param {string} server
+ * @param {string} folder
+ */
 async function jobs(server, folder) {
   /** @type {unknown} */
   const json = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'));

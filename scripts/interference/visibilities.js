@@ -1,6 +1,6 @@
-// SumThreshold through `corella convert --flag-interference`: a carrier, a pulsed radar, a drifting tone, a wideband burst and
-// a dispersed pulse in the visibilities of a known sky, written from formulae. What is found and what is taken beside it are
-// counted in the file that comes out; the flux is a plain mean of V·conj(fringe) over what is left.
+// SumThreshold through `corella convert --flag-interference`: a carrier, a pulsed radar, a drifting tone, a wideband
+// burst and a dispersed pulse in the visibilities of a known sky, made from formulae. Detections and false flags are
+// counted in the output file; the flux is a plain mean of V·conj(fringe) over the remaining data.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +47,7 @@ const kinds = {
 };
 const LEVELS_DB = [1, 5, 10, 20, 40];
 
-/** Of Rice's distribution of unit noise a part about ν, [P(amplitude < r)] on a grid. */
+/** Rice distribution of unit noise per part about ν, [P(amplitude < r)] on a grid. */
 const STEP = 0.01;
 function riceBelow(/** @type {number} */ nu) {
   const below = [0];
@@ -72,7 +72,7 @@ const above = (/** @type {number[]} */ below, /** @type {number} */ r) =>
   );
 const quantile = (/** @type {number[]} */ below, /** @type {number} */ part) =>
   STEP * below.findIndex((sum) => sum >= part * below[below.length - 1]);
-/** What one sample of one baseline must be above: the middle and 6 · 1.4826 middle deviations. */
+/** Threshold of one sample of one baseline: the median and 6 · 1.4826 median deviations. */
 const alone = riceBelow(FLUX_JY / NOISE_JY);
 const middle = quantile(alone, 0.5);
 const deviation = bisect((d) => above(alone, middle - d) - above(alone, middle + d) - 0.5);
@@ -86,7 +86,7 @@ function bisect(/** @type {(x: number) => number} */ f) {
   }
   return low;
 }
-/** P that one sample stands out by itself, interference of any phase on top of the source. */
+/** Probability that one sample is detected by itself, with interference of random phase added to the source. */
 function detectedAlone(/** @type {number} */ amplitude) {
   let sum = 0;
   for (let k = 0; k < 8; k++) {
@@ -143,7 +143,7 @@ async function measure(path, hit) {
 
 /**
  * @param {string} folder
- * @param {string[]} words  of kinds, such as pulse; all where none is named
+ * @param {string[]} words  of kinds, such as pulse; all if empty
  * @returns {Promise<string[]>}
  */
 export async function run(folder, words = []) {
@@ -181,7 +181,7 @@ export async function run(folder, words = []) {
         ...sky,
         added: (t, c, [i, j], [p, q]) => {
           if (!hit(t, c) || i === j || p !== q) return [0, 0];
-          // A transmitter's wave comes to each station by a way of its own; the pulse from the zenith.
+          // A transmitter's wave reaches each station by a different path; the pulse comes from the zenith.
           const turn = isSky ? 0 : 2.399 * (i * i - j * j) + 0.7 * t * (i - j);
           return [amplitude * Math.cos(turn), amplitude * Math.sin(turn)];
         },

@@ -1,5 +1,5 @@
 // Spectral kurtosis of voltages through `corella correlate --kurtosis`: a carrier, a pulsed radar, a drifting tone, a
-// wideband burst and a dispersed pulse in noise with a weak source, none of it by our own simulator.
+// wideband burst and a dispersed pulse in noise with a weak source, all made without our own simulator.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ const WINDOWS = 64;
 const TAPS = 8;
 const SAMPLES = (WINDOW * WINDOWS + TAPS - 1) * CHANNELS;
 const RMS = 800;
-/** The usual filter's width for noise, in channels: P Σh²/(Σh)² of a sinc under Hann's window, eight taps. */
+/** The default filter's noise bandwidth, in channels: P Σh²/(Σh)² of a sinc with a Hann window, eight taps. */
 const taps = Float64Array.from({ length: TAPS * CHANNELS }, (_, n) => {
   const x = (n - (TAPS * CHANNELS - 1) / 2) / CHANNELS;
   return (Math.sin(Math.PI * x) / (Math.PI * x)) * (0.5 + 0.5 * Math.cos((2 * Math.PI * x) / TAPS));
 });
 const NOISE_WIDTH =
   (CHANNELS * taps.reduce((sum, tap) => sum + tap ** 2, 0)) / taps.reduce((sum, tap) => sum + tap, 0) ** 2;
-/** What all inputs have in common: the sky. */
+/** The part common to all inputs: the sky. */
 const LIKE = 0.3;
 const CHANNEL = 11;
 
@@ -41,7 +41,7 @@ const toldOf = z.object({
 });
 /** @typedef {NonNullable<z.infer<typeof toldOf>['interference']>} Told */
 
-/** Uniform numbers of our own: Marsaglia's xorshift, and Box and Muller's Gaussians. */
+/** Independent random numbers: Marsaglia's xorshift, and Box–Muller Gaussians. */
 let state = 88_172_645;
 const uniform = () => {
   state ^= state << 13;
@@ -64,20 +64,21 @@ function noise() {
 /** Of a plane wave from the horizon. */
 const phases = [0, 2.1, 4.4, 0.9];
 /**
- * A wave of so many dB over the noise of its channel, at a frequency in channels from the band's middle, while it is on.
+ * A wave of so many dB over the noise of its channel, at a frequency in channels from the band's centre, while it is
+ * on.
  * @param {number} db
  * @param {(t: number) => number} frequencyAt
  * @param {(spectrum: number) => boolean} isOn
  * @returns {Adding}
  */
 const tone = (db, frequencyAt, isOn) => (data) => {
-  // A complex sample's power of noise is 2·RMS², of which a channel has its part, a little less by its filter.
+  // The noise power of a complex sample is 2·RMS², of which a channel has its part, slightly reduced by its filter.
   const amplitude = Math.sqrt((2 * RMS ** 2 * 10 ** (db / 10) * NOISE_WIDTH) / CHANNELS);
   let angle = 0;
   let level = 0;
   for (let t = 0; t < SAMPLES; t++) {
     angle += (2 * Math.PI * frequencyAt(t)) / CHANNELS;
-    // Rises and falls over two spectra, as transmitters do: a switch would be heard in every channel.
+    // Rises and falls over two spectra, like real transmitters: a sharp edge would be visible in every channel.
     const wanted = isOn(Math.floor(t / CHANNELS)) ? 1 : 0;
     level = Math.max(0, Math.min(1, level + (wanted > level ? RISE : -RISE)));
     if (level === 0) continue;
@@ -92,7 +93,7 @@ const middle = CHANNELS / 2;
 const RISE = 1 / (2 * CHANNELS);
 
 /**
- * Noise that all inputs hear alike, in one channel after the other, or in all at once.
+ * Noise common to all inputs, in one channel after the other, or in all at once.
  * @param {number} db
  * @param {(channel: number, spectrum: number) => boolean} isOn
  * @returns {Adding}
@@ -114,12 +115,14 @@ const pulse = (db, isOn) => (data) => {
     }
 };
 
-/** The kurtosis of carriers over noise by ρ for a part d of the time: (2 + 4dρ + dρ²)/(1 + dρ)² − 1. */
+/**
+ * The kurtosis of carriers with carrier-to-noise ratio ρ for a fraction d of the time: (2 + 4dρ + dρ²)/(1 + dρ)² − 1.
+ */
 const theory = (/** @type {number} */ rho, /** @type {number} */ duty) =>
   (2 + 4 * duty * rho + duty * rho ** 2) / (1 + duty * rho) ** 2 - 1;
 
 /**
- * The amplitude that the filter leaves of a carrier in each spectrum of a window, 1 where it is on for long.
+ * The amplitude of a carrier after the filter in each spectrum of a window, 1 if it is on for long.
  * @param {(spectrum: number) => boolean} isOn
  * @param {number} window
  */
@@ -140,9 +143,9 @@ function profile(isOn, window) {
 }
 
 /**
- * How often windows of noise and a carrier pass the limits of 3 σ (Nita & Gary), drawn straight from the powers; and how often
- * they go where so many windows of all inputs are judged together: with two others of four, or by the mean of those that stayed,
- * beyond 4.5 σ and 0.04.
+ * How often windows of noise and a carrier exceed the limits of 3 σ (Nita & Gary), simulated directly from the powers;
+ * and how often they are flagged when all inputs are tested jointly: with two others of four, or by the mean of the
+ * remaining ones, beyond 4.5 σ and 0.04.
  * @param {number} db
  * @param {Float64Array} amplitudes  of each spectrum
  * @param {number} windows
@@ -176,7 +179,7 @@ function expected(db, amplitudes, windows) {
   return { alone, together: alone + (1 - alone) * (1 - (1 - byMean) * (1 - byTwo)) };
 }
 
-/** Of a Gaussian, the part below x. */
+/** The probability of a Gaussian below x. */
 function below(/** @type {number} */ x) {
   const step = 0.001;
   let sum = 0;
@@ -189,7 +192,7 @@ function below(/** @type {number} */ x) {
 
 /**
  * @param {string} folder
- * @param {string[]} kinds  such as radar; all where none is named
+ * @param {string[]} kinds  such as radar; all if empty
  */
 export async function run(folder, kinds = []) {
   const isAsked = (/** @type {string} */ kind) => kinds.length === 0 || kinds.includes(kind);
@@ -223,7 +226,7 @@ export async function run(folder, kinds = []) {
   const lost = quietTold.taken / quietTold.samples;
   const cells = WINDOWS * CHANNELS * INPUTS;
   console.log(`noise alone: ${percent(lost)} taken, by theory ${percent(FALSE_ALARMS)} (${cells} windows)`);
-  // Four standard deviations of so many windows.
+  // Four standard deviations for this number of windows.
   if (Math.abs(lost - FALSE_ALARMS) > 4 * Math.sqrt(FALSE_ALARMS / cells))
     failures.push(`noise alone loses ${percent(lost)} where theory says ${percent(FALSE_ALARMS)}`);
   check('noise alone', quiet.flux, 1);
@@ -261,7 +264,7 @@ export async function run(folder, kinds = []) {
         const windows = kind === 'carrier' ? Math.max(1, Math.round(duty * WINDOWS)) : WINDOWS;
         const inChannel = told.byChannel[CHANNEL] / WINDOW / INPUTS;
         const found = Math.min(1, inChannel / windows);
-        // Neighbouring channels hear a loud tone through the filter's flank: they are no false alarms.
+        // Neighbouring channels receive a strong tone through the filter's flank: these are no false alarms.
         const others = told.byChannel.filter((_, c) => Math.abs(c - CHANNEL) > 2);
         const falseAlarms =
           others.reduce((sum, one) => sum + one, 0) / (told.samples * (others.length / CHANNELS));
@@ -319,7 +322,7 @@ export async function run(folder, kinds = []) {
       row('wideband burst', String(db), fates, off);
     }
   for (const db of isAsked('pulse') ? [6, 10, 20] : []) {
-    // Two windows a channel, from the highest down, a quarter of a window each.
+    // Two windows per channel, from the highest down, a quarter of a window each.
     const add = pulse(db, (c, k) => {
       const from = WINDOW * (10 + 2 * (CHANNELS - 1 - c));
       return k >= from && k < from + WINDOW / 4;
@@ -335,7 +338,7 @@ export async function run(folder, kinds = []) {
   return failures;
 }
 
-/** A line of a table, as docs/interference.md has it. @param {string[]} cells */
+/** A line of a table in the form of docs/interference.md. @param {string[]} cells */
 const row = (...cells) => {
   console.log(`| ${cells.join(' | ')} |`);
 };
@@ -350,7 +353,7 @@ function need(told) {
   return told;
 }
 
-/** Mean product of all pairs and channels, as the counts weigh them. @param {string} path */
+/** Mean product of all pairs and channels, weighted by the counts. @param {string} path */
 async function fluxOf(path) {
   const file = await openFile(path);
   try {

@@ -1,8 +1,8 @@
-// What scripts/manifest.js runs: chains of command lines, each in a folder of its own, in an order in which inputs are there.
-// Small, so that all of them take some minutes on two cores. `write` gives files that the lines read.
+// Chains of command lines for scripts/manifest.js, each in a separate folder, ordered so that inputs exist. Small, so
+// that all of them take some minutes on two cores. `write` gives files that the lines read.
 
 const START = '2026-06-21T04:00:00Z';
-/** Of half of a recording of 200 ms. */
+/** The second half of a recording of 200 ms. */
 const SECOND_HALF = '2026-06-21T04:00:00.1Z..2026-06-21T04:00:00.2Z';
 const delays = JSON.stringify({
   fixed: [
@@ -14,14 +14,14 @@ const delays = JSON.stringify({
 /** @typedef {{ name: string, lines: readonly string[], write?: Readonly<Record<string, string>> }} Chain */
 
 /**
- * What 64 pixels can hold of an array of that size.
+ * The field that 64 pixels hold for an array of that size.
  * @param {string} telescope
  */
 const fieldDeg = (telescope) =>
   /^(?:vla|meerkat)/.test(telescope) ? 0.02 : /^(?:mwa|ovro)/.test(telescope) ? 1 : 20;
 
 /**
- * Every telescope: a recording, visibilities of it, and an image.
+ * For every telescope: a recording, its visibilities, and an image.
  * @param {readonly string[]} names
  * @returns {Chain[]}
  */
@@ -53,7 +53,7 @@ const fronts = [
   ['times', `--times ${SECOND_HALF} --keep-channels 2-13`],
   ['all', `--kurtosis --delays delays.json --track CygA --bits 4 --van-vleck --flag 5 --flag channels=4-5`],
 ];
-/** Of these alone `--values sums` has a meaning: nothing follows the sky, nothing is corrected. */
+/** `--values sums` applies only to these: no tracking, no corrections. */
 const summed = new Set(['plain', 'kurtosis', 'delays', 'four', 'flags']);
 
 /** @type {Chain} */
@@ -152,7 +152,7 @@ const LWASV = '--telescope lwasv --stations 16';
 const FEW = '--telescope lwasv --stations 4';
 const DIGITISERS = `--epoch ${START} --rate 200kHz --frequency 58MHz`;
 const FOUR = '--channels 4 --gain 1';
-/** Format, recording, what live must be given; the last of each: integrations of so long. */
+/** Format, recording, options of live; the last of each: integration time. */
 const packets = /** @type {const} */ ([
   ['chips', 'nibbles', `--epoch ${START} ${LWASV}`, '100ms'],
   ['snap2', 'nibbles', `--rate 25kHz ${LWASV}`, '100ms'],

@@ -1,7 +1,7 @@
-// What the compressed night is made of: four F-engines, two channels, blocks of 40 ms.
+// Parameters of the compressed long run: four F-engines, two channels, blocks of 40 ms.
 import { speadFeng } from '../../dist/packets/spead/feng.js';
 
-/** Spectra a second, and ticks a spectrum. */
+/** Spectra per second, and ticks per spectrum. */
 const SPECTRUM_RATE_HZ = 6400;
 const TICKS = 8;
 export const SLOTS_PER_BLOCK = 4;

@@ -1,4 +1,5 @@
-// Writes a capture of so many blocks into a pipe, as fast as it is read: frames made once, their times set anew.
+// Writes a capture of a number of blocks into a pipe, as fast as it is read: frames are made once and their times
+// updated.
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { speadFeng } from '../../dist/packets/spead/feng.js';
@@ -10,7 +11,7 @@ const blocks = Number(count);
 const out = createWriteStream(path);
 out.on('error', () => process.exit(0));
 const RECORD = 16;
-/** Before SPEAD's words: record, Ethernet, IP, UDP. */
+/** Bytes before SPEAD's words: record, Ethernet, IP, UDP. */
 const BEFORE = RECORD + 14 + 20 + 8;
 const TIMESTAMP_WORD = 5;
 const frames = nightPlan.sources.map((_, lane) => {

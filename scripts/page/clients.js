@@ -1,4 +1,4 @@
-// Web sockets as pages open them, from a process of their own: most read everything, one never does.
+// Web sockets like those of pages, in a separate process: most read everything, one never reads.
 //   node scripts/page/clients.js URL CLIENTS SECONDS   prints {"messages", "bytes", "clients", "skies"}
 import { WebSocket } from 'ws';
 

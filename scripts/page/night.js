@@ -1,4 +1,4 @@
-// A night on loopback for the scripts that look at the page: corella send, corella live, and Debian's chromium.
+// A live run on loopback for the scripts that test the page: corella send, corella live, and Debian's chromium.
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const freeUdpPort = () =>
  * @typedef {object} Night
  * @property {string} url
  * @property {string} token
- * @property {number} port where its packets go
+ * @property {number} port of its packets
  * @property {string} folder
  * @property {() => Promise<import('../../dist/serve/messages.js').Status>} status
  * @property {() => Promise<import('../../dist/serve/messages.js').SendersView>} sources
@@ -32,12 +32,12 @@ const freeUdpPort = () =>
  * @property {() => Promise<readonly import('../../dist/serve/messages.js').AntennaRow[]>} antennas
  * @property {(name: string, body: unknown) => Promise<unknown>} post
  * @property {() => string} said what live printed
- * @property {() => void} silence the senders stop
+ * @property {() => void} silence stops the senders
  * @property {() => Promise<void>} close
  */
 
 /**
- * @param {{ send: readonly string[], live: readonly string[] }} words what is said to each, but for ports and page
+ * @param {{ send: readonly string[], live: readonly string[] }} words options of each, except ports and page
  * @returns {Promise<Night>}
  */
 export async function openNight(words) {
@@ -86,12 +86,12 @@ const browserPath = [
   '/usr/bin/google-chrome',
 ].find((path) => path !== undefined && existsSync(path));
 
-/** Draws by the processor: there may be no card. */
+/** Renders on the CPU: there may be no GPU. */
 export const openBrowser = () => {
   if (browserPath === undefined) throw new Error('no chromium: install it, or name it by CHROMIUM');
   return chromium.launch({
     executablePath: browserPath,
-    // Without a card the page is put together by the processor itself, and only the sky by an imitation of one.
+    // Without a GPU the CPU composes the page, and only the sky uses an emulated GPU.
     args: ['--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader', '--disable-dev-shm-usage'],
   });
 };

@@ -1,5 +1,4 @@
-// Skies for a page without a chain that makes them: a source that wanders over noise, so many a second, from a process
-// of their own.
+// Skies for a page without a processing chain: a moving source over noise, at a given rate, from a separate process.
 import { fork } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +7,7 @@ import { until } from '../processes.js';
 
 /** @typedef {{ pixels: number, everyMs: number }} Stream */
 
-/** @param {Stream} of a page of its own, and what its server says */
+/** @param {Stream} of a separate page; returns what its server prints */
 export async function openStream({ pixels, everyMs }) {
   const child = fork(fileURLToPath(import.meta.url), [String(pixels), String(everyMs)]);
   /** @type {string | undefined} */
@@ -44,7 +43,7 @@ async function stream({ pixels, everyMs }) {
   const begunMs = performance.now();
   let number = 0;
   const next = () => {
-    // By the clock and not by the last: a timer that was late makes up for it.
+    // Timed by the clock, not by the previous sky: a late timer catches up.
     for (; begunMs + number * everyMs <= performance.now(); number++) page.state.show(skyOf(number));
     setTimeout(next, begunMs + number * everyMs - performance.now());
   };

@@ -1,7 +1,7 @@
-// Keeps every call that a program makes to the native library, with what went in and what came out, for replay.cpp to
-// make again elsewhere: node --import scripts/replay/record.js PROGRAM, into the file that CORELLA_RECORDING names.
+// Records every call of a program to the native library, with its inputs and outputs, which replay.cpp repeats on
+// another machine: node --import scripts/replay/record.js PROGRAM, into the file named by CORELLA_RECORDING.
 //
-// A call is: name; the code it returned; how many arguments; and of each its kind and value:
+// A call is: name; the code it returned; the number of arguments; and of each its kind and value:
 //   e  the buffer for a reason            o  where an address came out: the address
 //   i  a whole number   d  a float        p  an address
 //   a  an array: name, element type, bytes before, whether they changed, and if so bytes after
@@ -56,7 +56,7 @@ const copyOf = (array) => Buffer.from(Buffer.from(array.buffer, array.byteOffset
  * @returns {Signature}
  */
 function parse(prototype) {
-  // Notes on lengths, and lines of a template, are ours.
+  // Notes on lengths, and lines of a template, are our additions.
   const plain = prototype
     .replace(/\/\*.*?\*\//gs, '')
     .replace(/\s+/g, ' ')
@@ -72,7 +72,7 @@ function parse(prototype) {
 }
 
 /**
- * Before the call; the function returned keeps it, with its code, after it.
+ * Called before the call; the returned function records it, with its code, afterwards.
  * @param {Signature} signature
  * @param {unknown[]} args
  * @returns {(code: number) => void}

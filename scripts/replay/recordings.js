@@ -1,5 +1,5 @@
-// The cpu backend's shared cases as recordings (record.js), made on this machine, where the same run checks them against
-// the reference; and the program that makes their calls again elsewhere.
+// The cpu backend's shared cases as recordings (record.js), made on this machine, where the same run checks them
+// against the reference; and the program that repeats their calls on another machine.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const folder = join(root, 'build', 'replay');
 /** Smallest first. */
 const rooms = ['channelise/turn', 'calibrate', 'image/direct', 'image/flat', 'correlate', 'channelise'];
 
-/** Paths of one recording a room, of what the tests ask of the portable level. */
+/** Paths of one recording per module, of its tests at the portable level. */
 export function record() {
   mkdirSync(folder, { recursive: true });
   return rooms.map((room) => {
