@@ -231,7 +231,7 @@ void describe('a level that changes', () => {
   });
 
   void it('is measured on enough samples where a part of the recording begins just before a block ends', async () => {
-    // Blocks of 2¹⁸ samples: the first block of the part has two levels.
+    // Blocks of 2¹⁸ samples: the first block of the part has two samples.
     const { stdout } = await run(`${CORRELATE} --times 2026-06-01T04:00:02.62142Z.. -o a.uvh5 --json`);
     const { level } = JSON.parse(stdout) as { readonly level: { readonly inputRms: number } };
     // 27858 samples of rms 20 and 30000 of 2.

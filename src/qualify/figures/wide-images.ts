@@ -25,7 +25,7 @@ export async function wideChecks(rig: Rig): Promise<Check[]> {
     const image = await closingAfter(async (closers) => {
       const plan = planWide({ pixels: PIXELS, pixelCosine, bounds: boundsOf([rows]), accuracy });
       const imager = closers.keep(await prepareWideImager(plan, rig.backend));
-      // The doubles contain values representable as single floats; rows have the plan's own type.
+      // Converted to the precision of the plan.
       const { visibilities } = rows;
       await imager.accumulate({
         ...rows,
