@@ -1,4 +1,4 @@
-/** From apparent brightness, which is times the element's beam, to the sky's own. */
+/** Converts apparent brightness, the sky times the element beam, to the brightness of the sky. */
 import { baselineCount, baselineIndex, imageCPML, type ImageCPML } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { productCount } from '../core/product-counts.js';
@@ -13,10 +13,10 @@ import type { Telescope } from '../telescope/telescope.js';
 import { withoutLeakage } from './gains/apply-visibilities.js';
 import type { Calibrated, SkyImage } from './sky-image.js';
 
-/** Fainter than this, as power over its peak, a beam tells more of its own error than of the sky: no value there. */
+/** Below this power relative to the peak, errors of the beam model dominate: pixels get no value. */
 const LEAST_BEAM_POWER = 1e-3;
 
-/** What brightness means in an image; `beam` is what it is, or was, multiplied by, where that is known. */
+/** What brightness means in an image; `beam` is the beam that multiplies it, or did, where known. */
 export interface Brightness {
   readonly kind: 'apparent' | 'beam-corrected';
   readonly beam?: Pick<ElementBeam, 'name' | 'title'>;
@@ -27,7 +27,7 @@ const ownBeams = {
   title: 'the mean over pairs, as the telescope describes each',
 };
 
-/** Of images that nobody corrected. */
+/** For images without beam correction. */
 export function apparent(telescope: Telescope): Brightness {
   if (hasElements(telescope)) return { kind: 'apparent', beam: ownBeams };
   const beam = beamOfTelescope(telescope);
@@ -45,7 +45,7 @@ export function brightnessHistory({ kind, beam }: Brightness): string[] {
       ];
 }
 
-/** How an image lies on the sky at one moment, and where the telescope looks then. */
+/** How an image is placed on the sky at one moment, and where the telescope points then. */
 interface Look {
   readonly axes: TangentAxes;
   readonly followedEnu: Vector3;
@@ -63,7 +63,7 @@ interface ImageOnSky {
   readonly powers: readonly (readonly PowersAt[])[];
 }
 
-/** The image over the beam, plane by plane. Stokes I alone is over the mean of X and Y. */
+/** Divides the image by the beam, plane by plane. Stokes I alone is divided by the mean of X and Y. */
 export function correctForBeam(image: ImageCPML, on: ImageOnSky): ImageCPML {
   const { pixels, pixelCosine, products, powers } = on;
   const size = pixels * pixels;
@@ -80,7 +80,7 @@ export function correctForBeam(image: ImageCPML, on: ImageOnSky): ImageCPML {
       let found: { readonly by: PowersAt; readonly powers: ImagePowers } | undefined;
       products.forEach((product, p) => {
         if (p === atIm) return;
-        // Planes that were made of the same share their beam.
+        // Planes made from the same share have the same beam.
         if (found?.by !== ofChannel[p]) found = { by: ofChannel[p], powers: ofChannel[p](l, m, n) };
         const { xx, yy, xyRe, xyIm } = found.powers;
         const value = image[place(p)];
@@ -88,7 +88,7 @@ export function correctForBeam(image: ImageCPML, on: ImageOnSky): ImageCPML {
         else if (product === 'YY') corrected[place(p)] = over(value, yy);
         else if (product === 'I') corrected[place(p)] = over(value, (xx + yy) / 2);
         else if (atIm >= 0) {
-          // (Re + i·Im)/(x·conj(y)): beams may turn XY.
+          // (Re + i·Im)/(x·conj(y)): beams may rotate the phase of XY.
           const [power, im] = [xyRe ** 2 + xyIm ** 2, image[place(atIm)]];
           const isSeen = Math.sqrt(power) >= LEAST_BEAM_POWER;
           corrected[place(atRe)] = isSeen ? (value * xyRe + im * xyIm) / power : Number.NaN;
@@ -100,14 +100,14 @@ export function correctForBeam(image: ImageCPML, on: ImageOnSky): ImageCPML {
   return imageCPML(corrected, powers.length, products.length, pixels);
 }
 
-/** Part of a plane: how the sky lay then, at which frequency, and what pairs of kinds of stations put into it. */
+/** Part of a plane: its sky geometry, its frequency, and the weights of pairs by the kinds of their stations. */
 export interface SharedLook extends Look {
   readonly frequencyHz: number;
   /** weights : [kind of i][kind of j] */
   readonly weights: Float64Array;
 }
 
-/** The mean over what a plane was made of, by its weight. */
+/** The mean over the parts of a plane, by weight. */
 export function meanPowers(looks: readonly SharedLook[], kinds: readonly ElementBeam[]): PowersAt {
   const total = looks.reduce((sum, { weights }) => weights.reduce((a, b) => a + b, sum), 0);
   return (l, m, n) => {
@@ -122,15 +122,15 @@ export function meanPowers(looks: readonly SharedLook[], kinds: readonly Element
 }
 
 interface GatheredImage {
-  /** What beams that follow a place were pointed at. */
+  /** The place that tracking beams point at. */
   readonly followed: SkyPosition;
   readonly autos: 'include' | 'leave-out';
   readonly calibrated?: Calibrated;
-  /** What the image was made of; of voltages, all inputs that have gains. */
+  /** The integration the image was made of; for voltages, all inputs that have gains are used. */
   readonly integration?: Integration;
 }
 
-/** An image round the zenith over its beam, as its stations took part in it. */
+/** An image round the zenith divided by its beam, with the stations weighted as they took part. */
 export function correctedSky<Sky extends SkyImage>(
   sky: Sky,
   beam: ElementBeam,
@@ -153,7 +153,7 @@ export function correctedSky<Sky extends SkyImage>(
 /** Of a channel: powers of XX, YY and XY, or one for all. */
 type PowersIn = (channel: number, frequencyHz: number) => readonly PowersAt[];
 
-/** Of voltages: every input with every other, as the plan weighs them. */
+/** For voltages: all pairs of inputs, with the weights of the plan. */
 function ofInputs(
   { patterns, stations, polarisations }: ImageGeometry,
   beam: ElementBeam,
@@ -172,7 +172,7 @@ function ofInputs(
   return (c, frequencyHz) => [(l, m, n) => powersTo(c, frequencyHz, alongAxes(axes, l, m, n), followedEnu)];
 }
 
-/** Of visibilities: each pair by its samples, where both of its inputs are there. */
+/** For visibilities: each pair by its samples, where both inputs have gains. */
 function ofPairs(
   recorded: Integration,
   beam: ElementBeam,

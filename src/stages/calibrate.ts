@@ -1,4 +1,4 @@
-/** Integrations and named sources to gains: the solver is prepared once, the model follows the sky. */
+/** Solves gains from integrations and named sources: the solver is prepared once, the model follows the sky. */
 import type { Backend } from '../backend/backend.js';
 import {
   fullModelVisibilities,
@@ -46,7 +46,7 @@ export interface CalibrateSettings {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly polarisations: 1 | 2;
-  /** What X and Y stand for: of circular feeds R and L. Linear unless told. */
+  /** What X and Y stand for: R and L for circular feeds. Linear by default. */
   readonly feeds?: Feeds;
   readonly sources: readonly Source[];
   /** Whether visibilities follow the sky through an integration, or its fringes run; running by default. */
@@ -56,29 +56,34 @@ export interface CalibrateSettings {
   readonly iterations?: IterationRule;
   readonly referenceStation?: number;
   readonly minimumBaselineM?: number;
-  /** What shines everywhere, beside the sources; nothing unless told. */
+  /** The diffuse sky, in addition to the sources; none by default. */
   readonly diffuse?: DiffuseSky;
-  /** How stations hear the sky; as the telescope says unless told. */
+  /** The element beam of the stations; the telescope's own by default. */
   readonly element?: ElementBeam;
-  /** What beams that follow a place are pointed at; the zenith unless told. */
+  /** The place that tracking beams point at; the zenith by default. */
   readonly followed?: SkyPosition;
-  /** How X and Y get one phase; by polarised sources of the model unless told, and unknown where it has none. */
+  /**
+   * How the phase between X and Y is found; from polarised sources of the model by default, unknown where it has none.
+   */
   readonly crossHand?: CrossHandRule;
-  /** A gain for each input, or a matrix of 2 × 2 for each station; each unless told. */
+  /** A gain for each input, or a 2 × 2 matrix for each station; `each` by default. */
   readonly polarisation?: 'each' | 'full';
   readonly onStep?: OnStep;
 }
 
 export interface CalibratedIntegration {
   readonly integration: Integration;
-  /** Without the gains of solves that were given up before they converged. */
+  /** Without the gains of solves that stopped before they converged. */
   readonly calibration: CrossHanded;
   readonly plan: CalibrationPlan;
   /** What the model was made of. */
   readonly sources: readonly SourceUp[];
   /** Stokes I of the diffuse sky in the model, where there is one. */
   readonly diffuse?: DiffuseStokesI;
-  /** What other gains would leave of these data, of each solve; the model is made anew. Of a gain for each input alone. */
+  /**
+   * The residuals that other gains would leave of these data, for each solve; the model is computed again. Only for one
+   * gain per input.
+   */
   readonly residualsOf?: ResidualsOf;
 }
 
@@ -87,16 +92,16 @@ type ResidualsOf = (found: Pick<Calibration, 'gains' | 'solved'>) => Float64Arra
 /** Of a channel and a baseline, Jy. */
 type DiffuseStokesI = (channel: number, baseline: number) => readonly [re: number, im: number];
 
-/** How all stations hear a direction, or each. */
+/** The element beam in a direction, common to all stations or per station. */
 interface Element {
   readonly beam: ElementBeam;
   readonly towardsEnu: Vector3;
 }
 
-/** Of what differs between X and Y, a difference that is rounding's. */
+/** Differences between X and Y below this are rounding. */
 const ALIKE = 1e-9;
 
-/** Circular feeds hear half of each dipole: through beams that differ R and L would have leakage, which no gain holds. */
+/** Circular feeds combine both dipoles: if the dipole beams differ, R and L have leakage, which gains do not model. */
 function refuseUnlike(beam: ElementBeam, [x, y, xIm = 0, yIm = 0]: ReturnType<ElementBeam['voltage']>): void {
   if (Math.hypot(x - y, xIm - yIm) > ALIKE * (Math.hypot(x, xIm) + Math.hypot(y, yIm)))
     refuse(
@@ -106,7 +111,7 @@ function refuseUnlike(beam: ElementBeam, [x, y, xIm = 0, yIm = 0]: ReturnType<El
     );
 }
 
-/** The beam of a model's component, by where it is. */
+/** The beam towards a component of the model. */
 function beamsFor(
   telescope: Telescope,
   frequenciesHz: Float64Array,
@@ -142,7 +147,7 @@ function beamsFor(
     const { beam, towardsEnu } = element;
     if (!beam.perStation) {
       const alike = voltagesOf(beam, direction, towardsEnu);
-      // Phases that all stations share still turn X against Y.
+      // A phase common to all stations still rotates X against Y.
       return alike.xIm ? { stationBeams: telescope.stations.map(() => alike) } : { beam: alike };
     }
     const made = new Map<ElementBeam, BeamVoltages>();
@@ -153,15 +158,15 @@ function beamsFor(
 }
 
 /**
- * Models are of XX = I − Q, YY = I + Q and XY = U − iV. Of circular feeds RR = I + V, LL = I − V and RL = Q + iU stand in
- * their places: −V for Q, Q for U, −U for V.
+ * Models are of XX = I − Q, YY = I + Q and XY = U − iV. For circular feeds RR = I + V, LL = I − V and RL = Q + iU
+ * replace them: −V for Q, Q for U, −U for V.
  */
 const fractionsOf = ({ q, u, v }: Source['stokes'], feeds: Feeds) =>
   feeds === 'linear'
     ? { fractionQ: q, fractionU: u, fractionV: v }
     : { fractionQ: -v, fractionU: q, fractionV: -u };
 
-/** What a source is in the frame of the feeds, whose voltages are the beam's: flux and fractions. */
+/** A source in the frame of the feeds, with voltages through the beam: flux and fractions. */
 function throughFeeds(
   source: Source,
   position: SkyPosition,
@@ -174,7 +179,7 @@ function throughFeeds(
   return { times: i, stokes: { q: q / i, u: u / i, v: v / i } };
 }
 
-/** Of sources that are up. */
+/** Only sources above the horizon. */
 export function modelComponents(
   telescope: Telescope,
   frequenciesHz: Float64Array,
@@ -216,13 +221,13 @@ function gaussianAxes(
   };
 }
 
-/** Cross hands take two polarisations, and a model that says what they should be. */
+/** Cross hands need two polarisations, and a model that predicts them. */
 function crossHandRule(
   { crossHand = { kind: 'model' }, polarisations, telescope, sources, feeds }: CalibrateSettings,
   components: readonly ModelComponent[],
 ): CrossHandRule {
   if (polarisations === 1) return { kind: 'unknown' };
-  // Sources that the sky polarises: what dipoles make of unpolarised ones is no better known than the dipoles.
+  // Intrinsically polarised sources: the apparent polarisation of unpolarised ones is no better known than the dipoles.
   const isPolarised =
     components.some(({ fractionU, fractionV }) => fractionU !== 0 || fractionV !== 0) &&
     (telescope.mount === undefined ||
@@ -230,7 +235,7 @@ function crossHandRule(
   return crossHand.kind === 'model' && !isPolarised ? { kind: 'unknown' } : crossHand;
 }
 
-/** V is in the parallel hands of circular feeds, and says nothing of what is between them. */
+/** V appears in the parallel hands of circular feeds, and does not constrain the phase between them. */
 function refuseVZero({ crossHand, feeds }: CalibrateSettings): void {
   if (feeds === 'circular' && crossHand?.kind === 'v-zero')
     refuse(
@@ -240,7 +245,7 @@ function refuseVZero({ crossHand, feeds }: CalibrateSettings): void {
     );
 }
 
-/** Mounts of a telescope as wide as a continent stand at different angles, which models of one matrix do not hold. */
+/** Mounts of a continent-wide telescope have different angles, which a model of one matrix cannot represent. */
 function refuseSpread({ telescope, sources }: CalibrateSettings): void {
   const degrees = spreadDeg(telescope);
   if (degrees < 0.5 || !sources.some(({ stokes: { q, u } }) => q !== 0 || u !== 0)) return;
@@ -251,7 +256,7 @@ function refuseSpread({ telescope, sources }: CalibrateSettings): void {
   );
 }
 
-/** What X and Y of fixed dipoles have in common of an unpolarised source: they are not seen at right angles. */
+/** The correlation of X and Y of fixed dipoles for an unpolarised source: they do not appear at right angles. */
 const alikeOf = (telescope: Telescope): ((directionEnu: Vector3) => number) | undefined =>
   telescope.mount === 'fixed'
     ? (n) => {
@@ -260,7 +265,7 @@ const alikeOf = (telescope: Telescope): ((directionEnu: Vector3) => number) | un
       }
     : undefined;
 
-/** Those with a flux. Among all sources there are satellites whose flux is unknown; one that was named is refused. */
+/** Sources with a flux. Satellites of unknown flux are left out; one that was named is refused. */
 function shiningOf(sources: readonly Source[], frequencyHz: number): readonly Source[] {
   const shining = sources.filter((one) => one.isMoving === undefined || one.fluxJy(frequencyHz) !== 0);
   const dark = sources.find(
@@ -275,11 +280,11 @@ function shiningOf(sources: readonly Source[], frequencyHz: number): readonly So
   return shining;
 }
 
-/** Of a turn of the fastest fringe: how far a moving source goes from one of its places in the model to the next. */
+/** In turns of the fastest fringe: how far a moving source goes between its places in the model. */
 const STEP_TURNS = 0.1;
 const MOST_STEPS = 1000;
 
-/** Sources that move through an integration are in the model at several places, each with its part of the flux. */
+/** A source that moves during an integration is in the model at several places, each with its part of the flux. */
 function onTheirWays(
   up: readonly SourceUp[],
   middle: SkyFrame,
@@ -387,12 +392,12 @@ interface Solve extends Closable {
   }>;
 }
 
-/** Whoever asks for a fixed count takes what it gives. */
+/** A fixed iteration count keeps its result, converged or not. */
 const kept = <Found extends Calibration>(plan: CalibrationPlan, found: Found): Found =>
   plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
 
 /**
- * Adds a diffuse sky to model : [c][b][product], and says what it put there. Parallel hands are first and last among the
+ * Adds a diffuse sky to model : [c][b][product], and returns what it added. Parallel hands are first and last among the
  * products.
  */
 function addDiffuse(
@@ -436,7 +441,7 @@ async function prepareEach(plan: CalibrationPlan, settings: CalibrateSettings): 
   };
 }
 
-/** The phase between X and Y is the model's, or unknown: it is solved with everything else. */
+/** The phase between X and Y comes from the model, or is unknown: it is solved with everything else. */
 async function prepareFull(plan: CalibrationPlan, settings: CalibrateSettings): Promise<Solve> {
   const calibrator = await prepareFullCalibrator(plan, settings.backend);
   return {

@@ -1,4 +1,4 @@
-/** Voltages to spectra, cut where integrations end. A stretch that never came is filled or skipped, and counted. */
+/** Voltages to spectra, cut where integrations end. Lost samples are filled or skipped, and counted. */
 import type { Backend } from '../backend/backend.js';
 import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
@@ -21,11 +21,14 @@ export interface ChanneliseSettings {
   readonly plan: ChannelisePlan;
   readonly source: Pick<VoltageSource, 'start' | 'sampleRateHz' | 'polarisations'>;
   readonly clock: IntegrationClock;
-  /** Where blocks begin with this spectrum's first sample instead of the source's. */
+  /** Set where blocks begin with this spectrum's first sample instead of the source's. */
   readonly firstSpectrum?: number;
   /** Where the plan has `mostDelaySamples`; spectra are cut where they change, too. */
   readonly delays?: SpectrumDelays;
-  /** A flagger comes next: powers are summed on the way, where the backend can, and blocks are filled in turn (core/blocks.ts). */
+  /**
+   * A flagger follows: powers are summed here where the backend can, and blocks are filled in rotation
+   * (core/blocks.ts).
+   */
   readonly powers?: number;
 }
 
@@ -56,7 +59,7 @@ async function makeStage(
   const room = Array.from({ length: blocksInTurn(backend, powers !== undefined) }, () =>
     closers.keep(backend.allocateSpectra(shape)),
   );
-  /** From page-locked memory slices go to a card without another copy. */
+  /** Slices in page-locked memory go to a card without another copy. */
   const pinned =
     ({ session }: CudaBackend) =>
     ({ type, inputs }: VoltageBlock): VoltagesAT =>
@@ -64,20 +67,20 @@ async function makeStage(
         ...([type, inputs, plan.blockSamples] as const),
         (bytes) => closers.keep(session.allocatePinned('slices of voltages', bytes)).buffer,
       );
-  /** Of them, which is filled next. */
+  /** The next one of them to fill. */
   let turn = 0;
   const account = emptyAccount();
   const slicer = new BlockSlicer(sampleRateHz, backend.kind === 'cuda' ? pinned(backend) : undefined);
-  /** Of the source's first sample on; what the next block should begin with. */
+  /** Counted from the source's first sample: where the next block should begin. */
   let nextSample = firstSpectrum * perSpectrum;
-  /** Of the spectrum that the channeliser makes next, and the sample its window opens with. */
+  /** The spectrum that the channeliser makes next, and the first sample of its window. */
   let nextSpectrum = firstSpectrum;
-  /** Samples before the first window after a long loss: too late for one spectrum, too early for the next. */
+  /** Samples to skip after a long loss, before the first whole window on the grid of spectra. */
   let toSkip = 0;
   /** Saturation counted before the channeliser was last reset. */
   let saturatedBefore = 0;
 
-  /** Feeds samples that follow on each other, in pieces that end where a cut falls. */
+  /** Feeds consecutive samples, in pieces that end at cuts. */
   async function feed(block: VoltageBlock, emit: Emit<TimedSpectra>): Promise<void> {
     for (let at = 0; at < block.samples;) {
       const cutAt = clock.cutAfter(nextSpectrum);
@@ -103,7 +106,7 @@ async function makeStage(
     }
   }
 
-  /** A block of silence, for what never came. */
+  /** A block of zeros, for lost samples. */
   let silence: VoltageBlock | undefined;
   async function feedSilence(samples: number, emit: Emit<TimedSpectra>): Promise<void> {
     for (let left = samples; left > 0;) {
@@ -115,8 +118,8 @@ async function makeStage(
   }
 
   /**
-   * A short loss becomes a gap in an unbroken stream. A long one is not worked through: the spectra that reach into it
-   * are made, those that lie in it are skipped, and the filter begins anew on the grid of spectra.
+   * A short loss becomes a gap in an unbroken stream. A long one is skipped: spectra that reach into it are made, those
+   * inside it are skipped, and the filter starts again on the grid of spectra.
    */
   async function bridge(lost: number, emit: Emit<TimedSpectra>): Promise<void> {
     const window = taps * perSpectrum + most;

@@ -32,7 +32,7 @@ describe('channels of a recording', () => {
   it('take full scale from the bits that were recorded', () => {
     const whole = gainOf({ type: 'ci8' });
     assert.equal(gainOf({ type: 'ci8', bits: 8 }), whole);
-    // 7 of four bits is as loud as 127 of eight.
+    // 7 in four bits is as strong as 127 in eight.
     assert.ok(Math.abs(gainOf({ type: 'ci8', bits: 4 }) / whole - 127 / 7) < 1e-12);
   });
 

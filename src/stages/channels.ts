@@ -1,4 +1,7 @@
-/** How a recording's voltages become channels: one plan for both roads, so that they see the same spectra. */
+/**
+ * How a recording's voltages become channels: one plan for direct imaging and for visibilities, so that both use the
+ * same spectra.
+ */
 import {
   channelFrequenciesHz,
   channelWidthHz,
@@ -20,27 +23,30 @@ export interface ChannelSettings {
   readonly taps: number;
   readonly window?: FilterWindow;
   readonly outputType: SpectraType;
-  /** Before rounding; unless given, noise keeps its level in units of full scale (levels.ts finds a better one). */
+  /** Before rounding; by default noise keeps its level in units of full scale (levels.ts finds a better one). */
   readonly gain?: number;
-  /** levels : [a][c], over the usual gain, where inputs and channels have gains of their own; not together with `gain`. */
+  /**
+   * levels : [a][c], relative to the nominal gain, where inputs and channels have gains of their own; not together with
+   * `gain`.
+   */
   readonly levels?: Float64Array;
   readonly passbandChannels?: number;
-  /** coefficients : [τ][n], a filter of the user's own instead of a window. */
+  /** coefficients : [τ][n], a filter of the user instead of a window. */
   readonly coefficients?: Float64Array;
-  /** At most so much at a time, where results may not be late; a few megabytes unless given. */
+  /** The longest block, where latency matters; a few megabytes by default. */
   readonly blockS?: number;
-  /** Where inputs are delayed: whole samples to be ready for. */
+  /** Where inputs are delayed: the longest delay in whole samples. */
   readonly mostDelaySamples?: number;
-  /** At least so many spectra at a time, where they are judged together. */
+  /** The least number of spectra in a block, where they are tested together. */
   readonly leastSpectra?: number;
-  /** What a lost polarisation takes with it: nothing, unless given, or its station, for direct images. */
+  /** What a lost polarisation invalidates: itself only (default), or its station, for direct images. */
   readonly gapsCover?: GapsCover;
 }
 
 /** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
 export const BLOCK_BYTES = 32 * 2 ** 20;
 
-/** A channeliser's plan for what a source holds. */
+/** Plans a channeliser for a source. */
 export function planChannels(recording: VoltageSource, settings: ChannelSettings): ChannelisePlan {
   const samplesPerSpectrum = isComplexVoltage(recording.type) ? settings.channels : 2 * settings.channels;
   const spectraPerBlock = Math.max(
@@ -78,20 +84,20 @@ export function planChannels(recording: VoltageSource, settings: ChannelSettings
     : plan;
 }
 
-/** Four bits in bytes of eight reach 7, not 127. */
+/** Four-bit samples stored in bytes reach 7, not 127. */
 function inputFullScale({ type, bits }: VoltageSource): { readonly inputFullScale?: number } {
   const narrow = bits !== undefined && bits > 2 && type !== 'f32' && type !== 'cf32';
   return narrow ? { inputFullScale: 2 ** (bits - 1) - 1 } : {};
 }
 
 /**
- * Eight bits, or floats of a recording of floats: those have no full scale to measure by (one and two bits become
- * ±1 and ±3.3, simulations come in √Jy), and most of their numbers would hit the rails.
+ * Eight bits; floats for a recording of floats, which have no full scale (one and two bits become ±1 and ±3.3,
+ * simulations are in √Jy), so that most of their numbers would saturate.
  */
 export const usualSpectra = ({ type }: VoltageSource): SpectraType =>
   type === 'f32' || type === 'cf32' ? 'cf32' : 'ci8';
 
-/** Where the channels of a plan lie on the sky's spectrum, and how wide they are. */
+/** Frequencies and width of the channels of a plan. */
 export function channelsOf(
   recording: VoltageSource,
   plan: ChannelisePlan,
@@ -102,7 +108,7 @@ export function channelsOf(
   };
 }
 
-/** Whole spectra in a recording; none is refused. */
+/** Whole spectra in a recording; refuses a recording with none. */
 export function spectraIn(recording: KnownLength & { readonly path?: string }, plan: ChannelisePlan): number {
   const { mostDelaySamples = 0 } = plan;
   const spectra =

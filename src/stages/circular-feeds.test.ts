@@ -32,7 +32,7 @@ const sourceAt = (position: SkyPosition) =>
 const size = (a: number): number => 1 + 0.1 * a;
 const phase = (a: number): number => a * a;
 
-/** [[RR, RL], [LR, LL]] through those gains, by the formulae of docs/conventions.md. */
+/** [[RR, RL], [LR, LL]] with those gains applied, by the formulae of docs/conventions.md. */
 function observed(): Integration {
   const baselines = (STATIONS * (STATIONS + 1)) / 2;
   const values = new Float64Array(8 * baselines);

@@ -1,6 +1,6 @@
 /**
- * When integrations (or images) end. Spectra are numbered from the first of the stream, lost ones included, so a cut is
- * where it is whatever was lost before it. A cut is told as the number of the first spectrum after it.
+ * When integrations (or images) end. Spectra are numbered from the first of the stream, lost ones included, so losses
+ * do not move a cut. A cut is the number of the first spectrum after it.
  */
 import { countSince1970 } from '../core/clock/since-1970.js';
 import { refuse } from '../core/errors.js';
@@ -10,26 +10,26 @@ import { leapSecondsAfter, leapSecondsBefore } from '../core/leap-seconds.js';
 export interface IntegrationClock {
   /** The first cut after spectrum `index`; Infinity where none comes. */
   cutAfter(index: number): number;
-  /** Every cut of this clock is one of that clock's. */
+  /** Every cut of this clock is also a cut of that one. */
   readonly within?: IntegrationClock;
 }
 
 /** One integration over everything. */
 export const oneIntegration: IntegrationClock = { cutAfter: () => Infinity };
 
-/** Every so many spectra from the first. */
+/** A cut every so many spectra from the first. */
 export const everySpectra = (spectra: number): IntegrationClock => ({
   cutAfter: (index) => (Math.floor(index / spectra) + 1) * spectra,
 });
 
-/** Where the spectra of a stream lie in time. */
+/** Times of the spectra of a stream. */
 export interface SpectrumGrid {
   /** When the first one begins. */
   readonly start: Instant;
   readonly spectrumRateHz: number;
 }
 
-/** Boundaries `parts` to a length, of which every `each`-th is a cut: clocks of one length and parts share them. */
+/** `parts` boundaries per length, of which every `each`-th is a cut: clocks of one length and parts share them. */
 interface Division {
   readonly parts: number;
   readonly each: number;
@@ -37,9 +37,9 @@ interface Division {
 
 /**
  * On whole multiples of so many seconds of UTC, counted from 1970 in days of 86 400 s (a length that divides a day
- * begins anew at each midnight): every machine cuts at the same instants, whenever it was started. A spectrum belongs
- * where it begins, so a cut lies up to one spectrum after the boundary. A leap second is cut off on both sides:
- * boundaries after it are UTC's again, and no integration is longer than it should be.
+ * starts again at each midnight): every machine cuts at the same instants, whenever it was started. A spectrum belongs
+ * to the integration in which it begins, so a cut is up to one spectrum after the boundary. A leap second is cut off on
+ * both sides: boundaries after it are UTC's again, and no integration is longer than it should be.
  */
 export function onUtc(
   everyS: number,
@@ -50,7 +50,7 @@ export function onUtc(
   const firstS = secondsBetween(midnight, start);
   // Boundary k of this day is the one of that number since 1970.
   const { count, agoS } = countSince1970(midnight.unixSeconds, everyS, parts);
-  // All in seconds that passed since that midnight, leap seconds among them.
+  // All in seconds elapsed since that midnight, leap seconds included.
   const leaps = leapSecondsAfter(midnight.unixSeconds).map(
     (after) => secondsBetween(midnight, { unixSeconds: after, fraction: 0 }) - 1,
   );
@@ -61,7 +61,7 @@ export function onUtc(
       { fromS: leapS + 1, originS: passed + 1 - agoS, number: count },
     ]),
   ];
-  /** Spectra that begin a rounding error before a boundary are taken to begin on it. */
+  /** Spectra that begin a rounding error before a boundary count as beginning on it. */
   const tolerance = 1e-6;
   const indexOf = (boundaryS: number): number => Math.ceil((boundaryS - firstS) * spectrumRateHz - tolerance);
   return {
@@ -80,9 +80,9 @@ export function onUtc(
 }
 
 export interface IntegrationSettings {
-  /** One integration over everything unless given. */
+  /** One integration over everything by default. */
   readonly integrationS?: number;
-  /** Whether integrations are counted from the first sample (unless said) or end on UTC's own boundaries. */
+  /** Whether integrations are counted from the first sample (default) or end on UTC boundaries. */
   readonly align?: 'first-sample' | 'utc';
 }
 
@@ -98,7 +98,7 @@ function wholeSpectra(lengthS: number, { spectrumRateHz }: SpectrumGrid): number
   return spectra;
 }
 
-/** When integrations end: every so many seconds from the first sample, or on UTC's own boundaries. */
+/** When integrations end: every so many seconds from the first sample, or on UTC boundaries. */
 export function integrationClock(
   { integrationS, align = 'first-sample' }: IntegrationSettings,
   grid: SpectrumGrid,
@@ -109,8 +109,8 @@ export function integrationClock(
 }
 
 /**
- * Clocks on one grid, the `parts`-th parts of a length: of the parts, and of so many of them together. Every cut of the
- * latter is one of the former, whatever rounding did.
+ * Clocks on one grid, of `parts` parts to a length: one of the parts, and one of so many of them together. Every cut of
+ * the latter is one of the former, despite rounding.
  */
 export function dividedClock(
   { integrationS, align }: Required<IntegrationSettings>,
@@ -128,12 +128,12 @@ export function dividedClock(
 export const spectrumStart = ({ start, spectrumRateHz }: SpectrumGrid, index: number): Instant =>
   addSeconds(start, index / spectrumRateHz);
 
-/** Readers take times that are closer for one. */
+/** Readers treat times closer than this as equal. */
 const ONE_DATE_S = 1e-3;
 
 /**
  * Files keep Julian Dates, on which a leap second and the second after it are the same: integrations that a reader
- * would take for one are refused before they are made.
+ * would confuse are refused before they are made.
  */
 export function refuseSharedDates(clock: IntegrationClock, grid: SpectrumGrid, spectra: number): void {
   const leaps = ({ unixSeconds }: Instant): number => leapSecondsBefore(unixSeconds);

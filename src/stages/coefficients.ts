@@ -1,8 +1,8 @@
-/** A filter of the user's own, from a file. */
+/** A filter of the user, from a file. */
 import { refuse } from '../core/errors.js';
 import { readText } from '../formats/index.js';
 
-/** Numbers separated by white space or commas; a wrong one is refused with its line. */
+/** Numbers separated by white space or commas; errors name the line. */
 export async function readCoefficients(path: string): Promise<Float64Array> {
   const values: number[] = [];
   for (const [n, line] of (await readText(path)).split('\n').entries())

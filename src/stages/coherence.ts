@@ -1,6 +1,6 @@
 /**
- * What an array's longest baseline keeps of a source's amplitude while the sky turns over it untracked: in a channel, whose
- * edges turn against each other with the delay, and in an integration, during which the fringe turns.
+ * The fraction of a source's amplitude that the longest baseline keeps while the sky rotates over it untracked: in a
+ * channel, across which the phase changes with the delay, and in an integration, during which the fringe rotates.
  */
 import { EARTH_SPIN_RAD_PER_S, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { cross, dot, type Vector3 } from '../core/vector.js';
@@ -11,25 +11,25 @@ export interface Coherence {
   readonly longestM: number;
   /** The longest baseline's delay of a source on the horizon, times the width of a channel. */
   readonly delayWidths: number;
-  /** What is kept in a channel of such a source's amplitude. */
+  /** The fraction of such a source's amplitude kept in a channel. */
   readonly keptInChannel: number;
-  /** How fast the fastest fringe of any baseline and place turns. */
+  /** The fastest fringe rate of any baseline and direction. */
   readonly fringeHz: number;
-  /** What is kept of it in an integration. */
+  /** The fraction of it kept in an integration. */
   keptIn(integrationS: number): number;
 }
 
 /** sin(πx)/(πx), without its sign. */
 export const sinc = (x: number): number => (x === 0 ? 1 : Math.abs(Math.sin(Math.PI * x) / (Math.PI * x)));
 
-/** More than this of a channel's width away, tracking is needed. */
+/** Beyond this delay in units of 1/channel width, tracking is needed. */
 export const MOST_DELAY_WIDTHS = 0.01;
-/** What an integration should keep. */
+/** The fraction of the amplitude that an integration should keep. */
 export const KEEP = 0.99;
 /** sinc(x) = 0.99. */
 const TURNS_THAT_KEEP = 0.0781;
 
-/** What an array loses of a source low in the sky where nothing is tracked, by its longest baseline. */
+/** The loss of an array for a low source without tracking, by its longest baseline. */
 export function coherenceOf(
   { stations, site }: Pick<Telescope, 'stations' | 'site'>,
   frequenciesHz: Float64Array,
@@ -63,7 +63,7 @@ export function coherenceOf(
   };
 }
 
-/** The longest that keeps 99 %, on round numbers of seconds: 1, 2, 5, 10 …. */
+/** The longest integration that keeps 99 %, rounded down to 1, 2, 5, 10 … s. */
 export function bearableIntegrationS({ fringeHz }: Coherence): number {
   const longestS = TURNS_THAT_KEEP / fringeHz;
   const decade = 10 ** Math.floor(Math.log10(longestS));

@@ -15,7 +15,7 @@ export interface CorrelateSettings {
   readonly flaggedInputs?: Uint8Array;
 }
 
-/** The arrays of an integration are the taker's to keep. */
+/** The receiver may keep the arrays of an integration. */
 export async function prepareCorrelate(
   settings: CorrelateSettings,
 ): Promise<Stage<TimedSpectra, Integration>> {
@@ -66,7 +66,7 @@ export async function prepareCorrelate(
   };
 }
 
-/** x·conj(x) has no imaginary part, and whoever reads a file holds us to it; floats leave a rounding there. */
+/** x·conj(x) has no imaginary part, and readers of files check it; floats leave a rounding error there. */
 export function makePowersReal(
   visibilities: VisibilitiesCBPP,
   { channels, stations, polarisations }: CorrelatePlan,

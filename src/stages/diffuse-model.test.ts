@@ -1,4 +1,4 @@
-/** Tens of thousands of cells by the quick sum, against the model that sources are drawn by. */
+/** Tens of thousands of grid cells by the fast sum, compared with the model that sources are computed by. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { modelVisibilities, type BeamVoltages } from '../calibrate/index.js';
@@ -24,7 +24,7 @@ for (const [name, beamTo] of [
 ] as const)
   for (const polarisations of [1, 2] as const)
     it(`a diffuse sky is drawn as its cells would be: ${name}, ${polarisations} polarisation(s)`, () => {
-      // More cells than are taken together, and not a multiple.
+      // More grid cells than one batch, and not a multiple.
       const components = skyCells(9).directionsEnu.map((directionEnu) => ({
         ...{ directionEnu, fluxJy: pair(), ...beamTo() },
       }));

@@ -1,4 +1,4 @@
-/** A diffuse sky in the model: cells of it as points, finer than the array resolves. */
+/** A diffuse sky in the model: grid cells of it as points, finer than the array resolves. */
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import type { ModelComponent } from '../calibrate/index.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
@@ -7,23 +7,28 @@ import { skyCells } from '../sky/diffuse/cells.js';
 import { fluxOfTemperature, type DiffuseSky } from '../sky/diffuse/diffuse.js';
 import type { SkyFrame } from '../sky/frame.js';
 
-/** Cells across the fringe of the longest baseline that is modelled: a sum of points is the sky's integral then. */
+/**
+ * Grid cells across the fringe of the longest baseline that is modelled: the sum of points then approximates the sky's
+ * integral.
+ */
 const CELLS_A_FRINGE = 3;
-/** Finer ones would cost more than they tell: nothing is known of the diffuse sky on their scale. */
+/** Finer ones would cost more and add nothing: the diffuse sky is unknown on their scale. */
 const FINEST_DEG = 1;
 const COARSEST_DEG = 4;
 const DEGREES = 180 / Math.PI;
 
 export interface DiffuseModel {
   readonly components: readonly ModelComponent[];
-  /** modelled : [b], 0 where a baseline is so long that cells are too coarse for it: nothing is modelled there. */
+  /** modelled : [b], 0 where a baseline is so long that the grid cells are too coarse: nothing is modelled there. */
   readonly modelled: Uint8Array;
 }
 
-/** How a component's beam is found, as of any source of the model. */
+/** How a component's beam is found, as for any source of the model. */
 type BeamTo = (directionEnu: Vector3) => Pick<ModelComponent, 'beam' | 'stationBeams'>;
 
-/** `alike`: what X and Y have in common of an unpolarised cell, −1 to 1; nothing where feeds are at right angles. */
+/**
+ * `alike`: the correlation of X and Y for an unpolarised grid cell, −1 to 1; undefined where feeds are at right angles.
+ */
 export function diffuseModel(
   diffuse: DiffuseSky,
   frame: SkyFrame,
@@ -56,22 +61,22 @@ export function diffuseModel(
   }));
   return {
     components,
-    // Rounding must not drop the longest of all.
+    // Rounding must not drop the longest baseline.
     modelled: Uint8Array.from(lengths, (length) => Number(length <= mostWavelengths * (1 + 1e-9))),
   };
 }
 
-/** Which of X, Y and what is alike make XX and YY; and XX, XY, YX, YY. */
+/** Which of X, Y and their common part make XX and YY; and XX, XY, YX, YY. */
 const parallel = [[0, 0], [1, 1]] as const; // prettier-ignore
 const crossed = [[0, 0], [2, 1], [1, 2], [1, 1]] as const; // prettier-ignore
 
-/** Cells at a time: their voltages at all stations stay near. */
+/** Grid cells per batch: their voltages at all stations stay in the cache. */
 const TOGETHER = 128;
 
 /**
- * What perfect antennas record of it, [c][b][p] complex, nothing where it is not modelled. An unpolarised cell is a voltage
- * √S·b_i·e^(+2πi f r_i·ŝ/c) at each input, X and Y apart, and pairs are sums of products over cells: the same as
- * modelVisibilities, for tens of thousands of points.
+ * The visibilities that perfect antennas measure of it, [c][b][p] complex, zero where it is not modelled. An
+ * unpolarised grid cell is a voltage √S·b_i·e^(+2πi f r_i·ŝ/c) at each input, X and Y apart, and pairs are sums of
+ * products over cells: the same as modelVisibilities, for tens of thousands of points.
  */
 export function diffuseVisibilities(
   { components, modelled }: DiffuseModel,
@@ -84,7 +89,7 @@ export function diffuseVisibilities(
   const baselines = modelled.length;
   const kinds = products === 'all' ? crossed : parallel.slice(0, polarisations);
   const sums = new Float64Array(2 * frequenciesHz.length * baselines * kinds.length);
-  // [X, Y, and what of X is alike in Y][s][cell] complex
+  // [X, Y, and the part of X correlated with Y][s][cell] complex
   const heard = new Float64Array(2 * 3 * stations * TOGETHER);
   frequenciesHz.forEach((frequencyHz, c) => {
     for (let first = 0; first < components.length; first += TOGETHER) {

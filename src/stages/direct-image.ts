@@ -1,4 +1,4 @@
-/** Spectra to images, no visibility in between (EPIC). */
+/** Spectra to images without visibilities (EPIC). */
 import type { Backend } from '../backend/backend.js';
 import { addSeconds, type Instant } from '../core/instant.js';
 import { prepareDirectImager, type DirectImage, type DirectImager } from '../image/index.js';
@@ -22,22 +22,22 @@ export interface DirectImageSettings {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly calibrated?: Calibrated;
-  /** Instead of `calibrated`: the gains of an image's middle, where they change, or spectra follow the sky. */
+  /** Instead of `calibrated`: the gains at an image's middle, where they change, or spectra follow the sky. */
   readonly gainsAt?: CalibratedAt;
   readonly image: ImageSettings;
   readonly plannedFor?: PlannedFor;
   readonly store?: ImagerStore;
-  /** Included unless told. */
+  /** Included by default. */
   readonly autos?: 'include' | 'leave-out';
   readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'>;
-  /** How long an image lasts whose end no cut tells. */
+  /** The duration of an image that no cut ends. */
   readonly lastsS: number;
 }
 
-/** Its arrays are filled anew by the next image. */
+/** The next image fills its arrays anew. */
 export type DirectSkyImage = SkyImage & Pick<DirectImage, 'samples'>;
 
-/** Where a card scales images no counts come down. */
+/** Where a card scales images no counts are copied to the host. */
 type StageImager = Pick<DirectImager, 'setGains' | 'accumulate' | 'close'> & {
   finish(into?: DirectImage): Promise<DirectImage | Omit<DirectImage, 'counts'>>;
 };
@@ -64,7 +64,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
       return imager;
     },
   });
-  /** The sky in the middle of the stretch: where its geometry is right on average. */
+  /** The sky at the middle of the time range: where its geometry is right on average. */
   type Begun = Pick<Stretch, 'firstIndex' | 'cutAt' | 'start'>;
   const middleOf = ({ firstIndex, cutAt, start }: Begun): Instant => {
     const spectra = cutAt - firstIndex;

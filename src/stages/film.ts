@@ -1,4 +1,4 @@
-/** A series of images: what both roads hand over for each, and how they become a cube and a film. */
+/** A series of images: what both ways of imaging hand over for each, and how they become a cube and an animation. */
 import { planeML, type PlaneML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
@@ -12,7 +12,7 @@ import type { PictureOptions } from './products.js';
 import type { Smearing } from './smearing.js';
 
 export interface SeriesImage {
-  /** Stokes I, or the one product there is. */
+  /** Stokes I, or the only product. */
   readonly plane: PlaneML;
   readonly start: Instant;
   readonly durationS: number;
@@ -28,7 +28,7 @@ export interface Series {
   readonly bandHz: number;
   readonly everyS: number;
   readonly centreName: string;
-  /** Which of them are blank, since their stretch has no data. */
+  /** Channels that are blank, since they have no data in this time range. */
   readonly lost?: readonly number[];
   /** Of images by u, v and w. */
   readonly hands?: HandTally;
@@ -42,28 +42,28 @@ type SeriesOptions = Omit<PictureOptions, 'channels' | 'channelWidthHz'>;
 
 /** Wide enough to read, small enough to send. */
 const FILM_WIDTH = 600;
-/** Values that the colours are chosen from. */
+/** Most values that the colour scale is chosen from. */
 const MOST_VALUES = 2 ** 20;
 
-/** A sheet is for a look at all of them: more, and nothing could be seen on any. */
+/** A contact sheet of more images would be too small to read. */
 const MOST_ON_SHEET = 36;
 const SHEET_WIDTH = 2400;
 
 export interface SeriesPaths {
   readonly fits: string;
-  /** An animation, where that is asked for. */
+  /** An animation, where requested. */
   readonly png?: string;
-  /** Side by side, where that is asked for. */
+  /** Side by side, where requested. */
   readonly sheet?: string;
 }
 
-/** Every so many of a series, so that a sheet holds them all: the first, and evenly on from there. */
+/** Evenly spaced images from the first on, few enough for a contact sheet. */
 export const onSheet = <One>(images: readonly One[]): One[] => {
   const step = Math.ceil(images.length / MOST_ON_SHEET);
   return images.filter((_, k) => k % step === 0);
 };
 
-/** Writes images one after the other as a cube in time, and a film of them, and a sheet where one is asked for. */
+/** Writes images one after the other as a cube in time, an animation, and a contact sheet where requested. */
 export async function writeSeries(paths: SeriesPaths, series: Series, options: SeriesOptions): Promise<void> {
   const { images, plan, beam } = series;
   if (images.length === 0)

@@ -1,7 +1,7 @@
 /**
- * Blocks for a flagger. It tests the windows of a block together, so that what it flags depends on where blocks begin and
- * end: they begin at multiples of a fixed number of spectra, counted from the first of the whole source. Behind the flagger
- * blocks are cut where products end.
+ * Blocks for a flagger. It tests the windows of a block together, so that its flags depend on where blocks begin and
+ * end: they begin at multiples of a fixed number of spectra, counted from the first of the whole source. After the
+ * flagger, blocks are cut where products end.
  */
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
@@ -39,8 +39,8 @@ interface HeldVoltages {
 }
 
 /**
- * Voltages cut where the last spectrum of a flagger's block is complete. What is in one block of the source is cut, what
- * goes over two is copied.
+ * Voltages cut where the last spectrum of a flagger's block is complete. A range within one block of the source is cut,
+ * a range over two is copied.
  */
 export function gatherVoltages(
   source: Pick<VoltageSource, 'start' | 'sampleRateHz'>,
@@ -96,7 +96,7 @@ export function gatherVoltages(
   };
 }
 
-/** Samples copied behind those that are held; the gaps with them. */
+/** Samples appended to those that are held, together with their gaps. */
 function appended(
   { block: into, filled }: HeldVoltages,
   from: VoltageBlock,
@@ -113,7 +113,7 @@ function appended(
   return { ...into, gaps: [...into.gaps, ...movedGaps(from.gaps, { first, end }, filled - first)] };
 }
 
-/** The gaps of some samples, counted from elsewhere. */
+/** The gaps of some samples, with another origin. */
 export const movedGaps = <Gap extends { readonly firstSample: number; readonly endSample: number }>(
   gaps: readonly Gap[],
   { first, end }: SpectraSpan,
@@ -135,8 +135,8 @@ interface HeldSpectra {
 }
 
 /**
- * Spectra in blocks that begin at multiples of `blockSpectra`. Blocks that do already pass as they are; shorter ones,
- * which must not go over such a multiple, are put together. A block may go over a cut of `clock`.
+ * Spectra in blocks that begin at multiples of `blockSpectra`. Blocks that already do pass unchanged; shorter ones,
+ * which must not cross such a multiple, are joined. A block may cross a cut of `clock`.
  */
 export function gatherSpectra(
   backend: Backend,
@@ -212,7 +212,7 @@ function joined(
   return { spectra, gaps };
 }
 
-/** Blocks cut where `clock` cuts, and without what is outside `span`. Only blocks with a cut inside are copied. */
+/** Blocks cut where `clock` cuts, limited to `span`. Only blocks with a cut inside are copied. */
 export function splitSpectra(
   backend: Backend,
   shape: SpectraShape,
@@ -222,7 +222,7 @@ export function splitSpectra(
 ): Stage<TimedSpectra, TimedSpectra> {
   const closers = new Closers();
   let own: SpectraBlock | undefined;
-  // Of slices no more is used than their values and gaps.
+  // Only the values and gaps of slices are used.
   const axes = { ...shape, spectrumRateHz: 1 };
   return {
     push: async (timed, emit) => {

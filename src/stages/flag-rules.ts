@@ -14,9 +14,9 @@ export interface FlagTally {
 }
 
 export interface FlagRulesSettings {
-  /** Of all channels that there are. */
+  /** The rules, for all channels of the data. */
   readonly rules: readonly FlagRule[];
-  /** By number; all unless given. */
+  /** By number; all by default. */
   readonly channels?: readonly number[];
   readonly tally?: FlagTally;
 }
@@ -31,7 +31,7 @@ export function prepareFlagRules(settings: FlagRulesSettings): Stage<Integration
   };
 }
 
-/** The same of one integration: channels are chosen, and what the rules name is flagged. */
+/** Applies both to one integration: chooses channels, and flags what the rules name. */
 function flagging({ rules, channels, tally }: FlagRulesSettings): (one: Integration) => Integration {
   const own = channels
     ? rules.map((rule) => ({
@@ -54,7 +54,7 @@ function flagging({ rules, channels, tally }: FlagRulesSettings): (one: Integrat
   };
 }
 
-/** The same for what is made of all channels at once, like an image: the others are flagged, not taken away. */
+/** For products of all channels at once, like an image: the other channels are flagged, not removed. */
 export function flagsOfAll(
   { rules, channels: kept }: FlagRulesSettings,
   channels: number,

@@ -1,6 +1,6 @@
 /**
- * Integrations to images, by the geometry of their own moment: gridded in u, v and w, for every array; or, live, with the
- * pair kernels of direct images in the plane of the stations, where that is right and nothing else is fast enough.
+ * Integrations to images, by the geometry of their own moment: gridded in u, v and w, for every array; or, live, with
+ * the pair kernels of direct images in the plane of the stations, where that is exact and the other method too slow.
  */
 import type { Backend } from '../backend/backend.js';
 import type { Integration } from '../core/blocks.js';
@@ -22,12 +22,12 @@ export interface ImageStageSettings {
   readonly frequenciesHz: Float64Array;
   readonly weight: 'natural' | 'uniform';
   readonly autos: 'include' | 'leave-out';
-  /** Where nobody looks at it. */
+  /** Leaves the beam out where it is not used. */
   readonly beam?: 'leave-out';
-  /** For integrations that bring no gains of their own. */
+  /** For integrations without gains of their own. */
   readonly calibrated?: Calibrated;
   readonly image: ImageSettings;
-  /** `w-term` unless given; `flat` is for live images alone (live/method.ts). */
+  /** `w-term` by default; `flat` is for live images only (live/method.ts). */
   readonly method?: 'w-term' | 'flat';
   readonly plannedFor?: PlannedFor;
   readonly store?: ImagerStore;

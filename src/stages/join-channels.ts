@@ -1,4 +1,6 @@
-/** Integrations of one time from parts of the band, channel after channel; channels of a part that is not there have no samples. */
+/**
+ * Integrations of one time from parts of the band, channel after channel; channels of a missing part have no samples.
+ */
 import { baselineCount, countsCB, countsCBPP, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { allProductCounts } from '../core/product-counts.js';
@@ -16,7 +18,7 @@ export function joinChannels(parts: readonly BandPart[], like: Integration): Int
   const perChannel = baselines * polarisations ** 2;
   const visibilities = new Float64Array(2 * channels * perChannel);
   const counts = new Float64Array(channels * baselines);
-  // An input that one part flags still counts in the others: counts of products tell them apart.
+  // An input that one part flags still counts in the others: counts per product separate them.
   const flaggedInputs = like.flaggedInputs.map((_, a) =>
     present.every((one) => one.flaggedInputs[a] === 1) ? 1 : 0,
   );

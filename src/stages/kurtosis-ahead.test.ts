@@ -1,4 +1,4 @@
-/** A block is judged while the next one is made: what comes out is what comes out of one block after the other. */
+/** A block is tested while the next one is made: the output equals that of one block after the other. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu, type CpuBackend } from '../backend/cpu/cpu.js';
@@ -69,7 +69,7 @@ function givenBlocks(): Given[] {
   });
 }
 
-/** A block as it was handed on. */
+/** A block that was handed on. */
 interface HandedOn {
   readonly index: number;
   readonly samples: number;
@@ -136,7 +136,7 @@ function voltages(n: number, samples: number): VoltageBlock {
 const garbage = allocateSpectra('ci8', shape.channels, shape.inputs, CAPACITY).fill(77);
 
 describe('a block held while the next is made', { skip: 'what' in library ? library.what : false }, () => {
-  // One or two are held, but for the block that ends an integration.
+  // One or two blocks are held, except the one that ends an integration.
   for (const [stays, wantedThen] of [
     [1, [0, 1, 2, 3, 4, 6, 6, 7]],
     [2, [0, 0, 1, 2, 3, 6, 6, 6]],
@@ -150,10 +150,10 @@ describe('a block held while the next is made', { skip: 'what' in library ? libr
       const made: HandedOn[] = [];
       const keep = async (timed: TimedSpectra): Promise<void> => {
         made.push(await look(timed));
-        // The taker is done with it: from now on it may hold anything.
+        // The receiver is done with it: from now on it may hold anything.
         await timed.block.write(garbage, CAPACITY);
       };
-      /** What was handed on when each push was over. */
+      /** Number of blocks handed on after each push. */
       const handedOn: number[] = [];
       for (const [n, { spectra, samples, gaps, index }] of given.entries()) {
         const block = blocks[n % (stays + 1)];

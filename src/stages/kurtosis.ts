@@ -1,4 +1,4 @@
-/** Interference out of spectra before anything is made of them. What is taken counts like what never came. */
+/** Removes interference from spectra before anything is made of them. Flagged samples count as missing. */
 import { setImmediate } from 'node:timers/promises';
 import type { Backend } from '../backend/backend.js';
 import type { SpectraBlock, SpectraShape } from '../core/blocks.js';
@@ -22,27 +22,27 @@ export interface RequestedKurtosis extends Pick<
   KurtosisOptions,
   'sigmas' | 'spectraPerWindow' | 'over' | 'bursts'
 > {
-  /** What a flagged input takes with it: nothing, or its station, as a card's own chain has it. */
+  /** What a flagged input invalidates: itself only, or its station, as in the card's own chain. */
   readonly takes?: GapsCover;
-  /** Whoever wants to know afterwards what was taken. */
+  /** Called with the plan and the tally, for a later report. */
   readonly onPlan?: (plan: KurtosisPlan, tally: KurtosisTally) => void;
 }
 
 type Spectra = Pick<SpectraShape, 'type' | 'channels' | 'inputs'> & {
   readonly polarisations: 1 | 2;
-  /** Of the voltages: real ones leave real numbers in channel 0. */
+  /** Sampling of the voltages: real ones leave real numbers in channel 0. */
   readonly sampling?: 'real' | 'complex';
-  /** The same of spectra that came. */
+  /** The number of real channels, for channelised data. */
   readonly realChannels?: number;
-  /** What an input that is taken takes with it: nothing, unless given, or its station. */
+  /** What a flagged input invalidates: itself only (default), or its station. */
   readonly gapsCover?: GapsCover;
 };
 
-/** Samples in a block at the most for the sake of windows: a quarter of a gigabyte of 8-bit voltages. */
+/** Most samples in a block that windows may ask for: a quarter of a gigabyte of 8-bit voltages. */
 const MOST_SAMPLES = 2 ** 28;
 const SHORTEST_WINDOW = 32;
 
-/** Spectra of a window: as told, else 256, or fewer where a block of so many would be too large. */
+/** Spectra of a window: as set, else 256, or fewer where a block of so many would be too large. */
 const windowOf = (
   { spectraPerWindow }: RequestedKurtosis,
   { channels, inputs }: Pick<Spectra, 'channels' | 'inputs'>,
@@ -50,7 +50,7 @@ const windowOf = (
   spectraPerWindow ??
   Math.max(SHORTEST_WINDOW, Math.min(USUAL_SPECTRA, Math.floor(MOST_SAMPLES / (channels * inputs))));
 
-/** Windows of a block at the most: means over fewer miss a radar of 3 dB, and whoever waits for an image waits for a block. */
+/** Most windows in a block: means over fewer miss a radar of 3 dB, and the latency of an image includes a block. */
 const MOST_WINDOWS = 64;
 
 /**
@@ -66,7 +66,7 @@ export function flaggedBlockOf(
   return window * Math.max(1, Math.min(MOST_WINDOWS, windows));
 }
 
-/** What blocks must hold for those that are tested. */
+/** The least number of spectra in blocks that are tested. */
 export const leastSpectraOf = (
   asked: RequestedKurtosis | undefined,
   spectra: Pick<Spectra, 'channels' | 'inputs'>,
@@ -78,7 +78,7 @@ export const powersFor = (
   spectra: Pick<Spectra, 'channels' | 'inputs'>,
 ): Pick<SpectraShape, 'powers'> => (asked ? { powers: windowOf(asked, spectra) } : {});
 
-/** The flagger's plan for the spectra at hand. */
+/** The flagger's plan for these spectra. */
 const planOf = (
   asked: RequestedKurtosis,
   { type, channels, inputs, polarisations, sampling, realChannels, gapsCover }: Spectra,
@@ -107,10 +107,10 @@ export const prepareKurtosis = (
     const flagger = closers.keep(await prepareFlagger(plan, backend));
     const tally = new KurtosisTally(plan);
     kurtosis.onPlan?.(plan, tally);
-    /** The last that was begun; and those that are not handed on yet, in their order. */
+    /** The last block begun; and those not handed on yet, in their order. */
     let latest: Begun | undefined;
     const held: Begun[] = [];
-    /** All but so many. */
+    /** Hands on all but so many. */
     const handOnBut = async (most: number, emit: Emit<TimedSpectra>): Promise<void> => {
       while (held.length > most) {
         const [{ timed, judged }] = held.splice(0, 1);
@@ -141,20 +141,20 @@ export const prepareKurtosis = (
     };
   });
 
-/** A block whose sums are on their way. */
+/** A block whose sums are being computed. */
 interface Begun {
   readonly timed: TimedSpectra;
   readonly judged: Promise<Judgement>;
 }
 
 /**
- * Blocks that are held while the next one is made, so that threads filter that one while these are judged; the flagger begins one
- * more. What an integration or an image ends with is not held: nobody waits longer for them.
+ * Blocks that are held while the next one is made, so that threads filter that one while these are tested; the flagger
+ * begins one more. The end of an integration or an image is not held, since that would add latency.
  */
 const mostHeld = ({ block, index, cutAt, stays = 0 }: TimedSpectra, { mostBegun }: Flagger): number =>
   index + block.samples < cutAt ? Math.min(stays, mostBegun - 1) : 0;
 
-/** One after the other, and only when whoever made the block has set threads to work on the next: judging takes the event loop. */
+/** One after the other, and only when threads work on the next block: testing occupies the event loop. */
 function judgeAfter(before: Begun | undefined, flagger: Flagger): Promise<Judgement> {
   const judging = async (): Promise<Judgement> => {
     await before?.judged;
@@ -163,7 +163,7 @@ function judgeAfter(before: Begun | undefined, flagger: Flagger): Promise<Judgem
     return flagger.finish();
   };
   const judged = judging();
-  // Told to whoever hands the block on; one that nobody hands on any more is no failure.
+  // The error is reported where the block is handed on; for a block that is dropped it is no failure.
   judged.catch(() => undefined);
   return judged;
 }

@@ -1,12 +1,15 @@
-/** What images leave out: flagged inputs, by either road, and the room on the grid that a flagged outrigger would take. */
+/**
+ * Leaves flagged inputs out of images, direct or from visibilities, and the grid area that a flagged outrigger would
+ * need.
+ */
 import { gainsCA } from '../core/axes.js';
 import type { Station, Telescope } from '../telescope/telescope.js';
 import { calibratedAt, type Calibrated, type CalibratedAt } from './sky-image.js';
 
 interface ImagedInputs {
-  /** Stations that are left out whole stand where another one does: the grid need not reach them. */
+  /** Stations without any input are moved to another one's place: the grid need not reach them. */
   readonly telescope: Telescope;
-  /** With 0 for flagged inputs among those that are solved. */
+  /** With 0 for flagged inputs among the solved ones. */
   readonly calibrated?: Calibrated | CalibratedAt;
 }
 
@@ -41,7 +44,7 @@ export function imagedInputs({
   };
 }
 
-/** Stations that are left out whole stand where another one does: the grid need not reach them. */
+/** Stations without any input are moved to another one's place: the grid need not reach them. */
 export const imagedTelescope = (telescope: Telescope, flaggedInputs: Uint8Array | undefined): Telescope =>
   flaggedInputs?.includes(1) === true
     ? { ...telescope, stations: placed(telescope, flaggedInputs) }

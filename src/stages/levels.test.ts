@@ -9,7 +9,7 @@ import { chooseLevel } from './levels.js';
 const start = instant(0);
 const settings = { channels: 8, taps: 8, outputType: 'ci4' } as const;
 
-/** One input; each block of so many samples of one value, of which the first few came. */
+/** One input; each block is so many samples of one value, of which the first few arrived. */
 const sourceOf = (
   ...blocks: readonly { readonly value: number; readonly came: number; readonly samples: number }[]
 ): VoltageSource => ({

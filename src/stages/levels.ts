@@ -1,6 +1,6 @@
 /**
- * How strong spectra should be before they are rounded: found from the recording's first samples, so that a weak one is
- * not rounded to zeros and a strong one not cut off.
+ * How strong spectra should be before rounding: found from the recording's first samples, so that a weak one is not
+ * rounded to zeros and a strong one not clipped.
  */
 import { outputRail, rounding } from '../channelise/index.js';
 import { elementsPerVoltage, isComplexVoltage, type ImageCPML, type SpectraType } from '../core/axes.js';
@@ -10,24 +10,24 @@ import type { VoltageSource } from '../core/sources.js';
 import { planChannels, type ChannelSettings } from './channels.js';
 
 export interface Level {
-  /** Of a real or imaginary part of a voltage, the median input. */
+  /** Rms of a real or imaginary part of a voltage, median input. */
   readonly inputRms: number;
   /** The same of a spectrum, in levels, and of the weakest input that has any signal. */
   readonly outputRms: number;
   readonly weakestRms: number;
-  /** What rounding leaves of a weak correlation's signal over noise: median and worst input. */
+  /** Signal-to-noise that rounding keeps of a weak correlation: median and worst input. */
   readonly efficiency: number;
   readonly worstEfficiency: number;
-  /** Inputs with no signal at all where the level was measured; all of them: nothing was heard. */
+  /** Inputs without any signal where the level was measured; if all of them, there was no signal. */
   readonly silentInputs: number;
-  /** Of every input, before the first that is not 0: those were left out. */
+  /** Samples of every input before the first that is not 0: left out of the measurement. */
   readonly silentSamples: number;
-  /** What the spectra are multiplied by, and whether that is the usual, which keeps the level. */
+  /** What the spectra are multiplied by, and whether that is the nominal gain, which keeps the level. */
   readonly gain: number;
   readonly follows: 'usual' | 'measured' | 'told';
   /**
-   * Over the usual gain, where it was measured: powers are divided by its square afterwards, so that gains solved from
-   * one recording hold for the next, whatever its level.
+   * Relative to the nominal gain, where it was measured: powers are divided by its square afterwards, so that gains
+   * solved from one recording apply to the next, whatever its level.
    */
   readonly overUsual: number;
 }
@@ -35,16 +35,16 @@ export interface Level {
 /** Enough that the rms is good to a thousandth; fewer of many inputs. */
 const SAMPLES = 2 ** 18;
 const SAMPLES_OF_ALL = 2 ** 26;
-/** Of a silent beginning so many numbers are passed over, a second's work or two. */
+/** Of a silent beginning so many numbers are skipped, a second's work or two. */
 export const MOST_SILENT_NUMBERS = 2 ** 28;
-/** Numbers: fewer, of a part's first block, beside a gap or behind a silent beginning, wait for the next block. */
+/** Fewer numbers (from a part's first block, next to a gap or after a silent beginning) wait for the next block. */
 const ENOUGH = 4096;
-/** Of 15 levels: there 98.6 % of the signal is left, and the power is right to half a per cent. */
+/** For 15 levels: 98.6 % of the signal is kept, and the power is right to half a per cent. */
 const FOUR_BIT_RMS = 2.5;
-/** Of 8 bits: within this range less than half a per cent is lost, and the usual gain does. */
+/** For 8 bits: within this range less than half a per cent is lost, and the nominal gain is used. */
 const EIGHT_BIT = { least: 4, most: 40, wanted: 16 } as const;
 
-/** Nothing for floats, which have no levels. */
+/** Undefined for floats, which have no levels. */
 export async function chooseLevel(
   source: VoltageSource,
   settings: ChannelSettings,
@@ -62,7 +62,7 @@ export async function chooseLevel(
       overUsual: 1,
     };
   }
-  // Noise of rms 1 in each number leaves with this by a gain of 1; a real sample has one number for two.
+  // The output rms of noise of rms 1 in each number with a gain of 1; a real sample has one number for two.
   const unit =
     gainOf(source, withoutGain({ ...settings, outputType: 'cf32' })) *
     (isComplexVoltage(source.type) ? 1 : Math.SQRT2);
@@ -88,7 +88,7 @@ export async function chooseLevel(
   };
 }
 
-/** `perLevel`: the gain that makes the median input one level strong. */
+/** `perLevel`: the gain that gives the median input an rms of one level. */
 function follow(
   type: Exclude<SpectraType, 'cf32'>,
   {
@@ -120,7 +120,7 @@ interface FirstPowers {
   readonly silentSamples: number;
 }
 
-/** Mean square of the numbers of each input over the first samples that came, from the first signal on. */
+/** Mean square of the numbers of each input over the first samples, from the first signal on. */
 async function firstPowers(source: VoltageSource): Promise<FirstPowers> {
   const { inputs } = source;
   const most = Math.max(1024, Math.min(SAMPLES, Math.floor(SAMPLES_OF_ALL / inputs)));
@@ -152,7 +152,7 @@ function firstHeard({ voltages, inputs, samples, type }: VoltageBlock): number {
   return Math.floor(first / elementsPerVoltage(type));
 }
 
-/** Squares of an input's numbers, and how many came. */
+/** Squares of an input's numbers, and how many arrived. */
 function addPowers(
   { voltages, inputs, samples, gaps, type }: VoltageBlock,
   from: number,
@@ -175,7 +175,7 @@ function addPowers(
   }
 }
 
-/** An integration in the unit of the usual gain. */
+/** An integration in the unit of the nominal gain. */
 export function atUsualGain(integration: Integration, { overUsual }: Pick<Level, 'overUsual'>): Integration {
   if (overUsual === 1) return integration;
   scale(integration.visibilities, 1 / overUsual ** 2);

@@ -1,14 +1,14 @@
-/** When the data were taken: moments of some seconds, since the sky hardly turns meanwhile. */
+/** When the data were observed: moments of some seconds, since the sky hardly rotates meanwhile. */
 import type { Integration } from '../core/blocks.js';
 import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 
-/** Integrations that begin within so long of the first belong to one moment: the sky turns by 0.08°. */
+/** Integrations that begin within so long of the first form one moment: the sky rotates by 0.08°. */
 const TOGETHER_S = 20;
 
 interface TimeBins {
-  /** Which moment an integration belongs to, in the order of time. */
+  /** The moment of an integration, added in the order of time. */
   add(integration: Pick<Integration, 'start' | 'durationS'>): number;
-  /** Of each: the mean of its integrations' middles. */
+  /** For each moment: the mean of its integrations' middles. */
   moments(): Instant[];
 }
 
@@ -17,7 +17,7 @@ export function prepareBins(): TimeBins {
   return {
     add: ({ start, durationS }) => {
       let last = bins.at(-1);
-      // Whoever is not in order begins anew.
+      // An integration out of order begins a new moment.
       const sinceS = last ? secondsBetween(last.start, start) : Infinity;
       if (!last || sinceS < 0 || sinceS >= TOGETHER_S) {
         last = { start, sumS: 0, count: 0 };

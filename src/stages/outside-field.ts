@@ -1,11 +1,11 @@
-/** Whether the centre that was observed is in an image round the zenith. */
+/** Whether the observed centre is in an image round the zenith. */
 import { DEGREES_PER_RADIAN } from '../core/units.js';
 import type { VisibilityHeader } from '../formats/index.js';
 import type { ImageField } from '../image/index.js';
 import { message, type Message } from '../messages/index.js';
 import type { SkyFrame } from '../sky/frame.js';
 
-/** Fields are round the zenith: what a telescope tracked elsewhere may not be in them. */
+/** Fields are round the zenith: a centre tracked elsewhere may be outside them. */
 export function outsideField(
   { object, phaseCentre }: Pick<VisibilityHeader, 'object' | 'phaseCentre'>,
   frame: SkyFrame,

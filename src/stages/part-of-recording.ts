@@ -1,4 +1,4 @@
-/** A stretch of a recording as a recording of its own: samples outside are read over, not counted. */
+/** A time range of a recording as a recording of its own: samples outside are skipped, not counted. */
 import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { addSamples, secondsBetween, type Instant } from '../core/instant.js';
@@ -14,7 +14,7 @@ export function partOfRecording<Of extends Recording>(
 ): Of {
   const rateHz = sampleRateOf(recording);
   const { start, samples } = recording;
-  // A billionth of a second is no sample.
+  // Times are rounded to a billionth of a second.
   const placeOf = (at: Instant): number => Math.ceil((secondsBetween(start, at) - 1e-9) * rateHz);
   const first = from ? Math.max(0, placeOf(from)) : 0;
   const end = to ? Math.min(samples, placeOf(to)) : samples;
@@ -41,7 +41,7 @@ export function partOfRecording<Of extends Recording>(
 }
 
 /**
- * Of a stream without an end: whole samples from the first at or after `from` to the last before `to`. Undefined where
+ * For a stream without an end: whole samples from the first at or after `from` to the last before `to`. Undefined where
  * it began after `to`.
  */
 export function partOfStream(
@@ -60,7 +60,7 @@ export function partOfStream(
     return { ...source, start, blocks: (size) => within(source.blocks(size), source, { first, end }, cut) };
   }
   const { ...others } = source;
-  // Packet slots would be those of the whole.
+  // Packet slots would be those of the whole recording.
   Reflect.deleteProperty(others, 'cells');
   const cut = (block: CanonicalSpectra, range: SampleRange) => sliceSpectra(block, source, range);
   return { ...others, start, blocks: (size) => within(source.blocks(size), source, { first, end }, cut) };
@@ -70,7 +70,7 @@ export function partOfStream(
 const shifted = (range: SampleRange | undefined, by: number): [] | [SampleRange] =>
   range ? [{ first: range.first + by, end: range.end + by }] : [];
 
-/** Blocks lie where those of the whole lie. */
+/** Blocks at the same positions as those of the whole recording. */
 async function* within<Block extends { readonly samples: number; readonly start: Instant; release?(): void }>(
   blocks: AsyncIterable<Block>,
   recording: Source,

@@ -52,7 +52,7 @@ describe('how far delays are apart', () => {
   });
 
   it('of a source through a day: the whole baseline, when it rises', () => {
-    // Of the equator's source a baseline from west to east is seen from its end twice a day.
+    // For a source on the equator an east-west baseline is end-on twice a day.
     const day = apart({ track: parsePhaseCentre('0 0', 'test') }, 86_400);
     assert.ok(Math.abs((day * SPEED_OF_LIGHT_M_PER_S) / 1200 - 1) < 1e-3, String(day));
   });

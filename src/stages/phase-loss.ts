@@ -1,6 +1,6 @@
 /**
- * What is lost where channels are made already and delays are taken out by phases alone: across a channel of width B the
- * phase of a pair whose delays differ by τ still runs by B·τ turns, and sinc(B·τ) of the amplitude is left.
+ * The loss where data are channelised already and delays are corrected by phases alone: across a channel of width B the
+ * phase of a pair whose delays differ by τ still changes by B·τ turns, and sinc(B·τ) of the amplitude is left.
  */
 import { refuse } from '../core/errors.js';
 import type { SpectraSource } from '../core/sources.js';
@@ -14,11 +14,11 @@ const NOTABLE_LOSS = 0.002;
 /** Refused above this. */
 export const MOST_LOSS = 0.05;
 
-/** Of an amplitude, 0 to 1; all of it from B·τ = 1 on. */
+/** Fraction of the amplitude, 0 to 1; all of it from B·τ = 1 on. */
 export const phaseLoss = (channelWidthHz: number, apartS: number): number =>
   1 - sinc(Math.min(1, Math.abs(channelWidthHz * apartS)));
 
-/** Of these delays; what is too much is refused. */
+/** The loss for these delays; too large a loss is refused. */
 export function checkedPhaseLoss(
   { channelWidthHz }: Pick<SpectraSource, 'channelWidthHz'>,
   { mostApartS }: Pick<RequestedDelays, 'mostApartS'>,
@@ -34,7 +34,7 @@ export function checkedPhaseLoss(
   return lost;
 }
 
-/** For people, and for files' history. */
+/** For reports, and for the history of files. */
 export const phaseLossLines = (lost: number | undefined): Message[] =>
   lost !== undefined && lost > NOTABLE_LOSS ? [message('sky.delays-by-phase', { loss: lost })] : [];
 

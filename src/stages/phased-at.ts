@@ -1,4 +1,4 @@
-/** One place for a whole file: what moves is where it was in the middle. */
+/** One place for a whole file: a moving target is at its place at the middle. */
 import type { Instant } from '../core/instant.js';
 import type { VisibilityHeader } from '../formats/index.js';
 import { skyFrame } from '../sky/frame.js';

@@ -98,7 +98,7 @@ describe('plans of a series of images', () => {
     await second.close();
     await store.close();
     assert.equal(closed, 2);
-    // Plans of a first image are of that image.
+    // Plans for a first image are made for that image.
     const own = session();
     await own.at(at);
     await own.close();

@@ -1,9 +1,9 @@
 /**
- * An imager and its plan, kept for as long as they hold. A plan is made for the J2000 axes of one moment round the zenith, or
- * round the normal of the stations' own plane, which is chosen once for all plans.
- * Against the ground they rotate slowly, by what precession has moved the pole, so the plan of one image serves the next:
- * it is made anew once the axes have rotated by so much that the edge of the image would be off by a hundredth of a pixel.
- * Machines that share a band, and began at different times, take the plans of UTC's own stretches instead: theirs are alike.
+ * An imager and its plan, kept as long as they are valid. A plan is made for the J2000 axes of one moment round the
+ * zenith, or round the normal of the stations' own plane, which is chosen once for all plans. Relative to the ground
+ * they rotate slowly, by what precession has moved the pole, so the plan of one image serves the next: it is made anew
+ * once the axes have rotated by so much that the edge of the image would be off by a hundredth of a pixel. Machines
+ * that share a band, and began at different times, use plans for fixed time ranges of UTC instead: theirs are equal.
  */
 import type { Closable } from '../core/closing.js';
 import { dot, type Vector3 } from '../core/vector.js';
@@ -19,20 +19,20 @@ interface PlannedImagerOptions<Imager> {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly settings: ImageSettings;
-  /** Whose moment a plan is made for: that of the first image under it unless told. */
+  /** The moment a plan is made for: by default that of the first image that uses it. */
   readonly plannedFor?: PlannedFor;
   readonly prepare: (plan: ImagePlan) => Promise<Imager>;
-  /** Where the imager is left for the next who makes the same images; closed unless given. */
+  /** Where the imager is left for the next run that makes the same images; closed by default. */
   readonly store?: ImagerStore;
-  /** Of an imager from the store: what `prepare` does after planning. */
+  /** For an imager from the store: what `prepare` does after planning. */
   readonly renew?: (imager: Imager) => void;
 }
 
-/** Keeps one imager from a stream epoch to the next: planning takes seconds, in which data would wait. */
+/** Keeps one imager from a stream epoch to the next: planning takes seconds, during which data would wait. */
 export class ImagerStore implements Closable {
   private kept: Current<Closable> | undefined;
 
-  /** The imager that was left; whoever takes it closes it or leaves it again. */
+  /** The stored imager; the caller closes it or leaves it again. */
   take(): Current<Closable> | undefined {
     const { kept } = this;
     this.kept = undefined;
@@ -50,9 +50,9 @@ export class ImagerStore implements Closable {
 }
 
 export type PlannedFor =
-  /** The middle of a stretch of UTC, whoever asks and since when. */
+  /** The middle of a fixed time range of UTC, the same for every process. */
   | 'utc'
-  /** An earlier image, whose plan is at hand as long as it holds: for who goes on where another began. */
+  /** An earlier image, whose plan is used as long as it is valid: for a run that continues another. */
   | Instant;
 
 interface Current<Imager> {
@@ -72,7 +72,7 @@ export class PlannedImager<Imager extends Closable> implements Closable {
     this.settings = withCentre(telescope, frequenciesHz, settings);
   }
 
-  /** Only plans of UTC's own stretches are the same whoever makes them. */
+  /** Only plans for fixed time ranges of UTC are the same in every process. */
   private get store(): ImagerStore | undefined {
     return this.options.plannedFor === 'utc' ? this.options.store : undefined;
   }
@@ -101,7 +101,7 @@ export class PlannedImager<Imager extends Closable> implements Closable {
     return this.current;
   }
 
-  /** The frame of another's plan, where it still holds; later plans are our own. */
+  /** The frame of an inherited plan, where it is still valid; later plans are our own. */
   private begunBefore(frame: SkyFrame, sizeAt: (frame: SkyFrame) => number): SkyFrame | undefined {
     const { plannedFor } = this.options;
     if (plannedFor === undefined || plannedFor === 'utc' || this.count > 0) return undefined;
@@ -110,7 +110,7 @@ export class PlannedImager<Imager extends Closable> implements Closable {
     return holds(axesAt(earlier, normalEnu), sizeAt(earlier), frame, normalEnu) ? earlier : undefined;
   }
 
-  /** Another's imager of the same images, once. */
+  /** Takes over an imager of the same images, once. */
   private takeOver(): void {
     if (this.hasAsked) return;
     this.hasAsked = true;
@@ -140,7 +140,7 @@ function isFor<Imager>({ plan, stretch }: Current<Imager>, frame: SkyFrame, norm
   return at >= stretch.fromS && at < stretch.toS;
 }
 
-/** The moments for which one process would make its plans, of images in the order of time: one a moment. */
+/** The moments for which one process would make its plans, for images in the order of time: one per moment. */
 export function planMoments(
   moments: readonly SkyFrame[],
   sizeAt: (frame: SkyFrame) => number,
@@ -165,11 +165,11 @@ interface Stretch {
 
 const LONGEST_STRETCH_S = 3600;
 const SHORTEST_STRETCH_S = 1;
-/** A middle of an image that lies on a boundary is of what follows, however its clock was rounded. */
+/** An image whose middle is on a boundary belongs to the next range, however its clock was rounded. */
 const ROUNDING_S = 1e-6;
 const secondsOf = ({ unixSeconds, fraction }: Instant): number => unixSeconds + fraction + ROUNDING_S;
 
-/** The longest of UTC's hours, halves, quarters and so on in which the plan of its middle holds. */
+/** The longest of UTC's hours, halves, quarters and so on in which the plan for its middle is valid. */
 function stretchOf({ site, moment }: SkyFrame, pixels: number, normalEnu: Vector3): Stretch {
   for (let lengthS = LONGEST_STRETCH_S; ; lengthS /= 2) {
     const fromS = Math.floor(secondsOf(moment) / lengthS) * lengthS;
@@ -192,7 +192,7 @@ function holds(axes: TangentAxes, pixels: number, frame: SkyFrame, normalEnu: Ve
   return rotatedRad * (pixels / 2) <= MOST_ERROR_PIXELS;
 }
 
-/** Of unit vectors; small angles keep their digits. */
+/** Between unit vectors; small angles keep their precision. */
 function angleBetween(x: Vector3, y: Vector3): number {
   const apart = { x: x.x - y.x, y: x.y - y.y, z: x.z - y.z };
   return Math.sqrt(dot(apart, apart));

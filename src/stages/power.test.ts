@@ -12,7 +12,7 @@ it('powers are autocorrelations over their counts, of each input by itself', asy
   const put = (b: number, product: number, re: number): number => (values[2 * (4 * b + product)] = re);
   put(0, 0, 50); // station 0, XX
   put(0, 3, 80); // station 0, YY
-  put(1, 0, 999); // a cross-correlation, which says nothing of power
+  put(1, 0, 999); // a cross-correlation, which is not used for power
   put(2, 0, 12); // station 1, XX
   put(2, 3, 33); // station 1, YY, flagged below
   const integration: Integration = {

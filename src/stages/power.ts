@@ -1,4 +1,4 @@
-/** Integrations to the mean power of each input and channel: what its autocorrelation says of its level. */
+/** Integrations to the mean power of each input and channel, from the autocorrelations. */
 import type { Integration } from '../core/blocks.js';
 import type { Instant } from '../core/instant.js';
 import { inputPower } from '../core/product-counts.js';
@@ -7,7 +7,7 @@ import type { Stage } from './stage.js';
 export interface InputPowers {
   readonly start: Instant;
   readonly durationS: number;
-  /** powers : [c][a], mean of |x|²; NaN where nothing arrived or the input is flagged. Filled anew by the next one. */
+  /** powers : [c][a], mean of |x|²; NaN where no data arrived or the input is flagged. Filled anew by the next one. */
   readonly powers: Float64Array;
 }
 

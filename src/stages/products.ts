@@ -1,4 +1,4 @@
-/** What people and programs take away: FITS for programs, PNG for people. */
+/** Products: FITS for programs, PNG for people. */
 import type { OnStep } from '../core/progress.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { addSeconds, formatInstant } from '../core/instant.js';
@@ -34,21 +34,21 @@ import { tiltLines } from './tilt.js';
 
 export interface ProductOptions {
   readonly telescope: Telescope;
-  /** What the data's polarisations are: X and Y unless said. */
+  /** The polarisations of the data: X and Y by default. */
   readonly feeds?: 'linear' | 'circular';
-  /** "From visibilities", "Direct": the headline says which road. */
+  /** "From visibilities", "Direct": the method, for the headline. */
   readonly road: string;
   readonly unit: string;
   readonly channelWidthHz: number;
   readonly channels: 'average' | 'keep';
-  /** Whether the element's beam is still in the brightness; apparent, by the telescope's own, unless told. */
+  /** Whether the element beam is still in the brightness; by default apparent, by the telescope's own beam. */
   readonly brightness?: Brightness;
-  /** What the gains do not say of X and Y together: the Stokes parameters that take it are left out. */
+  /** What the gains lack between X and Y: the Stokes parameters that need it are left out. */
   readonly crossHands?: CrossHandLack;
   readonly history: readonly string[];
 }
 
-/** Of the channels that an average is made of. */
+/** The band of the channels in an average. */
 const bandOf = ({ image, weights, plan }: SkyImage, channelWidthHz: number): UsedBand =>
   usedBand(
     plan.frequenciesHz,
@@ -68,11 +68,11 @@ const bandOf = ({ image, weights, plan }: SkyImage, channelWidthHz: number): Use
 export const writeSkyFits = (path: string, sky: SkyImage, options: ProductOptions): Promise<void> =>
   writeFitsImage(path, fitsOf(sky, options));
 
-/** As it was made, where one was and the pixels can tell; else that of all stations. */
+/** The synthesised beam of the image, where there is one and the pixels resolve it; else that of all stations. */
 const beamOf = (sky: Beamed): FittedBeam | undefined =>
   (sky.beam && fitted(sky, averageChannels(sky.beam, sky.plan, sky.weights), 0)) ?? stationBeam(sky.plan);
 
-/** The same of each channel; a beam of all stations is as wide as its wavelength is long. */
+/** The same for each channel; a beam of all stations scales with wavelength. */
 function beamsOf(sky: Beamed): (FittedBeam | undefined)[] {
   const { beam, plan } = sky;
   const { frequenciesHz } = plan;
@@ -87,7 +87,7 @@ function beamsOf(sky: Beamed): (FittedBeam | undefined)[] {
   });
 }
 
-/** Of Stokes I in one channel; nothing where the pixels are too coarse. */
+/** Fitted to Stokes I in one channel; undefined where the pixels are too coarse. */
 function fitted({ plan }: Beamed, beam: SkyImage['image'], channel: number): FittedBeam | undefined {
   try {
     const { pixels, pixelSize: pixelCosine } = plan;
@@ -98,10 +98,10 @@ function fitted({ plan }: Beamed, beam: SkyImage['image'], channel: number): Fit
   }
 }
 
-/** Visibilities bring a beam, the direct road none. */
+/** Images from visibilities have a beam, direct ones have none. */
 type Beamed = SkyImage & { readonly beam?: SkyImage['image'] };
 
-/** Of brightness in Jy alone: counts have no scale to be true to. */
+/** For brightness in Jy only: counts have no true scale. */
 export function brightnessFacts({
   telescope,
   unit,
@@ -124,7 +124,7 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   const hand = loneHand(image, plan);
   const band = bandOf(sky, options.channelWidthHz);
   return {
-    // Of a lone hand there is no Stokes parameter.
+    // A single polarisation has no Stokes parameters.
     ...(hand === undefined
       ? { image, polarisations: plan.polarisations }
       : { image: productAlone(image, plan, hand), polarisations: 1, hand }),
@@ -157,14 +157,14 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   };
 }
 
-/** Of Q and U: left out, or without a value where dipoles are too low. */
+/** Q and U: left out, or without a value where dipoles are too low. */
 export const planesOf = (stokes: StokesPlanes | undefined): Pick<FitsImage, 'linear' | 'noLinear'> => ({
   ...(stokes?.linear && { linear: stokes.linear }),
   ...(stokes?.noLinear && { noLinear: stokes.noLinear }),
 });
 
 export interface PictureOptions extends ProductOptions {
-  /** Named where they stand. */
+  /** Labelled at their positions. */
   readonly sources: readonly Source[];
   readonly width?: number;
   readonly look?: SkyLook;
@@ -181,13 +181,13 @@ export interface ImageFile {
 
 interface SkyPaths {
   readonly fits: string;
-  /** Drawing takes longer than imaging: none where nobody looks. */
+  /** Drawing takes longer than imaging: only where requested. */
   readonly png?: string;
   /** Of the synthesised beam, as FITS. */
   readonly beam?: string;
 }
 
-/** An image for programs and for people, and its beam where one is asked for: all of them appear, or none. */
+/** An image as FITS and PNG, and its beam where requested: all of them appear, or none. */
 export async function writeSky(
   paths: SkyPaths,
   sky: Beamed,
@@ -204,7 +204,7 @@ export async function writeSky(
   await writeTogether(files, onStep);
 }
 
-/** FITS images, and pictures as they are: all of them appear, or none. */
+/** FITS images, and pictures already encoded: all of them appear, or none. */
 export async function writeTogether(files: readonly ImageFile[], onStep?: OnStep): Promise<void> {
   const set = await openOutputSet(files.map(({ path }) => path));
   try {
@@ -220,14 +220,14 @@ export async function writeTogether(files: readonly ImageFile[], onStep?: OnStep
   }
 }
 
-/** Of the product of a hand with itself. */
+/** The name of a parallel hand. */
 export const handName = (feeds: 'linear' | 'circular', hand: 0 | 1): 'XX' | 'YY' | 'RR' | 'LL' =>
   feeds === 'circular' ? (['RR', 'LL'] as const)[hand] : (['XX', 'YY'] as const)[hand];
 
-/** What a picture's labels are made of, whoever draws it. */
+/** The facts for a picture's labels. */
 interface PictureFacts extends Pick<SkyImage, 'frame' | 'start' | 'durationS'> {
   readonly polarisations: 1 | 2;
-  /** Which of two polarisations is all there is. */
+  /** Which of two polarisations is the only one. */
   readonly hand?: 0 | 1;
   readonly frequenciesHz: Float64Array;
   /** Where not all channels have data. */
@@ -252,7 +252,7 @@ export function pictureParts(
     unit: options.unit,
     look: options.look,
     stokes: polarisations === 2 && hand === undefined ? 'I' : handName(options.feeds ?? 'linear', hand ?? 0),
-    // Nothing but gains turns counts into janskys.
+    // Only gains turn counts into janskys.
     calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
     integrationS: durationS,
     sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: centreHz }).map(

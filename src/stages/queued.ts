@@ -1,9 +1,9 @@
-/** A product that takes long for an item does not hold up the others, until so many items wait for it. */
+/** A slow product does not hold up the others, until so many items wait for it. */
 import type { Emit, Stage } from './stage.js';
 
 /**
- * The stage with a queue of at most `most` items before it, the one at work included. Items must be the taker's to keep. What
- * fails is thrown at the next push, or at the end.
+ * The stage with a queue of at most `most` items before it, the one at work included. The stage must own its items. An
+ * error is thrown at the next push, or at the end.
  */
 export function queued<In>(stage: Stage<In, unknown>, most: number): Stage<In, unknown> {
   /** Under way, oldest first. */

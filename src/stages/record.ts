@@ -1,4 +1,4 @@
-/** A simulated sky onto disk, with the truth beside it. */
+/** Writes a simulated sky to disk, with the true sky beside it. */
 import type { OnProgress } from '../core/progress.js';
 import { samplesIn } from '../core/gaps.js';
 import { createSigmf } from '../formats/index.js';
@@ -13,7 +13,7 @@ interface RecordOptions {
 }
 
 interface RecordedFacts {
-  /** Numbers (re and im count apart) that hit the converter's rails. */
+  /** Numbers (re and im count separately) that hit the converter's rails. */
   readonly clippedNumbers: number;
   readonly missingSamples: number;
 }

@@ -29,17 +29,17 @@ interface RowOptions {
   readonly centre: PhaseCentre;
   readonly product: WideProduct;
   readonly precision?: WidePrecision;
-  /** Gains that change in time are taken at the middle of each integration. */
+  /** Gains that change in time are those at the middle of each integration. */
   readonly calibrated?: Calibrated | CalibratedAt;
   /** Added to with every row that is made. */
   readonly hands?: HandTally;
-  /** Where it is to be known what moments and stations put into the image: rows are grouped by both. */
+  /** Where the moments and stations of an image are needed: rows are grouped by both. */
   readonly kinds?: StationKinds;
 }
 
-/** Rows of about so many visibilities are handed on together: small ones cost more to hand on than to grid. */
+/** Rows of about so many visibilities are handed on together: handing on small ones costs more than gridding them. */
 const TOGETHER = 2 ** 20;
-/** Less than this is kept in memory, more is read anew for every pass. */
+/** Less than this is kept in memory, more is read again for every pass. */
 const KEPT_BYTES = 2 ** 31;
 
 /** A hundredth of a milliarcsecond: the same place, written twice. */
@@ -124,12 +124,12 @@ function withWeight(rows: WideRows): WideRows {
   };
 }
 
-/** What passes by is shown to `look` the first time. */
+/** Rows are passed to `look` in the first pass. */
 export interface RowReader {
   blocks(): AsyncIterable<WideRows>;
 }
 
-/** Blocks of many integrations' rows; kept in memory where they are few enough. */
+/** Blocks of many integrations' rows; kept in memory where they fit. */
 export function readRows(
   integrations: Integrations,
   options: RowOptions,
@@ -176,7 +176,7 @@ async function* together(
 ): AsyncIterable<WideRows> {
   let waiting: WideRows[] = [];
   let visibilities = 0;
-  // The same bins in every pass: they follow from the times alone.
+  // The same bins in every pass: they depend on the times only.
   const bins = prepareBins();
   for await (const integration of integrations) {
     const rows = rowsOf(integration, options, bins.add(integration));
@@ -194,7 +194,7 @@ async function* together(
 const bytesOf = ({ uvwM, visibilities, weights }: WideRows): number =>
   uvwM.byteLength + (visibilities?.byteLength ?? 0) + weights.byteLength;
 
-/** One channel of all. */
+/** One of all channels. */
 export function channelOf(rows: WideRows, c: number): WideRows {
   const { uvwM, frequenciesHz, visibilities, weights, groups } = rows;
   const channels = frequenciesHz.length;

@@ -1,28 +1,28 @@
 /**
- * The one place that runs a composition of stages over a source: it hands blocks in, gives them back, tells progress,
- * and closes the stages whatever happens.
+ * The one place that runs a composition of stages over a source: it hands blocks in, gives them back, reports progress,
+ * and closes the stages in any case.
  */
 import type { OnProgress } from '../core/progress.js';
 import type { KnownLength } from '../core/sources.js';
 import { addAccounts, type Account, type Emit, type Stage } from './stage.js';
 
 export interface RunOptions {
-  /** Where the source knows it: for the fraction of progress alone. */
+  /** Where the source knows it: for the fraction of progress only. */
   readonly samples?: number;
   readonly onProgress?: OnProgress;
   /** Ends the run as if the source had ended, between two blocks. */
   readonly until?: () => boolean;
-  /** Breaks the run off between two blocks and throws the signal's reason: what was begun is not handed on. */
+  /** Stops the run between two blocks and throws the signal's reason: unfinished products are not handed on. */
   readonly stop?: AbortSignal;
 }
 
-/** Anything that a source hands out. */
+/** Anything that a source lends. */
 interface Lent {
   readonly samples: number;
   release?(): void;
 }
 
-/** Runs the stages over all blocks, flushes and closes them; what was counted on the way. */
+/** Runs the stages over all blocks, flushes and closes them; returns the account. */
 export async function run<Block extends Lent, Out>(
   blocks: AsyncIterable<Block> | Iterable<Block>,
   stage: Stage<Block, Out>,
@@ -53,12 +53,12 @@ export async function run<Block extends Lent, Out>(
 export const lengthOf = (source: Partial<KnownLength>): { readonly samples?: number } =>
   source.samples === undefined ? {} : { samples: source.samples };
 
-/** Stops a run whose taker has had enough. */
+/** Stops a run whose consumer is done. */
 class EnoughError extends Error {}
 
 /**
- * The same for whoever would rather ask than be given: results one after the other, each valid until the next is asked
- * for. `onEnd` gets the account; a taker who stops early ends the run.
+ * The same as an iterator: results one after the other, each valid until the next is requested. `onEnd` gets the
+ * account; a consumer that stops early ends the run.
  */
 export async function* results<Out>(
   start: (emit: Emit<Out>) => Promise<Account>,
@@ -113,7 +113,7 @@ export async function* results<Out>(
   if (failure) throw failure.error;
 }
 
-/** One item through a stage that makes one of it, for whoever has no stream. */
+/** One item through a stage that makes one of it, without a stream. */
 export async function through<In, Out>(stage: Stage<In, Out>, item: In): Promise<Out> {
   const made: Out[] = [];
   const keep = (one: Out): Promise<void> => {
@@ -127,7 +127,7 @@ export async function through<In, Out>(stage: Stage<In, Out>, item: In): Promise
   return only;
 }
 
-/** The same of a stage that is closed afterwards. */
+/** The same with a stage that is closed afterwards. */
 export async function runOne<In, Out>(stage: Stage<In, Out>, item: In): Promise<Out> {
   try {
     return await through(stage, item);

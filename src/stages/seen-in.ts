@@ -1,10 +1,10 @@
-/** What is read off an image of the sky: its peak, and what its pixels lose. */
+/** Measures an image of the sky: its peak, and the loss by its pixels. */
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
 import { averageChannels, loneHand, stationBeam, stokesI, type ImageGeometry } from '../image/index.js';
 import type { SkyImage } from './sky-image.js';
 
-/** Its brightest pixel, and which hand it is of where the other has nothing; an image of nothing is refused. */
+/** Its brightest pixel, and its polarisation where the other has no data; an image without data is refused. */
 export function seenIn({ image, plan, weights }: SkyImage): {
   readonly peak: number;
   readonly hand: 0 | 1 | undefined;
@@ -24,7 +24,7 @@ export function seenIn({ image, plan, weights }: SkyImage): {
 export type CoarsePlan = Pick<ImageGeometry, 'pixels' | 'pixelSize' | 'stationsM' | 'axes' | 'frequenciesHz'>;
 
 /**
- * What a source may lose that lies in the middle of four pixels, as a part of its flux: grids that just hold the array have
+ * The loss of a source in the middle of four pixels, as a fraction of the flux: grids that just hold the array have
  * pixels as wide as its beam.
  */
 export function betweenPixels({ plan }: { readonly plan: CoarsePlan }): number {

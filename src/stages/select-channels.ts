@@ -1,4 +1,4 @@
-/** Some channels of the spectra that pass, for whoever works on a part of the band. */
+/** Some channels of passing spectra, for products of a part of the band. */
 import type { Backend } from '../backend/backend.js';
 import { elementsPerSpectra, spectraCAT } from '../core/axes.js';
 import type { SpectraShape } from '../core/blocks.js';
@@ -12,7 +12,7 @@ export interface ChannelRange {
   readonly end: number;
 }
 
-/** What gaps leave of a range of channels, counted from its first. */
+/** The gaps within a range of channels, counted from its first. */
 export const gapsWithin = (gaps: readonly SpectraGap[], { first, end }: ChannelRange): SpectraGap[] =>
   gaps.flatMap((gap) => {
     const firstChannel = Math.max(gap.firstChannel, first) - first;
@@ -20,7 +20,7 @@ export const gapsWithin = (gaps: readonly SpectraGap[], { first, end }: ChannelR
     return endChannel > firstChannel ? [{ ...gap, firstChannel, endChannel }] : [];
   });
 
-/** A copy of the channels in the canonical order, where the backend wants them: it costs reading the block back. */
+/** A copy of the channels in the canonical order, where the backend needs them: it costs reading the block back. */
 export function prepareSelectChannels(
   backend: Backend,
   shape: SpectraShape,

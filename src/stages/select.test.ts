@@ -91,7 +91,7 @@ describe('sums for solutions', () => {
   ];
 
   it('end with their interval, or where the turning sky ends them; the interval ends when it does', async () => {
-    // Intervals of 6 s: the sums of 0, 1, 2; of 3, 4, 5; and of what is left.
+    // Intervals of 6 s: the sums of 0, 1, 2; of 3, 4, 5; and of the rest.
     const { made } = await summed(fileOf(8, 10), 6);
     assert.deepEqual(made.map(facts), [[3, 3, 6], [12, 3, 12], [13, 2, 18]]); // prettier-ignore
     // Integrations of 2 s belong to the interval of 5 s in which they begin; the first is over with the third.
@@ -111,7 +111,7 @@ describe('sums for solutions', () => {
 
 describe('how long visibilities may be summed', () => {
   it('a tenth of the finest fringe, and never more than half a minute', () => {
-    // λ/D = 1.99862 m / 3 km; the sky turns by 7.29212e-5 rad a second.
+    // λ/D = 1.99862 m / 3 km; the sky rotates by 7.29212e-5 rad a second.
     assert.ok(Math.abs(longestSumS(pair(3000), HZ) - 0.9136) < 1e-4);
     assert.equal(longestSumS(pair(10), HZ), 30);
   });
@@ -127,7 +127,7 @@ describe('how long visibilities may be summed', () => {
 
   it('begins with the first that has data, and every stretch does so too', async () => {
     const file = fileOf(9, 10);
-    /** The first two are flagged as a whole, and the fourth to sixth, two stretches of three. */
+    /** The first two are flagged completely, and the fourth to sixth, two solution intervals of three. */
     const flagged: VisibilityFile = {
       ...file,
       integrations: async function* () {

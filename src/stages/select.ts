@@ -1,4 +1,4 @@
-/** Taking one integration, or the sum of all, out of a file of visibilities. */
+/** Selects one integration, or the sum of all, from a file of visibilities. */
 import type { OnProgress } from '../core/progress.js';
 import { visibilitiesCBPP, countsCB, countsCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
@@ -10,25 +10,25 @@ import type { VisibilityFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { stationPositions } from './geometry.js';
 
-/** No sum is longer, however small the array: the sky turns by an eighth of a degree in this time. */
+/** No sum is longer, however small the array: the sky rotates by an eighth of a degree in this time. */
 const LONGEST_SUM_S = 30;
-/** How far the sky may turn under a sum, in widths of the longest baseline's fringes (λ/D). */
+/** How far the sky may rotate during a sum, in widths of the longest baseline's fringes (λ/D). */
 const MOST_FRINGES = 0.1;
-/** A turn in a sidereal day of 86,164.1 s. */
+/** One rotation in a sidereal day of 86,164.1 s. */
 const EARTH_TURN_RAD_PER_S = (2 * Math.PI) / 86_164.1;
 
-/** Which part of a file: an integration by its number, or as many from the first as the sky allows. */
+/** Which part of a file: an integration by its number, or as many from the first as the sky's rotation allows. */
 export type IntegrationChoice = number | 'sum';
 
 export interface ChosenIntegration {
   readonly integration: Integration;
-  /** The number of the first that is in it, how many are, and how many the file has. */
+  /** The number of the first one in it, how many are in it, and how many the file has. */
   readonly first: number;
   readonly used: number;
   readonly inFile: number;
 }
 
-/** Visibilities are summed with their fringes running, so what the sky turns meanwhile is smeared. */
+/** Visibilities are summed with their fringes running, so the sky's rotation meanwhile smears the sum. */
 export function longestSumS(telescope: Telescope, highestHz: number): number {
   const positions = stationPositions(telescope);
   let longestM = 0;
@@ -40,7 +40,7 @@ export function longestSumS(telescope: Telescope, highestHz: number): number {
   return Math.min(LONGEST_SUM_S, (MOST_FRINGES * fringeRad) / EARTH_TURN_RAD_PER_S);
 }
 
-/** Whether anything of it has weight: a time may be flagged as a whole. */
+/** Whether anything in it has weight: a whole integration may be flagged. */
 const hasData = ({ counts }: Integration): boolean => counts.some((count) => count > 0);
 
 /** What one solution is made of. */
@@ -49,13 +49,13 @@ export interface SolutionSum {
   /** The number of the first integration in it, and how many were summed. */
   readonly first: number;
   readonly used: number;
-  /** When its solution interval is over, and the data that completed it. */
+  /** The end of its solution interval, and the data that completed it. */
   readonly until: Instant;
 }
 
 /**
- * Integrations, one after the other, to the sums that gains are solved from. An interval of `everyS` counts from the first
- * integration on; its sum begins with the first integration that has data and is as long as the turning sky allows.
+ * Adds consecutive integrations to the sums that gains are solved from. An interval of `everyS` counts from the first
+ * integration on; its sum begins with the first integration that has data and is as long as the sky's rotation allows.
  * Without `everyS` there is one sum.
  */
 export class SolutionSums {
@@ -77,23 +77,23 @@ export class SolutionSums {
     this.mostS = Math.min(everyS, longestSumS(telescope, highestHz));
   }
 
-  /** Whether no integration will change anything: the one sum is complete. */
+  /** Whether further integrations change nothing: the one sum is complete. */
   get isOver(): boolean {
     return this.everyS === Infinity && this.isComplete;
   }
 
-  /** The sums that are complete with this one. It is copied where it is kept. */
+  /** Returns the sums that this one completes. The integration is copied where it is kept. */
   add(integration: Integration): readonly SolutionSum[] {
     const { start, durationS } = integration;
     const number = this.seen++;
     if (this.isOver) return [];
     this.begin ??= start;
-    // A spectrum's worth of rounding is no interval of its own.
+    // A rounding error of about a spectrum does not begin an interval.
     const slackS = 0.01 * durationS;
     const beginsS = secondsBetween(this.begin, start);
     const own = Math.floor((beginsS + slackS) / this.everyS);
     const endsS = beginsS + durationS;
-    // After a gap in the data nothing completed the interval before it.
+    // After a gap in the data no integration completed the interval before it.
     const late = own === this.interval ? [] : this.complete(endsS);
     if (own !== this.interval) [this.interval, this.isComplete] = [own, false];
     if (this.isComplete) return late;
@@ -110,7 +110,7 @@ export class SolutionSums {
     return endsS + slackS >= (own + 1) * this.everyS ? [...late, ...this.complete(endsS)] : late;
   }
 
-  /** The data are at their end: the sum that was begun. */
+  /** At the end of the data: returns the unfinished sum. */
   end(): readonly SolutionSum[] {
     return this.complete(0);
   }
@@ -143,7 +143,7 @@ const copyOf = (one: Integration): Integration => {
   };
 };
 
-/** One integration of a file, or the sum of as many as the moving sky allows from the first on that has data. */
+/** One integration of a file, or the sum of as many as the sky's rotation allows from the first one with data on. */
 export async function chooseIntegration(
   file: VisibilityFile,
   choice: IntegrationChoice,
@@ -175,8 +175,8 @@ export async function chooseIntegration(
 }
 
 /**
- * Sums are sums: visibilities and counts add, product by product where an input is flagged in one alone. Flagged in both it
- * stays flagged.
+ * Visibilities and counts add, product by product where an input is flagged in one only. Flagged in both it stays
+ * flagged.
  */
 export function addIntegrations(x: Integration, y: Integration): Integration {
   if (x.visibilities.length !== y.visibilities.length || x.counts.length !== y.counts.length) {
@@ -188,7 +188,7 @@ export function addIntegrations(x: Integration, y: Integration): Integration {
   const isAlike =
     !x.productCounts && !y.productCounts && x.flaggedInputs.every((flag, a) => flag === y.flaggedInputs[a]);
   const [ofX, ofY] = isAlike ? [] : [allProductCounts(x), allProductCounts(y)];
-  // What a product without a count holds is nobody's.
+  // Values of products without a count are undefined.
   const sums = x.visibilities.map((value, k) => {
     if (!ofX || !ofY) return value + y.visibilities[k];
     const at = Math.floor(k / 2);
@@ -197,7 +197,7 @@ export function addIntegrations(x: Integration, y: Integration): Integration {
   return {
     start: x.start,
     ...shape,
-    // What the files said of one or the other (`asStored`) does not hold for their sum.
+    // The metadata of the two files (`asStored`) do not apply to their sum.
     durationS: secondsBetween(x.start, y.start) + y.durationS,
     visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
     ...(ofX && ofY
@@ -216,7 +216,7 @@ export function addIntegrations(x: Integration, y: Integration): Integration {
   };
 }
 
-/** At most so many of a list, evenly from its first to its last: where each costs, and neighbours are alike. */
+/** At most so many of a list, evenly from its first to its last: for costly items with similar neighbours. */
 export function spread<One>(all: readonly One[], most: number): readonly One[] {
   if (all.length <= most) return all;
   return Array.from({ length: most }, (_, k) => all[Math.round((k * (all.length - 1)) / (most - 1))]);

@@ -1,12 +1,12 @@
 /**
- * What moments, frequencies and kinds of stations put into an image, by their imaging weights: a source comes out times the
- * mean of its beams over just that.
+ * What moments, frequencies and kinds of stations contribute to an image, by their imaging weights: a source appears
+ * multiplied by the mean of its beams over them.
  */
 import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import type { WideRows } from '../image/index.js';
 import type { StationKinds } from '../sky/beams/powers.js';
 
-/** Part of an image: of about one moment and one frequency. */
+/** Part of an image: about one moment and one frequency. */
 export interface Share {
   readonly moment: Instant;
   readonly frequencyHz: number;
@@ -14,10 +14,10 @@ export interface Share {
   readonly weights: Float64Array;
 }
 
-/** Channels less apart than this are of one frequency: beams are as wide as at its middle to 1 %. */
+/** Channels closer than this share a frequency: their beams are as wide as at the middle to 1 %. */
 const SAME_FREQUENCY = 0.02;
 const MOST_FREQUENCIES = 16;
-/** Moments less apart than this are one; more where there would be too many. */
+/** Moments closer than this are one; more where there would be too many. */
 const SAME_MOMENT_S = 300;
 const MOST_SHARES = 256;
 const FEWEST_MOMENTS = 16;
@@ -94,7 +94,7 @@ export function tallyShares(frequenciesHz: Float64Array, { count }: StationKinds
   };
 }
 
-/** nodes : [c], neighbours in frequency together. */
+/** nodes : [c], neighbours in frequency share one. */
 function nodesOf(frequenciesHz: Float64Array, apart = SAME_FREQUENCY): Uint32Array {
   let [node, firstHz] = [0, frequenciesHz[0]];
   const nodes = Uint32Array.from(frequenciesHz, (frequencyHz) => {
@@ -107,7 +107,7 @@ function nodesOf(frequenciesHz: Float64Array, apart = SAME_FREQUENCY): Uint32Arr
   return node < MOST_FREQUENCIES ? nodes : nodesOf(frequenciesHz, 2 * apart);
 }
 
-/** looks : [bin], neighbours in time together. */
+/** looks : [bin], neighbours in time share one. */
 function looksOf(moments: readonly Instant[], most: number, apartS = SAME_MOMENT_S): number[] {
   let [look, first] = [0, moments[0]];
   const looks = moments.map((moment) => {

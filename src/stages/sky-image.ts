@@ -1,4 +1,4 @@
-/** What an image of the sky is in this room: pixels, the plan that made them, and the sky they stand for. */
+/** An image of the sky in this module: pixels, the plan that made them, and the sky they show. */
 import type { GainsCA, ImageCPML, WeightsCP } from '../core/axes.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
@@ -30,7 +30,7 @@ export interface ImageSettings {
   readonly pixels?: number;
   readonly field: ImageField;
   readonly kernelSize: KernelSize;
-  /** Of a direct image whose stations differ: each is weighed by its own beam, in a gridding kernel of its own. */
+  /** For a direct image whose stations differ: each is weighted by its own beam, in a gridding kernel of its own. */
   readonly apertures?: readonly ElementBeam[];
   /** Where images are centred, once it is chosen for a run (`withCentre`). */
   readonly normalEnu?: Vector3;
@@ -38,17 +38,17 @@ export interface ImageSettings {
 
 export interface Calibrated {
   readonly gains: GainsCA;
-  /** Of the same shape: what each input hears of the other polarisation; none unless given. */
+  /** Of the same shape: leakage of each input from the other polarisation; none by default. */
   readonly leakage?: GainsCA;
   readonly solved: Uint8Array;
-  /** crossHands : [c], 1 where X and Y have one phase reference; left out where nobody knows of any. */
+  /** crossHands : [c], 1 where X and Y have one phase reference; left out where none is known. */
   readonly crossHands?: Uint8Array;
 }
 
 /** With what is known of the cross hands. */
 export type CalibratedFully = Required<Omit<Calibrated, 'leakage'>> & Pick<Calibrated, 'leakage'>;
 
-/** Gains that change in time, as they are at a moment; those that replace each other are those in force when the data began. */
+/** Gains that change in time, at a moment; of those that replace each other, the ones in force when the data began. */
 export type CalibratedAt = (moment: Instant, start?: Instant) => Calibrated;
 
 export const calibratedAt = (
@@ -57,30 +57,30 @@ export const calibratedAt = (
   start?: Instant,
 ): Calibrated => (typeof calibrated === 'function' ? calibrated(moment, start) : calibrated);
 
-/** What an image has of Stokes parameters, and why. */
+/** The Stokes parameters of an image, and why. */
 export interface StokesPlanes {
   /** Q and U are left out. */
   readonly linear?: 'left-out';
   /** noLinear : [m][l], 1 where Q and U have no value. */
   readonly noLinear?: Uint8Array;
-  /** For headers and people. */
+  /** For headers and reports. */
   readonly history: readonly string[];
 }
 
 /** A picture of one moment: everything needed to write or draw it. */
 export interface SkyImage {
   readonly image: ImageCPML;
-  /** What each plane was made of: channels are averaged by it; alike where nobody says. */
+  /** The weights of each plane: channels are averaged with them; equal where unknown. */
   readonly weights?: WeightsCP;
   readonly plan: ImageGeometry;
   readonly frame: SkyFrame;
   readonly start: Instant;
   readonly durationS: number;
-  /** What was done about the frame of its feeds (stokes.ts); of two polarisations. */
+  /** How the frame of its feeds was handled (stokes.ts); for two polarisations. */
   readonly stokes?: StokesPlanes;
 }
 
-/** With the centre that all images of a run have: the zenith, or the normal of the plane that the stations are in. */
+/** With the common centre of all images of a run: the zenith, or the normal of the stations' plane. */
 export function withCentre(
   telescope: Telescope,
   frequenciesHz: Float64Array,
@@ -102,13 +102,13 @@ interface CentreOnSky {
   readonly position: SkyPosition;
 }
 
-/** What is in that direction over the ground; the frame's own zenith where it is that. */
+/** The sky position in that direction over the ground; the frame's own zenith where it is that. */
 export const centreAt = (frame: SkyFrame, normalEnu: Vector3): CentreOnSky =>
   isZenith(normalEnu)
     ? { name: 'zenith', position: frame.zenith }
     : { name: 'array', position: frame.positionOf(normalEnu) };
 
-/** Of an image, at its own moment. */
+/** The centre of an image, at its own moment. */
 export const centreOf = ({ plan, frame }: Pick<SkyImage, 'plan' | 'frame'>): CentreOnSky =>
   centreAt(frame, plan.axes.n);
 
@@ -126,7 +126,7 @@ export function planSky(
   return planImage({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
 }
 
-/** The pixels of an image that needs no gridding kernels: round the zenith unless the settings have a centre. */
+/** The pixels of an image that needs no gridding kernels: round the zenith by default. */
 export function planSkyGeometry(
   telescope: Telescope,
   frame: SkyFrame,
@@ -135,12 +135,12 @@ export function planSkyGeometry(
 ): ImageGeometry {
   const options = optionsOf(telescope, frame, frequenciesHz, { normalEnu: ZENITH, ...settings });
   const pixels = settings.pixels ?? fittingPixels(options);
-  // Coarser pixels than the beam lose sources between them: only who asks for so many gets them.
+  // Pixels coarser than the beam lose sources between them: only where requested.
   if (settings.pixels === undefined) checkFits(pixels, options);
   return planGeometry({ ...options, pixels });
 }
 
-/** How many an image of this field takes at the least, so that no source is lost between them. */
+/** The least number for an image of this field, so that no source is lost between pixels. */
 export const neededPixels = (
   telescope: Telescope,
   frame: SkyFrame,
@@ -171,7 +171,7 @@ const optionsOf = (
   ...(settings.apertures && { patterns: patternsOf(settings.apertures) }),
 });
 
-/** Beams that follow something are pointed at the zenith. */
+/** Tracking beams are pointed at the zenith. */
 function patternsOf(beams: readonly ElementBeam[]): StationPatterns {
   const kinds = [...new Set(beams)];
   const counts = kinds.map((kind) => beams.filter((beam) => beam === kind).length);
@@ -188,13 +188,13 @@ function patternsOf(beams: readonly ElementBeam[]): StationPatterns {
 
 const EMPTY = 'nothing is left of the data';
 
-/** A picture of nothing is refused before anything is written. */
+/** Refuses an image without data before anything is written. */
 export function refuseEmpty(image: ImageCPML, why: string, fix: string): void {
   if (image.every((value) => Number.isNaN(value))) refuse('image', `${EMPTY}: ${why}`, fix);
 }
 
-/** Where the night goes on all the same. */
-/** Where nothing is left of an image's data, `left` is called instead of failing. */
+/** Where the observation continues all the same. */
+/** Calls `left` instead of failing where none of an image's data are left. */
 export const leavingOutEmpty = <In, Out>(
   stage: Stage<In, Out>,
   left: (why: string) => void | Promise<void>,

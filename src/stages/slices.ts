@@ -3,7 +3,7 @@ import { allocateVoltages, elementsPerVoltage, voltagesAT, type VoltagesAT } fro
 import type { VoltageBlock } from '../core/blocks.js';
 import { addSamples } from '../core/instant.js';
 
-/** The part of a block from sample `first` up to `end`, in its own memory (`into` is used again when it fits). */
+/** The part of a block from sample `first` up to `end`, in its own memory (`into` is reused when it fits). */
 export function sliceBlock(
   block: VoltageBlock,
   range: { readonly first: number; readonly end: number },
@@ -37,13 +37,13 @@ export function sliceBlock(
   };
 }
 
-/** Slices of one block after another; a slice is valid until the next is asked for, and its memory used again. */
+/** Slices of one block after another; a slice is valid until the next is requested, and its memory reused. */
 export class BlockSlicer {
   private scratch: VoltagesAT | undefined;
 
   constructor(
     private readonly sampleRateHz: number,
-    /** Memory for slices, where not any will do. */
+    /** Memory for slices, where a special kind is needed. */
     private readonly memoryFor?: (block: VoltageBlock) => VoltagesAT,
   ) {}
 

@@ -1,4 +1,6 @@
-/** What is said of smearing, against a source at the edge of a field that is really averaged over channel and time. */
+/**
+ * Reported smearing, compared with a source at the edge of a field that is averaged over channel and time numerically.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addSeconds, parseInstant } from '../core/instant.js';
@@ -37,7 +39,10 @@ interface Case {
   readonly fringes: 'stopped' | 'running';
 }
 
-/** Averages, in small steps, what each pair hears of a source at the field's edge: what is left of its peak, less 1. */
+/**
+ * Averages, in small steps, each pair's response to a source at the field's edge: the remaining fraction of its peak,
+ * less 1.
+ */
 function averaged({ channelWidthHz, durationS, halfWidth, fringes }: Case): Smearing {
   const middle = skyFrame(telescope.site, addSeconds(start, durationS / 2));
   const axes = middle.tangentAxes(middle.positionOf({ x: 0.3, y: 0.4, z: Math.sqrt(0.75) }));

@@ -1,6 +1,6 @@
 /**
- * What an image loses at its edge because a channel is wide and an integration long: along a baseline the phase turns
- * across both, and the sum shrinks by sinc(turns). The mean over baselines is what a source's peak loses.
+ * What an image loses at its edge by channel width and integration time: along a baseline the phase changes across
+ * both, and the sum shrinks by sinc(turns). The mean over baselines is the loss of a source's peak.
  */
 import type { Integration } from '../core/blocks.js';
 import { addSeconds } from '../core/instant.js';
@@ -25,8 +25,8 @@ interface SmearingOptions {
   /** Of the field, in direction cosines. */
   readonly halfWidth: number;
   /**
-   * Whether the correlator stopped the fringes while it integrated. Where they ran, whatever stands away from the
-   * celestial pole is smeared, wherever the image's centre is.
+   * Whether the correlator stopped the fringes during integration. Where they ran, everything away from the celestial
+   * pole is smeared, wherever the image's centre is.
    */
   readonly fringes: 'stopped' | 'running';
 }

@@ -1,22 +1,22 @@
 /**
- * A link of the chain. It is prepared once from pure settings and then run for as long as data come: `push` takes what
- * the link before it hands on, and hands on what that completes; `flush` hands on what was begun when the data end. A
+ * A link of the chain. It is prepared once from pure settings and then runs as long as data come: `push` receives items
+ * from the stage before it, and hands on what they complete; `flush` hands on what is unfinished when the data end. A
  * stage does not know its neighbours: `chain` joins them, and `stages/run.ts` runs the whole.
  */
 import { Closers, nothingToClose, type Closable } from '../core/closing.js';
 
-/** Whoever takes what a stage makes. What is handed over stays valid until this has resolved, unless its type says more. */
+/** Receives what a stage makes. An item stays valid until this has resolved, unless its type allows more. */
 export type Emit<Item> = (item: Item) => Promise<void>;
 
-/** What became of the data, counted where it happens. */
+/** Counts of the data, each made where it happens. */
 export interface Account {
   /** Samples of each input that went in, missing ones included. */
   samplesIn: number;
   /** Samples that were missing, over all inputs; of channelised data each channel's count. */
   missingSamples: number;
-  /** Spectra that were made or taken, missing ones included. */
+  /** Spectra that were made or received, missing ones included. */
   spectra: number;
-  /** Real and imaginary parts that hit the rails on requantising. */
+  /** Real and imaginary parts that saturated on requantising. */
   saturated: number;
   integrations: number;
   images: number;
@@ -39,7 +39,7 @@ export interface Stage<In, Out> extends Closable {
   account(): Partial<Account>;
 }
 
-/** Stages as one: what each hands on, the next takes. */
+/** Joins stages: each receives what the one before hands on. */
 export function chain<A, B, C>(first: Stage<A, B>, second: Stage<B, C>): Stage<A, C>;
 export function chain<A, B, C, D>(first: Stage<A, B>, second: Stage<B, C>, third: Stage<C, D>): Stage<A, D>;
 export function chain<A, B, C, D, E>(
@@ -69,7 +69,7 @@ function join<In, Between, Out>(first: Stage<In, Between>, second: Stage<Between
   };
 }
 
-/** Both stages take everything; what either makes is handed on, the first one's first. */
+/** Both stages receive everything; the results of both are handed on, the first one's first. */
 export function both<In, Out>(first: Stage<In, Out>, second: Stage<In, Out>): Stage<In, Out> {
   const closers = new Closers();
   for (const stage of [first, second]) closers.keep(stage);
@@ -87,7 +87,7 @@ export function both<In, Out>(first: Stage<In, Out>, second: Stage<In, Out>): St
   };
 }
 
-/** Hands everything on as it is, and shows it to someone on the way: a writer, a page. */
+/** Hands everything on unchanged, and passes it to `look` first: a writer, a page. */
 export function passing<Item>(look: Emit<Item>): Stage<Item, Item> {
   return {
     push: async (item, emit) => {

@@ -1,6 +1,7 @@
 /**
- * Stokes parameters of the sky: what feeds made of them is undone, in the visibilities of narrow fields by the matrix at the
- * centre, integration by integration, and in snapshots of wide ones pixel by pixel (docs/conventions.md, polarisation).
+ * Stokes parameters of the sky: the effect of the feeds is undone, in the visibilities of narrow fields by the matrix
+ * at the centre, integration by integration, and in snapshots of wide ones pixel by pixel (docs/conventions.md,
+ * polarisation).
  */
 import { gainsCA, imageCPML, type ImageCPML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
@@ -34,10 +35,10 @@ import {
   type StokesPlanes,
 } from './sky-image.js';
 
-/** As --feeds has it: a mount whose rotation is not applied, or `corrected`, applied already. */
+/** Values of --feeds: a mount whose rotation is not corrected, or `corrected`, where it is already. */
 type FeedsWord = Mount | 'corrected';
 
-/** In which frame data have their Stokes parameters. */
+/** The frame of the data's Stokes parameters. */
 export type StokesFrame =
   { readonly kind: 'feeds' } | { readonly kind: 'sky' } | { readonly kind: 'unknown'; readonly why: string };
 
@@ -45,12 +46,12 @@ export type StokesFrame =
 export const NARROW_DEG = 10;
 /** Longer than this the sky rotates over fixed feeds: 0.5°, which is 1.7 % of Q in U. */
 export const SNAPSHOT_S = 120;
-/** Lower than this dipoles are nearly parallel as they are seen, and Q and U are mostly the error of their model. */
+/** Lower than this dipoles appear nearly parallel, and Q and U are mostly the error of their model. */
 const LEAST_ALTITUDE_DEG = 20;
 
 const LEAST_SINE = Math.sin(LEAST_ALTITUDE_DEG * RADIANS_PER_DEGREE);
 
-/** The telescope with the feeds that were asked for, and the frame its data are in. */
+/** The telescope with the requested feeds, and the frame of its data. */
 export function stokesFrameOf<Of extends Telescope>(
   telescope: Of,
   { feedFrame, feeds, xOrientation }: Partial<Pick<VisibilityHeader, 'feedFrame' | 'feeds' | 'xOrientation'>>,
@@ -105,11 +106,13 @@ interface SnapshotOptions {
   readonly frame: SkyFrame;
   /** Whether each product was divided by the beams of X and Y. */
   readonly brightness: 'apparent' | 'beam-corrected';
-  /** Without cross hands Q and U cannot be told apart, and I is right for unpolarised sources. */
+  /** Without cross hands Q and U cannot be separated, and I is right for unpolarised sources. */
   readonly crossHands: 'known' | 'lacking';
 }
 
-/** Undoes the feeds in every pixel; planes stay XX, YY, Re XY, Im XY (or RR …), now of a telescope that follows the sky. */
+/**
+ * Undoes the feeds in every pixel; planes stay XX, YY, Re XY, Im XY (or RR …), now of a telescope that tracks the sky.
+ */
 function undoFeeds(
   image: ImageCPML,
   options: SnapshotOptions,
@@ -137,7 +140,7 @@ function undoFeeds(
         places.map((place) => image[place]),
       );
       const sky = isPartial ? partlyUndone(jones, found) : undone(jones, found);
-      // A hand that is alone stays as it is.
+      // A single polarisation is left unchanged.
       if (Number.isNaN(found.i) || !sky) continue;
       productsOf(feeds, sky).forEach((value, p) => (values[places[p]] = value));
     }
@@ -161,7 +164,7 @@ function undone(jones: FeedJones, found: Stokes): Stokes | undefined {
   return inverse && throughFeed(inverse, found);
 }
 
-/** Where Q and U are not to be had: I is right for what is not polarised, V always. */
+/** Where Q and U are not available: I is right for unpolarised sources, V always. */
 function partlyUndone(jones: FeedJones, { i, q, u, v }: Stokes): Stokes {
   const [a, b, c, d] = jones;
   return { i: i / rmsOf(jones) ** 2, q, u, v: v / (a * d - b * c) };
@@ -180,7 +183,7 @@ interface SnapshotImage {
   readonly durationS: number;
 }
 
-/** A snapshot with its Stokes parameters on the sky, or without Q and U and why. */
+/** A snapshot with its Stokes parameters on the sky, or without Q and U and the reason. */
 export function snapshotStokes(
   { image, durationS }: SnapshotImage,
   data: StokesFrame,
@@ -264,7 +267,7 @@ function lackOf(
 
 const TOO_LONG = `the data are longer than ${SNAPSHOT_S / 60} minutes, over which the sky rotates: image shorter parts`;
 
-/** Refused where Q and U of a wide field were asked for by name. */
+/** Refused where Q and U of a wide field were requested explicitly. */
 export function refuseLong(durationS: number, { mount }: Telescope): void {
   if (durationS > SNAPSHOT_S && mount !== 'equatorial')
     refuse(
@@ -274,7 +277,7 @@ export function refuseLong(durationS: number, { mount }: Telescope): void {
     );
 }
 
-/** R and L of X and Y: RR = I + V, RL = Q + iU where XX = I − Q, XY = U − iV. */
+/** R and L from X and Y: RR = I + V, RL = Q + iU where XX = I − Q, XY = U − iV. */
 const CIRCULAR = [1, 0, 0, -1, -1, 0, 0, -1].map((part) => part * Math.SQRT1_2);
 
 /** What is undone in visibilities towards a centre: gains, and the feeds of every station. */
@@ -332,7 +335,7 @@ interface EdgeError {
   readonly ofLinear: number;
 }
 
-/** How far Q and U are off at the edge of a narrow field, where feeds are not what they are at its centre. */
+/** The error of Q and U at the edge of a narrow field, where feeds differ from those at its centre. */
 export function edgeError(
   telescope: Telescope,
   centre: PhaseCentre,
@@ -359,7 +362,7 @@ export function edgeError(
   return { ofI, ofLinear };
 }
 
-/** Of a narrow field whose visibilities were rotated. */
+/** For a narrow field whose visibilities were rotated. */
 export const narrowStokes = (mount: Mount, { ofI, ofLinear }: EdgeError): StokesPlanes => ({
   history: [
     `Stokes parameters are of the sky (IAU): ${mountWords[mount]} undone in the visibilities by their matrix at the centre, integration by integration`,

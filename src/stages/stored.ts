@@ -1,4 +1,4 @@
-/** Means and weights of every product: as a file had them, else from sums and counts. */
+/** Means and weights of every product: from the file if it had them, else from sums and counts. */
 import { baselineCount, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
 import type { AsStored, Integration } from '../core/blocks.js';
 import { productCount, settleCounts } from '../core/product-counts.js';
@@ -30,8 +30,8 @@ export function storedOf(one: Integration): AsStored {
 }
 
 /**
- * The same integration with other weights, and means where they changed: what is not above 0 leaves the sums. Sums of what stays
- * are untouched where means are, so that whole numbers stay whole.
+ * The same integration with other weights, and means where they changed: weights not above 0 leave the sums. Where
+ * means are unchanged so are the sums, so that integers stay integers.
  */
 export function restored(one: Integration, stored: AsStored, means: 'kept' | 'changed'): Integration {
   const { channels, stations, polarisations } = one;

@@ -1,4 +1,4 @@
-/** Short integrations to long ones: what is looked at often is written seldom, and correlated once. */
+/** Short integrations to long ones: quick looks need short ones, files long ones, and the data are correlated once. */
 import { countsCB, countsCBPP, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { nothingToClose } from '../core/closing.js';
@@ -9,10 +9,10 @@ import type { Emit, Stage } from './stage.js';
 
 type Timed = Pick<Integration, 'start' | 'durationS'>;
 
-/** Where pieces are, there they are summed. */
+/** Sums pieces where they are, on the host or a card. */
 interface Adder<Piece extends Timed> {
   add(piece: Piece): void;
-  /** The sum, with all else of its first piece; what is added from now on belongs to the next. */
+  /** The sum, with the other fields of its first piece; later pieces belong to the next sum. */
   finish(first: Piece): Promise<Integration>;
 }
 
@@ -23,7 +23,7 @@ interface Open<Piece> {
   endIndex: number;
 }
 
-/** Sums of whole numbers are those of one long integration, bit for bit; every cut of `clock` must be one of theirs. */
+/** Sums of integers equal those of one long integration, bit for bit; every cut of `clock` must be one of theirs. */
 export function prepareSum<Piece extends Timed>(
   clock: IntegrationClock,
   grid: SpectrumGrid,

@@ -1,4 +1,7 @@
-/** Packets of spectra on a card: blocks of the ring go up as they are, and become spectra there, cut where integrations end. */
+/**
+ * Packets of spectra on a card: blocks of the ring are copied unchanged, and become spectra there, cut where
+ * integrations end.
+ */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { preparing } from '../core/closing.js';
 import { channelSamplesIn } from '../core/gaps.js';
@@ -34,7 +37,7 @@ export const prepareTakeCells = ({
       }),
     );
     const account = emptyAccount();
-    /** Number of the spectrum that should come next. */
+    /** Number of the next expected spectrum. */
     let next = 0;
     return {
       push: async (cells, emit) => {
@@ -58,7 +61,7 @@ export const prepareTakeCells = ({
           const start = addSamples(source.start, index, spectrumRateHz);
           await emit({ block, index, start, cutAt, stays: SPECTRA_BLOCKS - 1 });
         }
-        // The ring's memory is given back as soon as it is on the card.
+        // The ring's memory is released as soon as it is on the card.
         await front.arrived();
       },
       flush: () => Promise.resolve(),

@@ -1,4 +1,4 @@
-/** Some channels of an integration, sums and counts as they are. */
+/** Some channels of an integration, with sums and counts unchanged. */
 import { baselineCount, countsCB, countsCBPP, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 

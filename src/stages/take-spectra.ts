@@ -1,4 +1,4 @@
-/** Data that arrive channelised, brought to where the backend wants them and cut where integrations end. */
+/** Data that arrive channelised, converted for the backend and cut where integrations end. */
 import type { Backend } from '../backend/backend.js';
 import { planTurning, prepareTurner } from '../channelise/index.js';
 import type { CanonicalSpectra } from '../core/blocks.js';
@@ -17,19 +17,19 @@ export interface TakeSpectraSettings {
   readonly backend: Backend;
   readonly source: SpectraSource;
   readonly clock: IntegrationClock;
-  /** Where blocks begin with this one instead of the source's first. */
+  /** Set where blocks begin with this one instead of the source's first. */
   readonly firstSpectrum?: number;
-  /** What is left of delays where channels are made already: the phase alone. Spectra become floats. */
+  /** The part of delays that can be applied to channelised data: the phase. Spectra become floats. */
   readonly delays?: Pick<RequestedDelays, 'law'>;
-  /** At least so many spectra at a time, where they are judged together. */
+  /** The least number of spectra in a block, where they are tested together. */
   readonly leastSpectra?: number;
-  /** What a lost polarisation takes with it: nothing, unless given, or its station. */
+  /** What a lost polarisation invalidates: itself only (default), or its station. */
   readonly gapsCover?: GapsCover;
-  /** A flagger comes next: blocks are filled in turn. */
+  /** A flagger follows: blocks are filled in rotation. */
   readonly flagged?: boolean;
 }
 
-/** Spectra at a time: a few megabytes for any telescope, but at least as many as are judged together. */
+/** Spectra in a block: a few megabytes for any telescope, but at least as many as are tested together. */
 export const spectraPerBlock = (
   { channels, inputs }: Pick<SpectraSource, 'channels' | 'inputs'>,
   leastSpectra = 1,
@@ -59,16 +59,16 @@ async function makeTakeSpectra(
   const turning = delays && {
     law: delays.law,
     turner: closers.keep(await prepareTurner(planTurning(source), backend)),
-    /** As they arrive. */
+    /** In the order of arrival. */
     before: closers.keep(backend.allocateSpectra(shape)),
   };
   const room = Array.from({ length: blocksInTurn(backend, flagged) }, () =>
     closers.keep(backend.allocateSpectra(turning ? { ...shape, type: 'cf32' } : shape)),
   );
-  /** Of them, which is filled next. */
+  /** The next one of them to fill. */
   let turn = 0;
   const account = emptyAccount();
-  /** Number of the spectrum that should come next. */
+  /** Number of the next expected spectrum. */
   let next = firstSpectrum;
 
   return {

@@ -1,4 +1,4 @@
-/** Recordings that lie in memory, for the tests of this room. */
+/** Recordings in memory, for the tests of this module. */
 import type { SpectraType } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import type { CanonicalSpectra, SpectraRecording, VoltageRecording } from '../formats/index.js';
@@ -28,7 +28,7 @@ export const voltagesInMemory = (
   },
 });
 
-/** Handed out `stretch` spectra at a time, whatever is asked for. */
+/** Handed out `stretch` spectra at a time, whatever length is requested. */
 export const spectraInMemory = (
   whole: CanonicalSpectra,
   of: Pick<SpectraRecording, 'inputs' | 'polarisations' | 'spectrumRateHz' | 'frequenciesHz'> & {

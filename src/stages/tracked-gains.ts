@@ -1,6 +1,6 @@
 /**
- * Gains that take tracking out again, as it was at one moment: what was tracked then lies where the sky has it, in an image
- * whose geometry is of that moment. For whoever has no visibilities to turn back.
+ * Gains that undo tracking, as it was at one moment: the tracked target appears at its sky position, in an image whose
+ * geometry is of that moment. For imaging without visibilities, which cannot be unphased.
  */
 import { gainsCA } from '../core/axes.js';
 import { secondsBetween } from '../core/instant.js';

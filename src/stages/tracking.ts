@@ -1,4 +1,7 @@
-/** What the user asks to be delayed, as a law of a source's own ticks: a place that is followed, pieces, fixed delays. */
+/**
+ * The delays that the user requests, as a delay function of a source's own ticks: a tracked place, pieces, fixed
+ * delays.
+ */
 import {
   delayModels,
   loadPieces,
@@ -18,27 +21,27 @@ import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
 
 export interface DelayRequest {
-  /** Followed over the sky; or pieces of the user's own. */
+  /** Tracked over the sky; or pieces of the user. */
   readonly track?: PhaseCentre | DelayFile;
-  /** [a], always applied: cables, and what else does not move. */
+  /** [a], always applied: cables, and other constant delays. */
   readonly fixedS?: Float64Array;
 }
 
 export interface RequestedDelays {
   readonly law: DelayLaw;
   readonly tickRateHz: number;
-  /** The longest that will be asked for. */
+  /** The longest delay that will be requested. */
   readonly mostDelayS: number;
   /** The most by which the delays of two inputs differ: what phases alone leave in a channel (phase-loss.ts). */
   readonly mostApartS: number;
-  /** What is followed, for people; nothing where only fixed delays are applied, which are never turned back. */
+  /** What is tracked, for reports; undefined where only fixed delays are applied, which are never undone. */
   readonly towards?: string;
 }
 
 interface Ticking {
   readonly start: Instant;
   readonly tickRateHz: number;
-  /** How long it lasts, for pieces that have no end. */
+  /** The duration, for pieces that have no end. */
   readonly lastsS: number;
 }
 
@@ -48,7 +51,7 @@ const isDelayed = ({ track, fixedS }: DelayRequest): boolean =>
 
 const isCentre = (track: PhaseCentre | DelayFile): track is PhaseCentre => 'directionEnu' in track;
 
-/** Nothing where nothing was asked for. */
+/** Undefined where nothing was requested. */
 export function requestDelays(
   { track, fixedS }: DelayRequest,
   telescope: Telescope,
@@ -68,7 +71,8 @@ export function requestDelays(
       law: trackingLaw(tracking, fixed),
       tickRateHz,
       mostDelayS: farthestM / SPEED_OF_LIGHT_M_PER_S + largest(fixed),
-      // Of voltages nobody asks. With a law of its own: a law keeps the piece that was asked for last.
+      // Not used for voltages. It takes its own delay function, since a function keeps the piece that was requested
+      // last.
       get mostApartS() {
         return mostApart(trackingLaw(tracking, fixed), tickRateHz, lastsS);
       },
@@ -89,7 +93,7 @@ export function requestDelays(
   };
 }
 
-/** Of each input, always the same: fixedS : [a]. */
+/** Constant for each input : fixedS : [a]. */
 export const fixedDelays = (fixedS: Float64Array<ArrayBuffer>, tickRateHz: number): RequestedDelays => ({
   law: delayModels(fixedS.length, fixedS),
   tickRateHz,
@@ -97,10 +101,10 @@ export const fixedDelays = (fixedS: Float64Array<ArrayBuffer>, tickRateHz: numbe
   mostApartS: span(fixedS),
 });
 
-/** The sky turns by 2.5° meanwhile: the most of a delay that swings is found to a part in a thousand. */
+/** The sky rotates by 2.5° meanwhile: the maximum of a varying delay is found to a part in a thousand. */
 const STEP_S = 600;
 
-/** Of any two inputs, at any moment of so long. */
+/** Between any two inputs, at any moment of the duration. */
 function mostApart(law: DelayLaw, tickRateHz: number, lastsS: number): number {
   const steps = Math.max(1, Math.ceil(lastsS / STEP_S));
   let most = 0;
@@ -115,7 +119,7 @@ function mostApart(law: DelayLaw, tickRateHz: number, lastsS: number): number {
   return most;
 }
 
-/** The same of pieces: they are straight, so that the most is where one of them begins or ends. */
+/** The same for pieces: they are straight, so that the maximum is where one of them begins or ends. */
 function mostApartOfPieces(
   pieces: DelayFile['pieces'],
   fixed: Float64Array,
@@ -126,7 +130,7 @@ function mostApartOfPieces(
   const apartAt = (moment: Instant): number =>
     span(
       fixed.map((fixedS, a) => {
-        // Before its first piece an input has its fixed delay alone.
+        // Before its first piece an input has only its fixed delay.
         const piece = inForce.at(a);
         return piece ? fixedS + piece.delayS + secondsBetween(piece.from, moment) * piece.delayRate : fixedS;
       }),
@@ -136,7 +140,7 @@ function mostApartOfPieces(
   let at = start;
   for (const piece of pieces) {
     if (secondsBetween(end, piece.from) > 0) break;
-    // Pieces of one moment come one after the other.
+    // Pieces of one moment are consecutive.
     if (secondsBetween(at, piece.from) > 0) {
       most = Math.max(most, apartAt(at), apartAt(piece.from));
       at = piece.from;
@@ -163,7 +167,7 @@ const largest = (values: ArrayLike<number>): number =>
 export const mostDelaySamples = ({ mostDelayS, tickRateHz }: RequestedDelays): number =>
   Math.ceil(mostDelayS * tickRateHz) + 1;
 
-/** As the channeliser takes them. */
+/** In the form of the channeliser. */
 export const delaysOfPlan = (
   { law }: RequestedDelays,
   source: Pick<VoltageSource, 'sampleRateHz' | 'centreFrequencyHz'>,

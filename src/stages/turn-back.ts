@@ -1,6 +1,6 @@
 /**
- * Takes tracking out of an integration again, as it was at the integration's middle: inside the house visibilities are
- * never phased. What tracking saved, the amplitude within the integration and the channel, stays.
+ * Takes tracking out of an integration again, as it was at the integration's middle: internally visibilities are never
+ * phased. What tracking gained, the amplitude within the integration and the channel, is kept.
  */
 import { trackedDelays, type DelayLaw } from '../delay/index.js';
 import type { Integration } from '../core/blocks.js';
@@ -10,7 +10,7 @@ import type { Stage } from './stage.js';
 export interface TurnBackSettings {
   readonly law: DelayLaw;
   readonly tickRateHz: number;
-  /** When tick 0 was. */
+  /** The time of tick 0. */
   readonly start: Instant;
   readonly frequenciesHz: Float64Array;
 }

@@ -1,4 +1,4 @@
-/** Integrations of few levels as they would be without rounding: autocorrelations and all products. */
+/** Corrects integrations of few levels for rounding: autocorrelations and all products. */
 import { baselineIndex } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { productCount } from '../core/product-counts.js';
@@ -6,21 +6,21 @@ import { VanVleck, type RoundedInput } from '../core/van-vleck.js';
 import type { Stage } from './stage.js';
 
 export interface RequestedVanVleck {
-  /** Whoever wants to know afterwards what was corrected. */
+  /** Called with the tally, for a later report. */
   readonly onPlan?: (tally: Readonly<VanVleckTally>) => void;
 }
 
 export interface VanVleckTally {
   /** Products of channels, baselines and integrations. */
   corrected: number;
-  /** Those of inputs too weak, too strong or silent for it: they stay as they were summed. */
+  /** Products of inputs too weak, too strong or silent for it: their sums are unchanged. */
   left: number;
 }
 
 interface VanVleckSettings extends RequestedVanVleck {
   /** The largest level. */
   readonly rail: number;
-  /** So many channels, from the first on, are of real numbers. */
+  /** So many channels, from the first on, are real. */
   readonly realChannels: number;
 }
 
@@ -43,7 +43,7 @@ export function prepareVanVleck({
   };
 }
 
-/** In the integration's own memory. */
+/** Changes the integration's own memory. */
 function correct(
   integration: Integration,
   vanVleck: VanVleck,
@@ -55,7 +55,7 @@ function correct(
   const products = polarisations ** 2;
   const inputs: (RoundedInput | undefined)[] = [];
   for (let c = 0; c < channels; c++) {
-    // A complex value is two numbers, and both add to each part of a product.
+    // A complex value is two numbers, and both contribute to each part of a product.
     const numbers = c < realChannels ? 1 : 2;
     for (let a = 0; a < stations * polarisations; a++) {
       const [s, p] = [Math.floor(a / polarisations), a % polarisations];

@@ -1,6 +1,6 @@
 /**
- * Integrations to images with the third dimension right (image/wide): for every array, whatever its heights. Channels and
- * products are kept apart, each gridded in u, v and w with its fringes stopped at the image's centre.
+ * Integrations to images with the w term (image/wide): for every array, whatever its heights. Channels and products are
+ * imaged separately, each gridded in u, v and w with its fringes stopped at the image's centre.
  */
 import type { Backend } from '../backend/backend.js';
 import { imageCPML, weightsCP, type ImageCPML, type PlaneML } from '../core/axes.js';
@@ -35,7 +35,7 @@ interface WTermSettings {
   readonly image: ImageSettings;
 }
 
-/** Of a pixel over the peak. */
+/** Error of a pixel relative to the peak. */
 export const W_TERM_ACCURACY = 1e-4;
 
 const productsOf = (polarisations: 1 | 2): readonly WideProduct[] =>
@@ -79,7 +79,7 @@ function widePlanOf(
     ...{ pixels, pixelCosine: pixelSize, accuracy: W_TERM_ACCURACY, costs: backend.kind },
     bounds: {
       leastWLambda: 0,
-      // Axes turn a little with J2000's while a plan holds.
+      // Axes rotate a little with J2000's while a plan is valid.
       mostWLambda: (1.001 * spreadM * highestHz) / SPEED_OF_LIGHT_M_PER_S + 1e-6,
       visibilities: Math.max(1, (stations * (stations - 1)) / 2),
     },
@@ -140,7 +140,7 @@ function weighed({ plan }: WideImager, rows: WideRows, kind: 'natural' | 'unifor
   return { ...rows, weights: weigher.weigh(rows) };
 }
 
-/** With each station's own power, which is the same in every pixel; nothing where no sky is shown. */
+/** Adds each station's own power, which is the same in every pixel; no value outside the sky. */
 function fill(
   to: Float64Array,
   { shown }: ImageGeometry,

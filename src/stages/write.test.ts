@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { written } from './write.js';
 
-/** A writer that notes what was asked of it. */
+/** A writer that records its calls. */
 const notebook = () => {
   const notes: string[] = [];
   const note = (word: string) => (): Promise<void> => {

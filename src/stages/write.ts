@@ -1,4 +1,4 @@
-/** Onto disk, whole or not at all; or, where what was finished is of use, as far as it went. */
+/** Writes to disk, all or nothing; or, where finished items are of use, as far as it went. */
 import { InterruptedError, stoppable } from '../core/ending.js';
 import { CorellaError } from '../core/errors.js';
 import { errorCode } from '../formats/index.js';
@@ -11,7 +11,7 @@ export interface Writer<Item> {
   abandon(): Promise<void>;
 }
 
-/** Opens a writer, lets `fill` append to it and finishes it; where anything fails, nothing is left behind. */
+/** Opens a writer, lets `fill` append to it and finishes it; on any failure no file is left. */
 export async function written<Item, Result>(
   create: () => Promise<Writer<Item>>,
   fill: (append: Emit<Item>) => Promise<Result>,
@@ -29,13 +29,13 @@ export async function written<Item, Result>(
 
 /** A writer whose items are of use one by one. */
 interface KeepingWriter<Item> extends Writer<Item> {
-  /** Ends early: what was finished is the file; how many items that are. */
+  /** Ends early: the file holds the finished items; returns how many. */
   keep(): Promise<number>;
 }
 
 const DISK_ENDS = ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'];
 
-/** A signal or the disk's end: neither makes what is written worse. */
+/** After a signal or on a full disk, what is written is still good. */
 export function endsEarly(error: unknown): boolean {
   if (error instanceof InterruptedError) return true;
   return error instanceof CorellaError && DISK_ENDS.includes(errorCode(error.cause));
@@ -43,13 +43,13 @@ export function endsEarly(error: unknown): boolean {
 
 interface Kept {
   readonly path: string;
-  /** What is counted, for the sentence: "integration". */
+  /** The name of the items, for messages: "integration". */
   readonly unit: string;
 }
 
 /**
- * As `written`; but a signal (`stop` tells `fill`, which throws its reason) or a full disk leave the items that were
- * finished as a whole file, and the error says how many they are.
+ * As `written`; but on a signal (`stop` informs `fill`, which throws its reason) or a full disk the finished items are
+ * kept as a whole file, and the error gives their number.
  */
 export async function writtenAsFar<Item, Result>(
   { path, unit }: Kept,

@@ -1,4 +1,4 @@
-/** Images that a card makes and scales: only pixels come down, into page-locked memory. */
+/** Images that a card makes and scales: only pixels are copied to the host, into page-locked memory. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import { offsetBy, type DevicePointer } from '../../backend/cuda/session.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
@@ -26,7 +26,7 @@ type Pixels = Pick<VisibilityImage, 'image' | 'weights'>;
 interface Landing {
   readonly image: DevicePointer;
   readonly weights: DevicePointer;
-  /** Brings both down behind all that is queued; the arrays are filled anew by the next. */
+  /** Copies both to the host after all queued work; the next image fills the arrays anew. */
   land(): Promise<Pixels>;
 }
 
@@ -88,7 +88,7 @@ interface CardImageOptions {
 }
 
 export interface CardVisibilityImager extends VisibilityImager {
-  /** Undefined where the integration has to be imaged from the host: its products count apart. */
+  /** Undefined where the integration has to be imaged from the host: its products have counts of their own. */
   imageOnCard(integration: CardIntegration, calibrated: Calibrated | undefined): Promise<Pixels | undefined>;
 }
 
@@ -134,7 +134,7 @@ export const prepareCardVisibilityImager = (
     };
   });
 
-/** An array on the card, sent again where it is another. */
+/** An array on the card, sent again when it changes. */
 function kept<Key>(
   { session }: CudaBackend,
   what: string,

@@ -1,6 +1,6 @@
 /**
- * Integrations that are on a card, where the correlator made them. Whoever needs one on the host reads it there, which costs
- * a copy; sums of them, and images by the flat method, are made without.
+ * Integrations that are on a card, where the correlator made them. Reading one on the host costs a copy; sums of them,
+ * and images by the flat method, need none.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
@@ -20,7 +20,7 @@ import { prepareSum } from '../sum.js';
 
 type Values = Pick<Integration, 'visibilities' | 'counts' | 'productCounts'>;
 
-/** What a block added. */
+/** Data added by a block. */
 interface Added {
   readonly samples: number;
   readonly gaps: readonly SpectraGap[];
@@ -33,7 +33,7 @@ interface CardSums {
   /** counts : [c][b] float64; undefined where the products of a pair count apart. */
   counts(): Promise<DeviceMemory | undefined>;
   readonly blocks: readonly Added[];
-  /** New arrays; the same for each who asks. */
+  /** New arrays; the same for each caller. */
   read(): Promise<Values>;
 }
 
@@ -79,7 +79,7 @@ export const prepareCardCorrelate = ({
       return counter;
     };
     const spreader = closers.keep(await prepareCountSpreader(plan, backend));
-    /** The samples of an integration without gaps whose counts are on the card: the next one's are mostly the same. */
+    /** Samples of the integration without gaps whose counts are on the card: the next one mostly has the same. */
     let spread: number | undefined;
 
     async function countsOnCard(blocks: readonly Added[]): Promise<DeviceMemory | undefined> {
@@ -141,7 +141,7 @@ export const prepareCardCorrelate = ({
     };
   });
 
-/** Short integrations to long ones on the card: only the long ones come down. */
+/** Short integrations to long ones on the card: only the long ones are copied to the host. */
 export const prepareCardSum = (
   clock: IntegrationClock,
   grid: SpectrumGrid,

@@ -1,4 +1,4 @@
-/** Several runs in step: each hands over its part, and all go on when the whole has been taken. */
+/** Several runs in step: each hands over its part, and all continue when the whole has been handled. */
 import type { Emit } from '../stage.js';
 import { refuse } from '../../core/errors.js';
 import type { ChannelRange } from '../select-channels.js';
@@ -15,7 +15,7 @@ export class Together<Part> {
     this.slots = new Array<Part | undefined>(count).fill(undefined);
   }
 
-  /** Goes off when one has failed: the others end. */
+  /** Aborted when one run has failed: the others end. */
   get signal(): AbortSignal {
     return this.failed.signal;
   }
@@ -44,7 +44,7 @@ export class Together<Part> {
       });
   }
 
-  /** Waits for all to end; the first failure is everyone's, and nobody is left waiting. */
+  /** Waits for all to end; all fail with the first failure, and none is left waiting. */
   async all<Result>(runs: readonly Promise<Result>[]): Promise<Result[]> {
     const watched = runs.map((one) =>
       one.catch((error: unknown) => {

@@ -1,4 +1,7 @@
-/** Finer channels of streams, back in the order of a band: [n][c·A + a][t] to [c·K + n][a][t]. It costs reading them back. */
+/**
+ * Finer channels of streams, reordered to the order of the band: [n][c·A + a][t] to [c·K + n][a][t]. This costs reading
+ * them back.
+ */
 import type { Backend } from '../../backend/backend.js';
 import { allocateSpectra, elementsPerSpectra, spectraCAT } from '../../core/axes.js';
 import type { SpectraShape } from '../../core/blocks.js';
@@ -44,7 +47,7 @@ export function prepareFold(
   };
 }
 
-/** A gap of streams may go over several channels that came; inside one it is a box of inputs and finer channels. */
+/** A gap of streams may cover several of the coarse channels; inside one it is a range of inputs and finer channels. */
 function foldedGaps(
   gaps: readonly SpectraGap[],
   {
@@ -72,12 +75,14 @@ function foldedGaps(
   return boxes;
 }
 
-/** What a recording that is channelised already becomes: its own number of inputs, and the finer channels. */
+/**
+ * The shape of a channelised recording after further channelising: its own number of inputs, and the finer channels.
+ */
 export interface Finer {
   readonly inputs: number;
   readonly channels: FineChannels;
 }
 
-/** The spectra behind a channeliser: as they are, or finer channels in the order of the band. */
+/** The spectra after a channeliser: unchanged, or finer channels in the order of the band. */
 export const spectraBehind = (made: SpectraShape, finer: Finer | undefined): SpectraShape =>
   finer ? { ...made, channels: finer.channels.frequenciesHz.length, inputs: finer.inputs } : made;

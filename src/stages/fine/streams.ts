@@ -10,9 +10,9 @@ import { addSeconds } from '../../core/instant.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import type { SpectraSource, VoltageSource } from '../../core/sources.js';
 
-/** Which of the finer channels there are, and where they lie. */
+/** Which of the finer channels exist, and their frequencies. */
 export interface FineChannels {
-  /** Of each channel that came: so many are made, of which `kept` stay, from number `first` on. */
+  /** Per coarse channel: so many are made, of which `kept` stay, from number `first` on. */
   readonly perChannel: number;
   readonly first: number;
   readonly kept: number;
@@ -25,8 +25,8 @@ type Coarse = Pick<SpectraSource, 'channels' | 'frequenciesHz' | 'channelWidthHz
 const ALIKE = 1e-6;
 
 /**
- * Channels that are sampled as fast as they are wide keep all of the finer ones; oversampled ones those up to where the
- * next channel begins, so that the whole band has one even grid.
+ * Critically sampled channels keep all of the finer ones; oversampled ones keep those up to the edge of the next
+ * channel, so that the whole band has one even grid.
  */
 export function planFineChannels(source: Coarse, wanted: number): FineChannels {
   const { spectrumRateHz: rateHz, frequenciesHz } = source;
@@ -52,7 +52,7 @@ export function planFineChannels(source: Coarse, wanted: number): FineChannels {
   };
 }
 
-/** How far channels lie apart; of one alone, or unevenly spaced ones, how wide they are. */
+/** The spacing of channels; for one alone, or unevenly spaced ones, their width. */
 function spacingOf({ channels, frequenciesHz, channelWidthHz }: Coarse): number {
   if (channels < 2) return channelWidthHz;
   const stepHz = frequenciesHz[1] - frequenciesHz[0];
@@ -62,7 +62,7 @@ function spacingOf({ channels, frequenciesHz, channelWidthHz }: Coarse): number 
   return isEven && stepHz > 0 ? stepHz : channelWidthHz;
 }
 
-/** The least number of which a part is whole, 64 or more of them. */
+/** The least number, 64 or more, of which a part is whole. */
 function wholeFor(part: number): number {
   for (let n = 2; n < 4096; n++)
     if (Math.abs(n * part - Math.round(n * part)) < ALIKE * n) return n * Math.ceil(64 / n);
@@ -75,7 +75,7 @@ const voltageTypes = { ci8: 'ci8', ci4: 'ci8', cf32: 'cf32' } as const satisfies
   VoltageType
 >;
 
-/** The source as voltages, [c·A + a][t]. Frequencies of the streams' own are from their centres. */
+/** The source as voltages, [c·A + a][t]. Frequencies within a stream are relative to its channel's centre. */
 export function streamsOf<Source extends SpectraSource>(
   source: Source,
 ): Omit<Source, keyof SpectraSource> & VoltageSource {
@@ -90,7 +90,7 @@ export function streamsOf<Source extends SpectraSource>(
         ...{ type: made, inputs: streams, samples },
         voltages: voltagesAT(elements as Int8Array | Float32Array, made, streams, samples),
         gaps: gapsOfStreams(block, inputs),
-        // A spectrum's time is when it begins, a sample's the middle of what it is of.
+        // A spectrum's time is its beginning; a sample's time is the middle of its time range.
         start: addSeconds(start, 0.5 / spectrumRateHz),
         ...(block.release && { release: () => block.release?.() }),
       };

@@ -20,6 +20,6 @@ export function widenedSource<Source extends VoltageSource>(source: Source): Sou
       yield { ...block, type: made, voltages: voltagesAT(numbers, made, inputs, samples) };
     }
   }
-  // Full scale is still that of 8 bits.
+  // Full scale stays that of 8 bits.
   return { ...source, type: made, bits: source.bits ?? 8, blocks };
 }

@@ -1,22 +1,22 @@
-/** What a plane of amplitudes would be without interference, and how far its noise makes it stray. */
+/** What a plane of amplitudes would be without interference, and the scatter of its noise. */
 import { middleOf } from '../../core/median.js';
 import { GOOD, type PlaneShape, type Structure } from './sum-threshold.js';
 
-/** Half the windows of running medians: interference broader than half a window, and always there, is taken for the band. */
+/** Half the windows of running medians: constant interference broader than half a window is treated as the band. */
 const LEAST_HALF = 12;
 const MOST_HALF = 32;
 const halfFor = (length: number): number => Math.min(MOST_HALF, Math.max(LEAST_HALF, Math.floor(length / 8)));
 /** Of the smooth background, in samples, and where its tails end. */
 const SIGMA = 4;
 const REACH = 10;
-/** Fewer have no middle. */
+/** Fewer have no median. */
 const LEAST = 3;
 /** Running medians of fewer are too uncertain to divide by: of 5 integrations noise alone would lose 0.3 %. */
 const LEAST_RUNNING = 10;
 
 /**
- * The running median of what is good. Along frequency a carrier stands out of it, and a burst lifts all of it; along time it is
- * the other way round. NaN where there are too few samples.
+ * The running median of good samples. Along frequency a carrier stands out of it, and a burst lifts all of it; along
+ * time it is the other way round. NaN where there are too few samples.
  */
 export function robustBackground(
   values: Float64Array,
@@ -64,7 +64,9 @@ export function robustBackground(
 
 const taps = Float64Array.from({ length: REACH + 1 }, (_, n) => Math.exp(-0.5 * (n / SIGMA) ** 2));
 
-/** The mean of what is good around each sample, by a Gaussian of time and frequency. NaN where nothing is. */
+/**
+ * The mean of good samples around each sample, weighted by a Gaussian in time and frequency. NaN where there are none.
+ */
 export function smoothBackground(
   values: Float64Array,
   state: Uint8Array,
@@ -87,15 +89,15 @@ export function smoothBackground(
           new Float64Array(values.length),
           { times, channels },
         );
-  // What rounding leaves of nothing is nothing.
+  // A rounding error where the weight is zero counts as zero.
   for (let at = 0; at < above.length; at++) above[at] = below[at] > 1e-9 ? above[at] / below[at] : Number.NaN;
   return above;
 }
 
-/** Of samples that are not good: so few are cheaper one by one. */
+/** Fraction of bad samples below which they are subtracted one by one, which is cheaper. */
 const FEW = 0.04;
 
-/** The Gaussian's sum over what is good: that of all samples, which is a product, less those that are not. */
+/** The Gaussian's sum over good samples: that of all samples, which is a product, less that of the others. */
 function weightsLess(state: Uint8Array, { times, channels }: PlaneShape): Float64Array {
   const reachOf = (length: number): Float64Array =>
     Float64Array.from({ length }, (_, n) => {
@@ -121,7 +123,10 @@ function weightsLess(state: Uint8Array, { times, channels }: PlaneShape): Float6
   return weights;
 }
 
-/** result += the plane by the Gaussian, both ways; `across` and `result` begin with zeros. Rows at a time, as memory lies. */
+/**
+ * result += the plane convolved with the Gaussian, both ways; `across` and `result` begin with zeros. Row by row, in
+ * memory order.
+ */
 function spread(
   plane: Float64Array,
   across: Float64Array,
@@ -147,18 +152,18 @@ function spread(
   return result;
 }
 
-/** Where noise hardly moves a plane, its own shape still strays by so much. */
+/** The least noise assumed: even where noise is negligible, the plane's own shape deviates by so much. */
 const LEAST_NOISE = 2e-3;
-/** Of a normal distribution the middle deviation is so much less than σ. */
+/** σ over the median absolute deviation of a normal distribution. */
 const MAD_TO_SIGMA = 1.4826;
 
-/** Further out than this, in σ, a sample counts in no mean. */
+/** Samples beyond this, in σ, are left out of means. */
 const CLIP = 4;
 
 /**
- * (value/background − 1), less its mean, in units of its own spread. What is not good, or has no background, is 0. Amplitudes are
- * skewed: of Rayleigh's the median is 0.11 σ below the mean, by which a mean of 64 samples would be off by nearly one of its own σ.
- * So the mean is taken, of what is within 4 σ of the median.
+ * (value/background − 1), less its mean, in units of its own scatter. Bad samples, and those without a background, are
+ * 0. Amplitudes are skewed: of Rayleigh's the median is 0.11 σ below the mean, by which a mean of 64 samples would be
+ * off by nearly one of its own σ. So the mean is used, of samples within 4 σ of the median.
  */
 export function whitened(values: Float64Array, background: Float64Array, state: Uint8Array): Float64Array {
   const ratios = new Float64Array(values.length);
@@ -188,7 +193,7 @@ export function whitened(values: Float64Array, background: Float64Array, state: 
 /** The variance of a median of n samples over that of one, times n. */
 const MEDIAN_VARIANCE = Math.PI / 2;
 
-/** The spread of the middles of channels over time, and of times over the band, beyond what noise of 1 makes of them. */
+/** The scatter of channel medians, and of time medians, beyond what noise of 1 gives them. */
 export function structureOf(
   values: Float64Array,
   state: Uint8Array,

@@ -1,29 +1,32 @@
 /**
- * Bursts among what was taken on most baselines alike: short, over most of the band, at one time or sweeping through it. A spark
- * nearby looks so, and so does a pulse of the sky, dispersed or not: whoever takes one must say so.
+ * Bursts in flags that most baselines share: short, over most of the band, at one time or sweeping through it. A spark
+ * nearby looks like this, and so does a pulse of the sky, dispersed or not: flagging them has to be requested.
  */
 import { MISSING, TAKEN, type PlaneShape } from './sum-threshold.js';
 
 export interface Burst {
-  /** Places in time, the last included. */
+  /** Integration numbers, the last included. */
   readonly firstTime: number;
   readonly lastTime: number;
   readonly channels: number;
-  /** Of so many that have data. */
+  /** The number of channels that have data. */
   readonly ofChannels: number;
   /** [t][c], 1 where it is. */
   readonly cells: Uint8Array;
-  /** Where it sweeps as a pulse from afar does, t ∝ ν⁻²: pc/cm³. */
+  /** Where it sweeps like a dispersed pulse, t ∝ ν⁻²: pc/cm³. */
   readonly dispersion?: number;
 }
 
-/** Less of the band is a carrier's, or a tone's that drifts. */
+/** Less of the band is a carrier, or a drifting tone. */
 const LEAST_BAND = 0.5;
-/** What lasts longer in most of its channels is no burst. */
+/** A feature that lasts longer in most of its channels is no burst. */
 const MOST_TIME = 0.5;
-/** Of the variance of its times that ν⁻² must explain. */
+/** The fraction of the variance of its times that ν⁻² must explain. */
 const LEAST_FIT = 0.8;
-/** Of the band that a piece must sweep to tell its way, and how many integrations beside it are on it. */
+/**
+ * The fraction of the band that a piece must cover to fit its sweep, and how many integrations from the sweep still
+ * belong to it.
+ */
 const LEAST_SEED = 0.125;
 const BESIDE = 1.5;
 /** Seconds · MHz² for 1 pc/cm³. */
@@ -71,10 +74,10 @@ export function findBursts(
   return bursts.sort((x, y) => x.firstTime - y.firstTime);
 }
 
-/** A run longer than so many times the middle one of its piece, and one more, is a carrier's. */
+/** A run longer than so many times the median of its piece, plus one, is a carrier. */
 const STEADY = 2;
 
-/** [t][c], how many times that follow on each other are taken there; as long as can be where most of a channel's are. */
+/** [t][c], the length of the run of flagged times there; the maximum where most of a channel is flagged. */
 function steadiness(state: Uint8Array, { times, channels }: PlaneShape): Float64Array {
   const lengths = new Float64Array(state.length);
   for (let c = 0; c < channels; c++) {
@@ -92,13 +95,16 @@ function steadiness(state: Uint8Array, { times, channels }: PlaneShape): Float64
   return lengths;
 }
 
-/** The longest run of a piece that may be a burst's, by one run of each of its channels. */
+/** The longest run in a piece that may belong to a burst, estimated from one run of each of its channels. */
 function longestOf(piece: readonly number[], steady: Float64Array, { channels }: PlaneShape): number {
   const lengths = [...new Map(piece.map((at) => [at % channels, steady[at]])).values()].sort((x, y) => x - y);
   return STEADY * lengths[Math.floor(lengths.length / 2)] + 1;
 }
 
-/** A carrier that a burst crosses hangs together with it, and joins it to the next one: what is left without it is in pieces. */
+/**
+ * A carrier that a burst crosses is connected to it, and joins it to the next one: without the carrier the rest is in
+ * pieces.
+ */
 function withoutSteady(piece: number[], steady: Float64Array, length: number, shape: PlaneShape): number[][] {
   const longest = longestOf(piece, steady, shape);
   const left = piece.filter((at) => steady[at] <= longest);
@@ -118,7 +124,7 @@ function timesOf(cells: readonly number[], channels: number): ReadonlyMap<number
   return perChannel;
 }
 
-/** Of a weak pulse pieces alone are found: all that lies on the way of one that sweeps is the same pulse. */
+/** Of a weak pulse only pieces are found: everything on the sweep of one piece is the same pulse. */
 function alongWay(
   piece: number[],
   state: Uint8Array,
@@ -143,17 +149,17 @@ function alongWay(
 }
 
 /**
- * What hangs together: times that follow on each other, and within a sixteenth of the band, since of a weak pulse not every cell is found. The band is
- * looked at in at most 64 parts.
+ * Connected pieces: consecutive times, and channels within a sixteenth of the band, since not every sample of a weak
+ * pulse is found. The band is divided into at most 64 parts.
  */
 const PARTS = 64;
 const PARTS_APART = 4;
 
 function pieces(state: Uint8Array, { times, channels }: PlaneShape): number[][] {
   const parts = Math.min(PARTS, channels);
-  // Few channels lie far apart: neighbours alone.
+  // With few channels only neighbours are connected.
   const apart = Math.max(1, Math.floor((PARTS_APART * parts) / PARTS));
-  /** cells : [t][part], those taken in it. */
+  /** cells : [t][part], flagged samples in it. */
   const cells = Array.from({ length: times * parts }, (): number[] => []);
   for (let at = 0; at < state.length; at++) {
     if (state[at] !== TAKEN) continue;
@@ -166,7 +172,7 @@ function pieces(state: Uint8Array, { times, channels }: PlaneShape): number[][] 
     if (cells[first].length === 0 || seen[first] === 1) continue;
     seen[first] = 1;
     const piece = [first];
-    // It grows while it is walked through.
+    // The array grows during the loop.
     for (const cell of piece) {
       const [t, part] = [Math.floor(cell / parts), cell % parts];
       for (let tt = Math.max(0, t - 1); tt <= Math.min(times - 1, t + 1); tt++)
@@ -187,7 +193,9 @@ interface Way {
   readonly timeS: (frequencyHz: number) => number;
 }
 
-/** By least squares of the channels' mean times over ν⁻²; undefined where that explains little, or sweeps upwards. */
+/**
+ * A least-squares fit of the channels' mean times over ν⁻²; undefined where that explains little, or sweeps upwards.
+ */
 function wayOf(
   perChannel: ReadonlyMap<number, readonly number[]>,
   middlesS: Float64Array,

@@ -4,8 +4,8 @@
  *   { "channels": 16, "flags": [{ "times": "FROM..TO", "channels": "3-5", "inputs": ["stand17:Y"],
  *     "baselines": ["stand1&stand2"], "products": ["XX"], "why": "radar" }] }
  *
- * An entry flags what is in all that it says; what it leaves out means any. `channels` beside the flags is how many the data
- * have, so that numbers are not taken for another file's.
+ * An entry flags the intersection of its keys; a key left out means any. `channels` beside the flags is how many the
+ * data have,so that channel numbers are not applied to another file.
  */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
@@ -91,7 +91,7 @@ export interface TimedMask {
 
 type Entry = Omit<FlagWords, 'times'>;
 
-/** Writes what masks hold, entries that go on in time as one. */
+/** Writes the masks, with consecutive identical entries in time as one. */
 export async function writeFlagFile(
   path: string,
   masks: readonly TimedMask[],
@@ -123,7 +123,7 @@ export async function writeFlagFile(
   await writeFileWhole(path, new TextEncoder().encode(`${JSON.stringify(file, undefined, 1)}\n`));
 }
 
-/** Pairs that share their channels and products together. */
+/** Pairs with the same channels and products form one entry. */
 function entriesOf(mask: Uint8Array, header: VisibilityHeader): Entry[] {
   const { polarisations: p, telescope, frequenciesHz } = header;
   const { stations } = telescope;

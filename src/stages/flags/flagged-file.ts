@@ -1,4 +1,4 @@
-/** A file of visibilities with flags of ours on top of its own, and an account of what they took. */
+/** A file of visibilities with our flags on top of its own, and an account of what they flagged. */
 import { baselineCount } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, type Instant } from '../../core/instant.js';
@@ -11,7 +11,7 @@ import { flagCells, maskOf, type FlagRule } from './rules.js';
 interface FlagPlan {
   readonly rules: readonly FlagRule[];
   readonly interference?: InterferenceSettings;
-  /** Whether masks are kept, to be written: those of rules alone otherwise are not. */
+  /** Whether masks are kept, to be written: by default those of rules alone are not. */
   readonly masks?: 'keep';
 }
 
@@ -23,9 +23,9 @@ interface ToldBurst {
   readonly dispersion?: number;
 }
 
-/** Of values that had weight: all, and what was flagged. Counted anew with every reading of the file. */
+/** Counts of values that had weight: all, and flagged ones. Counted anew with every reading of the file. */
 export interface FlagAccount {
-  /** What was asked for: how many rules, and whether interference was looked for. */
+  /** What was requested: how many rules, and whether interference was searched for. */
   readonly rules: number;
   readonly looked: boolean;
   values: number;
@@ -45,11 +45,11 @@ export interface FlagAccount {
 export interface FlaggedFile {
   readonly file: VisibilityFile;
   readonly account: FlagAccount;
-  /** In the order of time, once the file was read. */
+  /** In the order of time, after the file was read. */
   readonly masks: readonly TimedMask[];
 }
 
-/** Integrations looked at together, their means, weights and planes: more are looked at in parts. */
+/** Memory of integrations that are searched together, with means, weights and planes: more are searched in parts. */
 const MOST_BYTES = 2 ** 29;
 const BYTES_A_VALUE = 48;
 
@@ -69,7 +69,7 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
   };
   clear();
   account.bursts = [];
-  /** Of interference, by the integration's number: found once. */
+  /** Masks of interference, by the integration's number: found once. */
   const found = new Map<number, Uint8Array>();
   const masks: TimedMask[] = [];
   const together = partsOf(file.integrationCount, channels * baselineCount(stations) * polarisations ** 2);
@@ -132,7 +132,7 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
   };
 }
 
-/** Equal parts, none larger than memory bears. */
+/** Equal parts, none larger than memory allows. */
 function partsOf(count: number, values: number): number {
   const most = Math.max(1, Math.floor(MOST_BYTES / (BYTES_A_VALUE * values)));
   return Math.max(1, Math.ceil(count / Math.ceil(count / most)));

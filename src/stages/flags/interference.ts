@@ -1,7 +1,7 @@
 /**
- * Interference in visibilities, by how their amplitudes stand out of their own neighbourhood in time and frequency. First all
- * baselines together, their middle: what most of them see alike is found far below one baseline's noise. Then each by itself.
- * Products are looked at one by one: what hits X leaves YY.
+ * Interference in visibilities, found by amplitudes above their own neighbourhood in time and frequency. First in the
+ * median over all baselines: what most of them share is found far below one baseline's noise. Then in each baseline.
+ * Products are searched one by one: interference in X leaves YY.
  */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
@@ -15,21 +15,21 @@ import { GOOD, MISSING, sumThreshold, TAKEN, type PlaneShape } from './sum-thres
 export interface InterferenceSettings {
   /** χ₁, in σ of a single sample. */
   readonly sigma: number;
-  /** What becomes of a burst that may be the sky's: told either way. */
+  /** Whether bursts that may be the sky's are flagged; reported either way. */
   readonly bursts: 'take' | 'keep';
 }
 
 interface FoundInterference {
-  /** mask : [c][b][pi][pj] of each integration, 1 where taken. */
+  /** mask : [c][b][pi][pj] of each integration, 1 where flagged. */
   readonly masks: readonly Uint8Array[];
   readonly bursts: readonly Burst[];
 }
 
-/** The first look, whose background is rough, takes what is stronger alone. */
+/** The first pass, whose background is rough, flags only stronger samples. */
 const FIRST_LOOK = 1.5;
 const SMOOTH_LOOKS = 2;
 
-/** values : [t][c], amplitudes; state : [t][c], to which what is found is added. */
+/** values : [t][c], amplitudes; state : [t][c], to which new flags are added. */
 export function flagPlane(values: Float64Array, state: Uint8Array, shape: PlaneShape, sigma: number): void {
   const look = (background: Float64Array, threshold: number): void => {
     const white = whitened(values, background, state);
@@ -40,7 +40,7 @@ export function flagPlane(values: Float64Array, state: Uint8Array, shape: PlaneS
   for (let n = 0; n < SMOOTH_LOOKS; n++) look(smoothBackground(values, state, shape), sigma);
 }
 
-/** Integrations that follow each other, of one shape. */
+/** Consecutive integrations of one shape. */
 export function findInterference(
   integrations: readonly Integration[],
   frequenciesHz: Float64Array,
@@ -115,7 +115,7 @@ interface Plane {
   readonly state: Uint8Array;
 }
 
-/** The middle over baselines of amplitudes, each over its own middle: what most of them see alike. */
+/** The median over baselines of amplitudes, each divided by its own median: what most baselines share. */
 function commonPlane(planes: readonly Plane[], { times, channels }: PlaneShape): Plane {
   const values = new Float64Array(times * channels);
   const state = new Uint8Array(values.length).fill(MISSING);

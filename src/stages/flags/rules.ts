@@ -1,16 +1,16 @@
-/** What is to be flagged, as someone said it: boxes of times, channels, inputs, pairs and products. */
+/** Flag rules of the user: ranges of times, channels, inputs, pairs and products. */
 import { baselineCount, weightsCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
 import { restored, storedOf } from '../stored.js';
 
-/** Everything that is in all of what is said; what is left out means any. */
+/** Flags the intersection of its members; a member left out means any. */
 export interface FlagRule {
-  /** inputs : [a], products that have one of these. */
+  /** inputs : [a], flags products with one of these. */
   readonly inputs?: Uint8Array;
   /** channels : [c] */
   readonly channels?: Uint8Array;
-  /** Integrations whose middle lies from the first to before the second. */
+  /** Integrations whose middle is from the first to before the second. */
   readonly from?: Instant;
   readonly to?: Instant;
   /** pairs : [b] */
@@ -19,7 +19,7 @@ export interface FlagRule {
   readonly products?: readonly { readonly p1: number; readonly p2: number }[];
 }
 
-/** mask : [c][b][pi][pj], 1 to flag; undefined where no rule is of this time. */
+/** mask : [c][b][pi][pj], 1 to flag; undefined where no rule covers this time. */
 export function maskOf(rules: readonly FlagRule[], one: Integration): Uint8Array | undefined {
   const middle = addSeconds(one.start, one.durationS / 2);
   const now = rules.filter((rule) => isOfTime(rule, middle));
@@ -54,7 +54,7 @@ function addRule(
     }
 }
 
-/** The same integration with those products flagged: they keep their values and weights, and count no more. */
+/** The same integration with those products flagged: they keep their values and weights, but no longer count. */
 export function flagCells(one: Integration, mask: Uint8Array): Integration {
   const stored = storedOf(one);
   const { channels, stations, polarisations } = one;

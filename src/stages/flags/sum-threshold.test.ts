@@ -6,7 +6,7 @@ import { findBursts } from './bursts.js';
 import { flagPlane } from './interference.js';
 import { GOOD, MISSING, sumThreshold, TAKEN, thresholdOf } from './sum-threshold.js';
 
-/** Flags of one line along frequency, as a string of . (good), - (missing), x (taken). */
+/** Flags of one line along frequency, as a string of . (good), - (missing), x (flagged). */
 function along(values: readonly number[], missing: readonly number[] = []): string {
   const state = new Uint8Array(values.length);
   for (const at of missing) state[at] = MISSING;
@@ -20,7 +20,7 @@ describe('SumThreshold by hand', () => {
     [6, 4, 8 / 3, 16 / 9].forEach((wanted, k) => {
       assert.ok(Math.abs(found[k] - wanted) < 1e-12);
     });
-    // A window of which one sample is missing, or taken, has three: 6/1.5^1.585 = 3.155.
+    // A window with one sample missing, or flagged, has three: 6/1.5^1.585 = 3.155.
     assert.ok(Math.abs(thresholdOf(6, 3) - 3.1554) < 1e-4);
   });
 
@@ -35,7 +35,7 @@ describe('SumThreshold by hand', () => {
   });
 
   it('leaves what a shorter window took out of the mean of a longer one', () => {
-    // Alone: 100 is taken. Of the others no window's mean is above its threshold, with 100 in it every one would be.
+    // Only 100 is flagged. Of the others no window's mean is above its threshold, with 100 in it every one would be.
     assert.equal(along([0, 0, 100, 0, 0, 0, 0, 0]), '..x.....');
     // Three are left of a window of four, whose mean is held to χ₃ = 3.155: 2.7 is not above it, 3.2 is.
     assert.equal(along([2.7, 2.7, 100, 2.7, 0, 0, 0, 0]), '..x.....');
@@ -79,13 +79,13 @@ describe('backgrounds', () => {
     const none = new Uint8Array(143);
     assert.deepEqual([...robustBackground(values, none, wide, 'along frequency')], new Array(143).fill(1));
     assert.deepEqual([...robustBackground(values, none, wide, 'along time')], [...values]);
-    // What is not good has no say: two of eleven times are missing in channel 0, and nine are too few.
+    // Bad samples do not count: two of eleven times are missing in channel 0, and nine are too few.
     const state = Uint8Array.from({ length: 143 }, (_, at) => (at === 0 || at === 13 ? MISSING : GOOD));
     const [first, second] = robustBackground(values, state, wide, 'along time').subarray(26, 28);
     assert.ok(Number.isNaN(first) && second === 1);
   });
   it('tell structure from noise', () => {
-    // Channels 0, 1, 2, 3, 4 for all times: middles of channels spread by MAD 1 · 1.4826; of times not at all.
+    // Channels 0, 1, 2, 3, 4 for all times: medians of channels scatter by MAD 1 · 1.4826; of times not at all.
     const steps = Float64Array.from({ length: 15 }, (_, at) => at % 5);
     const { ofChannels, ofTimes } = structureOf(steps, new Uint8Array(15), shape);
     // Less what noise of 1 makes of medians of three: π/2/3.
@@ -114,7 +114,7 @@ describe('backgrounds', () => {
     assert.ok(found[2] < 4, 'what is missing has no say');
   });
   it('whiten by the middle and its deviation', () => {
-    // Ratios −0.2, −0.1, 0, 0.1, 0.2: middle 0, deviations 0, 0.1, 0.1, 0.2, 0.2, whose middle is 0.1; σ = 0.14826.
+    // Ratios −0.2, −0.1, 0, 0.1, 0.2: median 0, deviations 0, 0.1, 0.1, 0.2, 0.2, whose median is 0.1; σ = 0.14826.
     const found = whitened(
       Float64Array.of(0.8, 0.9, 1, 1.1, 1.2),
       new Float64Array(5).fill(1),
@@ -279,14 +279,15 @@ describe('bursts', () => {
     const lateS = (c: number): number => 4148.808 * 228 * ((100 + c) ** -2 - 107 ** -2);
     const [pulse] = found((t, c) => Math.abs(t - 1 - lateS(c)) <= 1);
     assert.ok(pulse.dispersion !== undefined && Math.abs(pulse.dispersion - 228) < 15, `${pulse.dispersion}`);
-    // Of a weak one a piece in the middle and single channels at its ends are found; a carrier is no part of it.
+    // Of a weak pulse, a piece in the middle of the band and single channels at its ends are found; a carrier is not
+    // part of it.
     const middle = (c: number): boolean => c === 0 || (c >= 2 && c <= 4) || c === 7;
     const [weak, ...more] = found(
       (t, c) => (middle(c) && Math.abs(t - 1 - lateS(c)) <= 1) || (c === 1 && t < 2),
     );
     assert.deepEqual([weak.channels, more.length], [5, 0]);
     assert.ok(weak.dispersion !== undefined && Math.abs(weak.dispersion - 228) < 25, `${weak.dispersion}`);
-    // The same the other way round comes from no pulse.
+    // The same sweep upwards in frequency is no pulse.
     const [, wrongWay] = [0, found((t, c) => Math.abs(t - 1 - lateS(7 - c)) <= 1)[0]];
     assert.equal(wrongWay.dispersion, undefined);
   });

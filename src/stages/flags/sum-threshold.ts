@@ -1,32 +1,34 @@
 /**
- * SumThreshold (Offringa et al. 2010): samples that stand out together are found where none stands out alone. A window of M
- * samples is flagged where the mean of those not yet flagged is above χ = χ₁/ρ^(log₂ n), at least 5/6 χ₁ of its own σ; windows of 1, 2, 4 … samples run along
- * time and along frequency, and what a shorter one found no longer counts in a longer one. n is how many samples the mean is of:
- * the authors take M, which holds the few that are left of a window to the threshold of many, and takes good neighbours with the
- * bad. So do the ends of a window that is longer than what is in it: they stay where they are below half of its threshold. Only excess is looked for: interference adds power, and dips are the sky's own.
+ * SumThreshold (Offringa et al. 2010) finds samples that stand out together where none stands out alone. A window of M
+ * samples is flagged where the mean of those not yet flagged is above χ = χ₁/ρ^(log₂ n), at least 5/6 χ₁ of its own σ;
+ * windows of 1, 2, 4 … samples run along time and along frequency, and what a shorter one flagged no longer counts in a
+ * longer one. n is the number of samples in the mean: the authors use M, which applies the threshold of many samples to
+ * the few left of a window, and flags good neighbours with the bad. So would the ends of a window that is longer than
+ * the interference in it: they stay where they are below half of its threshold. Only excess is searched for:
+ * interference adds power, and dips come from the sky.
  */
 export interface PlaneShape {
   readonly times: number;
   readonly channels: number;
 }
 
-/** What is known of a sample, [t][c]. */
+/** State of a sample, [t][c]. */
 export const GOOD = 0;
-/** Nothing was measured. */
+/** No data. */
 export const MISSING = 1;
-/** Taken for interference. */
+/** Flagged as interference. */
 export const TAKEN = 2;
 
 export const WINDOWS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
-/** ρ, as the authors found it to work. */
+/** ρ, the value of the authors. */
 const FALL = 1.5;
 
-/** Of a window's threshold: ends that are below it did not lift the mean, and stay. */
+/** In units of a window's threshold: ends below it did not raise the mean, and stay. */
 const ENDS = 0.5;
 
 /**
- * Of χ₁, in σ of a mean: ρ alone leaves means of 64 samples a threshold of 0.7 χ₁, which noise passes at 6 σ once in 80,000 windows,
- * and each takes 64 samples with it.
+ * Of χ₁, in σ of a mean: ρ alone leaves means of 64 samples a threshold of 0.7 χ₁, which noise passes at 6 σ once in
+ * 80,000 windows, and each flags 64 samples.
  */
 const LEAST_PART = 5 / 6;
 
@@ -35,15 +37,15 @@ export const thresholdOf = (first: number, samples: number): number =>
   Math.max(first / FALL ** Math.log2(samples), (LEAST_PART * first) / Math.sqrt(samples));
 
 /**
- * How far channels differ from each other for as long as one looks, and times over the whole band, in units of the samples' own
- * spread: means over longer windows do not become more certain than that.
+ * How much channels differ from each other at any integration time, and times over the whole band, in units of the
+ * samples' own scatter: means over longer windows are no more certain than that.
  */
 export interface Structure {
   readonly ofChannels: number;
   readonly ofTimes: number;
 }
 
-/** values : [t][c], background removed and in units of their noise. state : [t][c], to which what is found is added. */
+/** values : [t][c], background removed and in units of their noise. state : [t][c], to which new flags are added. */
 export function sumThreshold(
   values: Float64Array,
   state: Uint8Array,
@@ -52,7 +54,7 @@ export function sumThreshold(
   { ofChannels, ofTimes }: Structure = { ofChannels: 0, ofTimes: 0 },
 ): void {
   const found = new Uint8Array(state.length);
-  // What counts, and 0 elsewhere, so that windows slide without asking.
+  // Values that count, and 0 elsewhere, so that sliding sums need no test.
   const counted = new Float64Array(state.length);
   const good = new Uint8Array(state.length);
   for (let at = 0; at < state.length; at++) {
@@ -86,7 +88,7 @@ export function sumThreshold(
   }
 }
 
-/** [samples], of 1 to the longest window: n times the threshold of their mean. */
+/** [samples], for 1 to the longest window: n times the threshold of their mean. */
 const thresholdsBy = (first: number, least: number): Float64Array =>
   Float64Array.from({ length: WINDOWS[WINDOWS.length - 1] + 1 }, (_, n) =>
     n === 0 ? Infinity : n * Math.max(least, thresholdOf(first, n)),
@@ -100,7 +102,7 @@ interface Line {
   readonly thresholds: Float64Array;
 }
 
-/** Marks the windows of a line whose sum is above its threshold; whether there was one. */
+/** Marks the windows of a line whose sum is above its threshold; returns whether there was one. */
 function slide(
   counted: Float64Array,
   good: Uint8Array,
@@ -113,7 +115,7 @@ function slide(
   const width = window * step;
   const end = start + length * step;
   for (let at = start; at < end; at += step) {
-    // Sums are begun anew where nothing counts: what slid through leaves no rounding behind.
+    // Sums restart where nothing counts, which removes accumulated rounding.
     if (count === 0) sum = 0;
     sum += counted[at];
     count += good[at];

@@ -1,20 +1,20 @@
-/** What people write of channels, times, inputs and pairs: for options and for files of flags alike. */
+/** Parses what users write for channels, times, inputs and pairs: for options and for files of flags alike. */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import { storedProducts } from '../../formats/index.js';
 import type { FlagRule } from './rules.js';
 
-/** What the words are about. */
+/** The data that the words refer to. */
 export interface FlagContext {
   readonly stations: readonly { readonly name: string }[];
   readonly polarisations: 1 | 2;
   readonly frequenciesHz: Float64Array;
-  /** Linear unless told. */
+  /** Linear by default. */
   readonly feeds?: 'linear' | 'circular';
 }
 
-/** A rule in words. */
+/** A rule as text. */
 export interface FlagWords {
   readonly inputs?: readonly string[] | undefined;
   readonly channels?: string | undefined;
@@ -44,7 +44,7 @@ export function inputsNamed(
       flags.fill(1, first, last + 1);
       continue;
     }
-    // Names may have colons of their own, like VLA:N12.
+    // Names may contain colons, like VLA:N12.
     const colon = placesOf(word, stations).length > 0 ? -1 : word.lastIndexOf(':');
     const [name, letter] = colon < 0 ? [word] : [word.slice(0, colon), word.slice(colon + 1)];
     const [station = -1, ...namesakes] = placesOf(name, stations);
@@ -56,7 +56,7 @@ export function inputsNamed(
       );
     if (namesakes.length > 0)
       refuse(where, `'${name}' is the name of ${1 + namesakes.length} stations`, 'give inputs by number');
-    // As inputName writes them: of a file's two feeds each is the first or the second.
+    // As inputName writes them: a file's two feeds are the first and the second.
     const p = letter === undefined ? undefined : feedNumbers[letter.toUpperCase()];
     if (letter !== undefined && (p === undefined || p >= polarisations))
       refuse(where, `'${word}' names no polarisation`, 'write NAME:X or NAME:Y, of circular feeds R or L');
@@ -69,7 +69,7 @@ export function inputsNamed(
 const placesOf = (name: string, stations: FlagContext['stations'] = []): number[] =>
   [...stations.keys()].filter((s) => stations[s].name === name);
 
-/** A few of the names there are. */
+/** A few of the known names, for error messages. */
 const some = (stations: FlagContext['stations'] = []): string =>
   stations.length === 0
     ? ''
@@ -78,7 +78,7 @@ const some = (stations: FlagContext['stations'] = []): string =>
         .map(({ name }) => name)
         .join(', ')}${stations.length > 6 ? ' …' : ''}`;
 
-/** Files of others may name stations by numbers: then 12 is an input, and a station of other inputs. */
+/** Foreign files may name stations by numbers: then 12 is an input, and a station of other inputs. */
 function refuseName(
   word: string,
   input: number,
@@ -102,7 +102,7 @@ const hertz = (text: string): number => {
   return match ? Number(match[1]) * perHz[match[2].toLowerCase()] : Number.NaN;
 };
 
-/** Channels by number, 10-20,30 (+ for the comma), or by frequency: those whose middle lies in 151MHz..152MHz. Rising. */
+/** Channels by number, 10-20,30 (+ for the comma), or by frequency: those whose middle is in 151MHz..152MHz. Rising. */
 export function channelsNamed(text: string, frequenciesHz: Float64Array, where: string): number[] {
   const chosen = new Set<number>();
   const fix = 'write numbers and ranges from 0, 10-20,30, or frequencies, 151MHz..152MHz';
@@ -152,7 +152,7 @@ function timesNamed(text: string, where: string): { readonly from?: Instant; rea
   return { ...(from && { from }), ...(to && { to }) };
 }
 
-/** NAME&NAME, as places among the stations. */
+/** NAME&NAME, as station numbers. */
 export function pairNamed(
   text: string,
   stations: FlagContext['stations'],
@@ -164,7 +164,7 @@ export function pairNamed(
   return [one, two];
 }
 
-/** The place of a station. */
+/** The number of a station. */
 export function stationNamed(name: string, stations: FlagContext['stations'], where: string): number {
   const [at = -1, ...namesakes] = placesOf(name, stations);
   if (namesakes.length > 0)
@@ -184,7 +184,7 @@ function productNamed(
   return found ?? refuse(where, `'${label}' is no product`, 'write XX, YY, XY, YX or RR, LL, RL, LR');
 }
 
-/** A rule by its words. */
+/** Parses a rule. */
 export function ruleOf(words: FlagWords, context: FlagContext, where: string): FlagRule {
   const { stations, polarisations, frequenciesHz, feeds } = context;
   const pairs = words.baselines?.map((pair) => pairNamed(pair, stations, where));

@@ -1,4 +1,4 @@
-/** Visibilities over gains: what others' software goes on from. */
+/** Visibilities divided by gains, for further processing in other software. */
 import { baselineCount, gainsCA, visibilitiesCBPP, weightsCBPP } from '../../core/axes.js';
 import type { AsStored, Integration } from '../../core/blocks.js';
 import { restored, storedOf } from '../stored.js';
@@ -7,15 +7,15 @@ import { adjoint, inverseMatrix, timesMatrix } from '../../core/jones.js';
 
 interface Applied {
   readonly integration: Integration;
-  /** Values with weight that lost it here. */
+  /** Values with weight that were flagged here. */
   readonly flagged: number;
   /** Values that had weight. */
   readonly values: number;
 }
 
 /**
- * V_ij/(g_i conj(g_j)), or with leakage G_i⁻¹ V_ij G_j⁻ᴴ; weights as they were. What an input without a gain takes part in is flagged and left as it is;
- * cross hands are flagged where nobody knows the phase between X and Y.
+ * V_ij/(g_i conj(g_j)), or with leakage G_i⁻¹ V_ij G_j⁻ᴴ; weights as they were. Products of an input without a gain are
+ * flagged and unchanged; cross hands are flagged where the phase between X and Y is unknown.
  */
 export function applyGains(integration: Integration, calibrated: Calibrated): Applied {
   const { gains, crossHands } = calibrated;
@@ -31,7 +31,7 @@ export function applyGains(integration: Integration, calibrated: Calibrated): Ap
   for (let c = 0; c < channels; c++) {
     for (let i = 0; i < stations; i++) {
       for (let j = 0; j <= i; j++) {
-        // Of matrices every product is in every result: one that is flagged spoils all four.
+        // With matrices each result mixes all four products: one that is flagged invalidates all four.
         const four = stored.weights.subarray(at, at + polarisations ** 2);
         const isWhole = !matrices || four.every((weight) => weight > 0);
         for (let p = 0; p < polarisations; p++) {
@@ -69,7 +69,7 @@ export function applyGains(integration: Integration, calibrated: Calibrated): Ap
   };
 }
 
-/** For those who take one gain an input: matrices are applied to the visibilities beforehand, and the gains are 1. */
+/** For code that takes one gain per input: matrices are applied to the visibilities beforehand, and the gains are 1. */
 export function withoutLeakage(
   integration: Integration,
   calibrated: Calibrated,
@@ -87,13 +87,13 @@ export function withoutLeakage(
 }
 
 interface OverMatrices {
-  /** G_i⁻¹ V_ij G_j⁻ᴴ : [c][b][2][2], as they were where a station has no matrix. */
+  /** G_i⁻¹ V_ij G_j⁻ᴴ : [c][b][2][2], unchanged where a station has no matrix. */
   readonly means: Float64Array;
-  /** solved : [c][a], 1 where both inputs of the station are known: one alone undoes nothing. */
+  /** solved : [c][a], 1 where both inputs of the station are known: a matrix needs both. */
   readonly solved: Uint8Array;
 }
 
-/** Nothing where there is no leakage. Without `stored` only what is solved is told. */
+/** Undefined where there is no leakage. Without `stored` only `solved` is computed. */
 function overMatrices(
   { channels, stations, polarisations }: Integration,
   stored: AsStored | undefined,
@@ -103,7 +103,7 @@ function overMatrices(
   const known = new Uint8Array(solved.length);
   const inverses = Array.from({ length: channels * stations }, (_, s) => {
     if (solved[2 * s] === 0 || solved[2 * s + 1] === 0) return undefined;
-    // [[g_X, d_X], [d_Y, g_Y]]: rows are what is recorded, columns what the sky holds.
+    // [[g_X, d_X], [d_Y, g_Y]]: rows are what is recorded, columns the sky's components.
     const inverse = inverseMatrix([
       ...gains.subarray(4 * s, 4 * s + 2),
       ...leakage.subarray(4 * s, 4 * s + 4),
@@ -121,7 +121,7 @@ function overMatrices(
           const [left, right] = [inverses[c * stations + i], inverses[c * stations + j]];
           if (!left || !right) continue;
           means.set(timesMatrix(timesMatrix(left, means.subarray(at, at + 8)), adjoint(right)), at);
-          // A station's power is real; of four products rounding would leave a little.
+          // A station's power is real; four products would leave a rounding error.
           if (i === j) means[at + 1] = means[at + 7] = 0;
         }
       }

@@ -1,4 +1,4 @@
-/** Fits gains from a file to the data at hand, or says why they do not fit. */
+/** Fits gains from a file to the data at hand, or reports why they do not fit. */
 import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
@@ -17,7 +17,7 @@ export function channelsWithoutGains({ solved }: Calibrated, channels: number): 
   );
 }
 
-/** Whether X and Y have one phase reference in every channel that has gains: only then do cross hands mean anything. */
+/** Whether X and Y have one phase reference in every channel that has gains: only then are cross hands valid. */
 export function crossHandsKnown({ solved, crossHands }: Calibrated): boolean {
   if (!crossHands) return false;
   const inputs = solved.length / crossHands.length;
@@ -27,8 +27,8 @@ export function crossHandsKnown({ solved, crossHands }: Calibrated): boolean {
 }
 
 /**
- * Gains of the nearest channel, for each of ours; refused where ours lies in none of theirs, half a channel to either side.
- * Where the file has several times, those at `moment`; unless told the first that there are.
+ * Gains of the nearest channel, for each of ours; refused where ours is in none of theirs, half a channel to either
+ * side. Where the file has several times, those at `moment`; the first ones by default.
  */
 export function matchGains(
   file: GainsFile,
@@ -55,7 +55,7 @@ export function matchGains(
     );
   }
   const theirs = file.frequenciesHz;
-  // One channel does not say how wide it is; within a hundredth of its frequency it may still hold.
+  // The width of a single channel is unknown; its gains are used within a hundredth of its frequency.
   const farthestHz = theirs.length > 1 ? 0.5001 * leastStepHz(theirs) : 0.01 * theirs[0];
   const inputs = names.length * file.polarisations;
   const gains = new Float64Array(2 * frequenciesHz.length * inputs);
@@ -83,7 +83,7 @@ export function matchGains(
   };
 }
 
-/** Gains as an observation takes them: of all times, with what is known of the cross hands at all of them. */
+/** Gains for an observation: of all times, with the state of the cross hands over all of them. */
 interface FittedGains {
   readonly calibrated: Calibrated | CalibratedAt;
   readonly crossHands?: CrossHandLack;
@@ -91,7 +91,7 @@ interface FittedGains {
   readonly channelsWithout: number;
 }
 
-/** `crossHand: known`: X and Y have one phase reference, whatever the file says. */
+/** `crossHand: known`: X and Y have one phase reference, whatever is in the file. */
 export function fittedGains(
   file: GainsFile,
   path: string,
@@ -113,7 +113,7 @@ export function fittedGains(
   };
 }
 
-/** Gains of all times, for whoever takes one gain an input: those of a moment, where the file has several times. */
+/** Gains of all times, for code that takes one gain per input: those of a moment, where the file has several times. */
 export function gainsOverTime(
   file: GainsFile,
   path: string,
@@ -145,16 +145,16 @@ const leastStepHz = (frequenciesHz: Float64Array): number =>
     .subarray(1)
     .reduce((least, one, k) => Math.min(least, Math.abs(one - frequenciesHz[k])), Infinity);
 
-/** What gains are for, of the data at hand. */
+/** What the gains are checked against. */
 export interface DataFacts {
   readonly units?: string;
-  /** The name of the beam that an image of them is divided by. */
+  /** The name of the beam that an image of the data is divided by. */
   readonly dividedBy?: string;
 }
 
 /**
- * Gains bring the data they were solved from to Jy: of others they make numbers that are in no unit, and of data that had
- * them already nonsense. Says what else about them is not of these data.
+ * Gains bring the data they were solved from to Jy: other data come out in no unit, and data that are calibrated
+ * already are spoilt. Returns what else about them does not fit these data.
  */
 export function fitsData(
   file: GainsFile,
@@ -196,11 +196,11 @@ export function fitsData(
   ];
 }
 
-/** What phases between channels are judged by. */
+/** The cable length that phases between channels are tested for. */
 const LONG_CABLE_M = 100;
 const LEAST_TURN_DEG = 1;
 
-/** For those who take one gain an input: what a station hears across would stay in the data, and nobody would know. */
+/** For code that takes one gain per input: leakage would stay in the data unnoticed. */
 export function refuseLeakage({ leakage }: Calibrated, path: string, who: string): void {
   if (leakage)
     refuse(

@@ -1,4 +1,4 @@
-/** By how much all gains turn together from one solution to another, which no visibility sees. */
+/** The phase common to all gains that changes from one solution to another, which visibilities do not constrain. */
 
 interface GainsOfTime {
   readonly gains: Float64Array;
@@ -8,14 +8,14 @@ interface GainsOfTime {
 
 interface TurnOf {
   readonly c: number;
-  /** Of a channel, and of a station. */
+  /** Per channel, and per station. */
   readonly inputs: number;
   readonly columns: number;
-  /** Those that turn together. */
+  /** Those that share a phase. */
   readonly of: readonly number[];
 }
 
-/** The mean direction of the turns of inputs that both have, each alike; 0 where they share none. */
+/** The mean direction of the phase changes of inputs that both have, equally weighted; 0 where they share none. */
 export function commonTurn(from: GainsOfTime, to: GainsOfTime, { c, inputs, columns, of }: TurnOf): number {
   let [sumRe, sumIm] = [0, 0];
   for (let s = c * inputs; s < (c + 1) * inputs; s += columns) {

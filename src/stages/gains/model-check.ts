@@ -1,4 +1,4 @@
-/** How much of the sky a model explains, against what noise allows. */
+/** How much of the sky's power a model explains, compared with the noise. */
 import type { Calibration, CalibrationPlan } from '../../calibrate/index.js';
 import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
@@ -6,38 +6,43 @@ import { productCount } from '../../core/product-counts.js';
 import { median } from '../../core/median.js';
 
 export interface ModelCheck {
-  /** What the model leaves of the sky's power, noise taken away: 0 is all of it explained. NaN where noise hides the sky. */
+  /**
+   * The sky's power that the model does not explain, with noise subtracted: 0 is all explained. NaN where noise hides
+   * the sky.
+   */
   readonly unexplained: number;
-  /** The residual that noise alone would leave, as a fraction of the data's amplitude; NaN where nothing tells the noise. */
+  /**
+   * The residual that noise alone would leave, as a fraction of the data's amplitude; NaN where the noise is unknown.
+   */
   readonly noiseResidual: number;
-  /** What the model leaves of the data's power, noise and all. */
+  /** The fraction of the data's power that the model leaves, noise included. */
   readonly left: number;
 }
 
-/** Above it gains follow something else than the model says, and would put the sky where it is not. */
+/** Above it gains follow something else than the model, and would shift the sky. */
 export const MOST_UNEXPLAINED = 1 / 3;
-/** Above it part of the sky is missing in the model, which is told. */
+/** Above it part of the sky is missing in the model, which is reported. */
 export const SOME_UNEXPLAINED = 0.1;
-/** The sky's power over the error of the noise's, before anything is said. */
+/** The least sky power over the error of the noise power for a report. */
 const LEAST_SKY = 5;
 
 /**
- * The sky's power over the least noise, where weights do not tell it: such noise may be a few times larger in truth, and a
- * right model would be refused where there is little else.
+ * The least sky power over the least noise, where weights do not give the noise: the true noise may be a few times
+ * larger, and a right model would be refused where there is little else.
  */
 const LEAST_OVER_FLOOR = 10;
 
 interface Sums {
   total: number;
-  /** By the weights, as numbers of samples. */
+  /** From the weights, as numbers of samples. */
   noise: number;
-  /** The least there can be: every sample that bandwidth and time allow. */
+  /** The least possible: every sample that bandwidth and time allow. */
   floor: number;
   pairs: number;
   inputs: number;
 }
 
-/** The middle over channels and polarisations. Weights are taken to be numbers of samples where no width is given. */
+/** The median over channels and polarisations. Weights are assumed to be numbers of samples where no width is given. */
 export function checkModel(
   integration: Integration,
   calibration: Calibration,
@@ -49,11 +54,12 @@ export function checkModel(
     .filter(({ residual, converged }) => converged && !Number.isNaN(residual))
     .map(({ channel, polarisation, residual }) => {
       const sums = sumsOf(integration, calibration, plan, { c: channel, p: polarisation, most });
-      // Gains take their share of the noise with them: two numbers an input, of two a pair.
+      // Gains absorb part of the noise: two numbers an input, of two a pair.
       const share = Math.max(0, 1 - sums.inputs / sums.pairs);
       return { ...sums, share, residual };
     });
-  // Files of others weigh by anything. Where less is left than weights say noise leaves, they count no samples.
+  // Foreign files weigh by anything. Where the residual is below the noise that weights imply, they are no sample
+  // counts.
   const isCounted = !(
     most < Infinity &&
     middle(found.map(({ residual, total, noise, share }) => (residual ** 2 * total) / (noise * share))) <
@@ -75,15 +81,15 @@ export function checkModel(
   };
 }
 
-/** Of what is known, where that is at least half. */
+/** The median of known values, where they are at least half. */
 function middle(values: readonly number[]): number {
   const known = values.filter((value) => !Number.isNaN(value));
   return known.length > 0 && 2 * known.length >= values.length ? median(known) : Number.NaN;
 }
 
 /**
- * Σ w|V|², and Σ w·P_i·P_j/N that noise puts there, by the powers of the autocorrelations; NaN where fewer than half have one.
- * N is the weight, or at most bandwidth × time.
+ * Σ w|V|², and Σ w·P_i·P_j/N that noise adds to it, by the powers of the autocorrelations; NaN where fewer than half
+ * have one. N is the weight, or at most bandwidth × time.
  */
 function sumsOf(
   integration: Integration,

@@ -1,4 +1,4 @@
-/** What gains are solved with beside sources: the diffuse sky, beams of stations, which baselines. */
+/** What gains are solved with beside sources: the diffuse sky, station beams, the baselines to use. */
 import { refuse } from '../../core/errors.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import { beamOfElements, hasElements, parseElements } from '../../sky/beams/mixed.js';
@@ -18,7 +18,7 @@ export function diffuseSky(text: string, where = 'gains.diffuse'): DiffuseSky {
   return refuse(where, `'${text}' is no diffuse sky`, "give galaxy, or the path of a map's CSV");
 }
 
-/** Of the band's middle, where it is in wavelengths. */
+/** At the band's middle, where it is in wavelengths. */
 export interface BaselineLength {
   readonly value: number;
   readonly unit: 'm' | 'wl';
@@ -31,7 +31,7 @@ export function baselineLength(text: string, where = 'gains.min-baseline'): Base
   return { value: Number(match[1]), unit: (match.at(2) ?? 'm').toLowerCase() === 'm' ? 'm' : 'wl' };
 }
 
-/** The beam that was asked for, else the telescope's own; undefined where neither is known. */
+/** The requested beam, else the telescope's own; undefined where neither is known. */
 export const elementBeam = async (
   element: string | undefined,
   telescope: Telescope,
@@ -60,7 +60,7 @@ export const modelElement = (
 export type SolvingModel = Pick<CalibrateSettings, 'element' | 'diffuse'> &
   Required<Pick<CalibrateSettings, 'minimumBaselineM'>>;
 
-/** The same for all who solve; 0 m keeps all baselines. */
+/** The same for every solver; 0 m keeps all baselines. */
 export function solvingModel(
   { element, diffuse, minBaseline }: ModelParts,
   telescope: Telescope,

@@ -19,8 +19,8 @@ function calibration(changed: Readonly<Record<string, number>>, residuals = [0.1
 
 describe('odd gains', () => {
   it('of a whole channel, of a single input, and of a channel the model does not explain', () => {
-    // Channel 1 is ten times the others; input 2 is 0.1 in channel 3 alone; channel 4 is not the model's sky: it explains
-    // 1 − 0.9² = 0.19 of it, where it explains 0.99 of the others.
+    // Channel 1 is ten times the others; input 2 is 0.1 in channel 3 alone; channel 4 is not the model's sky: the model
+    // explains 1 − 0.9² = 0.19 of it, and 0.99 of the others.
     const found = calibration({ '1,0': 10, '1,1': 10, '1,2': 10, '3,2': 0.1 }, [0.1, 0.1, 0.1, 0.1, 0.9]);
     const odd = oddGains(found, 5, 4);
     assert.deepEqual(

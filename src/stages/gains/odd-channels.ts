@@ -1,11 +1,11 @@
-/** Finds gains unlike the others': whole channels (the edges of a band, a transmitter), and single ones of an input. */
+/** Finds outlying gains: whole channels (the edges of a band, a transmitter), and single ones of an input. */
 import type { Calibration } from '../../calibrate/index.js';
 import { gainsCA } from '../../core/axes.js';
 import { median } from '../../core/median.js';
 
 export interface OddChannel {
   readonly channel: number;
-  /** Its middle amplitude over the middle one of all channels, or what the model explains of it over the middle. */
+  /** Its median amplitude over the median of all channels, or the power that the model explains over the median. */
   readonly level: number;
   readonly by: 'gain' | 'residual';
 }
@@ -13,7 +13,7 @@ export interface OddChannel {
 export interface OddGain {
   readonly channel: number;
   readonly input: number;
-  /** Over what its channel and its input lead one to expect. */
+  /** Relative to what its channel and its input predict. */
   readonly level: number;
 }
 
@@ -22,18 +22,20 @@ export interface OddGains {
   readonly gains: readonly OddGain[];
 }
 
-/** Fewer have no middle. */
+/** Fewer have no median. */
 const LEAST_CHANNELS = 3;
-/** Where a model explains less than this of the middle channel's power, noise decides what it explains of the others. */
+/**
+ * Where a model explains less than this of the median channel's power, noise decides how much it explains of the
+ * others.
+ */
 const WELL_EXPLAINED = 0.3;
 
 const isOff = (level: number, factor: number): boolean => level > factor || level < 1 / factor;
 const known = (values: readonly number[]): number[] => values.filter((value) => !Number.isNaN(value));
 
 /**
- * Channels whose gains are more than `factor` times above or below those of the middle channel, or of which the model
- * explains so much less of the power than of the middle one's; in the others single gains so far off what input and
- * channel suggest.
+ * Channels whose gains are more than `factor` times above or below those of the median channel, or whose power the
+ * model explains that much worse; in the others single gains that far from what input and channel predict.
  */
 export function oddGains(calibration: Calibration, channels: number, factor: number): OddGains {
   const inputs = calibration.solved.length / channels;

@@ -23,7 +23,7 @@ function powers(values: readonly number[], flags: readonly number[] = [0, 0, 0, 
 
 describe('odd inputs', () => {
   it('are those far above or below the middle power', () => {
-    // The middle of 1, 1.2, 0.1, 9, 0.9 is 1: 0.1 lies below 1/4, 9 above 4.
+    // The median of 1, 1.2, 0.1, 9, 0.9 is 1: 0.1 is below 1/4, 9 above 4.
     assert.deepEqual(oddByPower(powers([1, 1.2, 0.1, 9, 0.9]), 4), [
       { input: 2, level: 0.1, by: 'autocorrelation' },
       { input: 3, level: 9, by: 'autocorrelation' },

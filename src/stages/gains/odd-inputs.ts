@@ -1,4 +1,4 @@
-/** Finds inputs that do not behave like their neighbours: dead dipoles, unplugged cables, ringing amplifiers. */
+/** Finds inputs unlike the others: dead dipoles, unplugged cables, ringing amplifiers. */
 import { baselineIndex, baselineCount } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { realNumber } from '../../core/errors.js';
@@ -8,7 +8,7 @@ import type { Calibration } from '../../calibrate/index.js';
 
 export interface OddInput {
   readonly input: number;
-  /** Its level over the middle one of its polarisation: power for autocorrelations, amplitude for gains. */
+  /** Its level over the median of its polarisation: power for autocorrelations, amplitude for gains. */
   readonly level: number;
   readonly by: 'autocorrelation' | 'gain';
 }
@@ -16,7 +16,7 @@ export interface OddInput {
 const medianLevel = (values: readonly number[]): number =>
   median(values.filter((value) => Number.isFinite(value) && value > 0));
 
-/** Inputs whose level is more than `factor` times above or below the middle of their polarisation. */
+/** Inputs whose level is more than `factor` times above or below the median of their polarisation. */
 function outliers(
   levels: readonly number[],
   polarisations: number,
@@ -35,7 +35,7 @@ function outliers(
   });
 }
 
-/** By the power each input receives, its middle over channels. Flagged and unrecorded inputs are not looked at. */
+/** By the power each input receives, its median over channels. Flagged and unrecorded inputs are skipped. */
 export function oddByPower(integration: Integration, factor: number): OddInput[] {
   const { channels, stations, polarisations, visibilities, flaggedInputs } = integration;
   const baselines = baselineCount(stations);
@@ -47,7 +47,7 @@ export function oddByPower(integration: Integration, factor: number): OddInput[]
       { length: channels },
       (_unused, c) => c * baselines + baselineIndex(s, s),
     ).filter((b) => productCount(integration, b, p, p) > 0);
-    // Files without autocorrelations say nothing about powers.
+    // Files without autocorrelations contain no powers.
     if (recorded.length === 0) skip[a] = 1;
     return medianLevel(
       recorded.map(
@@ -61,8 +61,8 @@ export function oddByPower(integration: Integration, factor: number): OddInput[]
 }
 
 /**
- * By the gain found for each input, its middle over channels. A gain far below the others' means that the
- * input hears noise instead of the sky, and dividing by it would drown the image in that noise.
+ * By the gain found for each input, its median over channels. A gain far below the others' means that the input
+ * receives noise instead of the sky, and division by it would amplify that noise in the image.
  */
 export function oddByGain(
   { gains, solved }: Calibration,

@@ -10,12 +10,15 @@ import { gainsAtMoment } from './over-time.js';
 
 const STATIONS = 4;
 const INPUTS = 2 * STATIONS;
-/** Between the first two stations: a change of reference turns some of the others by less than half a turn, some by more. */
+/**
+ * Between the first two stations: a change of reference rotates some of the others by less than half a turn, some by
+ * more.
+ */
 const HALF = Math.PI - 0.2;
-/** Of inputs, X and Y of each station. */
+/** Phases of inputs, X and Y of each station. */
 const TRUE = [0.3, -1, 0.3 + HALF, -1 + HALF, -2.5, 3, 1, -0.2];
 
-/** What a solve would make of those phases, drifting by so much a station, without some stations. */
+/** The solution for those phases, with a drift per station, without some stations. */
 function solutionOf(
   missing: readonly number[],
   how: 'unknown' | 'given' | 'model',
@@ -25,7 +28,7 @@ function solutionOf(
   const phases = TRUE.map((phase, a) => phase + drift * Math.floor(a / 2));
   const solved = Uint8Array.from(TRUE, (_, a) => (missing.includes(Math.floor(a / 2)) ? 0 : 1));
   const gains = new Float64Array(2 * INPUTS).fill(Number.NaN);
-  // By the sky X and Y keep what is between them; else each has its own zero, Y that which was given.
+  // With the sky as reference X and Y keep their difference; else each has its own zero, Y the given one.
   const zeros =
     how === 'model'
       ? [phases[2 * reference], phases[2 * reference]]
@@ -58,7 +61,7 @@ const fileOf = (series: readonly CrossHanded[]): GainsFile => ({
   later: series.slice(1).map((one, k) => ({ time: instant(10 * (k + 1)), ...one })),
 });
 
-/** Phases of pairs as the truth has them, of hands p and q. */
+/** Checks the phases of pairs against the true ones, of hands p and q. */
 function assertPairs(
   file: GainsFile,
   seconds: number,
@@ -88,7 +91,7 @@ const CROSS = [[0, 1], [1, 0]] as const; // prettier-ignore
 it('gains drawn between two times are right whatever their references are', () => {
   const file = fileOf([solutionOf([0], 'unknown'), solutionOf([], 'unknown', { drift: 0.1 })]);
   for (const seconds of [0, 2.5, 5, 7.5]) assertPairs(file, seconds, (0.1 * seconds) / 10, PARALLEL);
-  // By the sky X and Y turn together.
+  // With the sky as reference X and Y rotate together.
   const held = fileOf([solutionOf([0], 'model'), solutionOf([], 'model', { drift: 0.1 })]);
   for (const seconds of [0, 2.5, 5, 7.5])
     assertPairs(held, seconds, (0.1 * seconds) / 10, [...PARALLEL, ...CROSS]);
@@ -102,7 +105,7 @@ it('a station that is there at all times is the reference of all', () => {
     for (const { referenceStation, gains, crossHand } of solutions) {
       assert.equal(referenceStation, 1);
       assert.ok(Math.abs(gains[2 * 2 + 1]) < 1e-12 && gains[2 * 2] > 0);
-      // Of station 1: as given, as the sky has it, or none.
+      // For station 1: as given, from the sky, or none.
       const wanted = { unknown: 0, given: 0.7, model: TRUE[3] - TRUE[2] }[how];
       assert.ok(Math.abs(Math.sin((Math.atan2(gains[7], gains[6]) - wanted) / 2)) < 1e-9, how);
       if (how !== 'unknown') assert.ok(Math.abs(Math.sin((crossHand.phaseRad[0] - wanted) / 2)) < 1e-12);
@@ -126,7 +129,7 @@ it('without one each goes on from the one before, X and Y apart', () => {
   const { solutions, by } = toOneReference(found);
   assert.equal(by, 'continued');
   for (const { gains } of solutions.slice(0, 3)) {
-    // Station 3: what it is off station 1, the first's reference, whose Y is at 0.7.
+    // Station 3 relative to station 1, the first's reference, whose Y is at 0.7.
     for (const [a, wanted] of [
       [6, TRUE[6] - TRUE[2]],
       [7, TRUE[7] - TRUE[3] + 0.7],

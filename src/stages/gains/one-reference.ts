@@ -1,7 +1,7 @@
 /**
- * Solutions of several times in one phase. Each is free by a common phase (of X and of Y apart, where nothing holds them
- * together), which its own reference fixes: where that station changes from one to the next, all gains turn at once, and
- * what is drawn in between would be nobody's.
+ * Solutions of several times with one phase reference. Each is free by a common phase (of X and of Y apart, where
+ * nothing ties them), which its own reference station fixes: where that station changes, all gains rotate at once, and
+ * interpolation in between would be wrong.
  */
 import type { CrossHanded } from '../../calibrate/index.js';
 import { gainsCA } from '../../core/axes.js';
@@ -9,14 +9,14 @@ import { commonTurn } from './common-turn.js';
 
 interface OneReference<Found extends CrossHanded> {
   readonly solutions: readonly Found[];
-  /** `one`: a station that all of them have. `continued`: none is in all, and each goes on from the one before. */
+  /** `one`: a station that all of them have. `continued`: none is in all, and each continues the one before. */
   readonly by: 'one' | 'continued';
 }
 
-/** By the reference of the first where it is there throughout, else by the first station that is. */
+/** Uses the reference of the first solution where it is there throughout, else the first station that is. */
 export function toOneReference<Found extends CrossHanded>(found: readonly Found[]): OneReference<Found> {
   if (found.length < 2) return { solutions: found, by: 'one' };
-  // Those that were left without gains have no say.
+  // Solutions without gains are ignored.
   const lead = found.find(({ solved }) => solved.includes(1)) ?? found[0];
   const wanted = lead.referenceStation;
   const stations = Array.from({ length: inputsOf(lead) / columnsOf(lead) }, (_, s) => s);
@@ -31,11 +31,11 @@ export function toOneReference<Found extends CrossHanded>(found: readonly Found[
 }
 
 const inputsOf = ({ solved, crossHand }: CrossHanded): number => solved.length / crossHand.phaseRad.length;
-/** Of a station's matrix, X and Y; one where there is one polarisation. */
+/** Columns of a station's matrix, X and Y; one where there is one polarisation. */
 const columnsOf = ({ solutions, crossHand }: CrossHanded): number =>
   solutions.length / crossHand.phaseRad.length;
 
-/** In every channel and polarisation that is solved at all. */
+/** Whether a station is solved in every channel and polarisation that has any solution. */
 function isThere(one: CrossHanded, station: number): boolean {
   const [inputs, columns] = [inputsOf(one), columnsOf(one)];
   return one.crossHand.phaseRad.every((_, c) =>
@@ -51,7 +51,7 @@ const isSolved = (one: CrossHanded, c: number, p: number): boolean => {
   return false;
 };
 
-/** Whether the sky says how X and Y go together, which turning one of them would undo. */
+/** Whether the sky fixes the phase between X and Y, which rotating one of them would break. */
 function isHeld({ crossHand, frame }: CrossHanded, c: number): boolean {
   if (frame) return frame.openRotations[c] < 3;
   return crossHand.how !== 'given' && !Number.isNaN(crossHand.phaseRad[c]);
@@ -60,8 +60,8 @@ function isHeld({ crossHand, frame }: CrossHanded, c: number): boolean {
 const phaseAt = (gains: Float64Array, at: number): number => Math.atan2(gains[2 * at + 1], gains[2 * at]);
 
 /**
- * An angle that was given is that of the reference the first solution had. Of another station it is what solutions by that
- * reference make of it : [c], NaN where none has the channel.
+ * A given angle refers to the reference of the first solution. For another station it is what solutions with that
+ * reference give : [c], NaN where none has the channel.
  */
 function givenAt(
   found: readonly CrossHanded[],
@@ -80,7 +80,7 @@ function givenAt(
   });
 }
 
-/** The station's X real, and its Y at the phase that was given, or real where nothing holds it. */
+/** Rotates the station's X to real, and its Y to the given phase, or to real where nothing fixes it. */
 function referredTo<Found extends CrossHanded>(one: Found, station: number, given: Float64Array): Found {
   const [inputs, columns] = [inputsOf(one), columnsOf(one)];
   const { gains, crossHand } = one;
@@ -97,7 +97,7 @@ function referredTo<Found extends CrossHanded>(one: Found, station: number, give
   return { ...turned, referenceStation: station, crossHand: { ...crossHand, phaseRad } };
 }
 
-/** Turned so that what it shares with the last solution before it that has the channel goes on from there. */
+/** Rotated so that the inputs it shares with the last earlier solution of the channel continue from there. */
 function continued<Found extends CrossHanded>(one: Found, before: readonly Found[]): Found {
   const [inputs, columns] = [inputsOf(one), columnsOf(one)];
   return turnedBack(one, (c, p) => {
@@ -106,7 +106,7 @@ function continued<Found extends CrossHanded>(one: Found, before: readonly Found
   });
 }
 
-/** Columns of every station turned back: gains of X with what Y hears of it, and the other way. */
+/** Unphases columns of every station: gains of X with the leakage of Y, and vice versa. */
 function turnedBack<Found extends CrossHanded>(one: Found, by: (c: number, p: number) => number): Found {
   const channels = one.crossHand.phaseRad.length;
   const [inputs, columns] = [inputsOf(one), columnsOf(one)];

@@ -1,4 +1,4 @@
-/** Which sources of the catalogue can tell whether gains are right: bright, up, and not in the model. */
+/** Which sources of the catalogue can check the gains: bright, up, and not in the model. */
 import type { Calibration, CalibrationPlan } from '../../calibrate/index.js';
 import type { Integration } from '../../core/blocks.js';
 import { dot, type Vector3 } from '../../core/vector.js';
@@ -8,13 +8,13 @@ import { findSources } from '../../sky/sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { findOutside, type OutsideData, type OutsideSource } from './outside.js';
 
-/** Lower ones are seen through too little of a beam that nobody knows. */
+/** Lower sources are seen through a part of the beam that is poorly known. */
 const LEAST_ALTITUDE_DEG = 15;
-/** Of the model's brightest. */
+/** Relative to the model's brightest. */
 const LEAST_FLUX = 0.05;
-/** A peak of less is anything's. */
+/** A lower peak is not significant. */
 const LEAST_SIGNIFICANCE = 4;
-/** Nearer than this, 10°, a source of the model leaves too much of itself. */
+/** Nearer than this, 10°, a source of the model leaves too large a residual. */
 const FAR_ENOUGH = Math.cos((10 * Math.PI) / 180);
 
 interface OutsideFacts {
@@ -24,11 +24,11 @@ interface OutsideFacts {
   readonly integration: Integration;
   readonly calibration: Calibration;
   readonly plan: CalibrationPlan;
-  /** What a diffuse sky in the model put there. */
+  /** The diffuse sky in the model. */
   readonly diffuse?: NonNullable<OutsideData['diffuse']>;
 }
 
-/** Each with where it was found; none where none is bright enough. */
+/** Each with where it was found; empty where none is bright enough. */
 export function outsideModel(
   modelled: readonly SourceUp[],
   frame: SkyFrame,

@@ -1,4 +1,4 @@
-/** Sources that are not in the model, looked for where they should be: what nobody fitted can tell whether gains are right. */
+/** Sources that are not in the model, searched for at their places: an independent check of the gains. */
 import type { Calibration } from '../../calibrate/index.js';
 import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
@@ -11,11 +11,11 @@ export interface OutsideSource {
   readonly name: string;
   /** From its place to the highest peak within `SEARCH_DEG`. */
   readonly offsetDeg: number;
-  /** Between the places that were tried, a third of the beam. */
+  /** The spacing of the places that were tried, a third of the beam. */
   readonly stepDeg: number;
-  /** That peak over what the catalogue says, through the beam. */
+  /** That peak over the catalogue's flux, through the beam. */
   readonly overFlux: number;
-  /** That peak over the rms of what is searched. */
+  /** That peak over the rms in the search area. */
   readonly significance: number;
 }
 
@@ -26,15 +26,15 @@ export interface OutsideData {
   readonly usedBaselines: Uint8Array;
   readonly stationsM: readonly Vector3[];
   readonly frequenciesHz: Float64Array;
-  /** What the model holds, taken away before the search. */
+  /** Sources of the model, subtracted before the search. */
   readonly modelled: readonly SourceUp[];
-  /** And of a diffuse sky, Stokes I of a channel and a baseline. */
+  /** The diffuse sky of the model, Stokes I of a channel and a baseline. */
   readonly diffuse?: (channel: number, baseline: number) => readonly [re: number, im: number];
 }
 
-/** As far as a sky that is turned a little may have gone. */
+/** The largest offset that is searched. */
 const SEARCH_DEG = 12;
-/** Steps a beam, and the most along a side: a wide array is searched less far. */
+/** Steps a beam, and the most along a side: a wide array is searched over a smaller area. */
 const STEPS_A_BEAM = 3;
 const MOST_STEPS = 41;
 

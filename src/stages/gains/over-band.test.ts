@@ -93,7 +93,7 @@ it('between two times gains are straight in size and phase, outside they stay', 
     });
   };
   near(read(50), [1, 170]);
-  near(read(102.5), [1.5, 175]); // a quarter of 20°, the short way over 180°
+  near(read(102.5), [1.5, 175]); // a quarter of 20°, the short way across 180°
   near(read(107.5), [2.5, -175]);
   near(read(110), [3, -170]);
   near(read(999), [3, -170]);

@@ -1,4 +1,4 @@
-/** Gains of all channels as fewer numbers: one for the band, or a size, a delay and a phase for each input. */
+/** Gains of all channels as fewer numbers: one for the band, or an amplitude, a delay and a phase for each input. */
 import { gainsCA, type GainsCA } from '../../core/axes.js';
 
 export type OverBand = 'channel' | 'band' | 'delay';
@@ -7,12 +7,12 @@ export interface FittedDelay {
   readonly input: number;
   /** How much later the input is than the reference. */
   readonly delayS: number;
-  /** Known within ± this, half a turn between the nearest channels: those beyond come out twice as much nearer. */
+  /** Known within ± this, half a turn between the nearest channels: larger delays alias. */
   readonly rangeS: number;
-  /** Of its gain at the band's middle. */
+  /** The phase of its gain at the band's middle. */
   readonly phaseRad: number;
   readonly size: number;
-  /** Of what is left, as a fraction of the size. */
+  /** The residual as a fraction of the amplitude. */
   readonly residual: number;
 }
 
@@ -21,7 +21,7 @@ interface Solved {
   readonly solved: Uint8Array;
 }
 
-/** Mean over the channels that have one. */
+/** Mean over the solved channels. */
 export function oneGain({ gains, solved }: Solved, channels: number): Solved {
   const inputs = solved.length / channels;
   const made = new Float64Array(gains.length).fill(Number.NaN);
@@ -46,8 +46,8 @@ export function oneGain({ gains, solved }: Solved, channels: number): Solved {
 }
 
 /**
- * g(f) = size·e^(i(φ − 2π(f − f₀)τ)), f₀ the band's middle: the τ at which the channels add up highest, found on a grid
- * of a quarter of the band's resolution and brought home by least squares in phase. Delays are known up to whole turns
+ * g(f) = size·e^(i(φ − 2π(f − f₀)τ)), f₀ the band's middle: the τ at which the channels' sum is largest, found on a
+ * grid of a quarter of the band's resolution and refined by least squares in phase. Delays are known up to whole turns
  * between neighbouring channels.
  */
 export function fitDelays(
@@ -87,7 +87,7 @@ interface Point {
   readonly im: number;
 }
 
-/** Sum of the points, turned back by a delay. */
+/** Sum of the points, with a delay taken out. */
 function turned(points: readonly Point[], delayS: number): { readonly re: number; readonly im: number } {
   let [sumRe, sumIm] = [0, 0];
   for (const { offsetHz, re, im } of points) {
@@ -115,7 +115,7 @@ function fitOne(points: readonly Point[]): Omit<FittedDelay, 'input'> {
   for (let round = 0; round < 20; round++) {
     const { re, im } = turned(points, delayS);
     phaseRad = Math.atan2(im, re);
-    // Phases left, weighted by size: a straight line through them is what the delay lacks.
+    // Remaining phases, weighted by amplitude: the slope of a straight line through them corrects the delay.
     let [weights, first, second, slope, mean] = [0, 0, 0, 0, 0];
     for (const point of points) {
       const angle = 2 * Math.PI * point.offsetHz * delayS - phaseRad;

@@ -1,11 +1,11 @@
-/** Gains between the times at which they were solved: straight in size and in phase, the shorter way round. */
+/** Gains between the times at which they were solved: linear in amplitude and in phase, the shorter way round. */
 import { gainsCA, type GainsCA } from '../../core/axes.js';
 import { secondsBetween, type Instant } from '../../core/instant.js';
 import { crossHandKnown, type GainsAt, type GainsFile } from '../../formats/index.js';
 import type { CalibratedFully } from '../sky-image.js';
 import { commonTurn } from './common-turn.js';
 
-/** Where a gain is known; of files that hold gains of solves that were given up, not there. */
+/** Where a gain is known; gains of solves that were given up are not used. */
 function usable({ polarisations, frequenciesHz }: GainsFile, at: GainsAt): CalibratedFully {
   const { gains, leakage, solved, solutions } = at;
   const inputs = solved.length / frequenciesHz.length;
@@ -20,7 +20,7 @@ function usable({ polarisations, frequenciesHz }: GainsFile, at: GainsAt): Calib
   };
 }
 
-/** Before the first and after the last they stay as they were. An input that either neighbour lacks has none. */
+/** Constant before the first and after the last. An input that either neighbour lacks has none. */
 export function gainsAtMoment(file: GainsFile, moment: Instant): CalibratedFully {
   const series = [file, ...(file.later ?? [])];
   const next = series.findIndex(({ time }) => secondsBetween(moment, time) > 0);
@@ -30,7 +30,7 @@ export function gainsAtMoment(file: GainsFile, moment: Instant): CalibratedFully
   if (next < 0) return before;
   const after = usable(file, series[next]);
   const share = secondsBetween(last.time, moment) / secondsBetween(last.time, series[next].time);
-  // At the time of a solution it is that one, whatever comes next.
+  // At the time of a solution it is that one, whatever follows.
   if (share === 0) return before;
   const solved = before.solved.map((one, at) => one & after.solved[at]);
   const inputs = file.stations.length * file.polarisations;
@@ -60,13 +60,13 @@ export function gainsAtMoment(file: GainsFile, moment: Instant): CalibratedFully
 
 interface Way {
   readonly share: number;
-  /** What all turn by. */
+  /** The common phase change. */
   readonly common: number;
 }
 
 /**
- * A complex number between two, straight in size and in phase. The shorter way round is that of its own turn: all stations
- * together may have turned by half a turn, and none of them goes the other way round than the rest.
+ * A complex number between two, linear in amplitude and in phase. The shorter way is relative to the common phase: all
+ * stations together may have rotated by half a turn, and all of them must go the same way round.
  */
 function drawn(from: Float64Array, to: Float64Array, at: number, { share, common }: Way): [number, number] {
   const [re, im, toRe, toIm] = [from[at], from[at + 1], to[at], to[at + 1]];

@@ -1,27 +1,27 @@
-/** Gains over the band as fewer numbers (over-band.ts), with what they leave of the data themselves. */
+/** Gains over the band as fewer numbers (over-band.ts), with the residuals they leave in the data. */
 import { leaveOutUnconverged, type CrossHanded, type Solution } from '../../calibrate/index.js';
 import { median } from '../../core/median.js';
 import type { CalibratedIntegration } from '../calibrate.js';
 import { fitDelays, oneGain, type FittedDelay, type OverBand } from './over-band.js';
 
 interface ShapedGains {
-  /** With the residuals of these gains, not of those they were made of. */
+  /** With the residuals of these gains, not of those they were fitted to. */
   readonly calibration: CrossHanded;
   readonly delays: readonly FittedDelay[];
   readonly misfit: Misfit;
 }
 
 export interface Misfit {
-  /** Residuals of the middle solve: of a gain for each channel, and of this shape. */
+  /** Median residuals of the solves: with a gain for each channel, and with this shape. */
   readonly free: number;
   readonly shaped: number;
-  /** What the shape leaves of the sky's power beyond noise and what the model lacks; 0 where that is not to be told. */
+  /** The sky's power that the shape leaves beyond noise and beyond what the model lacks; 0 where unknown. */
   readonly lost: number;
 }
 
-/** Above it, 5 % in amplitude, a shape is told not to fit. */
+/** Above it, 5 % in amplitude, a misfit of the shape is reported. */
 export const SOME_LOST = 0.05 ** 2;
-/** Of the noise's own scatter, before anything is said. */
+/** In units of the noise's own scatter: smaller misfits are not reported. */
 const LEAST_OVER_NOISE = 5;
 
 export function shapedGains(
@@ -37,7 +37,7 @@ export function shapedGains(
   const { gains, solved, delays } = fitted;
   const residuals = residualsOf({ gains, solved });
   const solutions = calibration.solutions.map((one, k): Solution => {
-    // Channels of which there was nothing to solve have none to be judged by.
+    // Channels without a solution have no residual.
     return Number.isNaN(one.residual) ? one : { ...one, residual: residuals[k] };
   });
   return {
@@ -47,7 +47,7 @@ export function shapedGains(
   };
 }
 
-/** The middle over channels and polarisations that converged. */
+/** The median over channels and polarisations that converged. */
 function misfitOf({ solved, solutions }: CrossHanded, shaped: readonly Solution[], channels: number): Misfit {
   const inputs = solved.length / channels;
   const polarisations = solutions.length / channels;
@@ -55,7 +55,8 @@ function misfitOf({ solved, solutions }: CrossHanded, shaped: readonly Solution[
     const own = solved.subarray(channel * inputs, (channel + 1) * inputs);
     const stations = own.filter((mark, a) => mark === 1 && a % polarisations === polarisation).length;
     if (!converged || stations < 3 || Number.isNaN(shaped[k].residual)) return [];
-    // A gain for each channel takes its share of the noise with it, two numbers an input of two a pair; a shape hardly any.
+    // A gain for each channel absorbs part of the noise, two numbers an input of two a pair; a shape absorbs hardly
+    // any.
     const noise = residual ** 2 / Math.max(0.1, 1 - 2 / (stations - 1));
     const excess = shaped[k].residual ** 2 - noise;
     const pairs = (stations * (stations - 1)) / 2;

@@ -1,4 +1,4 @@
-/** Which baselines are too short for a model of points, unless the user says. */
+/** Which baselines are too short for a model of points, by default. */
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
 
@@ -6,13 +6,13 @@ import type { Vector3 } from '../../core/vector.js';
 const USUAL_WAVELENGTHS = 2;
 /** Fewer stations cannot spare any. */
 const LEAST_STATIONS = 32;
-/** Of all baselines, what must stay. */
+/** The fraction of baselines that must stay. */
 const MOST_MUST_STAY = 0.75;
 
 const wavelengthM = (frequenciesHz: Float64Array): number =>
   (2 * SPEED_OF_LIGHT_M_PER_S) / (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]);
 
-/** The shortest baseline in metres: as asked for, or what suits the array; 0 keeps all. */
+/** The shortest baseline in metres: as requested, or by default for the array; 0 keeps all. */
 export function shortestBaselineM(
   asked: { readonly value: number; readonly unit: 'm' | 'wl' } | undefined,
   stationsM: readonly Vector3[],

@@ -4,7 +4,7 @@ import { refuse } from '../../core/errors.js';
 import { readText, writeFileWhole } from '../../formats/index.js';
 import type { InputLevels } from './input-levels.js';
 
-/** Beyond these the squares of gains, which means are divided by, leave the range of a float. */
+/** Beyond these the squares of gains, which means are divided by, exceed the range of a float. */
 const [LEAST, MOST] = [1e-12, 1e12];
 const schema = z.object({ levels: z.array(z.array(z.number().min(LEAST).max(MOST))) });
 

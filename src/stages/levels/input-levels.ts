@@ -1,6 +1,7 @@
 /**
- * Gains before rounding, one for each input and channel: a band that slopes, or inputs of different strength, then lose
- * alike by it. They are over the usual gain, and means are divided by them again: visibilities keep their unit.
+ * Gains before rounding, one for each input and channel: a sloping band, or inputs of different strength, then lose
+ * equally by it. They are relative to the nominal gain, and means are divided by them again: visibilities keep their
+ * unit.
  */
 import type { Backend } from '../../backend/backend.js';
 import { outputRail, prepareChanneliser, rounding } from '../../channelise/index.js';
@@ -18,22 +19,22 @@ export interface InputLevels {
   /** factors : [a][c] */
   readonly factors: Float64Array;
   readonly from: 'measured' | 'given';
-  /** Where measured: what rounding leaves of a weak signal. */
+  /** Where measured: the signal-to-noise that rounding keeps of a weak signal. */
   readonly efficiency?: number;
-  /** And the rms that all were brought to, in levels. */
+  /** The common rms after the gains, in levels. */
   readonly outputRms?: number;
-  /** Inputs' channels in which nothing was heard; they have the input's own median, or the others'. */
+  /** Channels of inputs without signal; they get the input's own median, or the others'. */
   readonly silent?: number;
 }
 
-/** In levels, as of one gain for all (levels.ts). */
+/** In levels, as for one gain for all (levels.ts). */
 const WANTED = { ci4: 2.5, ci8: 16 } as const;
-/** Spectra that are measured, fewer where they would be more numbers than this. */
+/** Spectra to measure, fewer where they exceed this many numbers. */
 const [LEAST_SPECTRA, MOST_SPECTRA, MOST_NUMBERS] = [32, 512, 2 ** 22];
-/** The median of so many means: what comes and goes does not set the level. */
+/** The median of so many means: intermittent signals do not set the level. */
 const PARTS = 8;
 
-/** Levels of a recording's first spectra. Settings without a gain. */
+/** Measures a recording's first spectra. Needs settings without a gain. */
 export async function measureLevels(
   source: VoltageSource,
   settings: ChannelSettings,
@@ -73,7 +74,7 @@ export async function measureLevels(
       });
       const heard = now.some((one) => one > 0);
       if (heard) rms.set(now);
-      // Behind silence, or in a part of a recording, a signal begins somewhere in a block: the next one is full of it.
+      // After silence, or in a part of a recording, a signal begins inside a block: the next block is full of it.
       if (heardBefore || (heard && silentNumbers === 0 && out.samples >= LEAST_SPECTRA)) break;
       heardBefore = heard;
       silentNumbers += block.samples * inputs;
@@ -98,7 +99,7 @@ export async function measureLevels(
   return { inputs, channels, factors, from: 'measured', silent, efficiency, outputRms: level };
 }
 
-/** Silent ones have the median of their input, or where all of it is silent that of the others in the channel. */
+/** Silent ones get the median of their input, or of the channel's other inputs if the whole input is silent. */
 function fillSilent(factors: Float64Array, inputs: number, channels: number): void {
   const given = factors.slice();
   for (let a = 0; a < inputs; a++) {
@@ -112,7 +113,7 @@ function fillSilent(factors: Float64Array, inputs: number, channels: number): vo
   }
 }
 
-/** Of a real or imaginary part; spectra that never came, and silence, are zeros and do not count. */
+/** Rms of a real or imaginary part; lost spectra, and silence, are zeros and do not count. */
 function rmsOf(spectra: ArrayLike<number>, row: number, samples: number): number {
   const means: number[] = [];
   for (let part = 0; part < PARTS; part++) {
@@ -138,7 +139,7 @@ function usualGain(source: VoltageSource, settings: ChannelSettings): number {
   return gains;
 }
 
-/** In an integration's own memory: sums as they would be at the usual gain. */
+/** In an integration's own memory: sums as they would be at the nominal gain. */
 export function undoLevels(
   integration: Integration,
   { factors, channels, inputs }: Pick<InputLevels, 'factors' | 'channels' | 'inputs'>,

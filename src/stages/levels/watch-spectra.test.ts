@@ -20,7 +20,7 @@ const levelsOf = (rmsAt: (c: number, a: number, t: number) => number, total: num
   return (row: number, part: number, t: number): number => rows[row][2 * t + part];
 };
 
-/** All of it, in blocks of so many spectra. */
+/** Watches all of it, in blocks of so many spectra. */
 function watched(
   type: 'ci8' | 'ci4',
   total: number,
@@ -55,7 +55,7 @@ describe('what rounding met in spectra', () => {
   const total = 2 * STRETCH + 300;
 
   it('is the same however they come, of both kinds of whole numbers', () => {
-    // Input 1 falls for the last stretch; input 2 is silent.
+    // Input 1 falls in the last time range; input 2 is silent.
     const rmsAt = (c: number, a: number, t: number): number =>
       a === 2 ? 0 : a === 1 && t >= 2 * STRETCH ? 0.4 : 2 + c / 2;
     for (const type of ['ci8', 'ci4'] as const) {
@@ -91,7 +91,8 @@ describe('what rounding met in spectra', () => {
   });
 
   it('counts what is missing and taken as well once', () => {
-    // Of a quarter at 1.2 levels rms one half is said twice: counted so, what is left would look like 1.7 levels.
+    // Half of a quarter at 1.2 levels rms is reported missing twice: counted twice, the rest would look like 1.7
+    // levels.
     const gap: SpectraGap = {
       ...{ firstChannel: 0, endChannel: CHANNELS, firstInput: 0, endInput: INPUTS },
       ...{ firstSample: 0, endSample: LOOKED_AT / 2 },

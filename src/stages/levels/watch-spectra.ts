@@ -1,23 +1,23 @@
-/** What rounding met in spectra that nobody sums: a part of them is looked at, from beginning to end. */
+/** Watches rounding in spectra that are not integrated: a part of them is measured, from beginning to end. */
 import type { SpectraCAT, SpectraType } from '../../core/axes.js';
 import type { SpectraBlock } from '../../core/blocks.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { RoundingWatch, type Rounded } from './watch.js';
 
-/** Of every so many spectra the first are looked at: a sixteenth of the work, and powers to a sixteenth. */
+/** The first of every so many spectra are measured: a sixteenth of the work, and powers to a sixteenth. */
 export const STRETCH = 4096;
 export const LOOKED_AT = 256;
-/** Inputs' channels; of more nothing is said, for their sums would take more memory than a block of them. */
+/** Most channels × inputs: sums of more would take more memory than a block of them, so they are not watched. */
 const MOST_CELLS = 2 ** 24;
 
 type Shape = Pick<SpectraBlock['shape'], 'type' | 'channels' | 'inputs'>;
 
 export class SpectraWatch {
   private readonly watch: RoundingWatch | undefined;
-  /** Of the stretch at hand: sums and counts : [c][a]. */
+  /** Sums and counts of the current time range : [c][a]. */
   private readonly sums: Float64Array;
   private readonly counts: Int32Array;
-  /** covered : [c][a], up to where gaps were counted. */
+  /** covered : [c][a], the spectrum up to which gaps were counted. */
   private readonly covered: Int32Array;
   private stretch = -1;
 
@@ -45,7 +45,7 @@ export class SpectraWatch {
     }
   }
 
-  /** Nothing where nothing is rounded, or nothing was heard. */
+  /** Undefined where nothing is rounded, or there was no signal. */
   found(): Rounded | undefined {
     this.close();
     return this.watch?.found();
@@ -65,7 +65,8 @@ export class SpectraWatch {
       sums[row] += powerIn(spectra, type, row * samples + first, row * samples + end);
       counts[row] += end - first;
     }
-    // Zeros there, which added nothing. What was missing may have been taken besides: by their beginnings, each counts what is new.
+    // Zeros, which added nothing. Missing spectra may be flagged too: gaps are sorted by their beginnings, and each
+    // counts only what is new.
     covered.fill(first);
     for (const gap of gaps.toSorted((x, y) => x.firstSample - y.firstSample)) {
       const gapEnd = Math.min(end, gap.endSample);

@@ -1,6 +1,6 @@
 /**
- * What rounding met in the end: the gain before it follows a recording's first samples, and a level that falls later, a
- * carrier that takes all of it, or a band that slopes leave channels with less than a level. Their powers tell.
+ * Watches the level at rounding: the gain before it is set from a recording's first samples, and a level that falls
+ * later, a strong carrier, or a band that slopes can leave channels below one level. Their powers show it.
  */
 import { outputRail } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
@@ -11,23 +11,23 @@ import { powerOfRounded } from '../../core/rounded-noise.js';
 import { VanVleck } from '../../core/van-vleck.js';
 
 export interface Rounded {
-  /** Channels of inputs that were heard. */
+  /** Channels of inputs that had signal. */
   readonly heard: number;
-  /** Those of them below one level rms, in any stretch of time, and the weakest's rms: 0 where nothing is left. */
+  /** Those of them below one level rms, in any time range, and the weakest's rms: 0 where nothing is left. */
   readonly weak: number;
   readonly weakestRms: number;
-  /** Of the median input over its channels, in levels: the least and the most of all stretches. */
+  /** The median input over its channels, in levels: the least and the most of all time ranges. */
   readonly leastRms: number;
   readonly mostRms: number;
-  /** Inputs that are zeros in all stretches, and in some alone: silent, or too weak for any level. */
+  /** Inputs that are zero in all time ranges, and in some only: silent, or too weak for any level. */
   readonly zeroInputs: number;
   readonly zeroForATime: number;
 }
 
-/** Fewer samples tell no level. */
+/** Fewer samples do not determine the level. */
 const ENOUGH = 16;
 
-/** A stretch of time: an integration as it was summed, before any gain is undone, or spectra that were looked at. */
+/** A time range: an integration as summed, before any gain is undone, or spectra that were measured. */
 interface Stretch {
   readonly inputs: number;
   readonly channels: number;
@@ -97,7 +97,7 @@ export class RoundingWatch {
     return this.vanVleck.input(power)?.rms ?? Math.sqrt(power);
   }
 
-  /** Nothing before the first stretch with any signal. */
+  /** Undefined before the first time range with any signal. */
   found(): Rounded | undefined {
     const count = (flags: Uint8Array, value: number): number => flags.filter((one) => one === value).length;
     const inputs = { zeroInputs: count(this.zero, ZERO), zeroForATime: count(this.zero, ZERO | HEARD) };
