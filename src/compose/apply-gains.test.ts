@@ -48,7 +48,7 @@ describe('gains for the data at hand', () => {
     const codes = (gains: GainsFile) => fitsData(gains, 'gains.json', data).map(({ code }) => code);
     assert.deepEqual(codes(trioGains), []);
     assert.deepEqual(codes(none(trioGains)), ['gains.all-unsolved']);
-    // Of several times one is enough.
+    // Of several times one is used.
     const { time, gains, solved, solutions } = trioGains;
     const two = { ...none(trioGains), later: [{ time, gains, solved, solutions }] };
     assert.deepEqual(codes(two), []);
@@ -73,7 +73,7 @@ describe('gains for the data at hand', () => {
       () => directGains({ source }, { calibrated: found }),
       /images.method: holds matrices of full polarisation, and direct imaging takes a gain for each input; correlate/,
     );
-    // Between two times, as gains: straight in size and phase, here of the same phase.
+    // Between two times, as gains: linear in amplitude and phase, here with equal phases.
     const later = { ...trioGains, time: { ...trioGains.time, unixSeconds: trioGains.time.unixSeconds + 10 } };
     const twice = gainsCA(
       leakage.map((value) => 2 * value),

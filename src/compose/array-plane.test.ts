@@ -43,7 +43,7 @@ function sloping(slopeDeg: number): Telescope {
   return { ...telescope, stations };
 }
 
-/** What a source in this direction puts into each station: one spectrum of one channel, X and Y alike. */
+/** The voltages of a source in this direction at each station: one spectrum of one channel, X and Y alike. */
 function voltagesOf(telescope: Telescope, frequencyHz: number, direction: Vector3): Float32Array {
   const { polarisations } = telescope;
   const places = stationPositions(telescope);
@@ -119,7 +119,7 @@ async function readPlane(path: string, frame: SkyFrame) {
   return { pixels, toSky, valueAt };
 }
 
-/** The largest difference from the direct Fourier sum over a source's peak, and what is shown where. */
+/** The largest difference from the direct Fourier sum over a source's peak, and where it is. */
 async function compared(telescope: Telescope, frequencyHz: number, source: Vector3, sky: DirectSkyImage) {
   const folder = temporaryFolder('plane');
   const path = join(folder, 'direct.fits');

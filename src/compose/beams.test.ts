@@ -1,4 +1,4 @@
-/** Beams of spectra with gaps and flags are what the raw sums of the same spectra give, on every backend. */
+/** Beams of spectra with gaps and flags equal the raw sums of the same spectra, on every backend. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Backend } from '../backend/backend.js';
@@ -116,7 +116,7 @@ async function beamsAndSums(
   return { items, sums };
 }
 
-/** By hand: e^(−2πi f r·ŝ/c), of the moment in the middle of the piece; 127 of them rounded to even. */
+/** By hand: e^(−2πi f r·ŝ/c), at the middle of the piece; its 127-fold rounded to even. */
 function weightOf(
   target: PhaseCentre,
   s: number,
@@ -145,7 +145,7 @@ for (const [name, open] of backends)
         const product = productOf({ weights });
         const front = noisy(37);
         const pieces = beamPieces(front, product);
-        // Weights must change within the data, or nothing of that is tested.
+        // Weights must change within the data, or the test is empty.
         assert.ok(pieces.spectra < SAMPLES / 2, String(pieces.spectra));
         const { items, sums } = await beamsAndSums(
           front,
@@ -301,7 +301,7 @@ describe('a beam with a taper and nulls', () => {
       };
       const total = taper.reduce((sum, one, s) => sum + (s === 4 ? 0 : one), 0);
       const ofY = total - taper[7];
-      // Half of XX + YY; of station 4 there is nothing, of 7 no Y.
+      // Half of XX + YY; station 4 has no data, station 7 no Y.
       const wanted = (100 * (total ** 2 + ofY ** 2)) / 2;
       for (const of of [product, { ...product, nulls: [] }])
         for (const power of await powers(beam, of))

@@ -50,19 +50,19 @@ export interface BeamsProduct {
   readonly telescope: Telescope;
   /** One beam each, at the start. */
   readonly targets: readonly PhaseCentre[];
-  /** In the order of time; asked for each block. A change is of spectra that have not come. */
+  /** In the order of time; requested for each block. A change applies to later spectra. */
   readonly changes?: () => readonly BeamChange[];
   readonly sum: 'coherent' | 'incoherent';
   readonly weights: WeightType;
-  /** [s], by what stations are weighted. */
+  /** [s], weights of stations. */
   readonly taper?: Float64Array;
   /** Where every beam receives nothing; weights are floats. */
   readonly nulls?: readonly PhaseCentre[];
-  /** Of weights with a taper or nulls, for each piece. */
+  /** Quality of weights with a taper or nulls, for each piece. */
   readonly weighed?: (target: PhaseCentre, quality: BeamQuality) => void;
-  /** None: voltages. */
+  /** `none`: voltages. */
   readonly detection: Detection | 'none';
-  /** Of powers. */
+  /** For powers. */
   readonly spectraPerValue: number;
   readonly calibrated?: Calibrated | CalibratedAt;
   /** [a], 1 where an input is left out. */
@@ -72,9 +72,9 @@ export interface BeamsProduct {
 }
 
 export interface BeamQuality {
-  /** Squared signal-to-noise ratio as a part of that of equal weights. */
+  /** Squared signal-to-noise ratio relative to that of equal weights. */
   readonly efficiency: number;
-  /** Of the shallowest null: power as a part of the beam's; 0 without nulls. */
+  /** Of the shallowest null: power relative to the beam's; 0 without nulls. */
   readonly depth: number;
 }
 
@@ -84,13 +84,13 @@ interface BeamChange {
   readonly targets: readonly PhaseCentre[];
 }
 
-/** Which beams there are: from a spectrum on, where a value begins. */
+/** The beams from a spectrum on, where a value begins. */
 export interface BeamSet {
   readonly first: number;
   readonly targets: readonly PhaseCentre[];
 }
 
-/** Value n is of spectra n·spectraPerValue to before (n + 1)·spectraPerValue. */
+/** Value n covers spectra n·spectraPerValue to before (n + 1)·spectraPerValue. */
 export interface BeamPowers {
   readonly kind: 'powers';
   readonly beams: BeamSet;
@@ -109,7 +109,7 @@ export interface BeamSamples {
   readonly samples: number;
   /** [c][b][p][t], complex. Filled anew by the next block. */
   readonly voltages: BeamVoltages;
-  /** [b], what voltages are to be divided by for the unit of calibrated stations. */
+  /** [b], what voltages are divided by for the unit of calibrated stations. */
   readonly scales: Float64Array;
   /** [p][t][c]: inputs that were added. */
   readonly counts: Float64Array;
@@ -123,18 +123,18 @@ interface BeamRest {
 
 export type BeamItem = BeamPowers | BeamSamples | BeamRest;
 
-/** While weights are the same. */
+/** Ranges of spectra with constant weights. */
 interface BeamPieces extends IntegrationClock {
   at(index: number): { readonly first: number; readonly end: number };
-  /** How long one lasts at the most. */
+  /** The longest piece. */
   readonly spectra: number;
 }
 
-/** By how much the farthest station's phase may be off at the ends of a piece, where weights are those of its middle. */
+/** The phase error of the farthest station at the ends of a piece, where weights are those of its middle. */
 const MOST_PHASE_RAD = (0.25 * Math.PI) / 180;
 const LONGEST_S = 10;
 
-/** Which beams are made of a spectrum, and before which others are. */
+/** The beams of a spectrum, and the spectrum before which they change. */
 const setAt = (
   { grid }: Pick<FrontSpectra, 'grid'>,
   { targets, changes, detection, spectraPerValue }: SetsOf,
@@ -152,7 +152,7 @@ const setAt = (
 
 type SetsOf = Pick<BeamsProduct, 'targets' | 'changes' | 'detection' | 'spectraPerValue'>;
 
-/** Cut where the sky has moved on, where flags begin and end, and where other beams begin. */
+/** Cut where the sky has rotated, where flags begin and end, and where other beams begin. */
 export function beamPieces(
   front: Front,
   product: Pick<BeamsProduct, 'telescope' | 'rules' | 'sum' | 'nulls'> & SetsOf,
@@ -195,7 +195,8 @@ export function beamPieces(
       end: edges.reduce((next, edge) => (edge > index ? Math.min(next, edge) : next), first + length),
     };
   };
-  // Weights are of the whole piece's middle, whatever changes within it: beams that stay are not touched by others.
+  // Weights are those of the whole piece's middle, whatever changes within it: a change of other beams leaves a beam as
+  // it is.
   const cutAfter = (index: number): number => Math.min(at(index).end, setAt(spectra, product, index).end);
   return { at, cutAfter, spectra: lengthFor(product.targets) };
 }
@@ -215,7 +216,7 @@ function delaysOf(telescope: Telescope, targets: readonly PhaseCentre[], moment:
   return delays;
 }
 
-/** [s], the delays that the front has taken out by tracking. */
+/** [s], the delays that the front has applied by tracking. */
 function trackedOf({ delays, source }: Front, { stations }: Telescope, moment: Instant): Float64Array {
   if (delays?.towards === undefined) return new Float64Array(stations.length);
   const ticks = secondsBetween(source.start, moment) * delays.tickRateHz;
@@ -223,7 +224,10 @@ function trackedOf({ delays, source }: Front, { stations }: Telescope, moment: I
   return Float64Array.from(stations, (_, s) => tracked[(s * tracked.length) / stations.length].delayS);
 }
 
-/** What a taper and nulls leave of the squared signal-to-noise ratio of equal weights, with gains of 1; the least of all beams. */
+/**
+ * The efficiency with a taper and nulls relative to equal weights, in squared signal-to-noise ratio, with gains of 1;
+ * the least of all beams.
+ */
 export function beamEfficiency(front: Front, product: BeamsProduct, moment: Instant): number {
   const { telescope, targets, nulls = [], taper, flaggedInputs } = product;
   const { frequenciesHz, polarisations, inputs } = spectraOfFront(front);
@@ -245,7 +249,7 @@ export function beamEfficiency(front: Front, product: BeamsProduct, moment: Inst
 const factorsOf = (taper: Float64Array | undefined, inputs: number, polarisations: 1 | 2): Float64Array =>
   Float64Array.from({ length: inputs }, (_, a) => taper?.[Math.floor(a / polarisations)] ?? 1);
 
-/** Of an amplitude, where phases alone steer a channel: the station with the largest delay that is left, at a moment. */
+/** Amplitude loss where phases alone steer a channel: by the station with the largest remaining delay, at a moment. */
 export function beamPhaseLoss(front: Front, product: BeamsProduct, moment: Instant): number {
   if (product.sum === 'incoherent') return 0;
   const { channelWidthHz } = spectraOfFront(front);
@@ -271,7 +275,7 @@ export function beamPhaseLoss(front: Front, product: BeamsProduct, moment: Insta
 interface Held {
   readonly piece: number;
   readonly beams: BeamSet;
-  /** Without one: powers of an incoherent sum, or no beams for now. */
+  /** Undefined for powers of an incoherent sum, or while there are no beams. */
   readonly former?: Beamformer;
   /** [c][a], 1 where an input has a weight. */
   readonly used: Uint8Array;
@@ -307,7 +311,7 @@ export const prepareBeams = (
       const { first, end } = pieces.at(index);
       const { end: until, ...own } = setAt(spectra, product, index);
       const next = until < Infinity ? setAt(spectra, product, until).targets.length : undefined;
-      // Before it takes effect: a card compiles for a while.
+      // Prepared before it takes effect: compilation on a card takes a while.
       if (next !== undefined) void formers.ahead(next);
       if (held?.piece === first && held.beams.targets === own.targets) return held;
       const { targets } = own;
@@ -349,7 +353,7 @@ export const prepareBeams = (
         ] as const),
       );
       former.setWeights(made.weights);
-      // What tracking has rotated by since the middle of the piece is in the data, not in the gains.
+      // The phase that tracking has applied since the middle of the piece is in the data, not in the gains.
       const middle = trackedOf(front, telescope, moment);
       const depths = [first, end].map((spectrum) => {
         const edge = addSamples(grid.start, spectrum, grid.spectrumRateHz);
@@ -429,7 +433,7 @@ export const prepareBeams = (
     return detection === 'IQUV' ? chain(prepareWholeStations(backend, polarisations), stage) : stage;
   });
 
-/** Beamformers by how many beams they make: that of now, and of the next change. */
+/** Beamformers by number of beams: the current one, and that of the next change. */
 class Formers {
   private readonly prepared = new Map<number, Promise<Beamformer | undefined>>();
 
@@ -438,12 +442,12 @@ class Formers {
   ahead(beams: number): Promise<Beamformer | undefined> {
     const made = this.prepared.get(beams) ?? Promise.resolve(this.prepare(beams));
     this.prepared.set(beams, made);
-    // Whoever takes it meets the failure.
+    // The error is reported where the beamformer is used.
     made.catch(() => undefined);
     return made;
   }
 
-  /** Others but `next` are closed. */
+  /** All others but `next` are closed. */
   async of(beams: number, next = beams): Promise<Beamformer | undefined> {
     const former = await this.ahead(beams);
     for (const one of [...this.prepared.keys()]) if (one !== beams && one !== next) await this.drop(one);
@@ -478,7 +482,7 @@ const squaresOf = ({ inverse }: InverseGains, unit: number): Float64Array =>
 
 type Sums = Record<'powers' | 'counts', Float64Array>;
 
-/** Values across blocks: the one that is begun waits for the spectra that follow. */
+/** Values across blocks: an unfinished one waits for the next spectra. */
 class OpenValue {
   /** Its number, and how many of its spectra were passed. */
   private value = -1;
@@ -503,7 +507,7 @@ class OpenValue {
     const values = made.counts.length / (this.rows.counts * channels);
     const row = (of: Float64Array, n: number, value: number): Float64Array =>
       of.subarray((n * values + value) * channels, (n * values + value + 1) * channels);
-    // What follows it was lost: it is what it is.
+    // The spectra after it were lost: it ends here.
     if (this.value >= 0 && this.value < firstValue) await this.emitOpen(emit);
     for (const name of ['powers', 'counts'] as const)
       for (let n = 0; n < this.rows[name] && this.value === firstValue; n++) {
@@ -532,12 +536,12 @@ class OpenValue {
     await emit({ kind: 'powers', beams, firstValue, values: whole, powers, counts });
   }
 
-  /** Other beams follow: what was begun is what it is. */
+  /** Other beams follow: an unfinished value ends here. */
   async cut(emit: Emit<BeamPowers>): Promise<void> {
     if (this.value >= 0) await this.emitOpen(emit);
   }
 
-  /** Of the one that was begun the data have no more: it is not made. */
+  /** At the end of the data an unfinished value is dropped. */
   async end(emit: Emit<BeamRest>): Promise<void> {
     if (this.value >= 0) await emit({ kind: 'rest', spectra: this.spectra });
     this.value = -1;

@@ -1,4 +1,4 @@
-/** Several cards, with the processor standing in for each: what they make together is what one makes, bit for bit. */
+/** Several cards, with the processor in place of each: their joint results equal those of one, bit for bit. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Backend } from '../backend/backend.js';

@@ -50,9 +50,9 @@ export interface FromIntegrations {
   readonly clock: IntegrationClock;
   /** The correction for rounding to few bits. */
   readonly vanVleck?: RequestedVanVleck;
-  /** Means in the nominal unit, unphased; or sums as they were summed. */
+  /** Means in the nominal unit, unphased; or sums unchanged. */
   readonly values?: 'means' | 'sums';
-  /** Sees integrations before the gain is divided out. */
+  /** Called with integrations before the gain is divided out. */
   readonly look?: (integration: Integration) => void;
   /** Flags by channel, time and pair, and the channels that are kept. */
   readonly flags?: FlagRulesSettings;
@@ -75,9 +75,9 @@ export interface Observing {
   readonly products: readonly ComposedProduct[];
   /** [a], 1 where an input is left out of all integrations. */
   readonly flaggedInputs?: Uint8Array;
-  /** Sees spectra on their way to the products. */
+  /** Called with spectra on their way to the products. */
   readonly look?: Emit<TimedSpectra>;
-  /** Inputs that are flagged when an integration begins, for all products, where that is steered. */
+  /** Inputs that are flagged when an integration begins, for all products, where the operator sets them. */
   readonly flagsAt?: (start: Instant) => Uint8Array;
 }
 
@@ -87,7 +87,7 @@ export const unionOf = (clocks: readonly IntegrationClock[]): IntegrationClock =
     cutAfter: (index) => clocks.reduce((next, clock) => Math.min(next, clock.cutAfter(index)), Infinity),
   };
 
-/** Prepared once; run over the source, and closed behind it. */
+/** Prepared once; runs over the source, then closes. */
 interface Composition extends Closable {
   run(options?: RunOptions): Promise<Account>;
 }
@@ -132,7 +132,7 @@ export const behindFront = (
     const stages: Stage<TimedSpectra, unknown>[] = [];
     const clocks = products.filter(({ from }) => from === 'integrations').map(({ clock }) => clock);
     if (clocks.length > 0) {
-      // Products that are made of spectra are cut elsewhere.
+      // Products from spectra have cuts of their own.
       const sums = unionOf(clocks);
       const correlated =
         backend.kind === 'cuda'
@@ -158,7 +158,7 @@ const prepareCorrelator = (
   return prepareCorrelate({ backend, spectra, polarisations, grid, flaggedInputs });
 };
 
-/** Every product of integrations, behind the correlator or behind whoever merges its parts. */
+/** Every product of integrations, after the correlator or after the merging of its parts. */
 export function finishing(observing: Observing, cuts: IntegrationClock): Stage<Integration, unknown> {
   const wanted = observing.products.filter((product) => product.from === 'integrations');
   const shared = wanted.length > 1;
@@ -171,7 +171,7 @@ export function finishing(observing: Observing, cuts: IntegrationClock): Stage<I
   return flaggedAt(observing, all);
 }
 
-/** What becomes of sums on their way to a product. */
+/** How sums are finished for a product. */
 function finishingOf(
   { front }: Observing,
   { vanVleck, values, look, flags }: FromIntegrations,
@@ -192,8 +192,8 @@ const flaggedAt = <Item extends Pick<Integration, 'start' | 'flaggedInputs'>>(
     : stage;
 
 /**
- * The same on a card: integrations stay there, are summed there to a product's cadence, and come to the host where a product
- * needs them there.
+ * The same on a card: integrations stay there, are summed there to a product's cadence, and are copied to the host
+ * where a product needs them.
  */
 const correlatedOnCard = (
   observing: Observing,
@@ -219,7 +219,7 @@ const correlatedOnCard = (
       const first = isSummed
         ? await prepareCardSum(product.clock, grid, correlate.plan, backend)
         : readFromCard;
-      // What is read from a card is read once for all.
+      // Integrations are copied from a card once for all products.
       const shared = !isSummed && wanted.length > 1;
       stages.push(closers.keep(chain(first, prepareFinish(finish, { shared }), product.stage)));
     }
@@ -233,7 +233,7 @@ const readFromCard: Stage<CardIntegration, Integration> = {
   close: nothingToClose,
 };
 
-/** Each card makes all spectra, and correlates its own channels: put together, the integrations are those of one card. */
+/** Each card makes all spectra, and correlates its own channels: joined, the integrations are those of one card. */
 function onCards(
   observing: Observing,
   machine: readonly Backend[],
@@ -280,15 +280,15 @@ function onCards(
   });
 }
 
-/** What is made of a range by one of several machines. */
+/** What one of several machines makes of a range. */
 interface Share {
-  /** Sums as they leave the correlator, cut by `cuts`; whoever merges them finishes them as a whole run would. */
+  /** Sums from the correlator, cut by `cuts`; after merging they are finished like those of a whole run. */
   readonly sums?: { readonly cuts: IntegrationClock; readonly emit: Emit<Integration> };
   /** Products that are made of spectra. */
   readonly products?: readonly FromSpectra[];
 }
 
-/** The work of a range. */
+/** The processing of a range. */
 export function composeShare(
   observing: Pick<Observing, 'front' | 'flaggedInputs'>,
   backend: Backend,
@@ -314,7 +314,7 @@ export function composeShare(
   });
 }
 
-/** The correlation of a range, as it leaves the correlator. */
+/** The correlation of a range, unfinished. */
 export const shareOf = (
   observing: Pick<Observing, 'front' | 'flaggedInputs'>,
   backend: Backend,
@@ -323,7 +323,7 @@ export const shareOf = (
   emit: Emit<Integration>,
 ): Promise<Composition> => composeShare(observing, backend, range, { sums: { cuts, emit } });
 
-/** Spectra cut more often than this product wants. */
+/** Spectra with more cuts than this product needs. */
 const recut = <Out>(
   stage: Stage<TimedSpectra, Out>,
   clock: IntegrationClock,
@@ -336,7 +336,7 @@ const recut = <Out>(
         push: (spectra, emit) => stage.push({ ...spectra, cutAt: clock.cutAfter(spectra.index) }, emit),
       };
 
-/** All stages take everything, in their order. */
+/** All stages receive everything, in their order. */
 function tee<In>(stages: readonly Stage<In, unknown>[]): Stage<In, unknown> {
   if (stages.length === 1) return stages[0];
   return {

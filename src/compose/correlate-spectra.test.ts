@@ -19,7 +19,7 @@ import { spectraInMemory } from '../stages/testing.js';
 const RATE_HZ = 100;
 const SAMPLES = 23;
 const [CHANNELS, INPUTS] = [2, 4];
-/** Y of station 1, in channel 1 alone: across the end of the first integration and of the second stretch. */
+/** Y of station 1, in channel 1 only: across the end of the first integration and of the second block. */
 const gap: SpectraGap = {
   firstChannel: 1,
   endChannel: 2,
@@ -121,7 +121,7 @@ describe('channelised data whose delays are tracked', () => {
   for (let a = 0; a < INPUTS; a++) {
     const piece = { fromTick: 0n, delayS: 1e-7 * a, delayRate: 5e-7 * a, phaseRad: 0, phaseRateRadS: 0 };
     law.load(a, piece);
-    // A new piece, in the middle of a stretch and of an integration.
+    // A new piece, in the middle of a block and of an integration.
     law.load(a, { ...piece, fromTick: 12n, delayRate: -1e-6, phaseRad: 0.5 * a });
   }
   const turnsAt = (channel: number, a: number, t: number): number => {
@@ -199,7 +199,7 @@ describe('a part of channelised data', () => {
       return all[0];
     };
     const plain = (await powersOf({})).visibilities;
-    // One ratio for all inputs and channels: 2.374 makes powers 5.64 times as large.
+    // One ratio for all inputs and channels: 2.374 multiplies powers by 5.64.
     const scaled = await powersOf({ overUsual: 2.374 });
     scaled.visibilities.forEach((value, k) => {
       assert.ok(Math.abs(value * 2.374 ** 2 - plain[k]) <= 1e-9 * Math.abs(plain[k]));
@@ -212,7 +212,7 @@ describe('a part of channelised data', () => {
     const at = 2 * ((3 + baselineIndex(1, 0)) * 4 + 1);
     assert.ok(Math.abs(equalised[at] - plain[at] / 15) < 1e-9 * Math.abs(plain[at]));
     assert.deepEqual(equalised.subarray(0, 24), plain.subarray(0, 24));
-    // Sums stay as they were summed.
+    // Sums are unchanged.
     assert.deepEqual((await powersOf({ overUsual: 2.374 }, 'sums')).visibilities, plain);
   });
 });

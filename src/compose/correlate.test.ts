@@ -51,7 +51,7 @@ describe('from a recording to integrations', () => {
     assert.equal(tally.samplesIn, SAMPLES);
     assert.equal(tally.missingSamples, 5);
     assert.equal(all.length, 1);
-    // Samples 100…104 lie under windows of 12 samples that start at 92, 96, 100 and 104: four spectra.
+    // Samples 100…104 are in windows of 12 samples that start at 92, 96, 100 and 104: four spectra.
     assert.deepEqual([...all[0].counts.subarray(0, 3)], [49, 45, 45]);
     // The first spectrum's middle is 5.5 samples in, and the integration begins half a spectrum before it.
     assert.ok(Math.abs(secondsBetween(addSamples(instant(50), 3.5, RATE_HZ), all[0].start)) < 1e-12);

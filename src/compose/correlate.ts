@@ -37,7 +37,9 @@ export interface CorrelationSettings extends IntegrationSettings {
   readonly vanVleck?: RequestedVanVleck;
   /** Voltages are the channels of a recording that is channelised already, and become finer ones (fine/streams.ts). */
   readonly finer?: Finer;
-  /** What voltages are multiplied by before rounding, over the nominal gain; integrations are divided by it again. */
+  /**
+   * The factor applied to voltages before rounding, relative to the nominal gain; integrations are divided by it again.
+   */
   readonly gain?: Gain;
   /** Sums of integers can be kept as they were summed, undivided. */
   readonly values?: 'means' | 'sums';
@@ -122,7 +124,7 @@ const asStage = <Block>(
     let emit: Emit<Integration> = () => Promise.resolve();
     const what = observing(source, plan, settings, (one) => emit(one));
     const { backend } = settings;
-    // Side by side: where kernels are compiled, that is most of a short run.
+    // Concurrently: compiling kernels takes most of a short run.
     const [front, behind] = await closers.keepAll([
       prepareFront(what.front, { backend, clock: what.clock }),
       behindFront(what, backend, what.clock),

@@ -1,4 +1,7 @@
-/** Direct images (EPIC) as a product: what a front's spectra need before they are imaged, and what images are divided by. */
+/**
+ * Direct images (EPIC) as a product: what a front's spectra need before they are imaged, and what images are divided
+ * by.
+ */
 import type { Backend } from '../backend/backend.js';
 import { gainsCA } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';
@@ -34,7 +37,7 @@ interface DirectProduct extends Pick<
   readonly calibrated?: Calibrated | CalibratedAt;
   /** [a], 1 where an input is left out. */
   readonly flaggedInputs?: Uint8Array;
-  /** Flags by channel and time; pairs and products there are none. */
+  /** Flags by channel and time; there are no pairs and products. */
   readonly rules?: readonly FlagRule[];
 }
 
@@ -65,7 +68,7 @@ const inNominalUnit = (overUsual: number): Stage<DirectSkyImage, DirectSkyImage>
   close: nothingToClose,
 });
 
-/** What inputs are divided by: their gains, equaliser gains, and at an image's middle what tracking rotated them by. */
+/** What inputs are divided by: their gains, equaliser gains, and the phase of tracking at an image's middle. */
 export function directGains(
   front: Front,
   { calibrated, flaggedInputs, rules = [] }: Pick<DirectProduct, 'calibrated' | 'flaggedInputs' | 'rules'>,
@@ -121,7 +124,7 @@ function withOwn(
     : of(calibrated);
 }
 
-/** Without what is flagged in the middle of an image: an input without a gain adds nothing. */
+/** Without what is flagged at the middle of an image: an input without a gain adds nothing. */
 function withRules(
   calibrated: Calibrated | CalibratedAt | undefined,
   rules: readonly FlagRule[],
@@ -146,7 +149,7 @@ function withRules(
 
 /**
  * An image counts a station's polarisations together: where one is missing, the other is left out too. Blocks without
- * such a loss pass as they are, the others are copied.
+ * such a loss pass unchanged, the others are copied.
  */
 export function prepareWholeStations(
   backend: Backend,

@@ -27,19 +27,19 @@ import {
 import type { FrontSpectra, Gain } from './front.js';
 
 export interface Finishing {
-  /** Where the product's integrations end, where the sums are cut more often than that. */
+  /** Where the product's integrations end, if the sums are cut more often. */
   readonly sumTo?: IntegrationClock;
   /** The correction for rounding to few bits. */
   readonly vanVleck?: RequestedVanVleck;
   /** Tracking is taken out at the middle of each integration. */
   readonly delays?: RequestedDelays;
-  /** When the source's first sample was taken. */
+  /** The time of the source's first sample. */
   readonly start: Instant;
   readonly spectra: FrontSpectra;
-  /** Divided by again; sums stay as they were summed. */
+  /** Divided out; sums are unchanged. */
   readonly gain: Gain;
   readonly values?: 'means' | 'sums';
-  /** Sees integrations before the gain is divided out. */
+  /** Called with integrations before the gain is divided out. */
   readonly look?: (integration: Integration) => void;
   /** Flags by channel, time and pair, and the channels that are kept. */
   readonly flags?: FlagRulesSettings;
@@ -51,7 +51,7 @@ const changes = ({ vanVleck, delays, gain, values }: Finishing): boolean =>
   delays?.towards !== undefined ||
   (values !== 'sums' && (gain.levels !== undefined || (gain.overUsual ?? 1) !== 1));
 
-/** Whether integrations pass as they are: those on a card can stay there. */
+/** Whether integrations pass unchanged: those on a card can stay there. */
 export const leavesAsIs = (finishing: Omit<Finishing, 'sumTo'>): boolean =>
   !changes(finishing) &&
   finishing.look === undefined &&

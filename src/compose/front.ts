@@ -1,7 +1,7 @@
 /**
- * How samples become spectra: channelised, or taken as they arrived; delayed; finer channels put in the order of the band;
- * flagged by kurtosis. Every product starts from what the front makes, whether the source is a recording, a range of one,
- * or a live stream. No other code prepares a channeliser's stage or takes spectra.
+ * How samples become spectra: channelised, or taken as they arrived; delayed; finer channels in the order of the band;
+ * flagged by kurtosis. Every product starts from what the front makes, whether the source is a recording, a range of
+ * one, or a live stream. No other code prepares a channeliser's stage or takes spectra.
  */
 import type { Backend } from '../backend/backend.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
@@ -61,7 +61,7 @@ import {
   type SpectraRange,
 } from './range.js';
 
-/** What requantisation multiplied spectra by, over the nominal gain: products are divided by it again. */
+/** The factor that requantisation applied to spectra, relative to the nominal gain: products are divided by it. */
 export interface Gain {
   /** One ratio for all. */
   readonly overUsual?: number;
@@ -71,7 +71,7 @@ export interface Gain {
 
 export interface Front {
   readonly source: Source & Partial<KnownLength> & { readonly path?: string };
-  /** How voltages become channels; of voltages alone. */
+  /** How voltages become channels; for voltages only. */
   readonly channels?: ChannelisePlan;
   /** Where the source is the channels of a recording, taken as streams of voltages (fine/streams.ts). */
   readonly finer?: Finer;
@@ -80,7 +80,7 @@ export interface Front {
   readonly kurtosis?: RequestedKurtosis;
   /** [a], 1 where an input is flagged from the start: kurtosis does not test it. */
   readonly flaggedInputs?: Uint8Array;
-  /** Of voltages that are requantised here; that of spectra is in their source. */
+  /** For voltages that are requantised here; spectra have theirs in their source. */
   readonly gain?: Gain;
   /** Only these spectra and channels. */
   readonly range?: SpectraRange;
@@ -106,7 +106,7 @@ export function spectraOfFront({ source, channels: plan, finer, delays, range }:
   if (source.kind === 'spectra') {
     const frequenciesHz = some(source.frequenciesHz);
     return {
-      // Rotated by phases, integers are integers no more.
+      // After phase rotation integers are no longer integers.
       type: delays ? 'cf32' : source.type,
       channels: frequenciesHz.length,
       inputs: source.inputs,
@@ -138,7 +138,7 @@ export function spectraOfSource(front: Front): number {
   return source.kind === 'spectra' ? samples : spectraIn({ ...source, samples }, planned(channels));
 }
 
-/** Where the spectra end that are used: those of the front's range, or of all of the recording. */
+/** The end of the spectra that are used: those of the front's range, or all of the recording. */
 export const endOfFront = (front: Front): number => front.range?.endSpectrum ?? spectraOfSource(front);
 
 /** The gain that products of these spectra are divided by. */
@@ -148,9 +148,9 @@ export const gainOfFront = ({ source, gain = {} }: Front): Gain => {
   return levels ? { levels: { factors: levels, channels, inputs } } : { overUsual };
 };
 
-/** Sums are whole numbers that stay as they were summed: what is divided out or rotated afterwards would be kept in them. */
+/** Sums of integers must not change afterwards: a gain or phase that is applied later would stay in them. */
 export function refuseUnfitSums(front: Front): void {
-  // Equaliser gains of a file are known to whoever reads the sums.
+  // Equaliser gains of a file are known to the reader of the sums.
   if (front.source.kind === 'spectra' && front.source.levels)
     refuse(
       front.source.path ?? 'values',
@@ -167,7 +167,7 @@ export function refuseUnfitSums(front: Front): void {
     refuse('values', 'sums are whole numbers, and these channels are floats', 'take means');
 }
 
-/** What is lost of an amplitude where delays are taken out by phases alone; nothing where samples are delayed. */
+/** Amplitude loss where delays are corrected by phases alone; undefined where samples are delayed. */
 export const phaseLossOf = ({ source, delays }: Pick<Front, 'source' | 'delays'>): number | undefined =>
   source.kind === 'spectra' && delays ? checkedPhaseLoss(source, delays) : undefined;
 
@@ -175,9 +175,9 @@ const planned = (plan: ChannelisePlan | undefined): ChannelisePlan =>
   plan ?? refuse('front.channels', 'voltages need channels', 'say how many');
 
 interface PreparedFront extends Closable {
-  /** Runs the source through the front and what is behind it; closes both. */
+  /** Runs the source through the front and the stage after it; closes both. */
   run(behind: Stage<TimedSpectra, unknown>, options?: RunOptions): Promise<Account>;
-  /** The front of voltages as a stage, for whoever has blocks of their own. */
+  /** The front for voltages as a stage, for callers with blocks of their own. */
   readonly ofVoltages?: Stage<VoltageBlock, TimedSpectra>;
   readonly ofSpectra?: Stage<CanonicalSpectra, TimedSpectra>;
 }
@@ -206,7 +206,7 @@ async function voltageFront(
   const { finer, delays, kurtosis, range } = front;
   const plan = planned(front.channels);
   const blockSpectra = kurtosis && flaggedBlockOf(kurtosis, spectraOfFront({ ...front, range: undefined }));
-  // Phases are counted from the first spectrum that is made at a time, and rounded by it.
+  // Phases are computed from the first spectrum of each run, and rounded relative to it.
   const runSpectra = delays?.towards === undefined ? undefined : trackedRunOf(plan);
   const own = [blockSpectra, runSpectra].filter((spectra) => spectra !== undefined);
   const spans = range && spansOf(front, range, own);
@@ -265,7 +265,7 @@ async function spectraFront(
   if (backend.kind === 'cuda' && !delays && !range && hasCells(source))
     return cellFront(front, source, { backend, clock }, closers);
   const spans = range && spansOf(front, range, blockSpectra === undefined ? [] : [blockSpectra]);
-  // Kurtosis tests all channels together: those of a range are chosen behind it.
+  // Kurtosis tests all channels together: those of a range are chosen after it.
   const read =
     range &&
     (kurtosis
@@ -311,7 +311,7 @@ async function spectraFront(
   };
 }
 
-/** Whether blocks can be taken as the ring holds them, and turned on a card. */
+/** Whether blocks can be used in the ring's layout, and transposed on a card. */
 const hasCells = (source: SpectraSource): source is LiveSpectraSource =>
   'cells' in source &&
   cannotTurn((source as LiveSpectraSource).ring.stream, source.polarisations) === undefined;
@@ -369,7 +369,7 @@ const cutAtMultiples = (lengths: readonly number[]): IntegrationClock => ({
   cutAfter: (index) => Math.min(...lengths.map((spectra) => (Math.floor(index / spectra) + 1) * spectra)),
 });
 
-/** Flagged by kurtosis in blocks of its own, where that is asked for; then the channels of the range. */
+/** Flagged by kurtosis in blocks of its own, where requested; then the channels of the range. */
 async function finished<In>(
   spectra: Stage<In, TimedSpectra>,
   shape: SpectraShape,
@@ -409,7 +409,10 @@ async function finished<In>(
   return chain(stage, keep(prepareSelectChannels(backend, shape, channels)));
 }
 
-/** What is missing in a range is counted where it is read. Where a range reads all channels, the first one counts for all. */
+/**
+ * Missing samples of a range are counted where it is read. Where a range reads all channels, the first one counts for
+ * all.
+ */
 const countedOnce = <In>(
   stage: Stage<In, TimedSpectra>,
   counted: Counted,

@@ -1,4 +1,4 @@
-/** Images by either road, composed of the stages. */
+/** Images, direct or from visibilities, composed of the stages. */
 import { percent } from '../core/units.js';
 import type { OnProgress } from '../core/progress.js';
 import type { Backend } from '../backend/backend.js';
@@ -36,7 +36,7 @@ import {
 import { addSamples, addSeconds, type Instant } from '../core/instant.js';
 import type { SampleRange } from '../core/sources.js';
 
-/** Of a single integration, for whoever has no stream of them. */
+/** From a single integration, without a stream. */
 export const imageIntegration = (
   integration: Integration,
   road: Omit<ImageStageSettings, 'image'>,
@@ -48,29 +48,29 @@ interface DirectRoad {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly calibrated?: Calibrated | CalibratedAt;
-  /** What is delayed; tracking is turned back at the middle of each image. */
+  /** Delays to apply; tracking is unphased at the middle of each image. */
   readonly delays?: RequestedDelays;
-  /** Stops after this many seconds of the recording; all of it unless given. */
+  /** Stops after this many seconds of the recording; all of it by default. */
   readonly durationS?: number;
-  /** What voltages were multiplied by before rounding, over the nominal gain: images are divided by it. */
+  /** The factor applied to voltages before rounding, relative to the nominal gain: images are divided by it. */
   readonly gain?: Gain;
   /** [a], 1 where an input is left out. */
   readonly flaggedInputs?: Uint8Array;
-  /** What becomes of arrays that this road images wrong by more than a tenth: refused unless told. */
+  /** What happens to arrays for which direct imaging is wrong by more than a tenth: refused by default. */
   readonly beyond?: 'refuse' | 'accept';
-  /** Autocorrelations: included unless told. */
+  /** Autocorrelations: included by default. */
   readonly autos?: 'include' | 'leave-out';
   readonly onProgress?: OnProgress;
-  /** Interference is taken out of the voltages before they are imaged. */
+  /** Interference is flagged before voltages are imaged. */
   readonly kurtosis?: RequestedKurtosis;
 }
 
 export interface DirectImagesRoad extends DirectRoad {
-  /** An image of every so many seconds; one of everything unless given. */
+  /** An image of every so many seconds; one of everything by default. */
   readonly everyS?: number;
 }
 
-/** One image of a recording, or of its beginning: voltages → spectra → image, no visibility in between (EPIC). */
+/** One image of a recording, or of its beginning: voltages → spectra → image, without visibilities (EPIC). */
 export async function imageDirectly(
   recording: Recording,
   channels: ChannelisePlan | undefined,
@@ -85,7 +85,7 @@ export async function imageDirectly(
   return { sky: sky ?? refuse(recording.path, 'gave no image', 'record for longer'), ...made };
 }
 
-/** What is emitted is filled anew by the next image. `channels` is of voltages alone. */
+/** The next image fills the emitted arrays anew. `channels` is for voltages only. */
 export async function imagesDirectly(
   recording: Recording,
   channels: ChannelisePlan | undefined,
@@ -122,7 +122,7 @@ export async function imagesDirectly(
   return { account, roadError };
 }
 
-/** How images are made, and how far a pixel may be off over a source's peak. */
+/** The imaging method, and the largest error of a pixel over a source's peak. */
 export interface MethodUsed {
   readonly method: 'direct' | 'w-term' | 'flat';
   /** Down to the horizon. */
@@ -150,17 +150,17 @@ export const methodLine = ({ method, predictedError, predictedErrorAbove10Deg }:
     ? ` (${percent(predictedErrorAbove10Deg)} above 10° of altitude)`
     : '');
 
-/** A larger bound is refused: correlating first is right for every array. */
+/** A larger error is refused: imaging from visibilities is right for every array. */
 const MOST_ROAD_ERROR = 0.1;
 
-/** How far, over a source's peak, the direct road is off for this array and field (image/direct/holds.ts). */
+/** The error of direct imaging over a source's peak, for this array and field (image/direct/holds.ts). */
 export function checkDirectRoad(
   { telescope, frequenciesHz, beyond = 'refuse' }: Pick<DirectRoad, 'telescope' | 'frequenciesHz' | 'beyond'>,
   frame: SkyFrame,
   settings: ImageSettings,
 ): DirectRoadError {
   const error = directRoadError(planSky(telescope, frame, boundFrequencies(frequenciesHz), settings));
-  // At the horizon kernels are worse than anywhere else: that error is reported.
+  // Kernels are worst at the horizon: that error is reported.
   if (error.high <= MOST_ROAD_ERROR || beyond === 'accept') return error;
   return refuse(
     'image',
@@ -185,7 +185,7 @@ export function imageMiddles(
   });
 }
 
-/** The stretches of [first, end) that a clock's cuts make. */
+/** The time ranges of [first, end) between a clock's cuts. */
 export function stretchesOf(clock: IntegrationClock, first: number, end: number): SampleRange[] {
   const stretches: SampleRange[] = [];
   for (let at = first; at < end;) {

@@ -1,4 +1,4 @@
-/** Entry point of `compose`: the order of the stages: the only code that knows it. */
+/** Entry point of `compose`: the order of the stages, and the only code that knows it. */
 export {
   type BeamItem,
   type BeamPowers,

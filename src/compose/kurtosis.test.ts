@@ -1,4 +1,4 @@
-/** What is taken is out of the sums and out of the counts, exactly: beside plain loops over what is left. */
+/** Flagged samples are out of the sums and of the counts, exactly: compared with plain loops over the rest. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Backend } from '../backend/backend.js';
@@ -126,9 +126,9 @@ async function check(backend: Backend): Promise<void> {
           assert.deepEqual([...visibilities.subarray(8 * b, 8 * b + 8)], [...sums], where);
       }
   }
-  // The hole is of one polarisation: X has lost nothing by it.
+  // The hole is in one polarisation: X loses nothing by it.
   assert.ok(halves > 0);
-  // Told apart from what never came.
+  // Counted apart from missing samples.
   assert.equal(tally?.account().taken, taken);
 }
 

@@ -25,7 +25,7 @@ import { spectraInMemory, voltagesInMemory } from '../stages/testing.js';
 const RATE_HZ = 1000;
 const SAMPLES = 411;
 
-/** Two stations of two polarisations; loud enough to hit the rails, and not all of it there. */
+/** Two stations of two polarisations; strong enough to saturate, and with gaps. */
 function voltages(): VoltageRecording {
   const random = randomStream(9, 'parts test');
   const values = Int8Array.from({ length: 4 * SAMPLES * 2 }, () => random.below(255) - 127);
@@ -92,7 +92,7 @@ async function correlatePart(
 
 const settings = { backend: openReference(), flaggedInputs: Uint8Array.of(0, 1, 0, 0) };
 
-/** Every part of a cut, added up; and what was counted. */
+/** The sum of every part of a cut, and the counts. */
 async function inParts(
   recording: Recording,
   cuts: { readonly spectra: readonly number[]; readonly channels: readonly number[] },

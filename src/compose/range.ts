@@ -1,7 +1,7 @@
 /**
  * A range of a recording as a source: some of its spectra, some of its channels. Spectra are numbered from the first of
- * the whole recording, and blocks are cut where those of the whole are cut. So what is made of a range is what the whole
- * would have there: sums of integers are the same bits wherever the recording was cut, floats are the same where no
+ * the whole recording, and blocks are cut where those of the whole are cut. So the products of a range equal those of
+ * the whole there: sums of integers are the same bits wherever the recording was cut, floats are the same where no
  * integration was cut.
  */
 import type { ChannelisePlan } from '../channelise/index.js';
@@ -31,7 +31,7 @@ export interface SpectraRange {
   readonly endChannel: number;
 }
 
-/** A range that is not inside the recording is refused before anything is planned for it. */
+/** A range that is not inside the recording is refused before planning. */
 export function checkRange(
   range: SpectraRange,
   whole: { readonly spectra: number; readonly channels: number },
@@ -55,9 +55,11 @@ export interface Counted {
   missingSamples: number;
 }
 
-/** Which samples make the spectra of a range. */
+/** The samples that make the spectra of a range. */
 interface RangeOfVoltages {
-  /** The first spectrum that is made; those before the range's first bring in what delayed inputs need, and are dropped. */
+  /**
+   * The first spectrum that is made; those before the range's first supply what delayed inputs need, and are dropped.
+   */
   readonly firstMade: number;
   /** What is read. */
   readonly read: SampleRange;
@@ -65,7 +67,7 @@ interface RangeOfVoltages {
   readonly own: SampleRange;
 }
 
-/** `used`: the spectra that are needed for those of the range, where a stage behind the channeliser needs its neighbours. */
+/** `used`: the spectra needed for those of the range, where a stage after the channeliser needs their neighbours. */
 export function voltagesOfRange(
   source: KnownLength,
   plan: ChannelisePlan,
@@ -87,10 +89,7 @@ export function voltagesOfRange(
   };
 }
 
-/**
- * Sums of integers do not depend on the blocks they were made in: where a range is shorter than a block, no more is read
- * than it needs.
- */
+/** Sums of integers do not depend on blocks: for a range shorter than a block, only what it needs is read. */
 export function shortBlockSamples(plan: ChannelisePlan, { first, end }: SampleRange): number {
   const least = plan.taps * plan.samplesPerSpectrum + (plan.mostDelaySamples ?? 0);
   return Math.min(plan.blockSamples, Math.max(least, Math.ceil((end - first) / 4)));
@@ -112,8 +111,8 @@ export const widened = (
 });
 
 /**
- * Without the spectra before those that are used, where a cut must be. What saturated in a block is counted by the range
- * in which the block begins: the neighbour makes the same block.
+ * Drops the spectra before those that are used; a cut must be there. Saturation in a block is counted by the range in
+ * which the block begins: the neighbour makes the same block.
  */
 export function keptFrom<In>(
   { used, own }: { readonly used: SpectraSpan; readonly own: SpectraSpan },
@@ -142,7 +141,7 @@ export function keptFrom<In>(
 const placeOf = (start: Instant, block: { readonly start: Instant }, rateHz: number): number =>
   Math.round(secondsBetween(start, block.start) * rateHz);
 
-/** Samples of `read` in the recording's own blocks, cut at both ends; what is missing of `own` is counted. */
+/** Samples of `read` in the recording's own blocks, cut at both ends; missing samples of `own` are counted. */
 export async function* voltagesWithin(
   source: VoltageSource,
   blockSamples: number,
@@ -162,7 +161,7 @@ export async function* voltagesWithin(
   }
 }
 
-/** The range of a recording of spectra, in its own blocks; what is missing of `own` is counted. */
+/** The range of a recording of spectra, in its own blocks; missing samples of `own` are counted. */
 export async function* spectraWithin(
   source: SpectraSource,
   blockSpectra: number,
@@ -196,7 +195,7 @@ export async function* spectraWithin(
   }
 }
 
-/** What of a range is in a block, counted from the block's first sample. */
+/** The part of a range in a block, counted from the block's first sample. */
 function cut({ first, end }: SampleRange, at: number, samples: number): SampleRange | undefined {
   const range = { first: Math.max(first - at, 0), end: Math.min(end - at, samples) };
   return range.end > range.first ? range : undefined;

@@ -74,9 +74,9 @@ describe('a series of images', { skip: 'what' in library ? library.what : false 
     assert.equal(stage.account().images, IMAGES);
     assert.ok(latest);
     const grown = process.memoryUsage().arrayBuffers - bytes;
-    // A few lines of the tests' own report may lie in it.
+    // The test reporter may allocate a few lines too.
     assert.ok(grown < 65_536, `${grown} bytes of arrays were allocated by ${IMAGES - 1} images`);
-    // And the last of them is what one that is planned for its own moment gives, to a hundredth of a pixel.
+    // The last of them equals one that is planned for its own moment, to a hundredth of a pixel.
     const alone = await imageIntegration(integrations(IMAGES - 1), road, image);
     assert.equal(opened(), 2);
     const peak = alone.image.reduce((most, value) => (value > most ? value : most), 0);
@@ -88,7 +88,7 @@ describe('a series of images', { skip: 'what' in library ? library.what : false 
   });
 });
 
-/** Integration n of a sky that stands still, each at its own time, over the same visibilities. */
+/** Integration n of a fixed sky, each at its own time, with the same visibilities. */
 function seriesOf(stations: number): (n: number) => Integration {
   const baselines = baselineCount(stations);
   const random = randomStream(1, 'series test');

@@ -1,4 +1,4 @@
-/** Streams that lose blocks, end early or fail: what the stages make of them. */
+/** Streams that lose blocks, end early or fail, through the stages. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
@@ -38,7 +38,7 @@ function whole(samples: number): VoltageBlock {
   };
 }
 
-/** The same samples with a stretch marked as missing and zeroed. */
+/** The same samples with a time range marked as missing and zeroed. */
 function gappy(block: VoltageBlock, first: number, end: number): VoltageBlock {
   const voltages = voltagesAT(block.voltages.slice(), 'ci8', 2, block.samples);
   for (let a = 0; a < 2; a++)
@@ -50,7 +50,7 @@ function gappy(block: VoltageBlock, first: number, end: number): VoltageBlock {
   };
 }
 
-/** A telescope that has no end, in blocks of 40 samples, those left out that `lost` says; notes what was given back. */
+/** A source without an end, in blocks of 40 samples, without those that `lost` names; records what was given back. */
 function endless(all: VoltageBlock, lost: (block: number) => boolean = () => false) {
   const state = { released: 0, closed: false };
   const source: VoltageSource = {
@@ -99,7 +99,7 @@ describe('a stream that loses blocks', () => {
   });
 
   it('does not work through a long silence: integrations go on at their own times', async () => {
-    // The filter of 12 samples and blocks of 32 MiB would be worked through; the plan's block is what counts.
+    // A filter of 12 samples in blocks of 32 MiB would process the silence; the plan's block size decides.
     const samples = 4000;
     const { source } = endless(whole(samples), (n) => n >= 3 && n < 95);
     const plan = {
@@ -119,7 +119,7 @@ describe('a stream that loses blocks', () => {
     // an integration. The silence ends at sample 3800: spectrum 950 begins there.
     assert.ok(all.length < 12, `${all.length} integrations of mostly nothing`);
     const after = all.filter(({ start }) => secondsBetween(START, start) > 1);
-    // Whatever was lost, integrations begin ten spectra of 4 ms apart, from the first spectrum's start on.
+    // Despite losses, integrations begin ten spectra of 4 ms apart, from the first spectrum's start on.
     const first = addSamples(START, 3.5, RATE_HZ);
     const beginsAt = secondsBetween(first, after[0].start);
     assert.ok(Math.abs(beginsAt - 3.8) < 1e-9, `${beginsAt}`);
@@ -148,7 +148,7 @@ describe('a stream that loses blocks', () => {
   });
 });
 
-/** Doubles numbers, and says what became of it. */
+/** Doubles numbers, and logs its calls. */
 function doubling(log: string[], name = 'doubling'): Stage<Item, Item> {
   return {
     push: (item, emit) => emit({ ...item, value: 2 * item.value }),
