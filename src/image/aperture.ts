@@ -1,4 +1,4 @@
-/** How many grid cells an array covers, and so how many pixels its image needs. */
+/** How many grid cells an array covers, and the pixels that its image needs. */
 import { realNumber, refuse } from '../core/errors.js';
 import { formatHz, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
@@ -11,7 +11,7 @@ export type ImageField =
   | { readonly kind: 'field'; readonly widthDeg: number };
 
 export type KernelSize = 1 | 3 | 5 | 7;
-/** What of an image's options says how wide the grid must be. */
+/** The image options that determine the size of the grid. */
 interface Aperture {
   readonly stationsM: readonly Vector3[];
   readonly axes: TangentAxes;
@@ -21,20 +21,20 @@ interface Aperture {
 }
 
 export const WHERE = 'image';
-/** Of an image round the zenith: fewer show nothing, for more there is the imager of wide fields. */
+/** For an image round the zenith: fewer are useless, and for more there is the wide-field imager. */
 export const LEAST_PIXELS = 16;
 export const MOST_PIXELS = 1024;
 
-/** Sizes that every transform takes in its stride: 2ⁿ and a quarter or a half more. */
+/** Sizes with fast transforms: 2ⁿ and a quarter or a half more. */
 const goodPixels = [128, 160, 192, 256, 320, 384, 512, 640, 768, 1024] as const;
 
 /** Grid cells along a side that hold the array, whatever the pixels. */
 export const neededCells = (options: Aperture): number => apertureOf(options).needed;
 
-/** Pixels for who has no wish: 128, or the next good size that holds the array. */
+/** The default number of pixels: 128, or the next good size that holds the array. */
 export function fittingPixels(options: Aperture): number {
   const { needed } = apertureOf(options);
-  // Where none does, planImage refuses the largest, and says which field would fit it.
+  // Where none does, planImage refuses the largest, and reports the field that would fit.
   return goodPixels.find((pixels) => needed <= pixels) ?? MOST_PIXELS;
 }
 
@@ -70,13 +70,13 @@ function apertureOf(options: Aperture): {
   if (!Number.isFinite(acrossM)) refuse(WHERE, 'a station has no finite position', 'check the telescope');
   const highestHz = options.frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
   const acrossWavelengths = (acrossM * highestHz) / SPEED_OF_LIGHT_M_PER_S;
-  // Cells are as wide as the image is narrow, however many pixels it has. Centred on cell n/2 of 0 … n − 1, with each
-  // antenna rounded to its nearest cell: two cells of slack.
+  // Grid cells are as wide as the image is narrow, however many pixels it has. Centred on cell n/2 of 0 … n − 1, with
+  // each antenna rounded to its nearest cell: two cells of slack.
   const needed = acrossWavelengths * 2 * MARGIN * halfWidthOf(options.field) + sizeOf(options) + 2;
   return { acrossM, acrossWavelengths, highestHz, needed };
 }
 
-/** Refuses arrays that the grid does not hold, and says what would. */
+/** Refuses arrays larger than the grid, and reports what would fit. */
 export function checkFits(pixels: number, options: Aperture): void {
   const { stationsM, field } = options;
   const { acrossM, acrossWavelengths, highestHz, needed } = apertureOf(options);

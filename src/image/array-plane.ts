@@ -1,7 +1,7 @@
 /**
- * The plane that an array's stations are in. Stations on a slope are flat in their own plane, and gridding kernels hold small
- * heights best: images whose axes are normal to that plane are right where images round the zenith are not. They need no
- * resampling and cost nothing more.
+ * The plane that an array's stations are in. Stations on a slope are flat in their own plane, and gridding kernels
+ * represent small heights best: images whose axes are normal to that plane are right where images round the zenith are
+ * not. They need no resampling and have no extra cost.
  */
 import { CorellaError } from '../core/errors.js';
 import { cross, dot, normalise, type Vector3 } from '../core/vector.js';
@@ -12,9 +12,9 @@ import { planImage, type ImageOptions } from './plan.js';
 
 const UP: Vector3 = { x: 0, y: 0, z: 1 };
 
-/** The unit vector up from the plane through the stations that has the least squares of heights over it. */
+/** The upward unit vector of the plane through the stations with the least squared heights. */
 export function planeNormal(stationsM: readonly Vector3[]): Vector3 {
-  // Stations that are left out have the place of another one: each place counts once.
+  // Stations that are left out have another one's place: each place counts once.
   const places = [...new Map(stationsM.map((place) => [`${place.x} ${place.y} ${place.z}`, place])).values()];
   const mean = (of: (place: Vector3) => number): number =>
     places.reduce((sum, place) => sum + of(place), 0) / places.length;
@@ -28,7 +28,7 @@ export function planeNormal(stationsM: readonly Vector3[]): Vector3 {
     product('x', 'z'),
     product('y', 'z'),
   ];
-  // Along the two principal directions of the array: one in which it has no extent has no slope.
+  // Along the two principal directions of the array: no slope is fitted in one without extent.
   const angle = Math.atan2(2 * xy, xx - yy) / 2;
   let normal = UP;
   for (const [east, north] of [
@@ -43,22 +43,22 @@ export function planeNormal(stationsM: readonly Vector3[]): Vector3 {
   return normalise(normal);
 }
 
-/** Above this estimate, over a source's peak, the zenith is left for the plane. */
+/** Above this estimated error, relative to a source's peak, the plane is considered instead of the zenith. */
 const MOST_ZENITH_ERROR = 5e-3;
-/** And where the plane's is at most this part of the zenith's. */
+/** And used where its error is at most this fraction of the zenith's. */
 const WORTHWHILE = 0.5;
 
 export interface ImageCentre {
-  /** Where the image's centre is over the ground; the zenith exactly, or the normal of the stations' plane. */
+  /** The image's centre over the ground; the zenith exactly, or the normal of the stations' plane. */
   readonly normalEnu: Vector3;
 }
 
-/** What of an image's options the choice depends on: neither the moment nor J2000, so it is one for a whole run. */
+/** The image options that the choice depends on: neither the moment nor J2000, so it is one for a whole run. */
 type CentreOptions = Pick<ImageOptions, 'field' | 'stationsM' | 'frequenciesHz' | 'kernel' | 'patterns'> & {
   readonly pixels?: number;
 };
 
-/** The zenith, unless it is off by more than 0.5 % of a source and the stations' own plane by at most half of that. */
+/** The zenith, unless its error is above 0.5 % of a source and that of the stations' own plane at most half of it. */
 export function chooseCentre(options: CentreOptions): ImageCentre {
   const zenithError = errorAround(UP, options);
   if (zenithError <= MOST_ZENITH_ERROR) return { normalEnu: UP };
@@ -78,13 +78,14 @@ function errorAround(normalEnu: Vector3, options: CentreOptions): number {
   try {
     return directRoadEstimate(planImage({ ...single, pixels: options.pixels ?? fittingPixels(single) }));
   } catch (error) {
-    // Kernels that cannot follow the heights, or a grid that is too small, are refused by the plan of the image itself.
+    // Kernels that cannot represent the heights, or a grid that is too small, are refused by the plan of the image
+    // itself.
     if (error instanceof CorellaError) return Infinity;
     throw error;
   }
 }
 
-/** Round a direction over the ground: l as near to east as it can be. */
+/** Axes round a direction over the ground: l as near to east as possible. */
 export function groundAxes(n: Vector3): TangentAxes {
   const l = normalise(cross({ x: 0, y: 1, z: 0 }, n));
   return { l, m: cross(n, l), n };
@@ -98,17 +99,17 @@ export const isZenith = ({ x, y }: Vector3): boolean => Math.hypot(x, y) < LEVEL
 export interface Tilt {
   /** Of the image's centre from the zenith. */
   readonly fromZenithDeg: number;
-  /** Towards which it leans, from north through east. */
+  /** The azimuth of the tilt, from north through east. */
   readonly azimuthDeg: number;
 }
 
-/** How far an image's centre is from the zenith; nothing where it is the zenith. */
+/** How far an image's centre is from the zenith; undefined where it is the zenith. */
 export const tiltOf = ({ n }: Pick<TangentAxes, 'n'>): Tilt | undefined =>
   isZenith(n) ? undefined : { fromZenithDeg: 90 - altitudeDeg(n), azimuthDeg: azimuthDeg(n) };
 
 /**
- * How far from the centre an image of the whole sky reaches along a direction in it, in direction cosines. Where the image
- * leans down it ends at the true horizon; on the other side at 1, the rim of the projection, which is above the horizon.
+ * How far from the centre an image of the whole sky reaches along a direction in it, in direction cosines. On the low
+ * side it ends at the true horizon; on the other side at 1, the rim of the projection, which is above the horizon.
  */
 export function skyReach({ l, m, n }: TangentAxes, east: number, north: number): number {
   const length = Math.hypot(east, north);
@@ -116,7 +117,7 @@ export function skyReach({ l, m, n }: TangentAxes, east: number, north: number):
   return up >= 0 ? 1 : n.z / Math.hypot(n.z, up);
 }
 
-/** Direction cosines along an image's axes, also of what is behind its plane. */
+/** Direction cosines along an image's axes, also for directions behind its plane. */
 export const alongImage = ({ l, m }: TangentAxes, direction: Vector3): { l: number; m: number } => ({
   l: dot(l, direction),
   m: dot(m, direction),

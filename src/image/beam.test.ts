@@ -8,7 +8,7 @@ import { imageVisibilities, planImage } from './index.js';
 
 describe('the beam', () => {
   it('of stations on a slope and on hills is what a source at the centre looks like, by a direct Fourier sum', () => {
-    // A slope of 10° and bumps of half a metre at 60 MHz: the phases of heights turn by more than a radian.
+    // A slope of 10° and bumps of half a metre at 60 MHz: heights change phases by more than a radian.
     const stationsM = randomStations(5, 14, 30).map(({ x, y }, s) => ({
       x,
       y,
@@ -60,8 +60,8 @@ describe('the beam', () => {
       const wanted = direct((column - 32) * plan.pixelSize, (row - 32) * plan.pixelSize);
       worst = Math.max(worst, Math.abs(value - wanted));
     });
-    // Kernels of 7 × 7 cells follow heights of this size to a few parts in a thousand; without the phase of the centre
-    // the beam would be wrong by more than its half.
+    // Kernels of 7 × 7 cells represent heights of this size to a few parts in a thousand; without the centre's phase
+    // the beam would be wrong by more than half.
     assert.ok(worst < 0.02, `off by ${worst}`);
     assert.ok(Math.abs(beam[32 * 64 + 32] - 1) < 0.005, `${beam[32 * 64 + 32]} at its centre`);
   });

@@ -1,4 +1,4 @@
-/** What every backend's direct imager must do, compared with the reference; registered by each backend's tests. */
+/** Shared cases for every backend's direct imager, compared with the reference; registered by each backend's tests. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Backend } from '../backend/backend.js';
@@ -115,7 +115,7 @@ async function runDirect(backend: Backend, direct: DirectCase): Promise<DirectIm
     capacity: Math.max(...direct.blocks),
   });
   const images: DirectImage[] = [];
-  // twice, so that whatever the first image left behind would show in the second
+  // twice, so that remains of the first image would appear in the second
   for (let round = 0; round < 2; round++) {
     for (const [n, samples] of direct.blocks.entries()) {
       const spectra = randomSpectra(seed + 100 * round + n, type, plan, samples);
@@ -138,7 +138,7 @@ export interface DirectImageTolerances {
   readonly image?: number;
 }
 
-/** A dipole, a dish that hears a third as much of the rest of the sky, and one that is lopsided and has phases. */
+/** A dipole, a dish that receives a third as much from the rest of the sky, and an asymmetric one with phases. */
 const threeKinds = (stations: number): StationPatterns => ({
   kinds: 3,
   weights: (frequencyHz, { x, y, z }) => [
@@ -224,7 +224,7 @@ export function directImageCases(
       ['cf32', 2],
     ] as const) {
       it(`${type} without autocorrelations, ${polarisations} polarisation(s), gains and gaps`, () => {
-        // 19 stations fill no block of inputs, 70 samples no tile
+        // 19 stations do not fill a block of inputs, 70 samples no tile
         const plan = makePlan({ stations: 19, polarisations });
         const inputs = 19 * polarisations;
         const solved = new Uint8Array(2 * inputs).fill(1);

@@ -1,4 +1,7 @@
-/** Channels of unequal samples, averaged: what a plain Fourier sum over all samples gives, on every backend there is. */
+/**
+ * Channels with different numbers of samples, averaged: equal to a plain Fourier sum over all samples, on every
+ * backend.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Backend } from '../backend/backend.js';
@@ -100,7 +103,8 @@ describe('channels of unequal samples', () => {
         worst = Math.max(worst, Math.abs(plane[at] - wanted));
         alike = Math.max(alike, Math.abs(evenly[at] - wanted));
       }
-      // 7 × 7 kernels keep 1e-4; a hundred samples that count like ten thousand are off by more than the peak.
+      // 7 × 7 kernels are good to 1e-4; giving a hundred samples the weight of ten thousand is wrong by more than the
+      // peak.
       assert.ok(worst < 5e-4 * peak, `${worst / peak} of the peak`);
       assert.ok(alike > peak, `${alike / peak}`);
       await imager.close();
@@ -110,7 +114,7 @@ describe('channels of unequal samples', () => {
 
   for (const [name, open, skip] of backends) {
     it(`products of a pair weigh as they were counted: ${name}`, { skip }, async () => {
-      // YY of half of the pairs is flagged: XX is what it was, YY the sum over the others alone.
+      // YY of half of the pairs is flagged: XX is unchanged, YY is the sum over the others.
       const whole = unequal();
       const weights = Float64Array.from({ length: whole.counts.length * 4 }, (_, at) => {
         const cell = Math.floor(at / 4);
@@ -145,7 +149,7 @@ describe('channels of unequal samples', () => {
       // Means of a hundred samples of noise, over 33 pairs.
       assert.ok(worst < 1e-4, `${worst}`);
       assert.ok(planes[1] < planes[0]);
-      // Two alike are the same image.
+      // Two equal integrations give the same image.
       const { image: twice } = await imager.image([some, some]);
       for (let at = 0; at < size; at++)
         assert.ok(Number.isNaN(found[at]) || Math.abs(twice[size + at] - found[size + at]) < 1e-9);

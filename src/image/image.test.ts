@@ -63,7 +63,7 @@ function oneStep(values: readonly (readonly [number, number])[]): SpectraCAT {
   return spectra;
 }
 
-/** Correlates by the definition V_ij = Σ x_i conj(x_j), with the counts that the gaps leave. */
+/** Correlates by the definition V_ij = Σ x_i conj(x_j), with the counts left by the gaps. */
 function correlate(
   imagePlan: ImagePlan,
   spectra: SpectraCAT,
@@ -106,7 +106,7 @@ function correlate(
   };
 }
 
-/** What every station hears of one source: x_a = e^(+2πi f r·ŝ/c). */
+/** The voltages of one source at every station: x_a = e^(+2πi f r·ŝ/c). */
 const wave = (stationsM: readonly Vector3[], direction: Vector3): SpectraCAT =>
   oneStep(
     stationsM.map((position) => {
@@ -150,7 +150,7 @@ describe('two stations by hand', () => {
         assert.ok(Math.abs(pixel(image, k) - (1 + Math.sin(theta(k))) / 2) < 1e-12);
         assert.ok(Math.abs(pixel(gridded, k) - (1 + Math.sin(theta(k))) / 2) < 1e-12);
       }
-      // θ = 90° lies eight pixels towards the station that leads
+      // θ = 90° is eight pixels towards the station that leads
       assert.ok(Math.abs(pixel(image, 40) - 1) < 1e-12);
     });
   }
@@ -249,7 +249,7 @@ describe('the two roads', () => {
       gains,
       autos: 'include',
     });
-    // the voltages passed through float32
+    // the voltages were rounded to float32
     assertSameImage(seen.image, bare, 64, 1e-6);
   });
 });

@@ -7,7 +7,7 @@ import type { AntennaOffset } from './projection.js';
 
 const NODES = 32;
 
-/** The residual of an antenna's weights at every point of the whole field, by the formula above kernels.ts. */
+/** The residual of an antenna's weights over the whole field, by the formula above kernels.ts. */
 function residuals(
   options: FitterOptions,
   taps: Float64Array,
@@ -75,9 +75,9 @@ describe('kernel fit', () => {
             const taps = tapsCSKK(new Float64Array(4 * size * size).fill(NaN), 1, 2, size);
             const error = fitter.fit(taps, size * size, antenna);
             const own = taps.subarray(2 * size * size);
-            // Over the sum of the weights 1/t² this is how far the taps are off: rounding, some 1e-16 for each of 49.
+            // The error of the taps is this over the sum of the weights 1/t²: rounding, some 1e-16 for each of 49.
             assert.ok(residuals(options, own, antenna, heights).gradient < 1e-14);
-            // The error's square is 1 less sums whose terms reach 10⁴ at the corners: 1e-16 of those.
+            // The squared error is 1 less sums whose terms reach 10⁴ at the corners: 1e-16 of those.
             const { rms } = residuals(options, own, antenna, 'project');
             assert.ok(Math.abs(error ** 2 - rms ** 2) < 1e-11, `${error} ${rms}`);
             assert.ok(Math.abs(fitter.error(taps, size * size, antenna) ** 2 - rms ** 2) < 1e-11);

@@ -1,19 +1,18 @@
 /**
  * Gridding kernels: the K × K numbers with which an antenna's voltage is spread on the grid, so that after the
- * transform it acts, at every pixel of the field, as if the antenna stood exactly where it stands.
+ * transform it acts, at every pixel of the field, like an antenna at its exact position.
  *
- * An antenna at (x, y) cells and w wavelengths above the array's middle must answer pixel (l, m) with
+ * An antenna at (x, y) cells and w wavelengths above the array's middle must have this response at pixel (l, m):
  *
  *   t(l, m) · e^(−2πi (xξ + yη + w·n)),     ξ = l·Δu, η = m·Δu cycles per cell,   n = √(1 − l² − m²)
  *
- * where t is one smooth taper for all antennas, divided out of the image afterwards. The K × K weights are
- * the least-squares fit to that over the pixels that are shown, relative to t. Fitting, instead of sampling a
- * window, buys two things: pixels nobody sees are free to be wrong, and an antenna's height is part of the fit.
+ * where t is one smooth taper for all antennas, divided out of the image afterwards. The K × K weights are the
+ * least-squares fit to that over the pixels that are shown, relative to t. Fitting, instead of sampling a window, has
+ * two advantages: pixels that are not shown may be wrong, and an antenna's height is part of the fit.
  *
- * The field mirrors itself in l and in m, and n does not change with either sign. So everything falls apart into
- * even (cosine) and odd (sine) parts along each axis that never meet: a quarter of the points is enough, all sums
- * are of real waves, and the normal equations are four small blocks. Thousands of channels are thus planned in
- * seconds.
+ * The field is symmetric in l and in m, and n does not change with either sign. So everything separates into
+ * independent even (cosine) and odd (sine) parts along each axis: a quarter of the points is enough, all sums are of
+ * real waves, and the normal equations are four small blocks. Thousands of channels are thus planned in seconds.
  */
 import type { TapsCSKK } from '../core/axes.js';
 import {
@@ -28,8 +27,8 @@ import { preparePatternProjection, squaredSum, type NodePattern } from './statio
 
 /**
  * How much wider the grid's image is than the part that is shown: no K × K gridding kernel works at the very edge,
- * where the grid's periodic image meets itself. At 1.15 the rms error of an antenna on the ground is 3 %
- * (K = 3), 0.2 % (5), 0.02 % (7); measured, see plan.test.ts.
+ * where the grid's periodic image aliases. At 1.15 the rms error of an antenna on the ground is 3 % (K = 3), 0.2 % (5),
+ * 0.02 % (7); measured, see plan.test.ts.
  */
 export const MARGIN = 1.15;
 
@@ -49,11 +48,11 @@ export function taper(size: number, cyclesPerCell: number): number {
 }
 
 interface KernelFitter {
-  /** Where the fit is made: patterns are asked for there. */
+  /** The points of the fit, where patterns are evaluated. */
   readonly quarter: Quarter;
   /**
-   * Writes an antenna's weights into taps [row][column] (complex) at complex index `start`, and gives their error. With a
-   * pattern, of a station that is weighed by it.
+   * Writes an antenna's weights into taps [row][column] (complex) at complex index `start`, and returns their error.
+   * With a pattern, for a station that is weighted by it.
    */
   fit(taps: TapsCSKK, start: number, antenna: AntennaOffset, pattern?: NodePattern): number;
   /** Rms over the field of |response / wanted response − 1|, for any weights. */
@@ -65,9 +64,9 @@ export interface FitterOptions {
   /** The shown part reaches from −halfWidth to +halfWidth in l and m, within the unit circle. */
   readonly halfWidth: number;
   readonly cellWavelengths: number;
-  /** The taper to fit towards; `none` for gridding kernels that keep their own shape. */
+  /** The taper to fit; `none` for gridding kernels that keep their own shape. */
   readonly taper: 'kaiser-bessel' | 'none';
-  /** `phase-centre` turns each antenna's phase by its height towards the centre alone. */
+  /** `phase-centre` corrects each antenna's phase for its height only towards the centre. */
   readonly heights: 'project' | 'phase-centre';
 }
 

@@ -1,4 +1,4 @@
-/** Images on a card, for whoever keeps data there: the stages and the bench. */
+/** Images on a card, for modules that keep data there: the stages and the bench. */
 export { channelsAtOnce } from './cuda/plan.js';
 export { prepareImageScaler } from './cuda/scale.js';
 export { inputFactors, unitFactors } from './direct/direct.js';

@@ -1,11 +1,11 @@
 /**
- * Gridding kernels as waves. Along one axis one of K = 2m + 1 cells answers with Σ t_k e^(−2πi kξ); its even and odd
- * halves e_a = (t_a + t_−a)/2 and o_a = (t_a − t_−a)/2 make that a sum of real waves,
+ * Gridding kernels as waves. Along one axis one of K = 2m + 1 cells has the response Σ t_k e^(−2πi kξ); its even and
+ * odd halves e_a = (t_a + t_−a)/2 and o_a = (t_a − t_−a)/2 make that a sum of real waves,
  *
  *   e_0 + Σ e_a·2cos(2πaξ) − i·Σ o_a·2sin(2πaξ),      a = 1 … m
  *
- * kept where the cells were: e_a in the place of cell +a, o_a in that of −a. Over a field that mirrors itself,
- * even and odd waves are orthogonal, so a fit in two dimensions is four small ones.
+ * stored in place: e_a at cell +a, o_a at −a. Over a symmetric field, even and odd waves are orthogonal, so a fit in
+ * two dimensions is four small ones.
  */
 
 /** Replaces K × K complex cells [row][column] by waves. */

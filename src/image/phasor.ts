@@ -11,7 +11,7 @@ for (let entry = 0; entry < ENTRIES; entry++) {
 export function setPhasor(phasors: Float64Array, at: number, turns: number): void {
   const entries = turns * ENTRIES;
   const nearest = Math.floor(entries + 0.5);
-  // At most 0.0031 rad are left, whose sixth power over 720 is beyond float64.
+  // The remaining angle is at most 0.0031 rad, whose sixth power over 720 is below float64 precision.
   const angle = (entries - nearest) * ((2 * Math.PI) / ENTRIES);
   const squared = angle * angle;
   const cos = 1 - squared * (1 / 2 - squared / 24);

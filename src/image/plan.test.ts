@@ -39,11 +39,11 @@ describe('image plan', () => {
     assert.ok(Math.abs(fraction - Math.PI / 4 / 1.15 ** 2) < 0.01);
   });
   it('blanks what is below the horizon of a tilted field', () => {
-    // centre 30° up in the north: m towards the zenith side is up, the south of the image dips under
+    // centre 30° up in the north: m towards the zenith side is up, the south of the image is below the horizon
     const [c, s] = [Math.cos(Math.PI / 6), Math.sin(Math.PI / 6)];
     const axes = { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: -s, z: c }, n: { x: 0, y: c, z: s } };
     const { shown, pixelSize } = plan({ axes, stationsM: randomStations(1, 4, 3, 0) });
-    // along l = 0 the horizon lies where m·cos 30° + n·sin 30° = 0, m = −sin 30°
+    // along l = 0 the horizon is where m·cos 30° + n·sin 30° = 0, m = −sin 30°
     const row = (m: number): number => shown[Math.round(m / pixelSize + 32) * 64 + 32];
     assert.deepEqual([row(-0.55), row(-0.45), row(0.9)], [0, 1, 1]);
   });
@@ -73,7 +73,7 @@ describe('image plan', () => {
   });
   it('has room on the grid for every antenna at the very limit', () => {
     for (const size of [1, 3, 5, 7] as const) {
-      // the widest array that is not refused, at its least convenient: just under n − K − 2 cells
+      // the widest array that is not refused, in the worst case: just under n − K − 2 cells
       const acrossM = ((64 - size - 2) * 0.9999 * SPEED_OF_LIGHT_M_PER_S) / 60e6 / 2.3;
       const corner = (x: number) => ({ x, y: x, z: 0 });
       const { corners } = plan({
@@ -166,7 +166,7 @@ describe('measuring', () => {
     assert.ok(mean.every((value) => value === 3));
     mean.fill(7, size, 2 * size);
     assert.ok(stokesI(mean, three, 0).every((value) => value === 5));
-    // With one polarisation XX stands for I, in memory of its own.
+    // With one polarisation XX is used for I, in memory of its own.
     const one = plan({ frequenciesHz: Float64Array.of(60e6), polarisations: 1, pixels: 64 });
     const alone = imageCPML(new Float64Array(size).fill(4), 1, 1, 64);
     const stokes = stokesI(alone, one, 0);

@@ -39,7 +39,7 @@ export type { ImageField, KernelSize };
 export type ImageKernel =
   /** K × K weights fitted to each antenna's place; K = 1 is the nearest cell with weight 1. */
   | { readonly kind: 'fitted'; readonly size: KernelSize }
-  /** The user's own, an antenna's aperture illumination for instance; see `corners` for where they lie. */
+  /** The user's own, an antenna's aperture illumination for instance; see `corners` for their position. */
   | { readonly kind: 'own'; readonly size: KernelSize; readonly taps: TapsCSKK };
 
 export interface ImageOptions {
@@ -55,15 +55,15 @@ export interface ImageOptions {
   /** Default: fitted, 5 × 5. */
   readonly kernel?: ImageKernel;
   /**
-   * What becomes of an antenna's height above the array's plane. `project` (default) puts it into its gridding kernel, so
-   * that it is right all over the field; `phase-centre` only in the middle.
+   * How an antenna's height above the array's plane is handled. `project` (default) includes it in the gridding kernel,
+   * so that it is right all over the field; `phase-centre` only in the middle.
    */
   readonly heights?: 'project' | 'phase-centre';
-  /** What stations are weighed by where they differ, in fitted kernels of 3 × 3 cells or more; all alike unless given. */
+  /** The weights of stations where they differ, in fitted kernels of 3 × 3 cells or more; all equal by default. */
   readonly patterns?: StationPatterns;
 }
 
-/** Where an image's pixels are, and what it is of: all that is needed to write or draw one, however it is made. */
+/** The pixels of an image, and its field: all that is needed to write or draw one, however it is made. */
 export interface ImageGeometry {
   readonly pixels: number;
   /** Direction cosine from one pixel to the next. */
@@ -78,7 +78,7 @@ export interface ImageGeometry {
   readonly products: 1 | 4;
   /** shown : [m][l], 1 where the pixel is above the horizon and inside the field. */
   readonly shown: Uint8Array;
-  /** What stations are weighed by where they differ. */
+  /** The patterns that stations are weighted by where they differ. */
   readonly patterns?: StationPatterns;
 }
 
@@ -88,11 +88,11 @@ export interface ImagePlan extends ImageGeometry {
   readonly corners: Int32Array;
   readonly taps: TapsCSKK;
   /**
-   * centre : [c][s] complex, the phase at which each station hears a source at the centre of the image, by its height:
-   * what the beam is made of.
+   * centre : [c][s] complex, the phase of a source at the image's centre at each station, by its height: the beam is
+   * made of it.
    */
   readonly centre: Float64Array;
-  /** correction : [m][l], what takes the taper out of a power image: multiply. */
+  /** correction : [m][l], the factor that takes the taper out of a power image. */
   readonly correction: Float64Array;
   /** Only rows firstRow … endRow − 1 of the grid are ever touched, in any channel. */
   readonly firstRow: number;
@@ -127,7 +127,7 @@ export function planGeometry(
   };
 }
 
-/** Pixels, grid and gridding kernels of an image; what does not fit is refused with what would. */
+/** Plans pixels, grid and gridding kernels of an image; refuses what does not fit and reports what would. */
 export function planImage(options: ImageOptions): ImagePlan {
   const { stationsM, axes, frequenciesHz, heights = 'project', patterns } = options;
   const kernel = options.kernel ?? { kind: 'fitted', size: sizeOf(options) };
@@ -139,7 +139,8 @@ export function planImage(options: ImageOptions): ImagePlan {
   const middle = {
     l: halfway(places.map(({ l }) => l)),
     m: halfway(places.map(({ m }) => m)),
-    // The middle station's height: gridding kernels hold small heights best, and one outrigger on a hill must not lift all.
+    // The median station's height: gridding kernels represent small heights best, and one outrigger on a hill must not
+    // shift all.
     n: median(places.map(({ n }) => n)),
   };
   checkFits(pixels, options);
@@ -226,16 +227,16 @@ const halfway = (values: readonly number[]): number => {
   return (least + most) / 2;
 };
 
-/** The nearest cell, turned by the height towards the phase centre: all that one number can do. */
+/** The nearest cell, with the phase of the height towards the phase centre: the best that one number can do. */
 function turnOnly(taps: TapsCSKK, start: number, heightWavelengths: number): void {
   taps[2 * start] = Math.cos(2 * Math.PI * heightWavelengths);
   taps[2 * start + 1] = -Math.sin(2 * Math.PI * heightWavelengths);
 }
 
-/** An antenna's response half wrong is no image; small gridding kernels that are merely coarse pass. */
+/** A kernel whose response is half wrong makes no image; small gridding kernels that are merely coarse pass. */
 const WORST_KERNEL_ERROR = 0.5;
 
-/** Refuses arrays that stick so far out of the image's plane that K × K cells cannot follow. */
+/** Refuses arrays that extend so far out of the image's plane that K × K cells cannot represent them. */
 function checkKernels(kernelErrors: Float64Array, heights: 'project' | 'phase-centre'): void {
   if (heights === 'phase-centre') return;
   const mean = kernelErrors.reduce((sum, error) => sum + error ** 2, 0) / kernelErrors.length;

@@ -1,16 +1,16 @@
-/** Taking images apart and measuring on them. */
+/** Extracts and measures parts of images. */
 import { imageCPML, planeML, weightsCP, type ImageCPML, type PlaneML, type WeightsCP } from '../core/axes.js';
 import { refuse, wholeNumber } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 import { pixelCosine, type ImagePlan } from './plan.js';
 
 export type ImageShape = Pick<ImagePlan, 'pixels' | 'pixelSize'>;
-/** What of a plan says how an image lies in memory. */
+/** The members of a plan that determine an image's memory layout. */
 type ImageAxes = Pick<ImagePlan, 'channels' | 'products' | 'pixels' | 'polarisations'>;
 
 /**
- * The mean over channels by their weights, one channel out: what all samples together say. Every channel counts alike
- * where no weights are given. Channels without data (NaN throughout) are left out of it.
+ * The mean over channels with their weights, one channel out: the mean of all samples. Channels count equally where no
+ * weights are given. Channels without data (NaN throughout) are left out.
  */
 export function averageChannels(image: ImageCPML, plan: ImageAxes, weights?: WeightsCP): ImageCPML {
   const { channels, products, pixels } = plan;
@@ -45,7 +45,10 @@ export function planeOf(image: ImageCPML, plan: ImageAxes, channel: number, prod
   return planeML(image.subarray(first, first + size), pixels);
 }
 
-/** Stokes I = (XX + YY)/2 of one channel; with one polarisation XX stands for it, and a hand that is alone for both. */
+/**
+ * Stokes I = (XX + YY)/2 of one channel; with one polarisation XX replaces it, and a single polarisation with data
+ * replaces both.
+ */
 export function stokesI(image: ImageCPML, plan: ImageAxes, channel: number): PlaneML {
   const x = planeOf(image, plan, channel, 0);
   if (plan.polarisations === 1) return planeML(x.slice(), plan.pixels);
@@ -59,7 +62,7 @@ export function stokesI(image: ImageCPML, plan: ImageAxes, channel: number): Pla
 
 const isEmpty = (plane: PlaneML): boolean => plane.every(Number.isNaN);
 
-/** Of two polarisations the one that has all there is: the other was lost in every channel. */
+/** The polarisation with data, where the other one was lost in every channel. */
 export function loneHand(image: ImageCPML, plan: ImageAxes): 0 | 1 | undefined {
   if (plan.polarisations === 1) return undefined;
   const channels = image.length / (plan.products * plan.pixels ** 2);
@@ -69,7 +72,7 @@ export function loneHand(image: ImageCPML, plan: ImageAxes): 0 | 1 | undefined {
   return x === y ? undefined : x ? 1 : 0;
 }
 
-/** An image of one product alone, of every channel. */
+/** An image of one product, in every channel. */
 export function productAlone(image: ImageCPML, plan: ImageAxes, product: number): ImageCPML {
   const size = plan.pixels ** 2;
   const channels = image.length / (plan.products * size);
@@ -78,7 +81,7 @@ export function productAlone(image: ImageCPML, plan: ImageAxes, product: number)
   return imageCPML(alone, channels, 1, plan.pixels);
 }
 
-/** Where in the image a direction falls, in direction cosines; undefined behind the tangent plane. */
+/** A direction's place in the image, in direction cosines; undefined behind the tangent plane. */
 export function placeOf(
   plan: Pick<ImagePlan, 'axes'>,
   direction: Vector3,
@@ -135,7 +138,7 @@ export function measureSource(
   };
 }
 
-/** Top of the parabola through three neighbours; the middle itself where it is not the highest, or at an edge. */
+/** Top of the parabola through three neighbours; the middle pixel where it is not the highest, or at an edge. */
 function vertex(before: number, middle: number, after: number): { offset: number; rise: number } {
   const curvature = before - 2 * middle + after;
   const slope = (after - before) / 2;

@@ -1,7 +1,7 @@
 /**
- * How much of each wave (parity.ts) is in what an antenna should answer over the field: the right-hand sides of its
- * gridding kernel's fit. This runs once for each antenna and channel, so it is the time that planning takes: a quarter of
- * the field stands for all, and the sums are in functions of their own, which V8 makes the most of.
+ * The contribution of each wave (parity.ts) to an antenna's wanted response over the field: the right-hand sides of its
+ * gridding kernel's fit. This runs once for each antenna and channel, so it takes most of the planning time: a quarter
+ * of the field is enough, and the sums are in functions of their own, which V8 optimises best.
  */
 import { waveTable } from './parity.js';
 import { setPhasor } from './phasor.js';
@@ -14,7 +14,7 @@ export interface AntennaOffset {
   readonly heightWavelengths: number;
 }
 
-/** Where the fit is made: l and m above zero, the other three quarters being its mirror images. */
+/** The points of the fit: l and m above zero; the other three quarters are mirror images. */
 export interface Quarter {
   /** Places along either axis. */
   readonly cosines: Float64Array;
@@ -66,7 +66,7 @@ export function prepareProjection(options: {
   };
 }
 
-/** phasors : [row][column], e^(−2πi w·n), which two nodes mirrored in the diagonal share. */
+/** phasors : [row][column], e^(−2πi w·n), which two nodes symmetric about the diagonal share. */
 function turnByHeight(
   phasors: Float64Array,
   columns: Int32Array,
@@ -116,7 +116,7 @@ function sumColumns(
 ): void {
   const nodes = columns.length;
   for (let wave = 0; wave < along.length; wave += nodes) {
-    // Four rows at a time, the first the longest; beyond the sky phasors are zero.
+    // Four rows at a time, the first the longest; outside the sky phasors are zero.
     for (let row = 0; row < nodes; row += 4) {
       const end = columns[row];
       const first = 2 * row * nodes;

@@ -1,4 +1,4 @@
-/** The beam that an array would have with all of its stations, for headers and pictures of roads that make none. */
+/** The beam of an array with all of its stations, for headers and pictures of methods that make none. */
 import { planeML } from '../core/axes.js';
 import { CorellaError } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
@@ -10,7 +10,7 @@ import { fitBeam, type FittedBeam } from './wide/beam.js';
 const STEPS_A_BEAM = 8;
 const SIDE = 64;
 
-/** |Σ_a e^(−2πi r_a·ŝ/λ)|² / N² round the centre at the middle of the band, fitted; nothing where it has no peak. */
+/** |Σ_a e^(−2πi r_a·ŝ/λ)|² / N² round the centre at the middle of the band, fitted; undefined where it has no peak. */
 export function stationBeam({
   stationsM,
   axes,

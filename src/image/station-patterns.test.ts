@@ -1,4 +1,4 @@
-/** Kernels of stations that differ: the fit by its formula, and a lone source as a plain sum has it. */
+/** Kernels of stations that differ: the fit against its formula, and a single source against a plain sum. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tapsCSKK } from '../core/axes.js';
@@ -18,7 +18,7 @@ const options = {
 const antenna = { rowOffset: 0.37, columnOffset: -0.21, heightWavelengths: 0.13 };
 const taps = () => tapsCSKK(new Float64Array(50), 1, 1, 5);
 
-/** Lopsided and with phases, so that no symmetry helps. */
+/** Asymmetric and with phases, so that no symmetry hides errors. */
 const lopsided = ({ x, y }: Vector3) => ({ re: 1 + 0.5 * x - 0.3 * y, im: 0.4 * x * y });
 const ONE = { re: 1, im: 0 };
 const patternOf = (kind: (direction: Vector3) => { re: number; im: number }) =>
@@ -90,7 +90,7 @@ describe('kernels of stations of their own', () => {
     };
     const { anywhere: error } = directRoadError(planImage(plan));
     assert.ok(error < 0.02, String(error));
-    // Kernels of the other kind are another road.
+    // Kernels of one kind for all use other code.
     const alike: StationPatterns = { kinds: 1, weights: () => [ONE], ofStation: stationsM.map(() => 0) };
     assert.ok(directRoadError({ ...planImage(plan), patterns: alike }).anywhere > 0.1);
     assert.throws(() => planImage({ ...plan, kernel: { kind: 'fitted', size: 1 } }), /one cell cannot hold/);

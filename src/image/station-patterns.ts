@@ -1,11 +1,12 @@
 /**
- * Gridding kernels of stations that differ (MOFF, and so EPIC): each is weighed, direction by direction, by a pattern of its
- * own, its voltage beam, whose transform is its aperture, or what of it differs from the others'. In kernels.ts an antenna's wanted answer becomes
+ * Gridding kernels of stations that differ (MOFF, and so EPIC): each is weighted, direction by direction, by a pattern
+ * of its own, its voltage beam, whose transform is its aperture, or what of it differs from the others'. In kernels.ts
+ * an antenna's wanted response becomes
  *
  *   t(l, m) · p(l, m) · e^(−2πi (xξ + yη + w·n))
  *
- * and nothing is assumed of p: the fit is made over all four quarters of the field, in the same waves (parity.ts), whose
- * normal equations do not know of p.
+ * and nothing is assumed of p: the fit is made over all four quarters of the field, in the same waves (parity.ts),
+ * whose normal equations do not depend on p.
  */
 import type { Vector3 } from '../core/vector.js';
 import type { TangentAxes } from '../sky/frame.js';
@@ -15,7 +16,7 @@ import type { AntennaOffset, Quarter } from './projection.js';
 
 export interface StationPatterns {
   readonly kinds: number;
-  /** [kind], what stations of each kind are weighed by in a direction. */
+  /** [kind], the weight of stations of each kind in a direction. */
   weights(
     frequencyHz: number,
     directionEnu: Vector3,
@@ -63,7 +64,7 @@ export const squaredSum = (values: Float64Array): number =>
 
 /**
  * Gives a function that fills right : [row wave][column wave] (complex) with Σ_field conj(wave) · wanted / t, `weights`
- * holding 1/t along an axis of the quarter. Odd waves answer with −i times what `waveTable` has.
+ * holding 1/t along an axis of the quarter. The response of odd waves is −i times that in `waveTable`.
  */
 export function preparePatternProjection(options: {
   readonly size: number;

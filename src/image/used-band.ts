@@ -1,12 +1,12 @@
-/** The band of averaged channels: those that have data, and no others. */
+/** The band of averaged channels: only those that have data. */
 export interface UsedBand {
   /** The mean of their frequencies by their weights. */
   readonly frequencyHz: number;
-  /** As wide as they are together. */
+  /** The sum of their widths. */
   readonly widthHz: number;
 }
 
-/** weights : [c], 0 where a channel has nothing. */
+/** weights : [c], 0 where a channel has no data. */
 export function usedBand(
   frequenciesHz: Float64Array,
   channelWidthHz: number,

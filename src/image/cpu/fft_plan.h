@@ -1,4 +1,4 @@
-// How a transform over lanes (lane_fft.h) goes about its length.
+// How a transform over lanes (lane_fft.h) splits its length.
 #pragma once
 #include "backend/cpu/native.h"
 
@@ -6,7 +6,7 @@ namespace corella {
 
 constexpr int MOST_PASSES = 16;
 
-/** Of a length M = radices[0] · radices[1] · …; the last pass hands over its results. */
+/** For a length M = radices[0] · radices[1] · …; the last pass hands over its results. */
 template <class Real>
 struct LaneFft {
   int64_t length;

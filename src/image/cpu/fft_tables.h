@@ -21,7 +21,7 @@ std::vector<Real> makeTurns(int64_t length) {
   return turns;
 }
 
-/** Fours and eights, as few as possible, a single 2 where it must be, then the odd primes. */
+/** Fours and eights, as few as possible, a single 2 where needed, then the odd primes. */
 template <class Real>
 LaneFft<Real> planLaneFft(int64_t length, const Real *turns) {
   LaneFft<Real> fft{length, 0, {}, turns};

@@ -1,4 +1,4 @@
-// Complex numbers whose parts are vectors, for sources compiled for each level: no lane ever needs another.
+// Complex numbers whose parts are vectors, for sources compiled for each level: lanes are independent.
 #pragma once
 #include "backend/cpu/vector.h"
 

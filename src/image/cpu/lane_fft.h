@@ -1,6 +1,5 @@
-// Fourier transforms whose vector lanes are independent: every element is a pair of vectors (re, im), so that no
-// lane ever needs another and any radix will do. Stockham's self-sorting passes, forward, e^(−2πi jk/length).
-// For sources compiled for each level.
+// Fourier transforms over independent vector lanes: every element is a pair of vectors (re, im), so that any radix
+// works. Stockham's self-sorting passes, forward, e^(−2πi jk/length). For sources compiled for each level.
 #pragma once
 #include "image/cpu/fft_plan.h"
 #include "image/cpu/lane_complex.h"
@@ -26,7 +25,7 @@ CORELLA_INLINE void butterfly4(Complex<Vector> *x) {
   x[3] = difference02 - difference13;
 }
 
-/** Even outputs are a radix 4 of sums, odd ones of differences turned by eighths. */
+/** Even outputs are a radix 4 of sums, odd ones of differences rotated by eighths. */
 template <class Vector, class Real>
 CORELLA_INLINE void butterfly8(Complex<Vector> *x) {
   constexpr Real EIGHTH = static_cast<Real>(0.70710678118654752440);
@@ -83,7 +82,7 @@ CORELLA_INLINE void butterfly(Complex<Vector> *x, const Real *turns, int64_t ste
     butterflyOdd<R>(x, turns, step);
 }
 
-/** `size` is the length still to transform, `stride` how many such transforms lie interleaved. */
+/** `size` is the length still to transform, `stride` how many such transforms are interleaved. */
 template <int R, class Vector, class Real, class Load, class Store>
 void radixPass(const LaneFft<Real> &fft, const Load &load, int64_t size, int64_t stride, const Store &store) {
   const int64_t apart = size / R * stride;
@@ -110,7 +109,7 @@ void radixPass(const LaneFft<Real> &fft, const Load &load, int64_t size, int64_t
   }
 }
 
-/** Any other radix, sums as the formula has them. */
+/** Any other radix, by the direct sums. */
 template <class Vector, class Real, class Load, class Store>
 void slowPass(const LaneFft<Real> &fft, int64_t radix, const Load &load, int64_t size, int64_t stride,
               const Store &store) {
@@ -184,7 +183,7 @@ inline void firstPass(const LaneFft<Real> &fft, const Load &load, Complex<Vector
 }
 
 /**
- * Transforms what load(k) gives, by way of two buffers of the transform's length, and returns the one that holds the
+ * Transforms the values load(k), using two buffers of the transform's length, and returns the one that holds the
  * result.
  */
 template <class Vector, class Real, class Load>
@@ -194,7 +193,7 @@ inline Complex<Vector> *transformLanes(const LaneFft<Real> &fft, const Load &loa
   return middlePasses<Vector>(fft, fft.passes, buffer, other);
 }
 
-/** The same, handing over each result. All is loaded before anything is stored, which happens in no certain order. */
+/** The same, handing over each result. All is loaded before anything is stored; the order of stores is unspecified. */
 template <class Vector, class Real, class Load, class Store>
 inline void transformLanes(const LaneFft<Real> &fft, const Load &load, Complex<Vector> *buffer, Complex<Vector> *other,
                            const Store &store) {

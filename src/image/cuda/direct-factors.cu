@@ -1,14 +1,15 @@
-// What each voltage is multiplied by before it is spread on the grid, scaled so that half precision cannot overflow.
+// The factor for each voltage before gridding, scaled so that half precision cannot overflow.
 //
-// No value on the way to the image exceeds  full scale * sum over inputs of |factor| * sum |taps|  (every signal in phase);
-// a power of two per channel puts that below what a half holds. Halves float: the scale costs no precision.
+// No value on the way to the image exceeds full scale * sum over inputs of |factor| * sum |taps| (every signal in
+// phase); a power of two per channel puts that below the largest half. Halves are floating-point: the scale costs no
+// precision.
 //
 // Set by the plan: STATIONS, POLARISATIONS.
 #include "integers.cuh"
 
 constexpr int INPUTS = STATIONS * POLARISATIONS;
 constexpr float FULL_SCALE = 127.0f * 1.41422f;
-constexpr float MOST_HALF = 60000.0f;  // of 65504: sums are rounded on the way
+constexpr float MOST_HALF = 60000.0f;  // of 65504: sums are rounded in between
 
 // factors : [c][a]. tapSums : [c][s], sum of |taps|. scaled : [c][a]. unscale : [c], what the products are multiplied by.
 // One block of 256 threads per channel.

@@ -1,4 +1,4 @@
-// From sums of products to the image that is looked at: its scale, its taper taken out, its pixels in their places.
+// From sums of products to the final image: scaled, with the taper taken out and the pixels in order.
 
 #include "integers.cuh"
 
@@ -6,10 +6,11 @@ __device__ __forceinline__ bool takesPart(const float2 *factors, int64_t input) 
   return factors[input].x != 0 || factors[input].y != 0;
 }
 
-// Samples that pairs of stations had in common, where both inputs take part, over ordered pairs: what a source of flux 1
-// puts into the sums. factors : [c][a]. counts : [run][b], with runOf : [c], or 0 where no block had a gap; `whole` samples, of blocks without
-// gaps, come on top: of so many inputs of either polarisation, as many pairs as their product. sums : [c][product], products
-// of which Re and Im XY have the same. All whole numbers: exact in any order. Grid: (channels, products), 256 threads.
+// Samples that pairs of stations had in common, where both inputs are used, over ordered pairs: the response of the
+// sums to a source of flux 1. factors : [c][a]. counts : [run][b], with runOf : [c], or 0 where no block had a gap;
+// `whole` samples, of blocks without gaps, come on top: of so many inputs of either polarisation, as many pairs as
+// their product. sums : [c][product], products of which Re and Im XY have the same. All whole numbers: exact in any
+// order. Grid: (channels, products), 256 threads.
 extern "C" __global__ void pairSums(const float2 *factors, const double *counts, const int *runOf, int64_t whole,
                                     int stations, int polarisations, double *sums) {
   __shared__ double shares[256];

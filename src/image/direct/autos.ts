@@ -1,14 +1,16 @@
 /**
- * Autocorrelations, taken out of a direct image. The multiplication of fields has them in every pixel, each station's own
- * power seen through its gridding kernel: Σ_s |x_s|² |Σ_k K_s[k] e^(−2πi k·l)|². Powers are summed beside the image, and
- * what they put into it is one small transform a channel.
+ * Autocorrelations, subtracted from a direct image. The multiplication of fields has them in every pixel, each
+ * station's own power seen through its gridding kernel: Σ_s |x_s|² |Σ_k K_s[k] e^(−2πi k·l)|². Powers are summed beside
+ * the image, and their contribution to it is one small transform per channel.
  */
 import type { ImagePlan } from '../plan.js';
 import { PairKernel } from './pair-kernels.js';
 import { planTransform } from './transform.js';
 
 export interface DirectImagerOptions {
-  /** Autocorrelations lift the whole image by the receivers' noise. Default: included, as the multiplication has them. */
+  /**
+   * Autocorrelations raise the whole image by the receivers' noise. Default: included, as the multiplication has them.
+   */
   readonly autos?: 'include' | 'leave-out';
 }
 
@@ -16,7 +18,7 @@ export interface DirectImagerOptions {
 export const powerCount = ({ channels, stations, products }: ImagePlan): number =>
   channels * stations * products;
 
-/** Takes from sums : [c][product][m][l], in the transform's order, what each station's own power put there. */
+/** Subtracts the contribution of each station's own power from sums : [c][product][m][l], in the transform's order. */
 export function takeAutos(
   plan: ImagePlan,
   sums: Float64Array,
@@ -47,7 +49,7 @@ export function takeAutos(
   }
 }
 
-/** Powers times |factor|², and XY times factor_x · conj(factor_y); inputs left out give nothing, whatever they held. */
+/** Powers times |factor|², and XY times factor_x · conj(factor_y); inputs left out contribute nothing. */
 function calibrate(powers: Float64Array, factors: Float64Array, firstInput: number, to: Float64Array): void {
   const [xRe, xIm] = factors.subarray(2 * firstInput);
   const times = (power: number, by: number): number => (by === 0 ? 0 : power * by);

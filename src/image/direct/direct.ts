@@ -1,7 +1,7 @@
 /**
- * Direct imaging (EPIC): each time step's voltages are spread on the grid, transformed to the field of the sky,
- * and multiplied; no visibility is ever made. This file holds what every backend shares: the interface, the
- * calibration of its inputs and the scale of its image.
+ * Direct imaging (EPIC): each time step's voltages are spread on the grid, transformed to the field of the sky, and
+ * multiplied, without visibilities. This file has what every backend shares: the interface, the calibration of its
+ * inputs and the scale of its image.
  */
 import { baselineCount, baselineIndex, gainsCA, imageCPML } from '../../core/axes.js';
 import type { CountsCB, GainsCA, ImageCPML, WeightsCP } from '../../core/axes.js';
@@ -14,11 +14,11 @@ import type { ImagePlan } from '../plan.js';
 export interface DirectImage {
   /** NaN where nothing is shown, and in channels with no antenna left. */
   readonly image: ImageCPML;
-  /** Time steps accumulated, whole or in part. */
+  /** Time steps accumulated, complete or in part. */
   readonly samples: number;
-  /** Samples that both stations of each pair really had: the weights behind the image. */
+  /** Samples that both stations of each pair had: the weights of the image. */
   readonly counts: CountsCB;
-  /** What each plane was divided by: channels are averaged by it. */
+  /** The divisor of each plane: channels are averaged with it as weight. */
   readonly weights: WeightsCP;
 }
 
@@ -30,11 +30,11 @@ export interface DirectImager extends Closable {
    */
   setGains(gains: GainsCA, solved?: Uint8Array): void;
   accumulate(block: SpectraBlock): Promise<void>;
-  /** The image of all that was accumulated, and a fresh start. A new one unless one is given to be filled. */
+  /** The image of everything accumulated; then starts again. A new one unless one is given to be filled. */
   finish(into?: DirectImage): Promise<DirectImage>;
 }
 
-/** factors : [c][a] complex, what each voltage is multiplied by: 1/gain, 0 for inputs left out. */
+/** factors : [c][a] complex, the factor for each voltage: 1/gain, 0 for inputs left out. */
 export function inputFactors(
   plan: ImagePlan,
   gains: GainsCA,
@@ -64,7 +64,7 @@ export function inputFactors(
   return factors;
 }
 
-/** Factors when nobody has calibrated: 1 for every input. */
+/** Factors without calibration: 1 for every input. */
 export const unitFactors = (plan: ImagePlan): Float64Array =>
   Float64Array.from({ length: 2 * plan.channels * plan.stations * plan.polarisations }, (_, n) =>
     n % 2 === 0 ? 1 : 0,
@@ -79,8 +79,8 @@ export const productInputs = [
 ] as const;
 
 /**
- * Σ over ordered pairs of stations of their common samples, where both inputs take part: a lone source of flux I
- * puts I times this into the sum of |field|², so dividing by it gives Jy per beam. A station pairs with itself where
+ * Σ over ordered pairs of stations of their common samples, where both inputs are used: a single source of flux I adds
+ * I times this to the sum of |field|², so division by it gives Jy per beam. A station pairs with itself where
  * autocorrelations are included.
  */
 export function pairSum(
@@ -121,8 +121,8 @@ export function shownCorrection(plan: Pick<ImagePlan, 'correction' | 'shown'>): 
 }
 
 /**
- * Turns sums : [c][product][m][l], as the transform leaves them (bin 0 first), into the image: centred, scaled,
- * the taper taken out, NaN where nothing is shown. A new image unless one is given to be filled.
+ * Converts sums : [c][product][m][l], in the transform's order (bin 0 first), to the image: centred, scaled, the taper
+ * taken out, NaN where nothing is shown. A new image unless one is given to be filled.
  */
 export function scaleImage(
   plan: ImagePlan,
@@ -142,7 +142,7 @@ export function scaleImage(
     }
     const scale = 1 / pairSums[plane];
     for (let m = 0; m < pixels; m++) {
-      // Pixel k is direction k − n/2, which the transform keeps in bin (k − n/2) mod n: halves change places.
+      // Pixel k is direction k − n/2, which the transform keeps in bin (k − n/2) mod n: halves are swapped.
       const from = first + ((m + half) % pixels) * pixels;
       const row = m * pixels;
       for (let l = 0; l < half; l++)
@@ -154,7 +154,7 @@ export function scaleImage(
   return image;
 }
 
-/** Refuses a block that is not made of this plan's channels and inputs. */
+/** Refuses a block whose channels and inputs are not this plan's. */
 export function checkBlock(plan: ImagePlan, block: SpectraBlock): void {
   const inputs = plan.stations * plan.polarisations;
   if (block.shape.channels !== plan.channels || block.shape.inputs !== inputs) {

@@ -6,7 +6,10 @@ import { instant } from '../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { exactBrightness, type ExactOptions } from './exact.testing.js';
 
-/** Two stations a metre apart in the east, at a wavelength of four: a source on the eastern horizon turns a quarter. */
+/**
+ * Two stations a metre apart east-west, at a wavelength of four: a source on the eastern horizon has a phase of a
+ * quarter turn.
+ */
 const options: ExactOptions = {
   stationsM: [
     { x: 0, y: 0, z: 0 },
@@ -23,7 +26,7 @@ const [zenith, east, west] = [
   { x: -1, y: 0, z: 0 },
 ];
 
-/** Channel 0 holds nonsense; in channel 1, of ten samples, V₁₀ is XX 30i, XY 1 + 2i, YX 3 + 4i, YY 5; autos are 70. */
+/** Channel 0 is garbage; in channel 1, of ten samples, V₁₀ is XX 30i, XY 1 + 2i, YX 3 + 4i, YY 5; autos are 70. */
 function integration(flags: readonly number[] = [0, 0, 0, 0]): Integration {
   const channel = [
     ...[70, 0, 0, 0, 0, 0, 70, 0],

@@ -1,4 +1,6 @@
-/** The slow truth: brightness in one direction as a plain sum over visibilities, no grid, no taper, exact heights. */
+/**
+ * The slow reference: brightness in one direction as a plain sum over visibilities, no grid, no taper, exact heights.
+ */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { productCount } from '../../core/product-counts.js';

@@ -1,11 +1,12 @@
 /**
- * What a direct image must be, from visibilities: the oracle of EPIC, which agrees with it to 1e-6. Dirty image and beam. Each visibility is gridded with the cross-correlation of its two
- * antennas' gridding kernels, (2K − 1) cells square, because that is what the direct road's multiplication does: with
- * natural weight and autocorrelations included the two roads are the same sum in another order.
+ * The exact equivalent of a direct image, from visibilities: the oracle of EPIC, which agrees with it to 1e-6. Dirty
+ * image and beam. Each visibility is gridded with the cross-correlation of its two antennas' gridding kernels, (2K − 1)
+ * cells square, because direct imaging's multiplication does just that: with natural weight and autocorrelations
+ * included the two methods are the same sum in another order.
  *
  *   |Σ_a x_a Σ_k K_a[k] e^(−2πi k·l)|²  =  Σ_ij V_ij Σ_{k,k'} K_i[k] conj(K_j[k']) e^(−2πi (k − k')·l)
  *
- * Cells k − k' wrap around the grid: at the centres of pixels, nothing is lost by that.
+ * Cells k − k' wrap around the grid: at the centres of pixels this is exact.
  */
 import { baselineCount, baselineIndex, weightsCP } from '../../core/axes.js';
 import type { GainsCA, ImageCPML, WeightsCP } from '../../core/axes.js';
@@ -22,22 +23,22 @@ export interface VisibilityImageOptions {
   /** solved : [c][a], 0 leaves the input out. */
   readonly solved?: Uint8Array;
   /**
-   * `natural` weighs every sample alike: the deepest image. `uniform` weighs every cell of the uv plane alike:
+   * `natural` weights every sample equally: the deepest image. `uniform` weights every cell of the uv plane equally:
    * the sharpest. Default natural.
    */
   readonly weight?: 'natural' | 'uniform';
-  /** Autocorrelations lift the whole image by the receivers' noise. Default: left out. */
+  /** Autocorrelations raise the whole image by the receivers' noise. Default: left out. */
   readonly autos?: 'include' | 'leave-out';
-  /** A series of pictures does without: the beam takes as long as the image. Default: made. */
+  /** A series of images needs no beam, which takes as long as the image. Default: made. */
   readonly beam?: 'leave-out';
 }
 
 export interface VisibilityImage {
   /** Jy per beam; NaN where nothing is shown, and in channels without data. */
   readonly image: ImageCPML;
-  /** What a source of 1 Jy in the middle looks like in each product; 1 at its peak. */
+  /** The image of a source of 1 Jy in the middle, in each product; 1 at its peak. */
   readonly beam?: ImageCPML;
-  /** What each plane was divided by: channels are averaged by it. */
+  /** The divisor of each plane: channels are averaged with it as weight. */
   readonly weights: WeightsCP;
 }
 
@@ -55,8 +56,8 @@ type Combination = (typeof combinations)[number];
 const isParallel = ({ pi, pj }: Combination): boolean => pi === pj;
 
 /**
- * Images integrations made under one sky: the plan's axes are those of one moment, and visibilities are never
- * phased, so integrations over which the sky turns by more than a fraction of a beam need plans of their own.
+ * Images integrations of one sky: the plan's axes are those of one moment, and visibilities are never phased, so
+ * integrations over which the sky rotates by more than a fraction of a beam need plans of their own.
  */
 export function imageVisibilities(
   plan: ImagePlan,
@@ -126,7 +127,7 @@ function checkIntegration(plan: ImagePlan, integration: Integration): void {
   }
 }
 
-/** What a source of 1 Jy at the image's centre puts into V_ij: heights alone turn its phase. */
+/** V_ij of a source of 1 Jy at the image's centre: only heights change its phase. */
 function centrePhase({ stations, centre }: ImagePlan, channel: number, i: number, j: number) {
   const [x, y] = [2 * (channel * stations + i), 2 * (channel * stations + j)];
   return {
@@ -142,8 +143,8 @@ interface PairSource {
 }
 
 /**
- * The calibrated sum of x_i conj(x_j) over all integrations and its weight; `times` says how often it enters the
- * image: twice where the pair (j, i) adds the same real part, never where another combination holds it already.
+ * The calibrated sum of x_i conj(x_j) over all integrations and its weight; `times` is how often it enters the image:
+ * twice where the pair (j, i) adds the same real part, never where another combination includes it already.
  */
 function readPair(
   { plan, integrations, factors }: PairSource,
@@ -195,8 +196,8 @@ function collect(fields: readonly Float64Array[], sums: Float64Array): void {
 }
 
 /**
- * The cell of the uv plane in which a pair counts for uniform weight: the difference of its nearest cells, of
- * (j, i) for YX, which stands for the other order of XY.
+ * The cell of the uv plane in which a pair counts for uniform weight: the difference of its nearest cells; that of (j,
+ * i) for YX, which represents the other order of XY.
  */
 function uvCell(
   { pixels, stations, corners }: ImagePlan,
@@ -212,7 +213,7 @@ function uvCell(
   return row * pixels + column;
 }
 
-/** densities : [product][cell], the weight that falls into each cell of the uv plane, both orders counted. */
+/** densities : [product][cell], the weight in each cell of the uv plane, both orders counted. */
 function uvDensities(read: PairSource, channel: number, { autos }: VisibilityImageOptions): Float64Array[] {
   const { plan } = read;
   const densities = Array.from({ length: 3 }, () => new Float64Array(plan.pixels * plan.pixels));

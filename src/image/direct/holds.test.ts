@@ -1,4 +1,4 @@
-/** The direct road's own word for its error, against images of a lone source by the road itself. */
+/** The error that direct imaging predicts, against images of a single source by direct imaging. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../core/axes.js';
@@ -30,7 +30,7 @@ const planOf = (stationsM: readonly Vector3[]): ImagePlan =>
     kernel: { kind: 'fitted', size: 5 },
   });
 
-/** A source by the formula, through the road's kernels, against a plain sum over pairs in every pixel. */
+/** A source imaged by the formula, through the gridding kernels, against a plain sum over pairs in every pixel. */
 function trueError(
   plan: ImagePlan,
   l: number,
@@ -108,7 +108,7 @@ describe('what the direct road says of its error', () => {
   }
 });
 
-/** Where kernels are worst: pixels that are farthest from the centre, in one quarter and across it. */
+/** Where kernels are worst: the pixels farthest from the centre, in one quarter and across it. */
 function rimOf({ pixels, pixelSize, shown }: ImagePlan): { l: number; m: number }[] {
   const all = Array.from(shown.keys()).filter((at) => shown[at] === 1);
   const places = all.map((at) => ({

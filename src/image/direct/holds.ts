@@ -1,17 +1,17 @@
 /**
- * For which arrays the direct road holds: how far its image of a lone source is from the exact one, as the plan's own
- * kernels make it. A source at ŝ, looked at in the pixel at ŝ':
+ * For which arrays direct imaging is right: how far its image of a single source is from the exact one, with the plan's
+ * own kernels. A source at ŝ, seen in the pixel at ŝ':
  *
- *   road    |Σ_a A_a(ŝ') conj(E_a(ŝ))|² / N²        A what a station's kernel answers, E what the station hears
+ *   direct |Σ_a A_a(ŝ') conj(E_a(ŝ))|² / N² A the response of a station's kernel, E the voltage at the station
  *   exact   |Σ_a E_a(ŝ') conj(E_a(ŝ))|² / N²
  *
- * and the same without the terms of a station with itself, over N(N − 1). The largest difference, over the source's peak, is
- * what heights, slopes and coarse kernels cost. Where stations are weighed by patterns of their own, E holds them, and the
- * peak is that of a source where they hear best.
+ * and the same without the terms of a station with itself, over N(N − 1). The largest difference, over the source's
+ * peak, is the error by heights, slopes and coarse kernels. Where stations are weighted by patterns of their own, E
+ * includes them, and the peak is that of a source where the patterns peak.
  *
  * The largest difference is searched for. For one pixel it is a wave in ŝ that has no period shorter than the longest
- * baseline: sources every half of that period find where it is large. From the worst pairs of pixel and source the search
- * climbs, to neighbouring pixels and to places between, until nothing near is worse.
+ * baseline: sources every half of that period find where it is large. From the worst pairs of pixel and source the
+ * search climbs, to neighbouring pixels and to places between, until nothing near is worse.
  */
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
@@ -19,41 +19,42 @@ import type { ImagePlan } from '../plan.js';
 
 /** Pixels along either axis of the field; round its rim; and outermost along an axis, where kernels are worst. */
 const DENSE = { lattice: 17, roundRim: 64, outermost: 64 } as const;
-/** For a first estimate. */
+/** For a first, coarse estimate. */
 const SPARSE = { lattice: 9, roundRim: 32, outermost: 0 } as const;
 type Density = typeof DENSE | typeof SPARSE;
-/** For an estimate without a search, which misses the worst places. */
+/** The margin of an estimate without a search, which misses the worst places. */
 const MARGIN = 1.2;
 /**
- * For what a search misses. Of 36 random arrays in three channels, compared with all pixels and 120 sources, it missed
- * nothing; of LWA-SV, for whose size sources are too few, two searches from other pixels and channels differed by 14 %.
+ * The margin for what a search misses. For 36 random arrays in three channels, compared with all pixels and 120
+ * sources, it missed nothing; for LWA-SV, for whose size sources are too few, two searches from other pixels and
+ * channels differed by 14 %.
  */
 const SEARCH_MARGIN = 1.15;
-/** Products of a station, a source and a pixel that a search may take: a second's work. Large arrays have fewer sources. */
+/** Most products of a station, a source and a pixel in a search: about a second. Large arrays have fewer sources. */
 const MOST_PRODUCTS = 3e7;
-/** Pairs from which the search climbs. */
+/** Pairs where climbing starts. */
 const STARTS = 16;
-/** Frequencies at which it does, spread over a band: stations have other places between cells at each. */
+/** Frequencies that are searched, spread over a band: stations have other places between cells at each. */
 const FREQUENCIES = 3;
-/** Kernels follow heights badly at the rim, where n = √(1 − l² − m²) is steep. */
+/** Kernels represent heights badly at the rim, where n = √(1 − l² − m²) is steep. */
 export const HIGH_DEG = 10;
 
 /** Bounds on the difference between a direct image of one source and the exact one, over the source's peak. */
 export interface DirectRoadError {
-  /** Of all pixels, and of sources down to the horizon. */
+  /** For all pixels, and sources down to the horizon. */
   readonly anywhere: number;
-  /** Of pixels and sources `HIGH_DEG` above the horizon, and higher. */
+  /** For pixels and sources at least `HIGH_DEG` above the horizon. */
   readonly high: number;
 }
 
-/** `plan` is of `boundFrequencies`; all of its channels are looked at. */
+/** `plan` is for `boundFrequencies`; all of its channels are searched. */
 export function directRoadError(plan: ImagePlan): DirectRoadError {
   const anywhere = errorAbove(plan, 0);
   const isHigh = shownPixels(plan, 0).every((pixel) => upOf(plan, placeOf(plan, pixel)) >= HIGH_UP);
   return { anywhere, high: isHigh ? anywhere : errorAbove(plan, HIGH_UP) };
 }
 
-/** Of pixels and sources that are so far above the horizon. */
+/** For pixels and sources at least so far above the horizon. */
 function errorAbove(plan: ImagePlan, leastUp: number): number {
   const places = lattice(plan, DENSE, leastUp);
   let worst = 0;
@@ -66,7 +67,7 @@ function errorAbove(plan: ImagePlan, leastUp: number): number {
   return SEARCH_MARGIN * worst;
 }
 
-/** About so much, in a fraction of the time: no bound. */
+/** An estimate in a fraction of the time, not a bound. */
 export function directRoadEstimate(plan: ImagePlan): number {
   const places = lattice(plan, SPARSE, 0);
   const pairs = prepareSearch(plan, highestOf(plan), 0).scan(places, places);
@@ -78,7 +79,7 @@ const HIGH_UP = Math.sin((HIGH_DEG * Math.PI) / 180);
 const highestOf = ({ frequenciesHz }: ImagePlan): number =>
   frequenciesHz.reduce((best, frequencyHz, c) => (frequencyHz > frequenciesHz[best] ? c : best), 0);
 
-/** Of a band: the highest, where heights are the most wavelengths, and a few more down to the lowest. */
+/** Frequencies of a band: the highest, where heights are the most wavelengths, and a few more down to the lowest. */
 export function boundFrequencies(frequenciesHz: Float64Array): Float64Array {
   const rising = frequenciesHz.toSorted();
   const steps = Array.from({ length: FREQUENCIES }, (_, k) =>
@@ -96,14 +97,14 @@ interface Place extends Direction {
   readonly pixel: number;
 }
 
-/** A pixel, a source that is wrong in it, and by how much. */
+/** A pixel, the source with an error in it, and that error. */
 interface Pair {
   readonly pixel: number;
   readonly source: Direction;
   readonly error: number;
 }
 
-/** What stations make of a pixel: [s] complex, and how much more power than the exact answer. */
+/** The response of the stations in a pixel: [s] complex, and its excess power over the exact one. */
 interface Answer {
   readonly answered: Float64Array;
   readonly exact: Float64Array;
@@ -118,7 +119,7 @@ function placeOf({ pixels, pixelSize }: ImagePlan, pixel: number): Place {
   };
 }
 
-/** Above the horizon, as a cosine; below it for what is no direction. */
+/** The sine of the altitude; negative where there is no direction. */
 function upOf({ axes }: ImagePlan, { l, m }: Direction): number {
   const squared = l * l + m * m;
   return squared < 1 ? l * axes.l.z + m * axes.m.z + Math.sqrt(1 - squared) * axes.n.z : -1;
@@ -154,7 +155,7 @@ function prepareSearch(plan: ImagePlan, c: number, leastUp: number) {
     });
   };
 
-  /** The largest error that is reached from a pair, among pixels and sources so far above the horizon. */
+  /** The largest error reached by climbing from a pair, among pixels and sources at least so far above the horizon. */
   const climb = (start: Pair): number => {
     let here = start;
     let answer = answerOf(here.pixel);
@@ -186,7 +187,7 @@ const AROUND = [-1, 0, 1].flatMap((right) =>
   [-1, 0, 1].filter((up) => right !== 0 || up !== 0).map((up) => [right, up] as const),
 );
 
-/** With the terms of stations with themselves, and without: the larger difference. */
+/** With the autocorrelation terms, and without: the larger difference. */
 function difference({ answered, exact, excess }: Answer, source: Float64Array): number {
   const stations = excess.length;
   let re = 0;
@@ -219,7 +220,7 @@ function acrossWavelengths({ stationsM, axes, frequenciesHz }: ImagePlan, c: num
   return (Math.max(extent(axes.l), extent(axes.m)) * frequenciesHz[c]) / SPEED_OF_LIGHT_M_PER_S;
 }
 
-/** Sources in the pixels themselves, and twice for every wave that the longest baseline has across the field. */
+/** Sources in the pixels themselves, and two for every wave of the longest baseline across the field. */
 function sourcesOf(plan: ImagePlan, c: number, places: readonly Place[]): readonly Direction[] {
   const half = places.reduce((most, { l, m }) => Math.max(most, Math.abs(l), Math.abs(m)), 0);
   const affordable = Math.floor(Math.sqrt(MOST_PRODUCTS / (places.length * plan.stations * plan.channels)));
@@ -273,7 +274,7 @@ function rimPixels(pixels: number, shown: Uint8Array, count: number): number[] {
   });
 }
 
-/** [s] complex: e^(−2πi f r·ŝ/c) times the station's pattern; from the first station, a phase common to all. */
+/** [s] complex: e^(−2πi f r·ŝ/c) times the station's pattern; relative to the first station. */
 function hears(plan: ImagePlan, c: number, { l, m }: Direction): Float64Array {
   const { stationsM, axes, frequenciesHz, patterns } = plan;
   const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
@@ -295,7 +296,7 @@ const alongAxes = ({ l, m, n }: ImagePlan['axes'], a: number, b: number, c: numb
   z: a * l.z + b * m.z + c * n.z,
 });
 
-/** [s] complex: what the cells of a station's kernel add up to in this pixel. */
+/** [s] complex: the sum of the cells of a station's kernel in this pixel. */
 function answersAt(plan: ImagePlan, c: number, { pixel, l, m }: Place): Float64Array {
   const { stations, kernelSize, corners, taps, pixels, pixelSize } = plan;
   const [alongRow, alongColumn] = [waves(pixels, pixelSize, l), waves(pixels, pixelSize, m)];
@@ -324,7 +325,7 @@ function answersAt(plan: ImagePlan, c: number, { pixel, l, m }: Place): Float64A
   return values;
 }
 
-/** [cell] complex: what a cell adds in a pixel, along one axis. */
+/** [cell] complex: the phase factor of a cell in a pixel, along one axis. */
 function waves(pixels: number, pixelSize: number, cosine: number): Float64Array {
   const values = new Float64Array(2 * pixels);
   for (let cell = 0; cell < pixels; cell++) {

@@ -1,7 +1,10 @@
-/** What the direct road's multiplication does to two antennas' gridding kernels, for the road from visibilities. */
+/**
+ * The cross-correlation of two antennas' gridding kernels, which direct imaging's multiplication implies, for imaging
+ * from visibilities.
+ */
 import type { ImagePlan } from '../plan.js';
 
-/** The cross-correlation of two antennas' gridding kernels, and where on the grid it lies. */
+/** The cross-correlation of two antennas' gridding kernels, and its place on the grid. */
 export class PairKernel {
   private readonly size: number;
   private readonly product: Float64Array;

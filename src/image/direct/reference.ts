@@ -29,7 +29,7 @@ export function prepareDirectReference(plan: ImagePlan, { autos }: DirectImagerO
   const { pixels, channels, stations, polarisations, products } = plan;
   const inputs = stations * polarisations;
   const fft = planFft(pixels);
-  // Only these rows of the grid are ever touched, so only these are kept and transformed along l.
+  // Only these rows of the grid are ever touched, so only they are kept and transformed along l.
   const rows = plan.endRow - plan.firstRow;
   const grids = Array.from({ length: polarisations }, () => new Float64Array(2 * rows * pixels));
   const columns = Array.from({ length: polarisations }, () => new Float64Array(2 * pixels));
@@ -151,7 +151,7 @@ function addPower(sums: Float64Array, first: number, x: Float64Array): void {
   for (let m = 0; 2 * m < x.length; m++) sums[first + m] += x[2 * m] ** 2 + x[2 * m + 1] ** 2;
 }
 
-/** XX, YY, Re XY, Im XY with XY = X·conj(Y); `apart` sums lie between one product and the next. */
+/** XX, YY, Re XY, Im XY with XY = X·conj(Y); products' sums are `apart` from each other. */
 function addProducts(
   sums: Float64Array,
   first: number,
@@ -172,7 +172,7 @@ function addProducts(
   }
 }
 
-/** Each plane turned from [l][m] to [m][l]. */
+/** Each plane transposed from [l][m] to [m][l]. */
 function transposed(sums: Float64Array, pixels: number): Float64Array {
   const turned = new Float64Array(sums.length);
   for (let at = 0; at < sums.length; at++) {

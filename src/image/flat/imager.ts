@@ -1,4 +1,7 @@
-/** The flat method of images from visibilities on a backend (live/method.ts takes it); direct/gridded.ts holds the formula. */
+/**
+ * The flat method of images from visibilities on a backend (live/method.ts chooses it); direct/gridded.ts has the
+ * formula.
+ */
 import type { Integration } from '../../core/blocks.js';
 import type { Closable } from '../../core/closing.js';
 import type { VisibilityImage, VisibilityImageOptions } from '../direct/gridded.js';
@@ -7,7 +10,7 @@ import type { ImagePlan } from '../plan.js';
 export interface VisibilityImager extends Closable {
   readonly plan: ImagePlan;
   /**
-   * What imageVisibilities(plan, integrations, options) gives, to 1e-9 of the largest value: new arrays, unless some are
+   * Equals imageVisibilities(plan, integrations, options), to 1e-9 of the largest value: new arrays, unless some are
    * given to be filled.
    */
   image(

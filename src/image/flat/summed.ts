@@ -11,7 +11,7 @@ interface Summed {
   readonly flags: Uint8Array;
 }
 
-/** One integration as it is; several added up, each input's flags kept by its products' weights. */
+/** One integration unchanged; several added up, each input's flags expressed in its products' weights. */
 export function sumIntegrations(integrations: readonly Integration[]): Summed {
   const [first] = integrations;
   if (integrations.length === 1) {

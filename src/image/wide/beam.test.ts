@@ -8,7 +8,7 @@ const pixels = 64;
 const plan = { pixels, pixelCosine: 0.002 };
 const DEGREES = 180 / Math.PI;
 
-/** A Gaussian of these widths in pixels, its major axis turned from north (up) to east (right). */
+/** A Gaussian of these widths in pixels, its major axis rotated from north (up) to east (right). */
 function gaussian(majorPixels: number, minorPixels: number, angleDeg: number) {
   const image = planeML(new Float64Array(pixels * pixels), pixels);
   for (let k = 0; k < image.length; k++) {

@@ -26,7 +26,7 @@ interface Shape {
 }
 
 const LOWEST = 0.35;
-/** Three numbers are fitted; a pixel and its mirror image say the same. */
+/** Three numbers are fitted; a pixel and its mirror image are equal. */
 const LEAST_PIXELS = 9;
 const MOST_STEPS = 100;
 const FWHM_PER_SIGMA = 2 * Math.sqrt(2 * Math.LN2);
@@ -61,7 +61,7 @@ interface LobePixel {
   readonly value: number;
 }
 
-/** Pixels above LOWEST that hang together with the middle. */
+/** Pixels above LOWEST that are connected to the middle. */
 function mainLobe(beam: PlaneML, pixels: number): LobePixel[] {
   const middle = pixels / 2;
   const seen = new Set<number>([middle * pixels + middle]);
@@ -87,7 +87,7 @@ function mainLobe(beam: PlaneML, pixels: number): LobePixel[] {
   return lobe;
 }
 
-/** Levenberg and Marquardt's way, from the fit of the logarithms, which is linear. */
+/** Levenberg–Marquardt, starting from the fit of the logarithms, which is linear. */
 function fitShape(lobe: readonly LobePixel[]): Shape {
   let shape = solve3(
     lobe.map(({ x, y, value }) => ({
@@ -164,7 +164,7 @@ const determinant = (m: readonly (readonly number[])[]): number =>
   m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
   m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
 
-/** Adds to `target` : [m][l] an image of fluxes in which every pixel has become a Gaussian of the beam's shape. */
+/** Adds to `target` : [m][l] an image of fluxes convolved with a Gaussian of the beam's shape. */
 export function addRestored(
   { pixels, pixelCosine }: Pixels,
   target: PlaneML,

@@ -56,7 +56,7 @@ export function pairsUvw({ stationsM, zenithAngleDeg }: Layout): Float64Array {
   return Float64Array.from(uvw);
 }
 
-/** Noise: the hard case, since nothing averages a kernel's errors out. */
+/** Noise: the worst case, since a kernel's errors do not average out. */
 export function noiseRows(layout: Layout, random: RandomStream): WideRows {
   const uvw = pairsUvw(layout);
   const rows = uvw.length / 3;
@@ -83,7 +83,7 @@ export interface Source {
   readonly fluxJy: number;
 }
 
-/** What perfect stations would see, its fringes stopped. */
+/** Visibilities that perfect stations measure, fringes stopped. */
 export function sourceRows(rows: WideRows, sources: readonly Source[]): WideRows {
   const channels = rows.frequenciesHz.length;
   const values = new Float64Array(2 * rows.weights.length);
@@ -106,7 +106,7 @@ export async function imageOf(imager: WideImager, ...blocks: readonly WideRows[]
   return (await imager.finish()).image;
 }
 
-/** The largest difference over the largest value; NaN must stand in the same places. */
+/** The largest difference over the largest value; the same pixels must be NaN. */
 export function worstOverPeak(image: PlaneML, expected: PlaneML): number {
   let worst = 0;
   let peak = 0;
@@ -198,7 +198,7 @@ async function adjointDifference(imager: WideImager, rows: WideRows): Promise<nu
   return worst;
 }
 
-/** `prepareOn`: the backend's own imager unless told. */
+/** `prepareOn`: the backend's own imager by default. */
 export function wideCases(
   open: () => Promise<Backend>,
   prepareOn: (plan: WidePlan, backend: Backend) => Promise<WideImager> = prepareWideImager,
@@ -246,8 +246,8 @@ export function wideCases(
   }
 
   it('the way back is the adjoint, to 1e-8 in float32 and 1e-14 in float64', async () => {
-    // Both ways use the same taps, so rounding alone is left, and of that what a random m does not average out: over n
-    // pixels a side it falls as 1/n, 2e-9 rms at 256. (At 64 pixels one m in ten is beyond 1e-8.)
+    // Both directions use the same taps, so only rounding is left that a random m does not average out: over n pixels a
+    // side it falls as 1/n, 2e-9 rms at 256. (At 64 pixels one m in ten is beyond 1e-8.)
     for (const one of fields) {
       const field = { ...one, pixels: 4 * one.pixels, pixelCosine: one.pixelCosine / 4 };
       for (const [accuracy, most] of [

@@ -1,7 +1,7 @@
 /**
- * Which kernels, which grid, how many planes. Along u, v and w each the error may be accuracy/√3; of all pairs of
- * kernels that keep it the one that costs least is taken: wide kernels on few cells and planes, or narrow ones on
- * more. A long range of w asks for few planes, many visibilities for narrow kernels.
+ * The choice of kernels, grid size and number of planes. Along u, v and w each the error may be accuracy/√3; of all
+ * pairs of kernels that meet it the cheapest is used: wide kernels on few grid cells and planes, or narrow ones on
+ * more. A long range of w favours few planes, many visibilities favour narrow kernels.
  */
 import { refuse } from '../../core/errors.js';
 import { gridSides, transformCost } from './grid-size.js';
@@ -9,11 +9,11 @@ import { kernelTable, type KernelRow } from './kernel-table.js';
 
 export type WidePrecision = 'float32' | 'float64';
 
-/** Seconds are not what they are; only their ratio chooses. */
+/** Absolute times do not matter; only their ratios do. */
 export interface WideCosts {
-  /** A visibility: what it takes whatever its kernels. */
+  /** The fixed cost of a visibility, without its kernels. */
   readonly visibility: number;
-  /** For each cell and plane that it is added to. */
+  /** For each grid cell and plane that it is added to. */
   readonly cell: number;
   /** For each unit of transformCost, an element of a transform. */
   readonly transform: number;
@@ -25,7 +25,7 @@ export interface WideCosts {
 
 interface Choice {
   readonly uv: KernelRow;
-  /** Nothing where w changes no phase within the field: one plane holds all. */
+  /** Undefined where w changes no phase within the field: one plane is enough. */
   readonly w: KernelRow | undefined;
   readonly gridCells: number;
   readonly planes: number;
@@ -46,19 +46,19 @@ interface ChoiceOptions {
   readonly costs: WideCosts;
 }
 
-/** Supports for which there are kernels: along u and v the float32 ones stop early, as their accuracies do. */
+/** Supports for which there are kernels: along u and v the float32 ones stop early, at float32's accuracy. */
 const MOST_SUPPORT = { float32: 8, float64: 11 } satisfies Record<WidePrecision, number>;
 /**
- * What rounding in a plane and its transform leaves in the image before corrections, over its peak; measured at the
- * worst pixel of images of noise.
+ * The rounding error of a plane and its transform in the image before corrections, over its peak; measured at the worst
+ * pixel of images of noise.
  */
 const ROUNDING = { float32: 6e-8, float64: 1e-16 } satisfies Record<WidePrecision, number>;
-/** What some kernel keeps at any size and range of w. */
+/** The best accuracy that some kernel meets at any size and range of w. */
 const LEAST_ACCURACY = { float32: 3e-5, float64: 1e-7 } satisfies Record<WidePrecision, number>;
-/** There are no kernels for less; beyond the most the grid grows faster than kernels shrink. */
+/** The least oversampling with kernels; beyond the most the grid grows faster than kernels shrink. */
 const LEAST_OVERSAMPLING = 1.25;
 const MOST_OVERSAMPLING = 2.6;
-/** Sides are few there: without this one 24 pixels had a grid of 32 cells alone, which no narrow kernel suits. */
+/** Small grids have few sizes: without this one 24 pixels had only a grid of 32 cells, which suits no narrow kernel. */
 const SMALLEST_WIDE_SIDE = 64;
 
 /** With a phase this small, relative to the accuracy, w needs no planes. */
@@ -99,7 +99,7 @@ export function chooseKernels(options: ChoiceOptions): Choice {
   );
 }
 
-/** Of each support the kernel that was made for an oversampling as near below this one as there is. */
+/** The kernel of each support for the nearest oversampling at or below this one. */
 function bestFor(kernels: readonly KernelRow[], oversampling: number): KernelRow[] {
   const bySupport = new Map<number, KernelRow>();
   for (const kernel of kernels) {

@@ -12,7 +12,7 @@ import { boundsOf, planWide, prepareWideImager, type WideRows } from './index.js
 
 const pixels = 128;
 const pixelCosine = 0.004;
-/** On pixels, so that a model of pixels can hold them. */
+/** At pixel centres, so that a model of pixels can represent them. */
 const sources = [
   [64, 64, 10],
   [20, 100, 7],
@@ -77,12 +77,12 @@ describe('CLEAN', onCpu, () => {
       `noise of ${cleaned.noiseJy} where ${expectedNoise} is in`,
     );
     for (const { at, fluxJy } of sources) {
-      // what is below the threshold of three times the noise stays in the residual
+      // flux below the threshold of three times the noise stays in the residual
       const missing = fluxJy - fluxAt(cleaned.model, at);
       assert.ok(Math.abs(missing) < 5 * cleaned.noiseJy, `${missing} of ${fluxJy}`);
       assert.ok(Math.abs(cleaned.restored[at] - fluxJy) < 0.01 * fluxJy + 3 * cleaned.noiseJy);
     }
-    // the dirty image shows the faintest under the others' sidelobes
+    // the faintest is below the others' sidelobes in the dirty image
     assert.ok(noiseOf(cleaned.dirty) > 5 * cleaned.noiseJy);
     await cpu.close();
   });

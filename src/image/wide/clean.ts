@@ -1,6 +1,6 @@
 /**
- * CLEAN: Högbom's minor cycles in the image, and after each the model's visibilities taken from the measured ones, so
- * that the residual is right all over the field whatever the beam's edges and the third dimension do to it.
+ * CLEAN: Högbom's minor cycles in the image, and after each the model's visibilities are subtracted from the measured
+ * ones, so that the residual is right all over the field despite the beam's edges and the w term.
  */
 import { planeML, visibilitiesRC, type PlaneML } from '../../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
@@ -13,25 +13,22 @@ import { rowCount, type WideRows } from './rows.js';
 const WHERE = 'clean';
 
 export interface CleanOptions {
-  /** Of each peak, what a component takes; 0.1 unless told. */
+  /** The fraction of each peak in a component; 0.1 by default. */
   readonly gain?: number;
-  /** How far a minor cycle goes: down to 1 − mgain of the peak it began with; 0.8 unless told. */
+  /** Where a minor cycle stops: at 1 − mgain of its first peak; 0.8 by default. */
   readonly mgain?: number;
-  /** Components in all; 100,000 unless told. */
+  /** Components in all; 100,000 by default. */
   readonly mostIterations?: number;
   readonly mostMajorCycles?: number;
-  /** No component of a peak below it. */
+  /** Peaks below it give no component. */
   readonly thresholdJy?: number;
-  /** The same in units of the residual's noise, which is measured again after each major cycle; 3 unless told. */
+  /** The same in units of the residual's noise, which is measured again after each major cycle; 3 by default. */
   readonly autoThreshold?: number;
-  /**
-   * Down to so many times the noise components may stand anywhere, then until the thresholds only where there are
-   * some already.
-   */
+  /** Down to so many times the noise components may be anywhere, then until the thresholds only at existing ones. */
   readonly autoMask?: number;
   /** mask : [m][l], components only where it is not 0. */
   readonly mask?: Uint8Array;
-  /** The loop of a minor cycle; the fast one unless told. */
+  /** The loop of a minor cycle; the fast one by default. */
   readonly minorCycle?: (cycle: MinorCycle) => MinorResult;
   readonly onProgress?: (progress: CleanProgress) => void;
 }
@@ -49,23 +46,23 @@ export interface Cleaned {
   /** Jy per beam. */
   readonly dirty: PlaneML;
   readonly residual: PlaneML;
-  /** The residual, and the model seen with the fitted beam. */
+  /** The residual, plus the model convolved with the fitted beam. */
   readonly restored: PlaneML;
-  /** What a source of 1 Jy in the middle looks like. */
+  /** The image of a source of 1 Jy in the middle. */
   readonly beam: PlaneML;
   /** Of the visibilities' imaging weights. */
   readonly weightSum: number;
   readonly iterations: number;
   readonly majorCycles: number;
   readonly noiseJy: number;
-  /** Why it ended. */
+  /** Why CLEAN stopped. */
   readonly stop: 'threshold' | 'iterations' | 'major cycles';
 }
 
-/** Blocks of rows with their imaging weights, the same ones each time they are asked for. */
+/** Blocks of rows with their imaging weights, the same ones each time they are requested. */
 export type RowSource = () => Iterable<WideRows> | AsyncIterable<WideRows>;
 
-/** A residual this much brighter than the dirty image grows instead of shrinking. */
+/** The residual counts as diverging when it is this much brighter than the dirty image. */
 const DIVERGED = 3;
 
 /** CLEANs an image: subtracts bright points with their beams until noise or a limit is reached. */
@@ -152,7 +149,7 @@ async function* withoutVisibilities(blocks: AsyncIterable<WideRows>): AsyncItera
   for await (const { uvwM, frequenciesHz, weights } of blocks) yield { uvwM, frequenciesHz, weights };
 }
 
-/** The image of what is left of the visibilities. */
+/** The image of the residual visibilities. */
 async function residualOf(
   imager: WideImager,
   blocks: AsyncIterable<WideRows>,

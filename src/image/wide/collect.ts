@@ -1,6 +1,6 @@
 /**
- * Where not all planes are held, every block of rows passes through all of them, transforms included. So blocks are
- * put together first, as many as memory may hold, and pass as one.
+ * Where not all planes are in memory, every block of rows passes through all of them, transforms included. So blocks
+ * are joined first, as many as memory allows, and pass as one.
  */
 import { uvwR, visibilitiesRC, weightsRC } from '../../core/axes.js';
 import type { WidePlan } from './plan.js';
@@ -11,11 +11,11 @@ const TOGETHER = 2 ** 25;
 
 interface Collector {
   add(rows: WideRows): Promise<void>;
-  /** Passes on what is left. */
+  /** Passes on the rest. */
   flush(): Promise<void>;
 }
 
-/** `pass` is given blocks of one set of channels, copied: who added them may use the arrays again. */
+/** `pass` is given blocks of one set of channels, copied: the caller may reuse the arrays. */
 export function collectRows(pass: (rows: WideRows) => Promise<void>, together = TOGETHER): Collector {
   let waiting: WideRows[] = [];
   let visibilities = 0;
@@ -79,7 +79,7 @@ export function joinRows(blocks: readonly WideRows[]): WideRows {
   };
 }
 
-/** Blocks as they come, or put together where a plan does not hold all its planes. */
+/** Blocks unchanged, or joined where a plan does not hold all its planes. */
 export async function* joinedBlocks(
   blocks: Iterable<WideRows> | AsyncIterable<WideRows>,
   { planesHeld, w }: Pick<WidePlan, 'planesHeld' | 'w'>,

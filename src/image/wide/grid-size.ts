@@ -1,17 +1,17 @@
-/** Sides of grids: whole pairs of tiles, and quickly transformed. */
+/** Sides of grids: whole pairs of tiles, with fast transforms. */
 
 /** Cells on a side of the tiles that visibilities are sorted into, at least the largest support. */
 export const TILE_CELLS = 16;
 
-/** Tiles of one colour never touch, so there must be an even number of them along each axis. */
+/** Tiles of one colour never overlap, so there must be an even number of them along each axis. */
 const STEP = 2 * TILE_CELLS;
 
 /** Vector operations for each element of a pass; a large part of each is reading and writing. */
 const passCosts: Readonly<Record<number, number>> = { 2: 6, 3: 8, 4: 8, 5: 13, 7: 19, 8: 11 };
 
 /**
- * The passes of a transform: fours and eights first, as few as possible, then the odd primes up to 7. Nothing where
- * another prime is in the length, or too few twos.
+ * The passes of a transform: fours and eights first, as few as possible, then the odd primes up to 7. Undefined for a
+ * length with another prime factor, or too few twos.
  */
 export function radicesOf(length: number): readonly number[] | undefined {
   let twos = 0;
@@ -32,7 +32,7 @@ export const transformCost = (length: number): number =>
     0,
   );
 
-/** All sides from `least` to `most` cells, and the first beyond where there is none between. */
+/** All sides from `least` to `most` cells, or the next larger one where there is none between. */
 export function gridSides(least: number, most: number): number[] {
   const sides: number[] = [];
   for (let cells = Math.ceil(least / STEP) * STEP; cells <= most || sides.length === 0; cells += STEP) {

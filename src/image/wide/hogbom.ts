@@ -1,29 +1,29 @@
 /**
- * Högbom's minor cycle: again and again the brightest pixel gives a part of its flux to the model, and the beam of
- * that part is taken from the residual.
+ * Högbom's minor cycle: repeatedly moves a fraction of the brightest pixel's flux to the model, and subtracts the beam
+ * of that fraction from the residual.
  */
 import type { PlaneML } from '../../core/axes.js';
 
 export interface MinorCycle {
   readonly pixels: number;
-  /** beam : [m][l], 1 in the middle; nothing is known beyond its edges, and nothing is taken away there. */
+  /** beam : [m][l], 1 in the middle; unknown outside its edges, where nothing is subtracted. */
   readonly beam: PlaneML;
-  /** Both change. NaN pixels of the residual stay out. */
+  /** Both change. NaN pixels of the residual are ignored. */
   readonly residual: PlaneML;
   readonly model: PlaneML;
   /** mask : [m][l], components only where it is not 0. */
   readonly mask?: Uint8Array;
-  /** The part of a peak that a component takes. */
+  /** The fraction of a peak in a component. */
   readonly gain: number;
-  /** No component of a peak below it, whatever its sign. */
+  /** Peaks below it, of either sign, give no component. */
   readonly downTo: number;
   readonly mostIterations: number;
 }
 
-/** How many components were taken. */
+/** The number of components. */
 export type MinorResult = number;
 
-/** As it is written in every book: the whole residual is searched, and changed, for each component. */
+/** The textbook version: the whole residual is searched, and changed, for each component. */
 export function hogbomPlain(cycle: MinorCycle): MinorResult {
   const { residual, model, gain, downTo, mostIterations } = cycle;
   for (let iteration = 0; iteration < mostIterations; iteration++) {
@@ -36,14 +36,15 @@ export function hogbomPlain(cycle: MinorCycle): MinorResult {
   return mostIterations;
 }
 
-/** Pixels that are followed together; more would leave the processor's caches. */
+/** Pixels that are followed together; more would not fit in the processor's caches. */
 const MOST_FOLLOWED = 1 << 16;
-/** Of the peak: what is fainter waits for the next round. */
+/** Relative to the peak: fainter pixels wait for the next round. */
 const FOLLOWED_DOWN_TO = 0.25;
 
 /**
- * The same, a round at a time: pixels above a quarter of the peak are followed alone, then what they gave is taken
- * from all others at once. As long as no sidelobe lifts another pixel above them the components are the same.
+ * The same, a round at a time: only pixels above a quarter of the peak are followed, then their components are
+ * subtracted from all others at once. As long as no sidelobe lifts another pixel above them the components are the
+ * same.
  */
 export function hogbomFast(cycle: MinorCycle): MinorResult {
   let done = 0;
@@ -77,7 +78,7 @@ function brightest({ residual, mask }: MinorCycle): number {
   return best;
 }
 
-/** residual −= flux · beam, the beam's middle put on a pixel. */
+/** residual −= flux · beam, with the beam centred on a pixel. */
 function takeBeam({ pixels, beam, residual }: MinorCycle, at: number, flux: number): void {
   const right = (at % pixels) - pixels / 2;
   const up = Math.floor(at / pixels) - pixels / 2;

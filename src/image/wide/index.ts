@@ -1,4 +1,4 @@
-/** Wide images: any centre, any field, the third dimension right to a stated accuracy; and the way back. */
+/** Wide images: any centre, any field, with the w term to a stated accuracy; and the reverse. */
 import type { Backend } from '../../backend/backend.js';
 import { prepareCpuWideImager } from './cpu/imager.js';
 import { prepareCudaWideImager } from './cuda/imager.js';
@@ -22,7 +22,7 @@ export { boundsOf, type WideGeometry, type WideRows } from './rows.js';
 
 /**
  * Compiles and allocates an imager by u, v and w on a backend; close it afterwards. `reference` sums by the formula
- * where that is done in a moment, and grids where it is not: the imager's `method` says which.
+ * where that is fast, and grids otherwise: the imager's `method` names the one used.
  */
 export function prepareWideImager(
   plan: WidePlan,

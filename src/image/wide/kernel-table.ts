@@ -1,6 +1,6 @@
 /**
- * For every support and oversampling the kernel (β, μ) whose worst alias is least, found once by search over both
- * (kernel.test.ts makes the search again for some), with that alias and the lift of the image's edge.
+ * For every support and oversampling the kernel (β, μ) with the least worst alias, found by search over both
+ * (kernel.test.ts repeats the search for some), with that alias and the lift of the image's edge.
  */
 import type { Kernel } from './kernel.js';
 
@@ -8,7 +8,7 @@ export interface KernelRow extends Kernel {
   readonly oversampling: number;
   /** The worst relative error; kernel.ts. */
   readonly alias: number;
-  /** φ̂(0) over φ̂ at the edge of what is kept. */
+  /** φ̂(0) over φ̂ at the edge of the kept part. */
   readonly lift: number;
 }
 

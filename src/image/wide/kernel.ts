@@ -1,5 +1,5 @@
 /**
- * The kernel that spreads a visibility over the cells round its place, along u, v and w alike:
+ * The kernel that spreads a visibility over the cells around it, along u, v and w alike:
  *
  *   φ(x) = exp(β ((1 − (2x/W)²)^μ − 1))   for |x| ≤ W/2 cells, else 0
  *
@@ -29,7 +29,7 @@ function quadrature(count: number): { readonly nodes: Float64Array; readonly wei
   for (let i = 0; i < count; i++) {
     let t = Math.cos((Math.PI * (i + 0.75)) / (count + 0.5));
     let slope = 1;
-    // Newton's steps from a start this good are done after five.
+    // Newton's steps from a start this good converge in five.
     for (let step = 0; step < 10; step++) {
       let before = 1;
       let value = t;
@@ -64,7 +64,9 @@ export function prepareTransform({ support, steepness, exponent }: Kernel): (xi:
   };
 }
 
-/** So many places of the kept part are looked at: fewer, and a kernel tuned to zeros between them looks better than it is. */
+/**
+ * Points of the kept part that are tested: with fewer, a kernel tuned to zeros between them looks better than it is.
+ */
 const LOOKED_AT = 40;
 /** Images beyond the third add nothing. */
 const IMAGES = 3;
@@ -82,7 +84,7 @@ export function aliasOf(kernel: Kernel, oversampling: number): number {
   return worst;
 }
 
-/** By how much the correction at the edge of the kept part lifts whatever noise of rounding is there. */
+/** The factor by which the correction at the edge of the kept part amplifies rounding noise. */
 export function liftOf(kernel: Kernel, oversampling: number): number {
   const transform = prepareTransform(kernel);
   return transform(0) / transform(0.5 / oversampling);
@@ -99,13 +101,13 @@ export interface Taps {
 }
 
 const MOST_DEGREE = 20;
-/** Places within a cell at which a polynomial is held against the kernel. */
+/** Places within a cell at which a polynomial is compared with the kernel. */
 const PROBES = 128;
 
 /**
- * Of the least degree whose misfit, as it stands in the image where the correction lifts it most, is below `error`.
- * Visibilities fall anywhere within a cell, so what counts is the root mean square over a cell: at its very end the
- * outermost tap has a corner that no polynomial follows.
+ * Of the least degree whose misfit in the image, where the correction amplifies it most, is below `error`. Visibilities
+ * are anywhere within a cell, so the root mean square over a cell counts: at its very end the outermost tap has a
+ * corner that no polynomial fits.
  */
 export function fitTaps(kernel: Kernel, oversampling: number, error: number): Taps {
   const least = error * prepareTransform(kernel)(0.5 / oversampling);

@@ -4,12 +4,12 @@
  *
  *   image(l, m) = Σ weight · Re[ V e^(−2πi (u l + v m + w (n − 1))) ] / Σ weight        (n = √(1 − l² − m²))
  *
- * V with its fringes stopped at the centre, u, v and w in wavelengths. Visibilities are spread over grids of (u, v),
- * a stack of planes along w; each plane is transformed, turned by e^(−2πi w_p (n − 1)) and added up, and the kernels'
- * own transforms are divided out. w counts positive: where it is not, the pair is taken the other way round.
+ * V has its fringes stopped at the centre, u, v and w in wavelengths. Visibilities are spread over grids of (u, v), a
+ * stack of planes along w; each plane is transformed, multiplied by e^(−2πi w_p (n − 1)) and added up, and the kernels'
+ * own transforms are divided out. w is positive: where it is not, the pair is reversed.
  *
- * n − 1 runs from nmin to 0, so visibilities are turned by its middle first: |y| ≤ halfRange, y = n − 1 − middle, and
- * half the planes do.
+ * n − 1 runs from nmin to 0, so visibilities are phase-rotated by its middle first: |y| ≤ halfRange, y = n − 1 −
+ * middle, and half the planes are enough.
  */
 import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
@@ -20,21 +20,21 @@ export type { WidePrecision };
 
 const WHERE = 'image';
 export const DEFAULT_ACCURACY = 1e-4;
-/** Below it single precision does not do. */
+/** Single precision is not enough below it. */
 const LEAST_SINGLE = 3e-5;
 const LEAST_PIXELS = 16;
 const MOST_PIXELS = 32_768;
 const MOST_PLANES = 65_535;
-/** Unless told how much memory there is, so many planes are held, and as many more as a gibibyte has room for. */
+/** If the memory is unknown, so many planes are held, and as many more as fit in a gibibyte. */
 const LEAST_HELD = 4;
 const USUAL_PLANES_BYTES = 2 ** 30;
 
-/** What is known of the visibilities beforehand; `boundsOf` finds it (rows.ts). */
+/** What is known of the visibilities beforehand; `boundsOf` computes it (rows.ts). */
 export interface WideBounds {
   /** The least and the most |w| of all visibilities, in wavelengths. */
   readonly leastWLambda: number;
   readonly mostWLambda: number;
-  /** About how many there will be: it decides between narrow kernels and few planes. */
+  /** Their approximate number: it decides between narrow kernels and few planes. */
   readonly visibilities: number;
 }
 
@@ -44,17 +44,17 @@ export interface WideOptions {
   /** Direction cosine from one pixel to the next: radians of a degree-sized CDELT in a SIN projection. */
   readonly pixelCosine: number;
   readonly bounds: WideBounds;
-  /** Largest error of a pixel over the image's peak, from 1e-7 to 1e-2; 1e-4 unless told. */
+  /** Largest error of a pixel over the image's peak, from 1e-7 to 1e-2; 1e-4 by default. */
   readonly accuracy?: number;
   /**
-   * `flux` (default): a lone source of flux I peaks at I wherever it stands, as images are made everywhere.
-   * `flux-over-n`: divided by n, which turns flux in a pixel of dl·dm into flux in a solid angle dl·dm/n; the
-   * edges of an all-sky image rise without bound, and the horizon itself is blank.
+   * `flux` (default): a single source of flux I peaks at I at any position, the common convention. `flux-over-n`:
+   * divided by n, which turns flux in a pixel of dl·dm into flux in a solid angle dl·dm/n; the edges of an all-sky
+   * image rise without bound, and the horizon itself is blank.
    */
   readonly scale?: WideScale;
-  /** The most that planes, sums and tables may take together; a gibibyte of planes, or four of them, unless told. */
+  /** The most memory for planes, sums and tables together; by default a gibibyte of planes, or four of them. */
   readonly memoryBytes?: number;
-  /** Whose costs decide; `cpu` unless told. */
+  /** The backend whose costs decide; `cpu` by default. */
   readonly costs?: keyof typeof costsOf;
 }
 
@@ -74,10 +74,10 @@ export interface WidePlan {
   /** corrections : [distance from the centre, 0 … n/2], 1/φ̂, for l and for m. */
   readonly corrections: Float64Array;
   readonly w: WPlanes;
-  /** n − 1 in its middle, and how far it gets from there. */
+  /** n − 1 in its middle, and its range around it. */
   readonly middle: number;
   readonly halfRange: number;
-  /** So many of the planes are held at once; the rest are gridded after them, from the same visibilities. */
+  /** So many of the planes are in memory at once; the rest are gridded after them, from the same visibilities. */
   readonly planesHeld: number;
   readonly memoryBytes: number;
 }
@@ -104,7 +104,7 @@ const costsOf = {
   cuda: { visibility: 0.1, cell: 0.0025, transform: 0.0005, pixel: 0.02, planeCell: 0.01 },
 } satisfies Record<string, WideCosts>;
 
-/** Grid, planes and kernel of an image by u, v and w, for the accuracy asked for; needs no machine. */
+/** Grid, planes and kernel of an image by u, v and w, for the requested accuracy; independent of the machine. */
 export function planWide(options: WideOptions): WidePlan {
   const { accuracy = DEFAULT_ACCURACY, scale = 'flux', memoryBytes } = options;
   const pixels = wholeNumber(WHERE, 'pixels', options.pixels, LEAST_PIXELS, MOST_PIXELS);
@@ -155,17 +155,17 @@ function checkBounds(bounds: WideBounds): WideBounds {
   return bounds;
 }
 
-/** A few tenths of a second: so many products of a visibility and a pixel are summed by the formula. */
+/** A few tenths of a second: products of a visibility and a pixel up to which images are summed by the formula. */
 const SOON_SUMMED = 1e7;
 
-/** Whether TypeScript sums this image by the formula, which is exact, before anybody has to wait for it. */
+/** Whether TypeScript sums this image by the formula, which is exact, in a short time. */
 export const isSoonSummed = ({ pixels, bounds }: Pick<WidePlan, 'pixels' | 'bounds'>): boolean =>
   bounds.visibilities * pixels ** 2 <= SOON_SUMMED;
 
 /** 1 − n for l² + m² = r², without the difference of two numbers near 1. */
 export const depth = (r2: number): number => r2 / (1 + Math.sqrt(1 - r2));
 
-/** Of the accuracy, what polynomials may miss. */
+/** The fraction of the accuracy allowed to polynomials. */
 const TAPS_SHARE = 0.2;
 
 function correctionsOf(kernel: Kernel, pixels: number, gridCells: number): Float64Array {
@@ -207,7 +207,7 @@ function planesOf(
   };
 }
 
-/** Sums and the tables of turns are float64 whatever the planes are. */
+/** Sums and the tables of phase factors are float64 whatever the planes are. */
 function bytesOf(options: {
   readonly pixels: number;
   readonly gridCells: number;

@@ -1,5 +1,5 @@
 /**
- * The formula itself, in float64, over all visibilities and all pixels: what every backend is held against.
+ * The formula itself, in float64, over all visibilities and all pixels: the reference for every backend.
  *
  *   image(l, m) = Σ weight · Re[ V e^(−2πi (u l + v m + w (n − 1))) ] / Σ weight   (/ n where the plan says so)
  *   V(u, v, w)  = Σ_pixels model(l, m) · e^(+2πi (u l + v m + w (n − 1)))          (/ n as well)
@@ -10,7 +10,7 @@ import type { WideImager } from './imager.js';
 import { depth, type WidePlan } from './plan.js';
 import { checkRows, rowCount, wavelengthsPerMetre, type WideGeometry, type WideRows } from './rows.js';
 
-/** A pixel's direction cosines, n − 1, and what its sum is multiplied by; nothing below the horizon. */
+/** A pixel's direction cosines, n − 1, and the factor for its sum; undefined below the horizon. */
 interface PixelDirection {
   readonly l: number;
   readonly m: number;

@@ -1,7 +1,7 @@
 /**
- * What wide images are made of: rows, each a pair of stations for a moment, with all channels. Visibilities are
- * ⟨x_i conj(x_j)⟩ beside u, v, w = r_i − r_j along J2000 east, J2000 north and towards the centre, their fringes
- * stopped there: V = I e^(+2πi (u l + v m + w (n − 1))).
+ * The input of wide images: rows, each a pair of stations at a moment, with all channels. Visibilities are ⟨x_i
+ * conj(x_j)⟩ with u, v, w = r_i − r_j along J2000 east, J2000 north and towards the centre, fringes stopped there: V =
+ * I e^(+2πi (u l + v m + w (n − 1))).
  */
 import {
   uvwR,
@@ -27,7 +27,7 @@ export interface WideRows extends WideGeometry {
   /** Absent where every one is 1: the image is then the beam. */
   readonly visibilities?: VisibilitiesRC;
   readonly weights: WeightsRC;
-  /** groups : [r], for whoever asks afterwards what weight some of the rows had. */
+  /** groups : [r], for later queries of the weights of groups of rows. */
   readonly groups?: Uint32Array;
 }
 
@@ -68,11 +68,11 @@ export function boundsOf(blocks: Iterable<WideGeometry>): WideBounds {
   return { leastWLambda, mostWLambda, visibilities };
 }
 
-/** Refuses what the planes were not made for, as the C++ side does. */
+/** Refuses rows outside the planes, as the C++ side does. */
 export function checkWithin(bounds: WideBounds, { uvwM, frequenciesHz }: WideGeometry): void {
   const { leastWLambda, mostWLambda } = boundsOf([{ uvwM, frequenciesHz }]);
   if (uvwM.some((value) => !Number.isFinite(value))) refuse(WHERE, "a row's u, v or w is no number");
-  // a hair beyond is rounding
+  // tolerance for rounding
   const slack = 1e-9 * bounds.mostWLambda + 1e-12;
   for (const w of [leastWLambda, mostWLambda]) {
     if (uvwM.length > 0 && (w < bounds.leastWLambda - slack || w > bounds.mostWLambda + slack)) {
@@ -82,7 +82,7 @@ export function checkWithin(bounds: WideBounds, { uvwM, frequenciesHz }: WideGeo
   }
 }
 
-/** As they are where they fit, else a copy. */
+/** Unchanged where they fit, else a copy. */
 export function inPrecision(
   values: Float32Array | Float64Array,
   precision: WidePrecision,

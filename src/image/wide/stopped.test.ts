@@ -127,7 +127,7 @@ describe('fringes stopped at a centre', () => {
       6,
       2,
     );
-    // XX of weight 10, YY of 1000: the worse one decides how well their mean is known.
+    // XX of weight 10, YY of 1000: the worse one limits the accuracy of their mean.
     const weights = weightsCBPP(
       Float64Array.from({ length: 48 }, (_, k) => [10, 1, 1, 1000][k % 4]),
       2,

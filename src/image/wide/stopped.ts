@@ -1,6 +1,6 @@
 /**
- * Integrations become rows: fringes stopped at the centre, sums turned into means, one product taken out.
- * Visibilities are never phased in the house, so geometry says it all: V·e^(−2πi f w/c), w = (r_i − r_j)·n.
+ * Integrations become rows: fringes stopped at the centre, sums turned into means, one product selected. Visibilities
+ * are never phased internally, so geometry alone is enough: V·e^(−2πi f w/c), w = (r_i − r_j)·n.
  */
 import {
   baselineCount,
@@ -22,7 +22,7 @@ import type { WideGeometry, WideRows } from './rows.js';
 
 const WHERE = 'image';
 
-/** What an image may be of. Re XY and Im XY are U and −V near the zenith (docs/conventions.md). */
+/** The possible products of an image. Re XY and Im XY are U and −V near the zenith (docs/conventions.md). */
 export type WideProduct = 'XX' | 'YY' | 'I' | 'Re XY' | 'Im XY';
 
 interface Part {
@@ -57,13 +57,13 @@ export interface Centre {
   /** East, north and the direction of the centre at the middle of the integration, written in ENU. */
   readonly axes: TangentAxes;
   readonly frequenciesHz: Float64Array;
-  /** [b], of a file whose fringes were stopped at this very centre; NaN, or left out, where geometry says. */
+  /** [b], of a file whose fringes were stopped at this very centre; NaN, or left out, where geometry gives them. */
   readonly storedUvwM?: UvwB;
 }
 
 export interface StopOptions extends Centre {
   readonly product: WideProduct;
-  /** Of the visibilities made; float32 unless told. */
+  /** Precision of the visibilities; float32 by default. */
   readonly precision?: WidePrecision;
   readonly gains?: GainsCA;
   /** solved : [c][a], 0 leaves the input out. */
@@ -72,11 +72,11 @@ export interface StopOptions extends Centre {
   readonly hands?: HandTally;
 }
 
-/** Visibilities of I made of both hands, and of one where the other is flagged or missing. */
+/** Visibilities of I made of both polarisations, and of one where the other is flagged or missing. */
 export interface HandTally {
   both: number;
   one: number;
-  /** Of those, how many are of the second hand: Y, or L. */
+  /** Of those, how many are of the second polarisation: Y, or L. */
   second: number;
 }
 
@@ -97,7 +97,7 @@ export function pairGeometry({ stationsM, axes, frequenciesHz, storedUvwM }: Cen
   return { uvwM: uvwR(uvw, uvw.length / 3), frequenciesHz };
 }
 
-/** An integration as rows of calibrated visibilities whose fringes stand still at a centre. */
+/** An integration as rows of calibrated visibilities whose fringes are stopped at a centre. */
 export function stopFringes(integration: Integration, options: StopOptions): WideRows {
   const { channels, stations, polarisations, flaggedInputs } = integration;
   const { frequenciesHz, product, solved } = options;
@@ -145,7 +145,7 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
           sum[0] += part.re * re - part.im * im;
           sum[1] += part.re * im + part.im * re;
         }
-        // One hand stands for I where the other is lost, with half the weight; nothing stands for half of XY.
+        // One polarisation replaces I where the other is lost, with half the weight; XY needs all its parts.
         if (used < (product === 'I' ? 1 : parts.length)) continue;
         const share = parts.length / used;
         sum[0] *= share;
@@ -173,7 +173,7 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
   };
 }
 
-/** Of each station with itself: sums over stations of a product, and of its weights, channel by channel. */
+/** Each station with itself: sums over stations of a product, and of its weights, channel by channel. */
 export function ownPowers(
   integration: Integration,
   options: Pick<StopOptions, 'product' | 'gains' | 'solved' | 'frequenciesHz'>,
@@ -202,7 +202,7 @@ export function ownPowers(
   return { sums, weights };
 }
 
-/** Samples behind a product, as its file says. */
+/** Samples of a product, from its file. */
 const weightOf = (integration: Integration, at: number, cell: number, { pi, pj }: Part): number =>
   integration.asStored ? integration.asStored.weights[at] : productCount(integration, cell, pi, pj);
 

@@ -1,15 +1,15 @@
 /**
- * Imaging weights, as everyone has them: visibilities are counted into cells of the uv plane, each 1/(n·pixel)
+ * Imaging weights by the common definitions: visibilities are counted into cells of the uv plane, each 1/(n·pixel)
  * wavelengths wide, over all channels and all times. WSClean's are the same with -padding 1, which sets its cells, and
- * -weighting-rank-filter 0, which leaves lone visibilities as they are.
+ * -weighting-rank-filter 0, which leaves isolated visibilities unchanged.
  *
  *   natural   w
  *   uniform   w / W_cell                             W_cell = Σ w of the cell's visibilities
  *   briggs    w / (1 + W_cell·f²)                    f² = (5·10^−R)² / (Σ_cells W_cell² / Σ w)
  *   taper     times e^(−(u² + v²)/2σ²)               σ = √(2 ln 2)/(π·FWHM), whose beam is a Gaussian of that width
  *
- * A pair counts once, in the half plane v ≥ 0. What lies beyond the cells, on baselines longer than the pixels can
- * follow, has no cell and gets no weight, unless weights are natural.
+ * A pair counts once, in the half plane v ≥ 0. Visibilities outside the cells, on baselines too long for the pixels,
+ * have no cell and no weight, unless weights are natural.
  */
 import { weightsRC, type WeightsRC } from '../../core/axes.js';
 import { realNumber } from '../../core/errors.js';
@@ -22,18 +22,18 @@ export type WideWeighting = (
   /** R: 2 is almost natural, −2 almost uniform. */
   | { readonly kind: 'briggs'; readonly robustness: number }
 ) & {
-  /** Makes the cells smaller, as if the field were so many times wider; 1 unless told (WSClean: 1.2). */
+  /** Makes the cells smaller, as if the field were so many times wider; 1 by default (WSClean: 1.2). */
   readonly padding?: number;
-  /** Full width at half maximum of the Gaussian that the beam shall not be narrower than, in direction cosines. */
+  /** Full width at half maximum, in direction cosines, of the Gaussian that is the narrowest beam. */
   readonly taperFwhm?: number;
 };
 
 export interface WideWeigher {
-  /** First every block, for its geometry and its weights alone … */
+  /** First every block, for its geometry and its weights only … */
   count(rows: Omit<WideRows, 'visibilities'>): void;
   /** … then each again: its imaging weights. */
   weigh(rows: Omit<WideRows, 'visibilities'>): WeightsRC;
-  /** Of what was counted. */
+  /** For the counted visibilities. */
   readonly beyond: BeyondCells;
 }
 
@@ -46,7 +46,7 @@ export interface BeyondCells {
   longestLambda: number;
 }
 
-/** The uv plane: cells on a side, and wavelengths times this are cells. */
+/** The uv plane: cells on a side, and cells per wavelength. */
 interface Cells {
   readonly side: number;
   readonly perLambda: number;
@@ -66,7 +66,7 @@ export function prepareWeights(
   const density = weighting.kind === 'natural' ? undefined : new Float64Array((side * side) / 2);
   let total = 0;
   const beyond: BeyondCells = { visibilities: 0, of: 0, longestLambda: 0 };
-  /** factors : [cell], made from the counts when they are first asked for. */
+  /** factors : [cell], made from the counts when first needed. */
   let factors: Float64Array | undefined;
   const sigma =
     weighting.taperFwhm === undefined ? undefined : Math.sqrt(2 * Math.LN2) / (Math.PI * weighting.taperFwhm);

@@ -1,6 +1,6 @@
-// Direct imaging on threads: what each channel's antennas touch, who adds which time steps, and how the sums come
-// out. Every channel, and every piece of its time where channels are few, has sums of its own: the same input gives
-// the same bits, however the threads were scheduled.
+// Direct imaging on threads: the grid cells that each channel's antennas touch, the division of time steps, and the
+// order of sums. Every channel, and every piece of its time where channels are few, has sums of its own: the same input
+// gives the same bits, however the threads were scheduled.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -16,11 +16,13 @@ namespace {
 
 constexpr int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-/** Float32 sums run over this many vectors of time steps before float64 takes over: 7 digits stay nearly whole. */
+/**
+ * Float32 sums run over this many vectors of time steps before they are added to float64: 7 digits stay nearly whole.
+ */
 constexpr int64_t STEPS_BETWEEN_FLUSHES = 64;
-/** Work for each thread, at least, so that none waits long for the last. */
+/** The least number of tasks for each thread, so that none waits long for the last. */
 constexpr int64_t TASKS_PER_THREAD = 4;
-/** All workers' scratch together; where the box is so large that it would take more, fewer work. */
+/** The scratch of all workers together; where the grid box is so large that it would exceed this, fewer work. */
 constexpr int64_t MOST_SCRATCH_BYTES = int64_t{1} << 30;
 
 struct Options {
@@ -194,7 +196,7 @@ class DirectImager final : public AnyDirectImager {
       rows = std::max(rows, box.rows);
       cells = std::max(cells, box.rows * box.columns);
     }
-    // An odd distance: columns a power of two apart would all want the same place in the cache.
+    // An odd distance: columns a power of two apart would conflict in the cache.
     const int64_t betweenRows = rows | 1, length = shape.fft.length;
     const int64_t element = 2 * kernels.lanes * static_cast<int64_t>(sizeof(Real));
     const int64_t grid = shape.polarisations * cells * element;

@@ -23,7 +23,7 @@ constexpr int FOLD = LANES<Real>;
 template <>
 constexpr int FOLD<float> = FLOATS_FOLDED;
 
-/** FOLD vectors to one: LANES / FOLD neighbouring lanes hold what is left of each. */
+/** FOLD vectors to one: LANES / FOLD neighbouring lanes hold the rest of each. */
 CORELLA_INLINE Floats folded(const Floats *x) {
 #if defined(__AVX2__)
   return halveThrice(halveTwice(halveOnce(x[0], x[1]), halveOnce(x[2], x[3])),
@@ -116,8 +116,8 @@ CORELLA_INLINE Complex<Vector> rotated(const Complex<Vector> &x) {
 }
 
 /**
- * y_r of the heading, from `count` inputs. Inputs M apart are a quarter turn (half a turn with two classes) times r
- * apart, QUARTERS in all, and share one turn by their place; in class 0 nothing turns.
+ * y_r of the heading, from `count` inputs. Inputs M apart differ by a quarter turn (half a turn with two classes) times
+ * r, QUARTERS in all, and share the phase of their place; class 0 needs no rotation.
  */
 template <int QUARTERS, class Real>
 struct ClassInputs {

@@ -1,9 +1,9 @@
 // The inner loops of direct imaging, one set for each instruction-set level.
 //
-// As many time steps as a vector has lanes go through together, each in its own lane: their voltages are spread on
-// the box of grid cells that the antennas touch, then transformed. Where on the grid the box lies turns the whole
-// field's phase, which no product of two fields sees; so it lies at the origin, and only its rows and columns take
-// part in
+// As many time steps as a vector has lanes are processed together, each in its own lane: their voltages are spread on
+// the box of grid cells that the antennas touch, then transformed. The position of the box on the grid rotates the
+// whole field's phase, which cancels in products of two fields; so the box is put at the origin, and only its rows and
+// columns take part in
 //
 //   field(l, m) = Σ_rows Σ_columns box[row][column] e^(−2πi (column·l + row·m)/n)
 //
@@ -11,22 +11,22 @@
 //
 //   X[S·j + r] = Σ_{p<M} y_r[p] e^(−2πi pj/M)   with   y_r[p] = e^(−2πi rp/n) Σ_k x[p + kM] e^(−2πi rk/S)
 //
-// which reads only the cells that are there, and lets the work proceed by a class of columns at a time in cache.
+// which reads only existing cells, and lets the work proceed by a class of columns at a time in cache.
 #pragma once
 #include "backend/cpu/spectra.h"
 #include "image/cpu/fft_plan.h"
 
 namespace corella {
 
-/** What all channels share. */
+/** Shared by all channels. */
 template <class Real>
 struct DirectShape {
   int64_t pixels, classes, stations, polarisations, kernelSize;
-  /** Length M; its turns are those of M. */
+  /** Length M; its `turns` are those of M. */
   LaneFft<Real> fft;
   /** classTurns : [class r][p] = (cos, −sin)(2πrp/n), p < M. */
   const Real *classTurns;
-  /** slots : [l] by the transform's bin, the place of a column among those shown, or −1. */
+  /** slots : [l] by the transform's bin, a column's place among the shown ones, or −1. */
   const int32_t *slots;
   int64_t slotCount;
   /** shownGroups : [slot][class][group], 1 where some pixel of the `fold` outputs is shown. */
@@ -49,7 +49,7 @@ struct DirectChannel {
   const int32_t *corners;
   /** taps : [place in order][row][column] complex. */
   const Real *taps;
-  /** factors : [a] complex; an input with 0 is left out, whatever it holds. */
+  /** factors : [a] complex; an input with 0 is left out, whatever its values. */
   const Real *factors;
   SpectraLayout layout;
   /** The channel's first input block. */
@@ -73,7 +73,7 @@ struct DirectScratch {
 
 template <class Real>
 struct DirectKernels {
-  /** Time steps taken together; how many outputs' sums, over a few lanes each, share a vector. */
+  /** Time steps processed together; how many outputs' sums, over a few lanes each, share a vector. */
   int64_t lanes, fold;
   /** Adds time steps first · lanes … end · lanes − 1, those past the last sample being 0. */
   void (*addSteps)(const DirectShape<Real> &shape, const DirectChannel<Real> &channel,

@@ -1,4 +1,4 @@
-// Each station's own power, summed beside a direct image that shall be without it.
+// Each station's own power, summed beside a direct image without autocorrelations.
 #include "backend/cpu/context.h"
 #include "backend/cpu/spectra.h"
 

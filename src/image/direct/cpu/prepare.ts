@@ -1,4 +1,4 @@
-/** Direct imaging in C++ (direct.cpp): a register full of time steps at once. */
+/** Direct imaging in C++ (direct.cpp): a vector register of time steps at once. */
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../../backend/cpu/spectra.js';
 import { DirectAccount } from '../account.js';
@@ -9,9 +9,9 @@ import type { ImagePlan } from '../../plan.js';
 const WHERE = 'direct image';
 
 /**
- * A field in float32 is good to about 4e-7 of one antenna's share. Dividing the taper out makes that larger where
- * the taper is small, in the corners of a square field above all, and √N antennas average it down. Where more than
- * 1e-5 of the image would be left, everything is done in float64, at less than half the speed.
+ * A field in float32 is good to about 4e-7 of one antenna's share. Dividing the taper out multiplies that where the
+ * taper is small, most in the corners of a square field, and √N antennas average it down. Where the error would be
+ * above 1e-5 of the image, everything is done in float64, at less than half the speed.
  */
 const MOST_ERROR = 1e-5;
 const FLOAT_ERROR = 4e-7;

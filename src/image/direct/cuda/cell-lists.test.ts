@@ -1,4 +1,4 @@
-/** Lists of what touches each cell: every tap of every antenna once, in the cell it belongs to. */
+/** Lists of the taps in each grid cell: every tap of every antenna once, in the right cell. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { randomStations, zenithAxes } from '../../cases.js';

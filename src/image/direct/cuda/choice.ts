@@ -1,4 +1,4 @@
-/** Which kernels make a direct image on a card: the cheapest that hold their tolerance. Pure. */
+/** The choice of kernels for a direct image on a card: the cheapest that meet their tolerance. Pure. */
 import type { CudaPath } from '../../../backend/cuda/cuda.js';
 import type { SpectraType } from '../../../core/axes.js';
 import type { GridBox } from './tables.js';
@@ -28,23 +28,23 @@ export function touchedCells({ corners, kernelSize }: Pick<ImagePlan, 'corners' 
   return { firstRow, endRow, firstColumn, endColumn };
 }
 
-/** Stations whose fields fit in a block's shared memory beside the staging. */
+/** Most stations whose fields fit in a block's shared memory beside the staging. */
 const MOST_FOLDED_STATIONS = 1024;
-/** Rounding to halves averages out over time steps: shorter blocks would miss 1e-3. */
+/** Rounding to halves averages out over time steps: with shorter blocks the error would exceed 1e-3. */
 export const LEAST_HALF_STEPS = 256;
 /**
- * What the horizon is multiplied by when the taper is taken out multiplies the halves' errors too: 320 for 5 × 5 kernels
- * and the whole sky, within 1e-3; 4800 for 7 × 7, where they come to 4e-3.
+ * The factor at the horizon when the taper is taken out also multiplies the errors of halves: 320 for 5 × 5 kernels and
+ * the whole sky, within 1e-3; 4800 for 7 × 7, where they reach 4e-3.
  */
 const MOST_HALF_CORRECTION = 1000;
-/** What comes of both for fitted kernels and the whole sky, where there is no plan yet. */
+/** The same test for fitted kernels and the whole sky, before there is a plan. */
 export const suitsHalves = (image: { readonly kernelSize: number; readonly samples: number }): boolean =>
   image.kernelSize <= 5 && image.samples >= LEAST_HALF_STEPS;
 
 export type DirectChoice =
   /** On the tensor cores, a number as one half or as the sum of two. */
   | { readonly kind: FoldedPrecision; readonly box: GridBox; readonly description: string }
-  /** Plain single precision, and why the tensor cores will not do. */
+  /** Plain single precision, and why the tensor cores are not used. */
   | { readonly kind: 'float'; readonly why: string; readonly description: string };
 
 export interface ChoosableBlocks {
@@ -52,7 +52,7 @@ export interface ChoosableBlocks {
   readonly samples: number;
 }
 
-/** Settles what the plan alone decides; what it returns chooses for blocks of some kind and length. */
+/** Decides what depends on the plan alone; the function it returns chooses for blocks of some kind and length. */
 export function prepareDirectChoice(
   plan: Pick<ImagePlan, 'stations' | 'corners' | 'kernelSize' | 'correction' | 'shown'>,
   path: CudaPath,
@@ -88,13 +88,13 @@ export function prepareDirectChoice(
   };
 }
 
-/** The box around every cell that is touched, or how many cells that would be. */
+/** The box around all touched cells, or how many cells that would be. */
 function foldedBox(plan: Pick<ImagePlan, 'corners' | 'kernelSize'>): GridBox | number {
   const { firstRow, endRow, firstColumn, endColumn } = touchedCells(plan);
   const cells = Math.max(endRow - firstRow, endColumn - firstColumn);
   const size = FOLDED_BOXES.find((box) => box >= cells);
   if (size === undefined) return cells;
-  // Its middle as near as may be to the middle of what is touched.
+  // Its middle as near as possible to the middle of the touched cells.
   return {
     firstRow: Math.floor((firstRow + endRow - size) / 2),
     firstColumn: Math.floor((firstColumn + endColumn - size) / 2),

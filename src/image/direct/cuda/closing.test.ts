@@ -29,7 +29,7 @@ it('direct imagers on a card close all they opened, also where they cannot be pr
       try {
         await imager.prepare(blocks);
       } catch (error) {
-        // It is the caller's by now.
+        // It belongs to the caller now.
         await imager.close();
         throw error;
       }

@@ -238,12 +238,12 @@ function sizes(): void {
   });
 }
 
-/** 7 × 7 kernels answer the horizon with a hundredth of what they hold: fifteen times deeper in power than 5 × 5. */
+/** 7 × 7 kernels have a response of one hundredth at the horizon: fifteen times deeper in power than 5 × 5. */
 const DEEP_TAPER = 4e-3;
 
 /**
- * Largest difference over the largest value of the channel's image. Noise makes XY a small remainder of large products:
- * what counts is how exact it is beside the sky it belongs to. With a polarised sky each product must be as exact by itself.
+ * Largest difference over the largest value of the channel's image. Noise makes XY a small difference of large
+ * products: it is compared with the total power. With a polarised sky each product must be as exact by itself.
  */
 function assertSameSky(
   found: ImageCPML,
@@ -294,7 +294,7 @@ function polarisedSource(plan: ImagePlan, samples: number, l: number, m: number)
   return spectra;
 }
 
-/** Nothing a telescope would give: every number stands for itself; some counts are 0 and some inputs flagged. */
+/** Unrealistic data: every number is independent; some counts are 0 and some inputs flagged. */
 function randomIntegration(seed: number, { channels, stations, polarisations }: ImagePlan): Integration {
   const random = randomStream(seed, 'integration', stations);
   const baselines = baselineCount(stations);
@@ -313,7 +313,7 @@ function randomIntegration(seed: number, { channels, stations, polarisations }: 
   };
 }
 
-/** A beam peaks at 1; its Im XY may be nothing but rounding, so differences are taken as they are. */
+/** A beam peaks at 1; its Im XY may be only rounding, so absolute differences are used. */
 function assertSameBeam(
   found: ImageCPML,
   wanted: ImageCPML,
@@ -375,7 +375,7 @@ function fromVisibilities(): void {
           assert.ok(Math.abs(found.weights[k] - weight) <= 1e-12 * weight, `weight ${k}`);
       }
       await imager.close();
-      // Where the card cannot keep the pairs' kernels it makes them as it goes, and gets the same.
+      // Where the card cannot keep the pairs' kernels it computes them on the fly, with the same result.
       const frugal = await prepareCudaVisibilityImager(plan, backend, { pairKernels: 'anew' });
       const data = randomIntegration(2, plan);
       const { image, beam } = await frugal.image([data], { gains, solved });

@@ -1,18 +1,19 @@
-// Direct imaging in single precision without tensor cores: every option, any box, any card. What the others are compared
-// with, and what runs where they cannot.
+// Direct imaging in single precision without tensor cores: every option, any box, any card. The other kernels are
+// compared with it, and it runs where they cannot.
 //
-// Kernels answer the field's edge with a small part of what they hold, the rest cancels: cells are summed in double and
-// rounded once, which keeps four times the precision there. A cell is summed by one warp, over the antennas that touch it
-// (cell-lists.ts), and written once.
+// Kernels have a small response at the field's edge, where most of their sum cancels: cells are summed in double and
+// rounded once, which keeps four times the precision there. A cell is summed by one warp, over the antennas that touch
+// it (cell-lists.ts), and written once.
 //
 // Three kernels over batches of 32 time steps:
-//   grid : [plane][row][column][t]   ->   U : [plane][l][row |v|, parity][part][t]   ->   along m, multiplied, summed over t
-// where plane = channel in the group * POLARISATIONS + polarisation. The box lies symmetrically about its middle and is
-// folded into even and odd parts (direct-grid.cu says how), so that both stages are real matrix products, half the
-// arithmetic: of factors [pixel][depth = 2 |u| + parity] by columns that are four parts of 32 steps. A block makes
-// 128 pixels of 128 columns, a thread 8 of 8, as matrix products are made: each value loaded serves eight times.
+//   grid : [plane][row][column][t] -> U : [plane][l][row |v|, parity][part][t] -> along m, multiplied, summed over t
+//   where plane = channel in the group * POLARISATIONS + polarisation. The box lies symmetrically about its middle and
+//   is folded into even and odd parts (direct-grid.cu says how), so that both stages are real matrix products, half the
+//   arithmetic: of factors [pixel][depth = 2 |u| + parity] by columns that are four parts of 32 steps. A block makes
+//   128 pixels of 128 columns, a thread 8 of 8, as matrix products are made: each value loaded serves eight times.
 //
-// Set by the plan: PIXELS, ROWS, COLUMNS (the box, both even), KERNEL, STATIONS, POLARISATIONS, FLOAT_SAMPLES (1: cf32).
+// Set by the plan: PIXELS, ROWS, COLUMNS (the box, both even), KERNEL, STATIONS, POLARISATIONS, FLOAT_SAMPLES (1:
+// cf32).
 #include "integers.cuh"
 
 constexpr int INPUTS = STATIONS * POLARISATIONS;
@@ -50,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     for (uint32_t n = __ldg(starts + column); n < end; ++n) {
       const int64_t input = (int64_t)__ldg(stations + n) * POLARISATIONS;
       const float2 f = __ldg(factor + input);
-      if ((f.x == 0 && f.y == 0) || t >= samples) continue;  // left out, whatever it holds
+      if ((f.x == 0 && f.y == 0) || t >= samples) continue;  // left out, whatever its value
       const double2 w = __ldg(taps + n);
       const float2 sample = sampleAt(inputs + input * pitch, t);
       const double x = sample.x * f.x - sample.y * f.y, y = sample.x * f.y + sample.y * f.x;
@@ -61,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// What a thread has fetched of the next DEPTH rows of factors and of columns, while these are being multiplied.
+// The next DEPTH rows of factors and of columns that a thread prefetches during the current products.
 struct Ahead {
   float4 turns[DEPTH * TILE / 4 / (32 * WARPS)];
 };
@@ -81,7 +82,8 @@ __device__ __forceinline__ void storeTurns(float (&to)[DEPTH][TILE], const Ahead
     ((float4 *)to)[n * 32 * WARPS + threadIdx.x] = ahead.turns[n];
 }
 
-// Columns of a depth : [two parts][pair of steps][part][step], so that a thread's come in whole vectors without conflict.
+// Columns of a depth : [two parts][pair of steps][part][step], so that a thread reads its own as whole vectors without
+// bank conflicts.
 template <int N>
 using Columns = float[DEPTH][N / 2][STEPS / 2][2][2];
 
@@ -165,8 +167,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 2)
   }
 }
 
-// N values of each of the 16 threads that share pixels, added over them: a thread hands away half of what it has left, until
-// each has N / 16 sums, or some have the same one. They are the ones from the thread's number times N / 16 on.
+// N values of each of the 16 threads that share pixels, added over them: at each step a thread hands away half of its
+// values, until each has N / 16 sums, or some have the same one. They are the ones from the thread's number times N /
+// 16 on.
 template <int N, int APART>
 __device__ __forceinline__ void overSteps(float *values) {
   if constexpr (APART > 0) {
@@ -185,8 +188,8 @@ __device__ __forceinline__ void overSteps(float *values) {
   }
 }
 
-// sums : [c][product][m][l], float64, added to. Grid: (PIXELS * TILES, channels of the group): neighbouring l together, so
-// that what they add lies in the same lines.
+// sums : [c][product][m][l], float64, added to. Grid: (PIXELS * TILES, channels of the group): neighbouring l together,
+// so that they add to the same cache lines.
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 2)
     columnsFloat(const float *alongL, const float *turns, int firstChannel, double *sums) {
   __shared__ __align__(16) float turn[DEPTH][TILE];

@@ -19,7 +19,7 @@ constexpr int TASKS = BOX / 4 * CELL_BLOCKS, TASK_BLOCKS = TASKS / WARPS;
 constexpr int SLOT_BYTES = 4 * BOX * BOX;
 constexpr int LIST_AT = 2 * 2 * 4 * 512,
               GROUP_BYTES = LIST_AT + 128;  // [nearest, rest][row][quadrant] weights, 16 x 4 stations
-// Shared memory: samples on their way [a][16 bytes], factors, fields.
+// Shared memory: samples in flight [a][16 bytes], factors, fields.
 constexpr int FACTORS_AT = INPUTS * 16, FIELDS_AT = (FACTORS_AT + INPUTS * 8 + 15) / 16 * 16,
               FIELDS_BYTES = STATIONS * FIELD_BYTES;
 

@@ -1,7 +1,8 @@
 // Voltages onto the grid, in half precision on the tensor cores, folded for the transform.
 //
-// The box of BOX x BOX cells lies symmetrically about its middle: u, v = +-1/2, +-3/2, ... That turns both polarisations'
-// fields by one phase per pixel, which cancels in every product, and lets the grid be folded into even and odd parts:
+// The box of BOX x BOX cells lies symmetrically about its middle: u, v = +-1/2, +-3/2, ... That turns both
+// polarisations' fields by one phase per pixel, which cancels in every product, and lets the grid be folded into even
+// and odd parts:
 //   U_p(l, |v|) = sum_|u| G_ep cos + i G_op sin        F(l, m) = sum_|v| U_e cos + i U_o sin
 // (first letter: parity along u; second: along v). With cos and sin stacked along the summed axis both stages are REAL
 // products of depth BOX, half the arithmetic of a complex transform; the signs are put into what is stored here:
@@ -14,14 +15,14 @@
 // Gridding is a sparse product: per two rows |v| and 8 cells |u|, four quadrants; for each, the stations whose kernels
 // touch those cells, 16 at a time (tables.ts). ldmatrix takes an address per lane, so gathering stations is free, and
 // what was gathered serves both rows. A warp has one such task for all its steps and keeps the weights in registers.
-// Where there is room the copy engine carries grids away, eight steps at a time (STAGED). Elsewhere lanes store what they
-// made: two rows of 8 halves are a whole sector of memory, the four tasks of a line are done at the same time, and lines are
-// whole before they leave the cache.
+// Where there is room the copy engine stores the grids, eight steps at a time (STAGED). Elsewhere lanes store their own
+// results: two rows of 8 halves are a whole sector of memory, the four tasks of a line are done at the same time, and
+// lines are whole before they leave the cache.
 //
 // Set by the plan: STATIONS, POLARISATIONS, BOX (multiple of 16), WARPS (tasks that a block has), BLOCKS (on a
-// multiprocessor at once), HELD (groups of 16 stations whose weights are kept; those of more crowded tasks are read again
-// each time), BUFFERS (1 or 2 of fields: with one, unpacking and gridding take turns), AHEAD (1 or 2: turns of eight steps
-// whose samples are on their way), STAGED.
+// multiprocessor at once), HELD (groups of 16 stations whose weights are kept; those of larger tasks are read again
+// each time), BUFFERS (1 or 2 of fields: with one, unpacking and gridding take turns), AHEAD (1 or 2: turns of eight
+// steps whose samples are in flight), STAGED.
 #include "direct-grid.cuh"
 #include "hopper.cuh"
 
@@ -34,11 +35,11 @@ constexpr int TASKS = BOX / 4 * CELL_BLOCKS, TASK_BLOCKS = TASKS / WARPS;
 constexpr int SLOT_BYTES = 4 * BOX * BOX;
 constexpr int LIST_AT = 2 * 4 * 512,
               GROUP_BYTES = LIST_AT + 128;  // weights of two rows and four quadrants, 16 x 4 stations
-// Shared memory: samples on their way [turn][a][16 bytes], factors, fields.
+// Shared memory: samples in flight [turn][a][16 bytes], factors, fields.
 constexpr int FACTORS_AT = AHEAD * INPUTS * 16, FIELDS_AT = (FACTORS_AT + INPUTS * 8 + 15) / 16 * 16;
 constexpr int FIELDS_BYTES = STATIONS * FIELD_BYTES;
-// Where STAGED, a block makes whole blocks of 8 rows, of all four groups of columns, and two buffers hold eight steps of them
-// on their way out : [step][p][group][piece]; the steps' pitch keeps their rows in different banks.
+// Where STAGED, a block makes whole blocks of 8 rows, of all four groups of columns, and two buffers hold eight steps
+// of them until they are stored : [step][p][group][piece]; the steps' pitch keeps their rows in different banks.
 constexpr int STEP_BYTES = POLARISATIONS * SLOT_BYTES;
 constexpr int ROW_BLOCK_BYTES = 16 * BOX, GROUP_OF_COLUMNS = CELL_BLOCKS * ROW_BLOCK_BYTES;
 constexpr int ROW_BLOCKS = WARPS / (4 * CELL_BLOCKS);
@@ -154,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
       to[1] = make_uint4(im[0], im[1], im[2], im[3]);
     }
   };
-  // Pieces of eight steps, spread over the warps: one that sent them all would keep the others waiting.
+  // Pieces of eight steps, spread over the warps: if one warp sent them all, the others would wait.
   auto send = [&](int first) {
     constexpr int LANES = PIECES == 1 ? 1 : 4;
     if (lane >= LANES) return;
@@ -232,7 +233,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     if (STAGED) {
       ptx::showToCopies();
-      ptx::storesRead();  // what was sent before: the other buffer may be filled
+      ptx::storesRead();  // earlier stores are read out: the other buffer may be filled
     }
     __syncthreads();
     if (STAGED) send(first);

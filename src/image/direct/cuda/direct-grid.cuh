@@ -1,4 +1,4 @@
-// What both gridding kernels do (direct-grid.cu, direct-grid-split.cu): tasks, gathering, samples on their way.
+// Common to both gridding kernels (direct-grid.cu, direct-grid-split.cu): tasks, gathering, samples in flight.
 #pragma once
 #include "halves.cuh"
 
@@ -26,18 +26,18 @@ __device__ __forceinline__ void scaledPair(uint32_t word, float2 factor, float (
   im[0] = x0 * factor.y + y0 * factor.x, im[1] = x1 * factor.y + y1 * factor.x;
 }
 
-// The whole line comes to L2 at once: what is fetched for later steps is there by then.
+// The whole line comes to L2 at once: fetches for later steps find it there.
 __device__ __forceinline__ void copyAhead(uint32_t to, const void *from) {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
-// What a thread fetches at a time; and all such fetches have arrived but the last so many.
+// Closes a group of fetches of a thread; and waits for all such groups but the last so many.
 __device__ __forceinline__ void fetched() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int PENDING>
 __device__ __forceinline__ void fetchesArrived() {
   asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-// 16 bytes of each input's row on their way: a thread brings what it will unpack itself.
+// 16 bytes of each input's row in flight: a thread fetches what it will unpack itself.
 template <int INPUTS, int THREADS>
 __device__ __forceinline__ void fetchSamples(uint32_t to, const int8_t *rows, int64_t pitch, int first) {
 #pragma unroll 1

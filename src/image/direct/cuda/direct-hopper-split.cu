@@ -1,19 +1,20 @@
-// From folded grids to the image on Hopper's tensor cores in single precision: as direct-hopper.cu, with every number the
-// sum of two halves. A product is then  nearest * nearest + nearest * rest + rest * nearest : three times the tensor work,
-// and as good as single precision; what is left out, rest * rest, is 2^-24 of it.
+// From folded grids to the image on Hopper's tensor cores in single precision: as direct-hopper.cu, with every number
+// the sum of two halves. A product is then nearest * nearest + nearest * rest + rest * nearest : three times the tensor
+// work, and as good as single precision; what is left out, rest * rest, is 2^-24 of it.
 //
-// A block images 64 l x 128 m of one channel; its sums fill the registers of two warpgroups, one for each 64 m. Per step:
+// A block images 64 l x 128 m of one channel; its sums fill the registers of two warpgroups, one for each 64 m. Per
+// step:
 //   stage 1   U[64 l][2 BOX] = [cos | sin][64 l][BOX] x grid[BOX][2 BOX]    warpgroup p for slot p, in PIECES
-//   stage 2   F[64 m][4 parts x 16 l] = [cos | sin][64 m][BOX] x U^T        four chunks of 16 l
-// Registers hold the image's sums and two results on their way: each product is put in before the wait for the one before
-// it, and what that one gave is used while it runs. U passes through shared memory, two buffers. Each warpgroup reads one
-// slot's grids alone: it hands back a piece of the ring as soon as its own four warps are done with it.
+//   stage 2 F[64 m][4 parts x 16 l] = [cos | sin][64 m][BOX] x U^T four chunks of 16 l Registers hold the image's sums
+//   and two results in flight: each product is issued before the wait for the one before it, whose result is used while
+//   it runs. U passes through shared memory, two buffers. Each warpgroup reads one slot's grids alone: it releases a
+//   piece of the ring as soon as its own four warps have read it.
 //
-// Small terms are added first: the tensor cores cut off what a sum has no bits for.
+// Small terms are added first: the tensor cores truncate sums.
 //
-// Set by the plan: BOX (32, 48, 64), PIXELS, POLARISATIONS, GROUPS (2), REFINED (0), RING (steps of grids in shared memory),
-// COPIES (of a slot: 2 where each of two pieces of stage 1 hands back its own), RESTS_SHARED (1: stage 2 takes its factors'
-// rests from shared memory).
+// Set by the plan: BOX (32, 48, 64), PIXELS, POLARISATIONS, GROUPS (2), REFINED (0), RING (steps of grids in shared
+// memory), COPIES (of a slot: 2 where each of two pieces of stage 1 releases its own), RESTS_SHARED (1: stage 2 takes
+// its factors' rests from shared memory).
 #include "direct-hopper.cuh"
 #include "halves.cuh"
 #include "wgmma-half.cuh"
@@ -28,7 +29,8 @@ static_assert(COPIES == 1 || (COPIES == PIECES && 2 * BOX == 64 * PIECES), "a co
 constexpr int U_AT = 0, ROWS_AT = U_AT + 4 * U_BYTES, RESTS_AT = ROWS_AT + 2 * ROWS_BYTES;
 constexpr int RING_AT = RESTS_AT + RESTS_SHARED * 2 * ROWS_BYTES, BARS_AT = RING_AT + RING * 4 * SLOT_BYTES;
 
-// The three products, small ones first. `rows` and `columns` : those of the nearest halves; their rests lie further on.
+// The three products, small ones first. `rows` and `columns` : those of the nearest halves; their rests follow in
+// memory.
 template <class Rows>
 __device__ __forceinline__ void multiplySplit(float (&sums)[32], const Rows &rows, uint64_t columns,
                                               uint32_t restBytes) {
@@ -119,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     for (int t = 0; t < RING && t < pairs; ++t)
       for (int copy = 0; copy < COPIES; ++copy) copyPart(t, t, copy);
 
-  // Where the next step of stage 1 lies in the ring, and how often the ring has been round.
+  // The place of the next stage-1 step in the ring, and the number of laps.
   int at = 0, lap = 0, t1 = 0;
   auto stage1 = [&](float(&u)[32], int piece) {
     if (piece < COPIES && t1 < pairs) ptx::barrierWait(bars + at * (16 * COPIES) + 8 * piece, lap);
@@ -130,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
   auto storeU = [&](float(&u)[32], int buffer, int piece) {
     settled(u);
     if (COPIES == PIECES || piece == PIECES - 1) {
-      // All four warps have read this part: the next may come.
+      // All four warps have read this part: the next may overwrite it.
       asm volatile("bar.sync %0, 128;" ::"r"(2 + group) : "memory");
       if (threadIdx.x % 128 == 0 && t1 + RING < pairs) copyPart(t1 + RING, at, COPIES == PIECES ? piece : 0);
     }
@@ -141,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
     for (int i = 0; i < 4; ++i) {  // two column blocks, four matrices, at a time
       const int pair = firstColumn(piece) / 16 + i, part = 2 * pair / (BOX / 8), depthBlock = 2 * pair % (BOX / 8);
-      if (pair < piece * 4) continue;  // the piece before had it too
+      if (pair < piece * 4) continue;  // the previous piece included it
       uint32_t nearest[4], rest[4];
 #pragma unroll
       for (int n = 0; n < 4; ++n) splitHalves(u[8 * i + 2 * n], u[8 * i + 2 * n + 1], nearest[n], rest[n]);
@@ -164,10 +166,10 @@ extern "C" __global__ void __launch_bounds__(256, 1)
   }
   // `b` holds the last chunk of the step before; where PIECES is odd, `a` holds that of this one.
   auto step = [&](float(&a)[32], float(&b)[32], int t, int i) {
-    // U of this step is whole; both warpgroups are done with the U before it.
+    // U of this step is complete; both warpgroups are done with the previous U.
     ptx::namedSync<1, 256>();
     stage2(a, i, 0);
-    // Behind a branch, or the assembler would move these in between the parts of a product.
+    // Inside a branch, or the assembler would move these in between the parts of a product.
     if (t > 0) addChunk(sum, b, 3);
     stage2(b, i, 1);
     ptx::wgmmaWait<1>();

@@ -1,21 +1,22 @@
-// From folded grids to the image on Hopper's tensor cores: both stages of the transform, products and their sums on chip.
+// From folded grids to the image on Hopper's tensor cores: both stages of the transform, products and their sums on
+// chip.
 //
-// A block images 64 l x 128 m of one channel; its sums fill the registers of two warpgroups, one for each 64 m. Or a block is
-// one warpgroup, for 64 x 64, and two of them share a multiprocessor (GROUPS). Per step:
+// A block images 64 l x 128 m of one channel; its sums fill the registers of two warpgroups, one for each 64 m. Or a
+// block is one warpgroup, for 64 x 64, and two of them share a multiprocessor (GROUPS). Per step:
 //   stage 1   U[64 l][2 BOX] = [cos | sin][64 l][BOX] x grid[BOX][2 BOX]    warpgroup p for slot p, sums in halves
-//   stage 2   F[64 m][4 parts x 16 l] = [cos | sin][64 m][BOX] x U^T        four chunks of 16 l, sums in floats
-// U passes through shared memory, two buffers; the barrier that hands it over also says that the grids it was made of are
-// free. Parts (re, im of both slots) of one pixel land in one thread: the products need no exchange. Grids arrive UNROLL
-// steps at a time by one bulk copy, STAGES such copies ahead: waiting for one costs more than a barrier does. With one
-// polarisation the two slots are two time steps, and XX + YY is the sum of both.
+//   stage 2 F[64 m][4 parts x 16 l] = [cos | sin][64 m][BOX] x U^T four chunks of 16 l, sums in floats U passes through
+//   shared memory, two buffers; the barrier after it also frees the grids it was made of. Parts (re, im of both slots)
+//   of one pixel land in one thread: the products need no exchange. Grids arrive UNROLL steps at a time by one bulk
+//   copy, STAGES such copies ahead: waiting for one costs more than a barrier does. With one polarisation the two slots
+//   are two time steps, and XX + YY is the sum of both.
 //
-// Tensor cores and multiply-adds share the registers' ports and hardly overlap; what counts is that neither waits. So
-// every product is put in before the wait for the one before it: sums that have been waited for any earlier are moved by
-// the assembler in between the parts of a product.
+// Tensor cores and multiply-adds share the registers' ports and hardly overlap; the aim is that neither waits. So every
+// product is issued before the wait for the one before it: sums that are waited for any earlier are moved by the
+// assembler in between the parts of a product.
 //
-// Set by the plan: BOX (32, 48, 64), PIXELS (or samples: direct-refine.cu), POLARISATIONS, GROUPS, REFINED, STAGES, UNROLL
-// (even), ACROSS (1: a step's last products are summed while the next step's first are made), ROWS_SHARED (1: stage 1 takes
-// its factors from shared memory).
+// Set by the plan: BOX (32, 48, 64), PIXELS (or samples: direct-refine.cu), POLARISATIONS, GROUPS, REFINED, STAGES,
+// UNROLL (even), ACROSS (1: a step's last products are summed while the next step's first are made), ROWS_SHARED (1:
+// stage 1 takes its factors from shared memory).
 #include "direct-hopper.cuh"
 #include "wgmma-half.cuh"
 
@@ -91,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
                     u[4 * i + 2], u[4 * i + 3]);
     }
   };
-  // Stores reach the tensor cores' side of shared memory; not at once, or the warp would wait for them.
+  // A fence makes stores visible to the tensor cores; not at once, or the warp would wait for them.
   auto stage2 = [&](float(&f)[32], int t, int chunk) {
     const uint64_t columns = coreMatrices(base + U_AT + (t & 1) * U_BYTES + chunk * 8 * BLOCK_ROW);
     ptx::wgmmaFence();
@@ -117,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
     for (int i = 0; i < UNROLL; ++i) {
       const int t = first + i;
       if (i > 0 && t >= pairs) break;
-      // U of this step is whole; both warpgroups are done with the U before it and with this step's grids.
+      // U of this step is complete; both warpgroups are done with the previous U and with this step's grids.
       ptx::namedSync<1, 128 * GROUPS>();
       if (i == UNROLL - 1) {
         if (threadIdx.x == 0 && first + STAGES * UNROLL < pairs)
@@ -128,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
       const uint32_t next =
           i == UNROLL - 1 ? ring + nextPart * PART_BYTES : ring + part * PART_BYTES + (i + 1) * STEP_BYTES;
       stage2(f0, i, 0);
-      // Behind a branch, or the assembler would move these too.
+      // Inside a branch, or the assembler would move these too.
       if (ACROSS && t > 0) accumulate(f1, 3);
       stage2(f1, i, 1);
       stage1(u, next);

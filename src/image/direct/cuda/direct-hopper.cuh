@@ -1,6 +1,6 @@
-// What both imaging kernels do (direct-hopper.cu, direct-hopper-split.cu): operands as wgmma wants them, products, sums.
-// Before this: BOX, PIXELS, POLARISATIONS, GROUPS (warpgroups of a block, one for each 64 m), REFINED (1: what is imaged are
-// samples, of which direct-refine.cu makes the pixels).
+// Common to both imaging kernels (direct-hopper.cu, direct-hopper-split.cu): operands in wgmma's layout, products,
+// sums. Before this: BOX, PIXELS, POLARISATIONS, GROUPS (warpgroups of a block, one for each 64 m), REFINED (1: samples
+// are imaged, from which direct-refine.cu makes the pixels).
 #pragma once
 #include "hopper.cuh"
 
@@ -21,7 +21,7 @@ __device__ __forceinline__ void storeMatrices(uint32_t address, uint32_t a, uint
                : "memory");
 }
 
-// The A operand of 16 pixels a warp, as wgmma wants it in registers. turns : [pixel][BOX] halves (half-rounding.ts).
+// The A operand of 16 pixels a warp, in wgmma's register layout. turns : [pixel][BOX] halves (half-rounding.ts).
 __device__ __forceinline__ uint32_t turnPair(const uint32_t *turns, int pixel, int depth) {
   return pixel < PIXELS ? __ldg(turns + (pixel * BOX + depth) / 2) : 0;
 }
@@ -41,7 +41,7 @@ __device__ __forceinline__ void shareTurns(uint8_t *to, const uint32_t *turns, i
   }
 }
 
-// wgmma writes its sums behind the compiler's back: nothing that reads them may move above this point.
+// wgmma writes its sums without the compiler's knowledge: nothing that reads them may move above this point.
 template <int R>
 __device__ __forceinline__ void settled(float (&r)[R]) {
 #pragma unroll
@@ -60,7 +60,7 @@ __device__ __forceinline__ void addProducts(float (&sum)[4], float xr, float xi,
   sum[2] = fmaf(xi, yi, sum[2]), sum[3] = fmaf(-xr, yi, sum[3]);
 }
 
-// The products of one chunk of 16 l, whose parts (re, im of both slots) lie 8 registers apart.
+// The products of one chunk of 16 l, whose parts (re, im of both slots) are 8 registers apart.
 __device__ __forceinline__ void addChunk(float (&sum)[8][4][4], float (&f)[32], int chunk) {
   settled(f);
 #pragma unroll
@@ -77,7 +77,7 @@ __device__ __forceinline__ void storeSums(const float (&sum)[8][4][4], double *s
                                           const double *unscaleTurns) {
   constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
   constexpr int BATCH = 4;
-  // Or addresses and scales would be made ready before there are registers for them.
+  // Or addresses and scales would be computed before there are registers for them.
   asm volatile("" : "+r"(lane));
 #pragma unroll
   for (int n = 0; n < 2 * PRODUCTS * 8 / BATCH; ++n) {
@@ -99,12 +99,12 @@ __device__ __forceinline__ void storeSums(const float (&sum)[8][4][4], double *s
       const float second = POLARISATIONS == 1 ? odd[0] + odd[1] : odd[product];
       to[i * 4] = make_double2(before[i].x + first * (by * turn.x), before[i].y + second * (by * turn.y));
     }
-    // Or the compiler would read everything at once, and have no registers for it.
+    // Or the compiler would read everything at once, and run out of registers.
     asm volatile("" ::: "memory");
   }
 }
 
-// samples : [c in group][product][m][l], of which direct-refine.cu makes pixels, in the scale of the factors.
+// samples : [c in group][product][m][l], from which direct-refine.cu makes pixels, in the scale of the factors.
 __device__ __forceinline__ void storeSamples(const float (&sum)[8][4][4], float *samples, int channel, int firstL,
                                              int firstM, int lane, const double *unscaleTurns) {
   constexpr int PLANE = PIXELS * PIXELS;

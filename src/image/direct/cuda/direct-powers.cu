@@ -1,4 +1,4 @@
-// Each station's own power, summed beside a direct image that shall be without it.
+// Each station's own power, summed beside a direct image without autocorrelations.
 //
 // Set by the plan: STATIONS, POLARISATIONS, FLOAT_SAMPLES.
 #include "integers.cuh"

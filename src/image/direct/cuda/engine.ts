@@ -4,6 +4,6 @@ import type { Closable } from '../../../core/closing.js';
 
 /** Makes sums of products of blocks, [c][product][m][l] float64 in the transform's order, on the compute stream. */
 export interface DirectEngine extends Closable {
-  /** factors : [c][a] complex float32. `replace` starts new sums, whatever was there. */
+  /** factors : [c][a] complex float32. `replace` starts new sums. */
   sum(block: CudaSpectraBlock, factors: DeviceMemory, mode: 'replace' | 'add'): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Kernels that grid, fold and image on Hopper's tensor cores, compiled with which numbers. Pure, so that every plan can
- * be checked, and compiled, on a machine without a card.
+ * Kernels that grid, fold and image on Hopper's tensor cores, and the numbers they are compiled with. Pure, so that
+ * every plan can be checked, and compiled, on a machine without a card.
  */
 import type { KernelRequest } from '../../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
@@ -40,7 +40,7 @@ const gridTuning = {
     64: { WARPS: 8, BLOCKS: 1, HELD: 1 },
   },
 } satisfies Record<FoldedPrecision, Record<FoldedBox, GridTuning>>;
-/** What a block gets on Hopper. */
+/** The most shared memory of a block on Hopper. */
 const MOST_SHARED_BYTES = 227 * 1024;
 
 function gridSharedBytes(
@@ -52,7 +52,7 @@ function gridSharedBytes(
   const sampleBytes = roundUp(stations * polarisations * (16 * ahead + 8), 16);
   return sampleBytes + buffers * stations * (polarisations * 32 * halves + 16);
 }
-/** A block's part of eight steps' grids on its way out, twice. */
+/** A block's part of eight steps' grids before they are stored, twice. */
 const stagedBytes = ({ polarisations }: Inputs, box: FoldedBox, warps: number): number =>
   2 * 8 * ((polarisations * 4 * box * box * warps) / tasksOf(box) + 16);
 
@@ -62,7 +62,7 @@ export function planGridding(plan: Inputs, box: FoldedBox, precision: FoldedPrec
   // With two buffers of unpacked samples the next are unpacked while these are gridded.
   const AHEAD = precision === 'half' && gridSharedBytes(plan, halves, 2, 2) <= MOST_SHARED_BYTES ? 2 : 1;
   const BUFFERS = gridSharedBytes(plan, halves, 2, AHEAD) <= MOST_SHARED_BYTES ? 2 : 1;
-  // Where a block makes whole blocks of rows and has room for them, the copy engine carries them away.
+  // Where a block makes whole blocks of rows and has room for them, the copy engine stores them.
   const STAGED =
     precision === 'half' &&
     tuning.WARPS % (box / 4) === 0 &&
@@ -115,7 +115,7 @@ interface HalfTuning {
 interface SplitTuning {
   /** Steps of grids in shared memory. */
   readonly RING: number;
-  /** Of a slot: with two, each is asked for again as soon as it has been used. */
+  /** Copies of a slot: with two, each is requested again as soon as it has been used. */
   readonly COPIES: 1 | 2;
   /** 1: stage 2 takes the rests of its factors from shared memory; registers would not hold them. */
   readonly RESTS_SHARED: 0 | 1;
@@ -189,9 +189,9 @@ export function planImaging(
     sharedBytes,
     threads: 128 * groups,
     tiles,
-    /** That the tiles of a channel fill. */
+    /** Multiprocessors filled by the tiles of a channel. */
     multiprocessors,
-    /** Along either side of what is imaged. */
+    /** Along either side of the sampled image. */
     samples,
     refining: isRefined ? planRefining(plan, samples) : undefined,
   } as const satisfies { request: KernelRequest; [name: string]: unknown };
@@ -222,7 +222,7 @@ function planRefining(
   } as const satisfies { request: KernelRequest; tiles: number; sharedBytes: number };
 }
 
-/** What folded grids of one channel take: two slots of 4·box² bytes for each pair, or twice that. */
+/** The size of folded grids of one channel: two slots of 4·box² bytes for each pair, or twice that. */
 export const gridBytes = (
   box: number,
   steps: number,
@@ -234,7 +234,7 @@ export const gridBytes = (
 export function stepsAtOnce(options: {
   readonly steps: number;
   readonly bytesPerStep: number;
-  /** That fill the card once. */
+  /** Channels that fill the card once. */
   readonly channels: number;
   readonly scratchBytes: number;
 }): number {

@@ -19,7 +19,9 @@ import { splitTurns, TAP_SCALE, type FoldedPrecision } from './halves/split-halv
 
 const THREADS = 256;
 const BATCH = 8;
-/** Steps that a gridding block takes: many, to pay for its start, yet so few that there are blocks for eight waves. */
+/**
+ * Steps that a gridding block processes: many, to pay for its start, yet so few that there are blocks for eight waves.
+ */
 const spanOf = (steps: number, blocks: number, multiprocessors: number): number =>
   Math.max(16, roundUp(Math.ceil(steps / Math.ceil((8 * multiprocessors) / blocks)), BATCH));
 /** Sums of products stay in single precision within a launch. */
@@ -33,7 +35,7 @@ interface FoldedOptions {
   readonly box: GridBox;
   /** Most steps of a block. */
   readonly capacity: number;
-  /** Steps that blocks have, where they are not filled. */
+  /** Samples of a block, where it is not filled. */
   readonly steps?: number;
 }
 
@@ -93,7 +95,7 @@ async function makeFolded(
     ...{ channels, bytesPerChannel, scratchBytes, multiprocessors },
     multiprocessorsPerChannel: imaging.multiprocessors,
   });
-  // One polarisation takes its steps in pairs: half a pair too many may be read, never used.
+  // One polarisation uses its steps in pairs: half a pair too many may be read, and is not used.
   const grids = allocate(`grids of ${group} channels`, group * bytesPerChannel);
   const coarse = refining
     ? allocate(`samples of ${group} channels`, 4 * group * plan.products * samples * samples)
@@ -152,7 +154,7 @@ async function makeFolded(
   };
 }
 
-/** Factors of the transform, and what the square root of a product's scale is at each pixel. */
+/** Factors of the transform, and the square root of a product's scale at each pixel. */
 const turnsFor = {
   half: halfTurns,
   split: (plan, size) => ({

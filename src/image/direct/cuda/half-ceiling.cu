@@ -1,5 +1,5 @@
-// What Hopper's tensor cores can do at most with halves and single-precision sums: products alone, rows in registers,
-// columns in shared memory, nothing loaded or stored.
+// The peak rate of Hopper's tensor cores with halves and single-precision sums: products only, rows in registers,
+// columns in shared memory, no loads or stores.
 #include "hopper.cuh"
 #include "wgmma-half.cuh"
 

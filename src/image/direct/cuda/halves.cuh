@@ -7,7 +7,7 @@ __device__ __forceinline__ uint32_t packHalves(float low, float high) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
   return packed;
 }
-// As sums of two halves, good to 22 bits: the nearest, and the nearest to what is left.
+// As sums of two halves, good to 22 bits: the nearest half, and the nearest half to the remainder.
 __device__ __forceinline__ void splitHalves(float low, float high, uint32_t &nearest, uint32_t &rest) {
   nearest = packHalves(low, high);
   float lowNearest, highNearest;

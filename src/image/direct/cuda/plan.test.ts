@@ -1,6 +1,6 @@
 /**
- * What can be known of the card's direct imager without a card: halves, the box, the gather tables. The folded transform
- * is walked through here step by step from the same tables, in float64, and must give the reference's image.
+ * What can be tested of the card's direct imager without a card: halves, the box, the gather tables. The folded
+ * transform is computed here step by step from the same tables, in float64, and must give the reference's image.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -159,7 +159,7 @@ describe('the order of pairs', () => {
   });
 });
 
-/** One slot as the gridding kernels leave it: [group][|v|][depth], in float64, walked from the tables alone. */
+/** One slot in the layout of the gridding kernels: [group][|v|][depth], in float64, computed from the tables alone. */
 function foldedGrid(
   box: GridBox,
   tables: ReturnType<typeof gridTables>,
@@ -216,7 +216,7 @@ function foldedGrid(
   return slot;
 }
 
-/** The transform's factors : [pixel][depth], from the tables that the card gets. */
+/** The transform's factors : [pixel][depth], from the card's tables. */
 const turnsOf = {
   half: (plan, size) => {
     const { turns, unscale } = halfTurns(plan, size);
@@ -255,8 +255,9 @@ function fieldOf(slot: Float64Array, turns: Float64Array, pixels: number, box: n
 }
 
 describe('the folded transform', () => {
-  // One half: weights and factors are wrong by up to 2⁻¹² of themselves; at the field's edge the taper's removal triples
-  // that, and one time step averages nothing. Two: 2⁻²³. A wrong sign or index anywhere makes this of order 1.
+  // One half: weights and factors are wrong by up to 2⁻¹² of themselves; at the field's edge the taper's removal
+  // triples that, and one time step averages nothing. Two: 2⁻²³. A wrong sign or index anywhere gives an error of order
+  // 1.
   for (const [precision, polarisations, pixels, tolerance] of [
     ['half', 1, 64, 3e-3],
     ['half', 2, 64, 3e-3],
@@ -319,7 +320,7 @@ function refined(plane: Float64Array, samples: number, pixels: number): Float64A
   if (samples === pixels) return plane;
   const weights = sampleWeights(samples, pixels);
   const along = (values: Float64Array): Float64Array =>
-    // [row][sample] to [pixel][row]: twice, and both sides have had their turn
+    // [row][sample] to [pixel][row]: applied twice, once for each axis
     Float64Array.from({ length: (values.length / samples) * pixels }, (_, at) => {
       const [pixel, row] = [Math.floor(at / (values.length / samples)), at % (values.length / samples)];
       let sum = 0;
@@ -335,7 +336,7 @@ describe('samples of an image', () => {
       [128, 32, 'half', { samples: 64, groups: 1, tiles: 1, multiprocessors: 0.5 }],
       [66, 32, 'half', { samples: 64, groups: 1, tiles: 1, multiprocessors: 0.5 }],
       [64, 32, 'half', { samples: 64, groups: 1, tiles: 1, multiprocessors: 0.5 }],
-      // 96² samples would take as many tiles of 64 × 128 as 128² pixels
+      // 96² samples would need as many tiles of 64 × 128 as 128² pixels
       [128, 48, 'half', { samples: 128, groups: 2, tiles: 2, multiprocessors: 2 }],
       [256, 48, 'half', { samples: 96, groups: 2, tiles: 2, multiprocessors: 2 }],
       [512, 64, 'half', { samples: 128, groups: 2, tiles: 2, multiprocessors: 2 }],

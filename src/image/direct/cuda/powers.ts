@@ -1,4 +1,4 @@
-/** Each station's own power on a card (direct-powers.cu), beside an image that shall be without it. */
+/** Each station's own power on a card (direct-powers.cu), beside an image without autocorrelations. */
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import type { KernelRequest } from '../../../backend/cuda/kernels.js';
 import type { CudaSpectraBlock } from '../../../backend/cuda/spectra.js';

@@ -1,4 +1,6 @@
-/** Direct imaging on a card: on its tensor cores in half or single precision where that can be, in plain single elsewhere. */
+/**
+ * Direct imaging on a card: on its tensor cores in half or single precision where possible, in plain single elsewhere.
+ */
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import type { DeviceMemory, DevicePointer } from '../../../backend/cuda/session.js';
 import { cudaSpectra } from '../../../backend/cuda/spectra.js';
@@ -23,30 +25,31 @@ const WHERE = 'direct image';
 
 interface CudaDirectOptions extends DirectImagerOptions {
   /**
-   * Unless given, the fastest that the card, the aperture and the samples allow and that is right to 1e-3. `single` is
-   * right to 1e-5, and what an image without autocorrelations takes, since it is small beside them; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
+   * By default, the fastest that the card, the aperture and the samples allow and that is right to 1e-3. `single` is
+   * right to 1e-5, and used for images without autocorrelations, whose values are small beside them; `half` uses halves
+   * for short blocks and large kernels too, and refuses where they are impossible.
    */
   readonly precision?: DirectPrecision;
 }
 
-/** What a block of spectra must be known by for its kernels to be made. */
+/** The properties of a block of spectra that its kernels depend on. */
 interface ExpectedBlocks {
   readonly type: SpectraType;
   readonly capacity: number;
-  /** Samples of a block, where it will not be filled. */
+  /** Samples of a block, where it is not filled. */
   readonly samples?: number;
 }
 
 /** A direct imager whose images may stay on the card. Everything is queued on the compute stream. */
 interface CudaDirectImager extends DirectImager {
-  /** Which kernels such blocks are imaged by, and why. */
+  /** The kernels that image such blocks, and why. */
   describe(blocks: ExpectedBlocks): string;
-  /** Makes the kernels for such blocks now, and those that finish on the card; `accumulate` then waits for nothing. */
+  /** Makes the kernels for such blocks now, and those that finish on the card; `accumulate` then does not wait. */
   prepare(blocks: ExpectedBlocks): Promise<void>;
   /**
-   * to : [c][product][m][l] float64 on the card, NaN where nothing is shown or nothing was added; and a fresh start.
-   * Returns when that is queued. Waits for the host's counts to go up only where blocks had gaps. weightsTo : [c][product]
-   * float64, what each plane was divided by.
+   * to : [c][product][m][l] float64 on the card, NaN where nothing is shown or nothing was added;; then starts again.
+   * Returns when that is queued. Waits for a copy of the host's counts only where blocks had gaps. weightsTo :
+   * [c][product] float64, what each plane was divided by.
    */
   finishOnDevice(to: DevicePointer, weightsTo?: DevicePointer): Promise<{ readonly samples: number }>;
 }
@@ -69,7 +72,7 @@ function makeImager(
   const stream = session.streams.compute;
   const account = new DirectAccount(plan, autos);
   const powers = autos === 'leave-out' ? closers.keep(prepareCudaPowers(plan, backend)) : undefined;
-  /** Only the host takes autocorrelations out, with the factors that it knows. */
+  /** Only the host subtracts autocorrelations, with the factors that it knows. */
   const onHostAlone = (): void => {
     if (powers)
       refuse(WHERE, 'images that stay on the card have their autocorrelations', "ask for autos 'include'");
@@ -77,16 +80,16 @@ function makeImager(
   const sumCount = channels * products * pixels * pixels;
   const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
   const sums = allocate(`sums of ${channels} channels × ${products} × ${pixels}² pixels`, 8 * sumCount);
-  /** Sums of an image that has been finished are nobody's: the next block replaces them. */
+  /** Sums of a finished image are stale: the next block replaces them. */
   let isFresh = true;
   const factorCount = channels * stations * polarisations;
   const factors = allocate('factors', 8 * factorCount);
   const factorsOnHost = closers.keep(session.allocatePinned('factors', 8 * factorCount));
   const factorsSent = closers.keep(session.createEvent());
-  /** What is on the card; the account makes a new array for new gains. */
+  /** The factors on the card; the account makes a new array for new gains. */
   let sent: Float64Array | undefined;
 
-  /** What finishes on the card, made when first needed. */
+  /** The kernels that finish on the card, made when first needed. */
   interface Finisher {
     readonly scaler: ImageScaler;
     /** weights : [c][product] float64. */
@@ -131,7 +134,7 @@ function makeImager(
     sent = account.factors;
   }
 
-  /** Sums as they come down; made when first asked for, since live images never do. */
+  /** Sums on the host; allocated when first needed, since live images never do. */
   let onHost: Float64Array | undefined;
   const choose = prepareDirectChoice(plan, backend.path, precision);
   const choiceFor = ({ type, capacity, samples = capacity }: ExpectedBlocks): DirectChoice =>
@@ -200,7 +203,7 @@ function makeImager(
       return { samples };
     },
     close: async () => {
-      // What is still being made would not be there to be closed.
+      // Engines that are still being made have to be closed too.
       await Promise.allSettled([...engines.values(), finisherMade]);
       await closers.close();
     },

@@ -1,14 +1,14 @@
 /**
- * Of how many samples an image is made. A field of `box` cells holds no waves longer than the box, so its square holds
- * none of `box` cells or more: 2·box samples along either side say all there is, however many pixels are wanted. In a
- * box of 32 cells 64² samples make 128² pixels, at a quarter of the cost. The pixels between are weighted sums of
- * samples (direct-refine.cu), exact up to rounding.
+ * The number of samples of an image. A field of `box` cells has no waves longer than the box, so its square has none of
+ * `box` cells or more: 2·box samples along either side determine it, however many pixels are wanted. In a box of 32
+ * cells 64² samples make 128² pixels, at a quarter of the cost. The pixels between are weighted sums of samples
+ * (direct-refine.cu), exact up to rounding.
  */
 import type { ImagePlan } from '../../plan.js';
 import type { FoldedPrecision } from './halves/split-halves.js';
 
 interface Sampling {
-  /** Along either side; as many as pixels where every pixel is made by itself. */
+  /** Along either side; the number of pixels where every pixel is computed directly. */
   readonly samples: number;
   /** Warpgroups of a block, one for each 64 samples along m. */
   readonly groups: 1 | 2;
@@ -22,9 +22,9 @@ interface Sampling {
 const SMALL_BOX = 32;
 
 /**
- * Weights carry a little of what rounding leaves in the bright middle of an image to the horizon, where the taper's
- * removal multiplies it: by 320 with 5 × 5 kernels, by 4800 with 7 × 7. Halves hold 1e-3 all the same where there are
- * twice the steps that they need otherwise: 257 steps came to 1.06e-3 on a card, 1000 to 4.8e-4.
+ * Weights spread part of the rounding error in the bright middle of an image to the horizon, where the taper's removal
+ * multiplies it: by 320 with 5 × 5 kernels, by 4800 with 7 × 7. Halves still reach 1e-3 with twice the steps that they
+ * need otherwise: 257 steps gave 1.06e-3 on a card, 1000 gave 4.8e-4.
  */
 const MOST_KERNEL = 5;
 export const LEAST_SAMPLED_STEPS = 512;
@@ -41,7 +41,7 @@ export function planSampling(
   { box, precision, steps }: SamplingOptions,
 ): Sampling {
   const every = tiled(pixels, box, precision);
-  // In single precision it would show: sums of 1000 steps in floats would end at 1.4e-5.
+  // In single precision it would matter: sums of 1000 steps in floats would reach 1.4e-5.
   const suits = precision === 'half' && kernelSize <= MOST_KERNEL && steps >= LEAST_SAMPLED_STEPS;
   if (!suits || pixels <= 2 * box) return every;
   const fewer = tiled(2 * box, box, precision);

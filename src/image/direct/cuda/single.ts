@@ -12,7 +12,7 @@ import type { ImagePlan } from '../../plan.js';
 
 const STEPS = 32;
 const TILE = 128;
-/** Depths that a product takes at a time: its factors are padded with zeros to so many. */
+/** Depths of a product at a time: its factors are padded with zeros to a multiple. */
 const DEPTH = 16;
 const THREADS = 256;
 const MOST_SCRATCH_BYTES = 2 ** 29;

@@ -1,7 +1,7 @@
 /**
- * Which stations touch which cells of the folded grid, as direct-grid.cu and direct-grid-split.cu read it. A task is two rows |v| and 8 cells |u|
- * in all four quadrants; for each quadrant, the stations whose kernels touch those cells, in groups of 16. Two rows share
- * most of their stations, and make whole sectors of memory.
+ * Which stations touch which cells of the folded grid, as direct-grid.cu and direct-grid-split.cu read it. A task is
+ * two rows |v| and 8 cells |u| in all four quadrants; for each quadrant, the stations whose kernels touch those cells,
+ * in groups of 16. Two rows share most of their stations, and fill whole sectors of memory.
  *
  *           u−  │  u+           cells of the box, counted from its middle:
  *        ───────┼───────        column |u| of u+ is BOX/2 + |u|, of u− is BOX/2 − 1 − |u|; rows likewise
@@ -15,7 +15,7 @@ import type { ImagePlan } from '../../plan.js';
 import { splitHalf, TAP_SCALE, type FoldedPrecision } from './halves/split-halves.js';
 
 export interface GridBox {
-  /** First row and column of the box on the plan's grid. May lie outside it: such cells are never touched. */
+  /** First row and column of the box on the plan's grid. May be outside it: such cells are never touched. */
   readonly firstRow: number;
   readonly firstColumn: number;
   /** Cells along either side, a multiple of 16. */
@@ -23,15 +23,17 @@ export interface GridBox {
 }
 
 interface GridTables {
-  /** tasks : [c][task] (groups, place, first group, 0); place = pair of rows · BOX/16 + block of cells. The four
-   * pairs of a block of 8 rows stand together, so that their warps fill whole lines. */
+  /**
+   * tasks : [c][task] (groups, place, first group, 0); place = pair of rows · BOX/16 + block of cells. The four pairs
+   * of a block of 8 rows are adjacent, so that their warps fill whole cache lines.
+   */
   readonly tasks: Uint32Array;
   /** groups : [group] `groupBytes` each: [half][row][quadrant][lane] weights, then [16][quadrant] stations. */
   readonly groups: Uint8Array;
   readonly groupBytes: number;
 }
 
-/** struct Task of direct-grid.cuh; its last word fills it up. */
+/** struct Task of direct-grid.cuh; its last word is padding. */
 export const TASK = { groups: 0, place: 4, first: 8, bytes: 16 } as const;
 export const TASK_WORDS = TASK.bytes / 4;
 /** Weights of two rows and four quadrants. */
@@ -103,7 +105,7 @@ function splitTaps(taps: Float64Array): readonly [Uint16Array, Uint16Array] {
 /** Tasks of a channel: pairs of rows times blocks of 8 cells of a quadrant. */
 export const tasksOf = (boxSize: number): number => (boxSize / 4) * (boxSize / 16);
 
-/** Tasks go by block of 8 rows, block of cells, pair of rows; places by pair of rows, block of cells. */
+/** Tasks are ordered by block of 8 rows, block of cells, pair of rows; places by pair of rows, block of cells. */
 function placeOfTask(boxSize: number, task: number): number {
   const cellBlocks = boxSize / 16;
   const [pair, cells, rowBlock] = [
@@ -114,7 +116,7 @@ function placeOfTask(boxSize: number, task: number): number {
   return (4 * rowBlock + pair) * cellBlocks + cells;
 }
 
-/** Where a place's quadrant lies: its two rows, and its first cell and the direction in which |u| grows. */
+/** The position of a place's quadrant: its two rows, and its first cell and the direction in which |u| grows. */
 function cornerOf(
   box: GridBox,
   place: number,
@@ -157,8 +159,8 @@ function stationLists(plan: RoundedPlan, box: GridBox, channel: number): number[
 }
 
 /**
- * Eight gathered rows are read at once, without conflict when their stations differ mod 8: deal them out that way,
- * the fullest residues first.
+ * Eight gathered rows are read at once, without conflict when their stations differ mod 8: stations are dealt out that
+ * way, the fullest residues first.
  */
 function spreadOverBanks(list: readonly number[]): number[] {
   const classes = Array.from({ length: 8 }, (_, residue) => list.filter((s) => s % 8 === residue));

@@ -1,7 +1,7 @@
 /**
  * The half-precision wgmma instructions of the direct imager, as CUDA source: their inline assembly names every
- * accumulator register, so it is written by this function instead of by hand. Operands lie K-major in core matrices of
- * 8 × 16 bytes without a swizzle (direct-hopper.cu).
+ * accumulator register, so this function generates them. Operands are K-major in core matrices of 8 × 16 bytes without
+ * a swizzle (direct-hopper.cu).
  */
 interface HalfWgmma {
   /** Numbers of columns, sums kept in half precision. */
@@ -37,7 +37,7 @@ interface Form {
 
 /**
  * Rows from registers (`a`) or from shared memory (`rows`); columns by descriptor; `add` 0 starts a new sum. Sums may
- * have more registers than these columns need: the first are taken.
+ * have more registers than these columns need: the first are used.
  */
 function methods({ columns, registers: r, sums, constraint, type }: Form): string {
   const d = numbered(r, (n) => `%${n}`);

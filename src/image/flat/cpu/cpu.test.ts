@@ -24,7 +24,7 @@ const makePlan = (stations: number, options: Partial<ImageOptions> = {}): ImageP
     ...options,
   });
 
-/** Nothing a telescope would give: every number stands for itself. */
+/** Unrealistic data: every number is independent. */
 function randomIntegration(seed: number, { channels, stations, polarisations }: ImagePlan): Integration {
   const random = randomStream(seed, 'integration', stations);
   const baselines = baselineCount(stations);
@@ -59,7 +59,7 @@ describe('cpu visibility imager', { skip: 'what' in library ? library.what : fal
       ): Promise<void> => {
         const cpu = await openCpu({ isa, threads });
         const imager = await prepareVisibilityImager(plan, cpu);
-        // other data first: nothing of them may shine through
+        // other data first: the second image must not contain them
         await imager.image([randomIntegration(9, plan)], { autos: 'include' });
         const found = await imager.image(integrations, options);
         const wanted = imageVisibilities(plan, integrations, options);
@@ -105,7 +105,7 @@ describe('cpu visibility imager', { skip: 'what' in library ? library.what : fal
         }
         return agrees(plan, [randomIntegration(1, plan)], { gains, solved });
       });
-      // 18 = 2·9, 22 = 2·11: sides that fill no vector
+      // 18 = 2·9, 22 = 2·11: sides that are no multiple of a vector
       for (const pixels of [18, 22, 64]) {
         it(`${pixels} pixels, one channel, one station or more`, async () => {
           for (const stations of [1, 2, 5]) {

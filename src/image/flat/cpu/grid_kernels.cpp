@@ -9,13 +9,13 @@ namespace {
 
 using Pairs = Complex<Doubles>;
 
-/** Eight columns of a kernel, as many registers as the level needs. */
+/** Eight columns of a kernel, in as many registers as the level needs. */
 typedef double Row __attribute__((vector_size(64)));
 
 template <int K>
 void multiplySized(const double *tapsI, const double *tapsJ, PairProduct &product) {
   constexpr int Q = 2 * K - 1;
-  // rows of conj(K_j), turned round: then both run the same way along the product
+  // rows of conj(K_j), reversed: then both run the same way along the product
   Row jRe[K] = {}, jIm[K] = {};
   for (int row = 0; row < K; row++) {
     for (int column = 0; column < K; column++) {
@@ -23,7 +23,7 @@ void multiplySized(const double *tapsI, const double *tapsJ, PairProduct &produc
       jIm[row][K - 1 - column] = -tapsJ[2 * (row * K + column) + 1];
     }
   }
-  // Columns of K_i outermost: what one has stored is long in the cache when the next takes it up, a column on.
+  // Columns of K_i outermost: the next one, a column on, finds the stored values in the cache.
   double re[Q][PRODUCT_STRIDE / 2] = {}, im[Q][PRODUCT_STRIDE / 2] = {};
   for (int column = 0; column < K; column++) {
     for (int d = 0; d < Q; d++) {
@@ -81,7 +81,7 @@ void add(int64_t kernelSize, const PairProduct &product, int64_t side, int64_t r
   }
 }
 
-/** The margin's rows and columns are those at the other end of the grid. */
+/** The margin's rows and columns wrap to the other end of the grid. */
 void fold(double *grid, int64_t n, int64_t side) {
   for (int64_t row = 0; row < side; row++) {
     double *cells = grid + 2 * row * side;

@@ -1,6 +1,6 @@
 // The inner loops of gridding visibilities, one set for each instruction-set level, in float64.
 //
-// A pair of stations lands on the grid through the cross-correlation of their kernels, Q = 2K − 1 cells square:
+// A pair of stations is gridded with the cross-correlation of their kernels, Q = 2K − 1 cells square:
 //
 //   product[k − k'] = Σ K_i[k] conj(K_j[k'])
 //
@@ -14,15 +14,15 @@ namespace corella {
 constexpr int64_t PRODUCT_STRIDE = 32;
 constexpr int64_t MOST_KERNEL = 7;
 
-/** The product as it is, pairs (re, im), and a quarter turned, (−im, re): a complex factor then takes two steps. */
+/** The product, pairs (re, im), and the product times i, (−im, re): a complex factor then takes two steps. */
 struct PairProduct {
   alignas(64) double straight[(2 * MOST_KERNEL - 1) * PRODUCT_STRIDE];
   alignas(64) double turned[(2 * MOST_KERNEL - 1) * PRODUCT_STRIDE];
 };
 
 /**
- * One sum of x_i conj(x_j), and the same of a source at the centre for the beam, both times what they count for, and
- * their grids; no beam's where nobody wants it.
+ * One sum of x_i conj(x_j), and the same of a source at the centre for the beam, both times their weight, and their
+ * grids; no beam grid where no beam is wanted.
  */
 struct PairValue {
   double re, im, beamRe, beamIm;
@@ -38,9 +38,9 @@ struct GridKernels {
   void (*add)(int64_t kernelSize, const PairProduct &product, int64_t side, int64_t row, int64_t column,
               const PairValue *values, int64_t count);
   /**
-   * field[l][m] = Σ grid[row][column] e^(−2πi (column·l + row·m)/n), the margin folded in. The field takes the
-   * grid's place, as two planes of side × side, real parts first. `other` is as large as the grid, and `buffers`
-   * holds 2n pairs of vectors.
+   * field[l][m] = Σ grid[row][column] e^(−2πi (column·l + row·m)/n), the margin folded in. The field replaces the grid,
+   * as two planes of side × side, real parts first. `other` is as large as the grid, and `buffers` holds 2n pairs of
+   * vectors.
    */
   void (*transform)(const LaneFft<double> &fft, double *grid, int64_t side, double *other, void *buffers);
 };

@@ -16,9 +16,9 @@ namespace {
 constexpr int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 constexpr int64_t baseline(int64_t i, int64_t j) { return i * (i + 1) / 2 + j; }
 
-/** All grids together; where they would take more, fewer threads work. */
+/** All grids together; if they would exceed this, fewer threads work. */
 constexpr int64_t MOST_GRID_BYTES = int64_t{1} << 30;
-/** The least worth a grid of its own. */
+/** Fewer pairs get no grid of their own. */
 constexpr int64_t PAIRS_PER_PIECE = 4096;
 
 struct Options {
@@ -27,7 +27,7 @@ struct Options {
   const double *taps, *centre;
 };
 
-/** One call's arrays, as gridded.ts has them. */
+/** One call's arrays, as in gridded.ts. */
 struct Call {
   const double *visibilities;
   /** weights : [c][b], or [c][b][pi][pj] where weightsPerBaseline says so. */
@@ -38,7 +38,7 @@ struct Call {
   bool uniform, autos;
   /** [m][l], centred; NaN where nothing is shown. */
   const double *correction;
-  /** images : [c][product][m][l], centred; no beams where nobody wants them. */
+  /** images : [c][product][m][l], centred; no beams where none are wanted. */
   double *images, *beams, *weightSums;
 
   int64_t kinds() const { return beams ? 2 : 1; }
@@ -140,7 +140,7 @@ class VisibilityImager {
 
   const int32_t *cornerOf(int64_t channel, int64_t s) const { return corners.data() + 2 * (channel * stations + s); }
 
-  /** The cell of the uv plane in which a pair counts: of (j, i) for YX, which stands for the other order of XY. */
+  /** The cell of the uv plane in which a pair counts: that of (j, i) for YX, which represents the other order of XY. */
   int64_t uvCell(int64_t channel, int64_t i, int64_t j, const Combination &combination) const {
     const int32_t *to = cornerOf(channel, i), *from = cornerOf(channel, j);
     if (combination.pi > combination.pj) std::swap(to, from);
@@ -163,7 +163,7 @@ class VisibilityImager {
     }
   }
 
-  /** One piece of a channel's pairs: rows i dealt out in turn, so that all pieces are as long. */
+  /** One piece of a channel's pairs: rows i dealt out in turn, so that all pieces have equal lengths. */
   void gridPairs(const Call &call, int64_t channel, int64_t piece, const double *density, int64_t set) {
     std::fill_n(gridOf(set, 0), call.kinds() * products * gridDoubles(), 0.0);
     double *weightSums = partWeights.data() + set * products;
@@ -174,7 +174,7 @@ class VisibilityImager {
       for (int64_t place = 0; place < stations; place++) {
         const int64_t j = order[static_cast<size_t>(channel * stations + place)];
         if (j > i || (i == j && !call.autos)) continue;
-        // What a source of 1 Jy at the image's centre puts into this pair: heights alone turn its phase.
+        // The response to a source of 1 Jy at the image's centre: only heights change its phase.
         const double *x = centre.data() + 2 * (channel * stations + i),
                      *y = centre.data() + 2 * (channel * stations + j);
         const double centreRe = x[0] * y[0] + x[1] * y[1], centreIm = x[1] * y[0] - x[0] * y[1];
@@ -240,7 +240,7 @@ class VisibilityImager {
     }
   }
 
-  /** One plane as direct.ts scales it: per weight, the taper taken out, halves in each other's place. */
+  /** One plane scaled as in direct.ts: by weight, the taper taken out, halves swapped. */
   template <typename Sum>
   void show(const Call &call, double weightSum, double *image, const Sum &sum) const {
     const int64_t half = n / 2;
@@ -267,7 +267,9 @@ class VisibilityImager {
   const std::vector<int32_t> corners;
   const std::vector<double> taps, centre, turns;
   const LaneFft<double> fft;
-  /** order : [c][place], stations row by row, so that pairs of one station with all others walk over the grid. */
+  /**
+   * order : [c][place], stations row by row, so that pairs of one station with all others move steadily over the grid.
+   */
   std::vector<int32_t> order;
   /** Channels at a time, pieces of each, and the sets of grids they need. */
   int64_t batch, pieces, setCount;

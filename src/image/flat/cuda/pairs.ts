@@ -1,7 +1,8 @@
 /**
  * Pairs of stations in the order in which visibilities.cu grids them: by the difference of their places, row by row and
- * along each row, so that what falls on the same cells meets in registers before it touches the grid. Of the two orders
- * of a pair the one is taken whose difference lies in the upper half of the plane: more of them then meet.
+ * along each row, so that contributions to the same cells are summed in registers before they are added to the grid. Of
+ * the two orders of a pair the one is used whose difference is in the upper half of the plane: more of them then share
+ * cells.
  */
 import { baselineCount } from '../../../core/axes.js';
 import type { ImagePlan } from '../../plan.js';

@@ -27,25 +27,25 @@ interface DeviceVisibilities {
 }
 
 interface DeviceImageOptions extends Pick<VisibilityImageOptions, 'weight' | 'autos'> {
-  /** `image` and its weights unless given; `beam` images the weights themselves. */
+  /** `image` and its weights by default; `beam` images the weights themselves. */
   readonly of?: 'image' | 'beam';
   /** Where the weights' sums go instead of `weightSums`: [c][product] float64. */
   readonly weightsTo?: DevicePointer;
 }
 
 interface CudaVisibilityImager extends VisibilityImager {
-  /** Leaves `sums` and, of an image, `weightSums` on the card, in order on the compute stream. Nothing waits. */
+  /** Leaves `sums` and, for an image, `weightSums` on the card, in order on the compute stream. Does not wait. */
   imageOnDevice(from: DeviceVisibilities, options?: DeviceImageOptions): void;
   /** sums : [c][product][m][l] float64, in the transform's order. */
   readonly sums: DeviceMemory;
   /** weightSums : [c][product] float64; Im XY has Re XY's. */
   readonly weightSums: DeviceMemory;
-  /** For people: whether the pairs' kernels are kept or made anew. */
+  /** For reports: whether the pairs' kernels are kept or made for each image. */
   readonly description: string;
 }
 
 interface CudaVisibilityOptions {
-  /** `anew` makes the pairs' kernels for every image, as happens where the card cannot keep them. */
+  /** `anew` makes the pairs' kernels for every image, as on cards without memory to keep them. */
   readonly pairKernels?: 'best' | 'anew';
 }
 
@@ -59,7 +59,7 @@ const ROWS_AT_ONCE = 4;
 const THREADS = 128;
 const PAIR_THREADS = 256;
 const PAIR_CELL_BYTES = 16;
-/** The pairs' kernels are worth a quarter of the card: made anew for every image they cost far more than reading them. */
+/** The pairs' kernels may use a quarter of the card: making them for every image costs far more than reading them. */
 const KERNELS_SHARE = 1 / 4;
 
 export const prepareCudaVisibilityImager = (
@@ -114,7 +114,7 @@ async function makeImager(
   const weightSums = allocate('sums of weights', channels * products * 8);
   const pairKernels = options.pairKernels === 'anew' ? undefined : makeKernels();
 
-  /** The same for every image, so made once, where the card has room for them. */
+  /** The same for every image, so made once, where the card has memory for them. */
   function makeKernels(): DeviceMemory | undefined {
     const sizeBytes = pairKernelBytes(plan);
     if (sizeBytes > KERNELS_SHARE * session.device.memoryBytes || sizeBytes > session.freeMemoryBytes() / 2) {

@@ -46,7 +46,8 @@ __device__ __forceinline__ void stationsOf(int64_t b, int &i, int &j) {
   j = (int)(b - row * (row + 1) / 2);
 }
 
-// The calibrated sum of x_i conj(x_j) and its weight; 0 where an input is left out or another combination holds it already.
+// The calibrated sum of x_i conj(x_j) and its weight; 0 where an input is left out or another combination includes it
+// already.
 struct Pair {
   double re, im, weight, times;
 };
@@ -66,7 +67,7 @@ __device__ __forceinline__ Pair readPair(const Source &from, int channel, int64_
   // XX and YY of the pair (j, i) add the same real part.
   return {v.x * f.x - v.y * f.y, v.x * f.y + v.y * f.x, weight, i != j && pi == pj ? 2.0 : 1.0};
 }
-// The cell in which a pair counts for uniform weight: of (j, i) for YX, which stands for the other order of XY.
+// The cell in which a pair counts for uniform weight: that of (j, i) for YX, which represents the other order of XY.
 __device__ __forceinline__ int64_t uvCell(const Source &from, int channel, int i, int j, int combination) {
   const int to = combination == 3 ? j : i, origin = combination == 3 ? i : j;
   const int2 a = from.corners[(int64_t)channel * STATIONS + to], b = from.corners[(int64_t)channel * STATIONS + origin];
@@ -89,8 +90,8 @@ extern "C" __global__ void addDensities(const __grid_constant__ Source from, int
   }
 }
 
-// What the direct road's multiplication does to two stations' kernels, at one cell of the difference of their places:
-// sum of K_i[k] conj(K_j[k']) over k - k' = cell.
+// The cross-correlation of two stations' kernels, as direct imaging's multiplication implies, at one cell of the
+// difference of their places: sum of K_i[k] conj(K_j[k']) over k - k' = cell.
 __device__ __forceinline__ double2 pairCell(const double2 *kernels, int i, int j, int cell) {
   const int rows = cell / PAIR - (KERNEL - 1), columns = cell % PAIR - (KERNEL - 1);
   double re = 0, im = 0;
@@ -117,9 +118,10 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-// values : [c in group][pair in order][combination], what is spread on the grid: calibrated, weighted visibilities, or their
-// weights times what a source at the centre puts there (for the beam, where centre : [c][s] is given). densities: as above, or null for natural weight. weightSums : [c][product], zeroed before, or null.
-// Grid: (blocks of 256 pairs, channels of the group).
+// values : [c in group][pair in order][combination], the gridded values: calibrated, weighted visibilities, or their
+// weights times the response to a source at the centre (for the beam, where centre : [c][s] is given). densities: as
+// above, or null for natural weight. weightSums : [c][product], zeroed before, or null. Grid: (blocks of 256 pairs,
+// channels of the group).
 extern "C" __global__ void __launch_bounds__(256)
     weighPairs(const __grid_constant__ Source from, int firstChannel, const double *densities, const uint32_t *pairs,
                const double2 *centre, double2 *values, double *weightSums) {
@@ -160,13 +162,13 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-// grids : [c in group][combination][cell] complex, zeroed before. pairKernels: null where the card cannot hold them, and
-// they are made again here. pairs, differences: pairs.ts.
+// grids : [c in group][combination][cell] complex, zeroed before. pairKernels: null where the card cannot hold them,
+// and they are computed here. pairs, differences: pairs.ts.
 //
 // A warp takes a run of pairs in their order, the cells of a kernel dealt to its lanes. Along a row of differences the
 // window of (2K - 1) columns slides over the grid: a cell's lane keeps its sum until the window has left it, so that it
-// touches the grid once. Column x is held by the lanes of x mod (2K - 1), so that nothing moves between lanes. The next
-// pair's kernel is on its way from memory while this one's is added. PARTS warps share the cells of large kernels, so that
+// touches the grid once. Column x belongs to the lanes of x mod (2K - 1), so that nothing moves between lanes. The next
+// pair's kernel is fetched from memory while this one's is added. PARTS warps share the cells of large kernels, so that
 // the sums of each fit in registers of more warps. Grid: (PARTS x blocks of WARPS x RUN pairs, channels of the group).
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
     gridPairs(const double2 *values, int firstChannel, const double2 *taps, const double2 *pairKernels,
@@ -191,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     const int column = (lane + 32 * PARTS * k) % PAIR - turn;
     return column < 0 ? column + PAIR : column;
   };
-  // Adds to the grid what the window leaves behind on its way from `here`: columns before `end`, or all of them.
+  // Adds to the grid the columns that leave the window on its way from `here`: those before `end`, or all of them.
   const auto leave = [&](int2 here, int turn, int end) {
 #pragma unroll
     for (int k = 0; k < PER_LANE; ++k) {
@@ -257,10 +259,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
   leave(here, turn, 2 * PIXELS);
 }
 
-// Of the grid only `rowCount` rows from `firstRow` on, wrapped around, hold something: pairs are taken in the order whose
-// difference lies in the upper half of the plane.
-// turns[k] = e^(-2 pi i k / PIXELS). Along l, four rows that share each turn: grid (ceil(rowCount / 4), planes), a thread
-// per pixel. alongL : [plane][row that holds something][l].
+// Of the grid only `rowCount` rows from `firstRow` on, wrapped around, are not zero: pairs are in the order whose
+// difference is in the upper half of the plane. turns[k] = e^(-2 pi i k / PIXELS). Along l, four rows that share each
+// factor: grid (ceil(rowCount / 4), planes), a thread per pixel. alongL : [plane][row that is not zero][l].
 extern "C" __global__ void transformRows(const double2 *grids, const double2 *turns, int firstRow, int rowCount,
                                          double2 *alongL) {
   constexpr int AT_ONCE = 4;

@@ -10,7 +10,7 @@
 
 namespace corella {
 
-/** Garbage, on large pages where the system has them: planes are walked across all their rows. */
+/** Uninitialised, on large pages where the system has them: planes are accessed across all their rows. */
 inline std::unique_ptr<void, void (*)(void *)> pagedMemory(size_t sizeBytes) {
   constexpr size_t PAGE = size_t{1} << 21;
   const size_t rounded = (sizeBytes + PAGE - 1) / PAGE * PAGE;

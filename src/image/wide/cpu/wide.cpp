@@ -1,13 +1,13 @@
 // Wide images on threads: visibilities to planes of w to an image, and an image to visibilities.
 //
-// Where all planes are held, blocks are gridded as they come and the planes transformed once, at the end. Where they
+// Where all planes are in memory, blocks are gridded on arrival and the planes transformed once, at the end. Where they
 // are not, every block goes through all planes, a stack of them at a time, and its image is added to those before.
 #include "image/wide/cpu/wide_planes.h"
 
 namespace corella {
 namespace {
 
-/** One block as it comes from TypeScript. */
+/** One block as passed from TypeScript. */
 struct Block {
   int64_t rows, channels;
   const double *uvw, *scales;
@@ -182,7 +182,7 @@ CORELLA_EXPORT int32_t corella_wide_add(char *error, void *context, void *imager
   });
 }
 
-// image : [m][l], sums of weighted visibilities over the weight; NaN below the horizon. What was added is gone afterwards.
+// image : [m][l], sums of weighted visibilities over the weight; NaN below the horizon. Clears the sums.
 CORELLA_EXPORT int32_t corella_wide_finish(char *error, void *context, void *imager, double weight, double *image) {
   return withImager(error, context, imager, [&](WideImager &open) { open.finish(weight, image); });
 }

@@ -1,8 +1,8 @@
 // Visibilities to planes and back, a tile at a time. For sources compiled for each level.
 //
-// A tile has a patch of its own for each of the wSupport planes that a visibility touches, a ring that stays in the
-// nearest cache: [plane modulo wSupport][row][u] complex. The tile's runs come in rising first plane, so a plane that
-// is left behind is complete; it is added to the grid once, and its place in the ring is used again.
+// A tile has a patch of its own for each of the wSupport planes that a visibility touches, a ring that stays in the L1
+// cache: [plane modulo wSupport][row][u] complex. The tile's runs are sorted by first plane, so a plane before it is
+// complete; it is added to the grid once, and its place in the ring is reused.
 //
 // All visibilities of a run touch the same cells: up to four are added at once, so that a cell is read and written
 // once for all of them.
@@ -14,7 +14,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** t in [−1, 1] along u, v and w of the visibilities of part of a run, and each one's turn by the middle of n − 1. */
+/** t in [−1, 1] along u, v and w of the visibilities of part of a run, and each one's phase at the middle of n − 1. */
 template <class Real>
 struct Offsets {
   alignas(ALIGNMENT) Real u[WIDE_CHUNK], v[WIDE_CHUNK], w[WIDE_CHUNK], cosine[WIDE_CHUNK], sine[WIDE_CHUNK];
@@ -91,10 +91,10 @@ struct Gridder {
   static constexpr int PITCH = (2 * (WIDE_TILE - 1) + NU * L + L - 1) / L * L;
   static constexpr int PATCH = ROWS * PITCH;
   static constexpr int BLOCKS = (2 * REACH + L - 1) / L;
-  /** As many at once as leave room for the rest in 32 registers. */
+  /** As many at once as fit in 32 registers beside the rest. */
   static constexpr int AT_ONCE = NU <= 2 ? 4 : NU <= 4 ? 4 : 2;
 
-  /** Calls act(patch row vectors, where they go on the plane) for LANES rows and LANES/2 columns at a time. */
+  /** Calls act(patch row vectors, their place on the plane) for LANES rows and LANES/2 columns at a time. */
   template <class Act>
   static CORELLA_INLINE void eachBlock(const WideShape<Real> &shape, const WideTile<Real> &tile, int plane, Real *patch,
                                        const Act &act) {
@@ -236,7 +236,7 @@ struct Gridder {
     }
   }
 
-  /** Runs ahead of the one at work whose data are asked for. */
+  /** How many runs ahead data are prefetched. */
   static constexpr int AHEAD = 6;
   static CORELLA_INLINE void prefetch(const WideRows<Real> &rows, const WideRun *run) {
     const int64_t at = run->row * rows.channels + run->channel;
@@ -245,7 +245,7 @@ struct Gridder {
     if (rows.weights) __builtin_prefetch(rows.weights + at);
   }
 
-  /** conj(V), or V of the pair the other way round, weighted and turned. */
+  /** conj(V), or V with the pair reversed, weighted and phase-rotated. */
   static CORELLA_INLINE void valuesOf(const WideRows<Real> &rows, const WideRun &run, int done, int count,
                                       const Offsets<Real> &at, Real *re, Real *im) {
     const int64_t first = run.row * rows.channels + run.channel + done;

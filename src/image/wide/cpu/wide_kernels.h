@@ -4,12 +4,12 @@
 //
 //   plane : [group of rows][part][u][re of each row | im of each row]
 //
-// so that a transform along u takes a part's rows as the lanes of its registers. What it leaves is turned over,
-// LANES columns by LANES rows at a time, so that a transform along v takes LANES columns as lanes:
+// so that a transform along u takes a part's rows as the lanes of its registers. The result is transposed, LANES
+// columns by LANES rows at a time, so that a transform along v takes LANES columns as lanes:
 //
 //   half transformed : [group of rows][block of columns][row][re of each column | im of each column]
 //
-// 16 rows, because whoever walks down a block of columns reads that many from one place before the next page.
+// 16 rows, so that a pass down a block of columns reads that many from one place before the next page.
 #pragma once
 #include "image/cpu/fft_plan.h"
 
@@ -27,11 +27,11 @@ struct WideRun {
   uint16_t plane;
   /** Of the first cell in its tile: u in the low half, v in the high. */
   uint8_t cell;
-  /** 1 where w is negative: the pair is taken the other way round. */
+  /** 1 where w is negative: the pair is reversed. */
   uint8_t turned;
 };
 
-/** What stays the same from block to block. */
+/** Constants for all blocks. */
 template <class Real>
 struct WideShape {
   /** Cells on a side of the grid, pixels on a side of the image. */
@@ -53,14 +53,14 @@ struct WideRows {
   const double *scales;
   /** values : [row][c] complex, or null for ones. */
   const Real *values;
-  /** weights : [row][c]; what is not above 0 is left out. */
+  /** weights : [row][c]; weights not above 0 are left out. */
   const float *weights;
 };
 
 /** Visibilities handled together: so many scales are read beyond the last channel. */
 constexpr int WIDE_CHUNK = 8;
 
-/** A tile's runs, in rising first plane, on the planes first … end − 1, which lie one after the other. */
+/** A tile's runs, sorted by first plane, on the consecutive planes first … end − 1. */
 template <class Real>
 struct WideTile {
   const WideRun *begin, *end;
@@ -84,31 +84,30 @@ struct WideKernels {
   int64_t (*scratchReals)(const WideShape<Real> &);
   /** Adds values times weights to the planes. By support: 0 where there is none. */
   void (*grid[16])(const WideShape<Real> &, const WideRows<Real> &, const WideTile<Real> &);
-  /** Adds to out : [row][c] complex what the planes hold. */
+  /** Adds to out : [row][c] complex the values from the planes. */
   void (*degrid[16])(const WideShape<Real> &, const WideRows<Real> &, const WideTile<Real> &, Real *out);
   /** One group's rows from u to l, in place: half transformed afterwards. Buffers: bufferReals. */
   void (*rowsToImage)(const WideShape<Real> &, Real *group, Real *buffers);
   /** And back. */
   void (*rowsToGrid)(const WideShape<Real> &, Real *group, Real *buffers);
   /**
-   * One block of columns of one plane from v to m, added to the sums: sums ← sums · turns + plane.
-   * groups : [group], where its rows lie, or null where the group is empty; next: the same of the plane that comes
-   * after it, or null.
-   * sums : [m][re | im of each column], m from 0 up, then from −n/2 up; turns : [|m|][re | im of each column].
+   * One block of columns of one plane from v to m, added to the sums: sums ← sums · turns + plane.groups : [group],
+   * where its rows are, or null where the group is empty; next: the same of the plane that comes after it, or null.
+   * sums : [m][re | im of each column], mfrom 0 up, then from −n/2 up; turns : [|m|][re | im of each column].
    */
   void (*columnsToImage)(const WideShape<Real> &, Real *const *groups, Real *const *next, int64_t block, double *sums,
                          const double *turns, Real *buffers);
-  /** And back: sums become a plane, where `groups` wants it; then sums ← sums · conj(turns). */
+  /** The reverse: sums become a plane, where `groups` has one; then sums ← sums · conj(turns). */
   void (*columnsToGrid)(const WideShape<Real> &, Real *const *groups, int64_t block, double *sums, const double *turns,
                         Real *buffers);
-  /** sums ← sums · turns, or · conj(turns), for a plane that nobody touched. */
+  /** sums ← sums · turns, or · conj(turns), for an empty plane. */
   void (*skipPlane)(const WideShape<Real> &, double *sums, const double *turns, int conjugate);
 };
 
 /** From one group of rows to the next: a block more than it holds, so that their columns do not share cache sets. */
 constexpr int64_t groupReals(int64_t side, int64_t lanes) { return 2 * WIDE_TILE * (side + lanes); }
 
-/** What a worker's transforms need: a vector pair for each element, of every part of a group and once more. */
+/** The size of a worker's transform buffers: a vector pair for each element, of every part of a group and once more. */
 constexpr int64_t bufferReals(int64_t side, int64_t lanes) {
   const int64_t parts = lanes < WIDE_TILE ? WIDE_TILE / lanes : 1;
   return 2 * lanes * side * (parts + 1);

@@ -1,4 +1,5 @@
-// Phases of visibilities: sine and cosine of turns, a vector at a time. For sources compiled for each level.
+// Phases of visibilities: sine and cosine of a number of turns, a vector at a time. For sources compiled for each
+// level.
 #pragma once
 #include "image/wide/cpu/wide_transpose.h"
 
@@ -6,7 +7,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** Nearest whole number, halves to even, in one instruction where there is one. */
+/** Nearest integer, halves to even, in one instruction where there is one. */
 CORELLA_INLINE double nearest(double x) { return __builtin_rint(x); }
 
 /** Taylor's terms of sin and cos up to a quarter of a turn, to the last bit of Real and a little more. */

@@ -1,4 +1,4 @@
-// A stack of planes of w: which groups of rows anyone has touched, and their way to an image and back.
+// A stack of planes of w: the touched groups of rows, and the transforms to an image and back.
 #pragma once
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 
 namespace corella {
 
-/** What the workers of a pool need for themselves. */
+/** Buffers of a pool's workers. */
 template <class Real>
 struct WideScratch {
   WideScratch(Pool &pool, const WideKernels<Real> &kernels, const WideShape<Real> &shape)
@@ -67,7 +67,7 @@ class WidePlanes {
         sums(pagedMemory(static_cast<size_t>(blocks * sumDoubles) * sizeof(double))),
         states(static_cast<size_t>(held * groups)) {}
 
-  /** From now on the stack is planes first … end − 1, all empty. */
+  /** Makes the stack planes first … end − 1, all empty. */
   void start(int first, int end) {
     firstPlane = first;
     endPlane = end;
@@ -81,7 +81,7 @@ class WidePlanes {
       std::memset(static_cast<void *>(group(at)), 0, static_cast<size_t>(stride) * sizeof(Real));
       states[static_cast<size_t>(at)] = CELLS;
     });
-    // Tiles of one colour never touch, so nobody waits for anybody and the order of the sums is always the same.
+    // Tiles of one colour never overlap, so that no task waits and the order of the sums is always the same.
     std::vector<WideTask> colours[4];
     for (const WideTask &task : gridTasks(runs)) {
       colours[task.tile / groups % 2 * 2 + task.tile % groups % 2].push_back(task);
@@ -146,7 +146,7 @@ class WidePlanes {
     });
   }
 
-  /** The other way: sums ← image, with all corrections; what is below the horizon is not looked at. */
+  /** The reverse: sums ← image, with all corrections; pixels below the horizon are ignored. */
   void spread(const double *image) {
     clearSums();
     pool.run(blocks, [&](int64_t block, int) {
@@ -161,7 +161,7 @@ class WidePlanes {
     });
   }
 
-  /** Sums become the planes of the stack, from the first up: those groups that `runs` need, or all. */
+  /** Sums to the planes of the stack, from the first up: the groups that `runs` needs, or all. */
   void fromSums(const WideRuns *runs) {
     if (runs) {
       for (const int64_t at : touchedBy(*runs, EMPTY)) states[static_cast<size_t>(at)] = HALF_TRANSFORMED;
@@ -207,7 +207,7 @@ class WidePlanes {
     }
   }
 
-  /** What a pixel's sum stands for. */
+  /** The corrected value of a pixel's sum. */
   double corrected(int64_t x, int64_t y, double re, double im) const {
     const std::complex<double> end = tables.end(x, y);
     if (end == std::complex<double>(0)) return std::numeric_limits<double>::quiet_NaN();
@@ -217,7 +217,7 @@ class WidePlanes {
   Real *group(int64_t at) const { return static_cast<Real *>(memory.get()) + at * stride; }
   double *sumsOf(int64_t block) const { return static_cast<double *>(sums.get()) + block * sumDoubles; }
 
-  /** Groups [plane of the stack][group] that the runs touch and whose state is this one. */
+  /** Groups [plane of the stack][group] that the runs touch and that have this state. */
   std::vector<int64_t> touchedBy(const WideRuns &runs, State state) const {
     std::vector<uint8_t> touched(states.size());
     for (const WideSpan &span : runs.spans) {
@@ -258,7 +258,7 @@ class WidePlanes {
             end};
   }
 
-  /** So many runs are worth a task of their own. */
+  /** The least number of runs for a task of its own. */
   size_t taskRuns(const WideRuns &runs) const {
     return std::max<size_t>(4096, runs.runs.size() / (8 * static_cast<size_t>(pool.threads())));
   }
@@ -269,7 +269,7 @@ class WidePlanes {
     });
   }
 
-  /** Full tiles are cut between planes, which changes no sum. */
+  /** Full tiles are split between planes, which changes no sum. */
   std::vector<WideTask> gridTasks(const WideRuns &runs) const {
     std::vector<WideTask> tasks;
     for (const WideSpan &span : runs.spans) {
@@ -288,7 +288,7 @@ class WidePlanes {
     return tasks;
   }
 
-  /** Full tiles are cut between runs: no two tasks write the same visibility. */
+  /** Full tiles are split between runs: no two tasks write the same visibility. */
   std::vector<WideTask> degridTasks(const WideRuns &runs) const {
     std::vector<WideTask> tasks;
     for (const WideSpan &span : runs.spans) {
@@ -317,7 +317,7 @@ class WidePlanes {
   const double *turnsOf(int64_t block, int worker) const {
     double *turns = scratch.turns(worker);
     for (int64_t lane = 0; lane < lanes; lane++) {
-      // columns beyond the image are never shown: any of its turns will do
+      // columns outside the image are not used: any of its factors will do
       const int64_t x = std::min(block * lanes + lane, shape.pixels - 1) - shape.pixels / 2;
       for (int64_t y = 0; y <= shape.pixels / 2; y++) {
         turns[y * 2 * lanes + lane] = tables.step(x, y).real();

@@ -1,5 +1,5 @@
-// Rows are cut into runs, and these sorted: by tile with one count for each part of the rows, then within each tile by
-// plane. Both keep the order of rows, so that the number of parts, one for each thread, changes nothing.
+// Rows are cut into runs, which are sorted: by tile with one count for each part of the rows, then within each tile by
+// plane. Both keep the order of rows, so that the result does not depend on the number of parts, one for each thread.
 #include "image/wide/cpu/wide_runs.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct PlacedRun {
   uint32_t tile;
 };
 
-/** Consecutive rows: their runs, and how many fall on each tile. */
+/** Consecutive rows: their runs, and the number in each tile. */
 struct Part {
   std::vector<PlacedRun> runs;
   std::vector<uint32_t> counts;
@@ -63,7 +63,7 @@ class Cutter {
     require(std::isfinite(uvw[0]) && std::isfinite(uvw[1]) && std::isfinite(uvw[2]), "a row's u, v or w is no number");
     if (shape.wSupport == 1) return;
     const double w = std::fabs(uvw[2]), last = (shape.planes - shape.wSupport) * shape.spacing;
-    // a hair beyond is rounding: the last plane is there for it
+    // tolerance for rounding at the last plane
     const double slack = 1e-9 * (shape.leastW + last) + 1e-12;
     if (w * leastScale < shape.leastW - slack) refuseW(w * leastScale, shape.leastW, shape.leastW + last);
     if (w * mostScale > shape.leastW + last + slack) refuseW(w * mostScale, shape.leastW, shape.leastW + last);

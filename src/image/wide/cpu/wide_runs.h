@@ -21,7 +21,7 @@ struct WideRuns {
   int64_t visibilities = 0;
 };
 
-/** Rows without weights are taken whole. The same for any number of threads. */
+/** Rows without weights are all used. The same for any number of threads. */
 template <class Real>
 WideRuns sortRuns(Pool &pool, const WideKernels<Real> &kernels, const WideShape<Real> &shape,
                   const WideRows<Real> &rows);

@@ -1,5 +1,5 @@
-// What a plan's numbers become for one level: taps filled up to whole vectors, turns of transforms, and for a quarter
-// of the image the turn from plane to plane and what a finished sum is multiplied by.
+// A plan's tables for one level: taps filled up to whole vectors, factors of transforms, and for a quarter of the image
+// the factor from plane to plane and the factor for a finished sum.
 #pragma once
 #include <cmath>
 #include <complex>
@@ -12,7 +12,7 @@
 
 namespace corella {
 
-/** A plan as TypeScript hands it over (imager.ts); arrays are only read while it is opened. */
+/** A plan as passed from TypeScript (imager.ts); arrays are only read while it is opened. */
 struct WideNumbers {
   int64_t pixels, side, support, degree, wSupport, wDegree, planes, planesHeld, terms;
   bool overN;
@@ -56,7 +56,7 @@ class WideTables {
     pool.run(quarterSide, [&](int64_t n, int) { fillColumn(plan, quarterSide - 1 - n); });
   }
 
-  /** e^(2πi spacing·y), and e^(2πi firstW·y)/φ̂ (over n where asked for); 0 below the horizon. */
+  /** e^(2πi spacing·y), and e^(2πi firstW·y)/φ̂ (over n where requested); 0 below the horizon. */
   const std::complex<double> &step(int64_t x, int64_t y) const { return steps.get()[at(x, y)]; }
   const std::complex<double> &end(int64_t x, int64_t y) const { return ends.get()[at(x, y)]; }
   /** 1/φ̂ along both axes. */
@@ -68,7 +68,7 @@ class WideTables {
 
  private:
   using Quarter = std::unique_ptr<std::complex<double>, void (*)(void *)>;
-  /** Garbage: whoever fills a column is the first to touch it. */
+  /** Uninitialised: the thread that fills a column touches it first. */
   static Quarter quarter(int64_t side) {
     auto memory = pagedMemory(static_cast<size_t>(side * side) * sizeof(std::complex<double>));
     return Quarter(static_cast<std::complex<double> *>(memory.release()), std::free);
@@ -95,7 +95,7 @@ class WideTables {
       ends.get()[at(x, y)] = ends.get()[at(y, x)] = end;
     };
     for (int64_t y = 0; y <= x; y++) {
-      // from a table, so that no product is fused with the sum: the horizon is where the reference has it
+      // from a table, so that no product is fused with the sum: the horizon equals the reference's
       const double r2 = squares[static_cast<size_t>(x)] + squares[static_cast<size_t>(y)];
       const double n = std::sqrt(1 - r2);
       if (!(r2 <= 1) || (plan.overN && n == 0)) {

@@ -11,7 +11,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** As many numbers as there are doubles in a register. GCC takes the generic conversion apart on ARM. */
+/** As many numbers as there are doubles in a register. GCC splits up the generic conversion on ARM. */
 CORELLA_INLINE Doubles widened(const float *from) {
 #if defined(__aarch64__)
   return (Doubles)vcvt_f64_f32(vld1_f32(from));
@@ -65,7 +65,7 @@ struct Transforms {
         Vector re[L], im[L];
 #pragma GCC unroll 16
         for (int k = 0; k < L; k++) {
-          // beyond the image there are columns to read, and nobody asks for what comes of them
+          // outside the image there are columns to read, whose result is not used
           const Complex<Vector> &one = done[part][wrapped(block * L + k - shape.pixels / 2, shape.side)];
           re[k] = one.im;
           im[k] = one.re;
@@ -119,7 +119,7 @@ struct Transforms {
     }
   }
 
-  /** Asks, a cache line at a time between other work, for the columns of the next plane. */
+  /** Prefetches, a cache line at a time between other work, the columns of the next plane. */
   struct Ahead {
     static constexpr int LINE = static_cast<int>(64 / sizeof(Real)), LINES = BLOCK / LINE;
     const Real *const *groups;
@@ -131,7 +131,7 @@ struct Transforms {
     }
   };
 
-  /** sums ← sums · turns + value over a stretch; `step` 1 or −1 walks the turns. */
+  /** sums ← sums · turns + value over a range; `step` 1 or −1 is the direction in `turns`. */
   static CORELLA_INLINE void addTurned(int64_t count, double *sums, const double *turns, int64_t step,
                                        const Complex<Vector> *values, Ahead &ahead) {
     for (int64_t k = 0; k < count; k++, sums += 2 * L, turns += step * 2 * L) {
@@ -160,7 +160,7 @@ struct Transforms {
     }
   }
 
-  /** Where each group's part of a block lies, zeros where there is none; returns to : [group]. */
+  /** The position of each group's part of a block, zeros where there is none; returns to : [group]. */
   static const Real *const *partsOf(const WideShape<Real> &shape, Real *const *groups, int64_t block, const Real **to) {
     alignas(ALIGNMENT) static const Real empty[BLOCK] = {};
     for (int64_t g = 0; g < shape.side / WIDE_TILE; g++) to[g] = groups[g] ? groups[g] + block * BLOCK : empty;
@@ -171,7 +171,7 @@ struct Transforms {
                              double *sums, const double *turns, Real *buffers) {
     Complex<Vector> *first = bufferOf(shape, buffers, 0), *second = bufferOf(shape, buffers, 1);
     const int64_t count = shape.side / WIDE_TILE, part = shape.pixels / 2;
-    // the first pass reads these before the next one writes over them
+    // the first pass reads these before the next one overwrites them
     const Real *const *parts = partsOf(shape, groups, block, reinterpret_cast<const Real **>(second));
     const auto load = [&](int64_t k) __attribute__((always_inline)) {
       const Real *from = parts[static_cast<uint64_t>(k) / WIDE_TILE] + k % WIDE_TILE * 2 * L;

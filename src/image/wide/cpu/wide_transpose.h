@@ -1,4 +1,4 @@
-// Squares of vectors turned over. For sources compiled for each level.
+// Transposes squares of vectors. For sources compiled for each level.
 #pragma once
 #include "backend/cpu/vector.h"
 #include "image/wide/cpu/wide_kernels.h"
@@ -7,7 +7,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-// LANES vectors of LANES numbers, turned over.
+// Transposes LANES vectors of LANES numbers.
 #if defined(__clang__)
 #define CORELLA_PICK_LANES(mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else

@@ -1,4 +1,4 @@
-/** The shared cases on a card. Without one all of it is skipped; `npm run check:cuda` compiles the kernels anywhere. */
+/** The shared cases on a card, skipped without one; `npm run check:cuda` compiles the kernels anywhere. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeCuda, openCuda } from '../../../backend/cuda/cuda.js';

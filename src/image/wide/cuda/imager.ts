@@ -35,7 +35,7 @@ import {
 const THREADS = 256;
 /** Visibilities that are sorted together: beyond it their records take more than a gigabyte. */
 const MOST_AT_ONCE = 2 ** 25;
-/** Faster by an eighth on an H200 than 'stored', sums that wait in memory. */
+/** Faster by an eighth on an H200 than 'stored', which keeps sums in memory. */
 const SUMS = 'held';
 
 /** A block of rows on the card. */
@@ -50,15 +50,15 @@ interface DeviceRows {
 }
 
 interface CudaWideImager extends WideImager {
-  /** The steps of an image one by one, in order on the compute stream; nothing waits. For benches. */
+  /** The steps of an image one by one, in order on the compute stream, without waiting. For benches. */
   readonly steps: {
     /** Of rows already on the card. */
     sort(rows: DeviceRows): void;
-    /** What was sorted last, onto planes first … end − 1. */
+    /** The last sorted rows, onto planes first … end − 1. */
     grid(first: number, end: number): void;
     clearPlanes(): void;
     clearSums(): void;
-    /** Planes of a stack of so many to the sums, which lie in memory from plane to plane or are held in registers. */
+    /** Planes of a stack of so many to the sums, which are in memory from plane to plane or held in registers. */
     transform(planes: number, held?: 'stored' | 'held'): void;
   };
 }
@@ -108,7 +108,7 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
   let modelPlanes: DeviceMemory | undefined;
   let modelImage: PlaneML | undefined;
 
-  /** Grows with the blocks; what is made once serves the next. */
+  /** Grows with the blocks; the same memory serves the next. */
   const growing = (what: string): ((sizeBytes: number) => DeviceMemory) => {
     let memory: DeviceMemory | undefined;
     return (sizeBytes) => {
@@ -260,7 +260,7 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
       channels: scales.length,
     };
   }
-  /** Rows in parts that are sorted at once. */
+  /** Rows in parts that are sorted together. */
   function* parts<Rows extends Omit<WideRows, 'weights'>>(rows: Rows): Iterable<readonly [Rows, number]> {
     const most = Math.max(1, Math.floor(MOST_AT_ONCE / rows.frequenciesHz.length));
     for (let first = 0; first < rowCount(rows); first += most) {

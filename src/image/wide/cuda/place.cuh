@@ -1,8 +1,9 @@
-// Where a visibility falls: first cell and plane of its kernels, and how far from them it lies. Set by the plan: as wide.cuh.
+// The place of a visibility: first cell and plane of its kernels, and its offset from them. Set by the plan: as
+// wide.cuh.
 #pragma once
 #include "wide.cuh"
 
-// A block of rows. values : [row][c] complex, or null for ones; weights : [row][c], what is not above 0 is left out;
+// A block of rows. values : [row][c] complex, or null for ones; weights : [row][c], weights not above 0 are left out;
 // scales : [c], wavelengths in a metre.
 struct Rows {
   const double *uvw;
@@ -12,17 +13,17 @@ struct Rows {
   int64_t count;  // rows times channels
   int channels;
   int groups;       // bins of a tile
-  int firstPlanes;  // planes that a visibility may start at
+  int firstPlanes;  // possible first planes of a visibility
 };
 
-// A visibility as it is gridded: t in [-1, 1] along u, v and w, its value weighted and turned, and where it starts:
-// u and v within the tile in four bits each, then the plane.
+// A visibility ready for gridding: t in [-1, 1] along u, v and w, its value weighted and phase-rotated, and its first
+// cell: u and v within the tile in four bits each, then the plane.
 struct Record {
   Real u, v, w, re, im;
   uint32_t at;
 };
 
-// No multiplication may be fused with an addition here: both kernels must come to the same cell.
+// No multiplication may be fused with an addition here: both kernels must get the same cell.
 struct Axis {
   int cell;
   double t;
@@ -52,13 +53,13 @@ __device__ __forceinline__ Place placeOf(const Shape &shape, const Rows &rows, i
   place.wLambda = __dmul_rn(sign, uvw[2]);
   const double plane = (place.wLambda - shape.leastW) / shape.spacing;
   int first = WW == 1 ? 0 : (int)ceil(plane);
-  first = first < 0 ? 0 : first > rows.firstPlanes - 1 ? rows.firstPlanes - 1 : first;  // a hair beyond is rounding
+  first = first < 0 ? 0 : first > rows.firstPlanes - 1 ? rows.firstPlanes - 1 : first;  // tolerance for rounding
   place.w.cell = first;
   place.w.t = WW == 1 ? 0 : 2 * (first - plane) - 1;
   return place;
 }
 
-// Part of a tile's records, at most so many as the plan says.
+// Part of a tile's records, at most as many as in the plan.
 struct Piece {
   uint32_t first, count, tile, unused;
 };

@@ -1,6 +1,6 @@
 /**
- * How wide images are made on a card: kernels compiled with which numbers, launched in which shape. Pure, so that every
- * plan can be checked, and compiled, on a machine without a card.
+ * Wide images on a card: the numbers kernels are compiled with, and the shape of launches. Pure, so that every plan can
+ * be checked, and compiled, on a machine without a card.
  */
 import { structure } from '../../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../../backend/cuda/kernels.js';
@@ -73,7 +73,7 @@ export const planSort = (plan: Shape) =>
 /** SCAN_THREADS and SCAN_CHUNK of wide-sort.cu. */
 export const SCAN_THREADS = 256;
 export const SCAN_CHUNK = 4096;
-/** More bins than this are scanned for nothing: planes of a tile then share bins. */
+/** Scanning more bins than this is wasted: planes of a tile then share bins. */
 const MOST_BINS = 2 ** 24;
 
 /** Groups of first planes that the visibilities of a tile are sorted into. */
@@ -87,7 +87,7 @@ export const PIECE_RECORDS = 8192;
 
 interface GridLaunch {
   readonly request: KernelRequest & ReturnType<typeof gridRequest>;
-  /** Places in the ring of planes that one block takes, and blocks that share them. */
+  /** Places in the ring of planes in one block, and blocks that share them. */
   readonly slots: number;
   readonly slotGroups: number;
   readonly sharedBytes: number;
@@ -106,7 +106,7 @@ const gridRequest = (plan: Shape, slots: number) =>
 /** BATCH of wide-grid.cu. */
 const BATCH = 64;
 
-/** As many places of the ring in a block as its shared memory holds twice, so that two blocks share a multiprocessor. */
+/** As many places of the ring in a block as fit twice in shared memory, so that two blocks share a multiprocessor. */
 export function planGrid(plan: Shape, card: { readonly sharedBytesPerBlock: number }): GridLaunch {
   const reach = TILE_CELLS + plan.support - 1;
   const complex = complexBytes(plan);
@@ -152,10 +152,10 @@ const fftRequest = (plan: Shape, radices: readonly number[], lines: number, thre
 
 const MOST_LINES = 4;
 const MOST_THREADS = 1024;
-/** Elements that a thread keeps in registers between reading and writing: two registers each, or four. */
+/** Elements in a thread's registers between reading and writing: two registers each, or four. */
 const ELEMENTS_EACH = 20;
 
-/** Lines of a block: four, whose elements are a whole sector of memory, or as many as fit. */
+/** Lines of a block: four, whose elements fill a sector of memory, or as many as fit. */
 export function planFft(plan: Shape, card: { readonly sharedBytesPerBlock: number }): FftLaunch {
   const { gridCells } = plan;
   const radices = radicesOf(gridCells) ?? refuse('image', `a grid of ${gridCells} cells`);

@@ -1,5 +1,5 @@
 // Planes of w to an image and back: transforms along both axes in shared memory, LINES rows or columns to a block, and
-// between planes the turn e^(2 pi i spacing (n - 1 - middle)), summed from the last plane down (Horner).
+// between planes the factor e^(2 pi i spacing (n - 1 - middle)), summed from the last plane down (Horner).
 //
 //   rowsToImage -> columnsToImage (all planes) -> collectImage     spreadImage -> columnsToGrid -> rowsToGrid
 //
@@ -121,10 +121,10 @@ __device__ __forceinline__ void transform(Real2 *lines, const Real2 *turns) {
   }
 }
 
-// Where pixel k, counted from 0, stands in a transform: the middle is at 0.
+// The position of pixel k, counted from 0, in a transform: the middle is at 0.
 __device__ __forceinline__ int transformed(int k) { return k < PIXELS / 2 ? k + SIDE - PIXELS / 2 : k - PIXELS / 2; }
 
-// Rows of tiles that were touched are zeroed, and untouched from then on; all others are zero. Grid: (TILES, planes).
+// Touched rows of tiles are zeroed, and marked untouched; all others are zero already. Grid: (TILES, planes).
 extern "C" __global__ void __launch_bounds__(THREADS) clearTouched(Real2 *planes, uint8_t *touched) {
   uint8_t &mark = touched[(int64_t)blockIdx.y * TILES + blockIdx.x];
   if (!mark) return;
@@ -134,8 +134,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) clearTouched(Real2 *planes
   if (threadIdx.x == 0) mark = 0;
 }
 
-// planes : [plane][v][u] become [plane][v][l], PIXELS of them in the first places of each row, e^(+2 pi i u l); rows that
-// nobody touched are zero and stay so. Grid: (SIDE / LINES, planes).
+// planes : [plane][v][u] become [plane][v][l], PIXELS of them in the first places of each row, e^(+2 pi i u l);
+// untouched rows stay zero. Grid: (SIDE / LINES, planes).
 extern "C" __global__ void __launch_bounds__(THREADS)
     rowsToImage(Real2 *planes, const uint8_t *touched, const Real2 *turns) {
   static_assert(TILE % LINES == 0, "the lines of a block lie in one row of tiles");
@@ -149,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     rows[(int64_t)(k / PIXELS) * SIDE + k % PIXELS] = swapped(lines[transformed(k % PIXELS) * LINES + k / PIXELS]);
 }
 
-// And back, e^(-2 pi i u l). The same grid.
+// The reverse, e^(-2 pi i u l). The same grid.
 extern "C" __global__ void __launch_bounds__(THREADS) rowsToGrid(Real2 *planes, const Real2 *turns) {
   extern __shared__ double shared[];
   Real2 *const lines = reinterpret_cast<Real2 *>(shared);
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) rowsToGrid(Real2 *planes, 
   for (int k = threadIdx.x; k < LINES * SIDE; k += THREADS) rows[k] = lines[k % SIDE * LINES + k / SIDE];
 }
 
-// Columns first ... of one plane into shared memory; rows that nobody touched are not read.
+// Columns first ... of one plane into shared memory; untouched rows are not read.
 __device__ __forceinline__ void loadColumns(Real2 *lines, const Real2 *plane, const uint8_t *touched, int first) {
   __syncthreads();
   for (int k = threadIdx.x; k < LINES * SIDE; k += THREADS) {
@@ -172,7 +172,7 @@ __device__ __forceinline__ void loadColumns(Real2 *lines, const Real2 *plane, co
   }
 }
 
-// The same as columnsToImage, the sums of a block's columns in its registers from plane to plane.
+// The same as columnsToImage, with the sums of a block's columns in registers from plane to plane.
 extern "C" __global__ void __launch_bounds__(THREADS)
     columnsHeld(const Real2 *planes, const uint8_t *touched, int count, const Real2 *turns, const double2 *steps,
                 double2 *sums) {
@@ -229,7 +229,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// And back: sums become planes from the first up, and sums <- sums * conj(step) after each.
+// The reverse: sums become planes from the first up, and sums <- sums * conj(step) after each.
 extern "C" __global__ void __launch_bounds__(THREADS)
     columnsToGrid(Real2 *planes, int count, const Real2 *turns, const double2 *steps, double2 *sums) {
   extern __shared__ double shared[];
@@ -257,15 +257,15 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// steps : [|l|][|m|] = e^(2 pi i spacing y), y = n - 1 - middle; ends : e^(2 pi i firstW y) / phi^(y), over n where asked for;
-// 0 below the horizon. series: 1/phi^ in Chebyshev polynomials of 2 (y / halfRange)^2 - 1. A thread for each.
+// steps : [|l|][|m|] = e^(2 pi i spacing y), y = n - 1 - middle; ends : e^(2 pi i firstW y) / phi^(y), over n where
+// requested; 0 below the horizon. series: 1/phi^ in Chebyshev polynomials of 2 (y / halfRange)^2 - 1. A thread for
+// each.
 extern "C" __global__ void makeSteps(const __grid_constant__ Shape shape, const double *series, int terms,
                                      double2 *steps, double2 *ends) {
   const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (at >= (int64_t)QUARTER * QUARTER) return;
   const double l = (double)(at / QUARTER) * shape.pixelCosine, m = (double)(at % QUARTER) * shape.pixelCosine;
-  const double r2 =
-      __dadd_rn(__dmul_rn(l, l), __dmul_rn(m, m));  // unfused, as the host has it: the horizon is the same
+  const double r2 = __dadd_rn(__dmul_rn(l, l), __dmul_rn(m, m));  // unfused, as on the host: the horizon is the same
   steps[at] = ends[at] = make_double2(0, 0);
   if (!(r2 <= 1)) return;
   const double n = sqrt(1 - r2);
@@ -299,7 +299,7 @@ extern "C" __global__ void collectImage(const double2 *sums, const double2 *ends
   image[at] = end.x == 0 && end.y == 0 ? __longlong_as_double(0x7FF8000000000000LL) : image[at] + value;
 }
 
-// And back; what is below the horizon is not looked at.
+// The reverse; pixels below the horizon are ignored.
 extern "C" __global__ void spreadImage(const double *image, const double2 *ends, const double *corrections,
                                        double2 *sums) {
   const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

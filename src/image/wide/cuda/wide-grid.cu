@@ -1,12 +1,12 @@
 // Sorted visibilities to planes of w, and planes to visibilities.
 //
-// gridPieces: a block takes a piece of one tile's records and holds the tile's patch in shared memory, a ring of planes.
-// WW consecutive planes fall one to each place in the ring, so each warp owns a place: every warp sees every visibility,
-// no two touch the same word, and nothing within a block is atomic. Taps are made once for the whole block, BATCH
-// visibilities at a time. A plane, once left behind, is added to the grid atomically, since tiles overlap.
+// gridPieces: a block takes a piece of one tile's records and holds the tile's patch in shared memory, a ring of
+// planes. Of WW consecutive planes each has its own place in the ring, so each warp owns a place: every warp processes
+// every visibility, no two write the same word, and a block needs no atomics. Taps are made once for the whole block,
+// BATCH visibilities at a time. A finished plane is added to the grid atomically, since tiles overlap.
 //
-// degridRows: a warp for each visibility, the cells of its kernel dealt to its lanes. Neighbouring channels read the same
-// cells, from the nearest cache.
+// degridRows: a warp for each visibility, the cells of its kernel dealt to its lanes. Neighbouring channels read the
+// same cells, from the nearest cache.
 //
 // Set by the plan: as wide.cuh, DEGREE and W_DEGREE of the taps' polynomials, SLOTS (ring places of a block).
 #include "place.cuh"
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(32 * SLOTS)
   int plane = -1;
   const auto flush = [&]() {
     Real2 *grid = planes + (int64_t)(plane - firstPlane) * SIDE * SIDE;
-    // A patch reaches into the next row of tiles, and no further.
+    // A patch extends at most into the next row of tiles.
     if (lane < 2) touched[(int64_t)(plane - firstPlane) * TILES + (piece.tile / TILES + lane) % TILES] = 1;
     for (int k = lane; k < REACH * REACH; k += 32) {
       const int row = k / REACH, column = k - row * REACH;
@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(32 * SLOTS)
         kv[n * W + part - W] = uvTap(taps, part - W, record.v);
       } else {
         const int first = record.at >> 8, place = blockIdx.y * SLOTS + part - 2 * W;
-        // the plane from `first` on that falls to this place
+        // the plane from `first` on that uses this place
         const int tap = (place - first % WW + WW) % WW;
         const Real by = place < WW ? wTap(taps, tap, record.w) : 0;
         values[n * SLOTS + part - 2 * W] = pairOf(record.re * by, record.im * by);
@@ -133,8 +133,8 @@ extern "C" __global__ void __launch_bounds__(32 * SLOTS)
   if (plane >= 0) flush();
 }
 
-// out : [row][c] complex += what the planes from firstPlane to endPlane - 1 hold. rows.values and rows.weights are not read.
-// Grid-stride over visibilities, a warp each.
+// out : [row][c] complex += the values from planes firstPlane to endPlane - 1. rows.values and rows.weights are not
+// read. Grid-stride over visibilities, a warp each.
 extern "C" __global__ void degridRows(const __grid_constant__ Shape shape, const __grid_constant__ Rows rows,
                                       const Taps *taps, const Real2 *planes, int firstPlane, int endPlane, Real2 *out) {
   const int lane = threadIdx.x % 32;

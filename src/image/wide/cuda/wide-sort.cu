@@ -26,7 +26,7 @@ extern "C" __global__ void placeVisibilities(const __grid_constant__ Shape shape
 
 constexpr int SCAN_THREADS = 256, SCAN_EACH = 16, SCAN_CHUNK = SCAN_THREADS * SCAN_EACH;
 
-// The sum of what all threads before this one hold, and of all of them. Every thread of the block calls it.
+// The sum of the values of all threads before this one, and of all of them. Every thread of the block calls it.
 __device__ __forceinline__ uint32_t before(uint32_t value, uint32_t *sums, uint32_t &total) {
   sums[threadIdx.x] = value;
   __syncthreads();
@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
   }
 }
 
-// starts : [bin], moved on to the ends of the bins; records : [place]. Grid-stride.
+// starts : [bin], advanced to the ends of the bins; records : [place]. Grid-stride.
 extern "C" __global__ void scatterVisibilities(const __grid_constant__ Shape shape, const __grid_constant__ Rows rows,
                                                const uint32_t *keys, uint32_t *starts, Record *records) {
   const int64_t stride = (int64_t)gridDim.x * blockDim.x;

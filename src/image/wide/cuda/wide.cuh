@@ -1,4 +1,4 @@
-// What the kernels of wide images share. The sums are those of ../reference.ts, the method that of ../plan.ts.
+// Common to the kernels of wide images. The sums are those of ../reference.ts, the method that of ../plan.ts.
 //
 // Set by the plan: DOUBLE (0 or 1), SIDE (cells), PIXELS, W and WW (supports along u, v and along w).
 #pragma once

@@ -1,14 +1,14 @@
 /**
- * Where a visibility falls on the grids: W × W cells on each of its planes, a tap for every row, column and plane, and
- * its turn by the middle of n − 1. plan.ts and kernel.ts have the formulas.
+ * The cells of a visibility on the grids: W × W on each of its planes, a tap for every row, column and plane, and its
+ * phase at the middle of n − 1. plan.ts and kernel.ts have the formulas.
  */
 import type { Taps } from '../kernel.js';
 import type { WidePlan } from '../plan.js';
 
 interface Footprint {
   /**
-   * columns : [tap along u], rows : [tap along v]; cells, going on at 0 where the grid ends. Columns count numbers, of
-   * which a complex cell has two.
+   * columns : [tap along u], rows : [tap along v]; cells, wrapped around the grid. Columns count numbers, of which a
+   * complex cell has two.
    */
   readonly columns: Int32Array;
   readonly rows: Int32Array;
@@ -21,11 +21,11 @@ interface Footprint {
 }
 
 export interface Placer {
-  /** What `place` fills, over and over. */
+  /** Filled anew by each `place`. */
   readonly footprint: Footprint;
   /** The first of the planes that a visibility of this w is spread over. */
   firstPlane(wLambda: number): number;
-  /** w counts positive here: who has another takes the pair the other way round. */
+  /** w must be positive: for a negative one the caller reverses the pair. */
   place(uLambda: number, vLambda: number, wLambda: number): void;
 }
 
@@ -41,7 +41,7 @@ export function preparePlacer(plan: WidePlan): Placer {
     ...{ cosine: 1, sine: 0 },
   };
   const { columns, rows, uTaps, vTaps, wTaps } = footprint;
-  /** Along one axis, from the turns of phase that a visibility makes from one pixel to the next. */
+  /** Along one axis, from the phase in turns between neighbouring pixels. */
   const along = (turns: number, cells: Int32Array, numbers: 1 | 2, to: Float64Array): void => {
     const start = (turns - Math.floor(turns)) * gridCells - support / 2;
     const first = Math.ceil(start);
@@ -52,7 +52,7 @@ export function preparePlacer(plan: WidePlan): Placer {
     evaluate(taps, 2 * (first - start) - 1, to);
   };
   const planeOf = (wLambda: number): number => (wLambda - bounds.leastWLambda) / w.spacingLambda;
-  // A hair beyond either end is rounding; checkWithin (rows.ts) has refused what is more.
+  // Tolerance for rounding; checkWithin (rows.ts) has refused larger excesses.
   const firstPlane = (wLambda: number): number =>
     w.support === 1 ? 0 : Math.min(lastPlane, Math.max(0, Math.ceil(planeOf(wLambda))));
   return {

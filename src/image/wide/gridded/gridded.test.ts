@@ -9,7 +9,7 @@ import type { WideImager } from '../imager.js';
 import { boundsOf, planWide, prepareWideImager, type WidePlan, type WideRows } from '../index.js';
 import { prepareGriddedImager } from './imager.js';
 
-/** Planes, sums and buffers full of another image and another model before anything is asked of it. */
+/** Planes, sums and buffers are filled by another image and another model first. */
 async function poisoned(plan: WidePlan): Promise<WideImager> {
   const imager = prepareGriddedImager(plan);
   const { pixels, bounds } = plan;

@@ -1,7 +1,8 @@
 /**
- * Wide images gridded in TypeScript, on one thread: the algorithm of plan.ts plainly, and what `reference` takes where
- * the direct sum would take too long. As in C++, where all planes are held, blocks are gridded as they come and the
- * planes transformed once, at the end; where they are not, every block goes through all planes, a stack at a time.
+ * Wide images gridded in TypeScript, on one thread: a plain version of plan.ts's algorithm, which `reference` uses
+ * where the direct sum would take too long. As in C++, where all planes are in memory, blocks are gridded on arrival
+ * and the planes transformed once, at the end; where they are not, every block goes through all planes, a stack at a
+ * time.
  */
 import { setImmediate } from 'node:timers/promises';
 import { planeML, visibilitiesRC } from '../../../core/axes.js';
@@ -16,11 +17,11 @@ import { walkInOrder, type Measured } from './order.js';
 import { preparePlanes, type PlaneStack } from './planes.js';
 import { prepareTransforms } from './transforms.js';
 
-/** After so many visibilities, and after each plane, whoever else has work gets a turn: signals, progress. */
+/** After so many visibilities, and after each plane, other work gets a turn: signals, progress. */
 const AT_A_TIME = 2 ** 16;
 
 interface GriddedOptions {
-  /** How far a pass over the planes has come. */
+  /** Progress of a pass over the planes. */
   readonly onProgress?: OnProgress;
 }
 
@@ -47,7 +48,7 @@ export function prepareGriddedImager(plan: WidePlan, { onProgress }: GriddedOpti
     act: (measured: Measured, plane: number) => void,
   ): Promise<void> => {
     const { measured, count, load } = walkInOrder(plan, geometry, placer, isWanted);
-    // A loop of its own: around an await V8 makes slow code.
+    // A loop of its own: V8 optimises code around an await badly.
     const walk = (first: number, end: number): void => {
       for (let k = first; k < end; k++) {
         load(k);

@@ -1,6 +1,6 @@
 /**
  * Visibilities in an order in which neighbours share cells: by tiles of the grid, and within each tile by their first
- * planes. As they come, pair after pair, nearly every row of cells that one touches would have to be fetched anew, which
+ * planes. In the original order, pair after pair, nearly every row of cells would have to be fetched from memory, which
  * takes ten times as long as adding to it.
  */
 import { TILE_CELLS } from '../grid-size.js';
@@ -8,18 +8,18 @@ import type { WidePlan } from '../plan.js';
 import { rowCount, wavelengthsPerMetre, type WideGeometry } from '../rows.js';
 import type { Placer } from './footprint.js';
 
-/** Where one visibility was measured, in wavelengths; w ≥ 0: where it is not, the pair is taken the other way round. */
+/** The position of one visibility, in wavelengths; w ≥ 0: a pair with negative w is reversed. */
 export interface Measured {
   /** [row][c] */
   at: number;
   uLambda: number;
   vLambda: number;
   wLambda: number;
-  /** −1 where the pair is taken the other way round. */
+  /** −1 where the pair is reversed. */
   sign: number;
 }
 
-/** More tiles along a side do not make the order better, and take memory. */
+/** More tiles along a side do not improve the order, and take memory. */
 const MOST_TILES = 1024;
 
 /** Loads one visibility after the other into `measured`. */
@@ -29,7 +29,7 @@ interface Walk {
   readonly load: (k: number) => void;
 }
 
-/** A walk over those visibilities of which `isWanted(at, firstPlane)`. */
+/** Walks over the visibilities for which `isWanted(at, firstPlane)`. */
 export function walkInOrder(
   { gridCells, pixelCosine, w }: Pick<WidePlan, 'gridCells' | 'pixelCosine' | 'w'>,
   geometry: WideGeometry,
@@ -79,7 +79,7 @@ export function walkInOrder(
   };
 }
 
-/** By counting; what has the same key stays in its order. */
+/** Counting sort; equal keys keep their order. */
 function sortedBy(keys: Uint16Array | Uint32Array, most: number, order: Uint32Array): Uint32Array {
   const starts = new Uint32Array(most + 1);
   for (const at of order) starts[keys[at] + 1]++;

@@ -2,36 +2,36 @@
 import type { WidePlan } from '../plan.js';
 import type { Placer } from './footprint.js';
 
-/** What a row of a plane holds. */
+/** States of a plane's row. */
 const EMPTY = 0;
 export const CELLS = 1;
 /** Transformed along u but not along v: columns are pixels of l. */
 export const HALF_TRANSFORMED = 2;
 
 export interface Plane {
-  /** cells : [v][u] complex, of the plan's precision; garbage in rows that are EMPTY. */
+  /** cells : [v][u] complex, of the plan's precision; undefined in rows that are EMPTY. */
   readonly cells: Float32Array | Float64Array;
   /** states : [v]. */
   readonly states: Uint8Array;
 }
 
 export interface PlaneStack {
-  /** From now on it is planes first … end − 1 of all, every row EMPTY. */
+  /** Makes it planes first … end − 1 of all, every row EMPTY. */
   start(first: number, end: number): void;
   readonly first: number;
   readonly end: number;
   plane(number: number): Plane;
-  /** Whether any of the planes from `plane` on that a visibility is spread over is in the stack. */
+  /** Whether any plane of a visibility, from `plane` on, is in the stack. */
   touches(plane: number): boolean;
   /** Adds a value to the cells of the placer's footprint, from `plane` on. */
   add(plane: number, re: number, im: number): void;
-  /** What the footprint's cells hold, into `gathered`. */
+  /** The values of the footprint's cells, into `gathered`. */
   gather(plane: number): void;
   /** gathered : re, im. */
   readonly gathered: Float64Array;
 }
 
-/** `toCells` makes cells of a row that is half transformed, when somebody first asks for them. */
+/** `toCells` converts a half-transformed row to cells when it is first needed. */
 export function preparePlanes(
   plan: Pick<WidePlan, 'gridCells' | 'planesHeld' | 'precision' | 'support' | 'w'>,
   { footprint }: Placer,

@@ -10,20 +10,20 @@ import type { WidePlan } from '../plan.js';
 import { CELLS, HALF_TRANSFORMED, type Plane } from './planes.js';
 import { pixelDirection } from '../reference.js';
 
-/** Columns that are gathered together: a line of the cache holds so many of a row's single floats. */
+/** Columns that are gathered together: as many of a row's single floats as fit in a cache line. */
 const TOGETHER = 8;
 
 interface Transforms {
   clearSums(): void;
-  /** sums ← sums · steps + the plane's transform; what was in the plane is gone. */
+  /** sums ← sums · steps + the plane's transform; destroys the plane. */
   addPlane(plane: Plane): void;
   /** image : [m][l] += the sums over `weight`, with all corrections; NaN below the horizon. */
   collect(image: Float64Array, weight: number): void;
-  /** The other way: sums ← image, with all corrections; what is below the horizon is not looked at. */
+  /** The reverse: sums ← image, with all corrections; pixels below the horizon are ignored. */
   spread(image: Float64Array): void;
   /** Rows of the plane ← the sums, half transformed; sums ← sums · conj(steps). */
   takePlane(plane: Plane): void;
-  /** And these rows, one at a time, to cells. */
+  /** Converts these rows, one at a time, to cells. */
   readonly toCells: (plane: Plane, row: number) => void;
 }
 
@@ -38,10 +38,10 @@ export function prepareTransforms(plan: WidePlan): Transforms {
   let isZero = true;
   const line = new Float64Array(2 * gridCells);
   const columns = new Float64Array(2 * gridCells * TOGETHER);
-  /** The quarter's column of a column of the image. */
+  /** The quarter's column for a column of the image. */
   const tableOf = (column: number): number => 2 * tables.side * Math.abs(column - half);
 
-  /** A row of cells to pixels of l: −n/2 … n/2 − 1 stand at its beginning afterwards. */
+  /** A row of cells to pixels of l: −n/2 … n/2 − 1 are at its beginning afterwards. */
   const toPixels = ({ cells, states }: Plane, row: number): void => {
     const base = 2 * gridCells * row;
     line.set(cells.subarray(base, base + 2 * gridCells));
@@ -177,7 +177,10 @@ interface Tables {
   readonly side: number;
   /** steps : [|x|][|y|] complex, e^(−2πi spacing·y). */
   readonly steps: Float64Array;
-  /** ends : [|x|][|y|] complex, e^(−2πi firstLambda·y) over the kernels' transforms (over n where asked for); 0 below the horizon. */
+  /**
+   * ends : [|x|][|y|] complex, e^(−2πi firstLambda·y) over the kernels' transforms (over n where requested); 0 below
+   * the horizon.
+   */
   readonly ends: Float64Array;
 }
 

@@ -1,4 +1,4 @@
-/** Halves chosen together: they are halves, near what they stand for, and the image sees less of their errors. */
+/** Halves chosen together: they are halves, near the exact values, and the image has smaller errors. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomStream } from '../../../../core/random.js';
@@ -19,7 +19,7 @@ const makePlan = (size: 1 | 3 | 5 | 7): ImagePlan =>
     kernel: { kind: 'fitted', size },
   });
 
-/** Rms over antennas and shown pixels of the error of their answers, the taper taken out. */
+/** Rms error of the antennas' responses over the shown pixels, with the taper taken out. */
 function answerError(plan: ImagePlan, taps: Float64Array): number {
   const { pixels, kernelSize: size, shown, correction } = plan;
   let [sum, count] = [0, 0];
@@ -51,7 +51,7 @@ describe('halves chosen together', () => {
     assert.deepEqual(roundTogether(alone, values), values.map(nearest));
   });
   it('make up for each other', () => {
-    // Only the sum matters, almost: L·Lᵀ = 1 + a little on the diagonal.
+    // Almost only the sum matters: L·Lᵀ = 1 + a little on the diagonal.
     const lower = Float64Array.of(1, 0, 0, 1, 0.01, 0, 1, 0.01, 0.01);
     const random = randomStream(3, 'values');
     let [together, apart] = [0, 0];
@@ -64,7 +64,7 @@ describe('halves chosen together', () => {
     }
     assert.ok(together < 0.5 * apart, `${together} against ${apart}`);
   });
-  // The deeper the taper, the more there is to gain.
+  // The gain grows with the depth of the taper.
   for (const [size, most] of [
     [3, 0.95],
     [5, 0.75],
@@ -97,7 +97,7 @@ describe('factors of the transform', () => {
           errors[0][depth] = value - exact;
           errors[1][depth] = nearest(exact) - exact;
         }
-        // What an antenna's row of taps makes of the errors of neighbouring cells, cos and sin apart.
+        // The response of an antenna's row of taps to the errors of neighbouring cells, cos and sin apart.
         for (let first = 0; first < plan.taps.length; first += 2 * size) {
           for (let start = 0; start + size <= 32; start++) {
             if (start < 16 && start + size > 16) continue;

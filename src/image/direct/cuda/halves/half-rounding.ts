@@ -1,12 +1,12 @@
 /**
- * Numbers rounded to half precision together. Rounded one by one, the kernels' weights and the transform's factors err
- * at random, and towards the horizon, where the kernels answer with a few per cent of what they hold, that shows. Chosen
- * in turn, each making up for those before it, what remains lies where the image does not see it: by half as much.
+ * Numbers rounded to half precision together. Rounded one by one, the kernels' weights and the transform's factors have
+ * random errors, which show towards the horizon, where the kernels' response is a few per cent. Chosen in turn, each
+ * compensating for those before it, the remaining error in the image is half as large.
  */
 import { fromHalfBits, halfBits } from './half.js';
 import type { ImagePlan } from '../../../plan.js';
 
-/** Veltkamp's way: 11 of a double's 53 bits are left, to nearest. Where halves grow coarser, the long way round. */
+/** Veltkamp's method: keeps 11 of a double's 53 bits, to nearest. Subnormal halves take the slow path. */
 function nearestHalf(value: number): number {
   if (Math.abs(value) < 2 ** -14) return fromHalfBits(halfBits(value));
   const shifted = value * (2 ** 42 + 1);
@@ -14,8 +14,8 @@ function nearestHalf(value: number): number {
 }
 
 /**
- * Halves near `values` whose error e makes eᵀ·(L·Lᵀ)·e small: the last first, each rounded from where it would best be,
- * given the errors already made (Babai's nearest plane).
+ * Halves near `values` whose error e makes eᵀ·(L·Lᵀ)·e small: the last first, each rounded from its optimum given the
+ * errors already made (Babai's nearest plane).
  */
 export function roundTogether(
   lower: Float64Array,
@@ -56,7 +56,10 @@ function errorOf(lower: Float64Array, values: Float64Array, rounded: Float64Arra
   return error;
 }
 
-/** taps : [c][s][row][column] complex, all halves: the antennas' answers over the field err least, the taper taken out. */
+/**
+ * taps : [c][s][row][column] complex, all halves: chosen for the least error of the antennas' responses over the field,
+ * with the taper taken out.
+ */
 export function roundTaps(
   plan: Pick<ImagePlan, 'pixels' | 'kernelSize' | 'taps' | 'correction' | 'shown'>,
 ): Float64Array {
@@ -74,7 +77,7 @@ export function roundTaps(
   return rounded;
 }
 
-/** gram[k][j]: how errors of two cells of a kernel add up over what is shown, with the weight the taper's removal gives. */
+/** gram[k][j]: how errors of two cells of a kernel combine over the shown pixels, weighted for the taper's removal. */
 function fieldGram({
   pixels,
   kernelSize: size,
@@ -115,13 +118,13 @@ function fieldGram({
   });
 }
 
-/** Keeps the matrices safely positive where a field is so narrow that cells tell nothing new of it. */
+/** Keeps the matrices positive definite where a field is so narrow that neighbouring cells are nearly dependent. */
 const RIDGE = 1e-9;
 
 export interface HalfTurns {
   /** turns : [pixel][depth] bits of halves: cos at depth < box/2, then −sin, of 2π·pixel·(depth mod box/2 + ½)/n, scaled. */
   readonly turns: Uint16Array;
-  /** unscale : [pixel], what a product of two fields is multiplied by. */
+  /** unscale : [pixel], the factor for a product of two fields. */
   readonly unscale: Float64Array;
 }
 

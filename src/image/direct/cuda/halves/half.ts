@@ -11,7 +11,9 @@ export function halfBits(value: number): number {
   return sign | (roundEven(size * perSpacing[octave]) + 1024 * octave);
 }
 
-/** A double's exponent is in the upper of its two words. Kernels are made of millions of weights: this is the quick way. */
+/**
+ * A double's exponent is in the upper of its two words. This is fast, which matters for kernels of millions of weights.
+ */
 const asDouble = new Float64Array(1);
 const asWords = new Uint32Array(asDouble.buffer);
 const perSpacing = Float64Array.from({ length: 31 }, (_, octave) => 2 ** (24 - octave));
@@ -24,7 +26,7 @@ function roundEven(value: number): number {
   return below % 2 === 0 ? below : below + 1;
 }
 
-/** The number that 16 bits of half precision stand for. */
+/** The number that 16 bits of half precision represent. */
 export function fromHalfBits(bits: number): number {
   const sign = (bits & 0x8000) === 0 ? 1 : -1;
   const exponent = (bits >> 10) & 31;

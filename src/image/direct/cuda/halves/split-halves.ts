@@ -1,4 +1,4 @@
-/** Numbers as the sum of two halves, the nearest and the nearest to what is left: 22 bits, nearly single precision. */
+/** Numbers as the sum of two halves, the nearest and the nearest to the remainder: 22 bits, nearly single precision. */
 import { fromHalfBits, halfBits } from './half.js';
 import type { ImagePlan } from '../../../plan.js';
 
@@ -14,8 +14,8 @@ export function splitHalf(value: number): readonly [nearest: number, rest: numbe
 }
 
 /**
- * What kernels' weights are multiplied by before they are split. A half has no bits below 2⁻²⁴, and the rests of weights
- * of a few hundredths would end there; voltages, scaled down by as much, have room to spare.
+ * The factor for kernels' weights before they are split. A half has no bits below 2⁻²⁴, where the rests of weights of a
+ * few hundredths would be lost; voltages are scaled down by the same factor, within their range.
  */
 export const TAP_SCALE = 16;
 
