@@ -11,7 +11,7 @@ import type { CalibrationPlan, SolveBatch } from './plan.js';
 export interface CalibrationInput {
   /** Sums over samples; divided by counts here. */
   readonly visibilities: VisibilitiesCBPP;
-  /** Also the weights: a correlation of n samples has 1/n of the variance. 0 where nothing was recorded. */
+  /** Also the weights: a correlation of n samples has 1/n of the variance. 0 where there are no data. */
   readonly counts: CountsCB;
   /** Where products of a pair count differently (core/blocks). */
   readonly productCounts?: CountsCBPP;
@@ -28,16 +28,16 @@ export const solveName = (plan: CalibrationPlan, solve: number): string => {
 
 interface FilledBatch {
   readonly batch: SolveBatch;
-  /** Solves of the plan, k = c·P + p, in the order of the batch, which holds only those that have data. */
+  /** Solves of the plan, k = c·P + p, in the order of the batch, which has only those with data. */
   readonly withData: readonly number[];
-  /** Of every solve of the plan. */
+  /** For every solve of the plan. */
   readonly leftOut: readonly (readonly LeftOut[])[];
 }
 
 export function fillBatch(plan: CalibrationPlan, input: CalibrationInput): FilledBatch {
   checkShapes(plan, input);
   const { stations } = plan;
-  // Whole channels are flagged in many files: those without data are left unsolved, and the others are not.
+  // Whole channels are flagged in many files: those without data are left unsolved, the others are solved.
   const withData = Array.from({ length: plan.solves }, (_, solve) => solve).filter((solve) =>
     hasData(plan, input, solve),
   );
@@ -79,12 +79,12 @@ export function fillBatch(plan: CalibrationPlan, input: CalibrationInput): Fille
   return { ...filled, leftOut };
 }
 
-/** Gains of fewer cannot be told apart. */
+/** Gains of fewer are not determined. */
 export const LEAST_STATIONS = 3;
 
 /**
- * Flags may leave two stations of a channel: it has no gains, the others have. `fill` puts a solve at its place in the batch, or
- * hands back the refusal that stands where none can be solved.
+ * Flags may leave two stations of a channel: it then has no gains, the others have. `fill` puts a solve at its place in
+ * the batch, or returns the refusal that applies if none can be solved.
  */
 export function fillSolvable<Batch extends SolveBatch>(
   batch: Batch,
@@ -157,7 +157,7 @@ export const refuseTooFew = (where: string, good: number, stations: number): nev
     'flag fewer inputs, keep shorter baselines, or leave this channel out',
   );
 
-/** A solve of the plan, k = c·P + p, and its place in the batch, which holds only those that have data. */
+/** A solve of the plan, k = c·P + p, and its place in the batch, which has only those with data. */
 interface PlacedSolve {
   readonly solve: number;
   readonly at: number;
@@ -173,7 +173,7 @@ function hasData(plan: CalibrationPlan, input: CalibrationInput, solve: number):
     if (flagged(i)) continue;
     for (let j = 0; j <= i; j++) {
       const b = baselineIndex(i, j);
-      // Counts below 0 and NaN are refused when they are carried over.
+      // Counts below 0 and NaN are refused when they are copied.
       if (usedBaselines[b] === 1 && productCount(counted, first + b, p, p) !== 0 && !flagged(j)) return true;
     }
   }
@@ -190,7 +190,7 @@ const allLeftOut = (
     return { station, reason: isFlagged ? 'flagged' : 'no baselines' };
   });
 
-/** Averages the sums and carries data, model and weights of one channel and polarisation into the batch. */
+/** Averages the sums and copies data, model and weights of one channel and polarisation into the batch. */
 function fillSolve(
   plan: CalibrationPlan,
   input: CalibrationInput,
@@ -224,7 +224,7 @@ function fillSolve(
   }
 }
 
-/** Takes out stations that nothing determines, again and again until those that stay determine each other. */
+/** Removes undetermined stations repeatedly, until the rest determine each other. */
 function dropUnsolvable(
   plan: CalibrationPlan,
   input: CalibrationInput,
@@ -263,7 +263,7 @@ function dropUnsolvable(
   return dropStations(stations, weights, reasonAgainst, isPair);
 }
 
-/** All good stations start alike, real, at the size that the data's and the model's brightness suggest. */
+/** All good stations start equal and real, with the amplitude that the brightness of data and model suggests. */
 function firstGuess(batch: SolveBatch, solve: number): void {
   const { stations, data, model, weights, gains } = batch;
   const baselines = weights.length / batch.solves;

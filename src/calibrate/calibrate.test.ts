@@ -16,7 +16,7 @@ const near = (found: ArrayLike<number>, wanted: readonly number[], tolerance = 1
   }
 };
 
-/** Three stations, lower triangle 00, 10, 11, 20, 21, 22; autos hold nonsense with weight 0. */
+/** Three stations, lower triangle 00, 10, 11, 20, 21, 22; autos are garbage with weight 0. */
 const threeStations = (
   pairs: { data: [number, number]; model: [number, number]; weight?: number }[],
   count: number,
@@ -81,7 +81,7 @@ describe('StEFCal step by hand', () => {
     assert.equal(batch.iterationsRun[0], 2);
   });
   it('weighs, and turns back the phase of the model', async () => {
-    // Station 0 hears R_01 = conj(R_10) = 4 with M_01 = conj(2i) = −2i and weight 3, R_02 = 1 with M_02 = 1, weight 1:
+    // Station 0 has R_01 = conj(R_10) = 4 with M_01 = conj(2i) = −2i and weight 3, R_02 = 1 with M_02 = 1, weight 1:
     // g_0 = (3·4·conj(−2i) + 1)/(3·4 + 1) = (1 + 24i)/13; g_1 = 4·conj(2i)/4 and g_2 = 1 from their one pair each
     const batch = threeStations(
       [
@@ -239,7 +239,7 @@ describe('calibration', () => {
     const { rmsRelativeError, compared } = compareGains(found, truth, plan);
     assert.equal(compared, 48);
     assert.ok(rmsRelativeError < 1e-6, `${rmsRelativeError}`);
-    // Y of every station flagged: X is solved as if nothing else had been recorded.
+    // Y of every station flagged: X is solved as if it were the only polarisation.
     const oneFeed = input({ seed: 9, ...shape });
     for (let s = 0; s < 12; s++) oneFeed.flaggedInputs[2 * s + 1] = 1;
     const { solved, solutions } = await solve(shape, oneFeed);
@@ -248,7 +248,7 @@ describe('calibration', () => {
   });
   it('gains of any size fit where pairs leave them open: such channels are left unsolved', async () => {
     const { input: data, truth } = calibrationSample({ seed: 10, ...shape });
-    // Channel 1 keeps the pairs of 0 … 5 with 6 … 11 alone.
+    // Channel 1 keeps only the pairs of 0 … 5 with 6 … 11.
     for (let i = 0; i < 12; i++)
       for (let j = 0; j < i; j++)
         if (i < 6 || j >= 6) data.counts[baselineCount(12) + baselineIndex(i, j)] = 0;
@@ -260,14 +260,14 @@ describe('calibration', () => {
     );
     assert.ok(solutions[2].leftOut.every(({ reason }) => reason === 'open'));
     assert.ok(!solved.subarray(24, 48).includes(1));
-    // Ten times one side's gains and a tenth of the other's make the same pairs.
+    // Ten times one side's gains and a tenth of the other's give the same pairs.
     const product = (i: number, j: number, sizes: readonly [number, number]): number =>
       Math.hypot(truth[48 + 4 * i], truth[49 + 4 * i]) * (i < 6 ? sizes[0] : sizes[1]) *
       (Math.hypot(truth[48 + 4 * j], truth[49 + 4 * j]) * (j < 6 ? sizes[0] : sizes[1])); // prettier-ignore
     for (let i = 6; i < 12; i++)
       for (let j = 0; j < 6; j++)
         assert.ok(Math.abs(product(i, j, [10, 0.1]) / product(i, j, [1, 1]) - 1) < 1e-12);
-    // Its own power fixes a station's size, and with it everyone's.
+    // Its own power fixes a station's amplitude, and with it all others.
     const autos = planCalibration({ ...shape, autos: 'include' });
     const fixed = await (await prepareCalibrator(autos, openReference())).solve(data);
     assert.ok(!fixed.solved.includes(0));
@@ -282,7 +282,7 @@ describe('calibration', () => {
       shortest: { stationsM: [at(0), at(5), at(20)], minimumM: 10 },
     });
     assert.deepEqual([...plan.usedBaselines], [0, 0, 0, 1, 1, 0]);
-    // 5, 20 and 15 m: one that is just as long as the shortest stays.
+    // 5, 20 and 15 m: a baseline exactly as long as the shortest stays.
     const just = { stationsM: [at(0), at(5), at(20)], minimumM: 15 };
     const shape3 = { stations: 3, polarisations: 1, channels: 1 } as const;
     assert.deepEqual([...planCalibration({ ...shape3, shortest: just }).usedBaselines], [0, 0, 0, 1, 1, 0]);
@@ -314,7 +314,7 @@ describe('calibration refuses', () => {
   it('fewer than three good stations', async () => {
     const data = input({ seed: 1, ...shape });
     for (const s of [0, 1, 4]) data.flaggedInputs[2 * s] = 1;
-    // Y is solved all the same.
+    // Y is solved nevertheless.
     const { solved } = await solve(shape, data);
     assert.ok(solved.every((one, at) => one === at % 2));
     for (const s of [0, 1, 4]) data.flaggedInputs[2 * s + 1] = 1;
@@ -366,7 +366,7 @@ describe('calibration refuses', () => {
 
 describe('comparing gains', () => {
   it('takes away the phase of the reference, and nothing else', () => {
-    // truth (i, 2i, 2): turned by −90° it is (1, 2, −2i); found (1, 2, −2i·e^(i·0.1) ·1) is off by 0.1 rad on one
+    // truth (i, 2i, 2): rotated by −90° it is (1, 2, −2i); found (1, 2, −2i·e^(i·0.1) ·1) is off by 0.1 rad on one
     const plan = planCalibration({ stations: 3, polarisations: 1, channels: 1 });
     const truth = gainsCA(Float64Array.of(0, 1, 0, 2, 2, 0), 1, 3);
     const gains = gainsCA(Float64Array.of(1, 0, 2, 0, 2 * Math.sin(0.1), -2 * Math.cos(0.1)), 1, 3);

@@ -1,4 +1,4 @@
-/** What every backend's calibrator must do, compared with the reference; registered by each backend's tests. */
+/** Shared cases for every backend's calibrator, compared with the reference; registered by each backend's tests. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Backend } from '../backend/backend.js';
@@ -29,18 +29,18 @@ export interface SampleOptions {
   readonly stations: number;
   readonly polarisations: 1 | 2;
   readonly channels: number;
-  /** Rms of each visibility's noise in Jy, beside sources of 10 and 4 Jy. */
+  /** Rms noise of each visibility in Jy, beside sources of 10 and 4 Jy. */
   readonly noiseJy?: number;
 }
 
 export interface CalibrationSample {
   readonly input: CalibrationInput;
   readonly truth: GainsCA;
-  /** What the model was made of. */
+  /** The sky of the model. */
   readonly sky: ModelOptions;
 }
 
-/** Two sources over a random array with random gains: phases anywhere, sizes 0.5…1.5, uneven counts. */
+/** Two sources over a random array with random gains: any phases, amplitudes 0.5…1.5, unequal counts. */
 export function calibrationSample(options: SampleOptions): CalibrationSample {
   const { seed, stations, polarisations, channels, noiseJy = 0 } = options;
   const random = randomStream(seed, 'calibration sample', stations, polarisations, channels);
@@ -73,7 +73,7 @@ export function calibrationSample(options: SampleOptions): CalibrationSample {
     truth[2 * at] = size * Math.cos(phase);
     truth[2 * at + 1] = size * Math.sin(phase);
   }
-  // Cross products (X with Y) hold what must never be read here.
+  // Cross products (X with Y) are garbage: they must not be read.
   const visibilities = visibilitiesCBPP(
     new Float64Array(2 * channels * baselines * polarisations ** 2).fill(1e9),
     channels,
@@ -104,7 +104,7 @@ export function calibrationSample(options: SampleOptions): CalibrationSample {
   return { input: { visibilities, counts, flaggedInputs: new Uint8Array(inputs), model }, truth, sky };
 }
 
-/** Another way to calibrate than from arrays on the host; it may look at the sample it will be given. */
+/** Another way to calibrate than from arrays on the host; it may inspect the sample beforehand. */
 export type PrepareCase = (
   plan: CalibrationPlan,
   backend: Backend,
@@ -115,7 +115,7 @@ export interface CalibrateCaseOptions {
   /** Largest |found − reference| over the rms gain: float32 keeps 7 digits, and sums of hundreds lose one. */
   readonly gains?: number;
   readonly prepare?: PrepareCase;
-  /** Why channels without any data are refused instead of left unsolved, where they are. */
+  /** The reason, where channels without any data are refused instead of left unsolved. */
   readonly refusesEmptyChannels?: string;
 }
 
@@ -153,7 +153,7 @@ export function calibrateCases(
     const wanted = await (await prepareCalibrator(plan, openReference())).solve(input);
     const backend = await open();
     const calibrator = await prepare(plan, backend, made);
-    // other data first, so that anything left over from it would show
+    // other data first, so that remains of it would show
     await calibrator.solve(other);
     compare(await calibrator.solve(input), wanted);
     await calibrator.close();
@@ -181,7 +181,7 @@ export function calibrateCases(
         ]) {
           input.counts[baselines + baselineIndex(i, j)] = 0;
         }
-        // station 9 has nothing in channel 2
+        // station 9 has no data in channel 2
         for (let j = 0; j < 11; j++) {
           input.counts[2 * baselines + baselineIndex(Math.max(9, j), Math.min(9, j))] = 0;
         }
@@ -200,7 +200,7 @@ export function calibrateCases(
     it('pairs that leave gains open are refused by name', async () => {
       const sample = { seed: 7, stations: 18, polarisations: 1, channels: 2 } as const;
       const made = calibrationSample(sample);
-      // Two clusters with the pairs between them alone, in all channels.
+      // Two clusters with only the pairs between them, in all channels.
       for (let c = 0; c < 2; c++)
         for (let i = 0; i < 18; i++)
           for (let j = 0; j < i; j++)

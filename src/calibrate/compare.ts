@@ -1,4 +1,4 @@
-/** How far found gains are from the truth, once the phase that no interferometer can see is taken away. */
+/** How far found gains are from the truth, after removal of the common phase, which interferometers do not measure. */
 import { gainsCA, type GainsCA } from '../core/axes.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
 import type { CalibrationPlan } from './plan.js';

@@ -1,8 +1,8 @@
-/** What did not converge is not solved: its gains are nobody's, and must not pass for some. */
+/** Gains of solves that did not converge are marked unsolved, so that they are not used. */
 import { gainsCA } from '../core/axes.js';
 import type { Calibration, Solution } from './solve.js';
 
-/** Solves that had data and were given up. */
+/** Solves that had data and did not converge. */
 export const unconverged = ({ solutions }: Pick<Calibration, 'solutions'>): readonly Solution[] =>
   solutions.filter(({ converged, residual }) => !converged && !Number.isNaN(residual));
 

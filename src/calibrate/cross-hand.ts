@@ -1,7 +1,7 @@
 /**
- * The phase between X and Y. Each polarisation's gains are turned to its own reference, so that X and Y differ by one
- * angle ψ a channel that the parallel hands never see: the true Y gains are those found times e^(iψ), and until ψ is
- * known Stokes U and V (of circular feeds Q and U) are mixed by it.
+ * The phase between X and Y. Each polarisation's gains have their own phase reference, so that X and Y differ by one
+ * angle ψ a channel that the parallel hands do not measure: the true Y gains are those found times e^(iψ), and an
+ * unknown ψ mixes Stokes U and V (of circular feeds Q and U).
  */
 import { gainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
@@ -12,18 +12,18 @@ import type { CalibrationInput } from './batch.js';
 import { attenuationOf, pairResponse, voltageOf, type ModelComponent } from './model.js';
 import type { Calibration } from './solve.js';
 
-/** How ψ came to be known. */
+/** How ψ was found. */
 export type CrossHandHow = 'unknown' | 'model' | 'v-zero' | 'given' | 'earlier';
 
 export interface CrossHand {
   readonly how: CrossHandHow;
-  /** phaseRad : [c], ψ; it is in the gains of Y already. NaN where nobody knows it. */
+  /** phaseRad : [c], ψ; the gains of Y include it. NaN where unknown. */
   readonly phaseRad: Float64Array;
 }
 
 /**
- * `model`: by the cross hands of polarised sources in the model. `v-zero`: the model's sources have V = 0 and an unknown
- * U, of which the strongest has the sign given. `given`: an angle for all channels.
+ * `model`: by the cross hands of polarised sources in the model. `v-zero`: the model's sources have V = 0 and an
+ * unknown U; the sign of the strongest is given. `given`: an angle for all channels.
  */
 export type CrossHandRule =
   | { readonly kind: 'unknown' }
@@ -37,19 +37,19 @@ interface CrossHandSky {
   readonly components: readonly ModelComponent[];
 }
 
-/** Rotations of the polarisation that the model of a full solve leaves open, of each channel. */
+/** Rotations of the polarisation that the model of a full solve does not determine, for each channel. */
 export interface PolarisationFrame {
-  /** openRotations : [c], 0 where I, Q, U and V are all held by the model; 3 where it says I alone. */
+  /** openRotations : [c], 0 where the model fixes I, Q, U and V; 3 where it has only I. */
   readonly openRotations: Uint8Array;
-  /** errorRad : [c], of the rotations that are known; NaN where there was no data. */
+  /** errorRad : [c], error of the known rotations; NaN where there was no data. */
   readonly errorRad: Float64Array;
 }
 
 export interface CrossHanded extends Calibration {
   readonly crossHand: CrossHand;
-  /** Of full polarisation. */
+  /** For full polarisation. */
   readonly frame?: PolarisationFrame;
-  /** Of each channel, where it was looked for: the cross hands' signal over its own error, and over the model's. */
+  /** For each channel where it was fitted: the cross hands' signal over its own error, and over the model's. */
   readonly crossHandFit?: readonly CrossHandFit[];
 }
 
@@ -57,16 +57,16 @@ export interface CrossHandFit {
   readonly channel: number;
   /** The cross hands' amplitude over its standard error. */
   readonly significance: number;
-  /** That amplitude over the model's; 1 where the model is right, NaN where it says none. */
+  /** That amplitude over the model's; 1 where the model is right, NaN where it has none. */
   readonly overModel: number;
 }
 
-/** Below it an angle would be noise's. */
+/** Below it an angle would be noise. */
 const LEAST_SIGNIFICANCE = 5;
-/** A model whose polarised flux is further off is not that of this sky. */
+/** A model whose polarised flux is further off does not describe this sky. */
 const MOST_OFF_MODEL = 2;
 
-/** Turns the gains of Y by ψ where it can be found, and says where. One polarisation has no cross hands. */
+/** Rotates the gains of Y by ψ where it can be found, and returns where. One polarisation has no cross hands. */
 export function withCrossHand(
   calibration: Calibration,
   input: CalibrationInput,
@@ -96,7 +96,7 @@ export function withCrossHand(
   }
 }
 
-/** Whether a fit of the cross hands stands out of its noise and is near what the model says. */
+/** Whether a fit of the cross hands is significant and near the model's amplitude. */
 export const isBelievable = ({ significance, overModel }: Omit<CrossHandFit, 'channel'>): boolean =>
   significance >= LEAST_SIGNIFICANCE && !(overModel > MOST_OFF_MODEL || overModel < 1 / MOST_OFF_MODEL);
 
@@ -119,9 +119,9 @@ export function withKnownCrossHand(calibration: Calibration, crossHand: CrossHan
 }
 
 /**
- * XY_ij = gX_i conj(gY_j) Σ_q p_q z_q and conj(YX_ij) = conj(gY_i) gX_j Σ_q conj(p_q) z_q, with p_q the fringe of source q
- * and z_q = e^(−iψ)·(U − iV)_q: linear in z. With a model z = e^(−iψ)·known, one unknown; with V = 0 each z_q is its own,
- * all on one line through 0.
+ * XY_ij = gX_i conj(gY_j) Σ_q p_q z_q and conj(YX_ij) = conj(gY_i) gX_j Σ_q conj(p_q) z_q, with p_q the fringe of
+ * source q and z_q = e^(−iψ)·(U − iV)_q: linear in z. With a model z = e^(−iψ)·known, one unknown; with V = 0 each z_q
+ * is an unknown, all on one line through 0.
  */
 function solveChannel(
   calibration: Calibration,
@@ -165,7 +165,7 @@ function solveChannel(
       if (i === j) continue;
       const cell = c * baselines + b;
       const visibility = 8 * cell;
-      // XY as it stands; YX conjugated, whose fringe then runs from j to i.
+      // XY unchanged; YX conjugated, whose fringe then runs from j to i.
       for (const [x, y, value, sign] of [
         [i, j, visibility + 2, 1],
         [j, i, visibility + 4, -1],
@@ -208,7 +208,7 @@ function solveChannel(
   if (!z) return undefined;
   let explained = 0;
   for (let n = 0; n < 2 * unknowns; n++) explained += z[n] * right[n];
-  // Of one equation of unit weight; a z's own variance is this over its curvature.
+  // The variance of one equation of unit weight; a z's own variance is this over its curvature.
   const variance = Math.max(power - explained, Number.EPSILON * power) / (equations - unknowns);
   const significance = Math.sqrt(explained / variance / unknowns);
   if (rule.kind === 'model') {
@@ -217,7 +217,7 @@ function solveChannel(
   return { phaseRad: alongReal(z, normal, rule.u), significance, overModel: Number.NaN };
 }
 
-/** ψ that turns all z onto the real line, weighed by what each is known to; the strongest gets the sign. */
+/** ψ that rotates all z onto the real line, weighted by their errors; the strongest gets the given sign. */
 function alongReal(z: Float64Array, normal: Float64Array, sign: 'positive' | 'negative'): number {
   const unknowns = z.length / 2;
   let [re, im, strongest, most] = [0, 0, 0, -1];
@@ -250,7 +250,7 @@ function crossJy(component: ModelComponent, c: number): { readonly re: number; r
   return { re: seen * fractionU, im: -seen * fractionV };
 }
 
-/** Gauss without pivots: normal equations are positive definite, or cannot be solved at all. */
+/** Gauss without pivots: normal equations are positive definite, or have no solution. */
 function solveHermitian(normal: Float64Array, right: Float64Array, n: number): Float64Array | undefined {
   const a = normal.slice();
   const z = right.slice();
@@ -281,8 +281,8 @@ function solveHermitian(normal: Float64Array, right: Float64Array, n: number): F
 }
 
 /**
- * ψ by the gains of another time whose ψ was known: an input's X–Y phase is its own, and stays. Each channel's angle is
- * the one that brings most stations into line; `agreement` is 1 where all do and 0 where none.
+ * ψ from gains of another time whose ψ was known: an input's X–Y phase is assumed constant. Each channel's angle is the
+ * one that agrees for most stations; `agreement` is 1 where all do and 0 where none.
  */
 export function crossHandFrom(
   found: Calibration,
@@ -311,6 +311,6 @@ export function crossHandFrom(
   return { phaseRad, agreement: agreements / compared };
 }
 
-/** Of Y over X, of the station whose X is input `a`. */
+/** The phase of Y over X, for the station whose X is input `a`. */
 const phaseBetween = (gains: Float64Array, a: number): number =>
   Math.atan2(gains[2 * a + 3], gains[2 * a + 2]) - Math.atan2(gains[2 * a + 1], gains[2 * a]);

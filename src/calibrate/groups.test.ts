@@ -1,4 +1,4 @@
-/** Groups of stations, against the rank of what their pairs say of their gains. */
+/** Groups of stations, compared with the rank of the equations of their pairs. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eigenSymmetric } from '../core/eigen.js';
@@ -14,9 +14,9 @@ const find = (stations: number, pairs: readonly Pair[]) => {
   );
 };
 
-/** Of g_i conj(g_j), all of one size: how many of the stations' sizes and phases the pairs tell. */
+/** For g_i conj(g_j), all of one size: how many of the stations' amplitudes and phases the pairs determine. */
 function rankOf(stations: number, pairs: readonly Pair[]): number {
-  // Logarithms: sizes add up, phases differ.
+  // Logarithms: amplitudes add up, phases differ.
   const rows = pairs.flatMap(([i, j]) => {
     const row = (add: number, first: number): Float64Array => {
       const made = new Float64Array(2 * stations);

@@ -1,27 +1,28 @@
 /**
- * What pairs hold together. A pair tells g_i conj(g_j): from station to station both are known to one number, of which a loop of
- * an even number of stations says nothing. With it g_i of one side may grow by t while the other side's shrink by 1/t, and all
- * pairs stay as they are. An odd loop (three stations, or one with its own power) fixes its size, and leaves a phase alone. So
- * two clusters with the pairs between them alone have gains of any size, and groups without a pair between them a phase each.
+ * What pairs determine. A pair gives g_i conj(g_j): along pairs both gains are known up to one number, which a loop of
+ * an even number of stations does not constrain. With it g_i of one side may grow by t while the other side's shrink by
+ * 1/t, with all pairs unchanged. An odd loop (three stations, or one with its own power) fixes its size, and leaves
+ * only a phase. So two clusters with only the pairs between them have gains of any size, and groups without a pair
+ * between them a phase each.
  */
 import { refuse } from '../core/errors.js';
 
 interface Group {
   readonly stations: readonly number[];
-  /** Whether a loop of an odd number of stations is among its pairs. */
+  /** Whether there is a loop of an odd number of stations among its pairs. */
   readonly isOdd: boolean;
 }
 
-/** Reached by a way of so many pairs, or both. */
+/** Reached by an even number of pairs, an odd number, or both. */
 const [EVEN, ODD] = [1, 2];
 
-/** The groups of those stations; `isPair` is asked of a station with itself too. Their first stations ascend. */
+/** The groups of those stations; `isPair` is called for a station with itself too. Their first stations ascend. */
 export function groupsOf(
   stations: readonly number[],
   isPair: (i: number, j: number) => boolean,
 ): readonly Group[] {
   const reached = new Map<number, number>();
-  // Who is not reached yet by an even way, and by an odd one: where most pairs are there both are soon empty.
+  // Stations not reached yet by an even path, and by an odd one: where most pairs exist both are soon empty.
   const waiting = new Map([
     [EVEN, [...stations]],
     [ODD, [...stations]],
@@ -56,7 +57,7 @@ export function groupsOf(
   return groups;
 }
 
-/** The largest that determines itself, else the largest; the first of equals. */
+/** The largest group that is determined, else the largest; the first of equals. */
 export function mainGroup(groups: readonly Group[]): Group | undefined {
   const held = groups.filter(({ isOdd }) => isOdd);
   return (held.length > 0 ? held : groups).reduce<Group | undefined>(
@@ -65,7 +66,7 @@ export function mainGroup(groups: readonly Group[]): Group | undefined {
   );
 }
 
-/** Where not even the main group determines itself. */
+/** Where not even the main group is determined. */
 export const refuseOpen = (where: string, stations: number): never =>
   refuse(
     where,

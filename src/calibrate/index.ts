@@ -56,7 +56,7 @@ export async function prepareCalibrator(plan: CalibrationPlan, backend: Backend)
   };
 }
 
-/** The kernel alone, for whoever has a batch at hand. */
+/** Only the kernel, for callers with a batch. */
 export async function prepareSolver(
   plan: Pick<CalibrationPlan, 'stations' | 'solves' | 'iterations'>,
   backend: Backend,

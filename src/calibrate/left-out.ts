@@ -2,14 +2,14 @@
 import { baselineIndex } from '../core/axes.js';
 import { groupsOf, mainGroup } from './groups.js';
 
-/** `apart`: no pair leads to the others. `open`: pairs leave the gains of a whole solve open (groups.ts). */
+/** `apart`: no pairs connect it to the others. `open`: pairs leave the gains of a whole solve open (groups.ts). */
 export type LeftOutReason = 'flagged' | 'no baselines' | 'no model' | 'no signal' | 'apart' | 'open';
 export interface LeftOut {
   readonly station: number;
   readonly reason: LeftOutReason;
 }
 
-/** Of a solve that has none: its other stations are open. */
+/** For an unsolved solve: its other stations are open. */
 export const openLeftOut = (stations: number, dropped: readonly LeftOut[]): LeftOut[] => {
   const reasons = new Map(dropped.map(({ station, reason }) => [station, reason]));
   return Array.from({ length: stations }, (_, station) => ({
@@ -21,11 +21,14 @@ export const openLeftOut = (stations: number, dropped: readonly LeftOut[]): Left
 export interface Dropped {
   /** Ascending. */
   readonly dropped: readonly LeftOut[];
-  /** Whether the pairs of those that stay leave their gains open. */
+  /** Whether the pairs of the remaining stations leave their gains open. */
   readonly isOpen: boolean;
 }
 
-/** Takes the weights of stations that go, first those with a reason of their own, then all but the main group. */
+/**
+ * Clears the weights of stations that are left out, first those with a reason of their own, then all but the main
+ * group.
+ */
 export function dropStations(
   stations: number,
   weights: Float64Array,
@@ -53,7 +56,7 @@ export function dropStations(
     if (groups.length > 1 && main) {
       const kept = new Set(main.stations);
       for (const s of staying) if (!kept.has(s)) drop(s, 'apart');
-      // Who heard those alone has no signal now.
+      // Stations paired only with those have no signal now.
       continue;
     }
     const dropped = [...leftOut].map(([station, reason]) => ({ station, reason }));

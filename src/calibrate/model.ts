@@ -1,4 +1,4 @@
-/** The visibilities that perfect antennas would record of a few points in the sky. */
+/** The visibilities that perfect antennas measure for a few points in the sky. */
 import { baselineCount, modelCBP, type ModelCBP } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
@@ -10,7 +10,7 @@ export interface BeamVoltages {
   readonly x: Float64Array;
   /** y : [c] */
   readonly y: Float64Array;
-  /** xIm, yIm : [c], where the element has phases of its own; of `stationBeams` alone. */
+  /** xIm, yIm : [c], where the element has phases of its own; only for `stationBeams`. */
   readonly xIm?: Float64Array;
   readonly yIm?: Float64Array;
 }
@@ -22,14 +22,14 @@ export interface ModelComponent {
   readonly fluxJy: Float64Array;
   /** The element's voltage beam towards the source; its square multiplies the flux. Default 1. */
   readonly beam?: number | BeamVoltages;
-  /** stationBeams : [s], where stations hear it differently; instead of `beam`. */
+  /** stationBeams : [s], where beams of stations differ; instead of `beam`. */
   readonly stationBeams?: readonly BeamVoltages[];
   /** Stokes Q over I, −1…1: XX = I − Q, YY = I + Q. Default 0, unpolarised. */
   readonly fractionQ?: number;
-  /** Stokes U and V over I: XY = U − iV. Default 0; only the cross hands see them. */
+  /** Stokes U and V over I: XY = U − iV. Default 0; only the cross hands depend on them. */
   readonly fractionU?: number;
   readonly fractionV?: number;
-  /** A point unless given. */
+  /** A point by default. */
   readonly gaussian?: GaussianAxes;
 }
 
@@ -125,8 +125,8 @@ function fluxInPolarisation(component: ModelComponent, c: number, p: number): nu
 }
 
 /**
- * What a baseline sees of a component: 1 of a point, and of a Gaussian of full width θ along a baseline of u wavelengths
- * e^(−π²θ²u²/(4 ln 2)), along both axes.
+ * The response of a baseline to a component: 1 for a point, and for a Gaussian of full width θ along a baseline of u
+ * wavelengths e^(−π²θ²u²/(4 ln 2)), along both axes.
  */
 export function attenuationOf(
   { gaussian }: Pick<ModelComponent, 'gaussian'>,
@@ -155,7 +155,7 @@ export function voltageOf(
 /** An input: station and polarisation. */
 type Input = readonly [station: number, polarisation: number];
 
-/** What the elements of two inputs make of a component together where stations differ, b_i·conj(b_j) as [re, im]; else 1. */
+/** The response of two inputs' elements to a component where stations differ, b_i·conj(b_j) as [re, im]; else 1. */
 export function pairResponse(
   to: Float64Array,
   { stationBeams }: Pick<ModelComponent, 'stationBeams'>,
@@ -176,7 +176,7 @@ export function pairResponse(
   to[1] = im * otherRe - re * otherIm;
 }
 
-/** The same of elements without phases. */
+/** The same for elements without phases. */
 export function pairVoltage(
   { stationBeams }: Pick<ModelComponent, 'stationBeams'>,
   c: number,

@@ -1,15 +1,15 @@
 /**
- * What a calibration will do, before any data: sizes, which baselines count, when to stop; and the layout in
- * which a backend receives a batch of independent solves.
+ * The plan of a calibration: sizes, the baselines used, when to stop; and the layout in which a backend receives a
+ * batch of independent solves.
  */
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 
 /**
- * `fixed` runs the same work whatever the data, and counts as converged what changed by less than the tolerance at last;
- * `until` stops a solve at the first even iteration whose
- * relative change ‖g − g_before‖ / ‖g‖ is below the tolerance, and gives up after `most`.
+ * `fixed` always runs the same number of iterations, and counts as converged if the last change was below the
+ * tolerance; `until` stops a solve at the first even iteration whose relative change ‖g − g_before‖ / ‖g‖ is below the
+ * tolerance, and gives up after `most`.
  */
 export type IterationRule =
   | { readonly kind: 'fixed'; readonly count: number; readonly tolerance?: number }
@@ -21,11 +21,11 @@ export interface CalibrationOptions {
   readonly channels: number;
   /** Default: until the gains change by less than 1e-8, at most 500 iterations. */
   readonly iterations?: IterationRule;
-  /** Whose gain is made real and positive. Default: the first station that every solve could use. */
+  /** The station whose gain is made real and positive. Default: the first station that is in every solve. */
   readonly referenceStation?: number;
-  /** Autocorrelations hold the receivers' noise, which no model of the sky contains. Default: left out. */
+  /** Autocorrelations contain the receivers' noise, which is in no model of the sky. Default: left out. */
   readonly autos?: 'leave-out' | 'include';
-  /** Leaves out baselines shorter than this, which see the diffuse sky that a model of points lacks. */
+  /** Leaves out shorter baselines, which measure the diffuse sky that a model of points lacks. */
   readonly shortest?: { readonly stationsM: readonly Vector3[]; readonly minimumM: number };
 }
 
@@ -38,7 +38,7 @@ export interface CalibrationPlan {
   readonly solves: number;
   readonly iterations: IterationRule;
   readonly referenceStation: number | undefined;
-  /** usedBaselines : [b], 1 where the baseline may take part. */
+  /** usedBaselines : [b], 1 where the baseline may be used. */
   readonly usedBaselines: Uint8Array;
 }
 
@@ -76,15 +76,15 @@ export interface SolveBatch {
 /** The part a fast backend replaces. */
 export type SolveKernel = (batch: SolveBatch) => Promise<void>;
 
-/** Where nobody says otherwise. */
+/** The default. */
 export const DEFAULT_TOLERANCE = 1e-8;
 const DEFAULT_ITERATIONS: IterationRule = { kind: 'until', tolerance: DEFAULT_TOLERANCE, most: 500 };
 const WHERE = 'calibrate';
 
-/** Checks a calibration's settings; needs no machine. */
+/** Checks a calibration's settings; independent of the machine. */
 export function planCalibration(options: CalibrationOptions): CalibrationPlan {
   const { polarisations } = options;
-  // Two stations give one complex number for two complex gains: three are the fewest that can be solved.
+  // Two stations give one complex number for two complex gains: at least three are needed.
   if (options.stations < 3)
     refuse(
       WHERE,

@@ -1,4 +1,4 @@
-/** What gains leave of the data, whoever made them: solved here, or shaped afterwards. */
+/** Residuals that gains leave in the data, whether solved here or shaped afterwards. */
 import { baselineIndex } from '../core/axes.js';
 import { productCount } from '../core/product-counts.js';
 import type { CalibrationInput } from './batch.js';

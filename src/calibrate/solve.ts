@@ -1,4 +1,4 @@
-/** Around the kernel: lets a backend iterate on what there is, then fixes the phase and says how well it went. */
+/** Around the kernel: lets a backend iterate on the data, then fixes the phase and reports the quality. */
 import { baselineIndex, gainsCA, type GainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { fillBatch, solveName, type CalibrationInput } from './batch.js';
@@ -12,15 +12,15 @@ export interface Solution {
   readonly converged: boolean;
   /** ‖g − g_before‖ / ‖g‖ of the last iteration. */
   readonly lastChange: number;
-  /** Weighted rms of |V − g M g*| over that of |V|: 0 is perfect, 1 explains nothing; NaN where there was no data. */
+  /** Weighted rms of |V − g M g*| over that of |V|: 0 is perfect, 1 explains nothing; NaN without data. */
   readonly residual: number;
   readonly leftOut: readonly LeftOut[];
 }
 
 export interface Calibration {
-  /** NaN where not solved: a gain nobody knows must not pass for one. */
+  /** NaN where not solved, so that no unknown gain is used. */
   readonly gains: GainsCA;
-  /** Of the same shape: what each input hears of the other polarisation. Only full polarisation solves it. */
+  /** Of the same shape: the leakage of each input from the other polarisation. Only full polarisation solves it. */
   readonly leakage?: GainsCA;
   /** solved : [c][a], 1 where the gain is known. */
   readonly solved: Uint8Array;
@@ -83,7 +83,7 @@ export const describeSolve = (
   ...found,
 });
 
-/** `leftOut` of every solve; those that leave out all stations had no data and have no say. */
+/** `leftOut` of every solve; those that leave out all stations had no data and are ignored. */
 export function chooseReference(plan: CalibrationPlan, leftOut: readonly (readonly LeftOut[])[]): number {
   const wanted = plan.referenceStation;
   const missingIn = (station: number): number =>
@@ -106,7 +106,7 @@ export function chooseReference(plan: CalibrationPlan, leftOut: readonly (readon
   return common;
 }
 
-/** Multiplies all gains by one phase, which no visibility can see, so that the reference's is real. */
+/** Multiplies all gains by one phase, which visibilities do not constrain, so that the reference's is real. */
 function turnToReference(gains: Float64Array, reference: number, where: string): void {
   const size = Math.hypot(gains[2 * reference], gains[2 * reference + 1]);
   if (!(size > 0 && size < Infinity)) {

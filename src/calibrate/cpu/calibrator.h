@@ -1,4 +1,4 @@
-// A batch of independent solves over the threads, whatever a solve is.
+// Runs a batch of independent solves of any kind on the threads.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,7 +8,9 @@
 
 namespace corella {
 
-/** Pointers into a batch, one solve after the other, and the rule: tolerance < 0 runs all `most` iterations. */
+/**
+ * Pointers into a batch, one solve after the other, and the stopping rule: tolerance < 0 runs all `most` iterations.
+ */
 struct SolveBatch {
   int64_t solves, stations;
   const double *data, *model, *weights;
@@ -19,7 +21,7 @@ struct SolveBatch {
   double *lastChange;
 };
 
-/** Keeps the memory of its solves from one batch to the next; from SHARED stations on a solve is worth all threads. */
+/** Keeps the memory of its solves from one batch to the next; from SHARED stations on a solve uses all threads. */
 template <typename Solve, typename Kernels, int64_t SHARED>
 class Calibrator {
  public:
@@ -28,7 +30,7 @@ class Calibrator {
     require(stations >= 1 && stations <= 65535, "stations must be from 1 to 65535");
   }
 
-  /** A solve to each thread while there are enough of them; long ones that are left over are shared by all. */
+  /** A solve to each thread while there are enough of them; remaining long ones are shared by all threads. */
   template <class Batch = SolveBatch>
   void run(Context &context, const Batch &batch) {
     require(batch.solves >= 0 && batch.most >= 0, "a batch has a size below 0");

@@ -14,7 +14,7 @@ import { solveReference } from '../reference.js';
 
 const library = loadNative();
 
-/** Random Hermitian-looking data; nothing of it has a meaning, so every element matters. */
+/** Random Hermitian-looking data without structure, so every element matters. */
 function randomBatch(seed: number, solves: number, stations: number, iterations: IterationRule): SolveBatch {
   const random = randomStream(seed, 'batch', solves, stations);
   const length = solves * baselineCount(stations);

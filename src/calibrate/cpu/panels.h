@@ -1,4 +1,4 @@
-// How the half of a matrix below its diagonal is cut into panels of rows, and dealt to threads.
+// How the lower half of a matrix is divided into panels of rows, and dealt to threads.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -8,14 +8,14 @@
 
 namespace corella {
 
-/** Stations in the widest vector; they are padded to whole ones. */
+/** Stations in the widest vector; they are padded to a multiple. */
 constexpr int64_t STATIONS_TOGETHER = 16;
 
 constexpr int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 /** Where the pairs of station i with those before it begin. */
 constexpr int64_t rowStart(int64_t i) { return i * (i + 1) / 2; }
 
-/** The largest power of two ≤ value, so that dividing by it costs no digit; 1 for 0. */
+/** The largest power of two ≤ value, so that division by it is exact; 1 for 0. */
 inline double powerOfTwo(double value) { return value > 0 ? std::ldexp(1.0, std::ilogb(value)) : 1; }
 
 /** Neighbouring panels to one thread, the same number of bytes to each: they stay in its cache. */
@@ -39,14 +39,14 @@ class Panels {
     shares.back() = count;
   }
 
-  /** So many numbers to each pair from here on. */
+  /** Sets the number of floats per pair. */
   void setFloats(int64_t floats) {
     for (size_t panel = 0; panel < places.size(); panel++) offsets[panel] = places[panel] * floats;
   }
-  /** All panels together, and where a row's panel begins, in floats. */
+  /** The length of all panels together, and the start of a row's panel, in floats. */
   int64_t length() const { return offsets.back(); }
   int64_t at(int64_t row) const { return offsets[static_cast<size_t>(row / PANEL_ROWS)]; }
-  /** Of a row's panel, padded to whole vectors. */
+  /** Columns of a row's panel, padded to whole vectors. */
   int64_t columns(int64_t row) const {
     const auto panel = static_cast<size_t>(row / PANEL_ROWS);
     return (places[panel + 1] - places[panel]) / PANEL_ROWS;

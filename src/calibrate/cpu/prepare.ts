@@ -29,10 +29,10 @@ export function prepareCpuSolver(
   };
 }
 
-/** What solvers of any kind take of a batch, in their order. */
+/** The arguments that solvers of any kind take from a batch, in their order. */
 export function solveArguments(batch: SolveBatch) {
   const { solves, data, model, weights, gains, iterations, iterationsRun, lastChange } = batch;
-  // No change is below −1: such a solve runs to its end.
+  // No change is below −1: such a solve runs all iterations.
   const [most, tolerance] =
     iterations.kind === 'fixed' ? [iterations.count, -1] : [iterations.most, iterations.tolerance];
   return [solves, data, model, weights, gains, most, tolerance, iterationsRun, lastChange] as const;

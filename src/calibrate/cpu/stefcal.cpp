@@ -1,7 +1,7 @@
 // StEFCal on threads: batches of independent solves, formula and layout as in plan.ts.
 //
-// Sums are float32, yet gains converge to any tolerance, because once they settle only their distance d from an
-// anchor g₀ goes through float32:
+// Sums are float32, yet gains converge to any tolerance, because once they settle only their distance d from an anchor
+// g₀ is summed in float32:
 //
 //   Σ A g = Σ A g₀ + Σ A d      Σ B |g|² = Σ B |g₀|² + Σ B (|g|² − |g₀|²)
 //
@@ -22,13 +22,13 @@ namespace {
 /** From here on a solve is long enough to be shared by all threads. */
 constexpr int64_t SHARED_STATIONS = 256;
 
-/** What one thread finds over its own stations or rows. */
+/** Results of one thread over its own stations or rows. */
 struct alignas(64) Findings {
   Movement movement = {0, 0, 0};
   double largestA = 0, largestB = 0;
 };
 
-/** One solve and the team of threads at work on it. */
+/** One solve and its team of threads. */
 class Solve {
  public:
   Solve(const StefcalKernels &chosen, int64_t stationCount, int teamSize)
@@ -70,7 +70,7 @@ class Solve {
       backwards = !backwards;
       barrier.wait();
       const bool even = iteration % 2 == 0;
-      // all from the gains before, which the sums are made of
+      // all from the previous gains, which the sums are made of
       mine.movement =
           kernels.move({stride, gains, anchor, anchorSums, diagonal, partial, threads, distance, ratio, even},
                        firstStation(thread), firstStation(thread + 1));
@@ -86,11 +86,11 @@ class Solve {
       batch.iterationsRun[solve] = static_cast<int32_t>(iteration);
       batch.lastChange[solve] = change;
     }
-    barrier.wait();  // nobody loads the next solve while others still store this one
+    barrier.wait();  // no thread loads the next solve while others still store this one
   }
 
  private:
-  /** Whole vectors to each thread, those past the last station too: their gains are and stay 0. */
+  /** Whole vectors to each thread, including those past the last station: their gains are and stay 0. */
   int64_t firstStation(int thread) const { return stride / STATIONS_TOGETHER * thread / threads * STATIONS_TOGETHER; }
 
   Findings total() const {
@@ -231,7 +231,7 @@ class Solve {
   /** Planes : [re, im, power][s]; `partial` and `exactPartial` hold a set for each thread. */
   float *distance, *partial;
   double *gains, *anchor, *anchorSums, *diagonal, *exactPartial;
-  /** Gains are kept in this unit; what turns a quotient of scaled sums into a gain. */
+  /** The unit of the gains; the factor from a quotient of scaled sums to a gain. */
   double unit = 1, ratio = 1;
 };
 

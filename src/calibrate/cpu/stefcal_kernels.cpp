@@ -7,7 +7,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** Twelve row sums, three column sums and the three inputs fill a register file of 32. */
+/** Twelve row sums, three column sums and the three inputs fill 32 registers. */
 template <class Real, class Vector>
 CORELLA_INLINE void addPanel(const float *panel, int64_t vectors, int64_t firstRow, StationPlanes<const Real> in,
                              StationPlanes<Real> sums) {

@@ -1,4 +1,4 @@
-// What the inner loops of both solvers share. For sources compiled for each level.
+// Common to the inner loops of both solvers. For sources compiled for each level.
 #pragma once
 #include "backend/cpu/vector.h"
 #include "calibrate/cpu/stefcal_kernels.h"
@@ -7,12 +7,12 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** Of a panel, taken at a time. */
+/** Columns of a panel that are processed together. */
 constexpr int COLUMNS = LANES<float>;
 
-/** As many float64 as a register holds float32: the compiler takes two registers. */
+/** As many float64 as a register has float32: the compiler uses two registers. */
 typedef double WideDoubles __attribute__((vector_size(2 * VECTOR_BYTES)));
-/** As many float32 as a register holds float64. */
+/** As many float32 as a register has float64. */
 typedef float NarrowFloats __attribute__((vector_size(VECTOR_BYTES / 2)));
 
 template <class Vector>
@@ -36,7 +36,7 @@ CORELLA_INLINE void addTotals(const WideDoubles *rows, double *sums) {
   for (int64_t row = 0; row < PANEL_ROWS; row++) sums[row] += total<double>(rows[row]);
 }
 
-// Four numbers to multiply vectors by: ARM multiplies by a lane of a register, x86 by a number in memory.
+// Four factors for vectors: ARM multiplies by a lane of a register, x86 by a number in memory.
 #if CORELLA_ARM
 template <class Real>
 using RowFactors __attribute__((vector_size(PANEL_ROWS * sizeof(Real)))) = Real;

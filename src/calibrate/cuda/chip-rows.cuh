@@ -6,11 +6,11 @@
 #include "shared.cuh"
 
 constexpr int WARPS = GROUP / 32, ALL_WARPS = THREADS / 32, GROUPS = THREADS / GROUP;
-constexpr bool DIRECT = GROUPS == 1;  // every thread needs its own columns' gains alone: no shared copy
+constexpr bool DIRECT = GROUPS == 1;  // every thread needs only its own columns' gains: no shared copy
 constexpr int SHARED_ROWS = ROWS - REGISTER_ROWS, VECTORS = COLUMNS * 3 / 4;
 constexpr int SHARE = SHARED_ROWS * VECTORS * THREADS;                // float4s in shared memory
 constexpr bool MIRRORED = (ROWS & (ROWS - 1)) == 0 && CHUNK == ROWS;  // row-sums.cuh
-constexpr bool IN_LANES = WARPS == 1 && !MIRRORED && CHUNK == ROWS;   // totals of all rows lie in the lanes of one warp
+constexpr bool IN_LANES = WARPS == 1 && !MIRRORED && CHUNK == ROWS;   // totals of all rows are in the lanes of one warp
 constexpr int AT_ONCE = MIRRORED || COLUMNS < 4 ? COLUMNS : 4;  // columns, a whole number of vectors of either matrix
 static_assert(COLUMNS % 2 == 0 && GROUP * COLUMNS >= STATIONS, "a group covers a row");
 static_assert(SHARED_ROWS == 0 || COLUMNS * 3 % 4 == 0, "rows in shared memory are whole vectors");
@@ -21,7 +21,7 @@ __device__ __forceinline__ float4 loadFour(uint32_t from) {
   return make_float4(__uint_as_float(v.x), __uint_as_float(v.y), __uint_as_float(v.z), __uint_as_float(v.w));
 }
 
-// Columns are dealt in pairs, one after the other to the threads of a group.
+// Columns are dealt in pairs, in turn to the threads of a group.
 __device__ __forceinline__ int columnOf(int j) { return j / 2 * 2 * GROUP + 2 * (threadIdx.x % GROUP) + j % 2; }
 // Slot r of a lane holds row r ^ mirror.
 __device__ __forceinline__ int mirror() { return MIRRORED ? threadIdx.x % 32 * ROWS / 32 : 0; }
@@ -73,7 +73,8 @@ struct Share {
     }
   }
 
-  // Adds to the sum of row slot r what columns j to j + AT_ONCE give it. matrixAt: where this thread's slots begin.
+  // Adds the contributions of columns j to j + AT_ONCE to the sum of row slot r. matrixAt: start of this thread's
+  // slots.
   __device__ __forceinline__ void add(int r, int j, const Gains &gains, RowSum &sum, uint32_t matrixAt) const {
     float a[2 * AT_ONCE], b[AT_ONCE];
     if (r < REGISTER_ROWS) {

@@ -1,14 +1,16 @@
-/** StEFCal's iterations on the chip (stefcal-chip.cu), compiled and ready: one launch for matrices already on the card. */
+/**
+ * StEFCal's iterations on the chip (stefcal-chip.cu), compiled and ready: one launch for matrices already on the card.
+ */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DevicePointer } from '../../backend/cuda/session.js';
 import type { Closable } from '../../core/closing.js';
 import { CHIP_WORK, packetsOf, planChip, type ChipPlan, type ChipVariant } from './plan.js';
 import type { IterationRule } from '../plan.js';
 
-/** Rounding moves float32 gains by a few 1e-8 an iteration: smaller changes than this are left to float64. */
+/** Rounding changes float32 gains by a few 1e-8 an iteration: smaller tolerances need float64. */
 export const FINEST_FLOAT32 = 1e-6;
 
-/** A tolerance of 0 never stops anything. */
+/** A tolerance of 0 never stops a solve. */
 export const limitsOf = (rule: IterationRule): { readonly most: number; readonly tolerance: number } =>
   rule.kind === 'fixed' ? { most: rule.count, tolerance: 0 } : rule;
 
@@ -37,11 +39,11 @@ interface ChipOptions {
   readonly stations: number;
   readonly solves: number;
   readonly rule: IterationRule['kind'];
-  /** Dealt this way instead of the one that seems cheapest. */
+  /** This variant instead of the one that seems cheapest. */
   readonly variant?: ChipVariant | undefined;
 }
 
-/** Nothing where the chip is too small for one solve. */
+/** Undefined where the chip is too small for one solve. */
 export async function prepareChip(
   { session, shop }: CudaBackend,
   { stations, solves, rule, variant }: ChipOptions,

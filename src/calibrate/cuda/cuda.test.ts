@@ -1,6 +1,6 @@
 /**
- * The shared cases on a card, and the sizes and ways of holding the matrices that only a card has. Without a card all of
- * it is skipped, saying so; what can be checked without one is in plan.test.ts.
+ * The shared cases on a card, and the sizes and memory variants that only a card has. Without a card all of it is
+ * skipped, with a message; plan.test.ts has the tests that need none.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -22,7 +22,7 @@ if (!presence.present) {
   });
 }
 
-/** Batches with noise, uneven weights and a station that has none. */
+/** Batches with noise, unequal weights and a station without any. */
 function randomBatch(stations: number, solves: number, iterations: IterationRule): SolveBatch {
   const random = randomStream(51, stations, solves);
   const baselines = (stations * (stations + 1)) / 2;
@@ -86,13 +86,13 @@ function sizes(): void {
     const wanted = copyOf(batch);
     await solveReference(wanted);
     const solver = await prepareCudaSolver({ stations, solves, iterations }, backend, options);
-    await solver.solve(randomBatch(stations, solves, iterations)); // anything left over from it would show
+    await solver.solve(randomBatch(stations, solves, iterations)); // remains of it would show
     await solver.solve(batch);
     await solver.close();
     let worst = 0;
     wanted.gains.forEach((value, n) => {
       const difference = Math.abs(batch.gains[n] - value);
-      worst = difference <= worst ? worst : difference; // a NaN sticks
+      worst = difference <= worst ? worst : difference; // a NaN stays
     });
     assert.ok(worst < 1e-5, `gains differ by ${worst}`);
     for (let k = 0; k < solves; k++) {

@@ -1,8 +1,8 @@
-// Gains on their way between blocks. A gain is one 8-byte packet: two floats whose last bits are two bits of the iteration's
-// number. Readers poll the packets themselves, so the data is its own flag: one write and one read in L2 an iteration, no
-// atomics, no fence. Two sets of packets, by the iteration's parity, suffice: whoever writes iteration i + 2 has seen all of
-// i + 1, so everybody has read i: every block that reads a solve's packets must also write some. All are zero before the
-// launch.
+// The exchange of gains between blocks. A gain is one 8-byte packet: two floats whose last bits are two bits of the
+// iteration's number. Readers poll the packets themselves, so the data is its own flag: one write and one read in L2 an
+// iteration, no atomics, no fence. Two sets of packets, by the iteration's parity, suffice: a block that writes
+// iteration i + 2 has read all of i + 1, so every block has read i. Therefore every block that reads a solve's packets
+// must also write some. All are zero before the launch.
 #pragma once
 #include "integers.cuh"
 
@@ -20,12 +20,12 @@ __device__ __forceinline__ void storePacket(uint2 *to, float re, float im, uint3
   asm volatile("{.reg .b64 a; mov.b64 a, {%1, %2}; st.relaxed.gpu.global.b64 [%0], a;}" ::"l"(to), "r"(x), "r"(y)
                : "memory");
 }
-// What an iteration's packets have in their last bits: all ones or none, for either float.
+// The last bits of an iteration's packets: all ones or none, for either float.
 struct Tag {
   uint32_t x, y;
   __device__ __forceinline__ explicit Tag(uint32_t iteration) : x(0u - (iteration & 1)), y(0u - (iteration >> 1 & 1)) {}
 };
-// (a ^ c) | (b ^ c) in one step; left to itself the compiler takes single bits apart first.
+// (a ^ c) | (b ^ c) in one step; otherwise the compiler extracts single bits first.
 __device__ __forceinline__ uint32_t differing(uint32_t a, uint32_t b, uint32_t c) {
   uint32_t d;
   asm("lop3.b32 %0, %1, %2, %3, 0x7E;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
@@ -35,7 +35,7 @@ __device__ __forceinline__ uint32_t differing(uint32_t a, uint32_t b, uint32_t c
 __device__ __forceinline__ bool arrived(const uint4 &v, Tag tag, bool both) {
   return ((differing(v.x, both ? v.z : v.x, tag.x) | differing(v.y, both ? v.w : v.y, tag.y)) & 1) == 0;
 }
-// The threads of one group wait for each other.
+// A barrier for the threads of one group.
 __device__ __forceinline__ void groupSync(int group, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "r"(threads) : "memory");
 }

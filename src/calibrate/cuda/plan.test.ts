@@ -1,4 +1,4 @@
-/** What can be told of calibration on a card without one: how matrices are dealt. */
+/** Tests of calibration on a card that need no card: how matrices are dealt. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { packetsOf, planChip, type ChipLimits } from './plan.js';
@@ -22,7 +22,7 @@ describe('matrices on the chip', () => {
           assert.ok(plan.groupsPerSolve * ROWS >= stations);
           const groups = plan.blocks * (THREADS / GROUP);
           assert.ok(groups >= Math.min(solves, plan.solvesPerWave) * plan.groupsPerSolve);
-          // A block without rows would read packets that nobody keeps for it.
+          // A block without rows would read packets that may be overwritten.
           assert.ok((plan.groupsPerSolve - THREADS / GROUP) * ROWS < stations);
           assert.ok(plan.waves * plan.solvesPerWave >= solves);
         }

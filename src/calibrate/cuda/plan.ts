@@ -1,13 +1,13 @@
 /**
- * How a calibration runs on a card: whether its matrices fit on the chip, dealt how, and compiled with which numbers.
- * Pure, so that every plan can be checked, and compiled, on a machine without a card.
+ * How a calibration runs on a card: whether its matrices fit on the chip, how they are dealt, and the numbers kernels
+ * are compiled with. Pure, so that every plan can be checked, and compiled, on a machine without a card.
  */
 import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import type { IterationRule } from '../plan.js';
 
-/** What a plan must know of the card. */
+/** The properties of the card that a plan needs. */
 export interface ChipLimits {
   readonly capability: number;
   readonly multiprocessors: number;
@@ -53,12 +53,13 @@ export const CHIP_WORK = {
   bytes: 72,
 } as const;
 
-/** ld.relaxed and st.relaxed, which carry the gains, and cooperative launches at their best came with 7.0. */
+/** ld.relaxed and st.relaxed, which exchange the gains, and cooperative launches came with 7.0. */
 const LEAST_CAPABILITY = 70;
 /**
- * Threads of a block, and the rows that each keeps in registers by its columns of them: what is left beside gains and sums.
- * Few threads with many registers are best, for what a thread needs besides the matrices it needs once, and a warp's sums
- * over its lanes cost the same however many columns they are of; where registers hold everything, twice the warps wait less.
+ * Threads of a block, and the number of rows in each thread's registers, by its columns: the rest after gains and sums.
+ * Few threads with many registers are best, since a thread's overhead besides the matrices is constant, and a warp's
+ * sums over its lanes cost the same for any number of columns; where registers hold everything, twice the warps wait
+ * less.
  */
 const shapes = [
   { THREADS: 256, registerRows: { 2: 24, 4: 12, 8: 7, 16: 4 } },
@@ -69,7 +70,7 @@ const shapes = [
 }[];
 const groupChoices = [512, 256, 128, 64, 32] as const;
 
-/** Packets are dealt in pairs, so that one load takes two. */
+/** Packets are dealt in pairs, so that one load reads two. */
 export const packetsOf = (stations: number): number => 2 * Math.ceil(stations / 2);
 
 interface Deal {
@@ -92,14 +93,14 @@ function sharedBytesOf({ variant, groupsPerSolve }: Deal, rule: IterationRule['k
 }
 
 const isPowerOfTwo = (rows: number): boolean => Number.isInteger(Math.log2(rows));
-/** Powers of two are summed all at once, which needs no choosing; others by the largest part of up to 8. */
+/** Powers of two are summed all at once, without selection; others by the largest part of up to 8. */
 const chunkOf = (rows: number): number =>
   isPowerOfTwo(rows) ? rows : Math.max(...[1, 2, 3, 4, 5, 6, 7].filter((chunk) => rows % chunk === 0));
 
 /**
- * What an iteration of one wave costs in microseconds, roughly, as measured on an H200: the gains' journey through L2, a
- * multiprocessor's share of the products, the sums over lanes, those that need choosing, and the block's copy of the gains
- * where its groups share one. Only the order matters.
+ * The approximate cost of an iteration of one wave in microseconds, as measured on an H200: the exchange of gains
+ * through L2, a multiprocessor's share of the products, the sums over lanes, those that need selection, and the block's
+ * copy of the gains where its groups share one. Only the order matters.
  */
 const costOf = (stations: number, { THREADS, GROUP, COLUMNS, ROWS, CHUNK }: ChipVariant): number =>
   (THREADS === 512 ? 0.65 : 0.75) +
@@ -108,7 +109,9 @@ const costOf = (stations: number, { THREADS, GROUP, COLUMNS, ROWS, CHUNK }: Chip
   (isPowerOfTwo(ROWS) && CHUNK === ROWS ? 0 : (0.1 * ROWS) / CHUNK) +
   (GROUP === THREADS ? 0 : 4e-4 * stations);
 
-/** The cheapest way to hold the matrices on the chip, or the one given; nothing where it is too small for one solve. */
+/**
+ * The cheapest way to hold the matrices on the chip, or the one given; undefined where it is too small for one solve.
+ */
 export function planChip(
   stations: number,
   solves: number,
@@ -126,7 +129,7 @@ export function planChip(
   return best && chipPlan(stations, solves, rule, best.deal);
 }
 
-/** Whole blocks for each solve where that costs no further wave: then a block waits for the gains of one solve alone. */
+/** Whole blocks for each solve where that needs no further wave: then a block waits for the gains of one solve only. */
 function dealSolves(stations: number, solves: number, card: ChipLimits, variant: ChipVariant): Deal {
   const { THREADS, GROUP, ROWS } = variant;
   const groups = THREADS / GROUP;
@@ -145,11 +148,11 @@ function variantsFor(stations: number): ChipVariant[] {
       const choice = Object.entries(registerRows).find(([columns]) => Number(columns) * GROUP >= stations);
       if (choice === undefined || GROUP > THREADS) return [];
       const [COLUMNS, inRegisters] = choice.map(Number);
-      // Rows in shared memory are whole vectors, which two columns do not make.
+      // Rows in shared memory are whole vectors, which two columns do not fill.
       const most = COLUMNS === 2 ? inRegisters : 32;
       return Array.from({ length: most }, (_, n) => {
         const ROWS = n + 1;
-        // Summed all at once, rows leave less room: the gains of all columns stay in registers meanwhile.
+        // Summed all at once, rows leave fewer registers: the gains of all columns stay in registers meanwhile.
         const room = COLUMNS === 16 && isPowerOfTwo(ROWS) ? inRegisters - 1 : inRegisters;
         const REGISTER_ROWS = Math.min(ROWS, room);
         return { THREADS, GROUP, COLUMNS, ROWS, REGISTER_ROWS, CHUNK: chunkOf(ROWS) };
@@ -190,7 +193,7 @@ function chipPlan(stations: number, solves: number, rule: IterationRule['kind'],
   };
 }
 
-/** For people. */
+/** For reports. */
 export const describeWaves = ({ waves, solvesPerWave }: Pick<ChipPlan, 'waves' | 'solvesPerWave'>): string =>
   `on the chip, ${waves} ${waves === 1 ? 'wave' : 'waves'} of ${solvesPerWave}`;
 
@@ -211,7 +214,7 @@ export function matricesShape(stations: number, solves: number): LaunchShape {
   return { grid: [(tiles * (tiles + 1)) / 2, Math.min(solves, 65_535)], threads: 256 };
 }
 
-/** Where the tolerance of stefcalJudge is written: a float64 among its arguments. */
+/** The place of stefcalJudge's tolerance: a float64 among its arguments. */
 export const JUDGE_TOLERANCE = 4;
 export const planStreaming = () =>
   ({

@@ -1,7 +1,8 @@
 /**
  * StEFCal on a card. The matrices are made there in float64 and kept in float32, scaled so that gains and B are near 1.
- * Where the chip holds them, all iterations run in one launch; a tolerance finer than float32 can tell is reached by a
- * few more iterations from memory, with gains and sums in float64. What no chip holds runs from memory altogether.
+ * Where the chip holds them, all iterations run in one launch; a tolerance finer than float32's precision is reached by
+ * a few more iterations from memory, with gains and sums in float64. Problems too large for the chip run from memory
+ * entirely.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import { offsetBy, type DeviceMemory, type PinnedMemory } from '../../backend/cuda/session.js';
@@ -21,22 +22,22 @@ import { relativeChange } from '../reference.js';
 
 interface CudaSolver extends Closable {
   readonly solve: SolveKernel;
-  /** For people: how the matrices are held. */
+  /** For reports: how the matrices are held. */
   readonly description: string;
-  /** The iterations of the last batch again, without the matrices' making: what the bench measures. */
+  /** Repeats the iterations of the last batch, without making the matrices: for benches. */
   readonly launchAgain: () => void;
 }
 
 export interface CudaSolverOptions {
-  /** `memory` leaves the chip's own memory alone, to compare with. */
+  /** `memory` does not use the chip's own memory, for comparison. */
   readonly hold?: 'best' | 'memory';
-  /** Dealt this way instead of the one that seems cheapest. */
+  /** This variant instead of the one that seems cheapest. */
   readonly variant?: ChipVariant;
 }
 
-/** Matrices, and what they are made of, on the card at a time. */
+/** Most memory for matrices, and their inputs, on the card at a time. */
 const MOST_BYTES = 4 * 2 ** 30;
-/** Iterations between looks at whether all solves are done. */
+/** Iterations between tests of whether all solves are done. */
 const STEPS_AT_ONCE = 16;
 
 type SolverPlan = Pick<CalibrationPlan, 'stations' | 'solves' | 'iterations'>;
@@ -115,7 +116,10 @@ async function makeSolver(
     return values;
   }
 
-  /** Iterations from memory, from wide[0] on, until every solve is done; where each one's gains lie: its steps' parity. */
+  /**
+   * Iterations from memory, from wide[0] on, until every solve is done; the place of a solve's gains is its steps'
+   * parity.
+   */
   async function iterateFromMemory(solves: number, most: number, tolerance: number): Promise<void> {
     const grid = [stations, Math.min(solves, 65_535)] as const;
     stefcalJudge.argument(JUDGE_TOLERANCE).view.setFloat64(0, tolerance, true);
@@ -197,7 +201,7 @@ async function makeSolver(
     }
   }
 
-  /** Goes on from what was found so far; a solve that has had its most iterations stays as it is. */
+  /** Continues from the results so far; a solve that has had its most iterations is unchanged. */
   async function fromMemory(so: Found, most: number, tolerance: number): Promise<Found> {
     const solves = so.iterations.length;
     const isDone = so.iterations.map((made) => (made >= most ? 1 : 0));
@@ -237,7 +241,7 @@ async function makeSolver(
   };
 }
 
-/** Gains of all solves, those one iteration before, and how many iterations there were. */
+/** Gains of all solves, those one iteration before, and the number of iterations. */
 interface Found {
   readonly gains: Float64Array;
   readonly before: Float64Array;
@@ -245,8 +249,8 @@ interface Found {
 }
 
 /**
- * With g = γ g′, A′ = A / (γ²β) and B′ = B / β the same iteration holds for g′: γ the largest first guess, β the largest
- * B. scales : [k][1/(γ²β), 1/β]; gains : [k], γ.
+ * With g = γ g′, A′ = A / (γ²β) and B′ = B / β the iteration is the same for g′: γ the largest first guess, β the
+ * largest B. scales : [k][1/(γ²β), 1/β]; gains : [k], γ.
  */
 function scalesOf(
   model: Float64Array,

@@ -1,5 +1,5 @@
-// Sums over the lanes of a warp, many at once: adding up n numbers each in its own turn would take 5 n shuffles, which share
-// one pipe with the loads; halving the numbers with the lanes takes about n.
+// Sums over the lanes of a warp, many at once: adding up n numbers one by one would take 5 n shuffles, which share one
+// pipe with the loads; halving the numbers with the lanes takes about n.
 #pragma once
 
 struct RowSum {
@@ -12,7 +12,7 @@ __device__ __forceinline__ float sumWarp(float value) {
   return value;
 }
 
-// Sums VALUES numbers over the 32 lanes; a lane is left with the total of number `index`, where it is `valid`.
+// Sums VALUES numbers over the 32 lanes; a lane ends with the total of number `index`, where it is `valid`.
 template <int VALUES, class Real>
 __device__ __forceinline__ Real sumLanes(Real (&v)[VALUES], int lane, int &index, bool &valid) {
   index = 0;
@@ -38,7 +38,7 @@ __device__ __forceinline__ Real sumLanes(Real (&v)[VALUES], int lane, int &index
   valid = real > 0;
   return v[0];
 }
-// Which lanes hold the totals of `first` and the two after it, five bits each; for some lane or other past the last.
+// Which lanes have the totals of `first` and the two after it, five bits each; arbitrary lanes past the last.
 template <int VALUES>
 __device__ __forceinline__ uint32_t totalLanes(int first) {
   uint32_t sources = 0;
@@ -66,9 +66,9 @@ __host__ __device__ constexpr int sharing(int values) {
   return lanes;
 }
 
-// Where COUNT is a power of two, and slot r of a lane holds row r ^ (lane COUNT / 32): every halving keeps the lower slots and
-// sends the upper ones in every lane, and needs no choosing. Depth first: few sums live at a time, shuffles between products.
-// A lane is left with the totals of row lane COUNT / 32.
+// Where COUNT is a power of two, and slot r of a lane holds row r ^ (lane COUNT / 32): every halving keeps the lower
+// slots and sends the upper ones in every lane, and needs no selection. Depth first: few sums are live at a time, with
+// shuffles between products. A lane ends with the totals of row lane COUNT / 32.
 template <int COUNT, int SLOT, int STEP, class Sum>
 __device__ __forceinline__ RowSum sumTree(const Sum &sum) {
   if constexpr (STEP == COUNT) {

@@ -2,15 +2,15 @@
 // cooperative launch.
 //   g_i <- sum_j A_ij g_j / sum_j B_ij |g_j|^2, every even iteration averaged with the one before (plan.ts)
 //
-// A block, one to a multiprocessor, is made of groups of GROUP threads; a group owns ROWS rows of one solve, and a thread of it
-// COLUMNS columns of all of them (chip-rows.cuh). Gains travel as packets (packets.cuh). As many solves as fit go at once, the
-// others in further waves.
+// A block, one to a multiprocessor, is made of groups of GROUP threads; a group owns ROWS rows of one solve, and a
+// thread of it COLUMNS columns of all of them (chip-rows.cuh). Gains are exchanged as packets (packets.cuh). As many
+// solves as fit run at once, the others in further waves.
 //
-// When to stop, each block works out for itself, from the same gains in the same order, hence with the same result.
+// Each block decides by itself when to stop, from the same gains in the same order, hence with the same result.
 //
-// Set by the plan: STATIONS, THREADS (of a block), GROUP, COLUMNS, ROWS, REGISTER_ROWS, CHUNK (rows summed up at a time;
-// divides ROWS), GROUPS_PER_SOLVE (at least STATIONS / ROWS; a multiple of a block's groups gives every block one solve),
-// JUDGES (1: solves stop by themselves; 0: `most` iterations, whatever happens).
+// Set by the plan: STATIONS, THREADS (of a block), GROUP, COLUMNS, ROWS, REGISTER_ROWS, CHUNK (rows summed up at a
+// time; divides ROWS), GROUPS_PER_SOLVE (at least STATIONS / ROWS; a multiple of a block's groups gives every block one
+// solve), JUDGES (1: solves stop by themselves; 0: always `most` iterations).
 #include "chip-rows.cuh"
 #include "packets.cuh"
 
@@ -42,7 +42,7 @@ constexpr int KNOWN = SUMS + 2 * ALL_WARPS * ROWS;                   // float2 [
 constexpr int JUDGED = KNOWN + (DIRECT ? 0 : BLOCK_SOLVES * WIDTH);  // float2 [warp], where JUDGES
 constexpr int DONE = JUDGED + (JUDGES ? ALL_WARPS / 2 : 0);          // int [solve], where JUDGES and not ALONE
 
-// Right to the last bit or two, which is what the sums are. Of normal numbers: others would cost a detour.
+// Right to the last bit or two, like the sums. For normal numbers: others would cost extra steps.
 constexpr float LEAST_NORMAL = 1.1754944e-38f;
 __device__ __forceinline__ float reciprocal(float value) {
   float inverse;
@@ -50,7 +50,7 @@ __device__ __forceinline__ float reciprocal(float value) {
   return inverse;
 }
 
-// How far gains moved, and how large they are.
+// The change of the gains, and their size.
 struct Change {
   float moved = 0, size = 0;
   __device__ __forceinline__ void add(float re, float im, float reBefore, float imBefore) {
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
   int *done = (int *)(shared + DONE);
   const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
   const int group = tid / GROUP, inGroup = tid % GROUP, groupWarp = warp % WARPS;
-  // Places in shared memory by their own addresses; kept, or the compiler would work them out anew while everybody waits.
+  // Addresses in shared memory, kept, or the compiler would recompute them on the critical path.
   uint32_t matrixAt = (uint32_t)__cvta_generic_to_shared(shared + MATRIX + tid);
   uint32_t knownAt = (uint32_t)__cvta_generic_to_shared(shared + KNOWN);
   asm volatile("" : "+r"(matrixAt), "+r"(knownAt));
@@ -95,11 +95,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
     const bool finishes = active && groupWarp == 0 && lane < ROWS && firstRow + lane < STATIONS;
     float2 mine = finishes ? work.first[base + firstRow + lane] : make_float2(0, 0);
     float2 old = mine;
-    // Where its packets go; worked out once, for everybody waits for them.
+    // The place of its packets; computed once, since other blocks wait for them.
     int packetAt = solve * PACKETS + firstRow + lane;
     uint32_t sources = totalLanes<3 * ROWS>(3 * lane);
-    asm volatile("" : "+r"(packetAt), "+r"(sources));  // or they would be worked out anew each time
-    auto hand = [&](int iteration) {                   // over to whoever asked
+    asm volatile("" : "+r"(packetAt), "+r"(sources));  // or they would be recomputed each time
+    auto hand = [&](int iteration) {                   // hands over the results
       if (!finishes) return;
       work.gains[base + firstRow + lane] = mine;
       work.before[base + firstRow + lane] = old;
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
 #pragma unroll
             for (int j = 0; j < COLUMNS / 2; ++j)
               all &= arrived(v[j], tag, STATIONS % 2 == 0 || columnOf(2 * j) + 1 < STATIONS);
-          } while (!__all_sync(0xFFFFFFFFu, all));  // together: a warp that leaves in pieces stays in pieces
+          } while (!__all_sync(0xFFFFFFFFu, all));  // together: a warp that diverges here stays divergent
 #pragma unroll
           for (int j = 0; j < COLUMNS; ++j) {
             const float re = __uint_as_float(j % 2 ? v[j / 2].z : v[j / 2].x);
@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
           for (int i = tid; i < (past - least) * STATIONS; i += THREADS)
             now[i / STATIONS * WIDTH + i % STATIONS] = work.first[(int64_t)least * STATIONS + i];
         } else {
-          // All of the block's solves at once: one journey to L2, not one for each.
+          // All of the block's solves at once: one round trip to L2, not one for each.
           const int pairs = (past - least) * (PACKETS / 2);
           for (int i = tid; i - lane < pairs; i += THREADS) {
             const int pair = min(i, pairs - 1), s = ALONE ? 0 : pair / (PACKETS / 2);
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
             do v = loadPackets(packets + 2 * pair);
             while (!__all_sync(0xFFFFFFFFu, over || arrived(v, tag, STATIONS % 2 == 0 || c + 1 < STATIONS)));
             if (!over) {
-              store16(to, v);  // past the last pair: the same once more
+              store16(to, v);  // past the last pair: repeat the last one
               if (judging && ALONE && i < pairs) {
                 const float4 was = *(const float4 *)(earlier + c);
                 change.add(__uint_as_float(v.x), __uint_as_float(v.y), was.x, was.y);
@@ -205,11 +205,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
         }
         if (!__syncthreads_or(running)) break;
       }
-      if (JUDGES && it > work.most) break;  // this turn only judged
+      if (JUDGES && it > work.most) break;  // this iteration was only for the test
       if (!running) continue;
       // ---- row sums
       uint2 *packetTo = work.packets + (parity * work.solves * PACKETS + packetAt);
-      asm volatile("" : "+l"(packetTo));  // ready before the sums are
+      asm volatile("" : "+l"(packetTo));  // computed before the sums are ready
       const uint32_t ours = nowAt + (solve - least) * (WIDTH * 8) + inGroup * 16;
       const float total = share.sumRows(
           [&](int j) {
@@ -236,8 +236,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
           }
         }
         const float inverse = reciprocal(d);
-        float2 next =
-            d >= LEAST_NORMAL ? make_float2(x * inverse, y * inverse) : mine;  // nothing determines it: it stays
+        float2 next = d >= LEAST_NORMAL ? make_float2(x * inverse, y * inverse) : mine;  // undetermined: it stays
         if (parity == 0) next = make_float2(0.5f * (next.x + mine.x), 0.5f * (next.y + mine.y));
         if (finishes) storePacket(packetTo, next.x, next.y, it);
         old = mine, mine = next;

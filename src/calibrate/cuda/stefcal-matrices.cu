@@ -1,10 +1,10 @@
 // A_ij = w_ij R_ij conj(M_ij) and B_ij = w_ij |M_ij|^2 from the lower triangles, as both triangles in float32.
 #include "baselines.cuh"
 
-// data, model : [k][b] complex float64; weights : [k][b] float64; scales : [k][2], what A and B are multiplied by so that
-// gains and B are near 1. numerator : [k][i][j] complex float32; denominator : [k][i][j] float32.
-// A block makes 32 x 32 pairs and turns them round in shared memory, so that the other triangle is written in rows as well.
-// Grid: (tiles (tiles + 1) / 2, solves), grid-stride over solves; 256 threads.
+// data, model : [k][b] complex float64; weights : [k][b] float64; scales : [k][2], factors for A and B so that gains
+// and B are near 1. numerator : [k][i][j] complex float32; denominator : [k][i][j] float32. A block makes 32 x 32 pairs
+// and transposes them in shared memory, so that the other triangle is written in rows as well. Grid: (tiles (tiles + 1)
+// / 2, solves), grid-stride over solves; 256 threads.
 extern "C" __global__ void __launch_bounds__(256)
     makeMatrices(const double2 *data, const double2 *model, const double *weights, const double *scales,
                  float2 *numerator, float *denominator, int solves, int stations) {

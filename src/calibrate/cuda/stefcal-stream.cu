@@ -1,5 +1,5 @@
-// StEFCal from memory, one launch an iteration, gains and sums in float64: for problems that no chip holds, and for the last
-// digits that float32 cannot give.
+// StEFCal from memory, one launch an iteration, gains and sums in float64: for problems too large for the chip, and for
+// tolerances below float32's precision.
 #include "integers.cuh"
 
 // numerator : [k][i][j] complex float32; denominator : [k][i][j]; gains : [2][k][i] complex float64, `step` reads the set of

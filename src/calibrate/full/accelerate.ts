@@ -1,23 +1,24 @@
 /**
- * Fewer iterations to a tolerance. StEFCal's step takes G to G′; what the last few steps did to G′ − G says which combination of
- * them would have left the least of it, and from there the next step starts (Anderson's mixing):
+ * Fewer iterations to a tolerance. StEFCal's step takes G to G′; the changes of G′ − G in the last few steps determine
+ * the combination of them with the least remainder, where the next step starts (Anderson's mixing):
  *
  *   G_next = G′ − Σ γ_n ΔG′_n   with γ of the least ‖(G′ − G) − Σ γ_n Δ(G′ − G)_n‖
  *
- * Along what all stations share single stations' steps are slow, and that is but a few directions: they are soon found.
+ * Single stations' steps converge slowly along what all stations share, but those are only a few directions, which are
+ * soon found.
  */
 
-/** Differences kept; the oldest gives way. */
+/** Number of differences kept; the oldest is dropped. */
 export const MIXED_STEPS = 6;
-/** Further off than this, steps say little of each other: every even one is averaged with the gains before it instead. */
+/** Above this change, steps are not related enough: every even one is averaged with the gains before it instead. */
 export const MIX_BELOW = 0.3;
-/** A step so many times larger than the least before it: what was learnt misleads, and is forgotten. */
+/** After a step so many times larger than the smallest before it, the differences are dropped. */
 export const FORGET_ABOVE = 3;
-/** Of what a difference has for itself, not in common with younger ones. */
+/** The least independent part of a difference relative to newer ones. */
 export const LEAST_OWN = 1e-12;
 
 export class Mixing {
-  /** Youngest first. */
+  /** Newest first. */
   private readonly moved: Float64Array[] = [];
   private readonly rests: Float64Array[] = [];
   private last: { readonly after: Float64Array; readonly rest: Float64Array } | undefined;
@@ -29,7 +30,7 @@ export class Mixing {
     this.leastChange = Infinity;
   }
 
-  /** Into `gains`, which holds the step's result: where the next begins. */
+  /** Into `gains`, which holds the step's result: the start of the next. */
   next(before: Float64Array, gains: Float64Array, change: number, isEven: boolean): void {
     if (change > FORGET_ABOVE * this.leastChange) this.forget();
     if (change >= MIX_BELOW) {
@@ -53,7 +54,7 @@ export class Mixing {
   }
 }
 
-/** γ of the least ‖wanted − Σ γ_n columns_n‖, by Cholesky; 0 for a column that says nothing of its own. */
+/** γ of the least ‖wanted − Σ γ_n columns_n‖, by Cholesky; 0 for a dependent column. */
 function leastSquares(columns: readonly Float64Array[], wanted: Float64Array): number[] {
   const size = columns.length;
   const lower = columns.map(() => new Float64Array(size));

@@ -1,4 +1,4 @@
-/** The errors of full polarisation against the least that any solver could have: the Cramér–Rao bound. */
+/** The errors of full polarisation against the least possible for any solver: the Cramér–Rao bound. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu } from '../../backend/cpu/cpu.js';
@@ -15,14 +15,14 @@ import { prepareFullCalibrator } from './index.js';
 const STATIONS = 8;
 const NOISE_JY = 1;
 
-/** The same array and gains in every channel, noise of its own in each. */
+/** The same array and gains in every channel, with different noise in each. */
 async function meanSquareError(
   backend: Backend,
   channels: number,
 ): Promise<{ square: number; bound: number }> {
   const one = fullSample({ seed: 11, stations: STATIONS, channels: 1 });
   const { truth, input } = one;
-  // Referred to the phase of station 0, as the solver will have it.
+  // Relative to the phase of station 0, like the solver's.
   const phase = Math.atan2(truth[1], truth[0]);
   const back = [Math.cos(phase), -Math.sin(phase), 0, 0, 0, 0, Math.cos(phase), -Math.sin(phase)];
   const gains = Array.from({ length: STATIONS }, (_, s) =>
@@ -63,7 +63,10 @@ async function meanSquareError(
   return { square, bound: boundOf(gains, input.model) };
 }
 
-/** Trace of the inverse of Fisher's information over all numbers of all matrices, the reference's Im g_XX known; by differences. */
+/**
+ * Trace of the inverse of Fisher's information over all numbers of all matrices, with the reference's Im g_XX known; by
+ * differences.
+ */
 function boundOf(gains: readonly Float64Array[], model: Float64Array): number {
   const parameters = Array.from({ length: 8 * STATIONS }, (_, n) => n).filter((n) => n !== 1);
   const seen = (all: readonly Float64Array[]): number[] => {
@@ -92,7 +95,7 @@ function boundOf(gains: readonly Float64Array[], model: Float64Array): number {
   return traceOfInverse(information);
 }
 
-/** By Gauss and Jordan, of a positive definite matrix. */
+/** By Gauss–Jordan elimination, for a positive definite matrix. */
 function traceOfInverse(matrix: readonly Float64Array[]): number {
   const size = matrix.length;
   const rows = matrix.map((row, r) =>
@@ -115,7 +118,7 @@ describe('full polarisation has the least errors there can be', () => {
   const library = loadNative();
   it('on the reference', async () => {
     const { square, bound } = await meanSquareError(openReference(), 40);
-    // 40 channels of 63 numbers: the mean scatters by 3 %, and neighbours share.
+    // 40 channels of 63 numbers: the mean scatters by 3 %, and neighbours are correlated.
     assert.ok(Math.abs(square / bound - 1) < 0.12, `mean |δG|² is ${square / bound} of the bound`);
   });
   it('on the processor', { skip: 'what' in library ? library.what : false }, async () => {

@@ -1,4 +1,7 @@
-/** What every backend's solver of full polarisation must do, compared with the reference; registered by each backend's tests. */
+/**
+ * Shared cases for every backend's solver of full polarisation, compared with the reference; registered by each
+ * backend's tests.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Backend } from '../../backend/backend.js';
@@ -17,11 +20,11 @@ export interface FullSampleOptions {
   readonly seed: number;
   readonly stations: number;
   readonly channels: number;
-  /** Size of a station's leakage over its gain. */
+  /** Amplitude of a station's leakage over its gain. */
   readonly leakage?: number;
-  /** Rms of each part of each visibility in Jy, beside sources of 10, 8 and 6 Jy. */
+  /** Rms noise of each part of each visibility in Jy, beside sources of 10, 8 and 6 Jy. */
   readonly noiseJy?: number;
-  /** Stokes Q, U, V over I of the three sources; of different directions unless given. */
+  /** Stokes Q, U, V over I of the three sources; in different directions by default. */
   readonly polarised?: readonly (readonly [q: number, u: number, v: number])[];
 }
 
@@ -29,7 +32,7 @@ export interface FullSample {
   readonly input: FullInput;
   /** truth : [c][s][2][2] */
   readonly truth: Float64Array;
-  /** What gaussian() gave is what the data hold beside the model: rms of each part. */
+  /** Rms noise of each part that gaussian() added to the data. */
   readonly noiseJy: number;
 }
 
@@ -39,13 +42,13 @@ const POLARISED = [
   [-0.3, 0.1, 0.2],
 ] as const;
 
-/** Skies whose models take fewer products: M = m·1, and M = diag(m, n). */
+/** Skies whose models need fewer products: M = m·1, and M = diag(m, n). */
 const SIMPLER = [
   ['an unpolarised sky', [[0, 0, 0], [0, 0, 0], [0, 0, 0]]],
   ['a diagonal model', [[0.1, 0, 0], [-0.2, 0, 0], [0.3, 0, 0]]],
 ] as const; // prettier-ignore
 
-/** Three sources over a random array; gains of any phase, sizes 0.7 … 1.3, and leakage of any phase. */
+/** Three sources over a random array; gains of any phase, amplitudes 0.7 … 1.3, and leakage of any phase. */
 export function fullSample(options: FullSampleOptions): FullSample {
   const { seed, stations, channels, leakage = 0.2, noiseJy = 0, polarised = POLARISED } = options;
   const random = randomStream(seed, 'full sample', stations, channels);
@@ -159,13 +162,13 @@ export function seenOf({ solves, stations, model, weights, gains }: FullBatch): 
   return Float64Array.from(seen);
 }
 
-/** What all stations share, of sums that partly cancel: the variance is what is left of Σ w |V|². */
+/** What all stations share, from sums that partly cancel: the variance is the remainder of Σ w |V|². */
 function sharedAlike(batch: FullBatch, wanted: FullBatch, k: number): void {
   const [of, normal] = [batch, wanted].map((one) => one.commonNormal.subarray(64 * k, 64 * (k + 1)));
   const largest = normal.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const trace = (matrix: Float64Array): number =>
     matrix.filter((_, n) => n % 9 === 0).reduce((a, b) => a + b);
-  // Where mixed steps end elsewhere along what is open, its trace alone stays.
+  // Where mixed steps end elsewhere along open modes, only its trace is the same.
   const isSame = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-4 * largest;
   if (batch.iterations.kind === 'fixed') assert.ok(normal.every((value, n) => isSame(of[n], value)));
   assert.ok(
@@ -182,7 +185,7 @@ function sharedAlike(batch: FullBatch, wanted: FullBatch, k: number): void {
 export interface FullCaseOptions {
   /** Largest |found − reference| over the largest gain: float32 keeps 7 digits, and sums of hundreds lose one. */
   readonly gains?: number;
-  /** Instead of the solver that the backend takes by itself. */
+  /** Instead of the backend's default solver. */
   readonly prepare?: (plan: FullBatch, backend: Backend) => Promise<FullSolver>;
 }
 
@@ -204,12 +207,12 @@ export function fullCases(
     await solveFullReference(wanted);
     const backend = await open();
     const solver = await prepare(batch, backend);
-    // other data first, so that anything left over from it would show
+    // other data first, so that remains of it would show
     await solver.solve(other);
     await solver.solve(batch);
     await solver.close();
     await backend.close();
-    // Steps that are mixed end anywhere along what the model leaves open: only what it makes of the sky is the same.
+    // Mixed steps may end anywhere along what the model leaves open: only the predicted visibilities are the same.
     const [found, expected] = [batch, wanted].map((one) => (rule.kind === 'fixed' ? one.gains : seenOf(one)));
     const largest = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
     expected.forEach((value, n) => {
@@ -217,7 +220,7 @@ export function fullCases(
     });
     for (let k = 0; k < batch.solves; k++) {
       assert.ok(
-        // Rounding takes mixed steps another way, not a longer one.
+        // Rounding changes the path of mixed steps, not its length.
         Math.abs(batch.iterationsRun[k] - wanted.iterationsRun[k]) <=
           (rule.kind === 'fixed' ? 0 : 2 + wanted.iterationsRun[k] / 2),
         `solve ${k}: ${batch.iterationsRun[k]} iterations, not ${wanted.iterationsRun[k]}`,
@@ -257,7 +260,7 @@ export function fullCases(
     it('models of three forms in one batch', async () => {
       const shape = { seed: 7, stations: 9, channels: 3, noiseJy: 0.2 };
       await both(shape, { kind: 'fixed', count: 6 }, ({ model }) => {
-        // Whatever the data are: the first channel's model is m·1, the second's diagonal.
+        // With any data: the first channel's model is m·1, the second's diagonal.
         for (let at = 0; at < (2 * model.length) / 3; at += 8) {
           model.fill(0, at + 2, at + 6);
           if (at < model.length / 3) model.copyWithin(at + 6, at, at + 2);
@@ -281,7 +284,7 @@ export function fullCases(
           ] as const) {
             const b = baselines + baselineIndex(i, j);
             weights[b] = 0;
-            // What has no weight is never read.
+            // Data without weight must not be read.
             data.fill(NaN, 8 * b, 8 * b + 8);
             model.fill(NaN, 8 * b, 8 * b + 8);
           }
@@ -290,7 +293,7 @@ export function fullCases(
         },
         'include',
       );
-      // Nothing determines it: it keeps the gains of its first guess.
+      // It is undetermined: it keeps the gains of its first guess.
       assert.deepEqual([...batch.gains.subarray(8 * (2 * 11 + 9), 8 * (2 * 11 + 10))], [1, 0, 0, 0, 0, 0, 1, 0]); // prettier-ignore
     });
     it('very bright, and a model in other units', async () => {

@@ -1,8 +1,9 @@
 /**
- * What all stations may share: G_i → G_i·U fits the data as well as G_i wherever U M_ij Uᴴ = M_ij for every pair. One such U
- * is a phase. An unpolarised model, or a single source however polarised, leaves three rotations of the polarisation open
- * besides; two sources of different Stokes vectors leave one; three leave none. Here such U are found, as small steps 1 + u
- * that change the fit least: those that matter to the fit must be at its bottom, and the others are counted.
+ * What all stations may share: G_i → G_i·U fits the data as well as G_i wherever U M_ij Uᴴ = M_ij for every pair. One
+ * such U is a phase. An unpolarised model, or a single source however polarised, leaves three rotations of the
+ * polarisation open too; two sources of different Stokes vectors leave one; three leave none. Here such U are found, as
+ * small steps 1 + u that change the fit least: those that change the fit must be at its minimum, and the others are
+ * counted.
  */
 import { baselineIndex } from '../../core/axes.js';
 import { eigenSymmetric, type Eigen } from '../../core/eigen.js';
@@ -10,36 +11,36 @@ import { timesMatrix } from '../../core/jones.js';
 import type { FullBatch } from './plan.js';
 
 interface CommonModes {
-  /** [mode][8]: u as eight numbers, rows first, of size 1; the overall phase is not among them. */
+  /** [mode][8]: u as eight numbers, rows first, of size 1; without the overall phase. */
   readonly open: readonly Float64Array[];
-  /** The largest error of a rotation that is known, of the polarisation's direction; 0 where none is. */
+  /** The largest error of a known rotation, in the direction of polarisation; 0 where none is known. */
   readonly errorRad: number;
 }
 
-/** A rotation known no better than this is open. */
+/** A rotation with a larger error is open. */
 export const MOST_ERROR_RAD = 0.1;
-/** Of the stiffest mode: below it a mode changes nothing but by rounding. */
+/** Relative to the stiffest mode: below it a mode is rounding. */
 export const LEAST_CURVATURE = 1e-7;
 const U = 8;
 
-/** i·1 of size 1: the phase that no visibility sees. */
+/** i·1 of size 1: the overall phase, which visibilities do not measure. */
 const PHASE = Float64Array.of(0, Math.SQRT1_2, 0, 0, 0, 0, 0, Math.SQRT1_2);
 
 /** Normal equations of Σ w ‖V − G_i (1 + u) M (1 + u)ᴴ G_jᴴ‖² in the eight numbers of u. */
 export interface CommonNormal {
   /** normal : [8][8] */
   readonly normal: Float64Array;
-  /** single : [8][8], of single stations' steps: G_i (1 + u) on either side by itself. */
+  /** single : [8][8], for single stations' steps: G_i (1 + u) on either side separately. */
   readonly single: Float64Array;
   readonly right: Float64Array;
-  /** Of one number of the data, at unit weight. */
+  /** Variance of one number of the data, at unit weight. */
   readonly variance: number;
 }
 
 /**
- * What single stations' steps lack. Such a step moves the stations in common as well, by T⁻¹·right of its own normal equations T,
- * too far along some modes and hardly at all along others; `amends`, times right, is the best common step less that one, and
- * along modes that nothing tells none less that one.
+ * The correction of single stations' steps. Such a step moves the stations in common as well, by T⁻¹·right of its own
+ * normal equations T, too far along some modes and hardly at all along others; `amends`, times right, is the best
+ * common step less that one, and along undetermined modes zero less that one.
  */
 export interface CommonFit {
   /** amends : [8][8]. */
@@ -59,7 +60,7 @@ export function fitCommon(of: CommonNormal): CommonFit {
   const u = new Float64Array(U);
   values.forEach((value, m) => {
     if (errors[m] === Infinity) return;
-    // Along a mode that noise hides the straight line is no guide: its step is the shorter, the less is known of it.
+    // Along a mode in the noise the linear fit is unreliable: its step is shortened by its uncertainty.
     const stiff = value + (2 * of.variance) / MOST_ERROR_RAD ** 2;
     add(vectors[m], 1 / stiff);
     const along = dotOf(vectors[m], of.right) / stiff;
@@ -73,7 +74,7 @@ export function fitCommon(of: CommonNormal): CommonFit {
   return { amends, turn: u.map((value, k) => value + (k === 0 || k === 6 ? 1 : 0)), size: Math.hypot(...u) };
 }
 
-/** G′ + G u of every station, u as `amends` makes it of right. */
+/** G′ + G u of every station, with u = `amends` times right. */
 export function amend(
   before: Float64Array,
   gains: Float64Array,
@@ -89,20 +90,21 @@ export function amend(
   return { size };
 }
 
-/** Further than this the straight line is no guide. */
+/** The linear fit is unreliable beyond this. */
 export const LONGEST_AMENDS = 0.3;
 /**
- * What steps lack is fitted where their change falls below each of these; again after so long a common step, for the last fit is
- * of other gains; and, unless the change was below LATE_BELOW then, after so many iterations and at the end.
+ * The correction is fitted where the change falls below each of these; again after such a long common step, since the
+ * last fit was at other gains; and, unless the change was below LATE_BELOW then, after so many iterations and at the
+ * end.
  */
 export const FIT_BELOW = [0.1, 1e-3] as const;
 export const LATE_BELOW = 1e-2;
 export const FIT_AGAIN_AFTER = 8;
 export const FIT_AGAIN_ABOVE = 0.05;
-/** In units of the tolerance: where a longer step of all stations in common is left, iterations go on. */
+/** In units of the tolerance: if the remaining common step is longer, iterations continue. */
 export const MOST_TOLERANCES = 10;
 
-/** What the data leave open of a solve that is done. */
+/** What the data leave open after a solve. */
 export function commonModes({ commonNormal, commonVariance }: FullBatch, solve: number): CommonModes {
   const { vectors, errors } = modesOf({
     normal: commonNormal.subarray(U * U * solve, U * U * (solve + 1)),
@@ -115,7 +117,7 @@ export function commonModes({ commonNormal, commonVariance }: FullBatch, solve: 
   };
 }
 
-/** Eigenvectors, and how far along each the noise may have taken the stations. */
+/** Eigenvectors, and the uncertainty by noise along each. */
 function modesOf({ normal, variance }: Pick<CommonNormal, 'normal' | 'variance'>): Eigen & {
   readonly errors: readonly number[];
 } {
@@ -152,11 +154,11 @@ export function commonNormalOf(
     for (let j = 0; j <= i; j++) {
       const b = solve * baselines + baselineIndex(i, j);
       if (weights[b] === 0) continue;
-      // A step takes a station's own pair from one side alone: that is as half its weight from both.
+      // A step uses a station's own pair from one side only: this equals half its weight from both.
       const weight = i === j ? weights[b] / 2 : weights[b];
       alive[i] = alive[j] = 1;
       slopesOf(gains, 8 * i, 8 * j, model, 8 * b, slopes, firsts);
-      // What the model makes of it: Σ over the diagonal of u = 1/2, of which both sides have one.
+      // The model's contribution: Σ over the diagonal of u = 1/2, of which both sides have one.
       for (let n = 0; n < 8; n++) {
         missed[n] = data[8 * b + n] - (slopes[n] + slopes[6 * 8 + n]) / 2;
         squares += weight * missed[n] ** 2;
@@ -186,7 +188,7 @@ export function commonNormalOf(
   };
 }
 
-/** out = a·b, or a·bᴴ: numbers at their places in larger arrays, for nothing may be allocated here. */
+/** out = a·b, or a·bᴴ: numbers at their places in larger arrays, to avoid allocations here. */
 function multiply(
   a: Float64Array,
   atA: number,
@@ -263,7 +265,7 @@ function slopesOf(
   }
 }
 
-/** A basis of what is left of them across the overall phase. */
+/** A basis of their part orthogonal to the overall phase. */
 function withoutPhase(vectors: readonly Float64Array[]): Float64Array[] {
   const kept: Float64Array[] = [PHASE];
   for (const vector of vectors) {

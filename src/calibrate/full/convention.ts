@@ -1,13 +1,13 @@
 /**
- * Where the data leave a common U open (common.ts), a convention chooses it: the least leakage over all stations, and of what
- * that leaves the reference's Y real and positive. The overall phase makes the reference's X real and positive.
+ * Where the data leave a common U open (common.ts), a convention chooses it: the least leakage over all stations, and,
+ * if still open, the reference's Y real and positive. The overall phase makes the reference's X real and positive.
  */
 import { eigenSymmetric } from '../../core/eigen.js';
 import { timesMatrix } from '../../core/jones.js';
 import { turnAll } from './common.js';
 import type { FullBatch } from './plan.js';
 
-/** Leakage falls by squares of itself: few are needed. */
+/** Leakage converges quadratically: few steps are needed. */
 const STEPS = 30;
 
 export function fixConvention(
@@ -18,7 +18,7 @@ export function fixConvention(
 ): void {
   if (open.length > 0) {
     for (let n = 0; n < STEPS; n++) if (leastLeakage(batch, solve, open) < 1e-14) break;
-    // diag(−i, i): opposite phases of X and Y, where nothing holds them.
+    // diag(−i, i): opposite phases of X and Y, where nothing fixes them.
     const apart = Float64Array.of(0, -Math.SQRT1_2, 0, 0, 0, 0, 0, Math.SQRT1_2);
     const within = open.reduce((sum, u) => sum + u.reduce((dot, x, k) => dot + x * apart[k], 0) ** 2, 0);
     if (within > 1 - 1e-6) turnColumns(batch, solve, [phaseOf(batch, solve, reference, 0), phaseOf(batch, solve, reference, 6)]); // prettier-ignore
@@ -27,19 +27,19 @@ export function fixConvention(
   turnColumns(batch, solve, [phase, phase]);
 }
 
-/** Of an element of a station's matrix. */
+/** The phase of an element of a station's matrix. */
 const phaseOf = ({ gains, stations }: FullBatch, solve: number, s: number, element: number): number => {
   const at = 8 * (solve * stations + s) + element;
   return Math.atan2(gains[at + 1], gains[at]);
 };
 
-/** The columns of every station turned back by these phases. */
+/** The columns of every station rotated back by these phases. */
 function turnColumns(batch: FullBatch, solve: number, [x, y]: readonly [number, number]): void {
   const common = Float64Array.of(Math.cos(x), -Math.sin(x), 0, 0, 0, 0, Math.cos(y), -Math.sin(y));
   turnAll(batch, solve, common);
 }
 
-/** One step of Gauss and Newton along the open modes towards the least Σ |G_01|² + |G_10|²; its size. */
+/** One Gauss–Newton step along the open modes towards the least Σ |G_01|² + |G_10|²; returns its size. */
 function leastLeakage(batch: FullBatch, solve: number, open: readonly Float64Array[]): number {
   const { gains, stations } = batch;
   const size = open.length;
@@ -58,7 +58,7 @@ function leastLeakage(batch: FullBatch, solve: number, open: readonly Float64Arr
   const stiffest = Math.max(...values);
   const u = new Float64Array(8);
   values.forEach((value, m) => {
-    // What leakage hardly tells, opposite phases of X and Y, stays.
+    // Opposite phases of X and Y, which leakage hardly determines, are not changed.
     if (!(value > 0.2 * stiffest)) return;
     const along = vectors[m].reduce((sum, x, k) => sum + x * right[k], 0) / value;
     vectors[m].forEach((x, k) => {

@@ -1,4 +1,4 @@
-/** What pairs determine, against the rank of what they say. */
+/** What pairs determine, compared with the rank of their equations. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../../backend/reference.js';
@@ -33,10 +33,10 @@ const skies = [
   [[0.1, 0, 0], [-0.2, 0, 0], [0.3, 0, 0]],
   [[0, 0, 0], [0.05, 0.6, 0.1], [-0.3, 0.1, 0.2]],
 ] as const; // prettier-ignore
-/** Numbers that all stations share and no pair of such a model tells. */
+/** Numbers that all stations share and no pair of such a model determines. */
 const SHARED = [4, 2, 1] as const;
 
-/** How many numbers of all matrices the pairs tell, to first order. */
+/** How many numbers of all matrices the pairs determine, to first order. */
 function rankOf(stations: number, pairs: Pairs, form: ModelForm): number {
   const { truth, input } = fullSample({ seed: 3, stations, channels: 1, polarised: skies[form] });
   const seen = (gains: Float64Array): number[] =>
@@ -71,7 +71,7 @@ describe('what pairs determine', () => {
         const rank = rankOf(stations, pairs, form);
         const isOpen = rank < 8 * stations - SHARED[form];
         const refusal = undetermined('here', form, loops);
-        // Three stations hold a diagonal model too, by one number alone: that is left.
+        // Three stations determine a diagonal model too, with one number to spare: that is left.
         if (!(form === 1 && loops.loops === 1 && loops.isOdd))
           assert.equal(refusal !== undefined, isOpen, `form ${form}: ${rank} numbers`);
         if (isOpen) assert.ok(refusal !== undefined);
@@ -122,7 +122,7 @@ describe('what pairs determine', () => {
       seen(found, i, j).forEach((value, n) => {
         assert.ok(Math.abs(value - seen(truths, i, j)[n]) < 1e-9);
       });
-    // No phase takes one to the other: sizes differ.
+    // No phase transforms one to the other: their sizes differ.
     const off = Math.max(...[0, 2, 4, 6].map((n) => Math.abs(Math.hypot(zero[n], zero[n + 1]) - Math.hypot(truth[n], truth[n + 1])))); // prettier-ignore
     assert.ok(off > 0.05, `${off}`);
   });
@@ -149,7 +149,7 @@ describe('what pairs determine', () => {
       }),
       /channel 0: 3 stations with 3 pairs leave their matrices open/,
     );
-    // A triangle apart from four that hold together: its stations go.
+    // A triangle separate from four connected stations: its stations are left out.
     const four = await solve(7, 1, 2, (counts) => {
       for (let i = 4; i < 7; i++) for (let j = 0; j < 4; j++) counts[baselineIndex(i, j)] = 0;
     });

@@ -1,14 +1,15 @@
 /**
- * Whether pairs determine the stations' matrices at all. Along a tree of pairs every G follows from one of them, X; each pair
- * beyond the tree closes a loop and asks something of X:
+ * Whether pairs determine the stations' matrices at all. Along a tree of pairs every G follows from one of them, X;
+ * each pair beyond the tree closes a loop and constrains X:
  *
- *   an odd loop     Xᴴ A X = B    A of the model around the loop, B of the data. With X also C X fits, C = A⁻ᴴ A: of a general
- *                                 model a phase and one number more stay open, of M = m·1 (A a number) a rotation U, which all
+ *   an odd loop Xᴴ A X = B A of the model around the loop, B of the data. With X also C X fits, C = A⁻ᴴ A: of a general
+ *                                 model a phase and one number more stay open, of M = m·1 (A a number) a rotation U,
+ *                                 which all
  *                                 stations share (common.ts)
  *   an even loop    X⁻¹ A X = B   leaves the size of X open at least
  *
- * Two loops, one of them odd, leave the phase alone. Three stations have one: their 24 numbers for 23 unknowns look enough, and
- * hold 22. Nothing that all stations share tells of it, so such data are refused.
+ * Two loops, one of them odd, leave only the phase open. Three stations have one: their 24 numbers for 23 unknowns look
+ * enough, but only 22 are independent. The fit of what all stations share does not detect it, so such data are refused.
  */
 import { baselineIndex } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
@@ -18,7 +19,7 @@ import type { ModelForm } from './plan.js';
 export interface Loops {
   readonly stations: number;
   readonly pairs: number;
-  /** Of stations without a pair between them. */
+  /** Groups of stations without a pair between them. */
   readonly groups: number;
   /** Pairs beyond a tree, all groups together. */
   readonly loops: number;
@@ -26,7 +27,7 @@ export interface Loops {
   readonly isOdd: boolean;
 }
 
-/** Of the stations that have a pair; autocorrelations are none. */
+/** For stations that have a pair, not counting autocorrelations. */
 export function loopsOf(stations: number, isPair: (b: number) => boolean): Loops {
   const paired = new Set<number>();
   let pairs = 0;
@@ -47,10 +48,10 @@ export function loopsOf(stations: number, isPair: (b: number) => boolean): Loops
   };
 }
 
-/** The refusal where pairs leave more open than what all stations share. */
+/** The error where pairs leave more open than what all stations share. */
 export function undetermined(where: string, form: ModelForm, loops: Loops): (() => never) | undefined {
   const { stations, pairs, groups, isOdd } = loops;
-  // The model's part in X: of m·1 one odd loop suffices.
+  // For a model m·1 one odd loop suffices.
   const needed = form === 0 ? 1 : 2;
   if (groups === 1 && isOdd && loops.loops >= needed) return undefined;
   return () =>

@@ -18,7 +18,7 @@ const near = (found: ArrayLike<number>, wanted: readonly number[], tolerance = 1
   });
 };
 
-/** Three stations, lower triangle 00, 10, 11, 20, 21, 22; autocorrelations hold nonsense of no weight. */
+/** Three stations, lower triangle 00, 10, 11, 20, 21, 22; autocorrelations are garbage without weight. */
 const threeStations = (pairs: { data: number[]; model: number[]; weight?: number }[], count: number) => {
   const batch: FullBatch = {
     solves: 1,
@@ -118,7 +118,7 @@ describe('a step of full polarisation by hand', () => {
       );
     const batch = pairs(2);
     await solveFullReference(batch);
-    // X alone is the case of calibrate.test.ts: first 2.5, 4, 4.5, then the mean with 21.5/36.25 and so on.
+    // X only is the case of calibrate.test.ts: first 2.5, 4, 4.5, then the mean with 21.5/36.25 and so on.
     near([batch.gains[0], batch.gains[8], batch.gains[16]], [(2.5 + 21.5 / 36.25) / 2, (4 + 32 / 26.5) / 2, (4.5 + 31.5 / 22.25) / 2]); // prettier-ignore
     near([batch.gains[6]], [1]);
   });
@@ -126,7 +126,8 @@ describe('a step of full polarisation by hand', () => {
 
 describe('the model with cross hands', () => {
   it('is [[I − Q, U − iV], [U + iV, I + Q]] by the fringe, through beams of single stations', () => {
-    // A quarter turn from west to east: M_10 = i·B; voltages (x, y) of station 0 are (1, 1), of station 1 (1/2, 2).
+    // Phase of a quarter turn from west to east: M_10 = i·B; voltages (x, y) of station 0 are (1, 1), of station 1
+    // (1/2, 2).
     const beamOf = (x: number, y: number) => ({ x: Float64Array.of(x), y: Float64Array.of(y) });
     const model = fullModelVisibilities({
       stationsM: [
@@ -224,7 +225,7 @@ describe('full polarisation', () => {
       const common = timesMatrix(inverseMatrix(truth.subarray(0, 8)) ?? [], jonesOf(found, 0));
       for (let s = 1; s < 16; s++)
         near(jonesOf(found, s), [...timesMatrix(truth.subarray(8 * s, 8 * s + 8), common)], 1e-4);
-      // The least leakage over all stations is no more than the truth has.
+      // The least leakage over all stations is at most that of the truth.
       const leaked = (of: (s: number) => Float64Array): number =>
         Array.from({ length: 16 }, (_, s) => of(s).slice(2, 6)).flatMap((x) => [...x]).reduce((sum, x) => sum + x * x, 0); // prettier-ignore
       if (open === 3)
@@ -268,7 +269,7 @@ describe('full polarisation', () => {
       assert.ok(gains.subarray(24, 48).every((value) => Number.isNaN(value)));
       assert.deepEqual(solutions.map(({ converged }) => converged), [true, true, false, false, true, true]); // prettier-ignore
       assert.equal(solutions[2].leftOut.length, 6);
-      // The third channel is where it would be alone.
+      // The third channel equals a solve of it alone.
       const alone = fullSample({ seed: 10, stations: 6, channels: 3 }).input;
       const whole = await solve(alone, { stations: 6, channels: 3 });
       near(gains.subarray(48), [...whole.gains.subarray(48)], 1e-6);

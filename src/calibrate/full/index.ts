@@ -26,7 +26,7 @@ export async function prepareFullCalibrator(
   };
 }
 
-/** The kernel alone, for whoever has a batch at hand. */
+/** Only the kernel, for callers with a batch. */
 export async function prepareFullSolver(
   plan: { readonly stations: number; readonly solves: number },
   backend: Backend,

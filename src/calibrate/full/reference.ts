@@ -63,7 +63,7 @@ function solveOne(batch: FullBatch, solve: number): void {
       change = relativeChange(before, gains);
     }
     if (change < iterations.tolerance) {
-      // A late fit holds to the end: what it would have moved is in the change.
+      // A late fit is used to the end: its correction is included in the change.
       if (fit && isLate) break;
       const now = fitCommon(normal ?? commonNormalOf(batch, solve, before));
       if (!(now.size >= MOST_TOLERANCES * iterations.tolerance)) break;
@@ -83,7 +83,7 @@ function solveOne(batch: FullBatch, solve: number): void {
   batch.lastChange[solve] = change;
 }
 
-/** N_i D_i⁻¹ from the gains before. */
+/** N_i D_i⁻¹ from the previous gains. */
 function stepOf(batch: FullBatch, solve: number, before: Float64Array, i: number): Float64Array {
   const { stations, data, model, weights } = batch;
   const numerator = new Float64Array(8);

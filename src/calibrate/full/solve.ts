@@ -1,4 +1,4 @@
-/** Around the kernel of full polarisation: fills the batch, lets a backend iterate, settles what stations share. */
+/** Around the kernel of full polarisation: fills the batch, lets a backend iterate, fixes what stations share. */
 import {
   baselineIndex,
   countsCB,
@@ -98,9 +98,9 @@ export async function solveFull(
 
 interface FilledFull {
   readonly batch: FullBatch;
-  /** Channels in the order of the batch, which holds only those that have data. */
+  /** Channels in the order of the batch, which has only those with data. */
   readonly withData: readonly number[];
-  /** Of every channel. */
+  /** For every channel. */
   readonly leftOut: readonly (readonly LeftOut[])[];
 }
 
@@ -111,7 +111,7 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
   countsCB(input.counts, channels, baselines);
   const { flaggedInputs } = input;
   const isFlagged = (s: number): boolean => flaggedInputs[2 * s] + flaggedInputs[2 * s + 1] > 0;
-  // A matrix takes all four products of a pair: it weighs as the least of them.
+  // A matrix needs all four products of a pair: its weight is the least of theirs.
   const ofProduct = (cell: number, n: number): number =>
     productCount({ ...input, polarisations: 2 }, cell, Math.floor(n / 2), n % 2);
   const least = (cell: number): number =>
@@ -184,7 +184,7 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
   return { ...filled, leftOut };
 }
 
-/** Takes out stations that nothing determines, again and again until those that stay determine each other. */
+/** Removes undetermined stations repeatedly, until the rest determine each other. */
 function dropUnsolvable(
   { stations, solves, data, model, weights: all }: FullBatch,
   at: number,
@@ -219,7 +219,7 @@ function usedLoops({ stations, solves, model, weights }: FullBatch, at: number):
   return loopsOf(stations, (b) => weights[first + b] > 0 && isLit(first + b));
 }
 
-/** A wholly polarised sky lights one combination of X and Y alone: nothing can be told of the other. */
+/** A completely polarised sky excites only one combination of X and Y: the other is undetermined. */
 function refuseOnePolarisation({ model, weights, solves }: FullBatch, at: number, where: string): void {
   const sum = new Float64Array(8);
   const baselines = weights.length / solves;
@@ -237,7 +237,9 @@ function refuseOnePolarisation({ model, weights, solves }: FullBatch, at: number
     );
 }
 
-/** All good stations start alike, without leakage, at the size that the data's and the model's brightness suggest. */
+/**
+ * All good stations start equal, without leakage, with the amplitude that the brightness of data and model suggests.
+ */
 function firstGuess({ stations, solves, data, model, weights, gains }: FullBatch, at: number): void {
   const baselines = weights.length / solves;
   const alive = new Uint8Array(stations);
@@ -263,7 +265,7 @@ function firstGuess({ stations, solves, data, model, weights, gains }: FullBatch
   }
 }
 
-/** Of XX and of YY: weighted rms of |V − G M Gᴴ| over that of |V|. */
+/** For XX and for YY: weighted rms of |V − G M Gᴴ| over that of |V|. */
 function residualsOf({ stations, solves, data, model, weights, gains }: FullBatch, at: number): number[] {
   const baselines = weights.length / solves;
   const [missed, total] = [[0, 0], [0, 0]]; // prettier-ignore

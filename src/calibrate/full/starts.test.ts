@@ -1,4 +1,4 @@
-/** Bottoms that are not the deepest, and that they are left. */
+/** False minima, and that solves leave them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nothingToClose } from '../../core/closing.js';
@@ -9,7 +9,7 @@ import { solveFromElsewhere } from './starts.js';
 
 const RULE = { kind: 'until', tolerance: 1e-7, most: 1000 } as const;
 
-/** The reference, counting what it is asked to solve. */
+/** The reference, with a count of its solves. */
 function counting(): FullSolver & { readonly asked: number[] } {
   const asked: number[] = [];
   const solve = (batch: FullBatch): Promise<void> => {
@@ -24,7 +24,7 @@ describe('full polarisation begun elsewhere', () => {
     const batch = fullBatchOf(fullSample({ seed: 4, stations: 4, channels: 2 }), RULE);
     const guess = batch.gains.slice();
     await solveFullReference(batch);
-    // Without noise the truth misses nothing; what is said of it may be of a step before the last.
+    // Without noise the true gains have no misfit; the reported one may be of a step before the last.
     assert.ok(batch.commonVariance[0] > 100 && batch.lastChange[0] < 1e-7, `${batch.commonVariance[0]}`);
     assert.ok(batch.commonVariance[1] < 1);
     const second = batch.gains.slice(32);
@@ -32,7 +32,7 @@ describe('full polarisation begun elsewhere', () => {
     await solveFromElsewhere(batch, guess, solver);
     assert.ok(batch.commonVariance[0] < 1 && batch.lastChange[0] < 1e-7, `${batch.commonVariance[0]}`);
     assert.deepEqual([...batch.gains.subarray(32)], [...second]);
-    // The first channel alone, five times, and its best to the end.
+    // Only the first channel, five times, and its best to the end.
     assert.deepEqual(solver.asked, [1, 1, 1, 1, 1, 1]);
   });
 

@@ -1,34 +1,37 @@
 /**
- * Other places to begin from. Stations that all begin alike, without leakage, may be far from gains of any phase, and steps then
- * end at the bottom of a hollow that is not the deepest: of 4 stations and a polarised model three in ten do, of 8 one in
- * fourteen, of 12 none in two hundred. Where data miss the model by more than a false bottom could hide, other starts are tried,
- * and the deepest bottom is kept.
+ * Alternative starts. Stations that all start equal, without leakage, may be far from gains of any phase, and steps
+ * then end at a local minimum: with 4 stations and a polarised model three in ten do, with 8 one in fourteen, with 12
+ * none in two hundred. Where the misfit is larger than a false minimum could hide, other starts are tried, and the
+ * deepest minimum is kept.
  */
 import { randomStream } from '../../core/random.js';
 import { timesMatrix } from '../../core/jones.js';
 import { commonOutputs, type FullBatch, type FullSolver } from './plan.js';
 
-/** False bottoms miss an eighth of the data or more: below this nothing is tried. */
+/** False minima have a misfit of an eighth of the data or more: below this no other start is tried. */
 const BELIEVED_MISFIT = 0.05;
-/** With more stations only channels that miss more than the others do are tried. */
+/** With more stations only channels with a larger misfit than the others are tried. */
 const FEW_STATIONS = 24;
 const OUTLYING = 1.5;
-/** A trial goes as far as its bottom's depth is plain. */
+/** A trial stops when the depth of its minimum is clear. */
 const TRIAL = { kind: 'until', tolerance: 1e-3, most: 100 } as const;
-/** Deeper than this is another bottom. */
+/** Deeper than this is another minimum. */
 const DEEPER = 0.95;
 
 const R = Math.SQRT1_2;
-/** What all stations' first guesses are multiplied by; of an unpolarised model all of them are the same start, and chance helps. */
+/**
+ * Factors for all stations' first guesses; with an unpolarised model all of them are the same start, and random ones
+ * help.
+ */
 const TURNS = [
   [1, 0, 0, 0, 0, 0, -1, 0],
   [R, 0, R, 0, R, 0, -R, 0],
   [R, 0, 0, R, 0, R, R, 0],
 ] as const;
-/** Starts of stations that each have matrices of their own. */
+/** Random starts, with matrices of their own for each station. */
 const CHANCES = 2;
 
-/** After a solve from `guess` : [k][s][8]; solves that were found deeper elsewhere are replaced. */
+/** After a solve from `guess` : [k][s][8]; solves with a deeper minimum elsewhere are replaced. */
 export async function solveFromElsewhere(
   batch: FullBatch,
   guess: Float64Array,
@@ -70,14 +73,14 @@ export async function solveFromElsewhere(
   });
 }
 
-/** Solves that miss more of their data than noise is known to explain. */
+/** Solves whose misfit is larger than the noise explains. */
 function doubtful(batch: FullBatch): number[] {
   const misfits = Array.from({ length: batch.solves }, (_, k) => misfitOf(batch, k));
   const most = batch.stations <= FEW_STATIONS ? BELIEVED_MISFIT : Math.max(BELIEVED_MISFIT, OUTLYING * medianOf(misfits)); // prettier-ignore
   return misfits.flatMap((misfit, k) => (misfit > most ? [k] : []));
 }
 
-/** Rms of what the model misses over that of the data. */
+/** Rms of the misfit over that of the data. */
 function misfitOf({ data, weights, solves, commonVariance }: FullBatch, k: number): number {
   const baselines = weights.length / solves;
   let [power, numbers] = [0, 0];

@@ -1,10 +1,13 @@
-// What all stations may share: the sums, and the step along those modes that the data hold.
+// What all stations may share: the sums, and the step along determined modes.
 #include "calibrate/full/cpu/common_modes.h"
 
 namespace corella {
 namespace {
 
-/** As in full/common.ts: a rotation known no better is open; of the stiffest mode, below it all is rounding. */
+/**
+ * As in full/common.ts: a rotation with a larger error is open; relative to the stiffest mode, below it all is
+ * rounding.
+ */
 constexpr double MOST_ERROR_RAD = 0.1, LEAST_CURVATURE = 1e-7;
 constexpr int U = 8;
 constexpr int MOST_SWEEPS = 60;
@@ -20,7 +23,7 @@ void addOuter(double (&sum)[4][8], const Matrix2 &a, const Matrix2 &b, double fa
   }
 }
 
-/** Jacobi's rotations: afterwards the diagonal of a holds the values, the columns of v the vectors. */
+/** Jacobi rotations: afterwards the diagonal of a has the values, the columns of v the vectors. */
 void eigenSymmetric(double (&a)[U][U], double (&v)[U][U]) {
   for (int p = 0; p < U; p++)
     for (int q = 0; q < U; q++) v[p][q] = p == q ? 1 : 0;
@@ -34,7 +37,7 @@ void eigenSymmetric(double (&a)[U][U], double (&v)[U][U]) {
     if (!(off > 1e-30 * whole)) return;
     for (int p = 0; p < U; p++)
       for (int q = p + 1; q < U; q++) {
-        if (!(a[p][q] * a[p][q] > 1e-33 * whole)) continue;  // 56 of them are still nothing
+        if (!(a[p][q] * a[p][q] > 1e-33 * whole)) continue;  // the sum of 56 of them is still negligible
         const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
         const double tangent = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::sqrt(theta * theta + 1));
         const double cosine = 1 / std::sqrt(tangent * tangent + 1), sine = tangent * cosine;
@@ -68,7 +71,7 @@ void CommonSums::addRow(const Matrix2 &gain, const Matrix2 &h, const Matrix2 &n,
   addOuter(rows, h, d, 1);
   const Matrix2 seen = times<Take::adjoint>(gain, n), made = times(h, d);
   for (int k = 0; k < 8; k++) right[k] += seen.x[k] - made.x[k];
-  // Re tr Gᴴ N holds every pair twice, as does tr H D.
+  // Re tr Gᴴ N includes every pair twice, as does tr H D.
   squares += -(seen.x[0] + seen.x[6]) + (made.x[0] + made.x[6]) / 2;
   if (d.x[0] + d.x[6] > 0) stations++;
 }
@@ -112,7 +115,7 @@ CommonFit fitCommon(const CommonSums &sums) {
       fit.normal[U * m + k] = a[m][k];
     }
   fit.variance = sums.variance();
-  // Every mode's vector times itself, over its value and what noise adds to it.
+  // Every mode's vector times itself, over its value plus the noise term.
   const auto addInverse = [&fit, &v](const double(&matrix)[U][U], double factor, double noise) {
     double stiffest = matrix[0][0];
     for (int m = 1; m < U; m++) stiffest = std::max(stiffest, matrix[m][m]);

@@ -1,6 +1,6 @@
-// What all stations may share (full/common.ts): normal equations in the eight numbers of u, and the step they ask for.
+// What all stations may share (full/common.ts): normal equations in the eight numbers of u, and their solution.
 //
-//   tr S_mᴴ S_k, summed over pairs, with S_m = G_i (u_m M + M u_mᴴ) G_jᴴ, comes apart into what the rows' sums already hold,
+//   tr S_mᴴ S_k, summed over pairs, with S_m = G_i (u_m M + M u_mᴴ) G_jᴴ, separates into terms from the rows' sums,
 //
 //   normal = Re Σ_i tr u_mᴴ H_i u_k D_i  +  X_mk + X_km,   X_mk = Re Σ_pairs w tr M H_j u_m Mᴴ H_i u_k
 //   right  = Σ_i G_iᴴ N_i − H_i D_i
@@ -46,22 +46,25 @@ struct CommonSums {
   /** rows : [ac][db] of H_ac D_db; pairs : [ab][cd] of (M H_j)_ab (Mᴴ H_i)_cd, (re, im). */
   double rows[4][8] = {}, pairs[4][8] = {};
   double right[8] = {};
-  /** Σ w ‖V − G M Gᴴ‖², how many numbers that is of, and stations that take part. */
+  /** Σ w ‖V − G M Gᴴ‖², the count of numbers in it, and of stations used. */
   double squares = 0, numbers = 0, stations = 0;
 
-  /** Of one number of the data, at unit weight. */
+  /** Variance of one number of the data, at unit weight. */
   double variance() const { return std::max(0.0, squares) / std::max(1.0, numbers - 8 * stations + 1); }
   void add(const CommonSums &other);
   /** A station's H and the N, D of its row. */
   void addRow(const Matrix2 &gain, const Matrix2 &h, const Matrix2 &n, const Matrix2 &d);
-  /** What a station's pairs with those before it sum to, [ab][ec] of (M H_j)_ab conj(M_ec), times a factor, with the station's own H. */
+  /**
+   * Adds the sum over a station's pairs with those before it, [ab][ec] of (M H_j)_ab conj(M_ec), times a factor, with
+   * the station's own H.
+   */
   void addOwn(const double (&sum)[32], double factor, const Matrix2 &own);
-  /** A station with itself, which its row holds once, as if from both sides with half its weight. */
+  /** A station with itself, which its row includes once, as if from both sides with half its weight. */
   void addSelf(double weight, const double *data, const Matrix2 &model, const Matrix2 &h);
 };
 
 struct CommonFit {
-  /** normal : [8][8]; amends likewise: times right, what a step of single stations lacks (full/common.ts). */
+  /** normal : [8][8]; amends likewise: times right, the correction of single stations' steps (full/common.ts). */
   double normal[64], amends[64];
   double variance;
   /** u of the best common step, and its size. */

@@ -1,6 +1,6 @@
 // Sums over a panel's pairs for what all stations share (common_modes.h). For sources compiled for each level.
 //
-// Float32 over a part alone: its rounding is another in each, and small beside what counts as none (common_modes.cpp).
+// Float32 only within a part: rounding differs from part to part, and is below the limit in common_modes.cpp.
 #pragma once
 #include "calibrate/full/cpu/full_parts.h"
 
@@ -48,7 +48,7 @@ inline void sumGeneral(const PanelRange &range, int64_t at, StationPlanes<const 
   }
 }
 
-/** The same of M = diag(m, n): (M H_j)_ab conj(M_cc), all other elements are 0. */
+/** The same for M = diag(m, n): (M H_j)_ab conj(M_cc), all other elements are 0. */
 inline void sumDiagonal(const PanelRange &range, int64_t at, StationPlanes<const float> hs,
                         double (*out)[PANEL_ROWS][32]) {
   const int64_t vectors = vectorsOf<DIAGONAL>(range, at);

@@ -1,8 +1,8 @@
-// A station's numbers that vectors of its pairs are multiplied by. For sources compiled for each level.
+// A station's numbers as factors for vectors of its pairs. For sources compiled for each level.
 //
-// ARM multiplies by a lane of a register; but compilers take each factor out of the loop as a vector of its own, and eight of
-// those are more than there are registers: then every product waits for the stack. So the instruction is written out. x86
-// multiplies by a number in memory.
+// ARM multiplies by a lane of a register; but compilers hoist each factor out of the loop as a vector of its own, and
+// eight of those are more than there are registers: then every product waits for the stack. So the instruction is
+// written explicitly. x86 multiplies by a number in memory.
 #pragma once
 #include "calibrate/cpu/stefcal_vectors.h"
 
@@ -11,7 +11,7 @@ namespace CORELLA_LEVEL {
 namespace {
 
 #if CORELLA_ARM
-/** Four numbers in as many registers as they take. */
+/** Four numbers in as few registers as possible. */
 template <class Real>
 struct Factors {
   typename VectorOf<Real>::type registers[4 / LANES<Real>];
@@ -79,7 +79,7 @@ struct Own {
   CORELLA_INLINE Factors<Real> factors() const { return Factors<Real>(numbers); }
 };
 
-// As many float32 as a register holds float64. GCC makes of two of them numbers one by one on ARM.
+// As many float32 as a register has float64. GCC splits two of them into scalars on ARM.
 CORELLA_INLINE Doubles loadWidened(const float *from) {
 #if CORELLA_ARM
   double both;

@@ -1,4 +1,5 @@
-// What a solve of full polarisation keeps: its pairs in panels, its stations in planes; and how they are loaded and stored.
+// The memory of a full-polarisation solve: its pairs in panels, its stations in planes; and how they are loaded and
+// stored.
 #pragma once
 #include <memory>
 #include <new>
@@ -13,7 +14,7 @@
 
 namespace corella {
 
-/** Where TypeScript's order of a gain, rows first, lies among the planes, columns first. */
+/** The place of TypeScript's order of a gain, rows first, among the planes, columns first. */
 constexpr int64_t PLANE_OF[GAIN_PLANES] = {0, 1, 4, 5, 2, 3, 6, 7};
 
 struct FullBatch : SolveBatch {
@@ -21,7 +22,7 @@ struct FullBatch : SolveBatch {
   double *commonNormal, *commonVariance;
 };
 
-/** What one thread finds over its own stations or rows. */
+/** Results of one thread over its own stations or rows. */
 struct alignas(64) FullFindings {
   FullMovement movement = {0, 0};
   double distance = 0;
@@ -73,7 +74,7 @@ class FullMemory {
     rests = take(MIXED_STEPS * GAIN_PLANES);
   }
 
-  /** Whole vectors to each thread, those past the last station too: their gains are and stay 0. */
+  /** Whole vectors to each thread, including those past the last station: their gains are and stay 0. */
   int64_t firstStation(int thread) const { return stride / STATIONS_TOGETHER * thread / threads * STATIONS_TOGETHER; }
   int64_t endOfStations(int thread) const { return std::min(stations, firstStation(thread + 1)); }
 
@@ -89,7 +90,7 @@ class FullMemory {
     eachNumber(thread, [&](int64_t at) { gains[at] = next[at]; });
   }
 
-  /** To the next gains, or half the way. */
+  /** Moves to the next gains, or half the way. */
   FullMovement move(int thread, bool average) {
     FullMovement movement = {0, 0};
     eachNumber(thread, [&](int64_t at) {
@@ -124,7 +125,7 @@ class FullMemory {
     return out;
   }
 
-  /** Sizes of data, model and gains, and the form that fits all pairs; then their numbers, scaled by powers of two. */
+  /** Sizes of data, model and gains, and the form common to all pairs; then their numbers, scaled by powers of two. */
   void load(const FullBatch &batch, int64_t solve, int thread) {
     const int64_t first = solve * rowStart(stations);
     const double *data = batch.data + 8 * first, *model = batch.model + 8 * first, *weights = batch.weights + first;
@@ -181,7 +182,7 @@ class FullMemory {
     barrier.wait();
   }
 
-  /** Thread 0's; where there is no memory everybody is to know, or the others would wait for it. */
+  /** Called by thread 0; the others have to learn of failed allocations, or they would wait for it. */
   void holdPanels() {
     if (layout.length() <= length) return;
     length = 0;
@@ -225,7 +226,7 @@ class FullMemory {
   int form = UNPOLARISED;
   bool withSelf = false;
   double scaleData = 1, scaleModel = 1;
-  /** Gains are kept in this unit; what turns N′ D′⁻¹ into a gain. */
+  /** The unit of the gains; the factor from N′ D′⁻¹ to a gain. */
   double unit = 1, ratio = 1;
 };
 

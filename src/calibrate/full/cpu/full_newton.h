@@ -1,5 +1,5 @@
-// Least squares of all stations together (newton_kernels.h), by a team of threads: gains a few per cent off are at the bottom
-// in three or four steps, each a pass over all pairs as StEFCal's and some quicker ones.
+// Least squares of all stations together (newton_kernels.h), by a team of threads: gains a few per cent off converge in
+// three or four steps, each a pass over all pairs like StEFCal's and some faster ones.
 #pragma once
 #include "calibrate/cpu/anchors.h"
 #include "calibrate/full/cpu/full_shared.h"
@@ -7,13 +7,13 @@
 
 namespace corella {
 
-/** Closer than this steps are good enough to be made together. */
+/** Below this change steps can be made together. */
 constexpr double TOGETHER_BELOW = 0.1;
-/** What all stations share is fitted there, and again at the end unless the change was below this. */
+/** What all stations share is fitted then, and again at the end unless the change was below this. */
 constexpr double LATE_TOGETHER = 0.1;
-/** Of what is to be solved for, so much may be left: as much as the last step left, no less and no more than these. */
+/** The allowed remainder of the equations: as much as the last step left, within these limits. */
 constexpr double LEAST_LEFT = 0.01, MOST_LEFT = 0.1, LEFT_OF_RATE = 0.3;
-/** Steps that leave more than this of the one before are mixed; more than that, twice, and they are no good. */
+/** Steps that leave more than this of the one before are mixed; above the second limit, twice, they have failed. */
 constexpr double MIX_ABOVE = 0.1, NO_GOOD_ABOVE = 0.5;
 
 class FullNewton : protected FullShared {
@@ -36,7 +36,7 @@ class FullNewton : protected FullShared {
                plane(4), plane(5), floats, turnedSums, threads,  nullptr};
   }
 
-  /** From gains that are close; not ended where such steps do not lead on. */
+  /** From gains that are close; returns without the end where such steps do not converge. */
   void runTogether(const FullBatch &batch, int64_t solve, int thread, Progress &at) {
     const double near = nearestAnchor(batch.tolerance);
     FullFindings &mine = findings[static_cast<size_t>(thread)];
@@ -48,7 +48,7 @@ class FullNewton : protected FullShared {
       at.iteration++;
       float *sums = partial + thread * ALL_PLANES * stride;
       std::fill_n(sums, ALL_PLANES * stride, 0.0f);
-      // at an anchor its own sums are all
+      // at an anchor its own sums are enough
       if (!anchored)
         kernels.sweep[form](layout.range(panels.get(), thread, backwards), {distance, stride}, {sums, stride});
       backwards = !backwards;
@@ -88,7 +88,7 @@ class FullNewton : protected FullShared {
         copyNext(thread);
       mine.distance = keepDistance(thread);
       barrier.wait();
-      // one that will do to the end
+      // an anchor that suffices to the end
       const double away = awayNow();
       anchored = away > near && at.change * std::max({rate, at.change, LEAST_LEFT}) < near;
       if (anchored) setAnchor(thread);
@@ -97,7 +97,10 @@ class FullNewton : protected FullShared {
   }
 
  private:
-  /** From the sums of a step, its rest and powers: `next` of all stations, until so much of the rest is left; passes over pairs. */
+  /**
+   * From the sums of a step, its rest and powers: `next` of all stations, until only the allowed rest is left; returns
+   * passes over pairs.
+   */
   int64_t stepTogether(const FullBatch &batch, int64_t solve, int thread, bool amending, double enough, int64_t most) {
     const int64_t first = firstStation(thread), end = firstStation(thread + 1);
     const NewtonKernels &newton = *kernels.newton;
@@ -113,7 +116,7 @@ class FullNewton : protected FullShared {
     double left = productNow(), part = 0;
     const double wanted = enough * enough * left;
     int64_t passes = 0;
-    // What all would do from here without a look at each other is what the tolerance is held against.
+    // The tolerance is compared with the step that all would make separately from here.
     mine.movement = newton.arrive(of, next, first, end);
     barrier.wait();
     if (changeNow() < batch.tolerance) return 0;
@@ -140,7 +143,7 @@ class FullNewton : protected FullShared {
       part = now / left;
       left = now;
     }
-    barrier.wait();  // everybody has read the products
+    barrier.wait();  // all threads have read the products
     mine.movement = newton.arrive(of, next, first, end);
     barrier.wait();
     return passes;

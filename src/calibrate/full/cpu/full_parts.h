@@ -1,5 +1,5 @@
-// Parts of panels of full polarisation (stefcal_full_kernels.h): what their pairs give to rows, to columns, or to both. For sources
-// compiled for each level.
+// Parts of panels of full polarisation (stefcal_full_kernels.h): contributions of their pairs to rows, to columns, or
+// to both. For sources compiled for each level.
 #pragma once
 #include "calibrate/full/cpu/factors.h"
 #include "calibrate/full/cpu/stefcal_full_kernels.h"
@@ -8,7 +8,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-// Rows taken together: their sums, the column's and the column's gains are to stay in registers.
+// Rows processed together: their sums, the column's and the column's gains should stay in registers.
 #if CORELLA_ARM || defined(__AVX512F__)
 constexpr bool MANY_REGISTERS = true;
 #else
@@ -16,7 +16,7 @@ constexpr bool MANY_REGISTERS = false;
 #endif
 constexpr int PRODUCT_ROWS = MANY_REGISTERS ? 2 : 1, POWER_ROWS = MANY_REGISTERS ? 4 : 1;
 
-/** Whose sums pairs are added to. */
+/** The sums that pairs are added to. */
 enum class Side { both, rows, columns };
 
 /** Part of a panel: its columns, in vectors, and the sums of its rows, [plane][row] as vectors yet to be added up. */
@@ -24,18 +24,18 @@ template <class Real, class Vector>
 struct Part {
   const float *panel;
   int64_t first, end;
-  /** Where loops begin and end: all of it, or less. */
+  /** The bounds of loops: all of it, or less. */
   int64_t from, upTo;
   /** Station of row 0. */
   int64_t row;
-  /** Of a vector of columns: which is taken first, where a register does not hold all of it. */
+  /** The first lane of a vector of columns, where a register cannot hold all of it. */
   int64_t lane;
   StationPlanes<const Real> in;
   StationPlanes<Real> sums;
   Vector (*rows)[PANEL_ROWS];
 };
 
-/** Asks for a general model's numbers of eight vectors of columns later: what processors guess ends at each page. */
+/** Prefetches a general model's numbers eight vectors of columns ahead: hardware prefetch ends at each page. */
 CORELLA_INLINE void askAhead(const float *from) {
 #pragma GCC unroll 16
   for (int64_t n = 0; n < 16 * COLUMNS; n += 16) __builtin_prefetch(from + 8 * 16 * COLUMNS + n);

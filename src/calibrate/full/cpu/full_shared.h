@@ -1,4 +1,5 @@
-// Parts of a full-polarisation solve that all its ways of going on share: autocorrelations, what stations have in common, mixing, anchors.
+// Parts of a full-polarisation solve common to all methods: autocorrelations, what stations have in common, mixing,
+// anchors.
 #pragma once
 #include "calibrate/full/cpu/full_memory.h"
 
@@ -7,7 +8,7 @@ namespace corella {
 /** As in full/common.ts: the longest step of all stations in common. */
 constexpr double LONGEST_AMENDS = 0.3;
 
-/** Passes over all pairs so far, the last change, and whether that is the end. */
+/** Passes over all pairs so far, the last change, and whether the solve has ended. */
 struct Progress {
   int64_t iteration = 0;
   double change = INFINITY;
@@ -103,7 +104,10 @@ class FullShared : protected FullMemory {
     return row;
   }
 
-  /** u : what single stations' steps lack of Σ Gᴴ (N − G D), by columns, no longer than the longest; its size. */
+  /**
+   * u : the correction of single stations' steps from Σ Gᴴ (N − G D), by columns, with limited length; returns its
+   * size.
+   */
   double commonPart(double (&byColumns)[GAIN_PLANES]) const {
     // by columns, as planes are, and scaled as their sums
     const double scale = unit * unit * unit * unit / (scaleModel * scaleModel);
@@ -120,18 +124,18 @@ class FullShared : protected FullMemory {
     return size;
   }
 
-  /** next + G u of this thread's stations, u being what their steps lack; its size. */
+  /** next + G u of this thread's stations, u being the correction of their steps; returns its size. */
   double amend(int thread) {
     double u[GAIN_PLANES];
     const double size = commonPart(u);
-    barrier.wait();  // everybody has read the movement of the step
+    barrier.wait();  // all threads have read the movement of the step
     findings[static_cast<size_t>(thread)].movement =
         kernels.amend(stride, gains, u, next, firstStation(thread), firstStation(thread + 1));
     barrier.wait();
     return size;
   }
 
-  /** What all stations share, at the gains that the sums are made of. */
+  /** What all stations share, at the gains of the current sums. */
   void fitAll(const FullBatch &batch, int64_t solve, int thread) {
     CommonSums &sums = sumStations(batch, solve, thread);
     barrier.wait();
@@ -145,7 +149,7 @@ class FullShared : protected FullMemory {
                       hs[static_cast<size_t>(at * PANEL_ROWS + row)]);
       }
     } else {
-      // Of an unpolarised model the pairs' sum is that of the rows, each pair twice.
+      // For an unpolarised model the pairs' sum is that of the rows, each pair twice.
       for (int p = 0; p < 4; p++)
         for (int q = 0; q < 8; q++) sums.pairs[p][q] = sums.rows[p][q] / 2;
     }
@@ -154,7 +158,7 @@ class FullShared : protected FullMemory {
     barrier.wait();
   }
 
-  /** What the model misses of the data at those gains; the rest of the fit stays. */
+  /** The misfit of the model at those gains; the rest of the fit is kept. */
   void findVariance(const FullBatch &batch, int64_t solve, int thread) {
     sumStations(batch, solve, thread);
     barrier.wait();
@@ -174,7 +178,7 @@ class FullShared : protected FullMemory {
   }
 
   void setAnchor(int thread) {
-    // gains and H of them, as far as they are from nothing
+    // gains and their H, relative to zero
     const int64_t begin = firstStation(thread), end = firstStation(thread + 1);
     for (int64_t s = begin; s < end; s++) {
       const Matrix2 gain = planesAt(gains, s), h = times<Take::adjoint>(gain, gain);

@@ -43,7 +43,7 @@ void measure(const double *data, const double *model, const double *weights, int
   sizes.largestModel = most[1] > sizes.largestModel ? most[1] : sizes.largestModel;
 }
 
-/** So many numbers of a vector of columns; zeros where there is no pair, or one without weight, which is never read. */
+/** The numbers of a vector of columns; zeros where there is no pair, or one without weight, which is not read. */
 struct Columns {
   WideDoubles data[8], model[8], weight;
 };

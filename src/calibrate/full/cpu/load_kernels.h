@@ -1,10 +1,10 @@
-// Bringing a batch's pairs into panels (stefcal_full_kernels.h), one for each instruction-set level.
+// Copies a batch's pairs into panels (stefcal_full_kernels.h), one kernel for each instruction-set level.
 #pragma once
 #include "calibrate/full/cpu/stefcal_full_kernels.h"
 
 namespace corella {
 
-/** A station's pairs with those before it: data, model : [j][8], weights : [j]; data and model count as scaled by these. */
+/** A station's pairs with those before it: data, model : [j][8], weights : [j]; data and model are scaled by these. */
 struct PairRow {
   int64_t station;
   const double *data, *model, *weights;
@@ -14,7 +14,7 @@ struct PairRow {
   int64_t vectors;
 };
 
-/** Of the pairs that have a weight; the largest are those of w |V|² and w |M|², within a factor of four. */
+/** For the pairs that have a weight; the largest are those of w |V|² and w |M|², within a factor of four. */
 struct PairSizes {
   double largestData = 0, largestModel = 0, power = 0;
   int64_t pairs = 0;
@@ -22,7 +22,7 @@ struct PairSizes {
 };
 
 struct LoadKernels {
-  /** Adds what `count` pairs are. */
+  /** Adds the sizes of `count` pairs. */
   void (*measure)(const double *data, const double *model, const double *weights, int64_t count, PairSizes &sizes);
   /** By the form. */
   void (*load[FORMS])(const PairRow &row);

@@ -10,13 +10,13 @@ namespace corella {
 constexpr int MIXED_STEPS = 6;
 constexpr double MIX_BELOW = 0.3, FORGET_ABOVE = 3, LEAST_OWN = 1e-12;
 
-/** Products that a new difference needs; each thread has them over its own stations. */
+/** Products needed for a new difference; each thread computes them over its own stations. */
 struct MixProducts {
-  /** gram : of the newest difference with all; wanted : of all with what is left. By slot. */
+  /** gram : of the newest difference with all; wanted : of all with the rest. By slot. */
   double gram[MIXED_STEPS] = {}, wanted[MIXED_STEPS] = {};
 };
 
-/** Which differences are kept, and their products; every thread has the same. */
+/** The stored differences, and their products; every thread has the same. */
 class Mixing {
  public:
   void forget() {
@@ -24,14 +24,14 @@ class Mixing {
     hasLast = false;
     leastChange = INFINITY;
   }
-  /** Whether steps are mixed now, or still too far apart. */
+  /** Whether steps are mixed now, or still too different. */
   bool wanted(double change) {
     if (change > FORGET_ABOVE * leastChange) forget();
     if (!(change < MIX_BELOW)) return false;
     if (change < leastChange) leastChange = change;
     return true;
   }
-  /** Makes room for a new difference where there is one: its slot, or −1. */
+  /** Frees a slot for a new difference if there is one: the slot, or −1. */
   int begin() {
     if (!hasLast) {
       hasLast = true;
@@ -41,11 +41,11 @@ class Mixing {
     if (count < MIXED_STEPS) count++;
     return newest;
   }
-  /** Youngest first. */
+  /** Newest first. */
   int slot(int age) const { return (newest + MIXED_STEPS - age) % MIXED_STEPS; }
   int kept() const { return count; }
 
-  /** γ by age, of the least ‖rest − Σ γ difference‖, by Cholesky; 0 for what says nothing of its own. */
+  /** γ by age, of the least ‖rest − Σ γ difference‖, by Cholesky; 0 for a dependent difference. */
   void solve(const MixProducts &products, double (&factors)[MIXED_STEPS]) {
     for (int age = 0; age < count; age++) gram[newest][slot(age)] = gram[slot(age)][newest] = products.gram[slot(age)];
     double lower[MIXED_STEPS][MIXED_STEPS] = {};

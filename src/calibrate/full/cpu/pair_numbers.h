@@ -1,4 +1,4 @@
-// The numbers of a pair that do not change from one iteration to the next, by the form of its model (stefcal_full_kernels.h).
+// The numbers of a pair that are constant over iterations, by the form of its model (stefcal_full_kernels.h).
 #pragma once
 #include <cmath>
 
@@ -8,7 +8,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** What form a model of 2 × 2 has. */
+/** The form of a 2 × 2 model. */
 CORELLA_INLINE ModelForm formOf(const double *model) {
   for (int n = 2; n < 6; n++)
     if (model[n] != 0) return GENERAL;
@@ -22,7 +22,9 @@ CORELLA_INLINE void byConjugate(const Number *a, const Number *b, const Number &
   out[1] = factor * (a[1] * b[0] - a[0] * b[1]);
 }
 
-/** data, model : 8 numbers of a pair, or of some pairs as vectors; they count as scaled by these, and the pair by its weight. */
+/**
+ * data, model : 8 numbers of a pair, or of some pairs as vectors; they are scaled by these, and the pair by its weight.
+ */
 struct PairScales {
   double data, model;
 };

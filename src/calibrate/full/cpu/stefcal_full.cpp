@@ -1,36 +1,40 @@
 // Full-polarisation StEFCal on threads: batches of independent solves, formula and layout as in full/plan.ts.
 //
-// Sums are float32, of the gains' distance from an anchor whose own sums are float64, as in calibrate/cpu/stefcal.cpp: they are
-// linear in G and in H = Gᴴ G. Until a tolerance there are three ways on: all stations from the same gains with mixed steps
-// (mixing.h) and what stations share fitted now and then (common_modes.h), as the reference does; station after station; and, of
-// many stations, least squares of all of them together, begun from a core of a few (full_newton.h).
+// Sums are float32, of the gains' distance from an anchor whose own sums are float64, as in calibrate/cpu/stefcal.cpp:
+// they are linear in G and in H = Gᴴ G. There are three methods to reach a tolerance: all stations from the same gains
+// with mixed steps (mixing.h) and occasional fits of what stations share (common_modes.h), as in the reference; station
+// after station; and, for many stations, least squares of all of them together, starting from a core of a few
+// (full_newton.h).
 #include "calibrate/full/cpu/full_newton.h"
 
 namespace corella {
 namespace {
 
-/** As in full/common.ts: a longer step in common, in units of the tolerance, is made; where it is fitted anew. */
+/** As in full/common.ts: longer common steps, in units of the tolerance, are made; the limit for a new fit. */
 constexpr double MOST_TOLERANCES = 10;
 constexpr int FITS = 2;
 constexpr double FIT_BELOW[FITS] = {0.1, 1e-3}, LATE_BELOW = 1e-2, FIT_AGAIN_ABOVE = 0.05;
 constexpr int64_t FIT_AGAIN_AFTER = 8;
-/** Of fewer a panel holds too many of them: then all at once is better. */
+/** With fewer stations a panel has too many of them: then all at once is better. */
 constexpr int64_t IN_TURN_STATIONS = 16;
 /** From here on a solve is long enough to be shared by all threads. */
 constexpr int64_t SHARED_STATIONS = 128;
-/** From here on a core is solved first; whole vectors of any machine. Of 12 stations none in two hundred end elsewhere. */
+/**
+ * From here on a core is solved first; a multiple of every machine's vectors. With 12 stations none in two hundred ends
+ * at a false minimum.
+ */
 constexpr int64_t CORE_FROM = 48;
 constexpr int64_t coreOf(int64_t stations) { return stations < SHARED_STATIONS ? 16 : 32; }
-/** A core is solved to this, or given up after so many iterations. */
+/** The tolerance of a core, and its most iterations. */
 constexpr double CORE_TOLERANCE = 1e-2;
 constexpr int64_t MOST_CORE = 60;
-/** Where noise leaves its gains more uncertain it is no beginning; all gains more than that, and steps together are slow. */
+/** With a larger error of its gains the core is not used; with a larger error of all gains, steps together are slow. */
 constexpr double MOST_CORE_ERROR = 0.3, MOST_ERROR = 0.1;
 
-/** What became of it: nothing to solve; noise; a beginning; one from which steps together lead on. */
+/** The result of the core: nothing to solve; noise; a start; a start for steps together. */
 enum class Core { empty, noisy, rough, good };
 
-/** One solve and the team of threads at work on it. */
+/** One solve and its team of threads. */
 class FullSolve : FullNewton {
  public:
   FullSolve(const FullKernels &chosen, int64_t stationCount, int teamSize)
@@ -54,7 +58,10 @@ class FullSolve : FullNewton {
   }
 
  private:
-  /** The first stations by themselves, and from them the others: a hundredth of the pairs brings all gains to a few per cent. */
+  /**
+   * The first stations by themselves, and from them the others: a hundredth of the pairs gives all gains to a few per
+   * cent.
+   */
   Core beginWithCore(const FullBatch &batch, int64_t solve, int thread) {
     const int64_t columns = core->stations;
     if (thread == 0) coreFound = solveCore(batch, solve);
@@ -102,7 +109,7 @@ class FullSolve : FullNewton {
     try {
       core->runAsCore(part);
     } catch (const std::bad_alloc &) {
-      return Core::empty;  // the others wait
+      return Core::empty;  // the other threads wait
     }
     const double error = core->errorOfGains();
     if (std::isnan(error)) return Core::empty;
@@ -119,7 +126,7 @@ class FullSolve : FullNewton {
     finish(batch, 0, 0, at);
   }
 
-  /** Of gains that are solved: what noise, and what the model misses, make of them, over their size; not a number of none. */
+  /** Relative error of solved gains by noise and by the model's misfit; NaN if none is solved. */
   double errorOfGains() const {
     double inverse = 0, size = 0;
     for (int64_t s = 0; s < stations; s++) {
@@ -132,7 +139,10 @@ class FullSolve : FullNewton {
     return std::sqrt(4 * fit.variance * inverse / size);
   }
 
-  /** All stations from the same gains, and what such steps lack of a common one; until the end, or a change below `until`. */
+  /**
+   * All stations from the same gains, with the correction of their common step; until the end, or a change below
+   * `until`.
+   */
   void runAtOnce(const FullBatch &batch, int64_t solve, int thread, double until, Progress &at) {
     const bool fixed = batch.tolerance < 0;
     const double near = nearestAnchor(batch.tolerance);
@@ -152,7 +162,7 @@ class FullSolve : FullNewton {
       backwards = !backwards;
       barrier.wait();
       if (withSelf) addSelves(batch, solve, thread);
-      // all from the gains before, which the sums are made of
+      // all from the previous gains, which the sums are made of
       const FullStep made = kernels.step({stride, gains, anchorSums, partial, threads, withSelf ? own : nullptr, ratio,
                                           next, nullptr, nullptr, nullptr},
                                          firstStation(thread), firstStation(thread + 1));
@@ -178,7 +188,7 @@ class FullSolve : FullNewton {
         }
       }
       const bool settled = !fixed && change < batch.tolerance;
-      // A late fit holds to the end: what it would have moved is in the change.
+      // A late fit is used to the end: its correction is included in the change.
       if ((settled || last) && !(late && amending)) fitAll(batch, solve, thread);
       if (fixed) {
         mine.movement = move(thread, even);
@@ -207,9 +217,9 @@ class FullSolve : FullNewton {
   }
 
   /**
-   * Panel after panel, each from what the others are by then: mixing alone brings such steps there in as many iterations as the
-   * others take beside their fits, or fewer. Not of a general model: without early fits of what stations share one in five ends
-   * at a bottom that is not the deepest.
+   * Panel after panel, each from the current gains of the others: with mixing such steps converge in as many iterations
+   * as the others need beside their fits, or fewer. Not for a general model: without early fits of what stations share
+   * one in five ends at a false minimum.
    */
   void runInTurn(const FullBatch &batch, int64_t solve, Progress &at) {
     const double near = nearestAnchor(batch.tolerance);
@@ -257,7 +267,7 @@ class FullSolve : FullNewton {
       std::copy_n(fit.normal, 64, batch.commonNormal + 64 * solve);
       batch.commonVariance[solve] = fit.variance;
     }
-    barrier.wait();  // nobody loads the next solve while others still store this one
+    barrier.wait();  // no thread loads the next solve while others still store this one
   }
 
   /** For many stations: a solve of the first few, and their gains. */

@@ -10,7 +10,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** Below this part of d₀₀·d₁₁ the determinant of D is rounding (LEAST_DETERMINANT of full/plan.ts). */
+/** Below this fraction of d₀₀·d₁₁ the determinant of D is rounding (LEAST_DETERMINANT of full/plan.ts). */
 constexpr double LEAST_DETERMINANT = 1e-12;
 
 CORELLA_INLINE void addTotals(const Doubles *rows, double *sums) {
@@ -50,7 +50,10 @@ void addExtension(const PanelRange &range, int64_t columns, StationPlanes<const 
 typedef double FourDoubles __attribute__((vector_size(4 * sizeof(double))));
 typedef float FourFloats __attribute__((vector_size(4 * sizeof(float))));
 
-/** N D⁻¹ of a panel's stations from their sums, and how far they are from the anchor; gains as they are where D has no inverse. */
+/**
+ * N D⁻¹ of a panel's stations from their sums, and its distance from the anchor; gains unchanged where D has no
+ * inverse.
+ */
 CORELLA_INLINE void stepPanel(const FullTurn &turn, int64_t s, FourDoubles &change, FourDoubles &size) {
   const int64_t stride = turn.stride;
   FourDoubles sum[ALL_PLANES], g[GAIN_PLANES], was[GAIN_PLANES];
@@ -95,8 +98,8 @@ CORELLA_INLINE void stepPanel(const FullTurn &turn, int64_t s, FourDoubles &chan
   }
 }
 
-// A panel's rows take the columns before them as they were and, from its column of later panels, those after them as they
-// are now; then its own columns get what its new gains make of them.
+// A panel's rows use the old gains of the columns before them and, from its column of later panels, the new gains of
+// those after them; then its own columns get the contribution of its new gains.
 template <ModelForm FORM>
 FullMovement addInTurn(const PanelRange &range, const FullTurn &turn) {
   const StationPlanes<const float> in = {turn.distance, turn.stride};
@@ -108,7 +111,8 @@ FullMovement addInTurn(const PanelRange &range, const FullTurn &turn) {
     Floats rows[ALL_PLANES][PANEL_ROWS] = {}, kept[ALL_PLANES];
     for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE)
       addPart<FORM, Side::rows>(partAt<FORM>(range, at, first, vectors, in, sums, rows));
-    // Its four stations among themselves, all as they were: their columns lie in its last vector, with others beside them.
+    // Its four stations among themselves, with their old gains: their columns are in its last vector, with others
+    // beside them.
     for (int64_t plane = 0; plane < ALL_PLANES; plane++)
       kept[plane] = loadVector<Floats>(sums.first + plane * sums.stride + last);
     const int64_t lastPart = (vectors - 1) / VECTORS_AT_ONCE * VECTORS_AT_ONCE;
@@ -169,7 +173,7 @@ FullStep step(const FullStations &stations, int64_t first, int64_t end) {
         storeVector(stations.inverses + n * stride + s, known ? i[n] / determinant : Doubles{});
       }
     }
-    // Gᴴ times what N has beyond G D, row q of both at a time
+    // Gᴴ (N − G D), row q of both at a time
 #pragma GCC unroll 2
     for (int64_t q = 0; q < 4; q += 2) {
       const Doubles gRe = was[q], gIm = was[q + 1], fRe = was[4 + q], fIm = was[5 + q];

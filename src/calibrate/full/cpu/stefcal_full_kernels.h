@@ -1,18 +1,18 @@
-// The inner loops of full-polarisation StEFCal, one for each instruction-set level. A pair i > j below the diagonal serves its
-// row and its column, and its sums are linear in the stations' G and H = Gᴴ G:
+// The inner loops of full-polarisation StEFCal, one for each instruction-set level. A pair i > j below the diagonal
+// contributes to its row and its column, and its sums are linear in the stations' G and H = Gᴴ G:
 //
 //   N_i += V G_j Mᴴ    D_i += M H_j Mᴴ        N_j += Vᴴ G_i M    D_j += Mᴴ H_i M
 //
-// What does not change from one iteration to the next is made beforehand, by the form of the model:
+// Constant numbers are computed beforehand, by the form of the model:
 //
 //   unpolarised   M = m·1            A = V m*                           |m|²                     72 products a pair
 //   diagonal      M = diag(m, n)     A = V m*, V n* for either column   |m|², |n|², m n*         76
 //   general                          V, M                               L with D = L·H          160
 //
-// Planes of a station: G's first column as G_00 re, im, G_10 re, im, its second likewise, then H (or D) as 00, 11, √2 re 01,
-// √2 im 01: in these numbers Mᴴ H M is made by L turned over. The half lies in panels of four rows as in stefcal_kernels.h, with
-// zeros on and above the diagonal, and a panel in parts of VECTORS_AT_ONCE vectors of columns, each in the order it is read:
-// PairPlace says where. The diagonal is the caller's.
+// Planes of a station: G's first column as G_00 re, im, G_10 re, im, its second likewise, then H (or D) as 00, 11, √2
+// re 01, √2 im 01: in these numbers Mᴴ H M is made by the transpose of L. The half is stored in panels of four rows as
+// in stefcal_kernels.h, with zeros on and above the diagonal, and a panel in parts of VECTORS_AT_ONCE vectors of
+// columns, each in the order it is read (PairPlace). The caller handles the diagonal.
 #pragma once
 #include "calibrate/cpu/stefcal_kernels.h"
 
@@ -26,13 +26,13 @@ constexpr int FORMS = 3;
 /** A as its rows, then |m|²; A of either column, |m|², |n|², m n* as re, im; V and M as their rows, L as its rows. */
 constexpr int64_t PAIR_FLOATS[FORMS] = {9, 20, 32};
 
-/** Columns are taken in parts that stay in the first cache while each loop goes over them. */
+/** Columns are processed in parts that stay in the L1 cache while each loop passes over them. */
 constexpr int64_t VECTORS_AT_ONCE = 32;
 
-/** Where the numbers of a form lie in a part of `vectors` vectors of columns, in vectors from its beginning. */
+/** The place of a form's numbers in a part of `vectors` vectors of columns, in vectors from its beginning. */
 template <ModelForm FORM>
 struct PairPlace {
-  /** Numbers that make N, in blocks of so many to a pair; those that make D. */
+  /** Numbers for N, in blocks of so many to a pair; those for D. */
   static constexpr int64_t PRODUCTS = FORM == UNPOLARISED ? 8 : 16, BLOCK = FORM == GENERAL ? 16 : 8,
                            BLOCKS = PRODUCTS / BLOCK, POWERS = PAIR_FLOATS[FORM] - PRODUCTS;
   /** Rows whose products are made together: [rows / together][block][vector][row][number]. */
@@ -48,19 +48,22 @@ struct PairPlace {
   }
 };
 
-/** What a step takes of the stations, in planes `stride` apart; zeros past the last. */
+/** The station data for a step, in planes `stride` apart; zeros past the last. */
 struct FullStations {
   int64_t stride;
   const double *gains, *anchorSums;
-  /** partial : [part][plane][s], to be added to anchorSums; own : [plane][s] likewise, or nothing. */
+  /** partial : [part][plane][s], to be added to anchorSums; own : [plane][s] likewise, or null. */
   const float *partial;
   int64_t parts;
   const double *own;
-  /** What turns N D⁻¹ of scaled sums into a gain. */
+  /** The factor from N D⁻¹ of scaled sums to a gain. */
   double ratio;
-  /** Out: N D⁻¹, or the gains as they are where D has no inverse. */
+  /** Out: N D⁻¹, or the unchanged gains where D has no inverse. */
   double *next;
-  /** Out, or nothing: N − G D in 8 planes; D and its inverse as 00, 11, 01 re, 01 im, 4 planes each; zeros where it has none. */
+  /**
+   * Out, or null: N − G D in 8 planes; D and its inverse as 00, 11, 01 re, 01 im, 4 planes each; zeros where it has
+   * none.
+   */
   double *rest, *powers, *inverses;
 };
 
@@ -68,13 +71,13 @@ struct FullStations {
 struct FullMovement {
   double change, size;
 };
-/** Of a step also Σ Gᴴ (N − G D), N and D as they make it, as 00, 10, 01, 11. */
+/** Of a step also Σ Gᴴ (N − G D), and the N and D of it, as 00, 10, 01, 11. */
 struct FullStep {
   FullMovement movement;
   double right[8];
 };
 
-/** What stations one after the other take: as FullStations, with all of it at hand at once. */
+/** The data for stations one after the other: as FullStations, all at once. */
 struct FullTurn {
   int64_t stride;
   const double *gains, *anchor, *anchorSums, *own;
@@ -90,16 +93,18 @@ struct LoadKernels;
 struct FullKernels {
   /** Floats in a vector; rows whose products are made together, of a general model one. */
   int64_t lanes, together;
-  /** By the form; adds to `sums` what the range's pairs give. */
+  /** By the form; adds the contributions of the range's pairs to `sums`. */
   void (*sweep[FORMS])(const PanelRange &range, StationPlanes<const float> in, StationPlanes<float> sums);
   /** The same with factors and sums in float64. */
   void (*sweepExactly[FORMS])(const PanelRange &range, StationPlanes<const double> in, StationPlanes<double> sums);
-  /** The range's rows from `columns` on alone, a multiple of 16, from the columns before that. */
+  /** Only the range's rows from `columns` on, a multiple of 16, from the columns before that. */
   void (*extend[FORMS])(const PanelRange &range, int64_t columns, StationPlanes<const float> in,
                         StationPlanes<float> sums);
-  /** Panel after panel, last first, each from the gains of those before it as they are by then; unpolarised and diagonal. */
+  /** Panel after panel, last first, each from the updated gains of those before it; unpolarised and diagonal. */
   FullMovement (*sweepInTurn[GENERAL])(const PanelRange &range, const FullTurn &turn);
-  /** Of panel `at`, for what stations share: hs : planes 00, 11, 01 re, 01 im of H. Of an unpolarised model nothing. */
+  /**
+   * For panel `at`, for what stations share: hs : planes 00, 11, 01 re, 01 im of H. Nothing for an unpolarised model.
+   */
   void (*sumCommon[FORMS])(const PanelRange &range, int64_t at, StationPlanes<const float> hs,
                            double (*out)[PANEL_ROWS][32]);
   /** Of stations first … end − 1, both multiples of 16. */

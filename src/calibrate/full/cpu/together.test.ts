@@ -1,4 +1,4 @@
-/** Many stations: a core first, then all of them together, ends where the reference does. */
+/** Many stations: a core first, then all of them together, ends at the reference's result. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu } from '../../../backend/cpu/cpu.js';
@@ -21,7 +21,7 @@ interface Case {
   readonly change?: (batch: FullBatch) => void;
 }
 
-/** Pairs of these stations with each other have no weight, and are not to be read. */
+/** Pairs of these stations with each other have no weight, and must not be read. */
 const without =
   (stations: number, isOut: (i: number, j: number) => boolean) =>
   ({ weights, data, model }: FullBatch): void => {
@@ -45,7 +45,7 @@ const cases: readonly Case[] = [
     sample: { ...shape, stations: 48 },
     autos: 'include',
     change: ({ data }) => {
-      // Noise of its own in XY and YX is what no autocorrelation has, and nothing fits it.
+      // Independent noise in XY and YX, which no model of autocorrelations can fit.
       for (let s = 0; s < 48; s++) {
         const at = 8 * baselineIndex(s, s);
         data[at + 1] = data[at + 7] = 0;
@@ -66,7 +66,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** The same data, and a place for what is found of them. */
+/** The same data, with memory for the results. */
 const emptyOf = (batch: FullBatch, guess: Float64Array): FullBatch => ({
   ...batch,
   gains: guess.slice(),
@@ -98,10 +98,10 @@ describe('full polarisation of many stations', { skip: 'what' in library ? libra
         await solver.solve(again);
         await solver.solve(batch);
         await cpu.close();
-        // The same from run to run, whatever was solved before.
+        // The same from run to run, independent of earlier solves.
         assert.deepEqual(batch.gains, again.gains);
         assert.ok(batch.lastChange[0] < 1e-8);
-        // Wrong steps end there as well, but late.
+        // Wrong steps would converge as well, but later.
         const most = sample.noiseJy < 1 ? wanted.iterationsRun[0] + 8 : 1000;
         assert.ok(
           batch.iterationsRun[0] <= most,

@@ -1,4 +1,4 @@
-/** What can be told of full polarisation on a card without one: how pairs are dealt. */
+/** Tests of full polarisation on a card that need no card: how pairs are dealt. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ChipLimits } from '../../cuda/plan.js';
@@ -24,13 +24,13 @@ describe('pairs of full polarisation on the chip', () => {
               const groups = plan.threads / 32 / GROUP_WARPS;
               assert.ok(REGISTER_ROWS <= ROWS && ROWS % CHUNK === 0 && ROWS <= 32);
               assert.ok(groups * ROWS * plan.blocksPerSolve >= stations);
-              // A block without rows would read packets that nobody keeps for it.
+              // A block without rows would read packets that may be overwritten.
               assert.ok(groups * ROWS * (plan.blocksPerSolve - 1) < stations);
               assert.ok(plan.sharedBytes <= card.sharedBytesPerBlock);
               const columns = Math.ceil(stations / (32 * GROUP_WARPS));
               const held = REGISTER_ROWS * columns * PAIR_NUMBERS[form] * plan.threads * 4;
               assert.ok(plan.sharedBytes + held >= 4 * PAIR_NUMBERS[form] * groups * ROWS * stations);
-              // Of 255 registers some are needed for sums and gains.
+              // Some of 255 registers are needed for sums and gains.
               assert.ok(held <= plan.threads * 4 * 112);
               assert.ok(plan.waves * plan.solvesPerWave >= solves);
               if (plan.blocksPerSolve > 1) assert.ok(plan.blocks <= card.multiprocessors && rule === 'fixed');

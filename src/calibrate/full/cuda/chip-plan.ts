@@ -1,4 +1,6 @@
-/** Which full-polarisation solves a card's own memory holds, registers and shared memory together, and dealt how; pure. */
+/**
+ * Which full-polarisation solves fit in a card's registers and shared memory together, and how they are dealt; pure.
+ */
 import { structure } from '../../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
@@ -48,12 +50,12 @@ export interface FullChipSize {
 const LEAST_CAPABILITY = 70;
 const THREADS = 256;
 const WARPS = THREADS / 32;
-/** Of a thread: beside sums, gains and a pair at hand so many of 255 are left for pairs. */
+/** Registers of a thread for pairs: of 255, beside sums, gains and the current pair. */
 const PAIR_REGISTERS = 112;
-/** Columns of a thread and rows of a group, all of which the compiler unrolls. */
+/** Columns of a thread and rows of a group, all unrolled by the compiler. */
 const MOST_COLUMNS = 4;
 const MOST_UNROLLED = 32;
-/** What mixing keeps in shared memory besides. */
+/** The shared memory for mixing. */
 const MIX_BYTES = 3072;
 /** Multiply-adds of a pair from one side, by form. */
 const MULTIPLY_ADDS = [36, 64, 80] as const satisfies Record<ModelForm, number>;
@@ -65,13 +67,15 @@ interface Deal extends FullChipVariant {
   readonly costUs: number;
 }
 
-/** Rows of a group that need no choosing in their sums over lanes (full-rows.cuh), and what each row costs of other counts. */
+/**
+ * Rows of a group whose sums over lanes need no selection (full-rows.cuh), and the cost of each row of other counts.
+ */
 const MIRRORED_ROWS: readonly number[] = [4, 8, 16];
 const SUM_US: Readonly<Record<number, number>> = { 1: 0.09, 2: 0.04, 3: 0.06, 4: 0.04 };
 /** Two rows are summed over lanes at a time. */
 const chunkOf = (rows: number): number => [4, 3, 2, 1].find((chunk) => rows % chunk === 0) ?? 1;
 
-/** Rows that go into registers, and those summed over lanes at a time. */
+/** Rows in registers, and those summed over lanes at a time. */
 function variantOf(
   { stations, form }: FullChipSize,
   { GROUP_WARPS, ROWS }: Pick<FullChipVariant, 'GROUP_WARPS' | 'ROWS'>,
@@ -94,8 +98,8 @@ function dealOf(
   const sharedFloats = groups * (ROWS - REGISTER_ROWS) * PAIR_NUMBERS[form] * width;
   // Sums of warps are float64 where steps are mixed.
   const sharedBytes = 4 * sharedFloats + 64 * width + 96 * WARPS * ROWS;
-  // In microseconds, roughly, as measured on an H200: products at 0.6 of its rate, the sums of rows over lanes, and the gains'
-  // way to everybody. Only the order matters.
+  // Approximate microseconds, as measured on an H200: products at 0.6 of its rate, the sums of rows over lanes, and the
+  // exchange of gains. Only the order matters.
   const products = (blockRows * width * MULTIPLY_ADDS[form]) / (0.6 * 128 * 1700);
   const sums = ROWS * (MIRRORED_ROWS.includes(ROWS) ? 0.02 : SUM_US[CHUNK]);
   const gains = (blocksPerSolve === 1 ? 0.5 : 1.2) + (GROUP_WARPS > 1 ? 0.1 : 0);
@@ -111,7 +115,10 @@ const variantsFor = (size: FullChipSize): FullChipVariant[] =>
     return Array.from({ length: most }, (_, n) => variantOf(size, { GROUP_WARPS, ROWS: n + 1 }));
   });
 
-/** The cheapest deal, or the one given; nothing where none fits. Only a block that has a solve to itself can mix its steps. */
+/**
+ * The cheapest variant, or the one given; undefined where none fits. Only a block that has a solve to itself can mix
+ * its steps.
+ */
 export function planFullChip(
   size: FullChipSize,
   card: ChipLimits,
@@ -156,7 +163,7 @@ export function planFullChip(
       tables: { MixState: MIX_STATE },
     },
     ...{ variant, threads: THREADS, sharedBytes, blocksPerSolve, solvesPerWave },
-    // A block by itself waits for nobody: as many as there are solves.
+    // A block on its own waits for no other: as many as there are solves.
     blocks: blocksPerSolve === 1 ? solves : solvesPerWave * blocksPerSolve,
     waves: Math.ceil(solves / solvesPerWave),
   };

@@ -24,7 +24,7 @@ interface FullChipMemory {
   readonly sums: DevicePointer;
 }
 
-/** Nothing where the chip is too small for one solve. */
+/** Undefined where the chip is too small for one solve. */
 export async function prepareFullChip(
   { session, shop }: CudaBackend,
   size: FullChipSize,

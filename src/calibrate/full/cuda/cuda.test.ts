@@ -1,4 +1,4 @@
-/** The shared cases on a card; without one they are skipped, saying so. */
+/** The shared cases on a card; skipped without one, with a message. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeCuda, openCuda } from '../../../backend/cuda/cuda.js';

@@ -1,18 +1,20 @@
-// Full-polarisation StEFCal with the pairs of a solve on the chip, in registers and shared memory, over as many blocks as it
-// takes; all iterations in one launch. Formula and layout as in full/plan.ts and stefcal-full.cu.
+// Full-polarisation StEFCal with the pairs of a solve on the chip, in registers and shared memory, over as many blocks
+// as needed; all iterations in one launch. Formula and layout as in full/plan.ts and stefcal-full.cu.
 //
-// A block, one to a multiprocessor, is made of groups of GROUP_WARPS warps; a group owns ROWS rows of one solve, a thread of it
-// every GROUP-th column of all of them: of REGISTER_ROWS rows in its registers, of the others in shared memory. Sums over lanes
-// take CHUNK rows at a time.
+// A block, one to a multiprocessor, is made of groups of GROUP_WARPS warps; a group owns ROWS rows of one solve, a
+// thread of it every GROUP-th column of all of them: of REGISTER_ROWS rows in its registers, of the others in shared
+// memory. Sums over lanes take CHUNK rows at a time.
 //
-//   not MIXES   exactly `most` iterations, every even one averaged with the one before, all in float32. Gains go through shared
-//               memory where a block has a solve to itself, and as packets (calibrate/cuda/packets.cuh), four a station,
+//   not MIXES exactly `most` iterations, every even one averaged with the one before, all in float32. Gains go through
+//   shared
+//               memory where a block has a solve to itself, and as packets (calibrate/cuda/packets.cuh), four a
+//               station,
 //               between the blocks of one solve otherwise: a cooperative launch
-//   MIXES       steps are mixed until a tolerance (full-mix.cuh), with sums in float64 from where float32 tells no more;
+//   MIXES steps are mixed until a tolerance (full-mix.cuh), with sums in float64 below float32's precision;
 //               a block has a solve to itself
 //
-// Set by the plan: STATIONS, FORM, THREADS, GROUP_WARPS, ROWS, REGISTER_ROWS, CHUNK (divides ROWS), BLOCKS_PER_SOLVE (times the
-// rows of a block at least STATIONS), MIXES, LEAST_DETERMINANT, and what full-mix.cuh takes.
+// Set by the plan: STATIONS, FORM, THREADS, GROUP_WARPS, ROWS, REGISTER_ROWS, CHUNK (divides ROWS), BLOCKS_PER_SOLVE
+// (times the rows of a block at least STATIONS), MIXES, LEAST_DETERMINANT, and the numbers for full-mix.cuh.
 #include "full-rows.cuh"
 #include "packets.cuh"
 
@@ -39,7 +41,7 @@ __device__ __forceinline__ bool stepOf(const Real (&sum)[SUMS], Real ratio, Real
   }
   return true;
 }
-// As above with the gain as it is where nothing determines it; float32 where D is far from having no inverse.
+// As above with an undetermined gain unchanged; in float32 where D is far from singular.
 __device__ __forceinline__ void stepFrom(const float (&sum)[SUMS], double ratio, const float (&was)[8],
                                          float (&next)[8]) {
   if (stepOf<float>(sum, (float)ratio, 1e-3f, next)) return;
@@ -62,7 +64,7 @@ __device__ __forceinline__ void totals(Real (&sum)[SUMS], const Real *parts, int
   }
 }
 
-// Between the sums of warps and whoever finishes their rows.
+// A barrier between the sums of warps and the threads that finish their rows.
 __device__ __forceinline__ void groupsMeet() {
   if constexpr (GROUP_WARPS == 1)
     __syncwarp();

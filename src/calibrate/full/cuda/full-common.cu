@@ -1,4 +1,4 @@
-// What all stations may share (full/common.ts): the sums that its normal equations are made of, a row of stations to a block.
+// What all stations may share (full/common.ts): the sums for its normal equations, a row of stations to a block.
 //
 //   normal = Re sum_i tr u_m^H H_i u_k D_i + X_mk + X_km,  X_mk = Re sum_pairs w tr M H_j u_m M^H H_i u_k,  H = G^H G
 //   right  = sum_i G_i^H N_i - H_i D_i
@@ -6,7 +6,7 @@
 //   parts, totals : [k][i][COMMON_SUMS], [k][COMMON_SUMS] float64:
 //     rows  [ac][db]  H_ac D_db            32 numbers, complex
 //     pairs [ab][cd]  (M H_j)_ab (M^H H_i)_cd  32
-//     right 8, squares of what the model misses, numbers, stations
+//     right 8, squares of the misfit, numbers, stations
 #include "integers.cuh"
 
 constexpr int ROWS = 0, PAIRS = 32, RIGHT = 64, SQUARES = 72, NUMBERS = 73, STATIONS = 74;
@@ -52,8 +52,8 @@ __device__ void addOuter(double *sum, const Matrix &a, const Matrix &b, double f
     }
 }
 
-// data, model, weights as full/plan.ts has them; gains : [k][i][8] in units of `units` [k]; sums : [k][i][12] of pairs scaled by
-// scales [k][2]. Grid: (stations, solves), grid-stride over solves; 128 threads.
+// data, model, weights as in full/plan.ts; gains : [k][i][8] in units of `units` [k]; sums : [k][i][12] of pairs scaled
+// by scales [k][2]. Grid: (stations, solves), grid-stride over solves; 128 threads.
 extern "C" __global__ void __launch_bounds__(128)
     commonRows(const double *data, const double *model, const double *weights, const double *gains, const double *sums,
                const double *scales, const double *units, double *parts, int solves, int stations) {
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(128)
   for (int64_t k = blockIdx.y; k < solves; k += gridDim.y) {
     const double unit = units[k], ofData = scales[2 * k], ofModel = scales[2 * k + 1];
     const int64_t first = k * baselines + (int64_t)i * (i + 1) / 2;
-    // [ab][ec] of (M H_j)_ab conj(M_ec), then power of the data and how many numbers
+    // [ab][ec] of (M H_j)_ab conj(M_ec), then power of the data and the count of numbers
     double v[34] = {};
     for (int j = threadIdx.x; j < i; j += 128) {
       const double weight = weights[first + j];

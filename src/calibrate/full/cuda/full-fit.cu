@@ -1,5 +1,5 @@
-// What all stations of a solve share (full/common.ts): the normal equations from the sums of full-common.cu, what single
-// stations' steps lack, and whether the solve goes on. One warp a solve: its matrices are of 8 x 8.
+// What all stations of a solve share (full/common.ts): the normal equations from the sums of full-common.cu, the
+// correction of single stations' steps, and whether the solve continues. One warp a solve: its matrices are 8 x 8.
 #include "integers.cuh"
 
 constexpr int U = 8;
@@ -11,9 +11,9 @@ struct FitWork {
   const double *totals;          // [k][COMMON_SUMS]
   double *normals, *variances;   // out : [k][8][8], [k]
   double *turns, *amends;        // out : [k][8], 1 + u of the best common step; [k][8][8]
-  double *changes;               // [k], in and out: the size of u where that is still to be made
+  double *changes;               // [k], in and out: the size of u where that step is still to be made
   const int *done, *iterations;  // [k]
-  int *how;                      // out : [k], as fullResume takes it
+  int *how;                      // out : [k], as for fullResume
   double tolerance;
   int most, unused;
 };
@@ -30,7 +30,7 @@ __device__ __forceinline__ double element(const double *sum, int p, int q, int t
   return (turns & 1) == 0 ? ((turns & 2) == 0 ? re : -re) : ((turns & 2) == 0 ? -im : im);
 }
 
-// Jacobi's rotations, four at a time: afterwards the diagonal of a holds the values, the columns of v the vectors.
+// Jacobi rotations, four at a time: afterwards the diagonal of a has the values, the columns of v the vectors.
 __device__ void eigenSymmetric(double (*a)[U], double (*v)[U], double (*turn)[2]) {
   const int lane = threadIdx.x, k = lane % U;
   for (int n = lane; n < U * U; n += 32) v[n / U][n % U] = n / U == n % U ? 1 : 0;
@@ -43,7 +43,7 @@ __device__ void eigenSymmetric(double (*a)[U], double (*v)[U], double (*turn)[2]
     }
     off = sumWarp(off), whole = sumWarp(whole);
     if (!(off > 1e-30 * whole)) return;
-    // Everybody meets everybody in seven rounds: 0 stays, the others go round.
+    // All pairs in seven rounds: 0 stays, the others rotate.
     for (int round = 0; round < U - 1; ++round) {
       const int n = lane / U, one = n == 0 ? 0 : (round + n) % 7 + 1,
                 other = n == 0 ? round % 7 + 1 : (round + 7 - n) % 7 + 1;
@@ -72,7 +72,7 @@ __device__ void eigenSymmetric(double (*a)[U], double (*v)[U], double (*turn)[2]
   }
 }
 
-// amends + factor sum of vectors times themselves over value and noise, of all modes that are more than rounding.
+// amends + factor sum of vectors times themselves over value and noise, of all modes above rounding.
 __device__ void addInverse(double (*amends)[U], const double (*a)[U], const double (*v)[U], double factor,
                            double noise) {
   double stiffest = a[0][0];
@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(32) fullFit(const __grid_constant__
   const double *sums = work.totals + COMMON_SUMS * k;
   __shared__ double a[U][U], single[U][U], v[U][U], amends[U][U], turn[U / 2][2];
   const int lane = threadIdx.x;
-  // What is left of large sums may come out below 0 where there is no noise at all.
+  // The difference of large sums may be below 0 where there is no noise.
   const double variance = fmax(0.0, sums[SQUARES]) / fmax(1.0, sums[NUMBERS] - 8 * sums[STATIONS] + 1);
   // u_m = i^t e_row,column with m = 4 row + 2 column + t
   for (int n = lane; n < U * U; n += 32) {

@@ -1,4 +1,4 @@
-// After each step of full polarisation from memory: one block a solve, for all of it is a few numbers a station.
+// After each step of full polarisation from memory: one block a solve, since there are only a few numbers a station.
 #include "full-mix.cuh"
 
 // Grid: solves.
@@ -6,8 +6,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) fullMix(const __grid_const
   if (work.done[blockIdx.x] == RUNNING) mixSolve(work, blockIdx.x);
 }
 
-// Solves that go on: with what their steps lack fitted anew, and of those whose stations turn together G (1 + u) as well.
-// turns : [k][8]; amends : [k][64]; how : [k], 0 not at all, 1 the former, 2 both. Grid: solves.
+// Solves that continue: with their correction fitted anew, and for those with a common step G (1 + u) as well. turns :
+// [k][8]; amends : [k][64]; how : [k], 0 not at all, 1 the former, 2 both. Grid: solves.
 extern "C" __global__ void __launch_bounds__(THREADS)
     fullResume(double *gains, const double *turns, const double *amends, const int *how, const int *iterations,
                MixState *states, int *done, int stations, int form) {
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   MixState &state = states[k];
   for (int n = threadIdx.x; n < 64; n += THREADS) state.amends[n / 8][n % 8] = amends[64 * k + n];
   if (threadIdx.x > 0) return;
-  // Fitted for the iteration that is made once more, or was made last.
+  // Fitted for the iteration that is repeated, or was the last.
   if (form != 0) state.fitted = how[k] == 1 ? iterations[k] + 1 : iterations[k];
   if (how[k] == 2) state.count = state.hasLast = 0, state.leastChange = FAR;
   done[k] = RUNNING;

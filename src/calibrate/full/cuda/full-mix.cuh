@@ -1,21 +1,23 @@
-// Where the next step of a solve begins, and whether it is done (full/accelerate.ts).
+// The start of the next step of a solve, and whether it is done (full/accelerate.ts).
 //
-//   gains, next : [k][8 stations] float64. A solve that is done keeps `gains`, which its sums are of; `next` is its result
-//   history     : [k][slot of MIXED_STEPS][moved, rest][8 stations]; lasts : [k][2][8 stations], the last step's result and rest
+//   gains, next : [k][8 stations] float64. A solve that is done keeps `gains`, which its sums are of; `next` is its
+//   result
+//   history : [k][slot of MIXED_STEPS][moved, rest][8 stations]; lasts : [k][2][8 stations], the last step's result and
+//   rest
 //
 // Set by the plan: THREADS (of a block), SWITCH_BELOW, FAR, and the numbers of full/accelerate.ts and full/common.ts.
 #pragma once
 #include "integers.cuh"
 
 constexpr int WARPS = THREADS / 32;
-// Why a solve is done; RUNNING is none of it. PAUSED: what its steps lack is to be fitted, then the step is made once more.
+// Why a solve is done, or RUNNING. PAUSED: the correction of its steps is to be fitted, then the step is repeated.
 constexpr int RUNNING = 0, LAST = 1, SETTLED = 2, PAUSED = 3;
 
 struct MixState {
   double leastChange;
   double gram[MIXED_STEPS][MIXED_STEPS];
-  // What steps lack of a common one (full/common.ts): times right; the size of the last; at which iteration it was fitted, 0 for
-  // never; how many of FIT_BELOW are passed; whether the change was below LATE_BELOW then.
+  // The correction of steps in common (full/common.ts): times right; the size of the last; at which iteration it was
+  // fitted, 0 for never; how many of FIT_BELOW are passed; whether the change was below LATE_BELOW then.
   double amends[8][8];
   double amended;
   int count, newest, hasLast, fitted, fits, late;
@@ -51,12 +53,12 @@ __device__ __forceinline__ void sumBlock(double (&v)[COUNT], double (*parts)[WAR
   }
 }
 
-// Youngest first.
+// Newest first.
 __device__ __forceinline__ int slotOf(const MixState &state, int age) {
   return (state.newest + MIXED_STEPS - age) % MIXED_STEPS;
 }
 
-// Factors by slot, of the least rest, by Cholesky; 0 for what says nothing of its own.
+// Factors by slot, of the least rest, by Cholesky; 0 for a dependent difference.
 __device__ void solveMix(MixState &state, const double (&products)[2 * MIXED_STEPS], double *factors) {
   double lower[MIXED_STEPS][MIXED_STEPS], byAge[MIXED_STEPS];
   for (int age = 0; age < state.count; ++age) {
@@ -133,7 +135,7 @@ __device__ double amend(const MixWork &work, int64_t k, const MixState &state, d
   return size;
 }
 
-// How far a step goes, over the size of its result.
+// The length of a step, over the size of its result.
 __device__ __forceinline__ double changeOf(const double *gains, double *next, int length, bool average,
                                            double (*parts)[WARPS]) {
   double moves[2] = {0, 0};
@@ -147,7 +149,8 @@ __device__ __forceinline__ double changeOf(const double *gains, double *next, in
   return sqrt(moves[0] / moves[1]);
 }
 
-// From the gains and the result of a step to the next gains of solve k, by all threads of a block; why it is done, if it is.
+// From the gains and the result of a step to the next gains of solve k, by all threads of a block; returns why it is
+// done, or RUNNING.
 __device__ int mixSolve(const MixWork &work, int64_t k) {
   const int length = 8 * work.stations;
   double *gains = work.gains + k * length, *next = work.next + k * length;

@@ -1,4 +1,4 @@
-// Rows of full polarisation that a thread holds in registers and shared memory, and their sums (full-chip.cu).
+// Rows of full polarisation in a thread's registers and shared memory, and their sums (full-chip.cu).
 #pragma once
 #include "full-mix.cuh"
 #include "row-sums.cuh"
@@ -23,7 +23,7 @@ constexpr int GAINS =
     POWERS + (FORM == UNPOLARISED ? GROUPS * SHARED_ROWS * WIDTH / 4 : 0);  // [2][row 0, row 1][WIDTH]
 constexpr int PARTS = GAINS + 2 * 2 * WIDTH;                                // Real [WARPS][ROWS][SUMS]
 
-// What a pair keeps from one iteration to the next.
+// The constant numbers of a pair.
 struct Pair {
   float4 four[FOURS];
   float power;
@@ -54,7 +54,7 @@ struct Column {
   }
 };
 
-// What one pair gives to the twelve sums of its row: N as eight numbers, D as 00, 11, 01 re, im.
+// The contribution of one pair to the twelve sums of its row: N as eight numbers, D as 00, 11, 01 re, im.
 template <class Real>
 __device__ __forceinline__ void addPair(Real (&sum)[SUMS], const Pair &pair, const Column<Real> &of) {
   Real v[8];
@@ -117,8 +117,8 @@ __device__ __forceinline__ void keep(const Real (*sums)[SUMS], Real *parts, int 
   if (valid && lane % sharing(COUNT * SUMS) == 0) parts[index] = total;
 }
 
-// Where a thread's rows are 4, 8 or 16 its slot r holds row r ^ mirror: adding up over lanes every lane keeps the lower slots
-// and sends the upper ones, and needs no choosing (row-sums.cuh).
+// Where a thread's rows are 4, 8 or 16 its slot r holds row r ^ mirror: adding up over lanes every lane keeps the lower
+// slots and sends the upper ones, and needs no selection (row-sums.cuh).
 constexpr bool MIRRORED = ROWS == 4 || ROWS == 8 || ROWS == 16;
 __device__ __forceinline__ int mirrorOf(int lane) { return MIRRORED ? lane * ROWS / 32 : 0; }
 template <class Real>
@@ -133,7 +133,7 @@ struct Rows {
   const float4 *matrix;  // of this thread's group, at its first column
   const float *powers;
 
-  // Rows from `from` on, which lie one after the other in memory; zeros past the last row or column.
+  // Rows from `from` on, consecutive in memory; zeros past the last row or column.
   __device__ __forceinline__ void load(const float *from, int rows, float4 *shared, int group, int inGroup) {
     float4 *toMatrix = shared + MATRIX + group * SHARED_ROWS * FOURS * WIDTH + inGroup;
     float *toPowers = (float *)(shared + POWERS) + group * SHARED_ROWS * WIDTH + inGroup;
@@ -182,7 +182,7 @@ struct Rows {
       for (int r = 0; r < COUNT; ++r) addPair(sums[r], pairOf(FIRST + r * STEP, c), of);
     }
   }
-  // Of all slots from FIRST by STEP: what is left of them in slot FIRST, over the lanes that hold its row elsewhere.
+  // Over all slots from FIRST by STEP: the partial sums in slot FIRST, over the lanes that hold its row elsewhere.
   template <int TOGETHER, int FIRST, int STEP, class Real, class Columns>
   __device__ __forceinline__ void sumTree(const Columns &column, Real (&sum)[SUMS]) const {
     if constexpr (ROWS / STEP <= TOGETHER) {
@@ -203,7 +203,7 @@ struct Rows {
       addFrom(sum, other, 32 * STEP / ROWS);
     }
   }
-  // The rest of the lanes of a row: 12 numbers are halved with them as far as that goes, to 3.
+  // The remaining lanes of a row: 12 numbers are halved with them as far as possible, to 3.
   template <class Real>
   __device__ __forceinline__ void keepRow(Real (&v)[SUMS], Real *parts, int lane) const {
     constexpr int LEFT = 32 / ROWS, HALVINGS = LEFT == 2 ? 1 : 2, COUNT = SUMS >> HALVINGS;

@@ -1,8 +1,8 @@
-// Before pairs are made: how large a solve's data, model and gains are, and what form fits its models (full/plan.ts), so that
-// V' = sigma V, M' = mu M and G' = G / unit are near 1; then G' = N' D'^-1 mu / (sigma unit^2).
+// Before pairs are made: the sizes of a solve's data, model and gains, and the form of its models (full/plan.ts), so
+// that V' = sigma V, M' = mu M and G' = G / unit are near 1; then G' = N' D'^-1 mu / (sigma unit^2).
 #include "integers.cuh"
 
-// Numbers that are not negative are in the order of their bits.
+// Non-negative numbers are in the order of their bits.
 __device__ __forceinline__ void atLeast(double *largest, double value) {
   atomicMax((unsigned long long *)largest, (unsigned long long)__double_as_longlong(value));
 }

@@ -1,4 +1,6 @@
-/** What full-polarisation StEFCal compiles for a card; pure, so that it can be compiled on a machine without one. */
+/**
+ * What is compiled for full-polarisation StEFCal on a card; pure, so that it can be compiled on a machine without one.
+ */
 import { structure } from '../../../backend/cuda/arguments.js';
 import type { KernelRequest, LaunchShape } from '../../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
@@ -16,7 +18,9 @@ import {
 } from '../common.js';
 import { LEAST_DETERMINANT, type ModelForm } from '../plan.js';
 
-/** What full-common.cu sums for a solve: rows : [4][4] complex, pairs likewise, right : 8, squares, numbers, stations. */
+/**
+ * The sums of full-common.cu for a solve: rows : [4][4] complex, pairs likewise, right : 8, squares, numbers, stations.
+ */
 export const COMMON_SUMS = 75;
 
 const two = ['pointer', 'pointer'] as const;
@@ -70,10 +74,10 @@ export const MIX_STATE = {
   late: AFTER_GRAM + 540,
   bytes: AFTER_GRAM + 544,
 } as const;
-/** Larger than any change: nothing was learnt yet. */
+/** Larger than any change: no history yet. */
 export const FAR = 1e300;
 export const MIX_THREADS = 512;
-/** Why a solve is done (full-mix.cuh): its change is below the tolerance; what its steps lack is to be fitted. */
+/** Why a solve is done (full-mix.cuh): its change is below the tolerance; or its correction is to be fitted. */
 const SETTLED = 2;
 const PAUSED = 3;
 

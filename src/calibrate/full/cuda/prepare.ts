@@ -1,6 +1,6 @@
 /**
- * Full-polarisation StEFCal on a card: pairs of both triangles in float32, gains in float64. Where the chip holds a solve its
- * iterations are one launch (full-chip.cu); what it does not hold is read from memory in each.
+ * Full-polarisation StEFCal on a card: pairs of both triangles in float32, gains in float64. Where a solve fits on the
+ * chip its iterations are one launch (full-chip.cu); otherwise pairs are read from memory in each.
  */
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../../backend/cuda/session.js';
@@ -31,22 +31,22 @@ import {
 } from './plan.js';
 
 interface CudaFullSolverOptions {
-  /** `memory` leaves the chip's own memory alone, to compare with. */
+  /** `memory` does not use the chip's own memory, for comparison. */
   readonly hold?: 'best' | 'memory';
-  /** Dealt this way instead of the one that seems cheapest. */
+  /** This variant instead of the one that seems cheapest. */
   readonly variant?: FullChipVariant;
 }
 
 interface CudaFullSolver extends FullSolver {
-  /** For people: how the pairs of the last batch were held. */
+  /** For reports: how the pairs of the last batch were held. */
   readonly description: () => string;
-  /** So many iterations of the last batch again, without the blocks' making: what the bench measures. */
+  /** Repeats so many iterations of the last batch, without making the blocks: for benches. */
   readonly launchAgain: (iterations: number) => void;
 }
 
-/** Pairs, and what they are made of, on the card at a time. */
+/** Most memory for pairs, and their inputs, on the card at a time. */
 const MOST_BYTES = 8 * 2 ** 30;
-/** Iterations between looks at whether all solves are done. */
+/** Iterations between tests of whether all solves are done. */
 const STEPS_AT_ONCE = 8;
 
 export const prepareCudaFullSolver = (
@@ -133,7 +133,7 @@ async function makeSolver(
     readonly solves: number;
     readonly form: ModelForm;
     readonly most: number;
-    /** Below 0 where the count is fixed. */
+    /** Below 0 for a fixed count. */
     readonly tolerance: number;
   }
   function setMix(mixWork: DataView, { form, most, tolerance }: Run): void {
@@ -179,7 +179,7 @@ async function makeSolver(
     }
     return chips.get(name);
   }
-  /** What all stations of each solve share, at its gains; whether any goes on. */
+  /** What all stations of each solve share, at its gains; returns whether any continues. */
   async function fit({ solves, most, tolerance, form }: Run): Promise<boolean> {
     const names = ['data', 'model', 'weights', 'gains', 'sums', 'scales', 'units', 'parts'] as const;
     commonRows.set([...pointersOf(...names), solves, stations]);
@@ -196,7 +196,7 @@ async function makeSolver(
     fullResume.launch({ grid: [solves, 1], threads: MIX_THREADS }, stream);
     return true;
   }
-  /** Sizes of data, model and gains, gains in units of their own; the form that fits all pairs. */
+  /** Sizes of data, model and gains, gains in units of their own; the form common to all pairs. */
   async function size(solves: number): Promise<ModelForm> {
     session.call('cuMemsetD8Async', memory.largest.pointer, 0, solves * 16, stream.handle);
     session.call('cuMemsetD8Async', memory.forms.pointer, 0, solves * 4, stream.handle);

@@ -24,7 +24,7 @@ __device__ __forceinline__ float4 narrow(double2 a, double2 b, double scale) {
   return make_float4((float)(a.x * scale), (float)(a.y * scale), (float)(b.x * scale), (float)(b.y * scale));
 }
 
-// One pair seen from its row: v and m as 00, 01, 10, 11.
+// One pair for its row: v and m as 00, 01, 10, 11.
 __device__ __forceinline__ void writePair(float *row, int64_t columns, int64_t j, const double2 (&v)[4],
                                           const double2 (&m)[4], double weight, double ofData, double ofModel,
                                           int form) {
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(128)
         v[n] = weight == 0 ? make_double2(0, 0) : make_double2(data[at], data[at + 1]);
         m[n] = weight == 0 ? make_double2(0, 0) : make_double2(model[at], model[at + 1]);
       }
-      // over their diagonals and conjugated
+      // transposed and conjugated
       for (int n = 0; n < 4; ++n) {
         const int from = 2 * (n % 2) + n / 2;
         vTurned[n] = make_double2(v[from].x, -v[from].y), mTurned[n] = make_double2(m[from].x, -m[from].y);
@@ -99,7 +99,7 @@ __device__ __forceinline__ void widen(Pair<Real> (&out)[4], const float4 &first,
   out[2] = {(Real)second.x, (Real)second.y}, out[3] = {(Real)second.z, (Real)second.w};
 }
 
-// What this thread's columns give: N as eight numbers, then D as 00, 11, 01 re, 01 im.
+// The contributions of this thread's columns: N as eight numbers, then D as 00, 11, 01 re, 01 im.
 template <class Real, int FORM>
 __device__ __forceinline__ void sumRow(const float *row, const double *before, int stations, double (&sums)[12]) {
   const int64_t columns = columnsOf(stations);
@@ -138,7 +138,7 @@ __device__ __forceinline__ void sumRow(const float *row, const double *before, i
       }
     } else {
 #pragma unroll
-      for (int e = 0; e < 4; ++e) z[e] = g[e];  // its products hold the model
+      for (int e = 0; e < 4; ++e) z[e] = g[e];  // its products include the model
     }
 #pragma unroll
     for (int a = 0; a < 2; ++a)
@@ -169,7 +169,7 @@ __device__ __forceinline__ void sumRow(bool exactly, const float *row, const dou
     sumRow<float, FORM>(row, before, stations, sums);
 }
 
-// ratios : [k], what turns N D^-1 of scaled sums into a gain. Grid: (stations, solves), grid-stride over solves.
+// ratios : [k], the factor from N D^-1 of scaled sums to a gain. Grid: (stations, solves), grid-stride over solves.
 extern "C" __global__ void __launch_bounds__(128)
     fullStep(const float *pairs, const double *gains, double *next, double *sumsOut, const int *done, const int *exact,
              const double *ratios, int solves, int stations, int form) {
