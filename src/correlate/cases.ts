@@ -1,6 +1,6 @@
 /**
- * What every correlator must do, on whichever backend: register these cases in a backend's own test file.
- * The oracle is reference.ts; integers must agree to the last bit.
+ * Shared cases for every correlator, registered in each backend's own test file. The oracle is reference.ts; integers
+ * must agree to the last bit.
  */
 import assert from 'node:assert/strict';
 import type { Backend } from '../backend/backend.js';
@@ -15,7 +15,7 @@ import { planCorrelation, type CorrelateOptions, type CorrelatePlan } from './pl
 import { correlateReference, type CorrelateBlock } from './reference-testing.js';
 import { fullScaleSpectra, garbage, poison, randomSpectra } from './samples.testing.js';
 
-/** Feeds the blocks and finishes; the block's memory and the sums are full of garbage beforehand. */
+/** Feeds the blocks and finishes; the block's memory and the sums are garbage beforehand. */
 export function correlateBlocks(
   plan: CorrelatePlan,
   backend: Backend,
@@ -45,7 +45,7 @@ export function correlateCases(open: () => Promise<Backend>, options: CaseOption
       blocks: readonly CorrelateBlock[],
     ): Promise<CorrelationResult> => {
       const result = await correlateBlocks(plan, backend(), blocks);
-      // The `reference` backend adds in the oracle's order: its floats are the same too.
+      // The `reference` backend adds in the oracle's order: its floats are equal too.
       assertSame(
         plan,
         result,
@@ -91,8 +91,8 @@ export function correlateCases(open: () => Promise<Backend>, options: CaseOption
     }
 
     theCase('full scale past 2³¹', async () => {
-      // Station 0 holds 127 + 127i, station 1 127 − 127i: V₀₀ = V₁₁ = 32,258 a sample and
-      // V₁₀ = (127 − 127i)·conj(127 + 127i) = −32,258i. After 70,001 samples that is 2,258,092,258 > 2³¹.
+      // Station 0 is 127 + 127i, station 1 127 − 127i: V₀₀ = V₁₁ = 32,258 a sample and V₁₀ = (127 − 127i)·conj(127 +
+      // 127i) = −32,258i. After 70,001 samples that is 2,258,092,258 > 2³¹.
       const plan = planCorrelation({ stations: 2, polarisations: 1, channels: 1, type: 'ci8' });
       const { visibilities, counts } = await agree(
         plan,
@@ -119,7 +119,7 @@ export function correlateCases(open: () => Promise<Backend>, options: CaseOption
         for (const input of [1, 4, 5]) flaggedInputs[input] = 1; // Y of station 0, all of station 2
         const plan = planCorrelation({ stations: 5, polarisations: 2, channels: 2, type, flaggedInputs });
         const spectra = randomSpectra(plan, 41, randomStream(14, type));
-        // A flagged input may hold anything, what is no number included.
+        // A flagged input may have any values, NaN included.
         if (type === 'cf32') spectra.fill(NaN, 4 * 41 * 2, 6 * 41 * 2);
         const { visibilities, counts } = await agree(plan, [whole(spectra, 41)]);
         const b10 = baselineIndex(1, 0);
@@ -142,7 +142,7 @@ export function correlateCases(open: () => Promise<Backend>, options: CaseOption
           { spectra, samples: 60, gaps },
           whole(randomSpectra(plan, 9, stream), 9),
         ]);
-        // Station 1 misses 20 of 69 samples in channel 0, samples 10…39 in channel 1.
+        // Station 1 lacks 20 of 69 samples in channel 0, samples 10…39 in channel 1.
         assert.equal(counts[baselineIndex(1, 0)], 49);
         assert.equal(counts[15 + baselineIndex(1, 0)], 39);
         assert.equal(counts[3 * 15 + baselineIndex(4, 3)], 9);
@@ -182,7 +182,7 @@ export function correlateCases(open: () => Promise<Backend>, options: CaseOption
       assert.deepEqual(of(0, 0, 0), [51, 41, 41, 41]);
       assert.deepEqual(of(1, 0, 0), [51, 34, 34, 34]);
       assert.deepEqual(of(2, 0, 0), [51, 41, 41, 41]);
-      // Station 1 with station 0: X and Y of 1 lack 10…19, and Y of 0 what it lacks.
+      // Station 1 with station 0: X and Y of 1 lack 10…19, and Y of 0 as above.
       assert.deepEqual(of(1, 1, 0), [41, 34, 41, 34]);
       // Y of station 2 is flagged.
       assert.deepEqual(of(0, 2, 0), [51, 41, 0, 0]);

@@ -1,16 +1,19 @@
-/** A prepared X-engine, on whichever backend. */
+/** A prepared X-engine, on any backend. */
 import type { CountsCB, CountsCBPP, VisibilitiesCBPP } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
 import type { CorrelatePlan } from './plan.js';
 
-/** One integration; the arrays are the caller's to keep. */
+/** One integration; the caller may keep the arrays. */
 export interface CorrelationResult {
   /** visibilities : [c][b][p_i][p_j], complex: Σ_t x_i · conj(x_j), zero where either input is flagged. */
   readonly visibilities: VisibilitiesCBPP;
-  /** counts : [c][b], samples that both stations really had. */
+  /** counts : [c][b], samples that both stations had. */
   readonly counts: CountsCB;
-  /** productCounts : [c][b][p_i][p_j], where a station lacked one polarisation and not the other; counts are then the most of them. */
+  /**
+   * productCounts : [c][b][p_i][p_j], where a station lacked only one polarisation; counts are then the largest of
+   * them.
+   */
   readonly productCounts?: CountsCBPP;
   /** Spectra fed, missing ones included. */
   readonly samples: number;
@@ -20,6 +23,6 @@ export interface Correlator extends Closable {
   readonly plan: CorrelatePlan;
   /** Adds a block of any size to the integration. A refused block adds nothing. */
   accumulate(block: SpectraBlock): Promise<void>;
-  /** Hands the integration over and starts the next from zero. */
+  /** Returns the integration and starts the next from zero. */
   finish(): Promise<CorrelationResult>;
 }

@@ -1,4 +1,4 @@
-/** The X-engine on a card, for whoever keeps data there: the stages and the bench. */
+/** The X-engine on a card, for modules that keep data there: the stages and the bench. */
 export { prepareXEngine } from './cuda/engine.js';
 export {
   chooseHopperVariant,

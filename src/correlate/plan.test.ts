@@ -57,7 +57,7 @@ describe('correlate plan', () => {
     await assert.rejects(check({ firstChannel: 2, endChannel: 1 }), /firstChannel is 2; .* from 0 to 1/);
     await assert.rejects(check({ firstInput: 4, endInput: 2 }), /firstInput is 4; .* from 0 to 2/);
     await assert.rejects(check({ firstSample: -1 }), /firstSample is -1/);
-    // Half a station may be missing: products have counts of their own.
+    // One polarisation may be missing: products have counts of their own.
     await check({ firstInput: 1 });
   });
 

@@ -1,4 +1,4 @@
-/** What a correlator will do, worked out before any data: pure, and the same for every backend. */
+/** The plan of a correlator, before any data: pure, and the same for every backend. */
 import { baselineCount, type SpectraType } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';
 import { refuse, wholeNumber } from '../core/errors.js';
@@ -6,7 +6,7 @@ import { refuse, wholeNumber } from '../core/errors.js';
 const MOST_STATIONS = 2 ** 14;
 const MOST_CHANNELS = 2 ** 20;
 
-/** Each sample adds at most 2·127² to a sum; float64 holds whole numbers exactly up to 2⁵³. */
+/** Each sample adds at most 2·127² to a sum; float64 represents integers exactly up to 2⁵³. */
 export const MOST_INTEGER_SAMPLES = Math.floor(2 ** 53 / (2 * 127 ** 2));
 
 export interface CorrelateOptions {
@@ -14,7 +14,7 @@ export interface CorrelateOptions {
   readonly polarisations: 1 | 2;
   readonly channels: number;
   readonly type: SpectraType;
-  /** flaggedInputs : [a], 1 for an input to leave out; none unless given. */
+  /** flaggedInputs : [a], 1 for an input to leave out; none by default. */
   readonly flaggedInputs?: Uint8Array;
 }
 
@@ -28,11 +28,11 @@ export interface CorrelatePlan {
   /** The lower triangle, autocorrelations included. */
   readonly baselines: number;
   readonly flaggedInputs: Uint8Array;
-  /** The most samples one integration may hold and stay exact. */
+  /** The most samples of an exact integration. */
   readonly mostSamples: number;
 }
 
-/** Checks a correlator's sizes; needs no machine. */
+/** Checks a correlator's sizes; independent of the machine. */
 export function planCorrelation(options: CorrelateOptions): CorrelatePlan {
   const { polarisations, type } = options;
   const stations = wholeNumber('correlate', 'stations', options.stations, 1, MOST_STATIONS);
@@ -60,7 +60,7 @@ export function planCorrelation(options: CorrelateOptions): CorrelatePlan {
   };
 }
 
-/** Refuses what does not fit the plan, before anything is added. `samplesSoFar` are in the sums already. */
+/** Refuses blocks that do not fit the plan, before anything is added. `samplesSoFar` are in the sums already. */
 export function checkCorrelateBlock(plan: CorrelatePlan, block: SpectraBlock, samplesSoFar: number): void {
   const { shape, samples } = block;
   if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs) {

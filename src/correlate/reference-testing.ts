@@ -1,6 +1,6 @@
 /**
- * The oracle of every correlator: V_ij = Σ_t x_i · conj(x_j) as docs/conventions.md writes it, in plain loops and
- * float64. It shares no code with what it judges but the order of baselines.
+ * The oracle of every correlator: V_ij = Σ_t x_i · conj(x_j) as in docs/conventions.md, in plain loops and float64. It
+ * shares only the order of baselines with the code that it tests.
  */
 import { baselineIndex, countsCB, countsCBPP, visibilitiesCBPP, type SpectraCAT } from '../core/axes.js';
 import type { SpectraGap } from '../core/gaps.js';
@@ -61,7 +61,7 @@ export function correlateReference(
   };
 }
 
-/** Real and imaginary parts : [c][a][t]; zero for flagged inputs, whatever they hold. */
+/** Real and imaginary parts : [c][a][t]; zero for flagged inputs. */
 function unpack({ type, inputs, flaggedInputs }: CorrelatePlan, { spectra, samples }: CorrelateBlock) {
   const length = type === 'ci4' ? spectra.length : spectra.length / 2;
   const part = (of: (n: number) => number): Float64Array =>
@@ -73,7 +73,7 @@ function unpack({ type, inputs, flaggedInputs }: CorrelatePlan, { spectra, sampl
   return [part((n) => signed(Math.floor(spectra[n] / 16))), part((n) => signed(spectra[n] % 16))];
 }
 
-/** Whether a gap takes one polarisation of a station and leaves the other. */
+/** Whether a gap covers only one polarisation of a station. */
 const isHalf = ({ firstInput, endInput }: SpectraGap, polarisations: 1 | 2): boolean =>
   firstInput % polarisations !== 0 || endInput % polarisations !== 0;
 

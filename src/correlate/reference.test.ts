@@ -37,7 +37,8 @@ describe('the correlator’s oracle', () => {
 
   it('two stations, two polarisations, two channels: every product in its place', () => {
     const plan = planCorrelation({ stations: 2, polarisations: 2, channels: 2, type: 'ci8' });
-    // Real values, so products are easy to tell: channel 0 inputs 1, 2, 3, 5; channel 1 inputs 7, 11, 13, 17.
+    // Real values, so that products are easy to distinguish: channel 0 inputs 1, 2, 3, 5; channel 1 inputs 7, 11, 13,
+    // 17.
     const { visibilities } = correlateReference(plan, [
       whole(ci8(plan, [1, 0, 2, 0, 3, 0, 5, 0, 7, 0, 11, 0, 13, 0, 17, 0], 1), 1),
     ]);

@@ -34,11 +34,11 @@ export const randomSpectra = (plan: CorrelatePlan, samples: number, stream: Rand
 export const fullScaleSpectra = (plan: CorrelatePlan, samples: number, stream: RandomStream): SpectraCAT =>
   filled(plan, samples, () => fullScaleElement[plan.type](stream));
 
-/** What a block holds before the data that count: large, and unlike them. */
+/** The content of a block before the data: large, and unlike them. */
 export const garbage = (plan: CorrelatePlan, samples: number): SpectraCAT =>
   fullScaleSpectra(plan, samples, randomStream(666, 'garbage'));
 
-/** An array handed out is the caller's: whatever they do to it must not come back. */
+/** The caller owns a returned array: changes to it must not affect later results. */
 export function poison({ visibilities, counts }: CorrelationResult): void {
   visibilities.fill(12345.678);
   counts.fill(-9876.5);

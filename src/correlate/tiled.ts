@@ -1,7 +1,7 @@
 /**
  * What the `reference` backend runs: Σ_t x_i · conj(x_j) over the lower triangle in float64, two inputs by two at a
- * time so that sums stay in registers. Whole numbers stay exact below 2⁵³, which the plan's limit guards, so integer and
- * float spectra take one path. The shared cases hold it to reference.ts to the last bit, floats too.
+ * time so that sums stay in registers. Integers are exact below 2⁵³, the plan's limit, so integer and float spectra use
+ * the same code. The shared cases compare it with reference.ts to the last bit, floats too.
  */
 import { hostSpectra } from '../backend/host-spectra.js';
 import { baselineIndex, visibilitiesCBPP, type SpectraCAT, type VisibilitiesCBPP } from '../core/axes.js';
@@ -11,12 +11,12 @@ import type { Correlator } from './correlator.js';
 import { checkCorrelateBlock, type CorrelatePlan } from './plan.js';
 import { checkSpectra, unpackRow } from './unpack.js';
 
-/** Samples unpacked at a time: rows of 128 inputs are then 512 kB, within a core's second cache. */
+/** Samples unpacked at a time: rows of 128 inputs are then 512 kB, within a core's L2 cache. */
 const CHUNK = 256;
 
 export function prepareTiledCorrelator(plan: CorrelatePlan): Correlator {
   const { channels, inputs } = plan;
-  // An even number of rows lets inputs be taken two by two; a row without an input stays zero.
+  // An even number of rows lets inputs be processed two by two; a row without an input stays zero.
   const rows = inputs + (inputs % 2);
   const re = new Float64Array(rows * CHUNK);
   const im = new Float64Array(rows * CHUNK);

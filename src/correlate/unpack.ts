@@ -1,4 +1,4 @@
-/** From stored spectra to numbers, and the contract that stored spectra must keep. */
+/** From stored spectra to numbers, and the constraints on stored spectra. */
 import { elementsPerSpectra, type SpectraElements, type SpectraType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { highNibble, lowNibble } from '../core/nibbles.js';
@@ -52,7 +52,7 @@ const contracts = {
   },
 } satisfies Record<SpectraType, Contract>;
 
-/** Says which value breaks the contract of its type, and how. */
+/** The error for a value outside its type's range. */
 export function refuseValue(
   type: SpectraType,
   at: { readonly channel: number; readonly input: number; readonly sample: number },
@@ -61,7 +61,10 @@ export function refuseValue(
   refuse('correlate', `channel ${at.channel}, input ${at.input}, sample ${at.sample} ${what}`, fix);
 }
 
-/** Refuses values outside the contract (docs/conventions.md, Numbers), saying where; flagged inputs may hold anything. */
+/**
+ * Refuses values outside the allowed range (docs/conventions.md, Numbers), with their place; flagged inputs may have
+ * any values.
+ */
 export function checkSpectra(plan: CorrelatePlan, spectra: SpectraElements, samples: number): void {
   const { channels, inputs, type } = plan;
   const { broken } = contracts[type];

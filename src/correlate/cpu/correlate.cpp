@@ -1,4 +1,4 @@
-// The X-engine on threads: which pair of input blocks is added when, where the sums lie, and how they come out.
+// The X-engine on threads: the order in which pairs of input blocks are added, the layout of sums, and their output.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -12,16 +12,16 @@ namespace {
 /** Pairs (I, J ≤ I) of input blocks, numbered like baselines. */
 constexpr int64_t pairIndex(int64_t i, int64_t j) { return i * (i + 1) / 2 + j; }
 
-/** Samples that 32-bit sums hold: each adds at most 2 · 127² (8 bits) or 2 · 7² (4 bits). */
+/** Samples that fit in 32-bit sums: each adds at most 2 · 127² (8 bits) or 2 · 7² (4 bits). */
 constexpr int64_t mostIn32Bits(SpectraType type) {
   return INT32_MAX / (type == SpectraType::ci4 ? 2 * 7 * 7 : 2 * 127 * 127);
 }
 
-/** Time blocks taken at once: a J side of 16 kB stays in the first cache while the I sides of a group go by. */
+/** Time blocks processed at once: a J side of 16 kB stays in the L1 cache while the I sides of a group pass. */
 constexpr int64_t TIME_BLOCKS_AT_ONCE = 8;
-/** Float samples taken at once: 16 kB a side, for the same reason. */
+/** Float samples processed at once: 16 kB a side, for the same reason. */
 constexpr int64_t SAMPLES_AT_ONCE = 128;
-/** I sides taken together; their panels, 16 kB each, stay in the second cache. */
+/** I sides processed together; their panels, 16 kB each, stay in the L2 cache. */
 constexpr int64_t MOST_GROUP = 8;
 
 struct Correlator {
@@ -61,7 +61,7 @@ struct Correlator {
 
   const CorrelateKernels &kernels;
   const AddFloatPair addFloatPair;
-  /** [c][pair][re, im][16 i][16 j]: 32-bit sums, and what was moved out of them before they could overflow. */
+  /** [c][pair][re, im][16 i][16 j]: 32-bit sums, and float64 sums they are moved to before they could overflow. */
   std::unique_ptr<ZeroedArray<int32_t>> sums;
   std::unique_ptr<ZeroedArray<double>> totals;
   int64_t inSums = 0;
@@ -90,8 +90,8 @@ void Correlator::accumulate(Context &context, const SpectraLayout &layout, const
 }
 
 /**
- * Calls body(channel, first I, end I, worker) for every channel and group of rows, on all threads. Groups are as
- * large as the cache likes, as small as it takes to keep every thread at work to the end.
+ * Calls body(channel, first I, end I, worker) for every channel and group of rows, on all threads. Groups are as large
+ * as suits the cache, and small enough to keep every thread busy to the end.
  */
 template <class Body>
 void Correlator::eachGroup(Context &context, Body &&body) {
@@ -105,7 +105,7 @@ void Correlator::eachGroup(Context &context, Body &&body) {
   });
 }
 
-/** Sums of a pair lie where the last time blocks left them, far away: they are asked for one pair ahead. */
+/** Sums of a pair are no longer in the cache since the last time blocks: they are prefetched one pair ahead. */
 inline void prefetchSums(const int32_t *sums) {
   for (int64_t at = 0; at < PAIR_SUMS; at += 16) __builtin_prefetch(sums + at, 1);
 }
@@ -155,7 +155,7 @@ void Correlator::addFloats(Context &context, const SpectraLayout &layout, const 
   });
 }
 
-/** Float64 takes over the 32-bit sums: whole numbers below 2⁵³ are exact in it. */
+/** Adds the 32-bit sums to float64: integers below 2⁵³ are exact in it. */
 void Correlator::promote(Context &context) {
   if (!totals) addTotals(context);
   context.pool.run(channels * pairs, [&](int64_t index, int) {
@@ -184,7 +184,7 @@ void Correlator::finish(Context &context, const uint8_t *flags, double *visibili
           out[0] = out[1] = 0;
           continue;
         }
-        // X·conj(Y) of one station lies above the diagonal of inputs; blocks on the diagonal are full squares.
+        // X·conj(Y) of one station is above the diagonal of inputs; blocks on the diagonal are full squares.
         const int64_t at = first + pairIndex(i / TILE_INPUTS, j / TILE_INPUTS) * PAIR_SUMS +
                            i % TILE_INPUTS * TILE_INPUTS + j % TILE_INPUTS;
         out[0] = (sums ? sums->data()[at] : 0) + (totals ? totals->data()[at] : 0);

@@ -68,8 +68,8 @@ void prepareI(const int8_t *tiles, int64_t timeBlocks, void *panel) {
 void prepareNothing(const int8_t *, int64_t, void *) {}
 
 /**
- * Four accumulators, one for each kind of product: the multiplier takes 16 cycles an instruction but gives its
- * result after 52, so each accumulator is touched once in four.
+ * Four accumulators, one for each kind of product: the multiplier takes 16 cycles an instruction but its latency is 52,
+ * so each accumulator is used once in four.
  */
 void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, const void *, int64_t timeBlocks, int32_t *sums) {
   const int8_t *a = static_cast<const int8_t *>(panel);

@@ -1,9 +1,8 @@
-// levels: avx512
-// VNNI multiplies four unsigned bytes by four signed ones and adds them to a 32-bit sum. The i side is made
-// unsigned by an offset, which the sums of the j side take out again, all modulo 2³²:
+// levels: avx512 VNNI multiplies four unsigned bytes by four signed ones and adds them to a 32-bit sum. The i side is
+// made unsigned by an offset, which is subtracted with the sums of the j side, all modulo 2³²:
 //   Re: Σ (aᵣ + 128) bᵣ + (aᵢ + 128) bᵢ  −  128 (Σ bᵣ + Σ bᵢ)
-//   Im: Σ (aᵢ + 128) bᵣ + (aᵣ + 128) (−bᵢ)  −  128 (Σ bᵣ − Σ bᵢ)
-// −b is wrong for −128, which only flagged inputs may hold: their products are thrown away.
+//   Im: Σ (aᵢ + 128) bᵣ + (aᵣ + 128) (−bᵢ) − 128 (Σ bᵣ − Σ bᵢ) −b is wrong for −128, which only flagged inputs may
+//   have: their products are discarded.
 #include <immintrin.h>
 
 #include "correlate/cpu/correlate_kernels.h"
@@ -22,10 +21,10 @@ void prepareI(const int8_t *tiles, int64_t timeBlocks, void *panel) {
   }
 }
 
-/** What the offset adds to Re and to Im, for each of sixteen j. */
+/** The offset's contribution to Re and to Im, for each of sixteen j. */
 void prepareJ(const int8_t *tiles, int64_t timeBlocks, void *notes) {
   const __m512i offset = _mm512_set1_epi8(-128);  // 128, unsigned
-  // Two sums of each, because an addition takes five cycles.
+  // Two sums of each, because an addition has a latency of five cycles.
   __m512i re[2] = {}, im[2] = {};
   for (int64_t block = 0; block < timeBlocks; block++, tiles += TILE_BYTES) {
 #pragma GCC unroll 16

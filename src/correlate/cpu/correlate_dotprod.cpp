@@ -1,7 +1,6 @@
-// levels: dotprod
-// SDOT multiplies four bytes by four in each of four lanes and adds them to 32-bit sums; its by-element form takes
-// one input's four samples for all lanes, which is a line of spectra.h as it stands: no unpacking on the j side.
-// −aᵣ is wrong for −128, which only flagged inputs may hold: their products are thrown away.
+// levels: dotprod SDOT multiplies four bytes by four in each of four lanes and adds them to 32-bit sums; its by-element
+// form takes one input's four samples for all lanes, which is a line of spectra.h unchanged: no unpacking on the j
+// side. −aᵣ is wrong for −128, which only flagged inputs may have: their products are discarded.
 #include <arm_neon.h>
 
 #include "correlate/cpu/correlate_kernels.h"
@@ -60,7 +59,7 @@ inline __attribute__((always_inline)) Operands loadOperands(const int8_t *i, con
           {vld1q_s8(j + PLANE_BYTES), vld1q_s8(j + PLANE_BYTES + 16)}};
 }
 
-/** Multiplies one line while the next is loaded: both sets and the sums fit the 32 registers, just. */
+/** Multiplies one line while the next is loaded: both sets and the sums just fit in 32 registers. */
 inline __attribute__((always_inline)) void addLine(Sums &re, Sums &im, const Operands &now, Operands &next,
                                                    const int8_t *nextI, const int8_t *nextJ) {
   next.aRe = vld1q_s8(nextI);
@@ -97,7 +96,7 @@ void addEight(const int8_t *i, const int8_t *j, int64_t timeBlocks, int32_t *sum
       addLine(re, im, odd, even, i + 2 * STEP_BYTES, j + 128);
     }
     addLine(re, im, even, odd, i + STEP_BYTES, j + 64);
-    // the next block's first line; after the last block, anything that may be read
+    // the next block's first line; after the last block, any readable memory
     const bool more = block + 1 < timeBlocks;
     addLine(re, im, odd, even, more ? i + 2 * STEP_BYTES : i, more ? j + 128 + PLANE_BYTES : j);
     i += 2 * STEP_BYTES;

@@ -17,7 +17,7 @@ constexpr int WIDTH = 4, ROWS = 1;
 constexpr int PARTS = 16 / WIDTH;
 typedef float Vector __attribute__((vector_size(4 * WIDTH), may_alias));
 
-/** Called with a short while of samples, so that float32 sums round little before float64 takes over. */
+/** Called with few samples, so that float32 sums round little before they are added to float64. */
 void addRows(const float *vectorsI, const float *vectorsJ, int64_t samples, double *sums) {
   Vector re[ROWS][PARTS] = {}, im[ROWS][PARTS] = {};
   for (int64_t t = 0; t < samples; t++) {

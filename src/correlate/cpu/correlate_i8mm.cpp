@@ -1,8 +1,7 @@
-// levels: i8mm
-// SMMLA multiplies two rows of eight bytes by two others and adds the four products to 32-bit sums: twice the work of
-// SDOT. Both sides want pairs of inputs with eight samples each, which two lines of spectra.h give when their words are
-// interleaved; that is done once for a group of i, and once for each j of a group.
-// −bᵢ is wrong for −128, which only flagged inputs may hold: their products are thrown away.
+// levels: i8mm SMMLA multiplies two rows of eight bytes by two others and adds the four products to 32-bit sums: twice
+// the work of SDOT. Both sides need pairs of inputs with eight samples each, which are two lines of spectra.h with
+// their words interleaved; that is done once for a group of i, and once for each j of a group. −bᵢ is wrong for −128,
+// which only flagged inputs may have: their products are discarded.
 #include <arm_neon.h>
 
 #include "correlate/cpu/correlate_kernels.h"
@@ -68,7 +67,7 @@ void prepareJ(const int8_t *tiles, int64_t timeBlocks, void *notes) {
   }
 }
 
-/** Two rows of 4 j each from two sums of 2 × 2, and back: words 0,1 of each are the first row. */
+/** Two rows of 4 j each from two sums of 2 × 2, and the reverse: words 0,1 of each are the first row. */
 inline __attribute__((always_inline)) void toSquares(const int32_t *at, int32x4_t *squares) {
   const int64x2_t row0 = vreinterpretq_s64_s32(vld1q_s32(at)),
                   row1 = vreinterpretq_s64_s32(vld1q_s32(at + TILE_INPUTS));

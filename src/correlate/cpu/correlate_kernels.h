@@ -12,21 +12,21 @@ constexpr int64_t PAIR_VALUES = TILE_INPUTS * TILE_INPUTS;
 constexpr int64_t PAIR_SUMS = 2 * PAIR_VALUES;
 
 struct CorrelateKernels {
-  /** Around every run of the integer kernels on a thread: AMX has registers to configure. */
+  /** Around every run of the integer kernels on a thread: AMX registers have to be configured. */
   void (*enter)();
   void (*leave)();
-  /** Bytes of a panel for one time block, a multiple of 64: what the I side is turned into, once for all J. */
+  /** Bytes of a panel for one time block, a multiple of 64: the I side rearranged, once for all J. */
   int64_t panelBytes;
-  /** The same for what is noted down about the J side, once for a group of I: numbers, or another order. */
+  /** The same for notes about the J side, once for a group of I: numbers, or another order. */
   int64_t notesBytes;
   void (*prepareI)(const int8_t *tilesI, int64_t timeBlocks, void *panel);
   void (*prepareJ)(const int8_t *tilesJ, int64_t timeBlocks, void *notes);
-  /** Adds a pair; sums wrap, so what they hold need only fit once all is added. */
+  /** Adds a pair; sums wrap, so they need to fit only after the last addition. */
   void (*addPair)(const int8_t *tilesI, const void *panel, const int8_t *tilesJ, const void *notes, int64_t timeBlocks,
                   int32_t *sums);
 };
 
-/** Adds a few hundred samples at most of a pair of float blocks: in float32 by themselves, then to the sums. */
+/** Adds at most a few hundred samples of a pair of float blocks: in float32, then to the sums. */
 using AddFloatPair = void (*)(const float *vectorsI, const float *vectorsJ, int64_t samples, double *sums);
 
 CORELLA_DECLARE_MATRIX(const CorrelateKernels, correlateKernels)

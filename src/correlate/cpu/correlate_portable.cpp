@@ -1,6 +1,5 @@
-// levels: portable
-// Plain loops that any compiler turns into whatever vectors its processor has. In float32, which every processor
-// multiplies fast: 64 samples add up to at most 2 · 128² · 64 = 2²¹, and whole numbers are exact up to 2²⁴.
+// levels: portable Plain loops that any compiler vectorises. In float32, which every processor multiplies fast: 64
+// samples add up to at most 2 · 128² · 64 = 2²¹, and integers are exact up to 2²⁴.
 #include "correlate/cpu/correlate_kernels.h"
 
 namespace corella {
@@ -22,7 +21,7 @@ void widen(const int8_t *plane, float *wide) {
 typedef float Vector __attribute__((vector_size(16), may_alias));
 constexpr int PARTS = 4;
 
-/** Wraps without offending: flagged inputs may hold −128 and pass 2³¹ where nobody looks. */
+/** Wraps without undefined behaviour: flagged inputs may have −128 and exceed 2³¹, in sums that are not used. */
 inline void addWrapping(int32_t *to, float exact) {
   *to = static_cast<int32_t>(static_cast<uint32_t>(*to) + static_cast<uint32_t>(static_cast<int32_t>(exact)));
 }

@@ -64,7 +64,7 @@ describe('cpu correlator', { skip: 'what' in library ? library.what : false }, (
 
   it('finds such values of any type in any place, and takes all others', async () => {
     const cpu = await openCpu({ threads: 1 });
-    // Values are looked at several at a time: eleven samples end between two looks.
+    // Values are tested several at a time: eleven samples end between two tests.
     const [inputs, samples] = [2, 11];
     const wrong = { ci8: [-128], ci4: [0x80, 0x38, 0x08, 0x87], cf32: [NaN, Infinity, -Infinity] } as const;
     for (const type of ['ci8', 'ci4', 'cf32'] as const) {

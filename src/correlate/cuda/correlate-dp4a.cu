@@ -19,7 +19,7 @@ extern "C" __global__ void __launch_bounds__(256)
   triangleTile(blockIdx.x - channel * TILES, tileRow, tileCol);
   const int8_t *rows = spectra + (int64_t)channel * INPUTS * pitchBytes;
 
-  // Each thread carries 16 bytes of one row and of one column.
+  // Each thread loads 16 bytes of one row and of one column.
   const int r = threadIdx.x / 4, q = threadIdx.x % 4;
   const int rowInput = tileRow * TILE + r, colInput = tileCol * TILE + r;
   const uint4 nothing = make_uint4(0, 0, 0, 0);
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(256)
   int re[4][4] = {}, im[4][4] = {};
   for (int k = 0; k < kSteps; ++k) {
     const uint32_t xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
-    __syncthreads();  // everyone is done with the step before
+    __syncthreads();  // all threads are done with the previous step
 #pragma unroll
     for (int w = 0; w < 4; ++w) {
       rowWords[q * 4 + w][r] = xs[w];

@@ -1,11 +1,11 @@
 // The X-engine for float32 spectra: products in fp32, sums of at most 256 samples, those in float64.
 //
 // 256 products of fp32 lose at most 256 * 2^-24 of the sum of their magnitudes, in practice sixteen times less; the
-// float64 sums above them lose nothing that matters, however long the integration.
+// error of the float64 sums is negligible for any length of integration.
 #include "shape.cuh"
 
 constexpr int TILE = 64, SAMPLES = 16;  // per step
-constexpr int STEPS_PER_SUM = 16;       // steps of fp32 before float64 takes over
+constexpr int STEPS_PER_SUM = 16;       // steps of fp32 before the sum is added to float64
 constexpr int PITCH = TILE + 2;         // float2: keeps 16-byte alignment of pairs, spreads the transposing stores
 constexpr int BLOCKS = (INPUTS + TILE - 1) / TILE;
 constexpr int TILES = BLOCKS * (BLOCKS + 1) / 2;

@@ -6,7 +6,7 @@
 // triangular: 19 % waste in a tile of 128 where a square would have 49 %.
 //
 // Persistent blocks: one producer thread fills a ring of stages, one or two consumer warpgroups multiply. Tiles come
-// from a work counter, so blocks that drew cheap diagonal tiles simply draw more.
+// from a work counter, so blocks with cheap diagonal tiles process more.
 //
 // Set by the plan (correlate/cuda/plan.ts), beside those of products.cuh:
 //   TILE           inputs along a tile's side, 64 or 128
@@ -23,7 +23,7 @@
 
 constexpr int SPAN = 128;  // bytes of K in a row of a panel: 64 samples, one swizzle span
 constexpr int LEAD_STEPS = 80;
-constexpr int SLOTS = 8;  // items the leading block of a cluster may be ahead of the other: more than STAGES
+constexpr int SLOTS = 8;  // items by which the first block of a cluster may be ahead of the other: more than STAGES
 constexpr int BLOCKS = (INPUTS + TILE - 1) / TILE;
 constexpr bool SPLIT_REGISTERS = WARPGROUPS > 1;  // the producer's warpgroup gives its registers to the consumers
 constexpr int CONSUMERS = WARPGROUPS * 128;
@@ -79,7 +79,8 @@ struct Ring {
 
 // ---- consumers ----
 
-// A consumer warp is done with a stage: tells its own producer and, in a cluster, the other one, which writes here too.
+// A consumer warp is done with a stage: notifies its own producer and, in a cluster, the other one, which writes here
+// too.
 __device__ __forceinline__ void release(uint32_t barrier, int lane) {
   if (lane == 0) ptx::barrierArrive(barrier);
   if (CLUSTER == 2 && lane == 1) ptx::barrierArriveAt(barrier, ptx::clusterRank() ^ 1);
@@ -116,7 +117,7 @@ __device__ __forceinline__ void multiply(Ring &ring, int kSteps, int signalAt, u
         Wgmma<N1>::multiplyAdd(acc1, b[2 * s], bt[2 * s], b[2 * s + 1], bt[2 * s + 1], d);
       }
       ptx::wgmmaCommit();
-      ptx::wgmmaWait<PENDING>();                     // the group before this one is done:
+      ptx::wgmmaWait<PENDING>();                     // the previous group is complete:
       if (h == 0 && k > 0) release(previous, lane);  // it was the last reader of its stage
     }
     if (LEAD && k == signalAt) ptx::namedArrive<1, 256>();
@@ -154,9 +155,9 @@ __device__ __forceinline__ void correlate(const Work &work, Ring &ring, Tile til
 
 __device__ __forceinline__ void consume(const Work &work, Ring ring, const volatile int *itemOfStage) {
   const int wg = threadIdx.x >> 7;
-  // Warpgroup 1 starts each tile LEAD stages after warpgroup 0: once per tile, since nothing else restores a lost
-  // lead; not with few stages to a tile, where warpgroup 0 could signal twice before warpgroup 1 listens once, and not
-  // with many, where the stores it hides are small and the late start is not made up (clusters, T = 8192: -1 to -6 %).
+  // Warpgroup 1 starts each tile LEAD stages after warpgroup 0: once per tile, since nothing else restores a lost lead;
+  // not with few stages to a tile, where warpgroup 0 could signal twice before warpgroup 1 waits once, and not with
+  // many, where the stores it hides are small and the late start is not made up (clusters, T = 8192: -1 to -6 %).
   const bool lead = LEAD > 0 && work.kSteps >= 2 * STAGES && work.kSteps <= LEAD_STEPS;
   const int signalAt = lead && wg == 0 ? LEAD - 1 : -1;
   for (;;) {
@@ -201,7 +202,7 @@ __device__ __forceinline__ void consume(const Work &work, Ring ring, const volat
 
 // ---- producers: one thread each ----
 
-// No more work: an empty stage that says so.
+// No more work: an empty stage marks the end.
 __device__ __forceinline__ void finish(Ring &ring, volatile int *itemOfStage) {
   itemOfStage[ring.stage] = -1;
   ptx::barrierArrive(ring.fullBarrier());

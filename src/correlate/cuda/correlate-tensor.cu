@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (int i = threadIdx.x; i < (diagonal ? 1 : 2) * TILE * 4; i += THREADS) {
       const int side = i / (TILE * 4), r = i / 4 % TILE, q = i % 4;
       const int input = (side ? tileCol : tileRow) * TILE + r;
-      // Rows past the last input read as zeros; their address must still be a real one.
+      // Rows past the last input are read as zeros; their address must still be valid.
       const int8_t *from = rows + (int64_t)(input < INPUTS ? input : 0) * pitchBytes + (int64_t)k * CHUNK + q * 16;
       copy16(stage + side * SIDE_BYTES + swizzled(r, q), from, input < INPUTS ? 16 : 0);
     }
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   const int warpRow = warp / COLUMN_WARPS * 32, warpCol = warp % COLUMN_WARPS * 64;
-  const bool idle = diagonal && warpCol > warpRow + 31;  // above the diagonal: nothing to do but load
+  const bool idle = diagonal && warpCol > warpRow + 31;  // above the diagonal: only loads
   int acc[ROW_STEPS][COLUMN_STEPS][4] = {};
 
   for (int k = 0; k < STAGES - 1; ++k) {
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   }
   for (int k = 0; k < kSteps; ++k) {
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-    __syncthreads();  // stage k has arrived for everyone, and everyone is done with stage k - 1
+    __syncthreads();  // stage k has arrived for all threads, and all are done with stage k - 1
     if (k + STAGES - 1 < kSteps) load(k + STAGES - 1);
     asm volatile("cp.async.commit_group;" ::: "memory");
     if (idle) continue;

@@ -1,4 +1,4 @@
-// From the int32 sums of some launches to the float64 totals of an integration, and out with the flagged inputs.
+// Adds the int32 sums of some launches to the float64 totals of an integration, and zeroes flagged inputs.
 #include "shape.cuh"
 
 // totals : [c][b][p_i][p_j][re, im], float64: whole numbers, exact below 2^53. Grid-stride over complex products.
@@ -11,7 +11,7 @@ extern "C" __global__ void addToTotals(const int2 *sums, double2 *totals, int64_
   }
 }
 
-// Totals of short integrations to those of a long one: longer (+)= totals. Grid-stride over complex products.
+// Adds totals of short integrations to those of a long one: longer (+)= totals. Grid-stride over complex products.
 extern "C" __global__ void addToLonger(const double2 *totals, double2 *longer, int64_t products, int add) {
   const int64_t stride = (int64_t)gridDim.x * blockDim.x;
   for (int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; e < products; e += stride) {

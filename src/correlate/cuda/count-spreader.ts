@@ -1,4 +1,4 @@
-/** Sample counts to the card: told shortly, a row for each run of channels, and said of every channel there. */
+/** Sends sample counts to the card in short form: a row for each run of channels, copied to every channel there. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory, PinnedMemory } from '../../backend/cuda/session.js';
 import { preparing, type Closable } from '../../core/closing.js';

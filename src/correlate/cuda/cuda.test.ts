@@ -1,6 +1,6 @@
 /**
  * The shared cases on every path of a card, and the sizes that only a card's tiling could get wrong. Without a card all
- * of it is skipped, saying so; what can be checked without one is in plan.test.ts.
+ * of it is skipped, with a message; plan.test.ts has the tests that need none.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -72,7 +72,7 @@ function sizes(path: CudaPath): void {
     { stations: 256, polarisations: 2, channels: 1, samples: 333 },
     { stations: 301, polarisations: 1, channels: 2, samples: 100 },
     { stations: 512, polarisations: 2, channels: 1, samples: 65 },
-    // More tiles than multiprocessors: blocks that stay must hand over cleanly from tile to tile.
+    // More tiles than multiprocessors: persistent blocks must continue correctly from tile to tile.
     { stations: 5, polarisations: 2, channels: 900, samples: 130 },
     { stations: 70, polarisations: 1, channels: 300, samples: 64 },
     { stations: 96, polarisations: 2, channels: 40, samples: 100 },

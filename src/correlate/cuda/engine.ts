@@ -1,4 +1,4 @@
-/** The X-engine's integer kernel, compiled and ready: one launch adds up one stretch of one block. */
+/** The X-engine's integer kernel, compiled and ready: one launch adds one time range of one block. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory, Stream } from '../../backend/cuda/session.js';
 import { offsetBy } from '../../backend/cuda/session.js';
@@ -10,7 +10,7 @@ import type { CorrelatePlan } from '../plan.js';
 interface XEngine extends Closable {
   /**
    * Samples [first, first + count) of the block into sums : [c][b][p_i][p_j], complex int32. `first` is a multiple of
-   * 64; the caller keeps the total below what int32 holds.
+   * 64; the caller keeps the total within int32.
    */
   launch(block: CudaSpectraBlock, first: number, count: number, sums: DeviceMemory, stream: Stream): void;
 }
@@ -54,7 +54,7 @@ export async function prepareXEngine(
   const box = new Uint32Array([128, 0, 1]);
   const everyElement = new Uint32Array([1, 1, 1]);
   const work = kernel.argument(2).view;
-  /** A view of the block as (byte in row, input, channel): what lies outside it arrives as zeros. */
+  /** A view of the block as (byte in row, input, channel): values outside it are zeros. */
   const describe = (n: 0 | 1, rows: number, block: CudaSpectraBlock, first: number, count: number): void => {
     dimensions.set([BigInt(count * BYTES_PER_SAMPLE), BigInt(inputs), BigInt(channels)]);
     strides.set([BigInt(block.pitchBytes), BigInt(block.pitchBytes * inputs)]);

@@ -1,6 +1,6 @@
 /**
- * Integrations of integrations, kept on the card: what is imaged often is written seldom, and correlated once. Sums of
- * whole numbers are those of one long integration, bit for bit.
+ * Long integrations summed from short ones on the card, for products with different cadences, correlated once. Sums of
+ * integers equal those of one long integration, bit for bit.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
@@ -14,8 +14,8 @@ interface LongSums extends Closable {
   /** Adds totals : [c][b][p_i][p_j] complex float64, in order on the compute stream. */
   add(totals: DeviceMemory): void;
   /**
-   * Ends the integration: what is added from now on belongs to the next. Comes down while that goes on; whoever calls
-   * this again waits for it first. New arrays.
+   * Ends the integration: later totals belong to the next. The copy to the host runs meanwhile; the next call waits for
+   * it first. New arrays.
    */
   finish(): Promise<VisibilitiesCBPP>;
 }

@@ -43,7 +43,7 @@ describe('planning the X-engine for a card', () => {
     const pairs = planXEngine(shape, 'hopper', { mode: 'replace' });
     assert.equal(tiles.itemsPerChannel, 36);
     assert.equal(pairs.itemsPerChannel, 16);
-    // One channel: fewer items than multiprocessors. Many: blocks stay, two by two.
+    // One channel: fewer items than multiprocessors. Many: persistent blocks, in pairs.
     assert.deepEqual(launchShape(pairs, 1, 132).grid, [32, 1]);
     assert.deepEqual(launchShape(pairs, 100, 132).grid, [132, 1]);
     assert.deepEqual(launchShape(pairs, 100, 131).grid, [130, 1]);

@@ -1,5 +1,5 @@
 /**
- * How a correlation runs on a card: which kernel, compiled with which numbers, launched how. Pure, so that every plan
+ * How a correlation runs on a card: the kernel, the numbers it is compiled with, the launch. Pure, so that every plan
  * can be checked, and compiled, on a machine without a card.
  */
 import type { CudaPath } from '../../backend/cuda/cuda.js';
@@ -9,10 +9,10 @@ import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { refuse } from '../../core/errors.js';
 import type { CorrelatePlan } from '../plan.js';
 
-/** What cuda.h calls L2 promotion. */
+/** L2 promotion in cuda.h. */
 export type FetchBytes = 64 | 128 | 256;
 
-/** Numbers that tune the Hopper kernel; correlate-hopper.cu says what each one does. */
+/** Tuning parameters of the Hopper kernel, explained in correlate-hopper.cu. */
 interface HopperVariant {
   readonly TILE: 64 | 128;
   readonly WARPGROUPS: 1 | 2;
@@ -24,11 +24,11 @@ interface HopperVariant {
   readonly BLOCKS_PER_SM: number;
 }
 
-/** The variants worth having, the most inputs each can take, and how many bytes the L2 cache fetches at a touch. */
+/** The useful variants, the most inputs of each, and how many bytes the L2 cache fetches per access. */
 export const hopperVariants = {
   /**
-   * All inputs in one tile of 64, three blocks to a multiprocessor: memory-bound, so many loads in flight, each taking
-   * 512 bytes of a row at once. Fetches of 256 bytes would only bring in what is asked for anyway, out of turn (-3 %).
+   * All inputs in one tile of 64, three blocks to a multiprocessor: memory-bound, so many loads in flight, each of 512
+   * bytes of a row at once. Fetches of 256 bytes would only load data that is requested anyway, out of order (-3 %).
    */
   single64: {
     mostInputs: 64,
@@ -55,7 +55,7 @@ export const hopperVariants = {
     DIAGONAL_ONLY: 1,
     BLOCKS_PER_SM: 1,
   },
-  /** Any number of inputs, each block for itself. */
+  /** Any number of inputs, independent blocks. */
   tiles: {
     mostInputs: Infinity,
     fetchBytes: 256,
@@ -68,7 +68,7 @@ export const hopperVariants = {
     DIAGONAL_ONLY: 0,
     BLOCKS_PER_SM: 1,
   },
-  /** Any number of inputs, blocks in pairs that share what they load: fewer bytes moved become clock. */
+  /** Any number of inputs, blocks in pairs that share their loads: moving fewer bytes allows a higher clock. */
   pairs: {
     mostInputs: Infinity,
     fetchBytes: 256,
@@ -91,7 +91,7 @@ export type HopperVariantName = keyof typeof hopperVariants;
 export const chooseHopperVariant = (inputs: number): HopperVariantName =>
   inputs <= 64 ? 'single64' : inputs <= 128 ? 'single128' : 'pairs';
 
-/** A block fills what a card's shared memory holds: these are ours to know, not the card's to say. */
+/** Shared memory per block: constants of the architecture, not queried from the card. */
 const SPAN_BYTES = 128;
 const SLOTS = 8;
 
@@ -101,14 +101,14 @@ interface XEngineLaunch {
   readonly threads: number;
   readonly sharedBytes: number;
   readonly cluster: number;
-  /** Rows of the tensor map's boxes, and what it fetches at a touch, where the kernel reads through one. */
+  /** Rows of the tensor map's boxes, and its fetch size, where the kernel uses one. */
   readonly boxRows?: number;
   readonly fetchBytes?: FetchBytes;
   /** Bytes of K in a step: 2 · samples are divided by it, rounding up. */
   readonly stepBytes: number;
   /** Blocks, or clusters of them, per channel. */
   readonly itemsPerChannel: number;
-  /** Blocks that stay, drawing items until none is left; undefined where each item has its own. */
+  /** Persistent blocks, which take items until none is left; undefined where each item has its own block. */
   readonly blocksPerMultiprocessor?: number;
 }
 
@@ -127,9 +127,9 @@ const triangle = (inputs: number, tile: number): number => {
 };
 
 export interface XEngineOptions {
-  /** Whether a launch adds to the sums that are there. */
+  /** Whether a launch adds to the existing sums. */
   readonly mode: 'replace' | 'add';
-  /** Hopper only: the variant that the size suggests unless given. */
+  /** Hopper only: by default the variant for the size. */
   readonly variant?: HopperVariantName;
 }
 
@@ -173,7 +173,7 @@ function planHopper(inputs: number, defines: Record<string, number>, name: Hoppe
     },
     entry: 'correlateHopper',
     threads: WARPGROUPS * 128 + (WARPGROUPS > 1 ? 128 : 32),
-    // The ring, room to align it, and its barriers, items and slots.
+    // The ring, with padding to align it, and its barriers, items and slots.
     sharedBytes: STAGES * stageBytes + 1024 + STAGES * 20 + SLOTS * 12,
     cluster: CLUSTER,
     boxRows: TILE,
@@ -224,7 +224,7 @@ function planDp4a(inputs: number, defines: Record<string, number>): XEngineLaunc
   };
 }
 
-/** Blocks along x: a whole grid, or as many as stay on the card. */
+/** Blocks along x: a whole grid, or as many as fit on the card. */
 export function launchShape(launch: XEngineLaunch, channels: number, multiprocessors: number): LaunchShape {
   const items = channels * launch.itemsPerChannel;
   if (items * launch.cluster >= 2 ** 31) {

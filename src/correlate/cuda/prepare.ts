@@ -1,6 +1,6 @@
 /**
  * The X-engine on a card. Each block adds to int32 sums; before these could overflow they are added to float64 totals,
- * which hold whole numbers exactly to 2⁵³. Both stay on the card until the integration is handed over.
+ * which represent integers exactly to 2⁵³. Both stay on the card until the integration is finished.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
@@ -17,15 +17,15 @@ import { checkSpectra } from '../unpack.js';
 
 interface CudaCorrelator extends Correlator {
   /**
-   * totals : [c][b][p_i][p_j], complex float64: the integration that finishOnDevice left, valid until the next
-   * accumulate, in order on the compute stream.
+   * totals : [c][b][p_i][p_j], complex float64: the integration of finishOnDevice, valid until the next accumulate, in
+   * order on the compute stream.
    */
   readonly totals: DeviceMemory;
-  /** What the integration holds so far: whether every sample was there, and how many they are. */
+  /** The state of the integration: whether every sample arrived, and how many there are. */
   readonly counted: Pick<SampleCounter, 'samples' | 'isGapless'>;
   /**
-   * Like finish, without the journey to the host. Counts are told only where someone asks for them: they are millions
-   * of numbers that seldom change from one integration to the next.
+   * Like finish, without the copy to the host. Counts are computed only on request: they are millions of numbers that
+   * seldom change from one integration to the next.
    */
   finishOnDevice(): void;
 }
@@ -38,10 +38,10 @@ export const mostInt32Samples = {
   ci4: Math.floor((2 ** 31 - 1) / (2 * 7 ** 2)),
 } satisfies Record<Exclude<SpectraType, 'cf32'>, number>;
 
-/** Adds one block's products to what the integration holds so far. */
+/** Adds one block's products to the integration. */
 interface Engine {
   add(block: CudaSpectraBlock): void;
-  /** After this the totals hold everything added since the last call of `restart`. */
+  /** After this the totals include everything added since the last call of `restart`. */
   settle(): void;
   restart(): void;
 }
@@ -96,7 +96,7 @@ async function makeCorrelator(
     accumulate: async (given) => {
       const block = cudaSpectra('correlate', given);
       checkCorrelateBlock(plan, block, counter.samples);
-      // Rare, so the search for the culprit, and whether its input is flagged anyway, may be slow.
+      // Rare, so the search for the bad value, and whether its input is flagged anyway, may be slow.
       if (block.faulty) checkSpectra(plan, await block.read(), block.samples);
       if (block.samples > 0) {
         block.reading(stream);
@@ -128,7 +128,7 @@ type Kernel = Awaited<ReturnType<CudaBackend['shop']['prepare']>>[string];
 interface Totalling {
   readonly totals: DeviceMemory;
   readonly addToTotals: Kernel;
-  /** Samples that int32 sums hold. */
+  /** Samples that fit in int32 sums. */
   readonly mostSamples: number;
 }
 

@@ -1,13 +1,13 @@
-// What every integer path of the X-engine shares: the algebra, the matrix loads and where a product is stored.
+// Common to every integer path of the X-engine: the algebra, the matrix loads and where a product is stored.
 //
 // A row of interleaved (re, im) bytes is a K-major int8 operand of length 2T, so that
 //   Re V_ij = x_i . x_j     with x  = (re, im) pairs
-//   Im V_ij = x'_i . x_j    with x' = (im, -re) pairs
-// are two real products of the same data. -128 has no int8 negative; spectra never hold it.
+//   Im V_ij = x'_i . x_j with x' = (im, -re) pairs are two real products of the same data. -128 has no int8 negative;
+//   spectra never contain it.
 //
-// Set by the plan: INPUTS (a = s * POLARISATIONS + p), POLARISATIONS, and ADD: 1 adds to the sums that are there, 0
-// replaces them. Two compilations rather than one with both, which would cost the tight paths their registers.
-// sums : [c][b][p_i][p_j][re, im], int32, b = s_i (s_i + 1) / 2 + s_j, s_i >= s_j.
+// Set by the plan: INPUTS (a = s * POLARISATIONS + p), POLARISATIONS, and ADD: 1 adds to the existing sums, 0 replaces
+// them. Two compilations rather than one with both, which would need more registers. sums : [c][b][p_i][p_j][re, im],
+// int32, b = s_i (s_i + 1) / 2 + s_j, s_i >= s_j.
 #pragma once
 #include "shape.cuh"
 
@@ -24,7 +24,7 @@ __device__ __forceinline__ void loadMatrices(uint32_t (&r)[4], uint32_t address)
                : "memory");
 }
 
-// A row's products are stored in pairs of columns, col + 8 j and col + 8 j + 1 with col even: what a thread holds after
+// A row's products are stored in pairs of columns, col + 8 j and col + 8 j + 1 with col even: a thread's values after
 // both wgmma and mma. With two polarisations a pair belongs to one station s_j: one 16-byte store, and the two rows of
 // station s_i fill a 32-byte sector. With one, a pair may straddle the diagonal, and is not 16-byte aligned.
 struct Pair {
@@ -49,8 +49,8 @@ __device__ __forceinline__ void storePair(int *to, int row, int col, Pair pair) 
   }
 }
 
-// COUNT pairs of a row, acc(j) the j-th. Adding, old sums are fetched BATCH at a time before any is written back:
-// the compiler cannot know that they do not overlap, and one by one each would wait for the memory.
+// COUNT pairs of a row, acc(j) the j-th. When adding, old sums are fetched BATCH at a time before any is written back:
+// the compiler cannot know that they do not overlap, and one by one each would wait for memory.
 template <int COUNT, class Accumulators>
 __device__ __forceinline__ void storePairs(int *channelSums, int row, int col, Accumulators acc) {
   if (row >= INPUTS) return;
