@@ -16,8 +16,9 @@ import {
 } from './index.js';
 
 /**
- * Radians to turn a channel by after the transform, `offsetHz` from the recording's zero. The shift by whole samples has
- * given e^(−2πi ν coarse/R) already; left are the fine delay there, and all of the delay at the zero frequency.
+ * The phase rotation of a channel after the transform in radians, `offsetHz` from the recording's zero. The shift by
+ * whole samples has given e^(−2πi ν coarse/R) already; what remains is the fine delay there, and all of the delay at
+ * the zero frequency.
  */
 function channelPhaseRad(
   { fineSamples, delayS, phaseRad }: SplitDelay,
@@ -55,7 +56,7 @@ describe('a delay split', () => {
     // ν·fine/R = ¼·(−¼) and f₀·d = 60e6·2.75/32.768e6 = 5.03540…: −2π(−0.0625 + 0.0354…) = 0.1702…
     const zero = { zeroHz: 60e6, sampleRateHz: RATE_HZ };
     close(channelPhaseRad(split, RATE_HZ / 4, zero), -2 * Math.PI * (-0.0625 + 0.035400390625), 1e-9);
-    // A microsecond a second later, an hour on: 3600 · 1e-6 · R samples, of any tick's size.
+    // A drift of a microsecond a second, an hour later: 3600 · 1e-6 · R samples, for any tick size.
     const far = 1n << 60n;
     const drifting = piece({ fromTick: far, delayRate: 1e-6, phaseRad: 3, phaseRateRadS: 0.25 });
     const later = splitDelay(drifting, far + 3600n * BigInt(RATE_HZ), RATE_HZ);
@@ -167,7 +168,7 @@ describe('tracking', () => {
         worst[s] = Math.max(worst[s], Math.abs(delayS - Number(delays[s])));
       });
     }
-    // A kilometre: 0.22 ps of straightness, and 1 mas of the sky, 0.02 ps.
+    // A kilometre: 0.22 ps from the straight piece, and 1 mas of the sky, 0.02 ps.
     assert.ok(worst[0] < 0.25e-12 && worst[1] < 0.25e-12 && worst[2] < 0.7e-12, worst.join(' '));
     assert.ok(worst[0] > 1e-14);
   });
@@ -194,7 +195,7 @@ describe('tracking', () => {
       close(offS(5), 0, 1e-19, 'in the middle');
       for (const seconds of [0, 10]) worst = Math.max(worst, Math.abs(offS(seconds)));
     }
-    // ½·ω²·(1 km/c)·(5 s)² = ½·(7.292e-5)²·3.336e-6·25 = 0.222 ps where the delay is all of it.
+    // ½·ω²·(1 km/c)·(5 s)² = ½·(7.292e-5)²·3.336e-6·25 = 0.222 ps where the whole delay curves.
     assert.ok(worst < 0.2218e-12, `${worst}`);
     assert.ok(worst > 0.21e-12, `${worst}`);
   });
@@ -207,7 +208,7 @@ describe('tracking', () => {
     const star = fixedCentre('where it was', towards.position(skyFrame(site, start)));
     const [after] = planTracking({ ...options, towards }).pieces(360);
     const [left] = planTracking({ ...options, towards: star }).pieces(360);
-    // In an hour the Sun falls behind the stars by 1/24 of a degree: 2.4e-9 s of a kilometre's 3.3 µs.
+    // In an hour the Sun moves 1/24 of a degree relative to the stars: 2.4e-9 s of a kilometre's 3.3 µs.
     const behindS = Math.abs(after.delayS - left.delayS);
     assert.ok(behindS > 0.5e-9 && behindS < 3e-9, `${behindS}`);
   });

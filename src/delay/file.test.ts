@@ -18,7 +18,7 @@ describe('delays.json', () => {
         { input: 'stand3:Y', delayS: -3e-9 },
       ],
     });
-    // Light takes a microsecond for 299.79 m: such a cable makes its inputs late, so they are made earlier.
+    // Light takes a microsecond for 299.79 m: such a cable delays its inputs, so they are advanced.
     assert.deepEqual([...fixedS], [2e-9, 0, -1e-6, -1e-6, 0, -3e-9]);
     assert.deepEqual(pieces, []);
   });

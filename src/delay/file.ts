@@ -1,6 +1,6 @@
 /**
- * delays.json: delays that the user knows. `fixed` ones always apply, given as the delay to put in or as the cable to take
- * out; `pieces` begin at their times, as the live control takes them.
+ * delays.json: delays that the user knows. `fixed` ones always apply, given as the delay to apply or as the cable to
+ * correct; `pieces` begin at their times, as in the live control.
  */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
@@ -42,7 +42,7 @@ export interface TimedPiece extends Omit<DelayPiece, 'fromTick'> {
 }
 
 export interface DelayFile {
-  /** [a], to be applied: a cable that makes its input late is minus its length over c. */
+  /** [a], to be applied: for a cable it is minus its length over c. */
   readonly fixedS: Float64Array<ArrayBuffer>;
   /** In the order of their times. */
   readonly pieces: readonly TimedPiece[];
@@ -65,7 +65,7 @@ export async function readDelayFile(path: string, telescope: Inputs): Promise<De
   return parseDelayFile(text, path, telescope);
 }
 
-/** Delays from the text of a delays.json; what is wrong with it is refused. */
+/** Parses the text of a delays.json; refuses errors. */
 export function parseDelayFile(text: string, path: string, telescope: Inputs): DelayFile {
   const { fixed, pieces } = checkedJson(text, path);
   const fixedS = fixedDelaysS(fixed, path, telescope);
@@ -87,7 +87,7 @@ export function parseDelayFile(text: string, path: string, telescope: Inputs): D
   return { fixedS, pieces: timed.sort((x, y) => -secondsBetween(x.from, y.from)) };
 }
 
-/** [a], to be applied; `where` is who says so. */
+/** [a], to be applied; `where` is the source, for errors. */
 export function fixedDelaysS(
   fixed: readonly FixedDelay[],
   where: string,
@@ -106,7 +106,9 @@ export function fixedDelaysS(
   return fixedS;
 }
 
-/** All of a file's pieces, at the ticks of a recording. What began before the recording is in force from its start. */
+/**
+ * All of a file's pieces, at the ticks of a recording. Pieces from before the recording are in force from its start.
+ */
 export function loadPieces(models: DelayModels, { pieces }: DelayFile, clock: TickClock): void {
   for (const { from, input, ...piece } of pieces)
     models.load(input, { ...piece, fromTick: clock.tickOf(from) });

@@ -1,4 +1,4 @@
-/** Delays: how they are applied, from geometry to pieces, and what the user gives in a file. */
+/** Delays: how they are applied, from geometry to pieces, and the user's file. */
 export { splitDelay, type DelayPiece, type SplitDelay } from './piece.js';
 export { delayModels, type DelayLaw, type DelayModels } from './models.js';
 export {

@@ -1,24 +1,24 @@
-/** What delays every input, tick by tick: pieces as they were loaded, over fixed delays. */
+/** The delay of every input, tick by tick: loaded pieces, plus fixed delays. */
 import { refuse, wholeNumber } from '../core/errors.js';
 import { checkPiece, type DelayPiece } from './piece.js';
 
-/** Where delays come from: a straight piece for every input and tick. */
+/** The source of delays: a straight piece for every input and tick. */
 export interface DelayLaw {
   readonly inputs: number;
-  /** [a], what always applies; no part of what is tracked. */
+  /** [a], always applied; not part of tracking. */
   readonly fixedS: Float64Array;
-  /** The piece in force at a tick, the input's fixed delay in it. */
+  /** The piece in force at a tick, including the input's fixed delay. */
   at(input: number, tick: bigint): DelayPiece;
-  /** When the next piece of any input begins, after this tick; nothing where none does. */
+  /** When the next piece of any input begins, after this tick; undefined where none does. */
   nextAfter(tick: bigint): bigint | undefined;
 }
 
 export interface DelayModels extends DelayLaw {
-  /** From its tick on; pieces that were to begin later are overruled. */
+  /** Takes effect at its tick; replaces pieces that were to begin later. */
   load(input: number, piece: DelayPiece): void;
 }
 
-/** `fixedS` : [a], delays that always apply; none unless told. */
+/** `fixedS` : [a], delays that always apply; none by default. */
 export function delayModels(inputs: number, fixedS = new Float64Array(inputs)): DelayModels {
   wholeNumber('delays', 'inputs', inputs, 1, 2 ** 20);
   if (fixedS.length !== inputs)

@@ -4,7 +4,7 @@ import { planFft } from '../core/fft.js';
 import { randomStream } from '../core/random.js';
 import { NoiseSolver } from './noise.js';
 
-/** Samples at 1 kHz; a common signal of so much coherence, late by `lags` and turned by `phases`. */
+/** Samples at 1 kHz; a common signal of given coherence, delayed by `lags` and rotated by `phases`. */
 function noise(options: {
   readonly lags: readonly number[];
   readonly phasesDeg: readonly number[];
@@ -41,7 +41,7 @@ describe('delays and phases from a noise source', () => {
     randomStream(3).addGaussians(first, 1);
     const voltages = new Float32Array(4 * samples);
     voltages.set(first);
-    // y[t] = i · x[t − 2], round the end, as a segment's correlation goes.
+    // y[t] = i · x[t − 2], cyclic, like a segment's correlation.
     for (let t = 0; t < samples; t++) {
       const from = (t + samples - 2) % samples;
       voltages[2 * (samples + t)] = -first[2 * from + 1];
@@ -60,7 +60,7 @@ describe('delays and phases from a noise source', () => {
     // ρ √1000 = 10 in a second of 1000 samples.
     const coherence = 10 / Math.sqrt(1000);
     const solver = new NoiseSolver(4, 2 ** 15);
-    // 27 stretches of 2¹⁵ samples: 885 s.
+    // 27 time ranges of 2¹⁵ samples: 885 s.
     const samples = 27 * 2 ** 15;
     const voltages = noise({ ...truth, coherence, samples });
     const frame = new Float32Array(2 * 4 * 2 ** 15);
@@ -79,7 +79,7 @@ describe('delays and phases from a noise source', () => {
       assert.ok(Math.abs(lagError) < 0.01, `channel ${a}: ${lagError} samples`);
       assert.ok(Math.abs(phaseError) < 1, `channel ${a}: ${phaseError}°`);
       if (a === 0) return;
-      // The errors that are reported hold: 5 σ, and they are no larger than what is promised.
+      // The reported errors are right: within 5 σ, and no larger than expected.
       assert.ok(Math.abs(lagError) < 5 * channel.lagErrorSamples && channel.lagErrorSamples < 0.005);
       assert.ok(Math.abs(phaseError) < 5 * channel.phaseErrorDeg && channel.phaseErrorDeg < 0.5);
     });

@@ -1,13 +1,13 @@
 /**
- * Delays and phases between channels from noise that all of them receive: a receiver's noise source. The cross-spectrum of
- * each channel with the first is e^(iφ − 2πi f τ); τ and φ are where its sum over the band, turned back, is largest.
+ * Delays and phases between channels from noise that all of them receive: a receiver's noise source. The cross-spectrum
+ * of each channel with the first is e^(iφ − 2πi f τ); τ and φ maximise its sum over the band after phase rotation.
  */
 import { wholeNumber } from '../core/errors.js';
 import { planFft, type Fft } from '../core/fft.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
 
 export interface NoiseSolution {
-  /** Of each channel, that went into it. */
+  /** The number used, for each channel. */
   readonly samples: number;
   readonly channels: readonly NoiseChannel[];
 }
@@ -22,15 +22,15 @@ export interface NoiseChannel {
   readonly phaseErrorDeg: number;
   /** Total power of the channel over that of the first. */
   readonly powerRatio: number;
-  /** Share of the voltage that both have in common, 0 to 1. */
+  /** Fraction of the voltage common to both, 0 to 1. */
   readonly coherence: number;
   /** Of the correlation: coherence times the root of the samples. */
   readonly signalToNoise: number;
 }
 
-/** Lags up to half of it are found. */
+/** Lags up to half of it can be found. */
 const LONGEST_SEGMENT = 4096;
-/** The correlation is looked at between its samples, so that its peak is not missed. */
+/** The correlation is interpolated between its samples, so that its peak is not missed. */
 const FINER = 4;
 /** The largest of 4096 lags of noise alone exceeds it once in 10¹² solutions. */
 const LEAST_SIGNAL_TO_NOISE = 6;
@@ -57,7 +57,7 @@ export class NoiseSolver {
     this.powers = new Float64Array(inputs);
   }
 
-  /** voltages : [a][t], complex. What is left over of the last segment is not used. */
+  /** voltages : [a][t], complex. An incomplete last segment is not used. */
   add(voltages: Float32Array | Int8Array, samples: number): void {
     const { fft, spectra, cross, powers } = this;
     const { length } = fft;
@@ -72,7 +72,7 @@ export class NoiseSolver {
     }
   }
 
-  /** Undefined before a whole segment came. */
+  /** Undefined before the first whole segment. */
   solve(): NoiseSolution | undefined {
     if (this.samples === 0) return undefined;
     return { samples: this.samples, channels: this.cross.map((_, a) => this.channel(a)) };
@@ -117,7 +117,7 @@ interface Peak {
 }
 
 function peakOf(cross: Float64Array, length: number): Peak {
-  // From the coarse lag within a quarter of a sample to the top, which is the only one so near.
+  // From the coarse lag within a quarter of a sample to the maximum, which is the only one so near.
   const coarse = coarseLag(cross, length);
   let [low, high] = [coarse - 1 / FINER, coarse + 1 / FINER];
   const golden = (Math.sqrt(5) - 1) / 2;

@@ -1,25 +1,25 @@
 /**
- * A delay as the channeliser applies it. `delayS > 0` makes a signal later: in a channel at sky frequency f the factor is
- * e^(−2πi f d). A wave that reaches an antenna early by r·ŝ/c is delayed by just that.
+ * A delay as the channeliser applies it. `delayS > 0` makes a signal later: in a channel at sky frequency f the factor
+ * is e^(−2πi f d). A wave that reaches an antenna early by r·ŝ/c is delayed by the same time.
  */
 import { refuse } from '../core/errors.js';
 
-/** Straight, from the tick at which it is loaded. Ticks are samples of the recorder's clock. */
+/** Straight, from the tick of its beginning. Ticks are samples of the recorder's clock. */
 export interface DelayPiece {
   readonly fromTick: bigint;
   readonly delayS: number;
   /** Seconds a second. */
   readonly delayRate: number;
-  /** Beyond what the delay itself gives, at every frequency alike. */
+  /** In addition to the delay's phase, at every frequency alike. */
   readonly phaseRad: number;
   readonly phaseRateRadS: number;
 }
 
-/** What one spectrum needs of it: the window begins `coarseSamples` before the spectrum's own tick. */
+/** The part for one spectrum: the window begins `coarseSamples` before the spectrum's own tick. */
 export interface SplitDelay {
   readonly delayS: number;
   readonly coarseSamples: number;
-  /** What is left, −½…½ of a sample. */
+  /** The remainder, −½…½ of a sample. */
   readonly fineSamples: number;
   /** In [−π, π]. */
   readonly phaseRad: number;
@@ -32,7 +32,7 @@ export function checkPiece(where: string, piece: DelayPiece): DelayPiece {
   return piece;
 }
 
-/** At a tick that is not before the piece's own; their distance is small, so that products keep their digits. */
+/** At a tick not before the piece's own; their distance is small, so that products keep their precision. */
 export function splitDelay(piece: DelayPiece, tick: bigint, sampleRateHz: number): SplitDelay {
   const sinceS = Number(tick - piece.fromTick) / sampleRateHz;
   const delayS = piece.delayS + sinceS * piece.delayRate;

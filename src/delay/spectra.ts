@@ -1,6 +1,6 @@
 /**
- * Delays as a channeliser needs them, run of spectra by run of spectra: over a run every input's whole-sample delay stays
- * as it is, and what is left is a phase that is straight in time and in frequency.
+ * Delays as a channeliser needs them, run of spectra by run of spectra: over a run every input's whole-sample delay is
+ * constant, and the remainder is a phase that is linear in time and in frequency.
  */
 import { refuse } from '../core/errors.js';
 import type { DelayLaw } from './models.js';
@@ -14,7 +14,7 @@ export interface RunDelays {
   /** [a], samples by which the window begins before the spectrum's own tick. */
   readonly shiftSamples: Int32Array;
   /**
-   * [a][p, p′, s, s′]: channel c is turned by p + k·p′ + (c − zeroChannel)·(s + k·s′) whole turns, counterclockwise.
+   * [a][p, p′, s, s′]: channel c is rotated by p + k·p′ + (c − zeroChannel)·(s + k·s′) whole turns, counterclockwise.
    */
   readonly turns: Float64Array;
 }
@@ -32,18 +32,18 @@ export interface SpectrumDelayOptions {
 
 export interface SpectrumDelays {
   readonly mostDelaySamples: number;
-  /** What the spectra from `first` up to `until` need; spectrum 0 opens with the stream's first sample. */
+  /** The delays of the spectra from `first` up to `until`; spectrum 0 opens with the stream's first sample. */
   from(first: number): { readonly delays: RunDelays; readonly until: number };
 }
 
 /**
- * Whole samples change at every 64th spectrum of a piece at most, so that runs stay long with many inputs; fewer where
- * the delay would drift by more than a 64th of a sample meanwhile.
+ * Whole samples change at most at every 64th spectrum of a piece, so that runs stay long with many inputs; more often
+ * where the delay would drift by more than a 64th of a sample meanwhile.
  */
 const MOST_SPECTRA = 64;
 const MOST_DRIFT_SAMPLES = 1 / 64;
 
-/** Delays of each input as spectra need them, piece by piece of time. */
+/** Delays of each input for spectra, by time ranges. */
 export function spectrumDelays(options: SpectrumDelayOptions): SpectrumDelays {
   const { law, samplesPerSpectrum, taps, sampleRateHz, zeroHz, mostDelaySamples } = options;
   const { inputs } = law;
@@ -116,13 +116,13 @@ export function spectrumDelays(options: SpectrumDelayOptions): SpectrumDelays {
   };
 }
 
-/** What a law tracks of an input, its fixed delay left out. */
+/** The tracked part of an input's delay, without its fixed delay. */
 export interface TrackedDelay {
   readonly delayS: number;
   readonly phaseRad: number;
 }
 
-/** So many ticks from the law's zero, whole or not : [a]. */
+/** At so many ticks from the origin of the delay function, integer or not : [a]. */
 export function trackedDelays(law: DelayLaw, tickRateHz: number, tick: number): TrackedDelay[] {
   const whole = BigInt(Math.floor(tick));
   const restS = (tick - Math.floor(tick)) / tickRateHz;

@@ -1,4 +1,4 @@
-/** Delays that follow a place in the sky: from geometry and time to straight pieces. */
+/** Delays that track a place in the sky: from geometry and time to straight pieces. */
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import { addSamples, addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
@@ -8,18 +8,18 @@ import type { Telescope } from '../telescope/telescope.js';
 import type { DelayLaw } from './models.js';
 import type { DelayPiece } from './piece.js';
 
-/** Ticks to UTC and back; ticks that lie between two belong to the later one. */
+/** Ticks to UTC and back; a time between two ticks belongs to the later one. */
 export interface TickClock {
   readonly tickRateHz: number;
   instantOf(tick: bigint): Instant;
   tickOf(moment: Instant): bigint;
 }
 
-/** A recording's: its first sample is tick 0. */
+/** For a recording: its first sample is tick 0. */
 export const sampleClock = (start: Instant, sampleRateHz: number): TickClock => ({
   tickRateHz: sampleRateHz,
   instantOf: (tick) => addSamples(start, Number(tick), sampleRateHz),
-  // A millionth of a tick is rounding, not time.
+  // A millionth of a tick counts as rounding.
   tickOf: (moment) => BigInt(Math.ceil(secondsBetween(start, moment) * sampleRateHz - 1e-6)),
 });
 
@@ -30,7 +30,7 @@ export interface TrackingOptions {
   readonly clock: TickClock;
   /** The first piece begins here. */
   readonly firstTick: bigint;
-  /** 10 s unless told: half of τ̈·(5 s)² is 0.2 ps at a kilometre. */
+  /** 10 s by default: half of τ̈·(5 s)² is 0.2 ps at a kilometre. */
   readonly everyS?: number;
 }
 
@@ -52,10 +52,10 @@ export const geometricDelaysS = (
     ({ eastM, northM, upM }) => dot({ x: eastM, y: northM, z: upM }, direction) / SPEED_OF_LIGHT_M_PER_S,
   );
 
-/** The slope is taken over two seconds: right to ω²·(1 s)²/6, a part in 10⁹. */
+/** The slope is computed over two seconds: right to ω²·(1 s)²/6, a part in 10⁹. */
 const SLOPE_S = 1;
 
-/** Delays that follow a direction across the sky, in pieces of a few seconds. */
+/** Delays that track a direction across the sky, in pieces of a few seconds. */
 export function planTracking(options: TrackingOptions): Tracking {
   const { telescope, towards, clock, firstTick, everyS = 10 } = options;
   realNumber('tracking', 'seconds a piece', everyS, 1e-3, 3600);
@@ -86,7 +86,7 @@ export function planTracking(options: TrackingOptions): Tracking {
   };
 }
 
-/** Pieces that are made as they are asked for, over fixed delays; ticks before the first piece have the first one. */
+/** Pieces that are computed on request, plus fixed delays; ticks before the first piece have the first one. */
 export function trackingLaw(tracking: Tracking, fixedS = new Float64Array(tracking.inputs)): DelayLaw {
   const { inputs, firstTick, ticksPerPiece } = tracking;
   if (fixedS.length !== inputs)
