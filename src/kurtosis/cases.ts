@@ -1,6 +1,6 @@
 /**
- * What every flagger must do, on whichever backend: register these cases in a backend's own test file. The reference is
- * the oracle, and masks are the same bit for bit.
+ * Shared cases for every flagger, registered in each backend's own test file. The reference is the oracle, and masks
+ * are equal bit for bit.
  */
 import assert from 'node:assert/strict';
 import type { Backend } from '../backend/backend.js';
@@ -20,7 +20,7 @@ interface Flagged {
   readonly spectra: SpectraCAT;
 }
 
-/** Judges blocks through memory that was full of garbage beforehand. */
+/** Flags blocks in memory that was garbage beforehand. */
 export async function flagBlocks(
   plan: KurtosisPlan,
   backend: Backend,
@@ -48,7 +48,7 @@ export async function flagBlocks(
   return made;
 }
 
-/** Pulses in one input's channel, a carrier in another's, and something that all hear in channel 2. */
+/** Pulses in one input's channel, a carrier in another's, and a signal that all inputs receive in channel 2. */
 const interference: Strength = (c, a, t) => {
   if (c === 0 && a === 1) return { noise: t % 40 < 4 ? 4 : 1, carrier: 0 };
   if (c === 1 && a === 0) return { noise: 0.3, carrier: 1.5 };
@@ -84,10 +84,10 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
         theCase(`${type}, ${polarisations} polarisations: masks bit for bit, zeros and gaps`, async () => {
           const shape = { type, channels: 5, inputs: 6 * polarisations, polarisations };
           const [first] = await agree({ ...shape, spectraPerWindow: 128 }, [256, 401, 90, 24, 23, 3]);
-          // Channel 2 is heard by all.
+          // All inputs receive it in channel 2.
           const { mask, edges } = first.judgement;
           assert.equal(edges.length, 3);
-          // Four bits cut off what is loud, and hear less of it.
+          // Four bits clip strong signals, and see less of them.
           const least = type === 'ci4' ? 2 : 6;
           const { inputs } = shape;
           assert.ok(

@@ -1,13 +1,17 @@
 /**
  * The rules in plain loops: the reference that native code (cpu/decide.cpp) is compared with, code for code.
  *
- * 1. Each input's window has limits of its own (Nita & Gary 2010), by its number of spectra and, of rounded numbers, its power.
+ * 1. Each input's window has limits of its own (Nita & Gary 2010), by its number of spectra and, of rounded numbers,
+ *    its power.
  * 2. The mean over inputs (Taylor et al. 2019), each within its own limits, flags all inputs of a window's channel.
- * 3. Where most inputs of a polarisation are above their limits in most channels, or the mean over all inputs and channels is, the
+ * 3. Where most inputs of a polarisation are above their limits in most channels, or the mean over all inputs and
+ *    channels is, the
  *    window is a burst, kept or flagged as a whole.
- * 4. Two windows together (Smith, Lynch & Pisano 2022) show what was on for half of one: a loud signal has the kurtosis of noise there.
- * 5. Means over all inputs and 2, 4, 8 … windows show what is too weak for one.
- * 6. Windows of an input go with those around them (Offringa, van de Gronde & Roerdink 2012). In a burst that is kept, a channel is
+ * 4. Two windows together (Smith, Lynch & Pisano 2022) show signals present for half of one: a strong signal has the
+ *    kurtosis of noise there.
+ * 5. Means over all inputs and 2, 4, 8 … windows show signals too weak for one.
+ * 6. Windows of an input are flagged with those around them (Offringa, van de Gronde & Roerdink 2012). In a burst that
+ *    is kept, a channel is
  *    flagged where it is so before and after.
  */
 import { median } from '../core/median.js';
@@ -16,18 +20,21 @@ import { ENTRY, keyOf } from './noise.js';
 import type { KurtosisPlan } from './plan.js';
 import { HEAD, MEAN, type Tables } from './tables.js';
 
-/** A mean nearer than this to what is usual stays: noise is not quite Gaussian behind a real receiver. A carrier of −6 dB has it. */
+/**
+ * A mean nearer than this to the nominal mean is not flagged: noise of a real receiver is not quite Gaussian. A carrier
+ * of −6 dB has this offset.
+ */
 const LEAST_OFFSET = 0.04;
-/** What is usual can be said of so many channels, and of so many windows' channels. */
+/** The least number of channels, and of windows' channels, that determine the nominal mean. */
 const LEAST_CHANNELS = 8;
 const LEAST_ROWS = 32;
 /** Neighbouring channels overlap: so many have one channel's independent noise. */
 const CHANNELS_ALIKE = 1.5;
 /** Fewer inputs' windows are no burst. */
 const LEAST_CELLS = 8;
-/** Of a normal distribution the middle deviation is so much less than σ. */
+/** σ over the median absolute deviation of a normal distribution. */
 const MAD_TO_SIGMA = 1.4826;
-/** A window goes where so many times as many around it are flagged as are not. */
+/** A window is flagged where a run around it has at least so many flagged windows for each other one. */
 const FILL = 3;
 const SIDES = ABOVE | BELOW;
 const NOT_TESTED = { z: 0, within: 0, code: UNTESTED };
@@ -49,7 +56,7 @@ export function decide(
   const used = [...flaggedInputs.keys()].filter((a) => flaggedInputs[a] === 0);
   const kindOf = (c: number): number => (c < realChannels ? 1 : 0);
 
-  /** z of sums by a table, the same within its limits, and on which side of them it is. */
+  /** z of sums by a table, z clipped to its limits, and on which side of them it is. */
   const test = (table: number, s1: number, s2: number): { z: number; within: number; code: number } => {
     const [spectra, leastPower, firstKey, scale, entries, first] = tables.heads.subarray(HEAD * table);
     const power = s1 / spectra;
@@ -71,7 +78,8 @@ export function decide(
       if ((codes[row * inputs + a] & SIDES) === 0) codes[row * inputs + a] |= side | WIDER;
   };
 
-  // 1. Of whole windows, [w][c]: how many, and z of all within their limits; how many are within, and their z.
+  // 1. For whole windows, [w][c]: their number, and z of all, clipped to their limits; the number within limits, and
+  //    their z.
   const [many, clipped, good, total] = Array.from({ length: 4 }, () => new Float64Array(rows));
   codes.fill(0);
   for (let row = 0; row < rows; row++) {
@@ -98,13 +106,13 @@ export function decide(
     if (side !== 0) flagRow(row, side);
   }
 
-  // 2. What is usual, by medians: the mean, and how far means scatter where inputs receive the same sky.
+  // 2. Nominal values, by medians: the mean, and the scatter of means where inputs receive the same sky.
   const usualRows = [...good.keys()].filter((row) => good[row] > 0 && row % channels >= realChannels);
   const usesMeans =
     over === 'each' && channels - realChannels >= LEAST_CHANNELS && usualRows.length >= LEAST_ROWS;
   let [bias, inflation] = [0, 1];
   if (usesMeans) {
-    // Few bits of a recorder leave less than 1 everywhere; much more than 1 is a burst.
+    // A recorder with few bits leaves less than 1 everywhere; much more than 1 is a burst.
     bias = Math.min(LEAST_OFFSET, median(usualRows.map((row) => total[row] / good[row])));
     const scatter = usualRows.map(
       (row) => (Math.abs(total[row] / good[row] - bias) * Math.sqrt(good[row])) / tables.sigma,
@@ -112,7 +120,7 @@ export function decide(
     const spread = MAD_TO_SIGMA * median(scatter);
     inflation = Math.max(1, spread * spread);
   }
-  /** On which side of noise the mean of so many is, of which so many are alike; 0: neither. */
+  /** The side of noise of a mean of `count`, of which `alike` are correlated; 0: neither. */
   const sideOfMean = (sum: number, count: number, alike = 1): number => {
     const [low, high] = limitsOf(count / (inflation * alike));
     return sideOf(sum / count - bias, Math.min(-LEAST_OFFSET, low), Math.max(LEAST_OFFSET, high));
@@ -172,7 +180,7 @@ export function decide(
         codes[y] |= side | WIDER;
       }
     }
-    // 5. Runs of windows, each half of one further on.
+    // 5. Runs of windows, each half a run further on.
     for (let run = 2; run <= windows && usesMeans && c >= realChannels; run *= 2)
       for (let from = 0; from < windows; from += run / 2) {
         const to = Math.min(windows, from + run);

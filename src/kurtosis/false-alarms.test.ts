@@ -1,4 +1,4 @@
-/** How much of pure noise is flagged, beside theory: 0.27 % of the windows at 3 σ. */
+/** The flagged fraction of pure noise, compared with theory: 0.27 % of the windows at 3 σ. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
@@ -9,10 +9,10 @@ import { planKurtosis } from './plan.js';
 import { noisySpectra } from './samples.testing.js';
 
 const INPUTS = 4;
-/** Fewer than 8 channels: each input is tested for itself. From 8 on all rules apply. */
+/** Fewer than 8 channels: each input is tested on its own. From 8 on all rules apply. */
 const [FEW, MANY] = [4, 32];
 
-/** The part of the windows that is flagged, of about so many. */
+/** The fraction of windows that is flagged, of about so many. */
 async function flaggedPart(
   type: 'ci4' | 'ci8' | 'cf32',
   spectraPerWindow: number,
@@ -44,7 +44,7 @@ async function flaggedPart(
 
 describe('false alarms of noise', () => {
   const theory = 2 * tail(3);
-  // Levels: 2.5 of four bits and 20 of eight are nominal; 1.25 and 3.25 of four, 40 and 0.8 of eight are beside it.
+  // Levels: 2.5 of four bits and 20 of eight are nominal; 1.25 and 3.25 of four, 40 and 0.8 of eight are not.
   for (const [type, spectra, noise, windows, factor, channels] of [
     ['cf32', 32, 1, 40_000, 3, FEW],
     ['cf32', 64, 1, 24_000, 1.5, FEW],
@@ -65,7 +65,7 @@ describe('false alarms of noise', () => {
   ] as const)
     it(`${type}, ${channels} channels, ${spectra} spectra, level ${noise}: within ${factor} of theory`, async () => {
       const part = await flaggedPart(type, spectra, noise, windows, channels);
-      // Two standard deviations of the count on top: the factor is what the limits owe.
+      // Plus two standard deviations of the count: the factor is the error of the limits.
       const chance = 2 * Math.sqrt(theory / windows);
       assert.ok(
         part <= factor * theory + chance && part >= theory / factor - chance,

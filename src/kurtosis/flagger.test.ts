@@ -75,7 +75,7 @@ describe('the two halves of a flagger', () => {
       flagger.begin(d);
     }, /3 blocks were begun and not finished/);
     const first = flagger.finish();
-    // Its sums are still read.
+    // Its sums are still being read.
     assert.throws(() => {
       flagger.begin(d);
     }, /3 blocks were begun and not finished/);
@@ -83,7 +83,7 @@ describe('the two halves of a flagger', () => {
     flagger.begin(d);
     for (const n of [1, 2, 3]) assert.deepEqual(await flagger.finish(), wanted[n]);
     assert.deepEqual(await read(), zeroed);
-    // All asked for at once.
+    // All requested at once.
     await fill();
     for (const block of [a, b, c]) flagger.begin(block);
     const three = await Promise.all([flagger.finish(), flagger.finish(), flagger.finish()]);

@@ -1,4 +1,4 @@
-/** A prepared flagger, on whichever backend: sums of powers and zeros are the backend's, the rules are the same. */
+/** A prepared flagger, on any backend: the backend sums powers and writes zeros, the rules are common. */
 import type { SpectraBlock } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
@@ -9,30 +9,30 @@ import { LimitTables, type Tables } from './tables.js';
 
 export interface Flagger extends Closable {
   readonly plan: KurtosisPlan;
-  /** Judges a block, writes zeros where it takes something, and adds that to the block's gaps. */
+  /** Tests a block, zeroes flagged samples, and adds them to the block's gaps. */
   run(block: SpectraBlock): Promise<Judgement>;
   /**
-   * The two halves of `run`, so that a card, or native threads, need not wait for the event loop: `begin` queues a block's sums,
-   * and `finish` judges the block that was begun first. Until then nobody else writes to it. One may be asked for before the one
-   * before it is done: zeros are written in the order of blocks.
+   * The two halves of `run`, so that a card, or native threads, need not wait for the event loop: `begin` queues a
+   * block's sums, and `finish` tests the oldest begun block. Until then the block must not be written. `finish` may be
+   * called before the previous one is done: zeros are written in the order of blocks.
    */
   begin(block: SpectraBlock): void;
   finish(): Promise<Judgement>;
-  /** The sums of the block that was begun first are there: `finish` waits for nothing but itself. */
+  /** Resolves when the sums of the oldest begun block exist: `finish` then does not wait. */
   summed(): Promise<void>;
   /** Blocks that may be begun before the first of them is finished. */
   readonly mostBegun: number;
 }
 
-/** What a backend does; the block is its own. */
+/** The backend's part; it may write the block. */
 export interface PowerEngine extends Closable {
   /**
-   * Queues the sums over windows [edges[w], edges[w + 1]), exact for integers, and gives what waits for them : [w][c][a][S1, S2]. So
-   * many may be under way, and each's sums are the caller's until so many more were begun.
+   * Queues the sums over windows [edges[w], edges[w + 1]), exact for integers, and returns a function that waits for
+   * them : [w][c][a][S1, S2]. So many may be in progress, and each sum is valid until so many more were begun.
    */
   begin(block: SpectraBlock, edges: Int32Array): () => Promise<Float64Array>;
   readonly mostBegun: number;
-  /** Zeros what is flagged, and adds it to the block's gaps. */
+  /** Zeroes flagged samples, and adds them to the block's gaps. */
   take(block: SpectraBlock, gaps: readonly SpectraGap[]): Promise<void>;
 }
 
@@ -48,23 +48,23 @@ export type Decide = (
 interface Begun {
   readonly block: SpectraBlock;
   readonly edges: Int32Array;
-  /** Once however often it is asked for. */
+  /** Created once, however often it is called. */
   readonly coming: () => Promise<Float64Array>;
 }
 
 const textOf = ({ channels, inputs, type }: SpectraBlock['shape'] | KurtosisPlan): string =>
   `${channels} channels of ${inputs} inputs as ${type}`;
 
-/** Of a block too short for a window. */
+/** For a block too short for a window. */
 const NOTHING = new Float64Array(0);
 
 export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decide): Flagger {
   const { mostBegun } = engine;
   const limits = new LimitTables(plan);
   const begun: Begun[] = [];
-  /** Of which sums are still read. */
+  /** The number of blocks whose sums are being read. */
   let judging = 0;
-  /** The zeros of the last that was finished. */
+  /** The zeros of the last finished block. */
   let taking: Promise<unknown> = Promise.resolve();
 
   const begin = (block: SpectraBlock): void => {

@@ -1,4 +1,4 @@
-/** Interference in channelised voltages, found by spectral kurtosis and taken out before anything is summed. */
+/** Interference in channelised voltages, found by spectral kurtosis and removed before anything is summed. */
 import type { Backend } from '../backend/backend.js';
 import { preparing } from '../core/closing.js';
 import { nativeDecide, openHostDecide } from './cpu/decide.js';

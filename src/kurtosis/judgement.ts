@@ -1,4 +1,4 @@
-/** What was decided of a block: a code for each input's window, and what follows from the codes for those behind. */
+/** The decision on a block: a code for each input's window, and what later stages need of it. */
 import type { SpectraGap } from '../core/gaps.js';
 import type { KurtosisPlan } from './plan.js';
 
@@ -20,7 +20,7 @@ export const OVERLOAD = 2;
 
 type Shape = Pick<KurtosisPlan, 'channels' | 'inputs' | 'polarisations' | 'takes' | 'flaggedInputs'>;
 
-/** Numbers of a box for native code and cards. */
+/** Numbers of a range for native code and cards. */
 export const BOX_NUMBERS = 6;
 export const packedBoxes = (boxes: readonly SpectraGap[]): Int32Array => {
   const packed = new Int32Array(BOX_NUMBERS * boxes.length);
@@ -38,18 +38,18 @@ export class Judgement {
   readonly byWindow: Float64Array;
   readonly byChannel: Float64Array;
   readonly byInput: Float64Array;
-  /** Samples that came, of inputs that are used. */
+  /** Samples that arrived, of inputs that are used. */
   samples = 0;
-  /** Inputs' windows: of those flagged, above and below, and those that were not tested. */
+  /** Inputs' windows: of the flagged ones, above and below, and untested ones. */
   above = 0;
   below = 0;
   unjudged = 0;
-  /** What is flagged, as gaps: the same as if it had never come. */
+  /** Flagged ranges, as gaps: treated like missing data. */
   readonly boxes: SpectraGap[] = [];
   /** Rows, [w][c], in which most inputs of a polarisation are beyond their limits, ascending. */
   readonly common: number[] = [];
 
-  /** codes : [w][c][a]; bursts : [w]; lost : [w][c][a], spectra that never came, where any did not. */
+  /** codes : [w][c][a]; bursts : [w]; lost : [w][c][a], missing spectra, where there are any. */
   constructor(
     private readonly plan: Shape,
     readonly edges: Int32Array,
@@ -70,13 +70,13 @@ export class Judgement {
     return [...this.bursts.keys()].filter((w) => this.bursts[w] !== 0);
   }
 
-  /** mask : [w][c][a], 1 where an input's samples are flagged; made whenever asked for. */
+  /** mask : [w][c][a], 1 where an input's samples are flagged; made on each call. */
   get mask(): Uint8Array {
     const { codes, takesBoth } = this;
     return codes.map((code, at) => (isFlagged(code) || (takesBoth && isFlagged(codes[at ^ 1])) ? 1 : 0));
   }
 
-  /** Whoever counts stations loses both polarisations. */
+  /** Counts per station lose both polarisations. */
   private get takesBoth(): boolean {
     return this.plan.takes === 'stations' && this.plan.polarisations === 2;
   }
@@ -111,7 +111,7 @@ export class Judgement {
     }
   }
 
-  /** Neighbouring inputs, and the same inputs in neighbouring channels, make one box. */
+  /** Neighbouring inputs, and the same inputs in neighbouring channels, make one range. */
   private addRow(row: number, coded: readonly number[], open: readonly Box[]): Box[] {
     const { codes, plan, edges, lost } = this;
     const { channels, inputs } = plan;
@@ -148,7 +148,7 @@ export class Judgement {
   }
 }
 
-/** Where codes are not 0, ascending: few are. Read four bytes at a time. */
+/** Places of codes other than 0, ascending: there are few. Read four bytes at a time. */
 function placesOfCodes(codes: Uint8Array): number[] {
   const words = new Uint32Array(codes.buffer, codes.byteOffset, Math.floor(codes.length / 4));
   const places: number[] = [];
@@ -160,7 +160,7 @@ function placesOfCodes(codes: Uint8Array): number[] {
   return places;
 }
 
-/** lost : [w][c][a], how many spectra of each window never came; undefined where nothing is missing. Gaps may overlap. */
+/** lost : [w][c][a], the missing spectra of each window; undefined where nothing is missing. Gaps may overlap. */
 export function lostIn(
   { channels, inputs }: Pick<Shape, 'channels' | 'inputs'>,
   edges: Int32Array,
@@ -169,7 +169,7 @@ export function lostIn(
   if (gaps.length === 0) return undefined;
   const sorted = [...gaps].sort((x, y) => x.firstSample - y.firstSample);
   const lost = new Uint32Array((edges.length - 1) * channels * inputs);
-  /** seen : [c][a], up to where samples of this window were counted. */
+  /** seen : [c][a], the sample up to which this window was counted. */
   const seen = new Int32Array(channels * inputs);
   for (let w = 0; w + 1 < edges.length; w++) {
     seen.fill(edges[w]);

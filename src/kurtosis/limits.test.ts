@@ -39,7 +39,7 @@ describe('limits of spectral kurtosis', () => {
         if (sum / inputs - 1 > high) above++;
       }
       const wanted = (tail(2.5) * windows) / inputs;
-      // Four standard deviations of the count, and the fit's own few per cent at so few spectra.
+      // Four standard deviations of the count, and the fit's own few per cent with so few spectra.
       const within = 4 * Math.sqrt(wanted) + 0.06 * wanted;
       near(below, wanted, within, `${spectra} spectra below:`);
       near(above, wanted, within, `${spectra} spectra above:`);
@@ -54,7 +54,7 @@ describe('limits of spectral kurtosis', () => {
   });
 });
 
-/** Straight from the estimator's own formula. */
+/** Directly from the estimator's formula. */
 function kurtosisOf(spectra: number, shape: PowerShape, random: ReturnType<typeof randomStream>): number {
   let [s1, s2] = [0, 0];
   for (let t = 0; t < spectra; t++) {

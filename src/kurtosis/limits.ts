@@ -1,12 +1,12 @@
 /**
- * Between which limits the spectral kurtosis of noise lies. Of M powers p with sums S1 = Σp and S2 = Σp²
+ * The limits of the spectral kurtosis of noise. Of M powers p with sums S1 = Σp and S2 = Σp²
  *
  *   SK = (M d + 1)/(M − 1) · (M S2/S1² − 1)
  *
  * is 1 on average where p is noise; d is 1 where p is the power of a complex voltage, ½ of a real one. Its distribution
- * follows from w = p/S1, which is a Dirichlet's: the first four moments are exact, and the curve of Pearson's family that
- * has them gives the limits (Nita & Gary, MNRAS 406, L60, 2010). The curve is of type IV here: it has no simple integral,
- * so it is summed up.
+ * follows from w = p/S1, which is a Dirichlet's: the first four moments are exact, and the curve of Pearson's family
+ * that has them gives the limits (Nita & Gary, MNRAS 406, L60, 2010). The curve is of type IV here: it has no simple
+ * integral, so it is integrated numerically.
  */
 import { refuse } from '../core/errors.js';
 import { tail } from '../core/rounded-noise.js';
@@ -42,7 +42,7 @@ export function kurtosisMoments(spectra: number, shape: PowerShape): Moments {
   const eight = rising(d, 8);
   const pairs = m * (m - 1);
   const triples = pairs * (m - 2);
-  // E[(Σw²)^k]: which of the k factors are of the same spectrum.
+  // E[(Σw²)^k]: by which of the k factors are of the same spectrum.
   const t1 = (m * two) / rising(m * d, 2);
   const t2 = (m * four + pairs * two ** 2) / rising(m * d, 4);
   const t3 = (m * six + 3 * pairs * four * two + triples * two ** 3) / rising(m * d, 6);
@@ -67,11 +67,11 @@ export const momentsOfMean = ({ variance, third, fourth }: Moments, count: numbe
   fourth: (3 * variance ** 2) / count ** 2 + (fourth - 3 * variance ** 2) / count ** 3,
 });
 
-/** Steps of the sum for each standard deviation, and how far it goes. */
+/** Steps of the sum for each standard deviation, and its range. */
 const STEPS = 32;
 const [BELOW, ABOVE] = [12, 40];
 
-/** The limits that noise passes, on either side, as often as a Gaussian passes so many standard deviations. */
+/** The limits that noise exceeds, on either side, as often as a Gaussian exceeds so many standard deviations. */
 export function pearsonLimits(moments: Moments, sigmas: number): Limits {
   const sigma = Math.sqrt(moments.variance);
   const skew = moments.third / sigma ** 3;

@@ -1,7 +1,8 @@
 /**
- * Limits of a window's spectral kurtosis by its mean power, in tables that native code and the reference look up alike. Real
- * numbers need one entry. Noise that was rounded to few levels has a kurtosis of its own: its mean is not quite 1, it spreads less,
- * and clipping takes its upper tail. The power at hand gives the noise's rms in levels, and that gives all of it.
+ * Limits of a window's spectral kurtosis by its mean power, in tables that native code and the reference share. Real
+ * numbers need one entry. Noise that was rounded to few levels has a different kurtosis: its mean is not quite 1, its
+ * scatter is smaller, and clipping removes its upper tail. The measured power gives the noise's rms in levels, from
+ * which all of this follows.
  */
 import type { SpectraType } from '../core/axes.js';
 import { tail } from '../core/rounded-noise.js';
@@ -15,16 +16,16 @@ const rails = { ci8: 127, ci4: 7 } satisfies Record<Exclude<SpectraType, 'cf32'>
 /** In levels: below it most numbers are 0, and nothing is tested. */
 const LEAST_RMS = 0.5;
 /**
- * Of the rail: noise any stronger hits it so often that it looks like a carrier that does. Stronger windows have this one's
- * limits, and so are flagged: they are overloaded.
+ * Relative to the rail: stronger noise saturates so often that it looks like a saturating carrier. Stronger windows
+ * have this one's limits, and so are flagged: they are overloaded.
  */
 const MOST_RMS = 0.5;
 
 /** Of windows of so many spectra: z = (scale·S2/S1² − offset)·perSpread of noise is between low and high, 0 on average. */
 interface NoiseTable {
   /**
-   * Weaker windows than `leastPower`, a mean power, are not tested. Entries follow from `firstKey` on by the 32nd of an octave of
-   * the mean power, and the last is for all stronger ones.
+   * Windows below `leastPower`, a mean power, are not tested. Entries are for every 32nd of an octave of the mean power
+   * from `firstKey` on, and the last is for all stronger ones.
    */
   readonly head: readonly [spectra: number, leastPower: number, firstKey: number, scale: number];
   /** entries : [key − firstKey][offset, perSpread, low, high] */
@@ -41,7 +42,10 @@ export function keyOf(power: number): number {
   return asWords[UPPER] >>> KEY_SHIFT;
 }
 
-/** Limits of so many spectra, `limitsOf` where that is fewer: limits take time, and a few spectra less hardly change them. */
+/**
+ * Limits for so many spectra, computed for `limitsOf` if that is given: they take time, and a few spectra less hardly
+ * change them.
+ */
 export function noiseTable(
   type: SpectraType,
   shape: PowerShape,
@@ -58,11 +62,11 @@ export function noiseTable(
 }
 
 const REAL_NUMBERS = { leastPower: Number.MIN_VALUE, firstKey: 0 };
-/** So near to real numbers their limits do: SK's mean, and its cumulants. */
+/** Distributions whose mean of SK, and cumulants, are this close to those of real numbers use their limits. */
 const [SAME_MEAN, SAME] = [1e-3, 1e-2];
 const knownEntries = new Map<string, Float64Array>();
 
-/** As a table has them, but for the factor in their offsets. */
+/** As in a table, but without the factor in their offsets. */
 function entriesOf(type: SpectraType, shape: PowerShape, sigmas: number, spectra: number): Float64Array {
   const name = `${type} ${shape} ${sigmas} ${spectra}`;
   const found = knownEntries.get(name);
@@ -98,7 +102,10 @@ function entriesOf(type: SpectraType, shape: PowerShape, sigmas: number, spectra
   return made;
 }
 
-/** M·S2/S1² − 1 of M powers, given S1: its mean is mean + meanPer/M, its cumulants go as these, the second as second·(1 + secondPer/M). */
+/**
+ * M·S2/S1² − 1 of M powers, given S1: its mean is mean + meanPer/M, its cumulants scale with these, the second as
+ * second·(1 + secondPer/M).
+ */
 interface Noise {
   readonly power: number;
   readonly mean: number;
@@ -135,7 +142,7 @@ function powersOf(type: 'ci8' | 'ci4', shape: PowerShape): ByPower {
     asWords[1 - UPPER] = 0;
     const [middle] = asNumber;
     while (at < points - 2 && made[at + 1].power < middle) at++;
-    // The nearer: they are closer to each other than entries are.
+    // The nearer one: they are closer together than entries.
     return made[middle - made[at].power < made[at + 1].power - middle ? at : at + 1];
   });
   const all = { leastPower, firstKey, noises };

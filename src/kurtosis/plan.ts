@@ -1,4 +1,4 @@
-/** What a flagger of voltages by spectral kurtosis will do, worked out before any data. */
+/** The plan of a flagger of voltages by spectral kurtosis, before any data. */
 import type { SpectraType } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import type { GapsCover } from '../core/gaps.js';
@@ -9,32 +9,35 @@ export interface KurtosisOptions {
   readonly channels: number;
   readonly inputs: number;
   readonly polarisations: 1 | 2;
-  /** Spectra that are judged together, 256 unless given; blocks are divided into windows of about so many. */
+  /** Spectra that are tested together, 256 by default; blocks are divided into windows of about so many. */
   readonly spectraPerWindow?: number;
-  /** 3 unless given: noise is taken as often as a Gaussian passes it, 0.13 % on either side. */
+  /** 3 by default: noise is flagged as often as a Gaussian exceeds it, 0.13 % on either side. */
   readonly sigmas?: number;
-  /** `each`, unless given: every input for itself. `inputs`: the mean over inputs, for what all of them hear weakly. */
+  /**
+   * `each` (default): every input on its own. `inputs`: the mean over inputs, for signals that all of them receive
+   * weakly.
+   */
   readonly over?: 'each' | 'inputs';
-  /** What becomes of a window in which most inputs and channels would go at once; kept unless given. */
+  /** How a window is handled in which most inputs and channels would be flagged at once; kept by default. */
   readonly bursts?: 'keep' | 'take';
-  /** `inputs`, unless given: an input goes alone. `stations`: so does its other polarisation, for whoever counts stations. */
+  /** `inputs` (default): only the input is flagged. `stations`: its other polarisation too, for counts per station. */
   readonly takes?: GapsCover;
-  /** So many channels, from the first on, are of real numbers: channel 0 of real samples. None unless given. */
+  /** So many channels, from the first on, are real: channel 0 of real samples. None by default. */
   readonly realChannels?: number;
-  /** flaggedInputs : [a], 1 for an input that is left out anyway, and not asked. */
+  /** flaggedInputs : [a], 1 for an input that is left out already, and not tested. */
   readonly flaggedInputs?: Uint8Array;
 }
 
 export type KurtosisPlan = Required<KurtosisOptions>;
 
-/** Fewer spectra than this say nothing: Pearson's curve fits from here on. */
+/** Fewer spectra are not tested: Pearson's curve fits from here on. */
 export const LEAST_SPECTRA = 24;
-/** Sums of that many squares of powers are whole numbers still. */
+/** Sums of that many squares of powers are still exact integers. */
 const MOST_SPECTRA = 65_536;
 export const USUAL_SPECTRA = 256;
 export const USUAL_SIGMAS = 3;
 
-/** Checks a flagger's settings; needs no machine. */
+/** Checks a flagger's settings; independent of the machine. */
 export function planKurtosis(options: KurtosisOptions): KurtosisPlan {
   const { type, polarisations } = options;
   const channels = wholeNumber('kurtosis', 'channels', options.channels, 1, 2 ** 20);
@@ -65,10 +68,15 @@ export function planKurtosis(options: KurtosisOptions): KurtosisPlan {
   };
 }
 
-/** Windows begin at multiples of what kernels read at once; long ones of what channelisers sum the powers of on their way. */
+/**
+ * Windows begin at multiples of what kernels read at once; long ones at multiples of what channelisers sum the powers
+ * of.
+ */
 const READ_AT_ONCE = 4;
 
-/** Where a block is cut into windows: about `spectraPerWindow` each, all of the same length within one such multiple. */
+/**
+ * The edges of a block's windows: about `spectraPerWindow` each, all of the same length to within one such multiple.
+ */
 export function windowEdges({ spectraPerWindow }: KurtosisPlan, samples: number): Int32Array {
   if (samples < LEAST_SPECTRA) return Int32Array.of(0);
   const step = spectraPerWindow < LONG_WINDOW ? READ_AT_ONCE : SUMMED_AT_ONCE;

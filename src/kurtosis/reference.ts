@@ -1,4 +1,4 @@
-/** Sums of powers one by one: slow and obviously right. */
+/** Sums of powers one by one: slow and simple. */
 import { hostSpectra } from '../backend/host-spectra.js';
 import type { SpectraCAT, SpectraType } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';

@@ -1,4 +1,4 @@
-/** What is flagged and what is kept, by spectra with known interference in them. */
+/** What is flagged and what is kept, in spectra with known interference. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
@@ -148,7 +148,7 @@ describe('rules', () => {
 
   describe('means over inputs and windows', () => {
     const plan = planKurtosis({ ...asked, channels: 16 });
-    /** Noise between the limits, and what is added. */
+    /** Noise between the limits, plus interference. */
     const noisy = (
       added: (w: number, c: number, a: number) => number,
       more: Partial<KurtosisPlan> = {},
@@ -262,7 +262,7 @@ describe('rules', () => {
 
   it('a part of a window has the limits of what came, too little of one none', () => {
     const plan = planKurtosis({ ...asked, channels: 1, inputs: 2 });
-    // 64 powers of 256 with a kurtosis of 1.6: noise of so few, and far out of 256.
+    // 64 powers of 256 with a kurtosis of 1.6: consistent with noise for 64, and far out for 256.
     const few = [64, 64 * (1 + (1.6 * 63) / 65)];
     assert.deepEqual([...decided(plan, 1, () => few, Uint32Array.of(192, 192)).codes], [0, 0]);
     const { codes, unjudged, samples } = decided(plan, 1, () => 1, Uint32Array.of(240, 0));
@@ -274,7 +274,7 @@ describe('rules', () => {
   it('no samples of flagged inputs are counted: they are not tested', () => {
     const plan = planKurtosis({ ...asked, flaggedInputs: Uint8Array.of(0, 1, 0, 0) });
     const lost = new Uint32Array(16);
-    // Ten spectra of channel 2 never came, of a flagged input and of another.
+    // Ten spectra of channel 2 are missing, of a flagged input and of another.
     lost.fill(10, 9, 11);
     assert.equal(decided(plan, 1, () => 1, lost).samples, 256 * 4 * 3 - 10);
   });

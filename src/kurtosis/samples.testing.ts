@@ -13,20 +13,20 @@ export interface NoiseShape {
 const levels = { ci8: 20, ci4: 2.5, cf32: 0.3 } satisfies Record<SpectraType, number>;
 const rails = { ci8: 127, ci4: 7, cf32: Infinity } satisfies Record<SpectraType, number>;
 
-/** How much stronger than noise input a of channel c is at time t; a carrier is a constant instead. */
+/** The strength relative to noise of input a in channel c at time t; a carrier is a constant instead. */
 export type Strength = (
   c: number,
   a: number,
   t: number,
 ) => { readonly noise: number; readonly carrier: number };
 
-/** From silence to beyond the rail, pulses in one channel, carriers in another and a dead input. */
+/** From silence to saturation, pulses in one channel, carriers in another and a dead input. */
 export const allKinds: Strength = (c, a, t) => ({
   noise: a === 5 ? 0 : (0.02 + 0.2 * a) * (c === 3 && t % 20 < 2 ? 3 : 1),
   carrier: c === 4 && a > 30 ? 0.5 : 0,
 });
 
-/** spectra : [c][a][t] of noise, with what `strength` says. */
+/** spectra : [c][a][t] of noise, with interference by `strength`. */
 export function noisySpectra(
   { type, channels, inputs, samples }: NoiseShape,
   random: RandomStream,
@@ -52,7 +52,7 @@ export function noisySpectra(
   return spectra;
 }
 
-/** Zeros what the gaps cover, as a block's contract asks. */
+/** Zeroes samples inside gaps, as a block's contract requires. */
 export function without(spectra: SpectraCAT, shape: NoiseShape, gaps: readonly SpectraGap[]): SpectraCAT {
   zeroGaps(spectra, shape, gaps);
   return spectra;

@@ -1,4 +1,7 @@
-/** All limits that a block is decided by, in flat arrays for native code and the reference alike; worked out once for each length. */
+/**
+ * All limits for the decision on a block, in flat arrays for native code and the reference; computed once for each
+ * length.
+ */
 import { areSameEdges } from '../core/windows.js';
 import { kurtosisMoments, momentsOfMean, pearsonLimits, type PowerShape } from './limits.js';
 import { ENTRY, noiseTable } from './noise.js';
@@ -10,9 +13,12 @@ export const HEAD = 6;
 export const MEAN = 3;
 /** Steps of that number for each octave. */
 const STEPS = 16;
-/** Two windows together have limits of one σ more: noise must not lose both of them often. */
+/** Limits of two windows together are one σ wider: noise must not flag both of them often. */
 const PAIR_SIGMAS = 1;
-/** Means of many windows and many lengths are tested, and all of them are flagged together: so by so many σ more. */
+/**
+ * Means of many windows and many lengths are tested, and flag all of them together: so their limits are so many σ
+ * wider.
+ */
 const MEAN_SIGMAS = 1.5;
 
 export interface Tables {
@@ -20,9 +26,9 @@ export interface Tables {
   /** heads : [table][6 numbers]; entries : [all tables' entries][offset, perSpread, low, high] (noise.ts) */
   readonly heads: Float64Array;
   readonly entries: Float64Array;
-  /** byLength : [complex, real][spectra that came], which table; −1 where those are too few. */
+  /** byLength : [complex, real][number of spectra], its table; −1 where they are too few. */
   readonly byLength: Int32Array;
-  /** pairs : [w][complex, real], the same of a window and the next together. */
+  /** pairs : [w][complex, real], the same for a window and the next together. */
   readonly pairs: Int32Array;
   /** means : [step][count, low, high] */
   readonly means: Float64Array;
@@ -38,7 +44,7 @@ export class LimitTables {
 
   constructor(private readonly plan: KurtosisPlan) {}
 
-  /** lost : [w][c][a], spectra that never came, where any did not. */
+  /** lost : [w][c][a], missing spectra, where there are any. */
   of(edges: Int32Array, lost: Uint32Array | undefined): Tables {
     if (!lost && this.last && areSameEdges(this.last.edges, edges)) return this.last;
     const { type, sigmas, channels, inputs } = this.plan;
@@ -46,7 +52,7 @@ export class LimitTables {
     const heads: number[] = [];
     const entries: number[] = [];
     const known = new Map<string, number>();
-    /** Where a table is among those used. */
+    /** The place of a table among those used. */
     const placeOf = (shape: PowerShape, spectra: number, moreSigmas = 0, limitsOf = spectra): number => {
       const name = [shape, spectra, moreSigmas].join();
       const found = known.get(name);
@@ -103,7 +109,7 @@ export class LimitTables {
   }
 }
 
-/** The first five bits of a number: limits of so few numbers are worked out. */
+/** The first five bits of a number: limits are computed only for such numbers. */
 const fewer = (spectra: number): number => {
   const step = 2 ** Math.max(0, Math.floor(Math.log2(spectra)) - 4);
   return step * Math.floor(spectra / step);

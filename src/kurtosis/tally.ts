@@ -1,36 +1,39 @@
-/** What a flagger took, by input, channel and time, and what it should not take unseen: bursts and sweeps. */
+/** What a flagger flagged, by input, channel and time, and what it should report: bursts and sweeps. */
 import { BURST, type Judgement } from './judgement.js';
 import type { KurtosisPlan } from './plan.js';
 
-/** Something that most inputs heard: in most channels at once, or in one channel after the other. */
+/** A signal that most inputs received: in most channels at once, or in one channel after the other. */
 export interface Episode {
   readonly kind: 'everywhere' | 'sweep';
   readonly firstSpectrum: number;
   readonly endSpectrum: number;
-  /** How many channels heard it, and those it began and ended with. */
+  /** How many channels received it, and the first and last. */
   readonly channels: number;
   readonly fromChannel: number;
   readonly toChannel: number;
   readonly fate: 'kept' | 'taken';
 }
 
-/** Samples are of inputs and channels, as the counts have them. */
+/** Samples are counted per input and channel, as elsewhere. */
 export interface KurtosisAccount {
   readonly windows: number;
-  /** Samples that came, and were looked at: none of flagged inputs. */
+  /** Samples that arrived and were tested: none of flagged inputs. */
   readonly samples: number;
   readonly taken: number;
-  /** Of what was taken, inputs' windows above the limits (pulses) and below (carriers). */
+  /** Of the flagged ones, inputs' windows above the limits (pulses) and below (carriers). */
   readonly above: number;
   readonly below: number;
   /** Inputs' windows that were too short, too weak or silent. */
   readonly unjudged: number;
-  /** byInput : [a], samples of windows in which the input itself offended; byChannel : [c], samples that were taken. */
+  /**
+   * byInput : [a], samples of windows in which the input itself was outside its limits; byChannel : [c], flagged
+   * samples.
+   */
   readonly byInput: Float64Array;
   readonly byChannel: Float64Array;
-  /** Samples taken in each stretch of so many spectra, from the first on. */
+  /** Samples flagged in each time range of so many spectra, from the first on. */
   readonly byTime: { readonly spectraPerStretch: number; readonly taken: readonly number[] };
-  /** The first of them, and how many there were. */
+  /** The first of them, and their number. */
   readonly episodes: readonly Episode[];
   readonly episodeCount: number;
 }
@@ -75,7 +78,7 @@ export class KurtosisTally {
       const range = { firstSpectrum: firstSpectrum + edges[w], endSpectrum: firstSpectrum + edges[w + 1] };
       if (bursts[w] === 0) this.sweep.window(range, found);
       else {
-        // Nothing is said of single channels, and nothing learnt.
+        // Single channels are unknown, so the sweep detector is not updated.
         this.sweep.pass(range, false);
         const [fromChannel, toChannel] = [found.at(0) ?? -1, found.at(-1) ?? -1];
         const fate = bursts[w] === BURST && plan.bursts === 'keep' ? 'kept' : 'taken';
@@ -96,7 +99,7 @@ export class KurtosisTally {
     if (this.episodes.length < MOST_EPISODES) this.episodes.push(episode);
   }
 
-  /** Stretches grow longer as the stream does, so that there are never many. */
+  /** Time ranges grow with the stream, so that there are never many. */
   private addTime(spectrum: number, taken: number): void {
     while (spectrum >= this.stretch * MOST_STRETCHES) {
       const { byTime } = this;
@@ -109,23 +112,23 @@ export class KurtosisTally {
   }
 }
 
-/** Windows of quiet that end a sweep, and how long one may last. */
+/** Quiet windows that end a sweep, and the longest sweep. */
 const [QUIET_WINDOWS, LONGEST_WINDOWS] = [4, 4096];
-/** A sweep passes at least so many channels and this part of all, and keeps to its way by so much. */
+/** A sweep covers at least so many channels and this fraction of all, with this correlation of time and channel. */
 const [LEAST_CHANNELS, LEAST_PART, LEAST_CORRELATION] = [4, 0.2, 0.8];
-/** A channel flagged in more than this part of so many windows keeps no sweep alive. */
+/** A channel flagged in more than this fraction of so many windows does not continue a sweep. */
 const [CHRONIC, MEMORY_WINDOWS] = [0.5, 8];
 
 type Range = Pick<Episode, 'firstSpectrum' | 'endSpectrum'>;
 
 /**
- * A dispersed pulse is received by most inputs in one channel after the other, and so is a drifting carrier: both are reported.
- * A channel that is flagged most of the time is a carrier of its own, and no part of a sweep.
+ * A dispersed pulse is received by most inputs in one channel after the other, and so is a drifting carrier: both are
+ * reported. A channel that is flagged most of the time is a carrier of its own, and not part of a sweep.
  */
 class SweepWatch {
   private readonly hits: Float64Array;
   private readonly times: Float64Array;
-  /** How often each channel was flagged of late. */
+  /** How often each channel was flagged recently. */
   private readonly habit: Float64Array;
   private windows = 0;
   private quiet = 0;
@@ -139,10 +142,10 @@ class SweepWatch {
     [this.hits, this.times, this.habit] = Array.from({ length: 3 }, () => new Float64Array(channels));
   }
 
-  /** found : those channels in which most inputs are flagged. */
+  /** found : channels in which most inputs are flagged. */
   window(range: Range, found: readonly number[]): void {
     const any = found.some((c) => this.habit[c] < CHRONIC);
-    // What is nearly forgotten is 0: ever smaller numbers would be slow.
+    // Very small values become 0: denormal numbers would be slow.
     this.habit.forEach((part, c) => (this.habit[c] = part < 1e-9 ? 0 : part * (1 - 1 / MEMORY_WINDOWS)));
     for (const c of found) this.habit[c] += 1 / MEMORY_WINDOWS;
     if (this.windows > 0 || any)

@@ -23,7 +23,7 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
 
   it('sums are whole numbers at full scale over the longest window, four bits and eight', async () => {
     const samples = 65_536;
-    // |127 + 127i|² = 32,258; −128 and −8 come in recordings of others. Four bits are packed two to a byte.
+    // |127 + 127i|² = 32,258; −128 and −8 occur in foreign recordings. Four bits are packed two to a byte.
     for (const [type, byte, power] of [
       ['ci8', 127, 32_258],
       ['ci8', -128, 32_768],
@@ -55,7 +55,7 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
             const engines = [cpuPowers(plan, cpu), cpuPowers(plan, cpu)];
             for (const samples of [512, 403, 61, 25]) {
               const spectra = noisySpectra({ ...shape, samples }, random, (c, a) => ({
-                // A dead input, weak and loud ones, and of floats some that float32 cannot square.
+                // A dead input, weak and strong ones, and floats whose squares are outside float32's range.
                 noise: a === 5 ? 0 : type === 'cf32' && c === 3 ? 1e-14 * (a + 1) : 0.02 + 0.2 * a,
                 carrier: c === 4 && a > 30 ? 0.5 : 0,
               }));
@@ -76,7 +76,8 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
                 for (let n = 0; n < length; n++)
                   assert.ok(Math.abs(made[n] - wanted[n]) <= 2e-6 * wanted[n], `sum ${n}`);
               } else assert.deepEqual(made.subarray(0, length), wanted.subarray(0, length));
-              // What is zeroed leaves the powers behind: an input alone, two neighbours, two in different tiles, and a last one.
+              // Powers are stale after zeroing: of an input alone, two neighbours, two in different tiles, and a last
+              // one.
               const cells = length / 2;
               const taken = [39, 41, 42, 53, 54, cells - 1];
               const boxes = taken.map((at) => {

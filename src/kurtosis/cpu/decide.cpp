@@ -32,7 +32,7 @@ struct Mean {
 };
 static_assert(sizeof(Head) == 48 && sizeof(Entry) == 32 && sizeof(Mean) == 24, "tables.ts packs float64");
 
-/** As corella_kurtosis_decide has them. */
+/** As in corella_kurtosis_decide. */
 struct Sizes {
   int64_t channels, inputs, polarisations, realChannels, windows, lengths, steps;
   bool overInputs, keepsBursts;
@@ -57,7 +57,7 @@ uint8_t sideOf(double value, double low, double high) {
   return value > high ? uint8_t{ABOVE} : value < low ? uint8_t{BELOW} : uint8_t{0};
 }
 bool isFlagged(uint8_t code) { return (code & SIDES) != 0 && (code & KEPT) == 0; }
-/** The upper of two in the middle. */
+/** The upper of two middle values. */
 double median(std::vector<double> &values) {
   const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -98,7 +98,10 @@ class Decision {
   const int64_t rows;
   std::vector<double> room;
   std::vector<int64_t> used;
-  /** [w][c], of whole windows: how many, and z of all within their limits; how many are within, and their z. */
+  /**
+   * [w][c], of whole windows: their number, and z of all, clipped to their limits; the number within limits, and their
+   * z.
+   */
   double *const many = room.data(), *const clipped = many + rows, *const good = clipped + rows,
                 *const total = good + rows;
   bool usesMeans = false;
@@ -115,7 +118,7 @@ class Decision {
     return any != 0;
   }
 
-  /** Neighbouring channels go together: their codes are in the same cache lines. */
+  /** Neighbouring channels are processed together: their codes are in the same cache lines. */
   template <class Body>
   void share(Body &&body) {
     const int64_t parts = pool == nullptr ? 1 : std::min<int64_t>(given.channels, PARTS_PER_THREAD * pool->threads());
@@ -134,7 +137,7 @@ class Decision {
     if (table < 0 || !(power >= head.leastPower)) return {0, 0, UNTESTED};
     int64_t bits;
     std::memcpy(&bits, &power, sizeof bits);
-    // The octave and a 32nd of it; powers have no sign.
+    // The octave and a 32nd of it; powers are positive.
     const int64_t key = (bits >> 47) - static_cast<int64_t>(head.firstKey);
     const int64_t at = std::min(std::max<int64_t>(0, key), static_cast<int64_t>(head.entries) - 1);
     const Entry &entry = given.entries[static_cast<int64_t>(head.firstEntry) + at];
@@ -297,7 +300,8 @@ class Decision {
     std::vector<int64_t> counted, kept;
     for (int64_t w = 0; w < given.windows; w++)
       (isFlagged(code(w)) || !(given.keepsBursts && isBurst(w)) ? counted : kept).push_back(w);
-    // Sums of 1 and −3: a window goes where some run about it has a sum of 0 or more, the most after it less the least before.
+    // Sums of 1 and −3: a window is flagged where some run around it has a sum of 0 or more, the maximum after it less
+    // the minimum before.
     const size_t length = counted.size();
     std::vector<int32_t> sums(length + 1), most(length + 1);
     for (size_t n = 0; n < length; n++) sums[n + 1] = sums[n] + (isFlagged(code(counted[n])) ? 1 : -FILL);

@@ -1,4 +1,4 @@
-/** Native decisions beside the plain loops, code for code, over sums of every kind. */
+/** Native decisions compared with the plain loops, code for code, for sums of every kind. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu } from '../../backend/cpu/cpu.js';
@@ -12,7 +12,10 @@ import { nativeDecide } from './decide.js';
 
 const library = loadNative();
 
-/** sums : [w][c][a][S1, S2] of M spectra: noise's kurtoses, with channels, inputs, windows and cells that are beyond them. */
+/**
+ * sums : [w][c][a][S1, S2] of M spectra: noise's kurtoses, with channels, inputs, windows and single values outside the
+ * limits.
+ */
 function sumsOf(
   { type, channels, inputs, seed }: { type: string; channels: number; inputs: number; seed: number },
   windows: number,

@@ -1,4 +1,4 @@
-/** Decisions in C++ (decide.cpp), code for code as decide.ts has them. */
+/** Decisions in C++ (decide.cpp), with the same codes as decide.ts. */
 import { openContext, type NativeContext } from '../../backend/cpu/context.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import type { Closable } from '../../core/closing.js';
@@ -8,7 +8,7 @@ import { HEAD, MEAN } from '../tables.js';
 
 const ALL_CAME = new Uint32Array(0);
 
-/** On another thread; `shares`: the context's threads help, which they do not where they are busy with spectra. */
+/** On another thread; `shares`: the context's threads help, except where they are busy with spectra. */
 export function nativeDecide(
   plan: KurtosisPlan,
   native: NativeContext,
@@ -41,7 +41,7 @@ export function nativeDecide(
     );
 }
 
-/** Of the host beside a card. */
+/** For the host of a card. */
 const MOST_THREADS = 8;
 
 /** Undefined where there is no native library. Close it. */

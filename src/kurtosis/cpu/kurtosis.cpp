@@ -1,4 +1,4 @@
-// Spectral kurtosis on threads: powers of every input and channel summed over windows, and what is flagged zeroed.
+// Spectral kurtosis on threads: sums powers of every input and channel over windows, and zeroes flagged samples.
 #include <algorithm>
 #include <cstring>
 
@@ -27,8 +27,8 @@ void check(const SpectraLayout &layout, const int32_t *edges, int64_t windows) {
 }
 
 /**
- * Whether float32 held all powers of floats that have these sums: no square was lost to its range but those that add nothing.
- * Silence is silence; what is neither within nor silent, not a number too, is summed again.
+ * Whether all powers of floats with these sums were within float32: only negligible squares underflowed. Silence counts
+ * as within. Everything else, NaN included, is summed again.
  */
 bool isWithin(const double *sums, int64_t spectra) {
   constexpr double LEAST_MEAN = 1e-12, MOST_MEAN = 1e12;
@@ -47,7 +47,7 @@ void sumWindow(const KurtosisKernel &kernel, const Source &source, int64_t chann
   const bool isFloat = layout.type == SpectraType::cf32;
   if (source.powers != nullptr) {
     const PowersLayout powers(layout);
-    // Behind the block's last spectrum there are zeros.
+    // After the block's last spectrum there are zeros.
     const int64_t firstGroup = first / POWER_SPECTRA, groups = (end + POWER_SPECTRA - 1) / POWER_SPECTRA - firstGroup;
     const uint32_t *cells = source.powers + inputBlock * powers.inputBlockWords() +
                             channel / POWER_CHANNELS * powers.quadWords() + firstGroup * POWER_CELL_WORDS +
@@ -78,7 +78,7 @@ void sumBlock(Context &context, const Source &source, double *sums) {
                   static_cast<size_t>(2 * inputs) * sizeof(double));
     }
   };
-  // Most of it waits for memory, which few threads keep as busy as all of them; the others make the next block.
+  // Summing is limited by memory, which few threads saturate; the others make the next block.
   Pool::Started run = context.pool.start(layout.channels * inputBlocks, std::max(1, context.pool.threads() / 4), body);
   context.pool.wait(run);
 }
@@ -88,7 +88,7 @@ struct Box {
   int32_t firstChannel, endChannel, firstInput, endInput, firstSample, endSample;
 };
 
-/** One channel of a box; its samples begin and end with windows, at multiples of four or the block's end. */
+/** One channel of a range; its samples begin and end with windows, at multiples of four or the block's end. */
 void zeroBox(const SpectraLayout &layout, char *block, const Box &box, int64_t channel) {
   for (int64_t input = box.firstInput; input < box.endInput;) {
     const int64_t inBlock = input % TILE_INPUTS, inputs = std::min(TILE_INPUTS - inBlock, box.endInput - input);
@@ -126,7 +126,7 @@ CORELLA_EXPORT int32_t corella_kurtosis_sums(char *error, void *context, int32_t
   });
 }
 
-// boxes : [count][first channel, end, first input, end, first sample, end] whose samples become zeros.
+// boxes : [count][first channel, end, first input, end, first sample, end], ranges whose samples become zeros.
 CORELLA_EXPORT int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
                                              int64_t capacity, void *block, const int32_t *boxes, int64_t count) {
   return withContext(error, context, [&](Context &open) {

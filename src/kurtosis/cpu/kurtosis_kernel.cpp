@@ -3,7 +3,7 @@
 
 #include "backend/cpu/spectra_powers.h"
 
-// Plain loops over sixteen inputs, which compilers make vectors of at every level.
+// Plain loops over sixteen inputs, which compilers vectorise at every level.
 namespace corella {
 namespace CORELLA_LEVEL {
 namespace {

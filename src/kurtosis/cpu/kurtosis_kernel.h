@@ -6,7 +6,7 @@ namespace corella {
 
 /** A window [first, end) begins at a multiple of four; integers are zero from the last sample to the end of its tile. */
 struct KurtosisKernel {
-  /** sums : [sixteen inputs][S1, S2] of |x|² and |x|⁴; whole numbers, exact, for windows up to 65,536 spectra. */
+  /** sums : [sixteen inputs][S1, S2] of |x|² and |x|⁴; exact integers, for windows up to 65,536 spectra. */
   void (*sumIntegers)(const int8_t *tiles, int64_t first, int64_t end, double *sums);
   void (*sumFloats)(const float *vectors, int64_t first, int64_t end, double *sums);
   /** The same from so many sums over sixteen spectra of one channel (spectra_powers.h). */

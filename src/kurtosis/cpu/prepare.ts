@@ -1,4 +1,4 @@
-/** Sums of powers in C++ (kurtosis.cpp), over the block in place, or from those that are beside it already. */
+/** Sums of powers in C++ (kurtosis.cpp), over the block in place, or from sums that exist already. */
 import { NULL } from '../../backend/c-arguments.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
@@ -7,7 +7,7 @@ import type { PowerEngine } from '../flagger.js';
 import { packedBoxes } from '../judgement.js';
 import type { KurtosisPlan } from '../plan.js';
 
-/** Blocks whose sums may be there at once: two that are to be tested, and one that is made meanwhile. */
+/** Blocks whose sums may exist at once: two that are to be tested, and one that is being made. */
 const MOST_BEGUN = 3;
 
 export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngine {
@@ -37,13 +37,13 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
       if (rooms[at].length < 2 * windows * channels * inputs)
         rooms[at] = new Float64Array(2 * windows * channels * inputs);
       const sums = rooms[at];
-      // Those that the channeliser made on its way, where there are any; they reach to the block's end.
+      // Powers that the channeliser summed, where there are any; they extend to the block's end.
       const powers = (edges[windows] === block.samples ? block.powers?.address : undefined) ?? NULL;
       const summed = sum(
         ...([type, channels, inputs, block.shape.capacity, block.memory.address] as const),
         ...([powers, edges, windows, sums] as const),
       );
-      // Reported to whoever waits for it; a block that was begun and given up has no one.
+      // The error is reported where the sums are used; it is ignored for a block that was given up.
       summed.catch(() => undefined);
       return async () => {
         await summed;

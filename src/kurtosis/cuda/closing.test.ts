@@ -1,4 +1,4 @@
-/** Memory on a card of paper: all of it is closed, and blocks after the first ask for none. */
+/** Memory on a simulated card: all of it is closed, and only the first block allocates. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Kernel, KernelShop } from '../../backend/cuda/kernels.js';

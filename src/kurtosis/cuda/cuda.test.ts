@@ -1,4 +1,4 @@
-/** The shared cases on a card, and what the card sees by itself; without one all of it is skipped, saying so. */
+/** The shared cases on a card, and tests of its own kernels; without one all of it is skipped, with a message. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';
@@ -42,7 +42,7 @@ function onCard(): void {
     it(`${type}: as plain loops have them`, async () => {
       const random = randomStream(12, type);
       const engine = await cudaPowers(plan, cuda);
-      // The second finds the first one's sums where its own go.
+      // The second block finds the first one's sums in the same memory.
       for (const samples of [403, 64, 403, 257, 64]) {
         const block = cuda.allocateSpectra({ ...shape, capacity: 450 });
         await block.write(allocateSpectra(type, 5, 38, 450).fill(85), 450);
@@ -63,10 +63,10 @@ function onCard(): void {
     it(`${type}: from powers beside the block as from the block`, async () => {
       const random = randomStream(14, type);
       const wide = { ...shape, channels: 71 };
-      // Turned over, to tell places from channels.
+      // Reversed, to distinguish places from channels.
       const channelsAt = Int32Array.from({ length: wide.channels }, (_, place) => wide.channels - 1 - place);
       const channels = await uploadArray(cuda.session, 'channels', channelsAt);
-      // Windows that are one cell each, or three, or of floats eight times as many; the last sixteen spectra are not whole.
+      // Windows of one cell each, or three, or of floats eight times as many; the last sixteen spectra are incomplete.
       for (const [spectraPerWindow, samples] of [
         [128, 512],
         [128, 505],
@@ -76,7 +76,7 @@ function onCard(): void {
         const engine = await cudaPowers(widePlan, cuda);
         const powers = { ...cellsIn(type, samples, spectraPerWindow), channels };
         const block = cuda.allocateSpectra({ ...wide, capacity: samples + 4, powers: spectraPerWindow });
-        // Of floats some are too weak for float32 to square their powers.
+        // Some floats are too weak to square their powers in float32.
         const spectra = noisySpectra({ ...wide, samples }, random, (c, a, t) => ({
           ...allKinds(c, a, t),
           ...(type === 'cf32' && c === 3 && { noise: 1e-14 * (a + 1) }),
@@ -95,13 +95,14 @@ function onCard(): void {
             assert.ok(Math.abs(sum - wanted[n]) <= 2e-6 * wanted[n], `sum ${n}: ${sum}, ${wanted[n]}`);
           });
         } else assert.deepEqual(sums, wanted, `${samples} spectra`);
-        // What was looked at is the cells: of other ones come other sums. Windows that begin within one are the block's alone.
+        // The sums come from the power cells: other cells give other sums. Windows that begin inside a cell are summed
+        // from the block.
         await uploadInto(cuda.session, block.powersRoom, cells.fill(0n));
         assert.ok((await engine.begin(block, edges)()).every((sum) => sum === 0));
         const others = Int32Array.of(0, 24, samples);
         assert.ok(!areWholeCells(others, samples, powers));
         const two = (await engine.begin(block, others)()).slice();
-        // Zeros written over the block since: its cells are no longer its own.
+        // Zeros were written over the block since: its cells are stale.
         block.addGaps(cuda.session.streams.compute, []);
         assert.deepEqual(await engine.begin(block, others)(), two);
         assert.deepEqual(await engine.begin(block, edges)(), wanted);

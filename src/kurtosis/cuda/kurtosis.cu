@@ -11,8 +11,8 @@ constexpr int WARP = 32;
 constexpr int PER_WORD = FLOATS ? 1 : 4;
 constexpr unsigned ALL = 0xFFFFFFFFu;
 
-// Rows are read once, from one end to the other, and the sums are few: the card's memory is the limit. Eight lanes take a
-// row of a window, 128 bytes at a time and four times that ahead. A block takes 32 rows, whose sums are neighbours.
+// Rows are read once, from one end to the other, and the sums are few: memory bandwidth is the limit. Eight lanes read
+// a row of a window, 128 bytes at a time and four times that ahead. A block has 32 adjacent rows.
 constexpr int LANES = 8, AHEAD = 4, AT_ONCE = 32;
 
 #if FLOATS
@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(LANES *AT_ONCE)
   for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const int row = (int)(tile / windows) * AT_ONCE + mine, window = (int)(tile % windows);
     const bool isThere = row < rows;
-    // In words of eight bytes: a window may begin or end in the middle of sixteen.
+    // In words of eight bytes: a window may begin or end in the middle of sixteen spectra.
     const int first = isThere ? edges[window] / PER_WORD : 0;
     const int end = isThere ? (edges[window + 1] + PER_WORD - 1) / PER_WORD : 0;
     const uint4 *pairs = (const uint4 *)(spectra + (int64_t)(isThere ? row : 0) * pitch);
@@ -84,8 +84,9 @@ extern "C" __global__ void __launch_bounds__(LANES *AT_ONCE)
 }
 
 #if FLOATS
-// Of floats float32 summed each cell: right to a hundred-thousandth at worst, unless squares of powers lie beyond its range. Of
-// the mean power: within this none is lost but those that add nothing. Silence is silence.
+// For floats each cell was summed in float32: right to a hundred-thousandth at worst, unless squares of powers are
+// outside its range. In units of the mean power: within these limits only negligible squares are lost. Silence counts
+// as within.
 constexpr double LEAST_MEAN = 1e-12, MOST_MEAN = 1e12;
 struct CellSums {
   double s1 = 0, s2 = 0;
@@ -113,8 +114,8 @@ struct CellSums {
 };
 #endif
 
-// The same from what the channeliser summed on its way (powers.cuh), where windows are `perWindow` cells
-// each. A block takes a window's 32 places of 32 inputs, and turns them over.
+// The same from the channeliser's sums (powers.cuh), where windows are `perWindow` cells each. A block processes 32
+// places of 32 inputs of a window, and transposes them.
 extern "C" __global__ void __launch_bounds__(8 * WARP)
     sumCells(const PowerCell *cells, const int *channelsAt, const int *edges, int windows, int perWindow, int channels,
              int inputs, const int8_t *spectra, int64_t pitch, double2 *sums) {
@@ -148,7 +149,7 @@ struct Box {
   int firstChannel, endChannel, firstInput, endInput, firstSample, endSample;
 };
 
-// A warp takes every so manieth row of a box. Boxes are in the host's memory: few, and read once.
+// A warp zeroes every so manieth row of a range. Ranges are in the host's memory: few, and read once.
 extern "C" __global__ void zeroBoxes(int8_t *spectra, int64_t pitch, int inputs, const Box *boxes, int count) {
   for (int n = blockIdx.x; n < count; n += gridDim.x) {
     const Box box = boxes[n];

@@ -49,7 +49,7 @@ describe("the flagger's kernels", { skip }, () => {
         ]);
         agree(sums, 'sum of the block', 1e-12);
 
-        // Channels turned over; floats that are not within float32's squares are summed again.
+        // Channels reversed; floats outside float32's squares are summed again.
         const { cells, perWindow } = cellsIn(type, samples, plan.spectraPerWindow);
         assert.ok(areWholeCells(edges, samples, { cells, perWindow }));
         const places = Int32Array.from({ length: channels }, (_, place) => channels - 1 - place);

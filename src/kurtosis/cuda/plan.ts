@@ -1,4 +1,4 @@
-/** Which kernels judge spectra on a card, with which numbers compiled in, and what they keep in memory. Pure. */
+/** The kernels of the flagger on a card, the numbers they are compiled with, and their memory. Pure. */
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import type { PowerCells } from '../../backend/cuda/power-cells.js';
@@ -32,9 +32,9 @@ export const planPowerSums = ({ type }: Pick<KurtosisPlan, 'type'>) =>
   }) satisfies KernelRequest;
 
 const THREADS = 256;
-/** Rows of a window that a block of `sumPowers` takes. */
+/** Rows of a window in a block of `sumPowers`. */
 const SUMS_AT_ONCE = 32;
-/** Rows of blocks that a box is divided among: some are a row, some the whole band. */
+/** Blocks that a range is divided among: some ranges are a row, some the whole band. */
 const PARTS_OF_BOX = 16;
 
 export const sumsLaunch = ({ channels, inputs }: KurtosisPlan, windows: number): LaunchShape => ({
@@ -42,7 +42,7 @@ export const sumsLaunch = ({ channels, inputs }: KurtosisPlan, windows: number):
   threads: THREADS,
 });
 
-/** Places and inputs that a block of `sumCells` turns over. */
+/** Places and inputs that a block of `sumCells` transposes. */
 const PLACES_AT_ONCE = 32;
 const MOST_ROWS_OF_GRID = 65_535;
 
@@ -70,5 +70,5 @@ export const zerosLaunch = (boxes: number): LaunchShape => ({
 export const sumsBytes = ({ channels, inputs }: KurtosisPlan, windows: number): number =>
   16 * windows * channels * inputs;
 
-/** The card waits for what is judged, so for some milliseconds nobody sleeps. */
+/** The card waits for the decision, so the host polls for some milliseconds before it sleeps. */
 export const EAGER_POLLS = 2000;

@@ -1,6 +1,6 @@
 /**
- * Sums of powers on a card (kurtosis.cu). They come down by themselves, into locked memory, while the card goes on; the host
- * decides, and what is flagged goes up as boxes.
+ * Sums of powers on a card (kurtosis.cu). They are copied to locked memory while the card continues; the host decides,
+ * and sends flagged ranges to the card.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { Stream, CudaSession } from '../../backend/cuda/session.js';
@@ -18,7 +18,7 @@ import { BOX_NUMBERS, packedBoxes } from '../judgement.js';
 /** Kernels count windows of inputs and channels by 32 bits. */
 const MOST_CELLS = 2 ** 31;
 
-/** What queues a block's sums into a room. */
+/** Queues a block's sums into a buffer. */
 async function prepareSums(
   plan: KurtosisPlan,
   { shop }: CudaBackend,
@@ -52,7 +52,7 @@ async function prepareSums(
   };
 }
 
-/** Of `blocks` that may be begun before the first is finished. */
+/** With `blocks` that may be begun before the first is finished. */
 export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1): Promise<PowerEngine> =>
   preparing(async (closers) => {
     const { session, shop } = backend;
@@ -63,12 +63,12 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1)
     const rooms = Array.from({ length: blocks }, () => new Room(plan, session, closers));
     const zeros = new Zeros(zeroBoxes, session, mend, closers);
     let begun = 0;
-    /** The sums that were waited for last. */
+    /** The latest sums that were waited for. */
     let landed: Promise<void> = Promise.resolve();
     return {
       mostBegun: blocks,
       begin: (given, edges) => {
-        // All with the first block: later ones of its capacity make nothing.
+        // Everything is allocated with the first block: later ones of its capacity allocate nothing.
         if (begun === 0) {
           const windows = windowEdges(plan, given.shape.capacity).length - 1;
           for (const one of rooms) one.reserve(windows);
@@ -79,7 +79,7 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1)
         computed.holdBack(download);
         const sums = room.bringDown(edges.length - 1, download);
         return async () => {
-          // In their order: whoever asks for what is last asks so often in vain that it would go to rest.
+          // In order: polling for the latest block first would exhaust its polls and sleep.
           landed = landed.then(() => room.landed.passed(EAGER_POLLS));
           await landed;
           return sums;
@@ -87,7 +87,7 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1)
       },
       take: async (given, gaps) => {
         const block = cudaSpectra('kurtosis', given);
-        // Behind no other block, filtered or summed: the one that is filtered into this memory waits for it.
+        // In no other block's stream: the block that is filtered into this memory next waits for it.
         block.writing(mend);
         await zeros.write(block, gaps);
         block.addGaps(mend, gaps);
@@ -96,10 +96,10 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1)
     };
   });
 
-/** Boxes that go up at once. */
+/** Ranges that are sent at once. */
 const MOST_BOXES = 2 ** 15;
 
-/** Lists on their way: one is written while others wait for the card. */
+/** Lists in use: one is written while others wait for the card. */
 const LISTS = 8;
 
 export class Zeros {
@@ -113,14 +113,14 @@ export class Zeros {
     closers: Closers,
     private readonly most = MOST_BOXES,
   ) {
-    // The card reads them where they are.
+    // The card reads them in the host's memory.
     this.lists = Array.from({ length: LISTS }, () => ({
       memory: closers.keep(session.allocatePinned('what is flagged', 4 * BOX_NUMBERS * most)),
       read: closers.keep(session.createEvent()),
     }));
   }
 
-  /** Queued behind whatever is in the stream. */
+  /** Queued after all work in the stream. */
   async write(block: CudaSpectraBlock, boxes: readonly SpectraGap[]): Promise<void> {
     const { pointer, pitchBytes, shape } = block;
     for (let first = 0; first < boxes.length; first += this.most) {

@@ -1,4 +1,4 @@
-/** Memory for the sums of one block: on the card, and locked on the host, where they come down by themselves. */
+/** Memory for the sums of one block: on the card, and locked on the host, where they are copied. */
 import type {
   CudaEvent,
   CudaSession,
@@ -25,7 +25,7 @@ export class Room {
     this.landed = closers.keep(session.createEvent());
   }
 
-  /** For blocks of so many windows at the most. */
+  /** For blocks of at most so many windows. */
   reserve(windows: number): void {
     const bytes = sumsBytes(this.plan, windows);
     if (this.memory && this.memory.sums.onHost.sizeBytes >= bytes) return;
@@ -48,7 +48,7 @@ export class Room {
     return this.reserved.sums.onCard.pointer;
   }
 
-  /** Edges go up where they are not those of the room's last block. Nobody reads the room's memory any more. */
+  /** Edges are sent where they differ from those of the last block. The memory must no longer be in use. */
   send(edges: Int32Array, stream: Stream): DevicePointer {
     const { onCard, onHost } = this.reserved.edges;
     if (this.sent && areSameEdges(this.sent, edges)) return onCard.pointer;
@@ -58,7 +58,9 @@ export class Room {
     return onCard.pointer;
   }
 
-  /** Sums of so many windows on their way down, behind everything in the stream; valid until the room is used again. */
+  /**
+   * Copies the sums of so many windows to the host, after all work in the stream; valid until the memory is used again.
+   */
   bringDown(windows: number, stream: Stream): Float64Array {
     const { onHost } = this.reserved.sums;
     const bytes = sumsBytes(this.plan, windows);
