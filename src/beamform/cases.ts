@@ -1,6 +1,6 @@
 /**
- * What every beamformer must do, on whichever backend: register these cases in a backend's own test file. The oracle is
- * beamsOf (reference.ts); sums of integers must agree to the last bit.
+ * Shared cases for every beamformer, registered in each backend's own test file. The oracle is beamsOf (reference.ts);
+ * sums of integers must agree to the last bit.
  */
 import assert from 'node:assert/strict';
 import type { Backend } from '../backend/backend.js';
@@ -49,7 +49,7 @@ export function randomWeights(plan: BeamPlan, random: RandomStream): Int8Array |
     : Float32Array.from({ length }, () => random.gaussian());
 }
 
-/** Sizes that only one backend's tiling could get wrong, and the samples of the blocks that follow each other. */
+/** Sizes that only one backend's tiling could get wrong, and the samples of consecutive blocks. */
 export type BeamSizes = readonly (readonly [BeamOptions, readonly number[]])[];
 
 export function beamCases(
@@ -69,7 +69,7 @@ export function beamCases(
           const block = closers.keep(backend().allocateSpectra({ type, channels, inputs, capacity }));
           const beamformer = closers.keep(await prepareBeamformer(plan, backend()));
           for (const samples of blocks) {
-            // Garbage before: in the block, in what is written, and in the weights.
+            // Garbage before: in the block, in the output, and in the weights.
             await block.write(randomSpectra(plan, capacity, random), capacity);
             beamformer.setWeights(randomWeights(plan, random));
             const spectra = randomSpectra(plan, samples, random);
@@ -84,7 +84,7 @@ export function beamCases(
             if (plan.sums === 'ci32') assert.deepEqual(Float64Array.from(made), wanted);
             else assertNear(made, wanted, 1e-6 * Math.sqrt(stations));
             for (const bins of binsFor(plan, samples)) {
-              // What was there stays, and is added to.
+              // The previous values stay, and are added to.
               const powers = new Float64Array(powersLength(plan, bins)).fill(5);
               const summed = powers.slice();
               await beamformer.powers(block, bins, powers);
@@ -197,7 +197,7 @@ export function beamCases(
   });
 }
 
-/** One bin that goes on, several that begin within one, and every spectrum by itself. */
+/** One bin that continues, several that begin within one, and single spectra. */
 function binsFor({ polarisations }: BeamPlan, samples: number): readonly Bins[] {
   const kinds = polarisations === 2 ? (['I', 'XX,YY', 'IQUV'] as const) : (['I'] as const);
   return kinds.flatMap((detection) =>

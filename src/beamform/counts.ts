@@ -1,4 +1,4 @@
-/** How many samples are in each value of a beam: what arrived of the inputs that have a weight. */
+/** The samples in each value of a beam: those that arrived of inputs with a weight. */
 import { emptyPresence, markSlots, popcount, type Presence } from '../core/presence/presence.js';
 import type { SpectraGap } from '../core/gaps.js';
 import type { Bins } from './plan.js';
@@ -7,7 +7,7 @@ export interface CountOptions {
   readonly channels: number;
   readonly inputs: number;
   readonly polarisations: 1 | 2;
-  /** X and Y apart, or together. */
+  /** X and Y separate, or together. */
   readonly planes: 1 | 2;
 }
 

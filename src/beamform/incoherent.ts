@@ -1,4 +1,4 @@
-/** Incoherent sums: powers of stations are added, whatever their phases. In plain loops on the host, or on a card. */
+/** Incoherent sums: powers of stations are added, regardless of phase. In plain loops on the host, or on a card. */
 import type { SpectraBlock } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
 import { highNibble, lowNibble } from '../core/nibbles.js';

@@ -34,7 +34,7 @@ describe('weights with nulls', () => {
   const delays = (places: number): Float64Array =>
     Float64Array.from({ length: places * stations }, () => 100e-9 * random.gaussian());
   const [delaysS, nullsS] = [delays(beams), delays(2)];
-  // The third null is the first once more: nothing is left to take out.
+  // The third null equals the first: nothing is left to remove.
   const threeS = Float64Array.of(...nullsS, ...nullsS.subarray(0, stations));
   const gains = Float64Array.from({ length: 2 * channels * inputs }, () => random.gaussian());
   const factors = Float64Array.from({ length: inputs }, (_, a) => 1 / (1 + (a >> 1) / 10));
@@ -79,7 +79,7 @@ describe('weights with nulls', () => {
             noise += Math.hypot(weights[w], weights[w + 1]) ** 2 * Math.hypot(gains[g], gains[g + 1]) ** 2;
           }
           if (isFew) {
-            // Two stations and two nulls: no weights at all.
+            // Two stations and two nulls: no weights are left.
             assert.equal(main.power, 0);
             continue;
           }
@@ -101,7 +101,7 @@ describe('weights with nulls', () => {
   });
 
   it('are as deep as direct sums of them, a moment later and over the width of a channel', () => {
-    // A sky that has moved on by up to a hundredth of a turn, and channels in which delays run.
+    // A sky that has rotated by up to a hundredth of a turn, and channels with remaining delays.
     const moved = (of: Float64Array): Float64Array => of.map((one, n) => one + ((n * 7) % 5) * 3e-11);
     const towards = (of: Float64Array) => ({ delaysS: moved(of), leftS: moved(of) });
     const width = 100e3;

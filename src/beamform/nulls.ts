@@ -1,22 +1,22 @@
 /**
- * Weights with nulls: a beam minus what it has in common with beams towards the nulls. Of all weights whose response towards
+ * Weights with nulls: a beam minus its projection onto beams towards the nulls. Of all weights whose response towards
  * every null is 0 they are the nearest to those without nulls. As floats: 8 bits leave a response of about -50 dB.
  */
 import { steeringPhases, type InverseGains, type SteeringOptions } from './weights.js';
 
 export interface NullOptions extends Omit<SteeringOptions, 'weights'> {
-  /** [a], what stations are tapered by; it is in the inverse gains too. */
+  /** [a], tapers of stations; the inverse gains include them. */
   readonly factors: Float64Array;
 }
 
 export interface Nulled {
   /** [c][b][a], complex. 0 where too few inputs are left, or where a beam points at a null. */
   readonly weights: Float32Array;
-  /** [b], least over channels and polarisations: squared signal-to-noise ratio as a part of that of equal weights. */
+  /** [b], least over channels and polarisations: squared signal-to-noise ratio relative to that of equal weights. */
   readonly efficiency: Float64Array;
 }
 
-/** Of what was there: a null that depends on others, a beam that points at a null. */
+/** Relative to the previous norm: a null that depends on others, a beam that points at a null. */
 const DEPENDENT = 1e-9;
 
 /** Complex numbers of one polarisation's stations. */
@@ -33,7 +33,7 @@ function product(x: Vector, y: Vector, t: Float64Array): readonly [number, numbe
   return [re, im];
 }
 
-/** Without what it has of these, which are orthonormal; twice, since once leaves rounding errors. */
+/** Removes its projection onto an orthonormal basis; twice, since once leaves rounding errors. */
 function remove(of: Vector, basis: readonly Vector[], t: Float64Array): void {
   for (let pass = 0; pass < 2; pass++)
     for (const one of basis) {
@@ -144,16 +144,16 @@ function* steeringVectors(frequenciesHz: Float64Array, delaysS: Float64Array): G
 export interface Towards {
   /** [n][s], at a moment. */
   readonly delaysS: Float64Array;
-  /** [n][s], what of them is left within a channel. */
+  /** [n][s], the delays that remain within a channel. */
   readonly leftS: Float64Array;
 }
 
-/** Channels that depths are taken in, spread evenly. */
+/** Channels for computing depths, spread evenly. */
 const DEPTH_CHANNELS = 16;
 
 /**
- * [b], the depth of the shallowest null: largest response towards one, in power and as a mean over the width of a channel,
- * as a part of that towards the beam's place. By direct sums of the weights as they are.
+ * [b], the depth of the shallowest null: largest response towards one, in power and as a mean over the width of a
+ * channel, relative to that towards the beam's place. By direct sums of the final weights.
  */
 export function nullDepths(
   { stations, polarisations, beams, frequenciesHz, factors }: NullOptions,
@@ -184,7 +184,7 @@ export function nullDepths(
         const square = inverse[g] ** 2 + inverse[g + 1] ** 2;
         if (square === 0) continue;
         const w = 2 * ((c * beams + b) * inputs + a);
-        // The inverse has the factor.
+        // The inverse includes the factor.
         const by = factors[a] / square;
         const ur = by * (weights[w] * inverse[g] + weights[w + 1] * inverse[g + 1]);
         const ui = by * (weights[w + 1] * inverse[g] - weights[w] * inverse[g + 1]);

@@ -1,4 +1,4 @@
-/** What a beamformer will do, worked out before any data: pure, and the same for every backend. */
+/** The plan of a beamformer, before any data: pure, and the same for every backend. */
 import type { SpectraType } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';
 import { refuse, wholeNumber } from '../core/errors.js';
@@ -73,7 +73,7 @@ export function checkBeamBlock(plan: BeamPlan, { shape }: SpectraBlock): void {
     );
 }
 
-/** What is kept of a beam's power: I; XX and YY; or I, Q, U, V as the feeds have them. */
+/** The detections of a beam's power: I; XX and YY; or I, Q, U, V in the frame of the feeds. */
 export const detections = { I: 1, 'XX,YY': 2, IQUV: 4 } as const;
 export type Detection = keyof typeof detections;
 

@@ -1,4 +1,4 @@
-/** The oracle of every beamformer, in plain loops: a beam is Σ_s w·x, as docs/conventions.md has x. */
+/** The oracle of every beamformer, in plain loops: a beam is Σ_s w·x, with x as in docs/conventions.md. */
 import type { SpectraCAT } from '../core/axes.js';
 import { highNibble, lowNibble } from '../core/nibbles.js';
 import { checkBeamBlock, checkBins, checkWeights, detections, type BeamPlan, type Bins } from './plan.js';

@@ -12,7 +12,7 @@ export interface SteeringOptions {
 export interface Steered {
   /** [c][b][a], complex. */
   readonly weights: Int8Array | Float32Array;
-  /** [b], by what a weight of modulus 1 was multiplied; 0 where a beam has no weights. */
+  /** [b], the factor of a weight of modulus 1; 0 where a beam has no weights. */
   readonly scales: Float64Array;
 }
 
@@ -24,7 +24,7 @@ export interface InverseGains {
 }
 
 /**
- * gains : [c][a], complex; used : [c][a], 0 where an input is left out; factors : [a], what weights are tapered by. Inputs
+ * gains : [c][a], complex; used : [c][a], 0 where an input is left out; factors : [a], tapers of the weights. Inputs
  * without a usable gain are left out too.
  */
 export function inverseGains(
@@ -50,11 +50,11 @@ export function inverseGains(
   return { inverse, largest: Math.sqrt(most) };
 }
 
-/** Channels after which a phase is taken anew: rounding errors of products stay below 1e-14. */
+/** Channels after which a phase is computed anew: rounding errors of products stay below 1e-14. */
 const ANCHOR = 32;
 const LARGEST = 127;
 
-/** Phase rotations of channels: those of every `every`th as they are, the others a step from the one before. */
+/** Phase rotations of channels: those of every `every`th are stored, the others are a step from the one before. */
 export interface SteeringPhases {
   readonly every: number;
   /** [⌈c / every⌉][b][s], complex. */
@@ -78,13 +78,13 @@ export function steeringPhases(frequenciesHz: Float64Array, delaysS: Float64Arra
   return { every, anchors, steps };
 }
 
-/** Of a weight of modulus 1: 8-bit weights have one scale, from the largest gain and not from a moment's phases. */
+/** For a weight of modulus 1: 8-bit weights have one scale, from the largest gain and not from a moment's phases. */
 export const weightScale = (type: WeightType, { largest }: InverseGains): number =>
   type === 'cf32' ? 1 : largest > 0 ? LARGEST / largest : 0;
 
 /**
- * w = e^(−2πi f d) / g: a wave that reaches a station early by d is delayed by as much. delaysS : [b][s].
- * A card does the same, step by step (cuda/beamform-finish.cu).
+ * w = e^(−2πi f d) / g: a wave that reaches a station early by d is delayed by the same time. delaysS : [b][s]. A card
+ * does the same, step by step (cuda/beamform-finish.cu).
  */
 export function steeredWeights(
   { stations, polarisations, beams, frequenciesHz, weights: type }: SteeringOptions,
@@ -141,9 +141,9 @@ export function uniformStep(frequenciesHz: Float64Array): number | undefined {
     : undefined;
 }
 
-/** Added and subtracted, it leaves whole numbers: halves go to even. */
+/** Added and subtracted, it rounds to integers, halves to even. */
 const WHOLE = 1.5 * 2 ** 52;
-/** To the nearest whole number, halves to even; below 2⁵¹. */
+/** To the nearest integer, halves to even; below 2⁵¹. */
 export const halfToEven = (value: number): number => value + WHOLE - WHOLE;
 
 const rounded = (type: WeightType, value: number): number => (type === 'ci8' ? halfToEven(value) : value);

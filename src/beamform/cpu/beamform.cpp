@@ -55,7 +55,7 @@ struct Beamformer {
   const BeamKernel &kernel;
   const SumFloatBeam sumFloatBeam;
   const int64_t quads, steps, groups, stepBytes;
-  /** [c][p][group][step][stepBytes], and what an offset adds: [c][p][group][beam][re, im]. */
+  /** [c][p][group][step][stepBytes], and the contribution of an offset: [c][p][group][beam][re, im]. */
   std::vector<int8_t> bytes;
   std::vector<int32_t> excess;
   /** [c][p][beam, of whole groups][station][re, im]. */

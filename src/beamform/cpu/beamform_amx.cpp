@@ -1,6 +1,5 @@
-// levels: amx
-// Tiles of 16 × 64 bytes: one instruction multiplies 16 beams by 16 spectra over 64 stations. A panel as AVX-512 has it is the second
-// operand as it lies: a row of it is four stations of 16 spectra.
+// levels: amx Tiles of 16 × 64 bytes: one instruction multiplies 16 beams by 16 spectra over 64 stations. A panel in
+// AVX-512's layout is the second operand unchanged: a row of it is four stations of 16 spectra.
 #include "beamform/cpu/beamform_turn.h"
 
 namespace corella {
@@ -32,8 +31,8 @@ void enter() {
 void leave() { _tile_release(); }
 
 /**
- * Re and Im of two vectors of 16 spectra, an accumulator each: the multiplier takes 16 cycles an instruction but gives its result
- * after 52, so each is touched once in four. Seven loads for eight products.
+ * Re and Im of two vectors of 16 spectra, an accumulator each: the multiplier takes 16 cycles an instruction but its
+ * latency is 52, so each is used once in four. Seven loads for eight products.
  */
 void sum(const int8_t *panel, int64_t steps, const int8_t *weights, const int32_t *, int32_t *sums) {
   constexpr int64_t IMAGINARY = QUAD_BYTES / 2, VECTOR = 64, ROW = 4 * 2 * TILE_SAMPLES;

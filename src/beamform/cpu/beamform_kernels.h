@@ -1,7 +1,8 @@
 // The inner loops of the beamformer, one set for each instruction-set level.
 //
-// A tile is 64 spectra of one channel and one polarisation. Stations go by fours, a quad: what a dot product of bytes adds. A level
-// takes some quads at once, a step, and some beams, a group. sums : [beam of the group][re, im][64 spectra], Σ_s w·x:
+// A tile is 64 spectra of one channel and one polarisation. Stations are in fours, a quad, as in a dot product of
+// bytes. A level processes some quads at once, a step, and some beams, a group. sums : [beam of the group][re, im][64
+// spectra], Σ_s w·x:
 //   Re = Σ wᵣxᵣ − wᵢxᵢ      Im = Σ wᵣxᵢ + wᵢxᵣ
 #pragma once
 #include "backend/cpu/spectra.h"
@@ -18,18 +19,18 @@ constexpr int64_t GROUP_SUMS = GROUP * 2 * TILE_SAMPLES;
 
 struct BeamKernel {
   int64_t group, stepQuads;
-  /** Bytes of a panel for each quad: what a tile's spectra are turned into, once for all beams. */
+  /** Bytes of a panel for each quad: a tile's spectra rearranged, once for all beams. */
   int64_t panelBytes;
   /** Whether sums are too large by 128·Σw: this level multiplies x + 128. */
   bool isOffset;
   /**
-   * tiles of the first sixteen inputs of a channel; others are `stride` bytes apart. Turns the stations' polarisation p of P.
-   * panel : [quad]…, as the level likes.
+   * tiles of the first sixteen inputs of a channel; others are `stride` bytes apart. Rearranges the stations'
+   * polarisation p of P. panel : [quad]…, in the level's layout.
    */
   void (*turn)(const int8_t *tiles, int64_t stride, int64_t quads, int64_t polarisations, int64_t p, int8_t *panel);
   /** weights : [step][weightBytes], 0 for stations past the last; excess : [beam][re, im], subtracted. */
   void (*sum)(const int8_t *panel, int64_t steps, const int8_t *weights, const int32_t *excess, int32_t *sums);
-  /** Around every run on a thread, where a level has registers to configure. */
+  /** Around every run on a thread, where registers of a level have to be configured. */
   void (*enter)();
   void (*leave)();
 };
@@ -41,7 +42,7 @@ CORELLA_DECLARE_MATRIX(const BeamKernel, beamKernel)
 using SumFloatBeam = void (*)(const float *panel, int64_t stations, const float *weights, float *sums);
 CORELLA_DECLARE(const SumFloatBeam, sumFloatBeam)
 
-/** What is kept of a spectrum's power; the numbers are part of the ABI (prepare.ts). */
+/** The detections of a spectrum's power; the numbers are part of the ABI (prepare.ts). */
 enum class Detection : int64_t { intensity = 1, two = 2, stokes = 4 };
 
 /**

@@ -1,5 +1,4 @@
-// levels: portable avx2
-// Plain loops that any compiler turns into whatever vectors its processor has. panel : [station][re, im][64 spectra] int16.
+// levels: portable avx2 Plain loops that any compiler vectorises. panel : [station][re, im][64 spectra] int16.
 #include "beamform/cpu/beamform_kernels.h"
 
 namespace corella {

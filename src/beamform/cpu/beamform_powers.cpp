@@ -1,5 +1,4 @@
-// levels: portable avx2 avx512
-// Powers of sums. Sixteen sums side by side hide how long an addition takes.
+// levels: portable avx2 avx512 Powers of sums. Sixteen sums side by side hide the latency of an addition.
 #include "beamform/cpu/beamform_kernels.h"
 
 namespace corella {

@@ -37,12 +37,12 @@ export function prepareCpuBeamformer(plan: BeamPlan, { native }: CpuBackend): Be
       double *powers)`,
   );
   const kind = plan.sums === 'ci32' ? Int32Array : Float32Array;
-  /** What is queued, in its order. */
+  /** Queued calls, in order. */
   let weighed: Promise<void> = Promise.resolve();
   const setWeights = (given: Int8Array | Float32Array): void => {
     checkWeights(plan, given);
     const own = given.slice();
-    // Calls run on threads: one that was queued later must not be done first.
+    // Calls run on threads: a later one must not finish first.
     weighed = weighed.then(() => weigh(engine.address, own));
   };
   return {

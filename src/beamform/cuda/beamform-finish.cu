@@ -9,7 +9,7 @@ struct Steering {
 };
 
 __device__ __forceinline__ signed char wholeByte(double value) {
-  constexpr double WHOLE = 1.5 * 4503599627370496.0;  // added and subtracted, it leaves whole numbers, halves to even
+  constexpr double WHOLE = 1.5 * 4503599627370496.0;  // added and subtracted, it rounds to integers, halves to even
   return (signed char)(int)__dsub_rn(__dadd_rn(value, WHOLE), WHOLE);
 }
 
@@ -40,8 +40,8 @@ extern "C" __global__ void steerWeights(const double2 *anchors, const double2 *s
   }
 }
 
-// given : [c][b][a] int8 complex; arranged : [c][p][b][re, im of the beam][station, to whole steps of 64][what multiplies re and im].
-// Re = wr xr - wi xi, Im = wi xr + wr xi. A thread for each weight.
+// given : [c][b][a] int8 complex; arranged : [c][p][b][re, im of the beam][station, to whole steps of 64][factors of re
+// and im]. Re = wr xr - wi xi, Im = wi xr + wr xi. A thread for each weight.
 extern "C" __global__ void arrangeWeights(const char2 *given, char2 *arranged, int64_t count) {
   constexpr int ROW = (STATIONS + 63) / 64 * 64;
   for (int64_t n = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; n < count; n += (int64_t)gridDim.x * blockDim.x) {

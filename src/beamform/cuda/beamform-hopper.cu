@@ -1,5 +1,6 @@
-// Beams on Hopper: wgmma fed by the bulk copy engine (sm_90a). Sixteen stations are one instruction deep, 64 spectra high and
-// COLUMNS wide; spectra are transposed on their way into registers, weights are read from shared memory as they arrived.
+// Beams on Hopper: wgmma fed by the bulk copy engine (sm_90a). Sixteen stations are one instruction deep, 64 spectra
+// high and COLUMNS wide; spectra are transposed while they are loaded into registers, weights are read from shared
+// memory unchanged.
 //
 // Persistent blocks: one producer thread fills a ring of stages, two consumer warpgroups have 64 spectra each.
 //
@@ -48,7 +49,7 @@ __device__ __forceinline__ void consume(const Work &work, Ring ring) {
           Wgmma<COLUMNS>::multiplyAdd(acc[half], x[0], x[1], x[2], x[3], columns + half * (WEIGHT_PANEL / 16) + 2 * s);
         }
         ptx::wgmmaCommit();
-        ptx::wgmmaWait<1>();  // the group before this one is done: it was the last reader of its stage
+        ptx::wgmmaWait<1>();  // the previous group is complete: it was the last reader of its stage
         if (s == 0 && k > 0 && lane == 0) ptx::barrierArrive(previous);
       }
       previous = ring.emptyBarrier();

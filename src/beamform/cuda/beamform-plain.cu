@@ -20,7 +20,7 @@ using Spectrum = Types<FLOAT_SPECTRA>::Spectrum;
 using Weight = Types<FLOAT_WEIGHTS>::Spectrum;
 using Sum = Types<FLOAT_SPECTRA || FLOAT_WEIGHTS>::Sum;
 
-// One value of a spectrum. All threads of a warp come here.
+// One value of a spectrum. All threads of a warp call it.
 __device__ __forceinline__ void storeValue(const Work &work, int channel, int t, int beam, int plane, float value) {
   if (isShort(work)) {
     if (t < work.samples) partialsOf(work, channel, t, plane)[beam] = value;
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) beamformPlain(const Work w
   }
 }
 
-// weights : [c][a] float64, by which a power is multiplied; BEAMS is 1. Grid: a block for each 128 spectra of a channel.
+// weights : [c][a] float64, factors of powers; BEAMS is 1. Grid: a block for each 128 spectra of a channel.
 extern "C" __global__ void __launch_bounds__(THREADS) addStations(const Work work) {
   const int tiles = (work.samples + TILE_SPECTRA - 1) / TILE_SPECTRA;
   const int channel = blockIdx.x / tiles, t = blockIdx.x % tiles * TILE_SPECTRA + threadIdx.x;

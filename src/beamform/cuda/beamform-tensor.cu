@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) beamformTensor(const Work 
       (const int8_t *)work.weights + (int64_t)tile.channel * POLARISATIONS * 2 * BEAMS * STEPS * PANEL_ROW;
   const int endByte = (work.samples * 2 + PANEL_ROW - 1) / PANEL_ROW * PANEL_ROW;
 
-  // Rows and columns past the last read as zeros; their address must still be a real one.
+  // Rows and columns past the last are read as zeros; their address must still be valid.
   auto load = [&](int k) {
     const uint32_t stage = base + k % STAGES * STAGE_BYTES;
     for (int i = threadIdx.x; i < POLARISATIONS * 2 * STEP_STATIONS * 8; i += THREADS) {
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) beamformTensor(const Work 
   }
   for (int k = 0; k < STEPS; ++k) {
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-    __syncthreads();  // step k has arrived for all, and all are done with step k - 1
+    __syncthreads();  // step k has arrived for all threads, and all are done with step k - 1
     if (k + STAGES - 1 < STEPS) load(k + STAGES - 1);
     asm volatile("cp.async.commit_group;" ::: "memory");
     const uint32_t stage = base + k % STAGES * STAGE_BYTES;

@@ -1,11 +1,13 @@
-// What every beamforming kernel shares: the shapes, and where voltages and powers go.
+// Common to every beamforming kernel: the shapes, and the places of voltages and powers.
 //
 // Set by the plan: STATIONS, POLARISATIONS, BEAMS. Inputs are a = s * POLARISATIONS + p.
 //   voltages : [c][b][p][t], complex
-//   partials : [c][row][d][b] float32, sums of powers of up to SLICE spectra. Bins of SLICE spectra and longer: rows 2 n and
-//              2 n + 1 are of slice n, spectra from 16 n on, before and behind the bin that ends in it. Shorter bins: a row for
-//              each spectrum.
-// Rows have one place each and are added in their order (beamform-finish.cu): the same data give the same bits.
+//   partials : [c][row][d][b] float32, sums of powers of up to SLICE spectra. Bins of SLICE spectra and longer: rows 2
+//   n and
+//              2 n + 1 are of slice n, spectra from 16 n on, before and after the end of the bin in it. Shorter bins: a
+//              row for
+//              each spectrum. Rows have fixed places and are added in order (beamform-finish.cu): the same data give
+//              the same bits.
 #pragma once
 #include "integers.cuh"
 
@@ -13,7 +15,7 @@ constexpr int SLICE = 16;
 constexpr int INPUTS = STATIONS * POLARISATIONS;
 static_assert(POLARISATIONS == 1 || POLARISATIONS == 2, "one or two polarisations");
 
-// How many powers are kept; the numbers are those of plan.ts.
+// The number of powers; the values are those of plan.ts.
 enum Detection : int { VOLTAGES = 0, INTENSITY = 1, TWO = 2, STOKES = 4 };
 
 struct Work {
@@ -21,7 +23,7 @@ struct Work {
   int detection;  // see above
   int firstEnd;   // where the first bin ends, in spectra of the block
   int perBin;     // spectra of the bins that follow
-  int rows;       // of partials, for each channel
+  int rows;       // rows of partials, for each channel
   int items;      // tiles of all channels
   int64_t pitchBytes;
   void *out;  // voltages or partials

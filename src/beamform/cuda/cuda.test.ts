@@ -22,7 +22,7 @@ if (!presence.present)
   it('the beamformer on a card', { skip: `${presence.reason}; ${presence.fix}` }, () => undefined);
 
 const bytes = { type: 'ci8', weights: 'ci8' } as const;
-/** Several steps of stations, each width of a tile, more tiles than multiprocessors, tiles of beams that are not full. */
+/** Several steps of stations, each width of a tile, more tiles than multiprocessors, incomplete tiles of beams. */
 const more: BeamSizes = [
   [{ ...bytes, stations: 130, polarisations: 1, channels: 2, beams: 40 }, [256, 100]],
   [{ ...bytes, stations: 64, polarisations: 1, channels: 1, beams: 129 }, [300]],

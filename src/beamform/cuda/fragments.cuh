@@ -1,11 +1,12 @@
-// What the tensor-core kernels share: spectra by station, as they lie, become rows by time, and sums become voltages or powers.
+// Common to the tensor-core kernels: spectra by station are transposed to rows by time, and sums become voltages or
+// powers.
 //
-// A warp multiplies 16 spectra by the columns of a tile over its stations. Columns are beams, the real and the imaginary part of
-// each side by side, in two halves of COLUMNS: of two polarisations one for each, of one polarisation one beam after the other.
-// Stations come in steps of 64, as panels of rows of 128 bytes under the 128-byte swizzle:
-//   spectra : [station][64 spectra][re, im]      weights : [column][station][what multiplies re, what multiplies im]
-// A sample is two bytes: transposed loads of 16-bit elements make fragments of (re, im) of consecutive stations, which is what a
-// row of weights expects. An accumulator pair is then (re, im) of a beam.
+// A warp multiplies 16 spectra by the columns of a tile over its stations. Columns are beams, the real and the
+// imaginary part of each side by side, in two halves of COLUMNS: of two polarisations one for each, of one polarisation
+// one beam after the other. Stations come in steps of 64, as panels of rows of 128 bytes under the 128-byte swizzle:
+//   spectra : [station][64 spectra][re, im] weights : [column][station][factor of re, factor of im] A sample is two
+//   bytes: transposed loads of 16-bit elements make fragments of (re, im) of consecutive stations, as in a row of
+//   weights. An accumulator pair is then (re, im) of a beam.
 #pragma once
 #include "beamform.cuh"
 
@@ -33,8 +34,8 @@ __device__ __forceinline__ int columnOf(const Tile &tile, int half) {
   return 2 * tile.beam + (POLARISATIONS == 1 ? half * COLUMNS : 0);
 }
 
-// Where this lane's row of a panel of spectra begins, for transposed loads of 16 spectra of 16 stations: first the two groups of
-// eight spectra of stations 0 to 7, then those of stations 8 to 15.
+// The place of this lane's row in a panel of spectra, for transposed loads of 16 spectra of 16 stations: first the two
+// groups of eight spectra of stations 0 to 7, then those of stations 8 to 15.
 __device__ __forceinline__ uint32_t fragmentOffset(int lane, int warp) {
   const int station = (lane >> 4) * 8 + (lane & 7), chunk = 2 * warp + (lane >> 3 & 1);
   return station * PANEL_ROW + ((chunk ^ (lane & 7)) * 16);
@@ -93,7 +94,7 @@ __device__ __forceinline__ void storePlane(const Work &work, int channel, int fi
 #pragma unroll
     for (int j = 0; j < VALUES; ++j) v[j] = (has0 ? value(j, 0) : 0.0f) + (has1 ? value(j, 1) : 0.0f);
     addLanes<VALUES, 16>(v, lane);
-    if (VALUES == 4 && (lane & 4) != 0) continue;  // has the same sums as the lane beside it
+    if (VALUES == 4 && (lane & 4) != 0) continue;  // has the same sums as the neighbouring lane
     float *to = partialsOf(work, channel, first / SLICE * 2 + part, plane);
 #pragma unroll
     for (int n = 0; n < KEPT; ++n) {

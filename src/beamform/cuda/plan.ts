@@ -1,6 +1,6 @@
 /**
- * How beams are formed on a card: which kernel, compiled with which numbers, launched how. Pure, so that every plan can be
- * checked, and compiled, on a machine without a card.
+ * How beams are formed on a card: the kernel, the numbers it is compiled with, the launch. Pure, so that every plan can
+ * be checked, and compiled, on a machine without a card.
  */
 import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { structure } from '../../backend/cuda/arguments.js';
@@ -28,9 +28,9 @@ export interface BeamLaunch {
   /** Spectra and beams of a tile. */
   readonly tileSpectra: number;
   readonly tileBeams: number;
-  /** Of the tensor cores: weights are arranged by station, and blocks have so many columns in each half. */
+  /** For the tensor cores: weights are arranged by station, and blocks have so many columns in each half. */
   readonly columns?: number;
-  /** Blocks stay, as many as there are multiprocessors, and read through tensor maps. */
+  /** Persistent blocks, as many as there are multiprocessors, which read through tensor maps. */
   readonly persistent: boolean;
 }
 
@@ -73,7 +73,7 @@ function columnsOf({ beams, polarisations }: Shape, most: 64 | 128): { columns: 
 const stageBytes = ({ polarisations }: Shape, columns: number): number =>
   2 * PANEL_ROW * (polarisations * STEP_STATIONS + columns);
 
-/** A block fills what a multiprocessor's shared memory holds. */
+/** A block uses all of a multiprocessor's shared memory. */
 const HOPPER_BYTES = 200 * 1024;
 
 function planHopper(plan: Shape): BeamLaunch {
@@ -89,13 +89,13 @@ function planHopper(plan: Shape): BeamLaunch {
       entries: { beamformHopper: [tensorMap, tensorMap, tensorMap, work] },
     },
     ...{ entry: 'beamformHopper', threads: 384, tileSpectra: TILE_SPECTRA, tileBeams, columns },
-    // The ring, room to align it, and its barriers.
+    // The ring, with padding to align it, and its barriers.
     sharedBytes: stages * stageBytes(plan, columns) + 1024 + stages * 16,
     persistent: true,
   };
 }
 
-/** Two stages of at most 48 KB are what every card since Ampere has room for. */
+/** Two stages of at most 48 KB fit on every card since Ampere. */
 function planTensor(plan: Shape): BeamLaunch {
   const { columns, tileBeams } = columnsOf(plan, 64);
   const stages = 2;
@@ -164,10 +164,10 @@ export function beamLaunchShape(
   return { items, grid: [persistent ? Math.min(items, multiprocessors) : items, 1], threads, sharedBytes };
 }
 
-/** Spectra that a kernel adds up by itself, in float32. */
+/** Spectra that a kernel sums by itself, in float32. */
 const SLICE = 16;
 
-/** What of bins the kernels take; partial sums are rows of detections × beams float32. */
+/** The kernels' arguments for bins; partial sums are rows of detections × beams float32. */
 export function partialsOf({ detection, spectraPerBin, offset }: Bins, samples: number) {
   const perBin = Math.min(spectraPerBin, 2 ** 30);
   return {

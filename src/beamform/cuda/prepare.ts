@@ -1,5 +1,5 @@
 /**
- * The beamformer on a card. Spectra stay there; what comes to the host are powers in their bins, or voltages. A kernel makes
+ * The beamformer on a card. Spectra stay there; only binned powers, or voltages, are copied to the host. A kernel makes
  * beams and detects them in one pass, a second one adds its partial sums in their order.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
@@ -36,7 +36,7 @@ import {
 export interface CudaBeamformer extends Beamformer {
   /** Powers of a block to `sums`, a buffer of the beamformer's: [b][d][bin][c] float64, in order on the compute stream. */
   launchPowers(block: CudaSpectraBlock, bins: Bins): DeviceMemory;
-  /** Until weights that were set are on the card. */
+  /** Until the weights are on the card. */
   weighed(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export const prepareCudaBeamformer = (plan: BeamPlan, backend: CudaBackend): Pro
     const sums = summing(plan, backend, closers, finish.addPartials);
     const voltageRoom = growing(backend, closers, 'voltages of beams');
 
-    /** What is queued, in its order. */
+    /** Queued calls, in order. */
     let weighed: Promise<void> = Promise.resolve();
     const arrange = (): void => {
       if (!arranged) return;
@@ -260,7 +260,10 @@ function describeBox(
   );
 }
 
-/** Room that is made anew where a block needs more: how long blocks are, and how many bins they have, no plan knows. */
+/**
+ * Memory that is reallocated where a block needs more: the plan does not know the lengths of blocks and their numbers
+ * of bins.
+ */
 function growing({ session }: CudaBackend, closers: Closers, what: string): (bytes: number) => DeviceMemory {
   let room: DeviceMemory | undefined;
   closers.keep({ close: () => room?.close() ?? Promise.resolve() });
@@ -311,7 +314,7 @@ function summing(plan: BeamPlan, backend: CudaBackend, closers: Closers, addPart
 const wideGrid = (count: number) =>
   ({ grid: [Math.max(1, Math.min(65_536, Math.ceil(count / 256))), 1], threads: 256 }) as const;
 
-/** Adds what lies on the card, once it is made. */
+/** Adds values from the card, once they are made. */
 async function addFrom(
   { session, meter }: CudaBackend,
   sums: DeviceMemory,
