@@ -43,7 +43,7 @@ describe('arguments of a C function', () => {
     isSame<
       Same<ArgumentsOf<'int32_t corella_x_open(char *error, const char *name, double at)'>[1], string | null>
     >(true);
-    // A text that is known at run time alone fits nothing.
+    // A text known only at run time matches nothing.
     isSame<Same<ArgumentsOf<string>, never[]>>(true);
   });
 
@@ -79,7 +79,7 @@ describe('arguments of a C function', () => {
     assert.throws(() => {
       check(args(2, 5, 1));
     }, /flags has 1 elements where count are 2/);
-    // No count at all is no length.
+    // A missing count is no length.
     assert.throws(() => {
       check(args(Number.NaN, 5, 2));
     }, /data has 5 elements/);

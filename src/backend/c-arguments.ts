@@ -1,7 +1,7 @@
 /**
- * What a C function takes, worked out from the text of its prototype: by the type system what may be handed over, and
- * when it is called whether each array is as long as the prototype says. A pointer to numbers takes the typed array of
- * the same numbers; a note after it gives the least length, in the names of other arguments:
+ * The arguments of a C function, derived from the text of its prototype: the type system checks their types, and each
+ * call checks that arrays are as long as the prototype requires. A pointer to numbers takes the typed array of the same
+ * numbers; a note after it gives the least length, in terms of other arguments:
  *
  *   `int32_t corella_sender_send(char *error, int32_t descriptor, const uint8_t *datagrams /*[each * count]*\/)`
  *
@@ -10,13 +10,13 @@
  */
 
 declare const kind: unique symbol;
-/** The address of something on the native side, which no other kind of address can stand in for. */
+/** The address of a native object; addresses of different kinds cannot be mixed. */
 export type Address<Of extends string> = bigint & { readonly [kind]: Of };
 /** A null pointer, where a function takes one. */
 type Null = Address<'null'>;
 export const NULL = 0n as Null;
 
-/** Memory of either side. */
+/** Memory on either side. */
 export type Memory = Address<'memory'> | ArrayBufferView;
 /** Names of `void *` arguments that are memory. */
 type MemoryName = 'block' | 'canonical' | 'memory' | 'out' | 'powers' | 'target' | 'values';
@@ -86,23 +86,23 @@ type Arguments<Parameters extends readonly string[], Fam extends string> = {
   [At in keyof Parameters]: Argument<WithoutNote<Parameters[At]>, Fam>;
 };
 
-/** Of every argument; of a text that is not known when it is compiled, nothing fits. */
+/** Types of all arguments; a text unknown at compile time matches nothing. */
 export type ArgumentsOf<Prototype extends string> = string extends Prototype
   ? never[]
   : Prototype extends `${string}(${infer Inside})`
     ? Arguments<Split<Inside>, Family<NameOf<Prototype>>>
     : never[];
 
-/** Without `error` and `context`, which are put in by the call. */
+/** Without `error` and `context`, which the call adds. */
 export type CallArguments<Prototype extends string> =
   ArgumentsOf<Prototype> extends [unknown, unknown, ...infer Rest] ? Rest : never[];
-/** And without the last, which receives what is opened. */
+/** And without the last, which receives the opened object. */
 export type OpenArguments<Prototype extends string> =
   CallArguments<Prototype> extends [...infer Rest, unknown] ? Rest : never[];
-/** What a function that ends in `open` makes. */
+/** The object made by a function that ends in `open`. */
 export type Opened<Prototype extends string> = Address<Family<NameOf<Prototype>>>;
 
-/** As C and koffi read it: on one line, without notes. */
+/** The form for C and koffi: on one line, without notes. */
 export const plainPrototype = (prototype: string): string =>
   prototype
     .replace(/\/\*.*?\*\//gs, '')

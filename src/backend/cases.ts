@@ -1,4 +1,4 @@
-/** How a room's shared cases run on one backend: opened once for all of them, some left out with a reason. */
+/** Runs a module's shared cases on one backend: opened once for all of them, some skipped with a reason. */
 import { after, before, describe, it } from 'node:test';
 import type { Backend } from './backend.js';
 
@@ -9,7 +9,7 @@ export interface CaseOptions {
 
 export type AddCase = (name: string, run: () => Promise<void>) => void;
 
-/** `backend` gives the one at hand while a case runs. */
+/** `backend` returns the open backend while a case runs. */
 export function backendCases(
   title: string,
   open: () => Promise<Backend>,

@@ -9,9 +9,9 @@ interface HostSpectraBlock extends SpectraBlock {
   readonly home: 'reference';
   /** spectra : [c][a][t], tight for `samples` spectra; a view, valid until the next fill. */
   view(): SpectraCAT;
-  /** Sets the size and the gaps and returns the view to fill; what it holds is unspecified. */
+  /** Sets the size and the gaps and returns the view to fill; its content is unspecified. */
   fill(samples: number, gaps: readonly SpectraGap[]): SpectraCAT;
-  /** For a kernel that zeroed more of what the block holds. */
+  /** For a kernel that zeroed more of the block. */
   addGaps(more: readonly SpectraGap[]): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the library was built with against what we call it by. The build records the prototype of every function the library
- * exports (scripts/build-native.js); one that reads otherwise, called all the same, would write wherever it likes. Asked
+ * Checks that the library's functions have the prototypes that we call. The build records the prototype of every
+ * function that the library exports (scripts/build-native.js); a call with a wrong one would corrupt memory. Checked
  * once for each function, when it is bound.
  */
 import { refuse } from '../core/errors.js';
@@ -10,14 +10,14 @@ type Recorded = Readonly<Record<string, string>>;
 
 export interface Built {
   readonly path: string;
-  /** Of all that it was built from, by the record beside it. */
+  /** The hash of all sources of the build, from the record beside it. */
   readonly hash: string | undefined;
   readonly functions: Recorded | undefined;
   /** How to build it again. */
   readonly command: string;
 }
 
-/** As scripts/prototypes.js has it: koffi's notes on direction are not C's, nor are ours on lengths. */
+/** As in scripts/prototypes.js: koffi's notes on direction are not part of C, nor are ours on lengths. */
 const normal = (prototype: string): string =>
   prototype
     .replace(/\/\*.*?\*\//gs, '')
@@ -45,8 +45,8 @@ const refuseLibrary = (path: string, why: string, command: string): never =>
   refuse(path, `the native library was built from other sources than this program: ${why}`, `run ${command}`);
 
 /**
- * The record beside a library says what it was built from, and so does the library itself (`corella_build`): an older
- * library under a newer record would be called by prototypes that are not its own.
+ * Both the record beside a library and the library itself (`corella_build`) give its build: an older library under a
+ * newer record would be called with wrong prototypes.
  */
 export function refuseOtherBuild({ path, hash, command }: Built, ofLibrary: () => string): void {
   let own: string;

@@ -1,4 +1,4 @@
-/** TypeScript in float64 and exact integers: the oracle of every test, and what runs where nothing else can. */
+/** TypeScript in float64 and exact integers: the oracle of every test, and the fallback where no other backend runs. */
 import { nothingToClose } from '../core/closing.js';
 import type { ReferenceBackend } from './backend.js';
 import { allocateHostSpectra } from './host-spectra.js';

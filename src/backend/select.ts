@@ -14,16 +14,16 @@ interface BackendSettings extends CpuOptions {
 
 type Presence =
   | { readonly present: true; readonly description: string }
-  /** Why it is absent, and what would change that. */
+  /** Why it is absent, and how to change that. */
   | { readonly present: false; readonly reason: string; readonly fix: string };
 
 export type Device = {
   readonly kind: BackendKind;
-  /** Whether `auto` takes this one. */
+  /** Whether `auto` chooses this one. */
   readonly auto: boolean;
 } & Presence;
 
-/** Fastest first: `auto` takes the first that is present. */
+/** Fastest first: `auto` chooses the first one present. */
 export function describeDevices(): Device[] {
   const found = [...backendKinds].reverse().map((kind) => ({ kind, ...presenceOf[kind]() }));
   const best = found.findIndex((device) => device.present);
@@ -45,7 +45,7 @@ function describeCpu(): Presence {
   return { present: true, description };
 }
 
-/** Why `auto` would take what it takes, in a sentence. */
+/** The reason for the choice of `auto`, in a sentence. */
 export function explainAuto(devices: readonly Device[] = describeDevices()): string {
   const taken = devices.find((device) => device.auto);
   if (taken?.present !== true) return 'auto finds no backend at all';
@@ -55,12 +55,12 @@ export function explainAuto(devices: readonly Device[] = describeDevices()): str
   return [`auto takes '${taken.kind}', the fastest present`, ...passed].join('; ');
 }
 
-/** Opens the machine that is asked for, or with `auto` the fastest that is there; close it afterwards. */
+/** Opens the requested backend, or with `auto` the fastest one present; close it afterwards. */
 export async function openBackend(choice: BackendChoice, settings: BackendSettings = {}): Promise<Backend> {
   switch (choice) {
     case 'auto': {
       const taken = describeDevices().find((device) => device.auto);
-      // Threads are for whichever backend has them.
+      // Threads only apply to backends that have them.
       return taken?.kind === 'cuda'
         ? openCuda(settings.cuda)
         : taken?.kind === 'cpu'

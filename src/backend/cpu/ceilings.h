@@ -1,4 +1,4 @@
-// What this processor could do at most, by level: loops that do nothing but multiply, or nothing but read.
+// The peak rates of this processor, by level: loops that only multiply, or only read.
 #pragma once
 #include "native.h"
 
@@ -12,7 +12,7 @@ struct Ceilings {
   double (*integers)(int64_t repeats);
   /** The same in float32. */
   double (*floats)(int64_t repeats);
-  /** Reads memory, a multiple of 512 bytes long, once; the result only keeps the compiler honest. */
+  /** Reads memory, a multiple of 512 bytes long, once; the result only keeps the loop from being optimised away. */
   uint64_t (*read)(const void *memory, int64_t sizeBytes);
 };
 

@@ -1,4 +1,4 @@
-/** This machine's own limits, measured (ceilings.cpp): what a kernel's rate is held against. */
+/** This machine's peak rates, measured (ceilings.cpp), to compare kernels with. */
 import { nothingToClose, type Closable } from '../../core/closing.js';
 import type { CpuBackend } from './cpu.js';
 
@@ -14,13 +14,13 @@ interface Ceilings {
   integers(): Ceiling;
   /** Multiply-adds in float32. */
   floats(): Ceiling;
-  /** Reading memory that each thread has to itself, over and over: 1 MB stays in a second cache, 64 MB in none. */
+  /** Reads memory private to each thread repeatedly: 1 MB stays in an L2 cache, 64 MB in none. */
   read(bytesPerThread: number): Ceiling;
 }
 
-/** As the library knows them (ceilings.h). */
+/** The library's numbers (ceilings.h). */
 export const arithmeticNumbers = { integers: 0, floats: 1 } as const;
-/** About 2 ms of work on one core, whichever the level. */
+/** About 2 ms of work on one core, at any level. */
 const REPEATS = { amx: 1e5, avx512: 6e5, avx2: 6e5, portable: 6e5, dotprod: 6e5, i8mm: 6e5 } as const;
 const FLOAT_REPEATS = 6e5;
 const BYTES_AT_ONCE = 2 ** 27;

@@ -21,7 +21,7 @@ constexpr int BYTES = 16;
 typedef float Floats __attribute__((vector_size(BYTES)));
 typedef uint64_t Words __attribute__((vector_size(BYTES), may_alias));
 
-/** Two multiply-adds a cycle of four cycles' latency need eight sums; a few more do no harm. */
+/** Two multiply-adds a cycle with four cycles' latency need eight sums; a few more do no harm. */
 constexpr int SUMS = 12;
 
 /** Hides a value from the optimiser, in a register. */
@@ -85,7 +85,7 @@ double integers(int64_t repeats) {
   return static_cast<double>(repeats) * SUMS * 64 * 2;
 }
 #elif defined(__AVX2__)
-/** Multiplying pairs and adding them up takes two instructions. */
+/** Multiplying pairs and adding them takes two instructions. */
 double integers(int64_t repeats) {
   __m256i sums[SUMS] = {}, factor = _mm256_setzero_si256(), other = factor;
   CORELLA_HIDE(other);

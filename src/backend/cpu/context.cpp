@@ -1,4 +1,4 @@
-// Opening and closing a backend's native half, and the memory it lends.
+// Opens and closes a backend's native half, and its memory.
 #include "context.h"
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 namespace corella {
 
 std::unique_ptr<void, void (*)(void *)> alignedMemory(size_t sizeBytes) {
-  // Whole huge pages where they fit: tiles lie far apart, and a miss in the page table costs more than one in L2.
+  // Whole huge pages where they fit: tiles are far apart, and a TLB miss costs more than an L2 miss.
   constexpr size_t HUGE_PAGE = 1 << 21;
   const size_t alignment = sizeBytes >= HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
   const size_t rounded = (sizeBytes / alignment + 1) * alignment;
@@ -32,7 +32,7 @@ void *Context::allocate(size_t sizeBytes) {
 }
 
 void Context::release(void *address) {
-  std::shared_ptr<void> last;  // ends after the lock does
+  std::shared_ptr<void> last;  // destroyed after the lock
   std::lock_guard<std::mutex> lock(guard);
   const auto found = lent.find(address);
   require(found != lent.end(), "this memory is not the backend's, or was freed before");
@@ -44,7 +44,7 @@ void Context::release(void *address) {
 
 using namespace corella;
 
-// The best level present, and the cores this process may use.
+// The best level available, and the cores this process may use.
 CORELLA_EXPORT int32_t corella_machine(char *error, int32_t *level, int32_t *cores) {
   return guarded(error, [&] {
     *level = static_cast<int32_t>(bestLevel());
@@ -60,7 +60,7 @@ CORELLA_EXPORT int32_t corella_open(char *error, int32_t level, int32_t threads,
   });
 }
 
-// No call may be running on it, and none may follow.
+// No call may be running on it, or follow.
 CORELLA_EXPORT int32_t corella_close(char *error, void *context) {
   return withContext(error, context, [](Context &open) { delete &open; });
 }

@@ -1,4 +1,4 @@
-// The native half of a backend: its level, its threads and the memory it lent. For sources compiled once.
+// The native half of a backend: its level, its threads and the memory it allocated. For sources compiled once.
 #pragma once
 #include <cstring>
 #include <exception>
@@ -22,7 +22,7 @@ struct Context {
 
   /** Zeroed, aligned to 64 bytes; freed by release or with the context. Throws std::bad_alloc. */
   void *allocate(size_t sizeBytes);
-  /** Keeps an object for TypeScript, which knows it by the address returned; freed like memory. */
+  /** Keeps an object for TypeScript, which uses the returned address; freed like memory. */
   template <class Kept>
   Kept *keep(std::unique_ptr<Kept> object) {
     Kept *address = object.get();
@@ -40,7 +40,7 @@ struct Context {
   std::unordered_map<void *, std::shared_ptr<void>> lent;
 };
 
-/** Aligned to 64 bytes and full of garbage; throws std::bad_alloc. */
+/** Aligned to 64 bytes and uninitialised; throws std::bad_alloc. */
 std::unique_ptr<void, void (*)(void *)> alignedMemory(size_t sizeBytes);
 
 /** An array whose pages are first touched, and zeroed, by all threads of a pool. */
@@ -63,7 +63,7 @@ class ZeroedArray {
   size_t size;
 };
 
-/** Refusals of ours; anything else thrown is a bug and says so. */
+/** Our own errors; anything else thrown is a bug and reported as one. */
 struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -81,7 +81,7 @@ inline int32_t fail(char *error, int32_t code, const char *text) noexcept {
   return code;
 }
 
-/** Runs a body that may throw behind a C function that may not. */
+/** Runs a body that may throw inside a C function that may not. */
 template <class Body>
 int32_t guarded(char *error, Body &&body) noexcept {
   [[maybe_unused]] const KnownStack stack;
@@ -99,7 +99,7 @@ int32_t guarded(char *error, Body &&body) noexcept {
   }
 }
 
-/** The usual shape of an exported function: refuses a null context, hands the body a good one. */
+/** The usual form of an exported function: refuses a null context, passes a good one to the body. */
 template <class Body>
 int32_t withContext(char *error, void *context, Body &&body) noexcept {
   return guarded(error, [&] {

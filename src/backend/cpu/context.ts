@@ -1,4 +1,4 @@
-/** One open native context: its threads, its memory, and the calls under way on it. */
+/** One open native context: its threads, its memory, and the running calls on it. */
 import { closes, type Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { isaNumber, type Isa } from './levels.js';
@@ -18,23 +18,23 @@ export interface NativeMemory extends NativeHandle<Address<'memory'>> {
 /** A bound function. */
 type NativeCall<Prototype extends string> = (...args: CallArguments<Prototype>) => Promise<void>;
 
-/** The same here and now, of what takes microseconds: the event loop waits. */
+/** The same synchronously, for calls of microseconds: the event loop waits. */
 
 export interface NativeContext extends Closable {
   /**
-   * Binds an exported function by its C prototype, which starts `int32_t name(char *error, void *context`; both
-   * are put in by the call. It runs on another thread: the event loop goes on, and arrays passed must be left
-   * alone until it has settled. `where` names the caller in refusals.
+   * Binds an exported function by its C prototype, which starts `int32_t name(char *error, void *context`; the call
+   * adds both. It runs on another thread: the event loop continues, and arrays passed must not be changed until it has
+   * settled. `where` names the caller in errors.
    */
   bind<Prototype extends string>(where: string, prototype: Prototype): NativeCall<Prototype>;
-  /** Calls, here and now, a function whose last argument is `void **` and receives a new object's address. */
+  /** Calls, synchronously, a function whose last argument is `void **` and receives a new object's address. */
   open<Prototype extends string>(
     where: string,
     prototype: Prototype,
     ...args: OpenArguments<Prototype>
   ): NativeHandle<Opened<Prototype>>;
   allocate(sizeBytes: number): NativeMemory;
-  /** Waits for the calls under way, ends the threads, frees all memory; safe to call twice. */
+  /** Waits for running calls, ends the threads, frees all memory; safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
   let context: Address<'context'> | undefined = handle[0] as Address<'context'>;
   const opened = (where: string): Address<'context'> => context ?? refuse(where, 'the cpu backend is closed');
 
-  /** What native code is reading or writing; held here so that it is not collected meanwhile. */
+  /** Arrays in use by native code; kept here so that they are not collected meanwhile. */
   const underWay = new Map<readonly unknown[], Promise<number>>();
 
   /** Of any prototype: the arguments were checked where it was written. */

@@ -12,7 +12,7 @@ import { loadNative } from './library.js';
 
 const library = loadNative();
 
-/** Every element differs from its neighbours on each axis, and all stay inside the contract. */
+/** Every element differs from its neighbours on each axis, and all are in the allowed range. */
 function pattern(type: SpectraType, channels: number, inputs: number, samples: number): SpectraCAT {
   const spectra = allocateSpectra(type, channels, inputs, samples);
   for (let n = 0; n < spectra.length; n++) {
@@ -39,7 +39,7 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
         ] as const) {
           const shape: SpectraShape = { type, channels, inputs, capacity: 200 };
           const block = cpu.allocateSpectra(shape);
-          // Longer contents first: nothing of them may shine through.
+          // Longer contents first: nothing of them may remain.
           await block.write(pattern(type, channels, inputs, 200), 200);
           const spectra = pattern(type, channels, inputs, samples);
           await block.write(spectra, samples);
@@ -161,7 +161,7 @@ describe('instruction-set levels', () => {
     if ('what' in library) return;
     const folder = temporaryFolder('other-library');
     const recorded = readFileSync(join(dirname(library.path), 'build.json'), 'utf8');
-    /** What opening it says, with another record beside the same library. */
+    /** The result of opening it, with another record beside the same library. */
     const opened = (name: string, record: string, bytes?: Buffer): string => {
       const place = join(folder, name);
       mkdirSync(place);
@@ -174,7 +174,7 @@ describe('instruction-set levels', () => {
       return execFileSync(process.execPath, ['-e', words], { env, encoding: 'utf8' });
     };
     assert.match(opened('same', recorded), /^opened/);
-    // An older library that kept its name: it is asked itself what it was built from.
+    // An older library under the same name: the library itself reports its build.
     const { hash } = JSON.parse(recorded) as { readonly hash: string };
     const bytes = readFileSync(library.path);
     assert.ok(bytes.indexOf(hash, 0, 'latin1') > 0, 'the library knows its own hash');
@@ -183,7 +183,7 @@ describe('instruction-set levels', () => {
       opened('forged', recorded, forged),
       /was built from other sources than this program: it is not the library that its build\.json describes; run npm/,
     );
-    // Compiled for one processor, and moved to one that lacks its instructions.
+    // Compiled for one processor, and used on one that lacks its instructions.
     const foreign = recorded.replace(/"levels": \[[^\]]*\]/, '"levels": ["none"]');
     assert.notEqual(foreign, recorded);
     assert.match(

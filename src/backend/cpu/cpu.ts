@@ -1,4 +1,4 @@
-/** C++ kernels on all cores, at the best instruction-set level the processor has. */
+/** C++ kernels on all cores, at the processor's best instruction-set level. */
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { openContext, type NativeContext } from './context.js';
 import { chooseIsa, isaTitles, type Isa } from './levels.js';
@@ -8,9 +8,9 @@ import type { BackendBase } from '../backend-base.js';
 import type { SpectraShape } from '../../core/blocks.js';
 
 export interface CpuOptions {
-  /** One per usable core unless given. */
+  /** One per usable core by default. */
   readonly threads?: number;
-  /** The best present unless given here or by CORELLA_ISA. */
+  /** The best available by default; or given here or by CORELLA_ISA. */
   readonly isa?: Isa;
 }
 
@@ -18,7 +18,7 @@ export interface CpuBackend extends BackendBase {
   readonly kind: 'cpu';
   readonly isa: Isa;
   readonly threads: number;
-  /** Where a room binds its kernels and keeps its tables. */
+  /** For modules, to bind kernels and keep tables. */
   readonly native: NativeContext;
   allocateSpectra(shape: SpectraShape): CpuSpectraBlock;
 }

@@ -1,5 +1,6 @@
-// For AddressSanitizer alone: native functions run on stacks that the binding allocates. It does not know them, cannot clear
-// its marks when an exception leaves frames behind, and takes what comes next for an overflow. So it is told.
+// For AddressSanitizer only: native functions run on stacks that the binding allocates. It does not know them, cannot
+// clear its marks when an exception unwinds frames, and would report later accesses as overflows. So they are
+// registered.
 #pragma once
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -23,7 +24,7 @@ class KnownStack {
   KnownStack &operator=(const KnownStack &) = delete;
 
  private:
-  /** The frames of the exported function lie above this one. */
+  /** The frames of the exported function are above this one. */
   static constexpr size_t ABOVE = 8192, SIZE = size_t{1} << 20;
   const void *before = nullptr;
   size_t beforeSize = 0;

@@ -1,7 +1,7 @@
-/** Instruction-set levels of the native library: a chain for each architecture, each level holding all below it. */
+/** Instruction-set levels of the native library: a chain for each architecture, each level including those below it. */
 import { refuse } from '../../core/errors.js';
 
-/** In the order of the numbers that the library knows them by (native.h). */
+/** In the order of the library's numbers (native.h). */
 const chains = {
   x64: ['portable', 'avx2', 'avx512', 'amx'],
   arm64: ['portable', 'dotprod', 'i8mm'],
@@ -17,11 +17,11 @@ export const isaTitles = {
   i8mm: 'NEON with int8 matrices',
 } satisfies Record<Isa, string>;
 
-/** Lowest first; an architecture without a chain has portable code alone. */
+/** Lowest first; an architecture without a chain has only portable code. */
 export const levelsOf = (architecture: string): readonly Isa[] =>
   Object.entries(chains).find(([name]) => name === architecture)?.[1] ?? ['portable'];
 
-/** A level's place in its chain: the number that the library knows it by. */
+/** A level's place in its chain, the library's number for it. */
 export const isaNumber = (isa: Isa): number =>
   Math.max(...Object.values(chains).map((chain: readonly Isa[]) => chain.indexOf(isa)));
 
@@ -45,13 +45,16 @@ export function parseIsa(where: string, text: string, architecture: string = pro
   );
 }
 
-/** What a library offers on this processor. */
+/** The levels of a library on this processor. */
 interface LevelsPresent {
   readonly best: Isa;
   readonly levels: readonly Isa[];
 }
 
-/** The level asked for, by option or by CORELLA_ISA, or else the best; refused where the processor or the library lacks it. */
+/**
+ * The requested level, by option or by CORELLA_ISA, or else the best; refused where the processor or the library lacks
+ * it.
+ */
 export function chooseIsa(
   { best, levels }: LevelsPresent,
   asked: Isa | undefined,

@@ -1,6 +1,6 @@
 /**
- * The native library as it is: found, loaded, its functions bound by their C prototypes. Every exported
- * function takes a buffer for the reason first and returns a code (context.h).
+ * Finds and loads the native library, and binds its functions by their C prototypes. Every exported function takes a
+ * buffer for the error first and returns a code (context.h).
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export interface NativeFunction<Arguments extends readonly unknown[] = never[]> 
 export interface NativeLibrary {
   readonly path: string;
   readonly compiler: string;
-  /** What the processor has of the levels that were compiled, lowest first, and the best of them. */
+  /** The compiled levels that the processor has, lowest first, and the best of them. */
   readonly levels: readonly Isa[];
   readonly best: Isa;
   readonly cores: number;
@@ -30,7 +30,7 @@ export interface NativeLibrary {
   ) => NativeFunction<ArgumentsOf<Prototype>>;
 }
 
-/** Why the library cannot be used on this machine, and what to do about it. */
+/** Why the library cannot be used on this machine, and how to fix it. */
 export interface Absence {
   readonly what: string;
   readonly fix: string;
@@ -44,9 +44,9 @@ const buildRecord = z.union([
     library: z.string(),
     compiler: z.string(),
     levels: z.array(z.string()),
-    /** Of all that it was built from. */
+    /** The hash of all sources of the build. */
     hash: z.string().exactOptional(),
-    /** Libraries of before this was recorded have none. */
+    /** Missing in libraries built before this was recorded. */
     functions: z.record(z.string(), z.string()).exactOptional(),
   }),
   z.object({ problem: z.string(), fix: z.string() }),
@@ -56,7 +56,7 @@ const buildRecord = z.union([
 const nativeFolder = (): string =>
   process.env.CORELLA_NATIVE ?? fileURLToPath(new URL('../../native', import.meta.url));
 
-/** In a clone, or where the package is installed: that has no sources but C++'s. */
+/** In a clone, or in an installed package, which has only C++ sources. */
 const buildCommand = (): string =>
   existsSync(fileURLToPath(new URL('../../../tsconfig.json', import.meta.url)))
     ? 'npm run build'
@@ -101,7 +101,7 @@ function bindLibrary(
   const cores = [0];
   const error = errorBuffer();
   settle('cpu', machine(error, level, cores), error);
-  // An installation compiles the levels of its own processor alone, and may be moved to another.
+  // An installation compiles only the levels of its own processor, and may be moved to another.
   const present = levelsOf(process.arch).slice(0, level[0] + 1);
   const levels = present.filter((isa) => compiled.includes(isa));
   const best = levels.at(-1);
@@ -113,7 +113,7 @@ function bindLibrary(
   return { path, compiler, levels, best, cores: cores[0], function: bind };
 }
 
-/** The function, its arrays held to the lengths of its prototype. */
+/** The function, with its arrays checked against the lengths in its prototype. */
 function checked<Arguments extends readonly unknown[]>(
   prototype: string,
   native: NativeFunction<Arguments>,
@@ -134,7 +134,7 @@ function checked<Arguments extends readonly unknown[]>(
 /** Codes of the ABI (context.h); any other is a bug of ours. */
 export const nativeCodes = { OK: 0, REFUSED: 1, OUT_OF_MEMORY: 2 } as const;
 
-/** Turns a code that is not 0 into the error it stands for. */
+/** Throws the error for a code other than 0. */
 export function settle(where: string, code: number, error: Uint8Array): void {
   if (code === nativeCodes.OK) return;
   const text = new TextDecoder().decode(error.subarray(0, error.indexOf(0)));

@@ -1,14 +1,14 @@
-// What every source of the native library shares: instruction-set levels, the context that a backend holds,
-// and how an error finds its way back to TypeScript.
+// Common to every source of the native library: instruction-set levels, a backend's context, and how errors are
+// returned to TypeScript.
 //
 // Every exported function reads
 //   int32_t corella_something(char *error, void *context, …)
 // and returns 0, or a code with the reason as text in `error` (CORELLA_ERROR_BYTES long, ends with a zero).
 //
 // Sources that start with a line "// levels: …" are compiled once for each level named there, each time with
-// CORELLA_LEVEL defined as that level's word. Their code lives in namespace corella::CORELLA_LEVEL, includes no
-// C++ library header with templates and leaves no other symbols, so that no code of a high level can be picked
-// by the linker for a low one (scripts/build-native.js checks it).
+// CORELLA_LEVEL defined as that level's word. Their code is in namespace corella::CORELLA_LEVEL, includes no C++
+// library header with templates and leaves no other symbols, so that no code of a high level can be picked by the
+// linker for a low one (scripts/build-native.js checks it).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,9 @@ constexpr size_t CORELLA_ERROR_BYTES = 512;
 
 namespace corella {
 
-/** Each level holds all below it; every architecture has its own list. The numbers are part of the ABI (levels.ts). */
+/**
+ * Each level includes those below it; every architecture has its own list. The numbers are part of the ABI (levels.ts).
+ */
 #if CORELLA_ARM
 enum class Level : int32_t { portable = 0, dotprod = 1, i8mm = 2 };
 #else
@@ -41,13 +43,12 @@ constexpr size_t ALIGNMENT = 64;
 
 }  // namespace corella
 
-// Declares `type name` as it stands in the levels' namespaces, and picks the best that a context's level holds.
+// Declares `type name` as in the levels' namespaces, and selects the best for a context's level.
 //   plain    vectors as the compiler makes them: one version for each width of register
 //   BYTES    with versions for instructions on bytes: dot products on ARM
-//   MATRIX   with versions for matrix instructions too: AMX, i8mm
-// A library for one processor (scripts/build-native.js, --levels own) leaves out what that processor does not use. On x86-64
-// CORELLA_ONLY then names the one level of plain vectors in it. CORELLA_NO_AMX, CORELLA_NO_DOTPROD and CORELLA_NO_I8MM leave
-// out the others.
+//   MATRIX with versions for matrix instructions too: AMX, i8mm A library for one processor (scripts/build-native.js,
+//   --levels own) leaves out what that processor does not use. On x86-64 CORELLA_ONLY then names the one level of plain
+//   vectors in it. CORELLA_NO_AMX, CORELLA_NO_DOTPROD and CORELLA_NO_I8MM leave out the others.
 #if CORELLA_X86
 #define CORELLA_DECLARE(type, name) \
   namespace portable {              \

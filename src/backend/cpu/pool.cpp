@@ -10,7 +10,7 @@ namespace corella {
 
 namespace {
 
-/** So many are woken soon enough: they look for nothing before they sleep. */
+/** With so few threads waking is fast enough: they do not poll before they sleep. */
 constexpr int FEW_THREADS = 4;
 
 inline void pause() {
@@ -28,7 +28,7 @@ Pool::Pool(int threads) : looksAround(threads > FEW_THREADS) {
   try {
     for (int worker = 0; worker < threads; worker++) workers.emplace_back([this, worker] { work(worker); });
   } catch (...) {
-    // Threads already started must end before the members they use do.
+    // Threads already started must end before the members they use are destroyed.
     {
       std::lock_guard<std::mutex> lock(guard);
       closing = true;
@@ -59,7 +59,7 @@ Pool::Started Pool::startErased(int64_t count, Erased call, void *body, Sharing 
   std::lock_guard<std::mutex> lock(guard);
   run->number = ++last;
   queue.push_back(run);
-  // No more than have something to do: waking one costs as much as a small piece of work.
+  // Only as many as have work: waking one costs as much as a small piece of work.
   if (count < threads()) {
     for (int64_t n = 0; n < count; n++) wake.notify_one();
   } else {
@@ -79,7 +79,7 @@ void Pool::wait(Started &started) {
 }
 
 void Pool::lookAround(uint64_t known) const {
-  /** Some microseconds of looking, then as long as it takes to be woken: whoever needs the core meanwhile has it. */
+  /** Polls for some microseconds, then yields for as long as waking takes, so that others can use the core. */
   constexpr int LOOKS = 100, YIELDS = 300;
   for (int look = 0; look < LOOKS + YIELDS && last.load(std::memory_order_acquire) == known; look++) {
     if (look < LOOKS)
@@ -117,7 +117,7 @@ void Pool::work(int worker) {
 
 void Pool::finish(Run &run, int64_t indices) {
   if (run.done.fetch_add(indices, std::memory_order_acq_rel) + indices < run.count) return;
-  std::lock_guard<std::mutex> lock(guard);  // whoever waits has either not looked yet or sleeps already
+  std::lock_guard<std::mutex> lock(guard);  // a waiting thread has either not tested yet or sleeps already
   run.finished.notify_one();
 }
 
@@ -145,7 +145,7 @@ void Pool::share(Run &run, int worker) {
     try {
       run.call(run.body, index, worker);
     } catch (...) {
-      // What nobody has begun is not begun any more.
+      // Calls not yet begun are skipped.
       ended += std::max<int64_t>(0, run.count - run.next.exchange(run.count));
       std::lock_guard<std::mutex> lock(guard);
       if (!run.thrown) run.thrown = std::current_exception();
@@ -155,7 +155,7 @@ void Pool::share(Run &run, int worker) {
 }
 
 void Barrier::wait() {
-  /** Some ten microseconds of looking; whoever is not here by then has lost its core, and may need this one. */
+  /** Polls for some ten microseconds; a thread that has not come by then has lost its core, and may need this one. */
   constexpr int LOOKS = 256;
   const uint32_t mine = phase.load(std::memory_order_acquire);
   if (come.fetch_add(1, std::memory_order_acq_rel) + 1 == expected) {
@@ -174,7 +174,7 @@ void Barrier::wait() {
 
 namespace {
 
-/** Cores' worth of time the control group allows, or 0 where nothing is said. */
+/** The control group's CPU quota in cores, or 0 where there is none. */
 int quotaCores() {
   double quota = 0, period = 0;
   if (FILE *v2 = std::fopen("/sys/fs/cgroup/cpu.max", "r")) {

@@ -1,4 +1,4 @@
-/** The sums of powers beside a block (spectra_powers.h) as TypeScript reads them, for tests. */
+/** Reads the sums of powers beside a block (spectra_powers.h), for tests. */
 import assert from 'node:assert/strict';
 import koffi from 'koffi';
 import type { SpectraCAT, SpectraType } from '../../core/axes.js';
@@ -15,7 +15,7 @@ export const powerOf = {
   cf32: (spectra, n) => spectra[2 * n] ** 2 + spectra[2 * n + 1] ** 2,
 } satisfies Record<SpectraType, (spectra: SpectraCAT, n: number) => number>;
 
-/** S1 and S2 over spectra 16 g … 16 g + 15 of what a block holds. */
+/** S1 and S2 over spectra 16 g … 16 g + 15 of a block. */
 async function sumsOf(
   block: CpuSpectraBlock,
 ): Promise<(c: number, a: number, g: number) => [number, number]> {
@@ -32,7 +32,7 @@ async function sumsOf(
   };
 }
 
-/** Calls back with where S1 lies among the words, S2 sixteen further on. */
+/** Calls back with the place of S1 among the words; S2 is sixteen further on. */
 function eachCell(
   { shape, samples }: CpuSpectraBlock,
   visit: (c: number, a: number, g: number, at: number) => void,
@@ -48,7 +48,7 @@ function eachCell(
       }
 }
 
-/** Writes garbage there, so that what is not written shows. */
+/** Writes garbage there, so that unwritten values show. */
 export function poisonPowers({ powersRoom }: CpuSpectraBlock): void {
   if (powersRoom) new Uint8Array(bytesOf(powersRoom)).fill(0x55);
 }
@@ -74,7 +74,7 @@ export async function assertPowers(block: CpuSpectraBlock): Promise<boolean> {
   return true;
 }
 
-/** As a channeliser would have left them; the block holds nothing that one would not. */
+/** Like a channeliser's; the block must have only values that one can write. */
 export async function writePowers(block: CpuSpectraBlock): Promise<void> {
   assert.ok(block.powersRoom);
   const sums = await sumsOf(block);

@@ -27,7 +27,7 @@ unsigned savedState() {
   return low;
 }
 
-/** Tile registers are 8 kB a thread: Linux hands them only to a process that asks. */
+/** Tile registers are 8 kB a thread: Linux enables them only on request. */
 bool tilesGranted() {
 #if defined(__linux__) && defined(SYS_arch_prctl)
   constexpr long ARCH_REQ_XCOMP_PERM = 0x1023;

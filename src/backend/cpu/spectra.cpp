@@ -1,4 +1,4 @@
-// Canonical spectra [c][a][t] into a block, and out of it again.
+// Copies canonical spectra [c][a][t] into a block, and back.
 #include <algorithm>
 #include <atomic>
 
@@ -39,7 +39,7 @@ void eachInputBlock(Context &context, const SpectraLayout &layout, int64_t sampl
 
 }  // namespace
 
-// *broken becomes 1 where a value lies outside the contract (−128, −8, not finite), else 0.
+// *broken becomes 1 where a value is outside the allowed range (−128, −8, not finite), else 0.
 CORELLA_EXPORT int32_t corella_spectra_write(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
                                              int64_t capacity, int64_t samples, const void *canonical, void *block,
                                              int32_t *broken) {

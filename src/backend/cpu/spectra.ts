@@ -1,4 +1,4 @@
-/** Spectra in native memory, in the tiles that the kernels read (spectra.h). */
+/** Spectra in native memory, in the kernels' tiles (spectra.h). */
 import {
   allocateSpectra,
   elementsPerSpectra,
@@ -11,11 +11,11 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { NativeContext, NativeMemory } from './context.js';
 
-/** In the order of the numbers that the library knows them by (spectra.h). */
+/** In the order of the library's numbers (spectra.h). */
 const typeNumbers = { ci8: 0, ci4: 1, cf32: 2 } satisfies Record<SpectraType, number>;
 export const spectraTypeNumber = (type: SpectraType): number => typeNumbers[type];
 
-/** A sample outside the contract of docs/conventions.md (−128, −8, not finite), the first of its row. */
+/** A sample outside the range of docs/conventions.md (−128, −8, not finite), the first of its row. */
 interface SpectraOffence {
   readonly channel: number;
   readonly input: number;
@@ -25,13 +25,16 @@ interface SpectraOffence {
 export interface CpuSpectraBlock extends SpectraBlock {
   readonly home: 'cpu';
   readonly memory: NativeMemory;
-  /** Rows given to write that hold what no spectrum may; flagged inputs may have some. */
+  /** Rows given to write with values outside the range; flagged inputs may have some. */
   readonly offences: readonly SpectraOffence[];
-  /** Room for sums of powers (spectra_powers.h), where it was asked for. */
+  /** Memory for sums of powers (spectra_powers.h), where requested. */
   readonly powersRoom: NativeMemory | undefined;
-  /** The same while they are those of what the block holds: until anything else is written there. */
+  /** The same while they match the block's content: until something else is written there. */
   readonly powers: NativeMemory | undefined;
-  /** For a kernel that writes in place: says how many spectra, which of them are missing, and what is no number. */
+  /**
+   * For a kernel that writes in place: sets the number of spectra, which of them are missing, and which values are
+   * invalid.
+   */
   fill(
     samples: number,
     gaps: readonly SpectraGap[],
@@ -40,7 +43,7 @@ export interface CpuSpectraBlock extends SpectraBlock {
       readonly hasPowers?: boolean;
     },
   ): void;
-  /** For a kernel that zeroed more of what the block holds. */
+  /** For a kernel that zeroed more of the block. */
   addGaps(more: readonly SpectraGap[]): void;
 }
 

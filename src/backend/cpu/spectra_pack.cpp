@@ -117,7 +117,7 @@ void unpackCi4(const int8_t *tiles, int64_t inputs, int64_t samples, uint8_t *ro
   }
 }
 
-/** x − x is 0 for every finite number and NaN for the others; adding them up keeps a NaN. */
+/** x − x is 0 for every finite number and NaN for the others; the sum keeps a NaN. */
 bool packCf32(const float *rows, int64_t inputs, int64_t samples, float *vectors) {
   float sentinel = 0;
   for (int64_t input = 0; input < inputs; input++) {

@@ -6,7 +6,7 @@ namespace corella {
 
 /** All rows are `samples` long and follow each other; `inputs` is 1…16. */
 struct SpectraPacking {
-  /** Return whether a value breaks the contract: −128, −8, or not finite. Pad with zeros as spectra.h asks. */
+  /** Return whether a value is outside the range: −128, −8, or not finite. Pad with zeros as in spectra.h. */
   bool (*packCi8)(const int8_t *rows, int64_t inputs, int64_t samples, int8_t *tiles);
   bool (*packCi4)(const uint8_t *rows, int64_t inputs, int64_t samples, int8_t *tiles);
   bool (*packCf32)(const float *rows, int64_t inputs, int64_t samples, float *vectors);

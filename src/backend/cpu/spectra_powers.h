@@ -1,11 +1,10 @@
-// Sums of powers that whoever fills a block of spectra may leave beside it, sixteen spectra at a time:
+// Sums of powers that code which fills a block of spectra may store beside it, sixteen spectra at a time:
 //
 //   [a / 16][c / 4][t / 16][c mod 4][S1, S2][a mod 16]   32 bits
 //
-// S1 and S2 are sums of |x|² and |x|⁴ over the block's spectra 16 g … 16 g + 15, of which those past the last are zeros. Of
-// floats they are floats. Of integers they are whole numbers modulo 2³², which lose
-// nothing: no part passes ±127, so that |x|² lies within 127² of 127², and the squares of what it is off by sum to less
-// than 2³² (squaresOf).
+// S1 and S2 are sums of |x|² and |x|⁴ over the block's spectra 16 g … 16 g + 15, of which those past the last are
+// zeros. Of floats they are floats. Of integers they are whole numbers modulo 2³², which is enough: no part exceeds
+// ±127, so that |x|² is within 127² of 127², and the squares of the differences sum to less than 2³² (squaresOf).
 #pragma once
 #include "backend/cpu/spectra.h"
 
@@ -23,7 +22,7 @@ struct PowersLayout {
   constexpr explicit PowersLayout(const SpectraLayout &of)
       : channels(of.channels), inputs(of.inputs), capacity(of.capacity) {}
   constexpr int64_t quads() const { return (channels + POWER_CHANNELS - 1) / POWER_CHANNELS; }
-  /** Of whole tiles, and an odd number: channels' cells lie in different sets of a cache. */
+  /** For whole tiles, and an odd number: channels' cells are in different sets of a cache. */
   constexpr int64_t groups() const {
     return SpectraLayout::timeBlocksOf(capacity) * (TILE_SAMPLES / POWER_SPECTRA) + 1;
   }

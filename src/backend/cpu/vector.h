@@ -3,7 +3,7 @@
 #pragma once
 #include "native.h"
 
-/** For small functions on vectors: a call would carry them through memory. */
+/** For small functions on vectors: a call would pass them through memory. */
 #define CORELLA_INLINE inline __attribute__((always_inline))
 
 namespace corella {
@@ -48,7 +48,7 @@ CORELLA_INLINE void storeVector(Element *to, const Vector &vector) {
   __builtin_memcpy(to, &vector, sizeof vector);
 }
 
-/** The sum of all lanes, halves upon halves. */
+/** The sum of all lanes, by halves. */
 template <class Real, int BYTES>
 CORELLA_INLINE Real totalOf(const Real *lanes) {
   if constexpr (BYTES == sizeof(Real)) {
@@ -76,8 +76,8 @@ typedef int32_t Picks __attribute__((vector_size(VECTOR_BYTES)));
 #define CORELLA_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (Picks){__VA_ARGS__})
 #endif
 
-// Two vectors of sums into one: each of their groups of lanes (one, two or four groups a vector) is added half upon
-// half, and a's come before b's.
+// Two vectors of sums into one: each of their groups of lanes (one, two or four groups a vector) is added by halves,
+// and a's come before b's.
 #if defined(__AVX512F__)
 constexpr int FLOATS_FOLDED = 8;
 CORELLA_INLINE Floats halveOnce(Floats a, Floats b) {
@@ -113,7 +113,7 @@ CORELLA_INLINE Floats halveTwice(Floats a, Floats b) {
 }
 #endif
 
-/** Lane k of the result, k < 4, is the sum of all lanes of x[k]; what other lanes hold is unspecified. */
+/** Lane k of the result, k < 4, is the sum of all lanes of x[k]; other lanes are unspecified. */
 CORELLA_INLINE Floats totalsOfFour(const Floats *x) {
   const Floats folded = halveTwice(halveOnce(x[0], x[1]), halveOnce(x[2], x[3]));
 #if defined(__AVX512F__)

@@ -1,11 +1,13 @@
-/** What a kernel takes, as TypeScript hands it over; `npm run check:cuda` compares it with the kernels themselves. */
+/**
+ * The arguments of a kernel as TypeScript passes them; `npm run check:cuda` compares them with the kernels themselves.
+ */
 
 /** Byte offsets of a structure's fields, and its size. */
 export type StructureLayout = Readonly<Record<string, number>> & { readonly bytes: number };
 
 /**
- * An argument in the order of the kernel's signature; `bytes` reserves that much for something else than a whole number
- * or an address, which `type` names as C does.
+ * An argument in the order of the kernel's signature; `bytes` reserves space for an argument other than an integer or
+ * an address, with its C type in `type`.
  */
 export type ArgumentKind =
   | 'i32'

@@ -1,6 +1,6 @@
-// What this card can do at most, measured in the same run as the kernels that are compared with it: products alone, with
-// operands already in registers and shared memory and nothing loaded or stored. And random bytes to work on: zeros
-// would draw less power and run faster than any sky.
+// The peak rate of this card, measured in the same run as the kernels that are compared with it: products only, with
+// operands already in registers and shared memory and no loads or stores. And random bytes as input: zeros would draw
+// less power and run faster than real data.
 //
 // Set by the plan: HOPPER (1: wgmma), TENSOR (1: mma.sync); dp4a otherwise.
 #include "integers.cuh"

@@ -1,4 +1,4 @@
-/** This card's own ceilings, and random spectra to measure with. */
+/** This card's peak rates, and random spectra to measure with. */
 import type { Closable } from '../../core/closing.js';
 import type { CudaBackend, CudaPath } from './cuda.js';
 import type { ArgumentKind, KernelRequest } from './kernels.js';

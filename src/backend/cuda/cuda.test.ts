@@ -1,4 +1,4 @@
-/** What can be told without a card: names, numbers, places, and how absence is reported. */
+/** Tests that need no card: names, numbers, places, and the error without a card. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

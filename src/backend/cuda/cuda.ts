@@ -1,4 +1,4 @@
-/** NVIDIA GPUs: kernels compiled at run time for the card and the plan at hand. */
+/** NVIDIA GPUs: kernels compiled at run time for the card and the plan. */
 import type { SpectraShape } from '../../core/blocks.js';
 import { preparing } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -26,9 +26,9 @@ export const cudaPaths = {
 const pathNames = Object.keys(cudaPaths) as CudaPath[];
 
 export interface CudaOptions {
-  /** Which card, as the driver counts them; the first unless given. */
+  /** The card, by the driver's number; the first by default. */
   readonly device?: number;
-  /** The best the card has unless given, here or by CORELLA_CUDA_PATH_KIND. */
+  /** The card's best by default; or given here or by CORELLA_CUDA_PATH_KIND. */
   readonly path?: CudaPath;
 }
 
@@ -37,7 +37,7 @@ export interface CudaBackend extends BackendBase {
   readonly path: CudaPath;
   readonly session: CudaSession;
   readonly shop: KernelShop;
-  /** What the card is busy with, once it is asked to measure. */
+  /** Measures the card's load, on request. */
   readonly meter: CardMeter;
   allocateSpectra(shape: SpectraShape): CudaSpectraBlock;
   /** Canonical spectra in page-locked memory: writing them to a block needs no copy on the host. */
@@ -91,7 +91,7 @@ type CudaPresence =
   | { readonly present: true; readonly description: string }
   | { readonly present: false; readonly reason: string; readonly fix: string };
 
-/** Whether a card could be opened, and if not, why: one line, nothing opened. */
+/** Whether a card could be opened, and if not, why, in one line; opens nothing. */
 export function describeCuda(options: CudaOptions = {}): CudaPresence {
   try {
     const device = chooseDevice(findDevices(openDriver()), options.device);

@@ -1,4 +1,4 @@
-/** Which cards are here and what they can do. */
+/** The cards of this machine and their properties. */
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
 import { NO_DEVICE, openDriver, SUCCESS, type Driver } from './driver.js';
@@ -10,7 +10,7 @@ export interface DeviceFacts {
   readonly capability: number;
   readonly multiprocessors: number;
   readonly memoryBytes: number;
-  /** The most dynamic shared memory a block may ask for. */
+  /** The most dynamic shared memory of a block. */
   readonly sharedBytesPerBlock: number;
 }
 
@@ -61,7 +61,7 @@ export function findDevices(driver: Driver = openDriver()): DeviceFacts[] {
   });
 }
 
-/** The card asked for, or the first; refuses where there is none or it is too old. */
+/** The requested card, or the first; refuses where there is none or it is too old. */
 export function chooseDevice(devices: readonly DeviceFacts[], ordinal = 0): DeviceFacts {
   if (devices.length === 0)
     refuse('cuda', 'no NVIDIA GPU is visible', 'choose another backend, like machine.backend: cpu');

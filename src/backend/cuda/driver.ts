@@ -1,10 +1,10 @@
-/** The CUDA driver, one-to-one. Everything above this layer goes through `session.ts`, which checks every code. */
+/** The CUDA driver, one-to-one. All other code uses `session.ts`, which checks every code. */
 import koffi from 'koffi';
 import { refuse } from '../../core/errors.js';
 import { driverPlaces, openLibrary } from './libraries.js';
 import { bind, type CFunction } from './prototypes.js';
 
-/** As cuda.h has them. */
+/** As in cuda.h. */
 export const driverPrototypes = {
   cuInit: 'CUresult cuInit(unsigned int Flags)',
   cuDriverGetVersion: 'CUresult cuDriverGetVersion(int *driverVersion)',
@@ -55,7 +55,7 @@ export const driverPrototypes = {
 } as const;
 export type DriverCall = keyof typeof driverPrototypes;
 
-/** Where cuda.h's name stands for a later symbol: the first form still exists, with 32-bit sizes. */
+/** Where a name in cuda.h is a macro for a later symbol: the first form still exists, with 32-bit sizes. */
 export const driverSymbols = {
   cuDeviceTotalMem: 'cuDeviceTotalMem_v2',
   cuDevicePrimaryCtxRelease: 'cuDevicePrimaryCtxRelease_v2',
@@ -70,7 +70,7 @@ export const driverSymbols = {
   cuEventDestroy: 'cuEventDestroy_v2',
 } as const satisfies Partial<Record<DriverCall, string>>;
 
-/** Calls whose newer symbol we do not take, and why. */
+/** Calls whose newer symbol is not used, and why. */
 export const keptSymbols = {
   cuEventElapsedTime:
     'its _v2 came with CUDA 12.8; the first form has the same prototype and runs on older drivers',
@@ -81,7 +81,7 @@ export interface Driver {
   /** 13000 for CUDA 13.0. */
   readonly version: number;
   readonly calls: Readonly<Record<DriverCall, CFunction>>;
-  /** The driver's own name and words for a code. */
+  /** The driver's name and description of a code. */
   describe(code: number): string;
 }
 
@@ -124,7 +124,7 @@ export function openDriver(): Driver {
   return opened;
 }
 
-/** CUresult values we act on. */
+/** CUresult values that are handled. */
 export const SUCCESS = 0;
 export const OUT_OF_MEMORY = 2;
 export const NO_DEVICE = 100;

@@ -1,9 +1,9 @@
-// Thin wrappers over Hopper's own PTX: barriers in shared memory, the bulk tensor copy engine, clusters, the
-// ordering of wgmma, and the sharing-out of registers. Each does one instruction and says why it exists.
+// Thin wrappers over Hopper's own PTX: barriers in shared memory, the bulk tensor copy engine, clusters, the ordering
+// of wgmma, and the distribution of registers. Each is one instruction with the reason for it.
 #pragma once
 #include "integers.cuh"
 
-// What the driver's cuTensorMapEncodeTiled fills; opaque to us.
+// Filled by the driver's cuTensorMapEncodeTiled; opaque to us.
 struct alignas(128) TensorMap {
   uint64_t opaque[16];
 };
@@ -19,20 +19,20 @@ __device__ __forceinline__ void barrierInit(uint32_t barrier, int arrivals) {
 __device__ __forceinline__ void barrierArrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-// Every lane arrives for itself, for what it has read and written, and all of them at once.
+// Every lane arrives for its own reads and writes, all of them at once.
 __device__ __forceinline__ void warpArrive(uint32_t barrier) {
   __syncwarp();
   barrierArrive(barrier);
 }
-// Bytes that the phase must see besides its arrivals.
+// Bytes that the phase expects besides its arrivals.
 __device__ __forceinline__ void barrierExpectMore(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void barrierExpect(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-// Arrives on the other block's barrier. This form orders nothing but the barrier itself across blocks, which is
-// enough to hand back a buffer that was only read; the releasing form publishes earlier writes and is slow.
+// Arrives on the other block's barrier. This form orders nothing but the barrier itself across blocks, which is enough
+// to release a buffer that was only read; the releasing form publishes earlier writes and is slow.
 __device__ __forceinline__ void barrierArriveAt(uint32_t barrier, uint32_t rank) {
   asm volatile(
       "{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, %0, %1;\n"
@@ -95,7 +95,7 @@ __device__ __forceinline__ bool elected() {
   asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xFFFFFFFF;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(is));
   return is != 0;
 }
-// What plain stores put into shared memory becomes visible to the copy engine.
+// Makes plain stores to shared memory visible to the copy engine.
 __device__ __forceinline__ void showToCopies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ __forceinline__ void storeBox(const TensorMap *map, uint32_t from, int x, int y, int z, int w) {
   asm volatile(
@@ -112,7 +112,7 @@ __device__ __forceinline__ void storeBox(const TensorMap *map, uint32_t from, in
       "r"(from), "r"(x), "r"(y), "r"(z), "r"(w), "l"(policy)
       : "memory");
 }
-// This thread's stores have read their source; or are all done.
+// Waits until this thread's stores have read their source; or are all done.
 __device__ __forceinline__ void storesRead() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ __forceinline__ void storesDone() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
@@ -144,7 +144,7 @@ __device__ __forceinline__ void storeBytes(void *to, uint32_t from, int bytes) {
                "r"(from), "r"(bytes)
                : "memory");
 }
-// What threads did to global memory comes before what the copy engine does next.
+// Orders threads' accesses to global memory before the copy engine's next ones.
 __device__ __forceinline__ void orderWithCopies() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
 // ---- clusters ----
@@ -171,7 +171,7 @@ template <int PENDING>
 __device__ __forceinline__ void wgmmaWait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
-// The compiler must not move accumulators across this point: wgmma writes them behind its back.
+// The compiler must not move accumulators across this point: wgmma writes them without its knowledge.
 template <int R>
 __device__ __forceinline__ void pin(int (&r)[R]) {
 #pragma unroll

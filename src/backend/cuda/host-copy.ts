@@ -1,4 +1,4 @@
-/** Copies between arrays of this process on a thread of the pool: hundreds of megabytes would hold up the event loop. */
+/** Copies between arrays of this process on a thread of the pool: hundreds of megabytes would block the event loop. */
 import koffi from 'koffi';
 
 interface Memcpy {
@@ -15,7 +15,7 @@ function load(): Memcpy | undefined {
   }
 }
 
-/** Fills `to` from `from`, which is as long; neither may be used until the promise resolves. */
+/** Fills `to` from `from` of the same length; neither may be used until the promise resolves. */
 export async function copyApart(to: Uint8Array, from: Uint8Array): Promise<void> {
   if (to.length !== from.length) throw new Error(`${from.length} bytes do not fill ${to.length}`);
   memcpy ??= load() ?? 'none';

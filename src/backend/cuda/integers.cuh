@@ -1,4 +1,4 @@
-// Fixed-width integers. The run-time compiler has no headers to offer; nvcc has them already.
+// Fixed-width integers. The run-time compiler has no headers; nvcc has them already.
 #pragma once
 #ifdef __CUDACC_RTC__
 typedef signed char int8_t;

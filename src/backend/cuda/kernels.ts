@@ -1,4 +1,4 @@
-/** From CUDA source to something that launches: compiled for the card at hand, kept on disk, loaded, called. */
+/** From CUDA source to a kernel: compiled for the card, cached on disk, loaded, called. */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -23,7 +23,7 @@ export interface LaunchShape {
   readonly grid: readonly [x: number, y: number];
   readonly threads: number;
   readonly sharedBytes?: number;
-  /** Blocks of a cluster along x; 1 unless given. */
+  /** Blocks of a cluster along x; 1 by default. */
   readonly cluster?: number;
   /** `together`: refused unless all blocks fit on the card at once, so that they may wait for each other. */
   readonly residency?: 'any' | 'together';
@@ -31,9 +31,9 @@ export interface LaunchShape {
 
 export interface Kernel {
   readonly name: string;
-  /** Where argument n lives until the launch; write structures here. */
+  /** The storage of argument n until the launch; write structures here. */
   argument(n: number): { readonly address: bigint; readonly view: DataView };
-  /** Sets plain arguments, in order; null leaves one as it is. */
+  /** Sets plain arguments, in order; null leaves one unchanged. */
   set(values: readonly (number | bigint | null)[]): void;
   launch(shape: LaunchShape, stream: Stream): void;
 }
@@ -47,7 +47,7 @@ export interface KernelRequest extends CompileRequest {
 
 export interface KernelShop {
   readonly compiler: Compiler;
-  /** Compiles, or takes from the cache; the kernels live as long as the session. */
+  /** Compiles, or reads the cache; the kernels live as long as the session. */
   prepare<Names extends string>(
     request: KernelRequest & { readonly entries: Readonly<Record<Names, readonly ArgumentKind[]>> },
   ): Promise<Record<Names, Kernel>>;
@@ -83,7 +83,7 @@ export function openKernelShop(session: CudaSession, compiler: Compiler): Kernel
     try {
       return await readFile(path);
     } catch {
-      // Not there yet, or unreadable: compile it.
+      // Missing or unreadable: compile it.
     }
     const compiled = await compiler.compile(request, target);
     try {
@@ -92,7 +92,7 @@ export function openKernelShop(session: CudaSession, compiler: Compiler): Kernel
       await writeFile(temporary, compiled);
       await rename(temporary, path);
     } catch {
-      // A cache that cannot be written costs the next start a second or two, nothing else.
+      // A cache that cannot be written only slows down the next start by a second or two.
     }
     return compiled;
   }
@@ -102,7 +102,7 @@ export function openKernelShop(session: CudaSession, compiler: Compiler): Kernel
     try {
       return session.loadModule(bytes);
     } catch {
-      // A cached file cut short, or from a driver since replaced: make it again.
+      // A truncated cache file, or one for an older driver: compile again.
       return session.loadModule(await compiler.compile(request, target));
     }
   }
@@ -122,7 +122,7 @@ export function openKernelShop(session: CudaSession, compiler: Compiler): Kernel
 }
 
 const MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
-/** Without leave from the driver a block gets no more than this. */
+/** The most shared memory of a block unless the driver is asked for more. */
 const PLAIN_SHARED_BYTES = 48 * 1024;
 
 function makeKernel(

@@ -36,7 +36,7 @@ it('steps are timed in seconds, summed, and the shortest of each remembered', as
   lap('upload');
   lap('image');
   assert.equal(clock.count, 3);
-  // Only what has passed is read.
+  // Only passed events are read.
   clock.collect(2);
   assert.deepEqual(clock.times, { image: 0.5, upload: 0.25 });
   assert.equal(clock.count, 3);
@@ -44,7 +44,7 @@ it('steps are timed in seconds, summed, and the shortest of each remembered', as
   assert.deepEqual(clock.times, { image: 0.6, upload: 0.25 });
   clock.reset();
   assert.deepEqual(clock.times, {});
-  // Marks that were read serve again: three laps made six, the fourth none.
+  // Marks that were read are reused: three laps made six, the fourth none.
   lap('image');
   assert.equal(machine.made(), 6);
   clock.collect(9);

@@ -1,4 +1,4 @@
-/** How long each step takes on a card: events around it, read once they have passed. */
+/** Times of the steps on a card: events around each, read once they have passed. */
 import type { CudaSession, CudaEvent, Stream } from './session.js';
 
 interface Lap<Step> {
@@ -11,9 +11,9 @@ type Marks = readonly [begun: CudaEvent, ended: CudaEvent];
 
 export class LapClock<Step extends string> {
   private readonly seconds = new Map<Step, number>();
-  /** Laps under way, oldest first. */
+  /** Laps in progress, oldest first. */
   private readonly laps: Lap<Step>[] = [];
-  /** Marks that are free; a steady stream of blocks makes no new ones. */
+  /** Free marks; a steady stream of blocks makes no new ones. */
   private readonly spare: CudaEvent[] = [];
   private readonly all: CudaEvent[] = [];
   private collected = 0;
@@ -35,12 +35,12 @@ export class LapClock<Step extends string> {
     this.lap(step, [begun, this.begin(stream)]);
   }
 
-  /** Of marks set before, whose stream is another than that of the laps behind it. */
+  /** For marks set before, in another stream than that of later laps. */
   lap(step: Step, [begun, ended]: Marks): void {
     this.laps.push({ step, begun, ended });
   }
 
-  /** How many laps were begun and ended so far: what `collect` takes once the last of them has passed. */
+  /** The number of laps begun and ended so far, the argument of `collect` once the last of them has passed. */
   get count(): number {
     return this.collected + this.laps.length;
   }

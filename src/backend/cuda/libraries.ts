@@ -5,7 +5,7 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { refuse } from '../../core/errors.js';
 
 interface LibraryPlaces {
-  /** For people: "NVIDIA's driver". */
+  /** For reports: "NVIDIA's driver". */
   readonly title: string;
   readonly names: readonly string[];
   /** Tried after CORELLA_CUDA_PATH and the system's own search. */
@@ -82,14 +82,14 @@ export function openLibrary(places: LibraryPlaces): { library: LibraryHandle; pa
     try {
       return { library: koffi.load(path), path };
     } catch {
-      continue; // not here, or for another machine: the next place may have it
+      continue; // missing, or for another machine: try the next place
     }
   }
   refuse('cuda', `${places.title} (${places.names[0]}) was not found`, places.fix);
 }
 
 /**
- * Loads the companion of a library found by its full path. The compiler opens its own by bare name, which the system
+ * Loads the companion of a library found by its full path. The compiler opens its own by file name, which the system
  * finds only if it is loaded already or in its search path; a Python wheel's folder is not.
  */
 export function loadBeside(path: string, prefix: string): void {

@@ -1,8 +1,8 @@
-/** What a card and its bus are busy with, by marks in their own streams. */
+/** The load of a card and its bus, by marks in their own streams. */
 import { LapClock } from './lap-clock.js';
 import type { CudaSession, Stream } from './session.js';
 
-/** What the card computes; the others are the bus's. */
+/** Steps that the card computes; the others are copies on the bus. */
 const kernelSteps = [
   'turn',
   'channelise',
@@ -20,7 +20,7 @@ export type CardStep = (typeof cardSteps)[number];
 export interface CardAccount {
   /** From the first step to the last. */
   readonly wallS: number;
-  /** Of that, the part in which kernels ran: all of their times together, overlapping or not. */
+  /** The fraction of it in which kernels ran: the sum of their times, overlapping or not. */
   readonly busyShare: number;
   readonly seconds: Readonly<Partial<Record<CardStep, number>>>;
   readonly blocks: number;
@@ -30,7 +30,7 @@ export interface CardAccount {
   readonly downloadedBytes: number;
 }
 
-/** Nothing is measured until it is begun: marks cost little, but not nothing. */
+/** Nothing is measured until `begin`: marks have a small cost. */
 export class CardMeter {
   private isOn = false;
   private beganMs: number | undefined;
@@ -72,7 +72,7 @@ export class CardMeter {
     this.downloadedBytes += bytes;
   }
 
-  /** A block went up. */
+  /** A block was sent to the card. */
   sent({ bytes, isCopied }: { readonly bytes: number; readonly isCopied: boolean }): void {
     this.blocks.blocks++;
     this.blocks.bytes += bytes;

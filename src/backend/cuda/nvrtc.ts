@@ -27,7 +27,7 @@ type CompilerCall = keyof typeof compilerPrototypes;
 
 /** One translation unit: sources are given as text, no file is read by the compiler. */
 export interface CompileRequest {
-  /** For people and the log: "correlate-hopper.cu". */
+  /** For reports and the log: "correlate-hopper.cu". */
   readonly name: string;
   readonly source: string;
   /** Name in an #include to its text. */
@@ -39,7 +39,7 @@ export interface Compiler {
   readonly path: string;
   /** "13.0": part of the cache's key. */
   readonly version: string;
-  /** What to compile for on a card of this capability: its own machine code, or PTX for the driver to finish. */
+  /** The compile target for a card of this capability: its own machine code, or PTX for the driver to finish. */
   target(capability: number): CompileTarget;
   /** Machine code or PTX. Refuses with the compiler's log and the defines. Runs on a worker thread. */
   compile(request: CompileRequest, target: CompileTarget): Promise<Uint8Array>;
@@ -146,7 +146,7 @@ export function openCompiler(): Compiler {
   return opened;
 }
 
-/** An array of C strings that stays put while a worker thread reads it. */
+/** An array of C strings at a fixed address while a worker thread reads it. */
 function cStrings(texts: readonly string[]): Closable & { readonly count: number; readonly address: bigint } {
   const encoded = texts.map((text) => Buffer.from(`${text}\0`, 'utf8'));
   const pointerBytes = 8 * Math.max(1, texts.length);

@@ -1,5 +1,5 @@
-// What this card can do at most without its matrix units: bytes copied from device memory to device memory, and float32
-// multiply-adds with nothing to load.
+// The peak rates of this card without its matrix units: bytes copied from device memory to device memory, and float32
+// multiply-adds without loads.
 #include "integers.cuh"
 
 // Four vectors a thread in flight; count : vectors of 16 bytes, a multiple of 1024.

@@ -1,4 +1,4 @@
-/** This card's own ceilings besides its matrix units: copying, and float32 multiply-adds. */
+/** This card's peak rates besides its matrix units: copying, and float32 multiply-adds. */
 import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import type { CudaBackend } from './cuda.js';
 import type { KernelRequest } from './kernels.js';

@@ -1,11 +1,12 @@
-// Powers of spectra on their way to a block, for a flagger behind it: |x|^2 and |x|^4 summed over cells, stretches of spectra
-// that begin at multiples of sixteen.
+// Powers of spectra, computed while a block is filled, for a flagger after it: |x|^2 and |x|^4 summed over cells,
+// ranges of spectra that begin at multiples of sixteen.
 //
-// cells : [cell][a][place], place of a channel as the filter has them (backend/cuda/power-cells.ts)
+// cells : [cell][a][place], places of channels in the filter's order (backend/cuda/power-cells.ts)
 //
-// Of integers whoever has made sixteen spectra adds their sums, S2 * 2^24 + S1 in a word. Powers are 2 * 127^2 at the most, so of
-// 512 spectra neither reaches the other; whole numbers come out the same in any order. Of floats a block makes all of a cell, (S1, S2):
-// every STRIPES-th few spectra of a window, or of a part of one, whose others the blocks beside it make.
+// For integers the thread that made sixteen spectra adds their sums, S2 * 2^24 + S1 in a word. Powers are at most 2 *
+// 127^2, so for 512 spectra the two do not overlap; integer sums are the same in any order. Of floats a block makes all
+// of a cell, (S1, S2): every STRIPES-th few spectra of a window, or of a part of one, whose others the blocks beside it
+// make.
 #pragma once
 #include "integers.cuh"
 
@@ -19,13 +20,13 @@ struct PowerCells {
   uint32_t last;
 };
 
-// Cell n of all begins at the multiple of sixteen that is nearest to n / all of the spectra.
+// Cell n begins at the multiple of sixteen that is nearest to n / all of the spectra.
 __device__ __forceinline__ uint32_t cellOf(const PowerCells &cells, uint32_t group) {
   const uint64_t at = (uint64_t)(2 * group + 1) * cells.eights - 1;
   return min((uint32_t)__umul64hi(at, cells.inverse), cells.last);
 }
 
-// Floats: where the window of a cell begins.
+// Floats: the beginning of a cell's window.
 __device__ __forceinline__ int windowStart(const PowerCells &cells, int window, int spectra) {
   const uint32_t windows = (cells.last + 1) / STRIPES;
   return GROUP_SPECTRA *
@@ -53,7 +54,7 @@ __device__ __forceinline__ uint4 firstSamples(const uint4 in, int count) {
   return make_uint4(kept(in.x, 0), kept(in.y, 2), kept(in.z, 4), kept(in.w, 6));
 }
 
-// Two lanes side by side have the halves of two rows of sixteen samples: what the even one gets is the first row's sum, the odd
+// Two neighbouring lanes have the halves of two rows of sixteen samples: the even one gets the first row's sum, the odd
 // one the second's.
 __device__ __forceinline__ PowerCell exchanged(PowerCell first, PowerCell second, bool isOdd) {
   return __shfl_xor_sync(0xFFFFFFFFu, isOdd ? first : second, 1) + (isOdd ? second : first);

@@ -1,14 +1,14 @@
 /**
- * Binding a C function from its prototype, word for word as the header has it. `npm run check:cuda` compares these
- * with the installed toolkit's headers, so the prototype is both the documentation and the binding.
+ * Binds a C function by its prototype, copied from the header. `npm run check:cuda` compares these with the installed
+ * toolkit's headers, so the prototype is both the documentation and the binding.
  */
 import type { LibraryHandle } from 'koffi';
 
-/** What may be handed to C: numbers, handles and addresses, memory to be read or filled, text. */
+/** Values that C accepts: numbers, handles and addresses, memory to be read or filled, text. */
 export type CValue = number | bigint | string | null | NodeJS.TypedArray;
 export interface CFunction {
   (...values: CValue[]): number;
-  /** On a worker thread; the event loop goes on. */
+  /** On a worker thread; the event loop continues. */
   async(...values: [...CValue[], (error: Error | null, code: number) => void]): void;
 }
 
@@ -34,7 +34,7 @@ export function parsePrototype(text: string): Prototype {
   return { result, name, parameters };
 }
 
-/** Plain types of the two libraries; whatever ends in * is an address, and so are handles. */
+/** Plain types of the two libraries; types that end in * are addresses, and so are handles. */
 const scalars: Readonly<Partial<Record<string, string>>> = {
   int: 'int',
   'unsigned int': 'unsigned int',
@@ -55,7 +55,7 @@ const scalars: Readonly<Partial<Record<string, string>>> = {
 };
 const handles = new Set(['CUcontext', 'CUstream', 'CUevent', 'CUmodule', 'CUfunction', 'nvrtcProgram']);
 
-/** The type koffi is told: text is copied in, any other memory is passed as its address. */
+/** The type for koffi: text is copied in, any other memory is passed by its address. */
 export function koffiType(type: string): string {
   if (type === 'const char *') return 'const char *';
   if (type.endsWith('*') || handles.has(type)) return 'void *';

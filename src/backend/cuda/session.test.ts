@@ -1,4 +1,4 @@
-/** How a session lets the process end. */
+/** A session must let the process end. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { describe, it } from 'node:test';
@@ -33,7 +33,7 @@ describe('a session', () => {
   const skip = presence.present ? false : `${presence.reason}; ${presence.fix}`;
   it('on a card ends when a signal says so', { skip }, async () => {
     const module = JSON.stringify(new URL('./cuda.js', import.meta.url).href);
-    // Compiling is what used to spoil it: with an empty cache it must.
+    // Compilation is what used to prevent it: so the cache must be empty.
     const script = `import { openCuda } from ${module};
       const { shop } = await openCuda();
       const source = 'extern "C" __global__ void nothing() {}';

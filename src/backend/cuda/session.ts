@@ -1,6 +1,6 @@
 /**
- * One card, opened: its context, its streams, and everything allocated on it. Whatever a session handed out is closed
- * with it, also after an error; whoever closes it earlier may do so more than once.
+ * One card, opened: its context, its streams, and everything allocated on it. Everything from a session is closed with
+ * it, also after an error; it may be closed earlier, and more than once.
  */
 import koffi from 'koffi';
 import { closes, type Closable } from '../../core/closing.js';
@@ -29,7 +29,7 @@ export interface DeviceMemory extends Closable {
   readonly sizeBytes: number;
 }
 
-/** Page-locked host memory: the card copies from it by itself, at the bus's speed. */
+/** Page-locked host memory: the card copies from it directly, at the bus's speed. */
 export interface PinnedMemory extends Closable {
   readonly pointer: HostPointer;
   /** Valid until closed. */
@@ -43,7 +43,7 @@ interface GivenMemory {
   readonly bytes: Uint8Array;
 }
 
-/** Long enough for the bus's full speed, short enough to be made in a few milliseconds. */
+/** Long enough for the bus's full speed, short enough to be allocated in a few milliseconds. */
 export const PIECE_BYTES = 8 * 2 ** 20;
 
 export interface Stream {
@@ -54,11 +54,11 @@ export interface Stream {
 export interface CudaEvent extends Closable {
   readonly handle: EventHandle;
   record(stream: Stream): void;
-  /** Later work in `stream` waits until the event has passed; the host goes on. */
+  /** Later work in `stream` waits until the event has passed; the host continues. */
   holdBack(stream: Stream): void;
   /**
-   * Resolves when the event has passed; the event loop goes on meanwhile. Whom the card waits for asks more often before the
-   * first rest of a millisecond.
+   * Resolves when the event has passed; the event loop continues meanwhile. `eagerPolls`: more polls before the first
+   * sleep of a millisecond, where the card waits for the host.
    */
   passed(eagerPolls?: number): Promise<void>;
   isPassed(): boolean;
@@ -74,11 +74,11 @@ export interface CudaSession extends Closable {
   call(name: DriverCall, ...values: CValue[]): void;
   allocate(what: string, sizeBytes: number): DeviceMemory;
   allocatePinned(what: string, sizeBytes: number): PinnedMemory;
-  /** Locks the pages of memory that someone else gave, which lives until they are unlocked by closing. */
+  /** Locks the pages of the caller's memory, which must live until they are unlocked by closing. */
   lockPages(what: string, memory: GivenMemory): Closable;
-  /** Whether memory that begins here is locked: the card copies from it by itself. */
+  /** Whether memory that begins here is locked: the card copies from it directly. */
   isLocked(address: bigint): boolean;
-  /** Page-locked memory of PIECE_BYTES for a transfer; closing it keeps it for the next, which is far quicker. */
+  /** Page-locked memory of PIECE_BYTES for a transfer; closing keeps it for the next one, which is far faster. */
   borrowPiece(): PinnedMemory;
   allocateNative(sizeBytes: number): NativeMemory;
   /** Where `bytes` starts, if it lies in this session's pinned memory. */
@@ -92,10 +92,12 @@ export interface CudaSession extends Closable {
   readonly held: number;
 }
 
-/** Which context this thread is in; setting it costs a call, so only changes are made. */
+/** The current context of this thread; setting it costs a call, so only changes are made. */
 let current: bigint | undefined;
 
-/** Polls in the same turn of the event loop cost microseconds; after this long, a millisecond between them is nothing. */
+/**
+ * Polls in the same turn of the event loop cost microseconds; after this many, sleeps of a millisecond are negligible.
+ */
 const EAGER_POLLS = 200;
 
 export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
@@ -125,11 +127,11 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
   };
 
   let closed = false;
-  // The driver lets go of everything by itself when the process ends; listening is what lets it end. NVRTC puts the
-  // handlers it finds back without SA_RESETHAND, and Node's own, which raises its signal anew, then runs for ever. The
-  // one we listen with does not depend on that flag.
+  // The driver releases everything when the process ends; this listener is what lets it end. NVRTC restores signal
+  // handlers without SA_RESETHAND, and Node's own, which raises its signal again, then runs for ever. Our listener does
+  // not depend on that flag.
   const stopListening = beforeEnding(() => undefined);
-  /** What is still allocated, oldest first; each entry releases itself, once. */
+  /** Everything still allocated, oldest first; each entry releases itself, once. */
   const held = new Set<() => void>();
   const hold = (release: () => void): (() => Promise<void>) => {
     const once = (): void => {
@@ -138,7 +140,7 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     held.add(once);
     return closes(once);
   };
-  /** By their buffer, where pinned memory lies. */
+  /** Addresses of pinned memory, by their buffer. */
   const pinned = new Map<ArrayBuffer, bigint>();
 
   const freeMemoryBytes = (): number => {
@@ -189,7 +191,7 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     return { pointer: receiver[0] as HostPointer, buffer, sizeBytes, close };
   }
 
-  /** By their address, pages locked in memory of someone else's. */
+  /** Locked pages of the caller's memory, by their address. */
   const locked = new Map<bigint, Uint8Array>();
   function lockPages(what: string, { address, bytes }: GivenMemory): Closable {
     const code = attempt('cuMemHostRegister', address, bytes.length, 0);
@@ -267,9 +269,9 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     return { ...memory, close };
   };
 
-  // Preparing a block is short and the next long kernel waits for it: it goes first when the card has room. What runs beside
-  // the long kernels takes turns with them: with less it would wait until the host, which waits for it, is late. What mends a
-  // finished block is short too, and stands behind nothing but that block: whoever fills its memory next waits for it.
+  // Preparing a block is short and the next long kernel waits for it: it has the highest priority. Work beside the long
+  // kernels has the same priority as they: with less, the host, which waits for it, would be late. Zeroing flags in a
+  // finished block is short too, and waits only for that block: the next writer of its memory waits for it.
   const streams: Streams = {
     upload: createStream(0),
     prepare: createStream(-2),
@@ -338,14 +340,14 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
           call('cuStreamSynchronize', stream.handle);
         });
       }
-      // Youngest first: what was made of something else goes before it.
+      // Newest first: objects are closed before those they were made from.
       for (const release of [...held].reverse()) tried(release);
       closed = true;
       stopListening();
       if (current === context) current = undefined;
       check('cuDevicePrimaryCtxRelease', calls.cuDevicePrimaryCtxRelease(device.ordinal));
       await Promise.resolve();
-      // A card in trouble says so on every call: the first word is the useful one.
+      // A card with an error reports it on every call: the first report is the useful one.
       if (failures.length > 0)
         throw failures[0] instanceof CorellaError ? failures[0] : new Error(String(failures[0]));
     },

@@ -1,5 +1,5 @@
-// Shared memory by its own addresses. The run-time compiler takes pointers of 64 bits to it (nvcc does not), two registers
-// each: where registers are scarce, that is what spills.
+// Shared memory by its own addresses. The run-time compiler uses 64-bit pointers to it (nvcc does not), two registers
+// each: where registers are scarce, these spill.
 #pragma once
 #include "integers.cuh"
 

@@ -1,11 +1,11 @@
-/** Kernel sources travel beside the compiled code that plans them (scripts/copy-assets.js). */
+/** Kernel sources are shipped beside the compiled code that plans them (scripts/copy-assets.js). */
 import { readFileSync } from 'node:fs';
 import { wgmmaHeader } from './wgmma.js';
 
 export const readSource = (besideUrl: string, name: string): string =>
   readFileSync(new URL(name, besideUrl), 'utf8');
 
-/** Headers that every room's kernels may include. */
+/** Headers that all kernels may include. */
 const common = {
   'integers.cuh': () => readSource(import.meta.url, 'integers.cuh'),
   'baselines.cuh': () => readSource(import.meta.url, 'baselines.cuh'),

@@ -1,9 +1,9 @@
-// Spectra on their way in and out of the device: 4-bit samples unpacked and packed, and every sample checked against
-// what the kernels may assume.
+// Spectra copied to and from the device: 4-bit samples are unpacked and packed, and every sample is checked against the
+// kernels' assumptions.
 //
-// Device spectra : [c][a][pitch], rows of (re, im) int8 for ci8 and ci4, float32 for cf32.
-// fault : becomes 1 where a sample breaks the contract (docs/conventions.md, Numbers). Which one, and whether its input
-// is flagged anyway, is worked out by whoever cares, on a canonical copy: it is rare and may be slow.
+// Device spectra : [c][a][pitch], rows of (re, im) int8 for ci8 and ci4, float32 for cf32. fault : becomes 1 where a
+// sample is outside its range (docs/conventions.md, Numbers). Which one, and whether its input is flagged anyway, is
+// found on a canonical copy: it is rare and may be slow.
 #include "integers.cuh"
 
 // packed : [row][packedPitch], one byte a sample, real part in the high nibble. Writes zeros from `samples` to the next
@@ -29,7 +29,7 @@ extern "C" __global__ void unpackCi4(const uint8_t *packed, int64_t packedPitch,
   }
 }
 
-// The other way, for whoever asks for a canonical copy.
+// The reverse, for canonical copies.
 extern "C" __global__ void packCi4(const int8_t *spectra, int64_t pitch, uint8_t *packed, int64_t packedPitch,
                                    int samples, int64_t rows) {
   const int t = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,8 +1,7 @@
 /**
  * Spectra in device memory, as every kernel of the cuda backend reads and writes them:
- *   [c][a][pitch], rows of (re, im): int8 for ci8 and ci4, float32 for cf32.
- * A row's pitch is a multiple of 128 bytes, and integer rows are zero from their last sample to the next such multiple,
- * so that kernels may take whole spans.
+ *   [c][a][pitch], rows of (re, im): int8 for ci8 and ci4, float32 for cf32. A row's pitch is a multiple of 128 bytes,
+ *   and integer rows are zero from their last sample to the next such multiple, so that kernels may read whole spans.
  */
 import {
   allocateSpectra,
@@ -23,31 +22,31 @@ import { powersBytesOf, type PowerCells } from './power-cells.js';
 import type { CudaSession, DeviceMemory, DevicePointer, PinnedMemory, Stream } from './session.js';
 import { commonHeaders, readSource } from './sources.js';
 
-/** What whoever filled a block tells besides. */
+/** Facts about what was written. */
 interface Written {
-  /** It made something of what was no number; false unless told. */
+  /** Invalid input values were replaced; false by default. */
   readonly faulty?: boolean;
-  /** Powers of what it wrote lie in the block's room for them. */
+  /** Powers of the written spectra are in the block's memory for them. */
   readonly powers?: PowerCells | undefined;
 }
 
 export interface CudaSpectraBlock extends SpectraBlock {
   readonly home: 'cuda';
-  /** Room for sums of powers, where it was asked for and windows are long enough. */
+  /** Memory for sums of powers, where requested and windows are long enough. */
   readonly powersRoom: DeviceMemory | undefined;
-  /** What lies there, as long as the block holds what they are the powers of. */
+  /** The powers there, while they match the block's content. */
   readonly powers: PowerCells | undefined;
   readonly pointer: DevicePointer;
   readonly pitchBytes: number;
-  /** What was written breaks the contract somewhere (docs/conventions.md, Numbers). Known once write() has resolved. */
+  /** Some written value is outside its range (docs/conventions.md, Numbers). Known once write() has resolved. */
   readonly faulty: boolean;
-  /** Before a kernel in `stream` reads the block: what fills it comes first. Afterwards, `doneReading`. */
+  /** Before a kernel in `stream` reads the block: waits for its writers. Afterwards, `doneReading`. */
   reading(stream: Stream): void;
   doneReading(stream: Stream): void;
-  /** Before a kernel in `stream` fills the block: whoever reads it comes first. Afterwards, `doneWriting`. */
+  /** Before a kernel in `stream` fills the block: waits for its readers. Afterwards, `doneWriting`. */
   writing(stream: Stream): void;
   doneWriting(stream: Stream, samples: number, gaps: readonly SpectraGap[], more?: Written): void;
-  /** After a kernel in `stream`, between `writing` and this, zeroed more of what the block holds. */
+  /** After a kernel in `stream`, between `writing` and this, zeroed more of the block. */
   addGaps(stream: Stream, more: readonly SpectraGap[]): void;
 }
 
@@ -86,7 +85,7 @@ export async function openSpectraAllocator(
   return (shape) => allocateCudaSpectra(session, kernels, shape, meter);
 }
 
-/** Threads along a row, and as many rows as the grid's second axis takes; kernels stride over the rest. */
+/** Threads along a row, and as many rows as fit in the grid's second axis; kernels stride over the rest. */
 function rowGrid(items: number, rows: number): { grid: readonly [number, number]; threads: number } {
   const threads = 128;
   return { grid: [Math.max(1, Math.ceil(items / threads)), Math.min(rows, 65_535)], threads };
@@ -95,7 +94,7 @@ function rowGrid(items: number, rows: number): { grid: readonly [number, number]
 const titleOf = ({ channels, inputs, capacity }: SpectraShape): string =>
   `a block of ${channels} channels × ${inputs} inputs × ${capacity} spectra`;
 
-/** Everything on the card that a block is made of. */
+/** All device objects of a block. */
 function allocateParts(session: CudaSession, shape: SpectraShape) {
   const { type, channels, inputs, capacity } = shape;
   const rows = channels * inputs;
@@ -139,7 +138,7 @@ function allocateCudaSpectra(
   const parts = allocateParts(session, shape);
   const { closers, memory, faultWord, faultOnHost, filled, read, uploaded, packed, powersRoom } = parts;
   const faultView = new Int32Array(faultOnHost.buffer);
-  /** Pinned copy of pageable data on its way; made when first needed. */
+  /** Pinned copy of pageable data in transfer; made when first needed. */
   let staging: PinnedMemory | undefined;
   let samples = 0;
   let gaps: readonly SpectraGap[] = [];
@@ -150,7 +149,7 @@ function allocateCudaSpectra(
   const stage = (): PinnedMemory =>
     (staging ??= closers.keep(session.allocatePinned(titleOf(shape), rows * rowBytes(capacity))));
 
-  /** Zero tails, 4-bit samples unpacked, every sample checked: in the prepare stream, behind the upload. */
+  /** Zero tails, 4-bit samples unpacked, every sample checked: in the prepare stream, after the upload. */
   function prepare(): void {
     const { handle } = session.streams.prepare;
     session.call('cuMemsetD8Async', faultWord.pointer, 0, 4, handle);
@@ -200,7 +199,7 @@ function allocateCudaSpectra(
     let host = session.pinnedAddress(canonical);
     const isCopied = host === undefined;
     if (host === undefined) {
-      await uploaded.passed(); // the staging memory may still be on its way
+      await uploaded.passed(); // the staging memory may still be in transfer
       const pinned = stage();
       new Uint8Array(pinned.buffer).set(
         new Uint8Array(canonical.buffer, canonical.byteOffset, canonical.byteLength),
@@ -211,7 +210,7 @@ function allocateCudaSpectra(
     gaps = newGaps;
     powers = undefined;
     read.holdBack(upload);
-    // A packed copy is read by the unpacking of the block's former contents.
+    // A packed copy is still read by the unpacking of the block's former contents.
     filled.holdBack(upload);
     const widthBytes = rowBytes(count);
     const copy = {
@@ -318,7 +317,7 @@ export function cudaSpectra(where: string, block: SpectraBlock): CudaSpectraBloc
 }
 const isCudaSpectra = (block: SpectraBlock): block is CudaSpectraBlock => block.home === 'cuda';
 
-/** Pinned memory shaped like canonical spectra: filled by the caller, its write() goes straight to the card. */
+/** Pinned memory in the shape of canonical spectra: filled by the caller, its write() needs no host copy. */
 export interface PinnedSpectra extends Closable {
   /** spectra : [c][a][t]; valid until closed. */
   readonly spectra: SpectraCAT;

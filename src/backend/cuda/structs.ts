@@ -1,17 +1,17 @@
 /**
- * The few C structures the driver takes, as byte offsets (64-bit Linux; `npm run check:cuda` compares them with the
+ * The few C structures for the driver, as byte offsets (64-bit Linux; `npm run check:cuda` compares them with the
  * compiler's own), and writers into memory that C may read.
  */
 import koffi from 'koffi';
 import { closes, type Closable } from '../../core/closing.js';
 
-/** Host memory outside the JavaScript heap: it has an address, and stays there. */
+/** Host memory outside the JavaScript heap, at a fixed address. */
 export interface NativeMemory extends Closable {
   readonly address: bigint;
   readonly bytes: DataView;
 }
 
-/** Zeroed, and aligned to 128 bytes, as tensor maps want. */
+/** Zeroed, and aligned to 128 bytes, as tensor maps require. */
 export function allocateNative(sizeBytes: number): NativeMemory {
   const raw = koffi.alloc('uint8_t', sizeBytes + 128) as bigint;
   const address = (raw + 127n) & ~127n;

@@ -1,6 +1,6 @@
 /**
- * A card of paper, for what must hold without a real one: the driver says yes to everything and computes nothing. Memory
- * on the host is real, memory on the card is a number; what is allocated is counted, and one allocation may be refused.
+ * A simulated card, for tests without a real one: every driver call succeeds and computes nothing. Memory on the host
+ * is real, memory on the card is a number; allocations are counted, and one may be refused.
  */
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
@@ -24,13 +24,13 @@ export const paperDevice = {
 
 export interface PaperDriver {
   readonly driver: Driver;
-  /** Memory and events asked for so far, but for the pieces that transfers share, which stay with the session. */
+  /** Memory and events allocated so far, without the pieces that transfers share, which stay with the session. */
   readonly asked: () => number;
-  /** Of those, what has not been given back. */
+  /** Of those, the ones not released. */
   readonly held: () => number;
 }
 
-/** `refuses` is the number of the allocation that the card has no room for; 0 refuses none. */
+/** `refuses` is the number of the allocation that fails; 0 fails none. */
 export function paperDriver(refuses = 0): PaperDriver {
   let asked = 0;
   let next = 1n;
@@ -124,8 +124,8 @@ export async function openPaper(path: CudaPath, refuses = 0) {
 }
 
 /**
- * What is prepared closes all it opened; and wherever on the way the card runs out of memory, nothing is left behind.
- * How many places that are.
+ * Checks that closing releases everything that was opened, also when the card runs out of memory at any point. Returns
+ * the number of such points.
  */
 export async function assertClosesAll(
   prepare: (backend: CudaBackend) => Promise<Closable>,

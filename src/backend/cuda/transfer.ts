@@ -1,4 +1,4 @@
-/** Whole arrays to the card and back, through page-locked memory. For what is moved once, not for streams of blocks. */
+/** Whole arrays to the card and back, through page-locked memory. For single transfers, not for streams of blocks. */
 import { preparing } from '../../core/closing.js';
 import { copyApart } from './host-copy.js';
 import { PIECE_BYTES, type CudaSession, type DeviceMemory, type Stream } from './session.js';
@@ -37,16 +37,16 @@ export async function uploadInto(
       arrived.record(stream);
       await arrived.passed();
     }
-    await pinned.close(); // not after an error, when something may still be on its way through it
+    await pinned.close(); // not after an error, when a transfer may still use it
   } finally {
     await arrived.close();
   }
 }
 
-/** Pieces of a download that are under way at once. */
+/** Pieces of a download in progress at once. */
 const BUFFERS = 8;
 
-/** Fills the array from the start of device memory, after everything already in the stream. */
+/** Fills the array from the start of device memory, after all work in the stream. */
 export async function downloadInto(
   session: CudaSession,
   memory: DeviceMemory,

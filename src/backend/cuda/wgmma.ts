@@ -1,6 +1,6 @@
 /**
  * The wgmma instruction for each number of columns, as CUDA source. Its inline assembly names every accumulator
- * register, up to 128 of them, so it is written by this function instead of by hand.
+ * register, up to 128 of them, so this function generates it.
  */
 
 /** Numbers of columns that Hopper's row groups use (src/correlate/cuda/correlate-hopper.cu). */

@@ -1,4 +1,4 @@
-// The program around a kernel, behind it (on-host.cuh).
+// The program around a kernel, included after it (on-host.cuh).
 #pragma once
 
 namespace host {
@@ -31,7 +31,7 @@ template <class... Arguments>
 void launch(void (*kernel)(Arguments...), const std::vector<Bytes> &bytes) {
   const auto values = valuesOf(kernel, bytes, std::index_sequence_for<Arguments...>{});
   for (unsigned n = 0; n < gridDim.x * gridDim.y; n++) {
-    // Nobody has written there yet.
+    // Uninitialised memory.
     std::memset(static_cast<void *>(SHARED), 0xFF, SHARED_BYTES);
     const unsigned count = blockDim.x;
     Block made{std::barrier<>(count), {}};
@@ -44,7 +44,7 @@ void launch(void (*kernel)(Arguments...), const std::vector<Bytes> &bytes) {
         threadIdx.x = t;
         blockIdx.x = n % gridDim.x, blockIdx.y = n / gridDim.x;
         std::apply(kernel, values);
-        // Whoever is done is waited for by nobody.
+        // The others no longer wait for a finished thread.
         made.all.arrive_and_drop();
         made.warps[t / LANES]->all.arrive_and_drop();
       });

@@ -1,8 +1,9 @@
-// A kernel as a program of the host: a block is as many threads, barriers are barriers, blocks come one after the other. It is what
-// a kernel computes that shows, not how fast. Kernels that speak to a card in its own words (asm) do not take part.
+// Runs a kernel as a program of the host: a block is as many threads, barriers are barriers, blocks run one after the
+// other. It tests the results of a kernel, not its speed. Kernels with inline assembly (asm) are excluded.
 //
-// Set by on-host.ts: ENTRY, SHARED (the block's own memory), SHARED_BYTES. argv: a folder with `launch` (grid x, grid y, threads,
-// arguments, buffers), argument.N, pointers (argument, offset, buffer) and buffer.N, which is written again.
+// Set by on-host.ts: ENTRY, SHARED (the block's own memory), SHARED_BYTES. argv: a folder with `launch` (grid x, grid
+// y, threads, arguments, buffers), argument.N, pointers (argument, offset, buffer) and buffer.N, which is written
+// again.
 #pragma once
 #include <algorithm>
 #include <barrier>
@@ -85,7 +86,7 @@ struct Block {
 inline Block *block;
 
 inline Warp &warp() { return *block->warps[threadIdx.x / LANES]; }
-/** What lane `from` gives. */
+/** The value of lane `from`. */
 template <class T>
 T exchange(T value, unsigned from) {
   static_assert(sizeof(T) <= sizeof(uint64_t));

@@ -1,6 +1,7 @@
 /**
- * Kernels without a card: compiled by the host's compiler, a thread of the host for each of a block. Slow, and the same arithmetic
- * but for the card's own square roots and sines; for what a kernel computes, in CI and on any laptop.
+ * Kernels without a card: compiled by the host's compiler, a thread of the host for each of a block. Slow, with the
+ * same arithmetic except for the card's own square roots and sines; tests the results of kernels in CI and on any
+ * laptop.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +12,10 @@ import { preparing, type Closable } from '../../../core/closing.js';
 import type { KernelRequest, LaunchShape } from '../kernels.js';
 import { readSource } from '../sources.js';
 
-/** A number, memory, or a structure with memories at some of its offsets. What the kernel writes into memory is there afterwards. */
+/**
+ * A number, memory, or a structure with pointers to memory at some offsets. Writes of the kernel to memory are visible
+ * afterwards.
+ */
 export type HostArgument =
   | { readonly i32: number }
   | { readonly i64: number }
@@ -28,7 +32,7 @@ export interface HostKernel extends Closable {
 const compilers = [process.env.CXX, 'g++', 'clang++', 'c++'].filter(
   (name) => name !== undefined && name !== '',
 );
-/** The first that knows barriers; undefined where none does. */
+/** The first that supports barriers; undefined where none does. */
 export const hostCompiler: string | undefined = compilers.find(
   (name) =>
     spawnSync(name ?? '', ['-std=c++20', '-fsyntax-only', '-x', 'c++', '-'], { input: '#include <barrier>' })
@@ -39,7 +43,10 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
   new Uint8Array(buffer, byteOffset, byteLength);
 const run = promisify(execFile);
 
-/** Shared memory is the program's: what a launch sizes stands behind the kernel, what a kernel sizes where it was. */
+/**
+ * Shared memory is the program's: memory sized by a launch is declared after the kernel, memory sized by a kernel in
+ * place.
+ */
 const hostSource = (source: string): string =>
   source.replaceAll('extern __shared__', 'extern').replaceAll('__shared__', 'static');
 function sharedMemory(sources: readonly string[]): string {
@@ -67,7 +74,7 @@ export const prepareOnHost = (request: KernelRequest, entry: string, sharedBytes
     await write(
       'program.cpp',
       [
-        // The program's own headers first: kernels' numbers have short names.
+        // The program's own headers first: macros of kernels have short names.
         ...['#include <stdexcept>', '#include "on-host.cuh"'],
         ...Object.entries(defines).map(([name, value]) => `#define ${name} ${value}`),
         ...[

@@ -1,4 +1,4 @@
-/** Sums of powers beside a block on a card (powers.cuh) as TypeScript reads and writes them, for tests. */
+/** Reads and writes the sums of powers beside a block on a card (powers.cuh), for tests. */
 import type { SpectraCAT, SpectraType } from '../../../core/axes.js';
 import { cutEvenly, SUMMED_AT_ONCE } from '../../../core/windows.js';
 import { powerOf } from '../../cpu/powers.testing.js';
@@ -10,7 +10,7 @@ interface Rows {
   readonly inputs: number;
 }
 
-/** S2 lies above so many bits of a word of integers. */
+/** S2 is above so many bits of a word of integers. */
 const S1_BITS = 24n;
 
 /** sums : [w][c][a][S1, S2] of spectra : [c][a][t], one sample after the other; of windows [edges[w], edges[w + 1]). */
@@ -35,7 +35,7 @@ export function plainSums(
   return sums;
 }
 
-/** The same out of words : [cell][a][place]; places : [place], the channel of each. */
+/** The same from words : [cell][a][place]; places : [place], the channel of each. */
 export function sumsOfCells(
   words: BigUint64Array,
   { type, channels, inputs }: Rows,
@@ -53,7 +53,7 @@ export function sumsOfCells(
   return sums;
 }
 
-/** And back: words of so many cells. Of floats, too, one stretch each: it is their sum that counts. */
+/** The reverse: words of so many cells. Floats also in one range each, since only their sum matters. */
 export function cellsOfSpectra(
   spectra: SpectraCAT,
   rows: Rows,
